@@ -15,7 +15,7 @@ static int add_suggestions(const struct lookup *l, struct priors *out, cugen_err
   return CUGEN_OK;
 }
 
-static int ask(struct lookup *l, struct cache *cache, enum prior_source source, struct priors *out,
+static int beginning_ask(struct lookup *l, struct cache *cache, enum prior_source source, struct priors *out,
                cugen_error *err) {
   out->source = source;
   if (source == PRIOR_CONFIG) return add_suggestions(l, out, err);
@@ -33,7 +33,7 @@ int priors_gather(struct lookup *l, struct cache *cache, struct priors *out, cug
   int status = out->all ? CUGEN_OK : error_memory(err);
   for (unsigned source = 0; source < PRIOR_SOURCES && !status; source++) {
     out->most = TUNE_LEADERS;
-    status = ask(l, cache, (enum prior_source)source, out, err);
+    status = beginning_ask(l, cache, (enum prior_source)source, out, err);
   }
   if (!status && (out->gpus.failed || out->shipped.failed)) status = error_memory(err);
   out->kept = (struct tune_priors){.all = out->all, .count = out->count};

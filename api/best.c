@@ -25,7 +25,7 @@ void api_best_free(struct best_record *best) {
 }
 
 /* Takes over the record's strings. */
-static void take_best(struct best_record *best, struct cache_record *record, uint64_t index,
+static void best_take_best(struct best_record *best, struct cache_record *record, uint64_t index,
                       struct kernel_spec *spec) {
   api_best_free(best);
   *best = (struct best_record){.found = true, .index = index, .record = *record, .spec = *spec};
@@ -35,7 +35,7 @@ static void take_best(struct best_record *best, struct cache_record *record, uin
 
 /* Looks at one record. Records are ordered by cost, and only those that can still win are expanded.
    If two config files each have a prediction for one kernel, the verified one counts. */
-static int consider(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+static int best_consider(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct search *search = context;
   struct best_record *best = search->best;
   struct kernel_spec spec;
@@ -62,12 +62,12 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
     return CUGEN_OK;
   status = api_check_current(search->lookup, search->predicted, record, &current, &spec, err);
   if (current && !best->found) search->least = cost;
-  if (current && (!again || record->verdict != CACHE_NOT_RUN)) take_best(best, record, at, &spec);
+  if (current && (!again || record->verdict != CACHE_NOT_RUN)) best_take_best(best, record, at, &spec);
   kernel_spec_free(&spec);
   return status;
 }
 
-static int find_best(struct search *search, const struct cache_key *key, cugen_error *err) {
+static int best_find_best(struct search *search, const struct cache_key *key, cugen_error *err) {
   struct lookup *l = search->lookup;
   struct best_record *out = search->best;
   struct cache *cache;
@@ -75,7 +75,7 @@ static int find_best(struct search *search, const struct cache_key *key, cugen_e
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_fastest(cache, key, consider, search, err);
+  if (!status) status = cache_fastest(cache, key, best_consider, search, err);
   if (status) {
     api_best_free(out);
     *out = (struct best_record){0};
@@ -86,7 +86,7 @@ static int find_best(struct search *search, const struct cache_key *key, cugen_e
 int api_best_under(struct lookup *l, const struct cache_key *key, bool predicted, const struct space *space,
                    struct failures *failures, struct best_record *out, cugen_error *err) {
   struct search search = {.lookup = l, .space = space, .best = out, .predicted = predicted, .failures = failures};
-  return find_best(&search, key, err);
+  return best_find_best(&search, key, err);
 }
 
 int api_best_giving(struct lookup *l, const struct cache_key *key, const char *variant, const cugen_outputs *outputs,
@@ -95,7 +95,7 @@ int api_best_giving(struct lookup *l, const struct cache_key *key, const char *v
   *out = (struct best_record){0};
   int status = lookup_space(l, err);
   search.space = l->space;
-  return status ? status : find_best(&search, key, err);
+  return status ? status : best_find_best(&search, key, err);
 }
 
 int api_best(struct lookup *l, struct best_record *out, cugen_error *err) {

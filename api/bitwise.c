@@ -64,7 +64,7 @@ static int run_named(struct naming *n, const struct tune_target *target, uint64_
 }
 
 /* Returns the remembered record of the variant as it is now; NULL: there is none. */
-static const struct cache_record *find_known(cugen_kernel *k, const struct cache_record *record) {
+static const struct cache_record *bitwise_find_known(cugen_kernel *k, const struct cache_record *record) {
   const size_t count = api_kernel_records(k);
   for (size_t i = 0; i < count; i++)
     if (strcmp(k->records[i].variant, record->variant) == 0 && strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
@@ -72,7 +72,7 @@ static const struct cache_record *find_known(cugen_kernel *k, const struct cache
   return NULL;
 }
 
-static int refuse(const struct cache_record *record, const char *why, cugen_error *err) {
+static int bitwise_refuse(const struct cache_record *record, const char *why, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.bitwise '%s': %s", record->variant, why);
 }
 
@@ -81,8 +81,8 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
     return error_set(err, CUGEN_ERROR_USAGE,
                      "cugen_tune_options.bitwise '%s': it is not right, so nothing is held against it: %s: %s",
                      record->variant, outcome_text((int)record->outcome), record->reason);
-  if (!record->outputs.known) return refuse(record, "what it gives could not be read", err);
-  return record->outputs.varies ? refuse(record, VARIES_TEXT, err) : CUGEN_OK;
+  if (!record->outputs.known) return bitwise_refuse(record, "what it gives could not be read", err);
+  return record->outputs.varies ? bitwise_refuse(record, VARIES_TEXT, err) : CUGEN_OK;
 }
 
 /* Combines the new record with the remembered one. A better remembered time is kept. If the
@@ -90,7 +90,7 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
    nothing of this was known before. */
 static int settle_named(cugen_kernel *k, const struct tune_target *target, struct cache_record *record, bool *news,
                         cugen_error *err) {
-  const struct cache_record *known = find_known(k, record);
+  const struct cache_record *known = bitwise_find_known(k, record);
   if (known) cache_record_keep_outputs(known, record);
   const bool same = known && known->outcome == record->outcome &&
                     !memcmp(&known->outputs, &record->outputs, sizeof record->outputs);
@@ -108,7 +108,7 @@ static int keep_named(cugen_kernel *k, const struct cache_record *record, struct
   return CUGEN_OK;
 }
 
-static int find_named(cugen_kernel *k, const char *name, uint64_t *index, cugen_error *err) {
+static int bitwise_find_named(cugen_kernel *k, const char *name, uint64_t *index, cugen_error *err) {
   if (k->lookup.predicted)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "cugen_tune_options.bitwise: %s is described and not here, so no variant gives any bits there",
@@ -121,7 +121,7 @@ int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tun
   struct naming naming = {.kernel = k, .options = options, .begin = clock_seconds()};
   struct cache_record record;
   uint64_t index = 0;
-  int status = find_named(k, options->bitwise, &index, err);
+  int status = bitwise_find_named(k, options->bitwise, &index, err);
   if (!status) status = run_named(&naming, target, index, &record, err);
   if (status) return status;
   bool news;

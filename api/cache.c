@@ -65,7 +65,7 @@ static int name_nearest(const char *config, const struct cache_space *spaces, si
 
 /* Finds a kernel by a remembered name, else the kernel that this config describes; in that case
    *out knows the config file, too. */
-static int find_config(cugen *lib, const char *name, const struct cache_space *spaces, size_t count,
+static int cache_find_config(cugen *lib, const char *name, const struct cache_space *spaces, size_t count,
                        struct meant *out, cugen_error *err) {
   struct config *config;
   int status = CUGEN_OK;
@@ -84,7 +84,7 @@ static int find_config(cugen *lib, const char *name, const struct cache_space *s
 
 /* Resolves a device. An id means one device, as in every other command. Any other text, and "cpu",
    matches a part of devices' texts. */
-static int find_device(cugen *lib, const char *name, struct meant *out, cugen_error *err) {
+static int cache_find_device(cugen *lib, const char *name, struct meant *out, cugen_error *err) {
   struct found_device found;
   struct text ignored = {0};
   const cugen_device_name named = device_parse(name);
@@ -100,17 +100,17 @@ static int find_device(cugen *lib, const char *name, struct meant *out, cugen_er
   return out->device.failed ? error_memory(err) : CUGEN_OK;
 }
 
-static bool is_blank(const char *text) {
+static bool cache_is_blank(const char *text) {
   return text && !text[strspn(text, " ")];
 }
 
 /* Refuses blank members, which would otherwise match everything. */
 static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   if (API_SIZE(err, cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, filter)) return CUGEN_ERROR_USAGE;
-  if (is_blank(filter->config) || is_blank(filter->device) || is_blank(filter->problem))
+  if (cache_is_blank(filter->config) || cache_is_blank(filter->device) || cache_is_blank(filter->problem))
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_cache_filter.%s is empty and means no record; NULL means all",
-                     is_blank(filter->config)   ? "config"
-                     : is_blank(filter->device) ? "device"
+                     cache_is_blank(filter->config)   ? "config"
+                     : cache_is_blank(filter->device) ? "device"
                                                 : "problem");
   for (const char *word = filter->problem; word && *(word += strspn(word, " ")); word += strcspn(word, " ")) {
     size_t length = strcspn(word, " "), name = strcspn(word, "= ");
@@ -132,7 +132,7 @@ static int take_way(const char *word, struct cache_filter *out, cugen_error *err
   return status;
 }
 
-static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out,
+static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out,
                        cugen_error *err) {
   static const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
   struct cache_space *spaces;
@@ -143,10 +143,10 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
   if (status) return status;
   out->filter = (struct cache_filter){.problem = from->problem, .before = from->before, .failed = from->failed != 0};
   if (from->measure) status = take_way(from->measure, &out->filter, err);
-  if (!status && from->device) status = find_device(lib, from->device, out, err);
+  if (!status && from->device) status = cache_find_device(lib, from->device, out, err);
   if (status || !from->config) return status;
   status = cache_spaces(cache, &spaces, &count, err);
-  if (!status) status = find_config(lib, from->config, spaces, count, out, err);
+  if (!status) status = cache_find_config(lib, from->config, spaces, count, out, err);
   cache_spaces_free(spaces, count);
   out->filter.config = text_get(&out->config);
   return status;
@@ -173,7 +173,7 @@ static void describe_set(const struct cache_space *space, struct lookup_options 
                            .measured_at = space->measured_at};
 }
 
-static bool is_meant(const struct meant *meant, const struct cache_space *space) {
+static bool cache_is_meant(const struct meant *meant, const struct cache_space *space) {
   const struct cache_key key = {
       .device = space->device, .config = space->config, .problem = space->problem, .options = space->options};
   return cache_filter_takes(&meant->filter, &key);
@@ -188,7 +188,7 @@ static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
   listing->said = calloc(listing->count + 1, sizeof *listing->said);
   if (!listing->sets || !listing->said) return error_memory(err);
   for (size_t i = 0; i < listing->count && !status; i++) {
-    if (!is_meant(meant, &listing->spaces[i])) continue;
+    if (!cache_is_meant(meant, &listing->spaces[i])) continue;
     status = set_best_find(&best, &listing->spaces[i], err);
     describe_set(&listing->spaces[i], &listing->said[i], &listing->sets[(*count)++]);
   }
@@ -208,7 +208,7 @@ int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cac
   if (API_NEEDS(error, "lib, out, count", lib, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   int status = api_cache_to_read(lib, &cache, error);
-  if (!status) status = take_filter(lib, cache, filter, &meant, error);
+  if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
   if (!status) listing = kept_renew(&lib->sets, sizeof *listing, clear_listing, error);
   if (!status && !listing) status = CUGEN_ERROR_MEMORY;
   if (!status) status = list_sets(lib, cache, &meant, listing, count, error);
@@ -217,7 +217,7 @@ int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cac
   return status;
 }
 
-static int list_portfolios(struct cache *cache, const struct meant *meant, struct portfolio_holdings *out,
+static int cache_list_portfolios(struct cache *cache, const struct meant *meant, struct portfolio_holdings *out,
                            cugen_error *err) {
   struct cache_portfolio *all;
   size_t count;
@@ -247,10 +247,10 @@ int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cug
   if (API_NEEDS(error, "lib, out, count", lib, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   int status = api_cache_to_read(lib, &cache, error);
-  if (!status) status = take_filter(lib, cache, filter, &meant, error);
+  if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
   if (!status) h = kept_renew(&lib->portfolios, sizeof *h, portfolio_holdings_clear, error);
   if (!status && !h) status = CUGEN_ERROR_MEMORY;
-  if (!status) status = list_portfolios(cache, &meant, h, error);
+  if (!status) status = cache_list_portfolios(cache, &meant, h, error);
   meant_free(&meant);
   if (!status) *out = h->out, *count = h->count;
   return status;
@@ -285,7 +285,7 @@ static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *
   rest.config = NULL;
   *gone = false;
   meant_free(out);
-  int status = take_filter(lib, cache, &rest, out, err);
+  int status = cache_take_filter(lib, cache, &rest, out, err);
   if (!status) status = name_gone(from->config, &out->origin, err);
   if (!status && out->origin.length) status = cache_has_origin(cache, text_get(&out->origin), gone, err);
   return status;
@@ -297,7 +297,7 @@ static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filte
                         cugen_error *err) {
   cugen_error why = {0};
   bool gone = false;
-  int status = take_filter(lib, cache, from, out, &why);
+  int status = cache_take_filter(lib, cache, from, out, &why);
   bool unread = status == CUGEN_ERROR_MISSING || status == CUGEN_ERROR_CONFIG;
   if (unread && from && from->config) {
     int other = take_gone(lib, cache, from, out, &gone, err);
@@ -406,7 +406,7 @@ int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *p
   if (API_NEEDS(error, "lib, records", lib, records)) return CUGEN_ERROR_USAGE;
   *records = 0;
   int status = api_cache_to_read(lib, &cache, error);
-  if (!status) status = take_filter(lib, cache, filter, &meant, error);
+  if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
   if (!status)
     status = path ? export_to_file(cache, &meant.filter, path, &exporting, records, error)
                   : wisdom_write(cache, &meant.filter, &sink, records, error);

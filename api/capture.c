@@ -37,7 +37,7 @@ void capture_close(struct capture *capture) {
 }
 
 /* Prints a line, which the caller frees; NULL: out of memory, or a text is not UTF-8. */
-static char *print_line(const struct capture_line *line) {
+static char *capture_print_line(const struct capture_line *line) {
   json_t *object =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I}", "cugen_capture", 1, "kernel", line->kernel,
                 "problem", line->problem, "device", line->device, "plan", line->plan, "variant", line->variant,
@@ -51,7 +51,7 @@ static char *print_line(const struct capture_line *line) {
   return text_take(&whole);
 }
 
-static int write_line(int file, const char *text) {
+static int capture_write_line(int file, const char *text) {
   struct stat about;
   const size_t length = strlen(text);
   if (fstat(file, &about)) return errno;
@@ -60,10 +60,10 @@ static int write_line(int file, const char *text) {
   return written < 0 ? errno : (size_t)written < length ? ENOSPC : 0;
 }
 
-static int append(const char *path, const char *text) {
+static int capture_append(const char *path, const char *text) {
   const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
   if (file < 0) return errno;
-  const int wrong = write_line(file, text);
+  const int wrong = capture_write_line(file, text);
   close(file);
   return wrong;
 }
@@ -71,8 +71,8 @@ static int append(const char *path, const char *text) {
 void capture_add(struct capture *capture, const struct capture_line *line) {
   if (!capture) return;
   const int before = errno;
-  char *text = print_line(line);
-  int none = 0, wrong = text ? append(capture->path, text) : ENOMEM;
+  char *text = capture_print_line(line);
+  int none = 0, wrong = text ? capture_append(capture->path, text) : ENOMEM;
   free(text);
   if (wrong) atomic_compare_exchange_strong(&capture->wrong, &none, wrong);
   errno = before;

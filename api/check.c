@@ -93,7 +93,7 @@ static void publish_waivers(const struct config *config, const struct check_resu
   }
 }
 
-static int publish(struct checked *check, const cugen_kernel *k, cugen_check *out, cugen_error *err) {
+static int check_publish(struct checked *check, const cugen_kernel *k, cugen_check *out, cugen_error *err) {
   const struct check_result *r = &check->result;
   check->findings = calloc(r->finding_count + 1, sizeof *check->findings);
   check->traffic = calloc(r->traffic_count + 1, sizeof *check->traffic);
@@ -148,14 +148,14 @@ static int publish(struct checked *check, const cugen_kernel *k, cugen_check *ou
 
 /* ---- Running the check ---- */
 
-static int on_progress(const struct check_progress *progress, void *context) {
+static int check_on_progress(const struct check_progress *progress, void *context) {
   const cugen_check_options *options = context;
   const cugen_check_progress state = {progress->done, progress->planned, progress->findings};
   return options->progress ? options->progress(&state, options->context) : 0;
 }
 
 /* Uses the check problem for every kernel, because only the cpu device runs the variants. */
-static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
+static int check_make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct cache *images;
   int status = api_kernel_use_check(k, err);
@@ -180,7 +180,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
   return CUGEN_OK;
 }
 
-static int check(cugen_kernel *k, const cugen_check_options *options, struct check_result *out, cugen_error *err) {
+static int check_check(cugen_kernel *k, const cugen_check_options *options, struct check_result *out, cugen_error *err) {
   static const double timeout = 60;
   struct tune_target target;
   struct problem whole = {0};
@@ -196,9 +196,9 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
                                        .settings = (const char *const *)k->settings,
                                        .setting_count = k->setting_count,
                                        .whole = &whole,
-                                       .progress = on_progress,
+                                       .progress = check_on_progress,
                                        .context = (void *)(uintptr_t)options};
-  int status = make_target(k, &target, err);
+  int status = check_make_target(k, &target, err);
   if (!status)
     status = problem_set(k->opened.config, (const char *const *)k->settings, k->setting_count, false, &whole, err);
   if (!status) status = check_run(&target, &wanted, out, err);
@@ -210,7 +210,7 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
 
 /* Explains a check without runs. refusal: the status of a variant that was refused, which is then
    the reason. */
-static int explain_nothing(const cugen_check *out, int refusal, cugen_error *err) {
+static int check_explain_nothing(const cugen_check *out, int refusal, cugen_error *err) {
   if (!out->skip_count) return error_set(err, CUGEN_ERROR_EMPTY, "nothing was checked: no variant was chosen");
   size_t first = 0;
   for (size_t i = out->skip_count; refusal && i-- > 0;)
@@ -221,14 +221,14 @@ static int explain_nothing(const cugen_check *out, int refusal, cugen_error *err
 }
 
 /* Returns the status for the findings, or for the variants that could not be checked. */
-static int conclude(const cugen_check *out, const struct check_result *result, cugen_error *err) {
+static int check_conclude(const cugen_check *out, const struct check_result *result, cugen_error *err) {
   const size_t refused = result->refused.count, faulty = result->faulty.count;
   const size_t findings = out->finding_count - out->note_count;
   if (findings)
     return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", findings, findings == 1 ? "" : "s",
                      out->variants, out->variants == 1 ? "" : "s");
   if (!out->runs && faulty) return error_copy(err, &result->fault);
-  if (!out->runs) return explain_nothing(out, result->refusal, err);
+  if (!out->runs) return check_explain_nothing(out, result->refusal, err);
   if (faulty)
     return error_set(err, result->fault.status, "nothing found, but %zu variant%s could not be checked", faulty,
                      faulty == 1 ? "" : "s");
@@ -248,8 +248,8 @@ int api_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_
   struct checked *checked = kept_renew(&k->check, sizeof *checked, clear_check, err);
   if (!checked) return CUGEN_ERROR_MEMORY;
   const bool on_check = k->on_check;
-  int status = api_restore_problem(k, on_check, check(k, options, &checked->result, err), err);
+  int status = api_restore_problem(k, on_check, check_check(k, options, &checked->result, err), err);
   cugen_error ignored; /* the findings so far are reported, however the check ended */
-  if (publish(checked, k, out, &ignored)) return error_memory(err);
-  return status ? status : conclude(out, &checked->result, err);
+  if (check_publish(checked, k, out, &ignored)) return error_memory(err);
+  return status ? status : check_conclude(out, &checked->result, err);
 }

@@ -16,7 +16,7 @@ struct defaults {
   size_t count;
 };
 
-static void add_default(struct defaults *defaults, const char *name, const char *value) {
+static void command_add_default(struct defaults *defaults, const char *name, const char *value) {
   if (!value) return;
   text_addf(&defaults->words, "%s=%s", name, value);
   text_add_n(&defaults->words, "", 1);
@@ -24,17 +24,17 @@ static void add_default(struct defaults *defaults, const char *name, const char 
 }
 
 static int collect_defaults(const cugen *lib, struct defaults *out, cugen_error *err) {
-  add_default(out, "device", lib->device);
-  add_default(out, "arch", lib->arch);
-  add_default(out, "config-dir", lib->config_dir);
-  add_default(out, "template-dir", lib->template_dir);
-  add_default(out, "device-dir", lib->device_dir);
-  add_default(out, "cache", lib->cache_path);
-  add_default(out, "toolkit", lib->toolkit_dir);
-  add_default(out, "compiler", lib->compiler);
-  add_default(out, "objective", lib->objective);
-  add_default(out, "prefer", lib->prefer);
-  if (lib->measure != MEASURE_WAYS) add_default(out, "measure", measure_way_names[lib->measure]);
+  command_add_default(out, "device", lib->device);
+  command_add_default(out, "arch", lib->arch);
+  command_add_default(out, "config-dir", lib->config_dir);
+  command_add_default(out, "template-dir", lib->template_dir);
+  command_add_default(out, "device-dir", lib->device_dir);
+  command_add_default(out, "cache", lib->cache_path);
+  command_add_default(out, "toolkit", lib->toolkit_dir);
+  command_add_default(out, "compiler", lib->compiler);
+  command_add_default(out, "objective", lib->objective);
+  command_add_default(out, "prefer", lib->prefer);
+  if (lib->measure != MEASURE_WAYS) command_add_default(out, "measure", measure_way_names[lib->measure]);
   return out->words.failed ? error_memory(err) : CUGEN_OK;
 }
 
@@ -52,15 +52,15 @@ static const char **make_words(const cugen *lib, const struct defaults *defaults
   return argv;
 }
 
-static bool is_stopped(void *context) {
+static bool command_is_stopped(void *context) {
   const cugen *lib = context;
   return lib->stop && lib->stop(lib->stop_context);
 }
 
-static int run(cugen *lib, const char *const *words, size_t count, struct text *answer, int *exit_code,
+static int api_command_run(cugen *lib, const char *const *words, size_t count, struct text *answer, int *exit_code,
                cugen_error *err) {
   struct defaults defaults = {0};
-  const struct process_limits limits = {.stop = {is_stopped, lib}};
+  const struct process_limits limits = {.stop = {command_is_stopped, lib}};
   int status = collect_defaults(lib, &defaults, err);
   const char **argv = status ? NULL : make_words(lib, &defaults, words, count);
   if (!status && !argv) status = error_memory(err);
@@ -81,7 +81,7 @@ static int take_error(const json_t *answer, cugen_error *err) {
   return status;
 }
 
-static int take_answer(cugen *lib, const struct text *text, int exit_code, const char **json, cugen_error *err) {
+static int command_take_answer(cugen *lib, const struct text *text, int exit_code, const char **json, cugen_error *err) {
   json_t *answer = json_loadb(text_get(text), text->length, 0, NULL);
   json_t *result = json_object_get(answer, "json");
   char *copy = json_is_object(result) ? json_dumps(result, JSON_REAL_PRECISION(17)) : NULL;
@@ -112,9 +112,9 @@ int cugen_command(cugen *lib, const char *const *words, size_t count, const char
     return error_set(error, CUGEN_ERROR_MISSING,
                      "the worker program, which runs commands, was not found; looked at %s",
                      text_get(&lib->worker_places));
-  int status = run(lib, words, count, &answer, &exit_code, error);
+  int status = api_command_run(lib, words, count, &answer, &exit_code, error);
   if (!status && answer.failed) status = error_memory(error);
-  if (!status) status = take_answer(lib, &answer, exit_code, json, error);
+  if (!status) status = command_take_answer(lib, &answer, exit_code, json, error);
   text_free(&answer);
   return status;
 }

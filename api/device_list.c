@@ -75,7 +75,7 @@ static int find_one(cugen *lib, const char *name, struct device_list *out, cugen
   return status ? status : check_new(out, err);
 }
 
-static int list_names(cugen *lib, char *names, struct device_list *out, cugen_error *err) {
+static int device_list_list_names(cugen *lib, char *names, struct device_list *out, cugen_error *err) {
   size_t most = 1;
   for (const char *at = names; *at; at++) most += *at == ',';
   out->all = calloc(most, sizeof *out->all);
@@ -93,7 +93,7 @@ int api_list_devices(cugen *lib, const char *text, struct device_list *out, cuge
   if (strcmp(text, DEVICE_NAME_ALL) == 0) return list_all(lib, out, err);
   char *names = strdup(text);
   if (!names) return error_memory(err);
-  int status = list_names(lib, names, out, err);
+  int status = device_list_list_names(lib, names, out, err);
   free(names);
   return status;
 }
@@ -108,7 +108,7 @@ static bool begins_group(const struct device_list *list, size_t i) {
 }
 
 /* Returns the index of the first device of a group; list->count if there are fewer groups. */
-static size_t find_group(const struct device_list *list, size_t group) {
+static size_t device_list_find_group(const struct device_list *list, size_t group) {
   size_t i = 0;
   for (; i < list->count; i++)
     if (begins_group(list, i) && group-- == 0) break;
@@ -121,7 +121,7 @@ int api_device_group(cugen *lib, const char *text, size_t index, const char **ou
   *out = NULL;
   text_restart(&lib->group);
   int status = api_list_devices(lib, text, &list, error);
-  const size_t first = status ? 0 : find_group(&list, index);
+  const size_t first = status ? 0 : device_list_find_group(&list, index);
   for (size_t i = first; i < list.count && !status; i++)
     if (api_devices_are_alike(&list.all[i], &list.all[first]))
       text_addf(&lib->group, "%s%s", i > first ? "," : "", list.all[i].description.id);

@@ -69,7 +69,7 @@ static int suggest_model(cugen *lib, const char *name, int status, cugen_error *
                    name, name);
 }
 
-static int find_named(cugen *lib, const char *name, struct found_device *out, cugen_error *err) {
+static int devices_find_named(cugen *lib, const char *name, struct found_device *out, cugen_error *err) {
   bool described;
   int ordinal = 0, status = find_described(lib, name, out, &described, err);
   if (described || status) return status;
@@ -94,5 +94,5 @@ static int find_default(cugen *lib, struct found_device *out, struct text *fallb
 
 int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback, cugen_error *err) {
   *out = (struct found_device){0};
-  return name ? find_named(lib, name, out, err) : find_default(lib, out, fallback, err);
+  return name ? devices_find_named(lib, name, out, err) : find_default(lib, out, fallback, err);
 }

@@ -25,7 +25,7 @@ static const struct dtype *compute_dtype(cugen_kernel *k) {
 }
 
 /* Adds the rates that were measured on the kernel's device, for multiply-adds of that type. */
-static int add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilings *out, cugen_error *err) {
+static int explain_add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilings *out, cugen_error *err) {
   struct cache *cache;
   struct cache_rate copy, fma = {0};
   struct text word = {0};
@@ -51,7 +51,7 @@ int api_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error
                           .flops_peak = peak.flops_peak,
                           .tensor_flops_peak = products ? roofline_tensor_flops(&k->lookup.device, products) : 0,
                           .bandwidth_peak = peak.bandwidth_peak};
-  return status || !k->lookup.device.facts.is_gpu ? status : add_measured(k, dtype, out, error);
+  return status || !k->lookup.device.facts.is_gpu ? status : explain_add_measured(k, dtype, out, error);
 }
 
 double api_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
@@ -106,7 +106,7 @@ static int check_resources(const cugen_resources *r, const struct device_facts *
   return CUGEN_OK;
 }
 
-static void copy_string(char *to, size_t size, const char *from) {
+static void explain_copy_string(char *to, size_t size, const char *from) {
   size_t length = strnlen(from, size - 1);
   memcpy(to, from, length);
   to[length] = '\0';
@@ -119,12 +119,12 @@ struct shared {
   struct expr *more; /* the expression; NULL: none */
 };
 
-static struct expr_symbol find_name(void *context, const char *name) {
+static struct expr_symbol explain_find_name(void *context, const char *name) {
   (void)context;
   return (struct expr_symbol){.kind = strcmp(name, "block") == 0 ? SYMBOL_SLOT : SYMBOL_UNKNOWN};
 }
 
-static const char *const *list_names(void *context, size_t *count) {
+static const char *const *explain_list_names(void *context, size_t *count) {
   static const char *const names[] = {"block"};
   (void)context;
   *count = 1;
@@ -132,7 +132,7 @@ static const char *const *list_names(void *context, size_t *count) {
 }
 
 static int shared_open(const cugen_resources *r, struct shared *out, cugen_error *err) {
-  const struct expr_scope scope = {find_name, list_names, NULL};
+  const struct expr_scope scope = {explain_find_name, explain_list_names, NULL};
   cugen_error why;
   *out = (struct shared){.fixed = r->shared_bytes};
   if (!r->dynamic_shared) return CUGEN_OK;
@@ -141,7 +141,7 @@ static int shared_open(const cugen_resources *r, struct shared *out, cugen_error
   return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": %s", r->dynamic_shared, why.message);
 }
 
-static int shared_of(void *context, int threads, int64_t *bytes, cugen_error *err) {
+static int explain_shared_of(void *context, int threads, int64_t *bytes, cugen_error *err) {
   const struct shared *shared = context;
   const struct value block = {.type = VALUE_INT, .integer = threads};
   cugen_error why;
@@ -158,9 +158,9 @@ static int shared_of(void *context, int threads, int64_t *bytes, cugen_error *er
 static int fill_best(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
                      struct shared *shared, cugen_occupancy *out, cugen_error *err) {
   struct occupancy best = {0};
-  int status = occupancy_best_block(facts, resources, carveout, shared_of, shared, &out->best_threads, err);
+  int status = occupancy_best_block(facts, resources, carveout, explain_shared_of, shared, &out->best_threads, err);
   if (status || !out->best_threads) return status;
-  status = shared_of(shared, out->best_threads, &out->best_shared_bytes, err);
+  status = explain_shared_of(shared, out->best_threads, &out->best_shared_bytes, err);
   if (!status)
     status = occupancy_get(facts, resources, out->best_threads, out->best_shared_bytes, carveout, &best, err);
   out->best_fraction = best.fraction;
@@ -172,7 +172,7 @@ static int fill_occupancy(const struct device_facts *facts, const cugen_resource
   const struct kernel_resources used = {.registers = resources->registers};
   const int warp = (int)facts->warp_size, carveout = resources->has_carveout ? resources->carveout : -1;
   struct occupancy occupancy;
-  int status = shared_of(shared, resources->threads, &out->shared_bytes, err);
+  int status = explain_shared_of(shared, resources->threads, &out->shared_bytes, err);
   if (!status) status = occupancy_get(facts, &used, resources->threads, out->shared_bytes, carveout, &occupancy, err);
   if (!status) status = fill_best(facts, &used, carveout, shared, out, err);
   if (status) return status;
@@ -198,7 +198,7 @@ int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *
   if (!status) status = fill_occupancy(&description.facts, resources, &shared, out, error);
   expr_free(shared.more);
   if (status) return status;
-  copy_string(out->device, sizeof out->device, description.name);
-  copy_string(out->arch, sizeof out->arch, description.arch);
+  explain_copy_string(out->device, sizeof out->device, description.name);
+  explain_copy_string(out->arch, sizeof out->arch, description.arch);
   return CUGEN_OK;
 }

@@ -56,7 +56,7 @@ struct exploration {
 
 /* ---- Results of earlier exploration ---- */
 
-static void add_options(const struct lookup *l, struct text *out) {
+static void exploring_add_options(const struct lookup *l, struct text *out) {
   size_t length;
   measure_way_of(text_get(&l->options), &length);
   text_add_n(out, text_get(&l->options), length);
@@ -93,7 +93,7 @@ int exploration_recall(struct lookup *l, const cugen_outputs *outputs, struct se
   struct best_record best = {0};
   *settled = false;
   if (selection->how != CUGEN_PLAN_EXACT) return CUGEN_OK;
-  add_options(l, &options);
+  exploring_add_options(l, &options);
   struct cache_key key = lookup_measured_key(l);
   key.options = text_get(&options);
   int status = options.failed ? error_memory(err) : api_best_giving(l, &key, NULL, outputs, &best, err);
@@ -120,7 +120,7 @@ struct gathering {
   size_t count;
 };
 
-static int gather(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+static int exploring_gather(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct gathering *g = context;
   const struct cache_record *own = g->plan->record;
   (void)err;
@@ -135,7 +135,7 @@ static int gather(void *context, struct cache_record *record, bool *stop, cugen_
 
 /* Returns whether a call can pass the argument to an alternative, too: it has no memory of its own
    and copies nothing at bind. */
-static bool is_plain(const struct kernel_argument *a) {
+static bool exploring_is_plain(const struct kernel_argument *a) {
   const bool scratch = a->kind == CUGEN_ARGUMENT_SCRATCH && !a->unused && kernel_argument_bytes(a) > 0;
   return !scratch && a->kind != CUGEN_ARGUMENT_CONSTANT && !kernel_argument_symbol(a) && !kernel_argument_textured(a);
 }
@@ -145,11 +145,11 @@ static bool takes_its_place(const struct kernel_spec *spec, const struct kernel_
       spec->flops != own->flops || spec->bytes != own->bytes)
     return false;
   size_t i = 0;
-  while (i < spec->argument_count && is_plain(&spec->arguments[i])) i++;
+  while (i < spec->argument_count && exploring_is_plain(&spec->arguments[i])) i++;
   return i == spec->argument_count;
 }
 
-static int load_image(const struct lookup *l, struct alternative *a, bool *found, cugen_error *err) {
+static int exploring_load_image(const struct lookup *l, struct alternative *a, bool *found, cugen_error *err) {
   struct text key = {0};
   struct cache *cache;
   int status = cache_image_key(&a->spec, device_target(&l->device, l->arch), text_get(&l->options), l->nvrtc_version,
@@ -169,7 +169,7 @@ static void alternative_free(struct alternative *a) {
 }
 
 /* Frees the image and the source, which are not needed once the driver has loaded the image. */
-static void drop_image(const struct exploration *e, struct alternative *a) {
+static void exploring_drop_image(const struct exploration *e, struct alternative *a) {
   if (e->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU) compiled_free(&a->compiled);
   free(a->spec.source);
   a->spec.source = NULL;
@@ -183,10 +183,10 @@ static int try_alternative(struct lookup *l, struct exploration *e, struct cache
   cugen_error ignored;
   bool current, found = false;
   int status = api_check_current(l, false, record, &current, &a->spec, err);
-  if (!status && current && takes_its_place(&a->spec, e->own)) status = load_image(l, a, &found, err);
+  if (!status && current && takes_its_place(&a->spec, e->own)) status = exploring_load_image(l, a, &found, err);
   if (!status && found && a->compiled.entry_count == plan_entries(&a->spec, entries) &&
       plan_open(e->device, &a->spec, &a->compiled, &a->plan, &ignored) == CUGEN_OK) {
-    drop_image(e, a);
+    exploring_drop_image(e, a);
     a->record = *record;
     record->variant = record->reason = NULL;
     e->rule.race.count++;
@@ -204,7 +204,7 @@ static int find_alternatives(struct lookup *l, const struct exploration_plan *pl
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_fastest(cache, &key, gather, &g, err);
+  if (!status) status = cache_fastest(cache, &key, exploring_gather, &g, err);
   for (size_t i = 0; i < g.count; i++) {
     if (!status && e->rule.race.count < RACE_MOST) status = try_alternative(l, e, &g.records[i], err);
     cache_record_free(&g.records[i]);
@@ -227,13 +227,13 @@ static int keep_key(const struct lookup *l, struct exploration *e, cugen_error *
   text_add(&e->key_problem, key.problem);
   text_add(&e->key_origin, key.origin ? key.origin : "");
   text_add(&e->key_settings, key.settings ? key.settings : "");
-  add_options(l, &e->key_options);
+  exploring_add_options(l, &e->key_options);
   const bool failed = e->key_device.failed || e->key_config.failed || e->key_problem.failed || e->key_origin.failed ||
                       e->key_settings.failed || e->key_options.failed;
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int open_all(struct lookup *l, const struct exploration_plan *plan, struct exploration *e, cugen_error *err) {
+static int exploring_open_all(struct lookup *l, const struct exploration_plan *plan, struct exploration *e, cugen_error *err) {
   int status = copy_own(plan->record, &e->all[0].record, err);
   e->rule.race.count = 1;
   if (!status) status = keep_key(l, e, err);
@@ -259,7 +259,7 @@ int exploration_open(struct lookup *l, const struct exploration_plan *plan, stru
   if (!e) return error_memory(err);
   e->lib = l->lib, e->device = plan->device, e->own = plan->spec, e->timed = RACE_MOST;
   atomic_flag_clear(&e->busy);
-  int status = open_all(l, plan, e, err);
+  int status = exploring_open_all(l, plan, e, err);
   if (!status && e->rule.race.count > 1 &&
       plan->device->ops->timer_make(plan->device, &e->timer, &no_timer) == CUGEN_OK) {
     *out = e;
@@ -271,7 +271,7 @@ int exploration_open(struct lookup *l, const struct exploration_plan *plan, stru
 
 /* ---- Storing results ---- */
 
-static int by_size(const void *a, const void *b) {
+static int exploring_by_size(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
@@ -281,7 +281,7 @@ static void take_times(const struct race_runner *runner, struct cache_record *re
   double sorted[RACE_ROUNDS];
   const size_t count = (size_t)runner->rounds;
   memcpy(sorted, runner->times, count * sizeof *sorted);
-  qsort(sorted, count, sizeof *sorted, by_size);
+  qsort(sorted, count, sizeof *sorted, exploring_by_size);
   record->samples = runner->rounds;
   record->seconds = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
   record->seconds_min = sorted[0];
@@ -296,7 +296,7 @@ static void take_times(const struct race_runner *runner, struct cache_record *re
 /* Stores the current variant. Of variants tied with it only the current one is stored, because a
    record cannot express a tie. A cache that cannot be written is not an error: the next process
    explores again. */
-static void store(struct exploration *e) {
+static void exploring_store(struct exploration *e) {
   const struct cache_key key = {.device = text_get(&e->key_device),
                                 .config = text_get(&e->key_config),
                                 .problem = text_get(&e->key_problem),
@@ -315,7 +315,7 @@ static void store(struct exploration *e) {
 
 void exploration_close(struct exploration *e) {
   if (!e) return;
-  store(e);
+  exploring_store(e);
   if (e->timer) e->device->ops->timer_free(e->device, e->timer);
   for (size_t i = 0; i < RACE_MOST; i++) alternative_free(&e->all[i]);
   struct text *const texts[] = {&e->key_device,  &e->key_config, &e->key_problem,
@@ -365,7 +365,7 @@ void exploration_unbind(struct call **calls) {
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 /* Makes the result of the rule visible to the other threads. */
-static void publish(struct exploration *e) {
+static void exploring_publish(struct exploration *e) {
   atomic_store(&e->current, e->rule.current);
   atomic_store(&e->explored, e->rule.explored);
   atomic_store(&e->settled, e->rule.settled);
@@ -373,14 +373,14 @@ static void publish(struct exploration *e) {
 }
 
 /* Takes the result of the last timed launch. Returns false if the launch has not ended yet. */
-static bool take_result(struct exploration *e) {
+static bool exploring_take_result(struct exploration *e) {
   const size_t runner = e->timed;
   double seconds;
   if (runner == RACE_MOST) return true;
   if (!e->device->ops->timer_read(e->device, e->timer, &seconds)) return false;
   e->timed = RACE_MOST;
   if (seconds > 0) explore_note(&e->rule, runner, seconds);
-  publish(e);
+  exploring_publish(e);
   return true;
 }
 
@@ -389,7 +389,7 @@ static bool take_result(struct exploration *e) {
 static int fail_over(struct exploration *e, size_t runner, struct call *current, void *stream, int status,
                      cugen_error *err) {
   explore_drop(&e->rule, runner);
-  publish(e);
+  exploring_publish(e);
   return kernel_spec_calls(&e->all[runner].spec) > 1 ? status : call_launch_on(current, stream, err);
 }
 
@@ -399,14 +399,14 @@ static int launch_timed(struct exploration *e, struct call *const *calls, struct
   const struct device_ops *ops = e->device->ops;
   const size_t runner = explore_runner(&e->rule);
   *timed = calls[runner] && ops->timer_start(e->device, e->timer, stream);
-  if (!calls[runner] && atomic_load(&e->all[runner].broken)) explore_drop(&e->rule, runner), publish(e);
+  if (!calls[runner] && atomic_load(&e->all[runner].broken)) explore_drop(&e->rule, runner), exploring_publish(e);
   if (!*timed) return call_launch_on(current, stream, err);
   const int status = call_launch_on(calls[runner], stream, err);
   if (status && runner != e->rule.current) return fail_over(e, runner, current, stream, status, err);
   if (status) return status;
   explore_launched(&e->rule, runner);
   if (ops->timer_stop(e->device, e->timer, stream)) e->timed = runner;
-  publish(e);
+  exploring_publish(e);
   return CUGEN_OK;
 }
 
@@ -418,7 +418,7 @@ static struct call *call_of(struct call *const *calls, size_t runner) {
 static int launch_with_turn(struct exploration *e, struct call *const *calls, uint64_t number, void *stream,
                             cugen_error *err) {
   bool timed = false;
-  const bool over = take_result(e);
+  const bool over = exploring_take_result(e);
   struct call *current = call_of(calls, e->rule.current);
   const bool due = over && !e->rule.settled && number >= explore_due(&e->rule);
   const int status =

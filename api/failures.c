@@ -64,7 +64,7 @@ static bool has_failed_check(const struct cache_record *record) {
 }
 
 /* Takes the records that are failures; frees the others. */
-static int take(struct failures *f, struct place *place, struct cache_record *records, size_t count, is_failure *is,
+static int failures_take(struct failures *f, struct place *place, struct cache_record *records, size_t count, is_failure *is,
                 cugen_error *err) {
   struct failure *all = count ? realloc(f->all, (f->count + count) * sizeof *all) : f->all;
   if (all) f->all = all;
@@ -77,7 +77,7 @@ static int take(struct failures *f, struct place *place, struct cache_record *re
   return all || !count ? CUGEN_OK : error_memory(err);
 }
 
-static int load(struct failures *f, struct place *place, bool predicted, is_failure *is, cugen_error *err) {
+static int failures_load(struct failures *f, struct place *place, bool predicted, is_failure *is, cugen_error *err) {
   const struct cache_key key =
       predicted ? lookup_predicted_key(place->lookup, &f->predictions) : lookup_measured_key(place->lookup);
   struct cache_record *records = NULL;
@@ -86,13 +86,13 @@ static int load(struct failures *f, struct place *place, bool predicted, is_fail
   place->predicted = predicted;
   int status = api_cache_to_read(f->lookup->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &records, &count, err);
-  return status ? status : take(f, place, records, count, is, err);
+  return status ? status : failures_take(f, place, records, count, is, err);
 }
 
 static int load_own(struct failures *f, bool predicted, cugen_error *err) {
   struct place *place = &f->places[f->place_count++];
   place->lookup = f->lookup;
-  return load(f, place, predicted, has_failed, err);
+  return failures_load(f, place, predicted, has_failed, err);
 }
 
 static bool has_place(const struct failures *f, const struct text *problem) {
@@ -117,7 +117,7 @@ static int load_other(struct failures *f, struct problem *problem, bool predicte
   place->lookup = &place->other;
   if (!status && !known) {
     f->place_count++;
-    return load(f, place, predicted, is, err);
+    return failures_load(f, place, predicted, is, err);
   }
   lookup_close(&place->other);
   problem_free(&place->problem);
@@ -160,7 +160,7 @@ static bool only_sizes_differ(const struct problem *a, const struct problem *b, 
 /* Tuning on the cpu device uses the check problem's sizes where none were set. Loads the failures
    of this check problem, because a variant that is wrong there is wrong with the sizes that were
    set, too. */
-static int load_check(struct failures *f, cugen_error *err) {
+static int failures_load_check(struct failures *f, cugen_error *err) {
   const struct lookup *l = f->lookup;
   struct problem unset = {0}, check = {0};
   bool same;
@@ -175,7 +175,7 @@ static int load_check(struct failures *f, cugen_error *err) {
   return status;
 }
 
-static int by_variant(const void *left, const void *right) {
+static int failures_by_variant(const void *left, const void *right) {
   const struct failure *a = left, *b = right;
   const int order = strcmp(a->record.variant, b->record.variant);
   return order ? order : (a->place > b->place) - (a->place < b->place);
@@ -188,8 +188,8 @@ int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
   /* room for the own records and the check problems */
   f->places = calloc(l->config->implementation_count + 3, sizeof *f->places);
   int status = f->places ? load_own(f, false, err) : error_memory(err);
-  if (!status) status = l->device.facts.is_gpu ? load_refuted(f, err) : load_check(f, err);
-  if (f->count) qsort(f->all, f->count, sizeof *f->all, by_variant);
+  if (!status) status = l->device.facts.is_gpu ? load_refuted(f, err) : failures_load_check(f, err);
+  if (f->count) qsort(f->all, f->count, sizeof *f->all, failures_by_variant);
   if (status || f->count) return status;
   failures_close(f);
   *out = NULL;
@@ -198,7 +198,7 @@ int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
 
 /* ---- Finding a failure ---- */
 
-static int judge(struct failure *failure, cugen_error *err) {
+static int failures_judge(struct failure *failure, cugen_error *err) {
   struct lookup *l = failure->place->lookup;
   struct judgement judgement;
   if (failure->state != FAILURE_UNKNOWN) return CUGEN_OK;
@@ -210,7 +210,7 @@ static int judge(struct failure *failure, cugen_error *err) {
 }
 
 /* Returns the index of the first failure of that variant; if there is none, of the next variant. */
-static size_t find_first(const struct failures *f, const char *variant) {
+static size_t failures_find_first(const struct failures *f, const char *variant) {
   size_t low = 0, high = f->count;
   while (low < high) {
     const size_t middle = (low + high) / 2;
@@ -225,9 +225,9 @@ static size_t find_first(const struct failures *f, const char *variant) {
 int failures_find(struct failures *f, const char *variant, const struct cache_record **out, cugen_error *err) {
   int status = CUGEN_OK;
   *out = NULL;
-  for (size_t i = f ? find_first(f, variant) : 0; f && i < f->count && !status && !*out; i++) {
+  for (size_t i = f ? failures_find_first(f, variant) : 0; f && i < f->count && !status && !*out; i++) {
     if (strcmp(f->all[i].record.variant, variant) != 0) break;
-    status = judge(&f->all[i], err);
+    status = failures_judge(&f->all[i], err);
     if (!status && f->all[i].state == FAILURE_HOLDS) *out = &f->all[i].record;
   }
   return status;
@@ -236,7 +236,7 @@ int failures_find(struct failures *f, const char *variant, const struct cache_re
 /* ---- Marking predictions ---- */
 
 /* If the record's variant, as it is now, is known to fail, makes the record say how. */
-static int mark(struct failures *f, struct cache_record *record, cugen_error *err) {
+static int api_failures_mark(struct failures *f, struct cache_record *record, cugen_error *err) {
   const struct cache_record *failed;
   struct judgement judgement;
   if (record->outcome != CUGEN_OUTCOME_OK) return CUGEN_OK;
@@ -300,7 +300,7 @@ int failures_mark(struct lookup *l, struct cache_record *records, size_t *count,
     failures_close(f);
     return status;
   }
-  for (size_t i = 0; i < *count && !status && f; i++) status = mark(f, &records[i], err);
+  for (size_t i = 0; i < *count && !status && f; i++) status = api_failures_mark(f, &records[i], err);
   failures_close(f);
   for (size_t i = 0; i < *count;
        i++) /* the records before i are kept or freed, those behind i are in their old places */

@@ -17,7 +17,7 @@ extern const char cugen_header_file[] __attribute__((weak, visibility("hidden"))
 #endif
 
 /* Looks for the worker in `below` under the folder. */
-static void look_at(const char *folder, const char *below, struct text *found, struct text *places) {
+static void find_worker_look_at(const char *folder, const char *below, struct text *found, struct text *places) {
   struct text path = {0};
   if (found->length) return;
   text_addf(&path, "%s/%s%s%s", folder, below, *below ? "/" : "", program);
@@ -35,12 +35,12 @@ static int look_beside_code(struct text *found, struct text *places, cugen_error
   if (!status && folder.failed) status = error_memory(err);
   if (!status) {
     /* libcugen in the build folder */
-    look_at(text_get(&folder), "", found, places);
-    look_at(text_get(&folder), CUGEN_LIB_TO_WORKER, found, places); /* libcugen in PREFIX/lib */
+    find_worker_look_at(text_get(&folder), "", found, places);
+    find_worker_look_at(text_get(&folder), CUGEN_LIB_TO_WORKER, found, places); /* libcugen in PREFIX/lib */
     if (strcmp(CUGEN_LIB_TO_WORKER, CUGEN_BIN_TO_WORKER) != 0)
-      look_at(text_get(&folder), CUGEN_BIN_TO_WORKER, found, places); /* program in PREFIX/bin */
+      find_worker_look_at(text_get(&folder), CUGEN_BIN_TO_WORKER, found, places); /* program in PREFIX/bin */
     /* program in a subfolder of the build folder, such as the examples' */
-    look_at(text_get(&folder), "..", found, places);
+    find_worker_look_at(text_get(&folder), "..", found, places);
   }
   text_free(&file);
   text_free(&folder);
@@ -52,7 +52,7 @@ static void look_beside_header(struct text *found, struct text *places) {
   struct text folder = {0};
   if (!cugen_header_file || cugen_header_file[0] != '/') return;
   path_folder(cugen_header_file, &folder);
-  look_at(text_get(&folder), CUGEN_INCLUDE_TO_WORKER, found, places);
+  find_worker_look_at(text_get(&folder), CUGEN_INCLUDE_TO_WORKER, found, places);
   found->failed |= folder.failed;
   text_free(&folder);
 #endif

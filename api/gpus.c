@@ -26,7 +26,7 @@ static bool has_driver(const cugen *lib) {
 }
 
 /* Lists the GPUs in a worker, while compilers load NVRTC. The caller holds the lock. */
-static void list_gpus(cugen *lib) {
+static void gpus_list_gpus(cugen *lib) {
   const struct worker_options options = {.program = lib->worker, .toolkit = lib->toolkit_options};
   struct worker *worker;
   cugen_error ignored; /* the error appears again when the worker is needed */
@@ -45,7 +45,7 @@ static void list_gpus(cugen *lib) {
 static int listed(cugen *lib, const struct device_ops *ops) {
   if (!lib->prepared || ops != &cuda_device_ops) return 0;
   pthread_mutex_lock(&lib->lock);
-  if (!lib->gpus_asked) list_gpus(lib);
+  if (!lib->gpus_asked) gpus_list_gpus(lib);
   pthread_mutex_unlock(&lib->lock);
   return lib->gpu_count;
 }

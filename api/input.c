@@ -16,7 +16,7 @@ struct cugen_input {
   struct text rest;
 };
 
-static bool is_stopped(void *context) {
+static bool input_is_stopped(void *context) {
   const cugen_input *input = context;
   return input->stop(input->context) != 0;
 }
@@ -29,13 +29,13 @@ void api_input_close(cugen_input *input) {
   free(input);
 }
 
-static int open_copy(cugen_input *input, const char *path, const cugen_input_options *options, cugen_error *error) {
+static int input_open_copy(cugen_input *input, const char *path, const cugen_input_options *options, cugen_error *error) {
   input->path = strdup(path);
   input->stop = options->stop;
   input->context = options->context;
   const struct input_limits limits = {.most = options->most,
                                       .most_line = options->most_line ? options->most_line : USUAL_LINE,
-                                      .stop = {options->stop ? is_stopped : NULL, input}};
+                                      .stop = {options->stop ? input_is_stopped : NULL, input}};
   return input->path ? input_open(&input->input, input->path, &limits, error) : error_memory(error);
 }
 
@@ -47,7 +47,7 @@ int api_input_open(const char *path, const cugen_input_options *options, cugen_i
   if (API_SIZE(error, cugen_input_options, CUGEN_INPUT_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   cugen_input *input = calloc(1, sizeof *input);
   if (!input) return error_memory(error);
-  const int status = open_copy(input, path, options, error);
+  const int status = input_open_copy(input, path, options, error);
   if (status) return api_input_close(input), status;
   *out = input;
   return CUGEN_OK;

@@ -8,7 +8,7 @@
 /* ---- One record ------------------------------------------------------------------------------ */
 
 /* Compares the record with the expansion of its variant. */
-static void compare(const struct cache_record *record, const struct kernel_spec *spec,
+static void judgement_compare(const struct cache_record *record, const struct kernel_spec *spec,
                     const struct objective *objective, bool predicted, struct judgement *out) {
   cache_record_take_hashes(&out->now, spec);
   out->now.flops = spec->flops, out->now.bytes = spec->bytes;
@@ -28,25 +28,25 @@ static bool has_verdict(const struct cache_record *record) {
   return record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record);
 }
 
-static void add_values(const struct value *values, size_t count, struct text *out) {
+static void judgement_add_values(const struct value *values, size_t count, struct text *out) {
   for (size_t i = 0; i < count; i++) text_add_char(out, ' '), value_print(values[i], out);
   text_add_char(out, '\n');
 }
 
-static void add_rules(const struct config *config, struct text *out) {
+static void judgement_add_rules(const struct config *config, struct text *out) {
   for (size_t i = 0; i < config->problem_count; i++)
-    add_values(config->problems[i].values, config->problems[i].listed ? config->problems[i].value_count : 0, out);
+    judgement_add_values(config->problems[i].values, config->problems[i].listed ? config->problems[i].value_count : 0, out);
   for (size_t i = 0; i < config->implementation_count; i++) {
     const struct config_implementation *own = &config->implementations[i];
     for (size_t k = 0; k < own->requirement_count; k++) text_addf(out, "%s\n", expr_text(own->requirements[k].expr));
     for (size_t k = 0; k < own->restriction_count; k++) text_addf(out, "%s\n", expr_text(own->restrictions[k].expr));
-    if (own->check) add_values(own->check, config->problem_count, out);
+    if (own->check) judgement_add_values(own->check, config->problem_count, out);
   }
 }
 
 int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err) {
   struct text text = {0};
-  add_rules(config, &text);
+  judgement_add_rules(config, &text);
   text_add(&text, spec->proof_hash.hex);
   if (!text.failed) spec->proof_hash = hash_bytes(text_get(&text), text.length);
   text_add_n(&text, spec->hash.hex, strlen(spec->hash.hex));
@@ -57,7 +57,7 @@ int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cuge
 }
 
 /* Judges one record. Free *spec also after a failure. */
-static int judge(struct lookup *l, const struct cache_record *record, bool predicted, struct judgement *out,
+static int judgement_judge(struct lookup *l, const struct cache_record *record, bool predicted, struct judgement *out,
                  struct kernel_spec *spec, cugen_error *err) {
   uint64_t index;
   *out = (struct judgement){.how = JUDGED_GONE, .order = UINT64_MAX};
@@ -76,14 +76,14 @@ static int judge(struct lookup *l, const struct cache_record *record, bool predi
   out->how = refused && strcmp(refusal.hex, record->hash.hex) == 0 ? JUDGED_CURRENT : JUDGED_BROKEN;
   if (status) return CUGEN_OK;
   if (predicted && has_verdict(record)) status = api_hash_verdict(l->config, spec, err);
-  if (!status) compare(record, spec, l->config->objective, predicted, out);
+  if (!status) judgement_compare(record, spec, l->config->objective, predicted, out);
   return status;
 }
 
 int api_judge_as(struct lookup *l, bool predicted, const struct cache_record *record, struct judgement *out,
                  cugen_error *err) {
   struct kernel_spec spec;
-  int status = judge(l, record, predicted, out, &spec, err);
+  int status = judgement_judge(l, record, predicted, out, &spec, err);
   kernel_spec_free(&spec);
   return status;
 }
@@ -97,7 +97,7 @@ int api_judge(struct lookup *l, const struct cache_record *record, struct judgem
 int api_check_current(struct lookup *l, bool predicted, struct cache_record *record, bool *current,
                       struct kernel_spec *spec, cugen_error *err) {
   struct judgement judgement;
-  int status = judge(l, record, predicted, &judgement, spec, err);
+  int status = judgement_judge(l, record, predicted, &judgement, spec, err);
   *current = !status && judgement.how == JUDGED_CURRENT;
   record->order = judgement.order;
   if (*current && judgement.proof_changed) record->verdict = CACHE_NOT_RUN;

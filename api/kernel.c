@@ -49,19 +49,19 @@ static int choose_device(cugen_kernel *k, cugen_error *err) {
   return status;
 }
 
-static int refuse_arch(const char *arch, cugen_error *err) {
+static int kernel_refuse_arch(const char *arch, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_USAGE, "'%s' is not an architecture; one is written sm_90a", arch);
 }
 
 /* Chooses the architecture to compile for, such as "sm_90a", and the compute capability that
    configs see with it. */
-static int choose_arch(struct lookup *l, cugen_error *err) {
+static int kernel_choose_arch(struct lookup *l, cugen_error *err) {
   const char *arch = l->lib->arch ? l->lib->arch : l->device.arch;
-  if (strlen(arch) >= sizeof l->arch) return refuse_arch(arch, err);
+  if (strlen(arch) >= sizeof l->arch) return kernel_refuse_arch(arch, err);
   int status = lookup_set_arch(l, arch, err);
   if (status || !l->lib->arch) return status;
   struct arch parsed;
-  if (!arch_parse(arch, &parsed) || parsed.capability < GPU_OLDEST_TARGET_12) return refuse_arch(arch, err);
+  if (!arch_parse(arch, &parsed) || parsed.capability < GPU_OLDEST_TARGET_12) return kernel_refuse_arch(arch, err);
   l->device.facts.compute_capability = parsed.capability;
   l->device.facts.architecture_specific = parsed.suffix == 'a';
   return CUGEN_OK;
@@ -115,7 +115,7 @@ static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
   return k->problem_short.failed ? error_memory(err) : status;
 }
 
-static int open_config(cugen_kernel *k, const char *config, cugen_error *err) {
+static int kernel_open_config(cugen_kernel *k, const char *config, cugen_error *err) {
   int status = opened_config_open(k->lookup.lib, config, &k->opened, err);
   k->lookup.opened = &k->opened;
   k->lookup.config = k->opened.config;
@@ -125,10 +125,10 @@ static int open_config(cugen_kernel *k, const char *config, cugen_error *err) {
   return status;
 }
 
-static int open_parts(cugen_kernel *k, const char *config, const char *const *settings, size_t count,
+static int kernel_open_parts(cugen_kernel *k, const char *config, const char *const *settings, size_t count,
                       cugen_error *err) {
   struct lookup *l = &k->lookup;
-  int status = open_config(k, config, err);
+  int status = kernel_open_config(k, config, err);
   l->asked = count > 0;
   if (!status) status = check_once(settings, count, err);
   if (!status) status = keep_settings(k, settings, count, err);
@@ -137,7 +137,7 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
   if (!status) status = set_problem(k, false, err);
   if (!status) status = choose_device(k, err);
   if (!status && l->described) status = api_check_facts(l->config, l->problem, &l->device, l->device.name, err);
-  if (!status) status = choose_arch(l, err);
+  if (!status) status = kernel_choose_arch(l, err);
   if (status) return status;
   policy_print(l->config, &k->policy);
   api_device_info(l->lib, &l->device, &k->device_info);
@@ -155,7 +155,7 @@ int cugen_kernel_open(cugen *lib, const char *config, const char *const *setting
   cugen_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_memory(error);
   k->lookup.lib = lib;
-  int status = open_parts(k, config, settings, count, error);
+  int status = kernel_open_parts(k, config, settings, count, error);
   if (status)
     cugen_kernel_close(k);
   else

@@ -34,7 +34,7 @@ static char *print_passed(const struct kernel_spec *spec, const struct kernel_la
   return text_take(&text);
 }
 
-static cugen_launch_info describe(const struct kernel_launch *launch, const char *passes) {
+static cugen_launch_info launches_describe(const struct kernel_launch *launch, const char *passes) {
   cugen_launch_info info = {.entry = launch->entry,
                             .place = launch->place ? launch->place : "",
                             .line = launch->line,
@@ -57,10 +57,10 @@ static bool alike(const cugen_launch_info *a, const cugen_launch_info *b) {
 }
 
 /* Adds a launch to the list, or raises the count of the last one if it is equal. */
-static int add(struct launches *launches, const struct kernel_launch *launch, size_t times, cugen_error *err) {
+static int launches_add(struct launches *launches, const struct kernel_launch *launch, size_t times, cugen_error *err) {
   char *passes = print_passed(&launches->spec, launch);
   if (!passes) return error_memory(err);
-  cugen_launch_info info = describe(launch, passes);
+  cugen_launch_info info = launches_describe(launch, passes);
   info.times = times;
   if (launches->count && alike(&launches->list[launches->count - 1], &info)) {
     launches->list[launches->count - 1].times += times;
@@ -74,7 +74,7 @@ static int add(struct launches *launches, const struct kernel_launch *launch, si
 
 /* Fills the list. For a long sequence lists each different launch once, with the number of times
    that it is made. */
-static int fill(struct launches *launches, cugen_error *err) {
+static int launches_fill(struct launches *launches, cugen_error *err) {
   const struct kernel_spec *spec = &launches->spec;
   const bool each = kernel_spec_is_long(spec);
   const size_t count = each ? spec->launch_count : kernel_spec_calls(spec);
@@ -85,7 +85,7 @@ static int fill(struct launches *launches, cugen_error *err) {
   if (!status) kernel_spec_times(spec, times);
   for (size_t i = 0; i < count && !status; i++) {
     const size_t at = each ? i : kernel_spec_call(spec, i);
-    status = add(launches, &spec->launches[at], each ? times[at] : 1, err);
+    status = launches_add(launches, &spec->launches[at], each ? times[at] : 1, err);
   }
   free(times);
   return status;
@@ -99,7 +99,7 @@ int api_kernel_launches(cugen_kernel *k, const char *variant, const cugen_launch
   struct launches *launches = kept_renew(&k->launches, sizeof *launches, clear_launches, error);
   if (!launches) return CUGEN_ERROR_MEMORY;
   int status = api_expand_text(k, variant, &launches->spec, error);
-  if (!status) status = fill(launches, error);
+  if (!status) status = launches_fill(launches, error);
   if (status) return status;
   *out = launches->list, *count = launches->count;
   if (name) *name = text_get(&k->variant_text);

@@ -11,7 +11,7 @@
 enum { USUAL_MOST = 8, MOST_COLUMNS = 768, MOST_PASSES = 16 };
 
 /* An unknown value is 0 in public structs and NAN inside. */
-static double known(double value) {
+static double learning_known(double value) {
   return isfinite(value) ? value : 0;
 }
 
@@ -22,7 +22,7 @@ struct ranked {
   double sum;
 };
 
-static int by_nearness(const void *a, const void *b) {
+static int learning_by_nearness(const void *a, const void *b) {
   const struct ranked *x = a, *y = b;
   if (x->near != y->near) return x->near > y->near ? -1 : 1;
   if (x->sum != y->sum) return x->sum < y->sum ? -1 : 1;
@@ -30,7 +30,7 @@ static int by_nearness(const void *a, const void *b) {
 }
 
 /* Returns the variants that are near the best of most problems; the caller frees them. */
-static size_t *choose_columns(const struct portfolio_data *data, size_t *count, cugen_error *err) {
+static size_t *learning_choose_columns(const struct portfolio_data *data, size_t *count, cugen_error *err) {
   const double near = 1.5;
   struct ranked *ranked = calloc(data->variant_count + 1, sizeof *ranked);
   size_t *out = calloc(MOST_COLUMNS, sizeof *out);
@@ -42,7 +42,7 @@ static size_t *choose_columns(const struct portfolio_data *data, size_t *count, 
     ranked[data->entries[i].variant].near++;
     ranked[data->entries[i].variant].sum += ratio;
   }
-  if (ranked && data->variant_count) qsort(ranked, data->variant_count, sizeof *ranked, by_nearness);
+  if (ranked && data->variant_count) qsort(ranked, data->variant_count, sizeof *ranked, learning_by_nearness);
   for (size_t i = 0; ranked && out && i < data->variant_count && *count < MOST_COLUMNS && ranked[i].near; i++)
     out[(*count)++] = ranked[i].variant;
   const bool good = ranked && out;
@@ -63,7 +63,7 @@ struct judging {
   size_t stale;
 };
 
-static bool is_chosen(const struct judging *j, const char *variant, size_t *out) {
+static bool learning_is_chosen(const struct judging *j, const char *variant, size_t *out) {
   for (size_t i = 0; i < j->learnt->count; i++) {
     *out = j->columns[j->learnt->chosen[i]];
     if (strcmp(j->data->variants[*out], variant) == 0) return true;
@@ -75,7 +75,7 @@ static int judge_record(struct judging *j, struct lookup *l, size_t problem, con
                         cugen_error *err) {
   struct judgement judgement;
   size_t variant;
-  if (record->outcome != CUGEN_OUTCOME_OK || !is_chosen(j, record->variant, &variant)) return CUGEN_OK;
+  if (record->outcome != CUGEN_OUTCOME_OK || !learning_is_chosen(j, record->variant, &variant)) return CUGEN_OK;
   struct portfolio_entry *entry = portfolio_entry_of(j->data, problem, variant);
   if (!entry || isnan(entry->cost) || strcmp(entry->source.hex, record->source_hash.hex) != 0) return CUGEN_OK;
   int status = api_judge(l, record, &judgement, err);
@@ -116,7 +116,7 @@ static int learn_once(struct portfolio_data *data, size_t most, struct portfolio
                       bool *again, cugen_error *err) {
   struct portfolio_columns matrix = {0};
   size_t count;
-  *columns = choose_columns(data, &count, err);
+  *columns = learning_choose_columns(data, &count, err);
   if (!*columns) return CUGEN_ERROR_MEMORY;
   int status = portfolio_columns_open(data, *columns, count, &matrix, err);
   if (!status) status = portfolio_kernels(data, *columns, count, matrix.kernels, err);
@@ -128,7 +128,7 @@ static int learn_once(struct portfolio_data *data, size_t most, struct portfolio
   return status;
 }
 
-static int learn(struct portfolio_data *data, size_t most, struct portfolio_learnt *out, size_t **columns,
+static int learning_learn(struct portfolio_data *data, size_t most, struct portfolio_learnt *out, size_t **columns,
                  cugen_error *err) {
   bool again = true;
   int status = CUGEN_OK;
@@ -143,7 +143,7 @@ static int learn(struct portfolio_data *data, size_t most, struct portfolio_lear
 
 /* Returns an entry of the variant: at a problem that it serves, else at any problem. NULL: there is
    none. */
-static const struct portfolio_entry *find_proof(const struct portfolio_data *data, const struct portfolio_learnt *l,
+static const struct portfolio_entry *learning_find_proof(const struct portfolio_data *data, const struct portfolio_learnt *l,
                                                 size_t choice, size_t variant) {
   const struct portfolio_entry *any = NULL;
   for (size_t p = 0; p < data->row_count; p++) {
@@ -158,12 +158,12 @@ static const struct portfolio_entry *find_proof(const struct portfolio_data *dat
 static int fill_body(const struct portfolio_data *data, const struct portfolio_learnt *l, const size_t *columns,
                      struct portfolio_body *out, cugen_error *err) {
   *out = (struct portfolio_body){.problems = (int64_t)data->row_count,
-                                 .tuned_mean = known(l->tuned_loss.mean),
-                                 .tuned_worst = known(l->tuned_loss.worst),
-                                 .held_mean = known(l->held_loss.mean),
-                                 .held_worst = known(l->held_loss.worst),
-                                 .alone_mean = known(l->alone_loss.mean),
-                                 .alone_worst = known(l->alone_loss.worst),
+                                 .tuned_mean = learning_known(l->tuned_loss.mean),
+                                 .tuned_worst = learning_known(l->tuned_loss.worst),
+                                 .held_mean = learning_known(l->held_loss.mean),
+                                 .held_worst = learning_known(l->held_loss.worst),
+                                 .alone_mean = learning_known(l->alone_loss.mean),
+                                 .alone_worst = learning_known(l->alone_loss.worst),
                                  .doubted = l->doubted,
                                  .kernels = (int64_t)l->kernels};
   out->rule = strdup(text_get(&l->rule));
@@ -171,7 +171,7 @@ static int fill_body(const struct portfolio_data *data, const struct portfolio_l
   if (!out->rule || !out->variants) return error_memory(err);
   for (size_t i = 0; i < l->count; i++) {
     const size_t variant = columns[l->chosen[i]];
-    const struct portfolio_entry *proof = find_proof(data, l, i, variant);
+    const struct portfolio_entry *proof = learning_find_proof(data, l, i, variant);
     struct portfolio_body_variant *v = &out->variants[out->count++];
     v->variant = strdup(data->variants[variant]);
     v->problem = strdup(proof ? data->rows[proof->problem].text : "");
@@ -214,11 +214,11 @@ static int describe_problems(struct portfolio_holding *from, const struct portfo
         served ? portfolio_entry_of(data, p, columns[l->chosen[l->given[p]]]) : NULL;
     from->problems[p] = (cugen_portfolio_problem){.problem = row->text,
                                                   .variant = l->given[p],
-                                                  .seconds = entry ? known(entry->seconds) : 0,
+                                                  .seconds = entry ? learning_known(entry->seconds) : 0,
                                                   .best = row->best ? row->best : "",
                                                   .best_seconds = row->best_seconds,
-                                                  .loss = known(l->tuned[p]),
-                                                  .held_out_loss = known(l->held[p])};
+                                                  .loss = learning_known(l->tuned[p]),
+                                                  .held_out_loss = learning_known(l->held[p])};
     out->unserved += !(row->best_cost > 0);
   }
   out->problem = from->problems;
@@ -228,7 +228,7 @@ static int describe_problems(struct portfolio_holding *from, const struct portfo
 
 /* Computes, for each variant, the geometric mean and the maximum of the losses of the problems that
    it serves. */
-static void sum_losses(struct portfolio_holding *from) {
+static void learning_sum_losses(struct portfolio_holding *from) {
   for (size_t i = 0; i < from->body.count; i++) {
     double sum = 0, worst = 0;
     size_t count = 0;
@@ -245,7 +245,7 @@ static void sum_losses(struct portfolio_holding *from) {
 }
 
 /* Returns whether the space is filtered by more than heuristics. */
-static bool is_filtered(const struct lookup *l) {
+static bool learning_is_filtered(const struct lookup *l) {
   return l->filter && (l->filter->where_count || l->filter->variant || l->filter->implementation);
 }
 
@@ -277,7 +277,7 @@ static void print_remains(const struct portfolio_data *data, struct text *out) {
   if (remains.worthless)
     text_add(out, "what the objective gives is not above 0");
   else if (!count)
-    text_addf(out, "nothing%s is remembered of it", is_filtered(data->base) ? " that the filter admits" : "");
+    text_addf(out, "nothing%s is remembered of it", learning_is_filtered(data->base) ? " that the filter admits" : "");
   else
     text_addf(out, "its %zu%s record%s %s", count, remains.stale ? " correct" : "", count == 1 ? "" : "s",
               !remains.stale ? "failed"
@@ -285,7 +285,7 @@ static void print_remains(const struct portfolio_data *data, struct text *out) {
                              : "are stale");
 }
 
-static void refuse_untuned(const struct portfolio_data *data, cugen_error *err) {
+static void learning_refuse_untuned(const struct portfolio_data *data, cugen_error *err) {
   const struct remains remains = count_remains(data);
   const bool stale = remains.stale;
   if (remains.worthless) {
@@ -299,7 +299,7 @@ static void refuse_untuned(const struct portfolio_data *data, cugen_error *err) 
             "%s%s%s for %s%s of %s on %s%s: there is nothing to learn a portfolio from. 'cugen tune' with a budget "
             "measures them",
             stale ? "all remembered correct variants" : "no correct variant",
-            is_filtered(data->base) ? " that the filter admits" : "", stale ? "" : " is remembered",
+            learning_is_filtered(data->base) ? " that the filter admits" : "", stale ? "" : " is remembered",
             data->row_count == 1 ? "" : "any of the problems such as ", data->rows[0].text, data->base->config->name,
             data->base->device.name, stale ? " are stale" : "");
 }
@@ -317,7 +317,7 @@ static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   const bool failed = class.failed || settings.failed || out->skipped.failed;
   text_free(&class);
   text_free(&settings);
-  if (!out->why.status) refuse_untuned(data, &out->why);
+  if (!out->why.status) learning_refuse_untuned(data, &out->why);
   portfolio_holding_drop(out);
   return failed ? error_memory(err) : CUGEN_OK;
 }
@@ -328,7 +328,7 @@ static int take_learnt(struct portfolio_holding *h, const struct portfolio_learn
   if (!status) status = fill_body(&h->data, learnt, columns, &h->body, err);
   if (!status) status = portfolio_publish(h, out, err);
   if (!status) status = describe_problems(h, learnt, columns, out, err);
-  if (!status) sum_losses(h);
+  if (!status) learning_sum_losses(h);
   return status;
 }
 
@@ -340,7 +340,7 @@ static int learn_class(const struct lookup *base, const struct problem *const *p
   struct portfolio_holding *h = portfolio_holding_add(out, err);
   if (!h) return CUGEN_ERROR_MEMORY;
   int status = portfolio_data_open(base, problems, count, &h->data, err);
-  if (!status) status = learn(&h->data, options->most ? options->most : USUAL_MOST, &learnt, &columns, err);
+  if (!status) status = learning_learn(&h->data, options->most ? options->most : USUAL_MOST, &learnt, &columns, err);
   if (!status)
     status = learnt.count ? take_learnt(h, &learnt, columns, &out->out[out->count - 1], err) : skip_class(out, err);
   portfolio_learnt_free(&learnt);
@@ -379,7 +379,7 @@ static int list_classes(struct classes *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t count, cugen_error *err) {
+static int learning_take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t count, cugen_error *err) {
   c->all = calloc(count + 1, sizeof(const struct problem *));
   if (!c->all) return error_memory(err);
   for (size_t i = 0; i < count; i++) c->all[c->count++] = kernels[i]->lookup.problem;
@@ -387,7 +387,7 @@ static int take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t 
 }
 
 /* Returns whether the problem agrees with the kernel's settings. */
-static bool agrees(const cugen_kernel *k, const struct problem *problem) {
+static bool learning_agrees(const cugen_kernel *k, const struct problem *problem) {
   for (size_t i = 0; i < k->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
       const char *name = k->lookup.config->problems[p].name;
@@ -403,7 +403,7 @@ static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error
   c->all = calloc(c->own.count + 1, sizeof(const struct problem *));
   if (!status && !c->all) status = error_memory(err);
   for (size_t i = 0; i < c->own.count && !status; i++)
-    if (agrees(k, &c->own.all[i])) c->all[c->count++] = &c->own.all[i];
+    if (learning_agrees(k, &c->own.all[i])) c->all[c->count++] = &c->own.all[i];
   if (status || c->count) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "nothing is remembered of %s on %s with these settings: there is nothing to learn a portfolio "
@@ -432,7 +432,7 @@ static int learn_classes(struct classes *c, const cugen_learn_options *options, 
 }
 
 /* Stores the portfolio as text in the cache. */
-static int store(const struct lookup *base, struct portfolio_holdings *h, cugen_error *err) {
+static int learning_store(const struct lookup *base, struct portfolio_holdings *h, cugen_error *err) {
   struct cache *cache;
   struct cache_portfolio *kept = calloc(h->count + 1, sizeof *kept);
   int status = kept ? api_cache(base->lib, &cache, err) : error_memory(err);
@@ -450,7 +450,7 @@ static int store(const struct lookup *base, struct portfolio_holdings *h, cugen_
 
 /* ---- Public functions ------------------------------------------------------------------------ */
 
-static int check_options(const cugen_learn_options *options, cugen_error *err) {
+static int learning_check_options(const cugen_learn_options *options, cugen_error *err) {
   if (API_SIZE(err, cugen_learn_options, CUGEN_LEARN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (options->most > PORTFOLIO_MOST)
     return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible", options->most,
@@ -458,7 +458,7 @@ static int check_options(const cugen_learn_options *options, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
+static int learning_check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
   if (count == 0) return error_set(err, CUGEN_ERROR_USAGE, "no problem to learn a portfolio from");
   for (size_t i = 0; i < count; i++) {
     if (!kernels[i]) return error_set(err, CUGEN_ERROR_USAGE, "api_kernels_learn: kernels[%zu] is NULL", i);
@@ -475,17 +475,17 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_le
   if (!options) options = &defaults;
   if (API_NEEDS(error, "kernels, out, portfolios", kernels, out, portfolios)) return CUGEN_ERROR_USAGE;
   *out = NULL, *portfolios = 0;
-  int status = check_options(options, error);
-  if (!status) status = check_kernels(kernels, count, error);
+  int status = learning_check_options(options, error);
+  if (!status) status = learning_check_kernels(kernels, count, error);
   if (status) return status;
   struct portfolio_holdings *h = kept_renew(&kernels[0]->learnt, sizeof *h, portfolio_holdings_clear, error);
   if (!h) return CUGEN_ERROR_MEMORY;
   struct classes classes = {.base = &kernels[0]->lookup};
   status = options->remembered ? take_remembered(&classes, kernels[0], error)
-                               : take_kernels(&classes, kernels, count, error);
+                               : learning_take_kernels(&classes, kernels, count, error);
   if (!status) status = list_classes(&classes, error);
   if (!status) status = learn_classes(&classes, options, h, error);
-  if (!status && !options->dry) status = store(classes.base, h, error);
+  if (!status && !options->dry) status = learning_store(classes.base, h, error);
   free_classes(&classes);
   if (status) return status;
   *out = h->out;

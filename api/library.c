@@ -46,7 +46,7 @@ int api_size(const char *type, const char *init, size_t got, size_t want, cugen_
 
 /* Takes an option, else the variable of the environment, else nothing. The environment is read only
    here, at open, and in toolkit_open. */
-static int take(char **to, const char *option, const char *variable) {
+static int library_take(char **to, const char *option, const char *variable) {
   const char *from = option ? option : variable ? getenv(variable) : NULL;
   *to = from && *from ? strdup(from) : NULL;
   return from && *from && !*to ? CUGEN_ERROR_MEMORY : CUGEN_OK;
@@ -73,7 +73,7 @@ static int default_cache(char **to) {
   return *to ? CUGEN_OK : CUGEN_ERROR_MEMORY;
 }
 
-static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
+static int library_take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
   const struct {
     char **to;
     const char *option, *variable;
@@ -93,7 +93,7 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
       {&lib->capture_path, o->capture, "CUGEN_CAPTURE"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
+    if (library_take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
   lib->pin_from = o->pin && *o->pin ? "cugen_options.pin" : "CUGEN_PIN";
   lib->local_rank = read_local_rank();
   if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
@@ -118,7 +118,7 @@ static int take_measure(cugen *lib, const char *word, cugen_error *err) {
 
 /* Refuses folders that do not exist, because a misspelt folder would silently be replaced by the
    shipped files. */
-static int check_folders(const cugen *lib, cugen_error *err) {
+static int library_check_folders(const cugen *lib, cugen_error *err) {
   const char *const rows[][2] = {
       {lib->config_dir, "config"}, {lib->template_dir, "template"}, {lib->device_dir, "device"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -130,7 +130,7 @@ static int check_folders(const cugen *lib, cugen_error *err) {
 
 /* Checks the objective's text. Whether a config has the work that the objective needs is checked
    when the config is opened. */
-static int check_objective(cugen *lib, cugen_error *err) {
+static int library_check_objective(cugen *lib, cugen_error *err) {
   const char *option = "objective";
   struct objective *objective = NULL;
   int status = lib->objective ? objective_open(lib->objective, &objective, err) : CUGEN_OK;
@@ -174,11 +174,11 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   lib->stop = options->stop;
   lib->stop_context = options->stop_context;
   lib->with_ptx = compiled_store_open();
-  int status = lib->with_ptx ? take_options(lib, options, error) : error_memory(error);
+  int status = lib->with_ptx ? library_take_options(lib, options, error) : error_memory(error);
   if (!status) status = take_measure(lib, options->measure, error);
   if (!status && lib->capture_path) status = capture_open(lib->capture_path, &lib->capture, error);
-  if (!status) status = check_folders(lib, error);
-  if (!status) status = check_objective(lib, error);
+  if (!status) status = library_check_folders(lib, error);
+  if (!status) status = library_check_objective(lib, error);
   if (!status) status = take_worker(lib, error);
   lib->sources = (struct sources){lib->config_dir, lib->template_dir, NULL};
   lib->toolkit_options = (struct toolkit_options){lib->toolkit_dir, lib->compiler};
@@ -222,13 +222,13 @@ void cugen_close(cugen *lib) {
 
 /* ---- Stopping ---- */
 
-static bool ask_stop(void *context) {
+static bool library_ask_stop(void *context) {
   const cugen *lib = context;
   return lib->stop(lib->stop_context) != 0;
 }
 
 struct space_stop api_stop(cugen *lib) {
-  return (struct space_stop){lib->stop ? ask_stop : NULL, lib};
+  return (struct space_stop){lib->stop ? library_ask_stop : NULL, lib};
 }
 
 /* ---- Configs and templates ---- */
@@ -247,7 +247,7 @@ size_t api_configs(cugen *lib, const char **out, size_t count) {
 
 /* ---- The cache ---- */
 
-static bool is_stopped(void *context) {
+static bool library_is_stopped(void *context) {
   const cugen *lib = context;
   return lib->stop(lib->stop_context) != 0;
 }
@@ -256,7 +256,7 @@ int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
   pthread_mutex_lock(&lib->lock);
   int status = lib->cache
                    ? CUGEN_OK
-                   : cache_open_watched(lib->cache_path, (struct process_stop){lib->stop ? is_stopped : NULL, lib},
+                   : cache_open_watched(lib->cache_path, (struct process_stop){lib->stop ? library_is_stopped : NULL, lib},
                                         &lib->cache, &lib->warning, err);
   *out = lib->cache;
   pthread_mutex_unlock(&lib->lock);
@@ -297,7 +297,7 @@ int api_nvrtc_version(const cugen *lib) {
 
 /* ---- cugen_where ---- */
 
-static void add_version(struct text *out, const char *what, int version) {
+static void library_add_version(struct text *out, const char *what, int version) {
   if (version) text_addf(out, "%s: CUDA %d.%d\n", what, version / 1000, version % 1000 / 10);
 }
 
@@ -316,11 +316,11 @@ const char *cugen_where(cugen *lib) {
   text_restart(&lib->where);
   if (api_count_devices(lib, &cuda_device_ops, &err) > 0 &&
       api_describe_device(lib, &cuda_device_ops, 0, &device, &err) == CUGEN_OK)
-    add_version(&lib->where, "driver", device.driver_version);
+    library_add_version(&lib->where, "driver", device.driver_version);
   else
     text_addf(&lib->where, "driver: %s\n", err.message);
   add_found(lib, "nvrtc", &lib->toolkit->nvrtc, "nvrtc");
-  add_version(&lib->where, "nvrtc version", ask_nvrtc(lib));
+  library_add_version(&lib->where, "nvrtc version", ask_nvrtc(lib));
   add_found(lib, "headers", &lib->toolkit->include, "include");
   add_found(lib, "compiler", &lib->toolkit->compiler, "compiler");
   text_addf(&lib->where, "cache: %s\n", lib->cache_name);
@@ -342,7 +342,7 @@ const char *cugen_where(cugen *lib) {
 
 /* ---- Devices ---- */
 
-static void copy_string(char *to, size_t size, const char *from) {
+static void library_copy_string(char *to, size_t size, const char *from) {
   size_t length = strnlen(from, size - 1);
   memcpy(to, from, length);
   to[length] = '\0';
@@ -359,13 +359,13 @@ void api_device_info(const cugen *lib, const struct device_description *from, cu
                              .memory_bytes = facts->memory_bytes,
                              .l2_bytes = facts->l2_bytes,
                              .shared_bytes_per_block = facts->shared_per_block_optin};
-  copy_string(out->id, sizeof out->id, from->id);
-  copy_string(out->name, sizeof out->name, from->name);
-  copy_string(out->uuid, sizeof out->uuid, from->uuid);
-  copy_string(out->arch, sizeof out->arch, from->arch);
+  library_copy_string(out->id, sizeof out->id, from->id);
+  library_copy_string(out->name, sizeof out->name, from->name);
+  library_copy_string(out->uuid, sizeof out->uuid, from->uuid);
+  library_copy_string(out->arch, sizeof out->arch, from->arch);
 }
 
-static size_t add_devices(cugen *lib, const struct device_ops *ops, cugen_device_info *out, size_t room, size_t at,
+static size_t library_add_devices(cugen *lib, const struct device_ops *ops, cugen_device_info *out, size_t room, size_t at,
                           cugen_error *err) {
   int count = api_count_devices(lib, ops, err);
   for (int i = 0; i < count; i++) {
@@ -382,14 +382,14 @@ size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const cha
   if (why) *why = NULL;
   if (!lib) return 0;
   if (!out) count = 0;
-  size_t gpus = add_devices(lib, &cuda_device_ops, out, count, 0, &err);
+  size_t gpus = library_add_devices(lib, &cuda_device_ops, out, count, 0, &err);
   text_restart(&lib->why);
   if (gpus == 0) text_add(&lib->why, err.message);
   if (why) *why = gpus ? NULL : text_get(&lib->why);
   if (gpus >= count)
     return gpus + 1; /* count has no room for the cpu device, so the compiler is not asked for its
                         version */
-  return add_devices(lib, &cpu_device_ops, out, count, gpus, &ignored);
+  return library_add_devices(lib, &cpu_device_ops, out, count, gpus, &ignored);
 }
 
 int cugen_worker_main(int argc, char **argv) {

@@ -180,7 +180,7 @@ static int blame_setting(const struct lookup *l, const cugen_error *why, cugen_e
   return status;
 }
 
-static int check_sizes(const struct lookup *l, cugen_error *err) {
+static int lookup_check_sizes(const struct lookup *l, cugen_error *err) {
   cugen_error why;
   const int status = config_check_sizes(l->config, l->problem, &l->device.facts, &why);
   if (status == CUGEN_ERROR_CONFIG && l->asked) return blame_setting(l, &why, err);
@@ -189,7 +189,7 @@ static int check_sizes(const struct lookup *l, cugen_error *err) {
 
 int lookup_space(struct lookup *l, cugen_error *err) {
   if (l->space) return CUGEN_OK;
-  int status = check_sizes(l, err);
+  int status = lookup_check_sizes(l, err);
   if (!status)
     status = space_open_within(l->config, l->problem, &l->device.facts, l->filter, api_stop(l->lib), &l->space, err);
   if (status) return status;

@@ -30,17 +30,17 @@ static double bandwidth(const struct device_facts *facts) {
   return (double)facts->memory_clock_khz * (double)facts->memory_bus_bits;
 }
 
-static double ratio(double a, double b) {
+static double other_gpu_ratio(double a, double b) {
   return a > 0 && b > 0 ? fmax(a, b) / fmin(a, b) : 1;
 }
 
 double api_gpu_distance(const struct device_facts *a, const struct device_facts *b) {
-  return fmax(ratio((double)a->sm_count, (double)b->sm_count), ratio(bandwidth(a), bandwidth(b)));
+  return fmax(other_gpu_ratio((double)a->sm_count, (double)b->sm_count), other_gpu_ratio(bandwidth(a), bandwidth(b)));
 }
 
 /* Returns whether records of the device can serve: timed in the same way, on a GPU of the same
    compute capability. */
-static bool serves(const struct lookup *l, struct other *other, const char *device, const char *options) {
+static bool other_gpu_serves(const struct lookup *l, struct other *other, const char *device, const char *options) {
   struct device_description own = l->device;
   if (strcmp(device, own.fingerprint) == 0 || !lookup_read_options(options, &other->read)) return false;
   if (other->read.measure != l->measure || !api_described(l->lib, device, &other->device)) return false;
@@ -50,10 +50,10 @@ static bool serves(const struct lookup *l, struct other *other, const char *devi
   return other->device.facts.compute_capability == own.facts.compute_capability;
 }
 
-static int visit(void *context, const char *device, const char *options, cugen_error *err) {
+static int other_gpu_visit(void *context, const char *device, const char *options, cugen_error *err) {
   struct others *others = context;
   struct other other = {.distance = 1};
-  if (!serves(others->lookup, &other, device, options)) return CUGEN_OK;
+  if (!other_gpu_serves(others->lookup, &other, device, options)) return CUGEN_OK;
   struct other *all = array_reserve(others->all, &others->capacity, others->count, sizeof *all);
   if (!all) return error_memory(err);
   others->all = all;
@@ -65,7 +65,7 @@ static int visit(void *context, const char *device, const char *options, cugen_e
 
 /* Orders by model, then by distance, then by text, so that the order is the same in every cache
    with the same records. */
-static int compare(const void *left, const void *right) {
+static int other_gpu_compare(const void *left, const void *right) {
   const struct other *a = left, *b = right;
   if (a->same_model != b->same_model) return a->same_model ? -1 : 1;
   if (a->distance < b->distance || a->distance > b->distance) return a->distance < b->distance ? -1 : 1;
@@ -115,8 +115,8 @@ static int find_others(const struct lookup *l, struct cache **cache, struct othe
   if (!l->device.facts.is_gpu || !l->device.fingerprint[0]) return CUGEN_OK;
   int status = api_cache_to_read(l->lib, cache, err);
   const struct cache_key key = lookup_measured_key(l);
-  if (!status) status = cache_devices(*cache, &key, visit, out, err);
-  if (out->count) qsort(out->all, out->count, sizeof *out->all, compare);
+  if (!status) status = cache_devices(*cache, &key, other_gpu_visit, out, err);
+  if (out->count) qsort(out->all, out->count, sizeof *out->all, other_gpu_compare);
   return status;
 }
 

@@ -11,7 +11,7 @@ struct cugen_output {
   char *path;
 };
 
-static int open_copy(cugen_output *output, const char *path, cugen_error *error) {
+static int output_open_copy(cugen_output *output, const char *path, cugen_error *error) {
   output->path = strdup(path);
   return output->path ? file_begin(&output->file, output->path, error) : error_memory(error);
 }
@@ -20,7 +20,7 @@ int api_output_open(const char *path, cugen_output **out, cugen_error *error) {
   if (API_NEEDS(error, "path, out", path, out)) return CUGEN_ERROR_USAGE;
   *out = calloc(1, sizeof **out);
   if (!*out) return error_memory(error);
-  const int status = open_copy(*out, path, error);
+  const int status = output_open_copy(*out, path, error);
   if (!status) return CUGEN_OK;
   free((*out)->path);
   free(*out);

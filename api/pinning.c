@@ -77,7 +77,7 @@ static int find_variant(struct lookup *l, const struct choice *choice, struct se
   return lookup_expand(l, &variant, &out->best.spec, err);
 }
 
-static int take(struct lookup *l, const struct choice *choice, struct selection *out, cugen_error *err) {
+static int pinning_take(struct lookup *l, const struct choice *choice, struct selection *out, cugen_error *err) {
   int status = check_target(choice, l, err);
   if (!status) status = find_variant(l, choice, out, err);
   if (!status) status = check_same(choice, &out->best.spec, err);
@@ -100,7 +100,7 @@ int api_select_bytes(struct lookup *l, const void *bytes, size_t size, struct se
   else if (!is_for(&choice, l))
     status = error_set(err, CUGEN_ERROR_USAGE, "the choice is for %s %s, the kernel is %s %s", choice.kernel,
                        choice.problem, l->config->name, text_get(&l->problem_text));
-  if (!status) status = take(l, &choice, out, err);
+  if (!status) status = pinning_take(l, &choice, out, err);
   choice_free(&choice);
   return status;
 }
@@ -108,7 +108,7 @@ int api_select_bytes(struct lookup *l, const void *bytes, size_t size, struct se
 /* ---- From a file ----------------------------------------------------------------------------- */
 
 /* Puts the option or variable that named the file in front of the message. */
-static int refuse_file(const cugen *lib, const cugen_error *why, cugen_error *err) {
+static int pinning_refuse_file(const cugen *lib, const cugen_error *why, cugen_error *err) {
   return error_set(err, why->status, "%s: %s: %s", lib->pin_from, lib->pin, why->message);
 }
 
@@ -134,10 +134,10 @@ static int find_in(struct lookup *l, const struct text *content, struct selectio
     status = choice_parse(text_get(content) + at, content->length - at, &choice, &used, &why);
     if (status) break;
     *found = is_for(&choice, l);
-    if (*found) status = take(l, &choice, out, &why);
+    if (*found) status = pinning_take(l, &choice, out, &why);
     choice_free(&choice);
   }
-  return status ? refuse_file(l->lib, &why, err) : CUGEN_OK;
+  return status ? pinning_refuse_file(l->lib, &why, err) : CUGEN_OK;
 }
 
 int api_select_pinned(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {

@@ -47,7 +47,7 @@ static int choose_context(const cugen_kernel *k, const cugen_plan_options *optio
   return options->flags & CUGEN_PLAN_PRIMARY ? CUGEN_OK : lookup_context(&k->lookup, options->context, out, err);
 }
 
-static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
+static int plan_open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   const struct device_ops *ops;
   struct device_options device = {.toolkit = k->lookup.lib->toolkit, .embedded = true};
   int status = lookup_check_present(&k->lookup, err);
@@ -59,7 +59,7 @@ static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen
 /* ---- Opening: the variant ---- */
 
 /* Appends why the portfolio that was asked for serves no variant. */
-static void say_portfolio(struct lookup *l, struct text *out) {
+static void plan_say_portfolio(struct lookup *l, struct text *out) {
   struct portfolio_found *found;
   size_t count;
   cugen_error ignored;
@@ -69,11 +69,11 @@ static void say_portfolio(struct lookup *l, struct text *out) {
   portfolios_free(found, count);
 }
 
-static int refuse_untuned(cugen_kernel *k, const cugen_plan_options *options, cugen_error *err) {
+static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *options, cugen_error *err) {
   struct text range = {0};
   const bool by_policy = options->distance == 0 && k->lookup.config->policy.kind == POLICY_PORTFOLIO;
   if (by_policy || (options->flags & CUGEN_PLAN_BY_PORTFOLIO && options->distance >= 0))
-    say_portfolio(&k->lookup, &range);
+    plan_say_portfolio(&k->lookup, &range);
   else if (options->distance > 0)
     text_addf(&range, "nearest { distance = %g }, as asked", options->distance);
   else if (options->distance < 0)
@@ -91,7 +91,7 @@ static int refuse_untuned(cugen_kernel *k, const cugen_plan_options *options, cu
 
 /* Expands the plan's variant. If the record is of this very problem, judging it has made the
    expansion already. */
-static int expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
+static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   struct best_record *best = &p->selection.best;
   const bool elsewhere = p->selection.how == CUGEN_PLAN_NEAR || p->selection.how == CUGEN_PLAN_OTHER_GPU;
   if (best->found && !elsewhere) {
@@ -159,7 +159,7 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
   p->info.nvrtc_version = record->nvrtc_version;
 }
 
-static int describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
+static int plan_describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   text_add(&p->kernel, k->lookup.config->name);
   text_add(&p->problem, text_get(&k->lookup.problem_text));
   if (p->kernel.failed || p->problem.failed) return error_memory(err);
@@ -176,7 +176,7 @@ static int describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
 }
 
 /* Frees the image and the source, which are not needed once the driver has loaded the image. */
-static void drop_image(cugen_plan *p) {
+static void plan_drop_image(cugen_plan *p) {
   if (p->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU) compiled_free(&p->compiled);
   free(p->spec.source);
   p->spec.source = NULL;
@@ -198,7 +198,7 @@ static int choose_unpinned(cugen_kernel *k, const cugen_plan_options *options, s
   return status || !out->failed.length ? status : refuse_failed(k, out, err);
 }
 
-static int choose(cugen_kernel *k, const cugen_plan_options *options, struct selection *out, cugen_error *err) {
+static int plan_choose(cugen_kernel *k, const cugen_plan_options *options, struct selection *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   bool pinned = false;
   if (options->choice) return api_select_bytes(l, options->choice, options->choice_size, out, err);
@@ -279,25 +279,25 @@ static int explore(cugen_kernel *k, const cugen_plan_options *options, bool sett
   return exploration_open(&k->lookup, &own, &p->exploration, err);
 }
 
-static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
+static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   bool settled = false;
-  int status = open_device(k, options, p, err);
-  if (!status) status = choose(k, options, &p->selection, err);
+  int status = plan_open_device(k, options, p, err);
+  if (!status) status = plan_choose(k, options, &p->selection, err);
   if (!status) status = recall(k, options, &p->selection, &settled, err);
   if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && !is_tuned(&p->selection))
-    capture_refused(k), status = refuse_untuned(k, options, err);
-  if (!status) status = expand(&k->lookup, p, err);
+    capture_refused(k), status = plan_refuse_untuned(k, options, err);
+  if (!status) status = plan_expand(&k->lookup, p, err);
   if (!status) status = api_write_choice(&k->lookup, &p->spec, &p->choice, err);
   if (!status) status = make_image(&k->lookup, p, err);
   if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
-  if (!status) drop_image(p);
+  if (!status) plan_drop_image(p);
   if (!status) status = explore(k, options, settled, p, err);
-  if (!status) status = describe(k, p, err);
+  if (!status) status = plan_describe(k, p, err);
   if (!status) capture_opened(k, p);
   return status;
 }
 
-static int check_options(const cugen_plan_options *options, cugen_error *err) {
+static int plan_check_options(const cugen_plan_options *options, cugen_error *err) {
   const unsigned known = CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_PRIMARY | CUGEN_PLAN_BY_PORTFOLIO | CUGEN_PLAN_EXPLORE;
   if (API_SIZE(err, cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (options->flags & ~known)
@@ -321,11 +321,11 @@ int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_pl
   if (!out) return API_NEEDS(error, "out", out);
   *out = NULL;
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
-  int status = check_options(options, error);
+  int status = plan_check_options(options, error);
   if (status) return status;
   cugen_plan *p = calloc(1, sizeof *p);
   if (!p) return error_memory(error);
-  status = open_parts(k, options, p, error);
+  status = plan_open_parts(k, options, p, error);
   if (status)
     cugen_plan_close(p);
   else
@@ -407,7 +407,7 @@ static void list_arguments(const cugen_plan *p, size_t count, bool only_null, st
       text_addf(out, "%s%s", out->length ? ", " : "", p->spec.arguments[i].name);
 }
 
-static int refuse_count(const cugen_plan *p, size_t count, cugen_error *err) {
+static int plan_refuse_count(const cugen_plan *p, size_t count, cugen_error *err) {
   const size_t needed = count_needed(p);
   struct text all = {0}, null = {0};
   list_arguments(p, p->spec.argument_count, false, &all);
@@ -453,7 +453,7 @@ static int bind(cugen_call *call, void *const *arguments, size_t count, cugen_er
   struct memory memory[KERNEL_MAX_ARGUMENTS] = {0};
   struct call *bound;
   const bool fits = count >= count_needed(p) && count <= p->spec.argument_count;
-  int status = fits ? CUGEN_OK : refuse_count(p, count, err);
+  int status = fits ? CUGEN_OK : plan_refuse_count(p, count, err);
   for (size_t i = 0; i < p->spec.argument_count && !status; i++)
     status = take_argument(call, i, i < count ? arguments[i] : NULL, &memory[i], err);
   if (!status) status = call_bind(p->plan, memory, NULL, 0, &bound, err);
@@ -526,7 +526,7 @@ static int refuse_symbol(const cugen_plan *p, const char *name, cugen_error *err
       p->info.kernel, p->info.variant, nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
 }
 
-static int find_symbol(const cugen_plan *p, const char *name, bool written, void **address, size_t *bytes,
+static int plan_find_symbol(const cugen_plan *p, const char *name, bool written, void **address, size_t *bytes,
                        cugen_error *err) {
   cugen_error why = {0};
   if (p->exploration) exploration_stop(p->exploration);
@@ -541,7 +541,7 @@ int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, siz
   if (address) *address = NULL;
   if (bytes) *bytes = 0;
   if (API_NEEDS(error, "plan, name", p, name)) return CUGEN_ERROR_USAGE;
-  int status = find_symbol(p, name, false, &at, &room, error);
+  int status = plan_find_symbol(p, name, false, &at, &room, error);
   if (status) return status;
   if (address) *address = at;
   if (bytes) *bytes = room;
@@ -552,7 +552,7 @@ int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, siz
 static int find_part(const cugen_plan *p, const char *name, bool written, size_t offset, size_t bytes, void **out,
                      cugen_error *err) {
   size_t room;
-  int status = find_symbol(p, name, written, out, &room, err);
+  int status = plan_find_symbol(p, name, written, out, &room, err);
   if (status) return status;
   if (offset > room || bytes > room - offset)
     return error_set(err, CUGEN_ERROR_USAGE,

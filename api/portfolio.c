@@ -19,7 +19,7 @@ const char *portfolio_objective(const struct config *config) {
 
 /* own: accept portfolios that were learnt from this config file or from an unknown one; otherwise
    those of other files. */
-static bool is_meant(const struct lookup *l, const struct cache_portfolio *p, const struct cache_key *class_key,
+static bool portfolio_is_meant(const struct lookup *l, const struct cache_portfolio *p, const struct cache_key *class_key,
                      bool own) {
   uint64_t lacks;
   return own == (!*p->origin || (l->origin && strcmp(p->origin, l->origin) == 0)) &&
@@ -33,7 +33,7 @@ static void free_found(struct portfolio_found *found) {
 
 /* Takes over the contents of *kept. A portfolio that cannot be parsed is skipped: 'cugen cache
    verify' reports it. */
-static int take(struct cache_portfolio *kept, struct portfolio_found **out, size_t *count, cugen_error *err) {
+static int portfolio_take(struct cache_portfolio *kept, struct portfolio_found **out, size_t *count, cugen_error *err) {
   struct portfolio_found *all = array_grow(*out, *count, sizeof *all);
   cugen_error why;
   if (!all) return error_memory(err);
@@ -45,19 +45,19 @@ static int take(struct cache_portfolio *kept, struct portfolio_found **out, size
   return CUGEN_OK;
 }
 
-static int find(const struct lookup *l, const struct cache_key *key, struct cache *cache,
+static int portfolio_find(const struct lookup *l, const struct cache_key *key, struct cache *cache,
                 const struct cache_key *class_key, bool own, struct portfolio_found **out, size_t *count,
                 cugen_error *err) {
   struct cache_portfolio *kept;
   size_t all;
   int status = cache_portfolios(cache, key, &kept, &all, err);
   for (size_t i = 0; i < all && !status; i++)
-    if (is_meant(l, &kept[i], class_key, own)) status = take(&kept[i], out, count, err);
+    if (portfolio_is_meant(l, &kept[i], class_key, own)) status = portfolio_take(&kept[i], out, count, err);
   cache_portfolios_free(kept, all);
   return status;
 }
 
-static int expand(const struct lookup *l, uint64_t index, struct kernel_spec *out, cugen_error *why) {
+static int portfolio_expand(const struct lookup *l, uint64_t index, struct kernel_spec *out, cugen_error *why) {
   const struct variant variant = lookup_variant(l, index);
   return lookup_expand(l, &variant, out, why);
 }
@@ -78,7 +78,7 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
   if (!status) status = lookup_space(&other, &why);
   if (!status) status = lookup_expander(&other, &why);
   if (!status) status = space_find_brief(other.space, v->variant, &index, &why);
-  if (!status) status = expand(&other, index, &spec, &why);
+  if (!status) status = portfolio_expand(&other, index, &spec, &why);
   if (!status) *same = strcmp(kernel_spec_passed(&spec).hex, v->source.hex) == 0;
   kernel_spec_free(&spec);
   lookup_close(&other);
@@ -104,7 +104,7 @@ static int find_elsewhere(const struct lookup *l, const struct cache_key *key, s
                           cugen_error *err) {
   const size_t own = *count;
   size_t all = own;
-  int status = find(l, key, cache, class_key, false, out, &all, err);
+  int status = portfolio_find(l, key, cache, class_key, false, out, &all, err);
   for (size_t i = own; i < all; i++) {
     const struct portfolio_found one = (*out)[i];
     bool same = false;
@@ -126,7 +126,7 @@ int portfolios_find(const struct lookup *l, const struct prediction_key *predict
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
   int status = class.failed || settings.failed ? error_memory(err) : api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = find(l, &key, cache, &class_key, true, out, count, err);
+  if (!status) status = portfolio_find(l, &key, cache, &class_key, true, out, count, err);
   if (!status) status = find_elsewhere(l, &key, cache, &class_key, out, count, err);
   text_free(&class);
   text_free(&settings);
@@ -180,7 +180,7 @@ struct asked {
   bool holds;
 };
 
-static int open_asked(struct asked *a, const struct problem *problem, cugen_error *err) {
+static int portfolio_open_asked(struct asked *a, const struct problem *problem, cugen_error *err) {
   const size_t count = (size_t)least_slot(a->config) + problem->count + 1;
   a->slots = calloc(count, sizeof *a->slots);
   if (!a->slots) return error_memory(err);
@@ -208,7 +208,7 @@ static const char *split_select(const char *text, const char *parts[3]) {
 }
 
 /* Evaluates the condition of a time, which is mostly equal to the last one. */
-static int ask_condition(struct asked *a, const char *text, size_t length, cugen_error *err) {
+static int portfolio_ask_condition(struct asked *a, const char *text, size_t length, cugen_error *err) {
   struct expr *condition;
   cugen_error ignored;
   if (a->condition.length == length && strncmp(text_get(&a->condition), text, length) == 0) return CUGEN_OK;
@@ -241,7 +241,7 @@ static int time_of(struct asked *a, size_t variant, double *out, cugen_error *er
   if (!text) return CUGEN_OK;
   const char *end = split_select(text, parts);
   if (!end) return time_of_text(a, text, out, err);
-  int status = ask_condition(a, parts[0], (size_t)(parts[1] - parts[0] - 1), err);
+  int status = portfolio_ask_condition(a, parts[0], (size_t)(parts[1] - parts[0] - 1), err);
   if (status) return status;
   const char *part = a->holds ? parts[1] : parts[2];
   char *copy = strndup(part, (size_t)((a->holds ? parts[2] - 1 : end) - part));
@@ -253,7 +253,7 @@ static int time_of(struct asked *a, size_t variant, double *out, cugen_error *er
 
 /* Orders the variants by their times; equal times keep their order. times: the times in the new
    order. */
-static int put_in_order(struct asked *a, struct portfolio_order *out, double *times, cugen_error *err) {
+static int portfolio_put_in_order(struct asked *a, struct portfolio_order *out, double *times, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < a->body->count && !status; i++) {
     double time;
@@ -288,8 +288,8 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
   *out = (struct portfolio_order){0};
   int status = portfolio_parse_rule(body->rule, config, &rule, err);
   if (status) return status;
-  status = open_asked(&asked, problem, err);
-  if (!status) status = put_in_order(&asked, out, times, err);
+  status = portfolio_open_asked(&asked, problem, err);
+  if (!status) status = portfolio_put_in_order(&asked, out, times, err);
   if (!status && expr_eval_int(rule, asked.slots, &index, &ignored)) index = -1;
   if (!status && index >= 0 && index < (int64_t)body->count) put_named(out, times, (size_t)index, body->doubted);
   expr_free(rule);
@@ -307,7 +307,7 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum
   *spec = (struct kernel_spec){0};
   *state = PORTFOLIO_INVALID;
   int status = space_find_brief(l->space, v->variant, index, &why);
-  if (!status) status = expand(l, *index, spec, &why);
+  if (!status) status = portfolio_expand(l, *index, spec, &why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   same = strcmp(kernel_spec_passed(spec).hex, v->source.hex) == 0;
   if (!same) status = is_measured(l, v, &same, err);
@@ -329,7 +329,7 @@ static int try_source(struct lookup *l, const struct portfolio_body_variant *var
     return status;
   }
   int status = space_find_brief(l->space, variant->variant, &out->index, &why);
-  if (!status) status = expand(l, out->index, &out->spec, &why);
+  if (!status) status = portfolio_expand(l, out->index, &out->spec, &why);
   *found = !status;
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
@@ -347,7 +347,7 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
 
 /* Tries the variants in order. A shipped portfolio serves nothing if its rule names no variant,
    because the problem is then beyond its limit. */
-static int serve(struct lookup *l, const struct portfolio_body *body, bool shipped, struct failures *failures,
+static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *body, bool shipped, struct failures *failures,
                  struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct portfolio_order order;
   cugen_error ignored;
@@ -368,7 +368,7 @@ int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool
   *found = false;
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
-  return status ? status : serve(l, body, shipped, failures, out, found, err);
+  return status ? status : api_portfolio_serve(l, body, shipped, failures, out, found, err);
 }
 
 int portfolio_serve(struct lookup *l, const struct prediction_key *predictions, struct failures *failures,

@@ -10,11 +10,11 @@
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
-static int by_text(const void *a, const void *b) {
+static int portfolio_data_by_text(const void *a, const void *b) {
   return strcmp(((const struct portfolio_row *)a)->text, ((const struct portfolio_row *)b)->text);
 }
 
-static int list_rows(struct portfolio_data *data, const struct problem *const *problems, size_t count,
+static int portfolio_data_list_rows(struct portfolio_data *data, const struct problem *const *problems, size_t count,
                      cugen_error *err) {
   data->rows = calloc(count + 1, sizeof *data->rows);
   if (!data->rows) return error_memory(err);
@@ -24,7 +24,7 @@ static int list_rows(struct portfolio_data *data, const struct problem *const *p
     data->rows[data->row_count++] = (struct portfolio_row){.problem = problems[i], .text = text_take(&text)};
     if (!data->rows[i].text) return error_memory(err);
   }
-  qsort(data->rows, count, sizeof *data->rows, by_text);
+  qsort(data->rows, count, sizeof *data->rows, portfolio_data_by_text);
   return CUGEN_OK;
 }
 
@@ -63,7 +63,7 @@ static int add_loose(struct loose_list *list, size_t problem, struct cache_recor
 }
 
 /* Finds the best record of the problem, which is judged like for a plan. */
-static int take_best(struct lookup *l, struct portfolio_row *row, cugen_error *err) {
+static int portfolio_data_take_best(struct lookup *l, struct portfolio_row *row, cugen_error *err) {
   struct best_record best;
   int status = api_best(l, &best, err);
   if (!status && best.found) {
@@ -77,7 +77,7 @@ static int take_best(struct lookup *l, struct portfolio_row *row, cugen_error *e
 }
 
 /* Returns whether the filter, if there is one, admits the variant. */
-static bool is_wanted(const struct lookup *l, const char *variant) {
+static bool portfolio_data_is_wanted(const struct lookup *l, const char *variant) {
   uint64_t index;
   cugen_error ignored;
   return !l->filter || space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
@@ -105,7 +105,7 @@ static int add_current(struct lookup *l, size_t problem, struct cache_record *re
   return status;
 }
 
-static int load_records(struct lookup *l, size_t problem, struct loose_list *list, cugen_error *err) {
+static int portfolio_data_load_records(struct lookup *l, size_t problem, struct loose_list *list, cugen_error *err) {
   const struct cache_key key = lookup_key(l);
   struct cache *cache;
   struct cache_record *records = NULL;
@@ -117,7 +117,7 @@ static int load_records(struct lookup *l, size_t problem, struct loose_list *lis
   if (count) qsort(records, count, sizeof *records, by_name);
   for (size_t i = 0, same; i < count && !status; i += same) {
     for (same = 1; i + same < count && strcmp(records[i].variant, records[i + same].variant) == 0;) same++;
-    if (is_wanted(l, records[i].variant)) status = add_current(l, problem, &records[i], same, list, err);
+    if (portfolio_data_is_wanted(l, records[i].variant)) status = add_current(l, problem, &records[i], same, list, err);
   }
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
@@ -137,22 +137,22 @@ static int open_row(const struct portfolio_data *data, size_t problem, const str
 static int load_row(struct portfolio_data *data, size_t problem, struct loose_list *list, cugen_error *err) {
   struct lookup l = {0};
   int status = open_row(data, problem, data->base->filter, &l, err);
-  if (!status) status = take_best(&l, &data->rows[problem], err);
-  if (!status) status = load_records(&l, problem, list, err);
+  if (!status) status = portfolio_data_take_best(&l, &data->rows[problem], err);
+  if (!status) status = portfolio_data_load_records(&l, problem, list, err);
   lookup_close(&l);
   return status;
 }
 
 /* ---- As a table ------------------------------------------------------------------------------ */
 
-static int by_variant(const void *a, const void *b) {
+static int portfolio_data_by_variant(const void *a, const void *b) {
   const struct loose *x = a, *y = b;
   const int order = strcmp(x->variant, y->variant);
   if (order) return order;
   return (x->entry.problem > y->entry.problem) - (x->entry.problem < y->entry.problem);
 }
 
-static int by_place(const void *a, const void *b) {
+static int portfolio_data_by_place(const void *a, const void *b) {
   const struct portfolio_entry *x = a, *y = b;
   if (x->problem != y->problem) return x->problem < y->problem ? -1 : 1;
   return (x->variant > y->variant) - (x->variant < y->variant);
@@ -160,7 +160,7 @@ static int by_place(const void *a, const void *b) {
 
 /* Joins two records of one variant and problem, from two files with equal sources: keeps the faster
    one, or the failure. */
-static void join(struct portfolio_entry *into, const struct portfolio_entry *from) {
+static void portfolio_data_join(struct portfolio_entry *into, const struct portfolio_entry *from) {
   if (isnan(into->cost) || from->cost >= into->cost) return;
   *into = *from;
 }
@@ -169,7 +169,7 @@ static int make_table(struct portfolio_data *data, struct loose_list *list, cuge
   data->variants = calloc(list->count + 1, sizeof *data->variants);
   data->entries = calloc(list->count + 1, sizeof *data->entries);
   if (!data->variants || !data->entries) return error_memory(err);
-  if (list->count) qsort(list->all, list->count, sizeof *list->all, by_variant);
+  if (list->count) qsort(list->all, list->count, sizeof *list->all, portfolio_data_by_variant);
   for (size_t i = 0; i < list->count; i++) {
     struct loose *loose = &list->all[i];
     const bool same =
@@ -178,14 +178,14 @@ static int make_table(struct portfolio_data *data, struct loose_list *list, cuge
     loose->entry.variant = data->variant_count - 1;
     struct portfolio_entry *last = data->entry_count ? &data->entries[data->entry_count - 1] : NULL;
     if (same && last && last->problem == loose->entry.problem)
-      join(last, &loose->entry);
+      portfolio_data_join(last, &loose->entry);
     else
       data->entries[data->entry_count++] = loose->entry;
     if (!same) continue;
     free(loose->variant);
     loose->variant = NULL;
   }
-  if (data->entry_count) qsort(data->entries, data->entry_count, sizeof *data->entries, by_place);
+  if (data->entry_count) qsort(data->entries, data->entry_count, sizeof *data->entries, portfolio_data_by_place);
   return CUGEN_OK;
 }
 
@@ -193,7 +193,7 @@ int portfolio_data_open(const struct lookup *base, const struct problem *const *
                         struct portfolio_data *out, cugen_error *err) {
   struct loose_list list = {0};
   *out = (struct portfolio_data){.base = base};
-  int status = list_rows(out, problems, count, err);
+  int status = portfolio_data_list_rows(out, problems, count, err);
   for (size_t i = 0; i < out->row_count && !status; i++) status = load_row(out, i, &list, err);
   if (!status) status = make_table(out, &list, err);
   free_loose(&list);
@@ -212,7 +212,7 @@ void portfolio_data_free(struct portfolio_data *data) {
 struct portfolio_entry *portfolio_entry_of(const struct portfolio_data *data, size_t problem, size_t variant) {
   const struct portfolio_entry wanted = {.problem = problem, .variant = variant};
   if (!data->entry_count) return NULL;
-  return bsearch(&wanted, data->entries, data->entry_count, sizeof wanted, by_place);
+  return bsearch(&wanted, data->entries, data->entry_count, sizeof wanted, portfolio_data_by_place);
 }
 
 double portfolio_entry_ratio(const struct portfolio_data *data, const struct portfolio_entry *entry) {
@@ -255,7 +255,7 @@ static size_t most_gain(const struct cover *c) {
   return best;
 }
 
-static void mark(struct cover *c, size_t variant) {
+static void portfolio_data_mark(struct cover *c, size_t variant) {
   for (size_t i = 0; i < c->data->entry_count; i++) {
     const struct portfolio_entry *entry = &c->data->entries[i];
     if (entry->variant == variant && portfolio_entry_ratio(c->data, entry) <= c->ratio)
@@ -271,7 +271,7 @@ static bool cover_all(struct cover *c) {
     const size_t next = most_gain(c);
     if (!c->gains[next]) return true;
     c->out[c->count] = next;
-    mark(c, next);
+    portfolio_data_mark(c, next);
   }
   count_gains(c);
   return !c->gains[most_gain(c)];
@@ -355,7 +355,7 @@ static bool is_valid(const struct lookup *l, const char *variant) {
 
 /* A variant without a record may not be valid for the problem; this can be found without a
    launch. */
-static int fill_row(struct portfolio_data *data, size_t problem, const size_t *variants, size_t count, double *out,
+static int portfolio_data_fill_row(struct portfolio_data *data, size_t problem, const size_t *variants, size_t count, double *out,
                     cugen_error *err) {
   struct lookup l = {0};
   int status = open_row(data, problem, NULL, &l, err);
@@ -458,7 +458,7 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
     }
   for (size_t p = 0; p < data->row_count && !status; p++) {
     fill_sizes(config, data->rows[p].problem, &out->values[p * sizes]);
-    status = fill_row(data, p, variants, count, &out->ratios[p * count], err);
+    status = portfolio_data_fill_row(data, p, variants, count, &out->ratios[p * count], err);
     out->best[p] = 1e6 * data->rows[p].best_cost; /* in microseconds (if the cost is a time), as
                                                      numbers that people can read */
   }

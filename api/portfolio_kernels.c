@@ -17,7 +17,7 @@ static void list_sources(const struct portfolio_data *data, size_t problem, cons
 
 enum { SEEN_TOGETHER = 1, SEEN_APART = 2 };
 
-static void compare(const struct hash *sources, size_t count, unsigned char *seen) {
+static void kernels_compare(const struct hash *sources, size_t count, unsigned char *seen) {
   for (size_t a = 0; a < count; a++)
     for (size_t b = a + 1; b < count && *sources[a].hex; b++)
       if (*sources[b].hex)
@@ -30,7 +30,7 @@ int portfolio_kernels(const struct portfolio_data *data, const size_t *variants,
   unsigned char *seen = calloc(count * count + 1, sizeof *seen);
   for (size_t p = 0; p < data->row_count && sources && seen; p++) {
     list_sources(data, p, variants, count, sources);
-    compare(sources, count, seen);
+    kernels_compare(sources, count, seen);
   }
   for (size_t b = 0; b < count && seen; b++) {
     size_t a = 0;

@@ -7,14 +7,14 @@ bool priors_full(const struct priors *priors) {
   return priors->count >= priors->most;
 }
 
-static bool is_there(const struct priors *priors, uint64_t index) {
+static bool priors_is_there(const struct priors *priors, uint64_t index) {
   for (size_t i = 0; i < priors->count; i++)
     if (priors->all[i].index == index) return true;
   return false;
 }
 
 bool priors_add_index(struct priors *priors, uint64_t index) {
-  if (is_there(priors, index)) return false;
+  if (priors_is_there(priors, index)) return false;
   priors->all[priors->count++] = (struct strategy_prior){index, priors->source};
   return true;
 }

@@ -6,7 +6,7 @@
 
 /* Finds the first setting behind `at` of parameter `from` or a later one, and sets *found to the
    parameter. */
-static char *next_setting(const struct config *config, char *at, size_t from, size_t *found) {
+static char *problem_text_next_setting(const struct config *config, char *at, size_t from, size_t *found) {
   char *next = NULL;
   for (size_t i = from; i < config->problem_count; i++) {
     const char *name = config->problems[i].name;
@@ -20,11 +20,11 @@ static char *next_setting(const struct config *config, char *at, size_t from, si
 }
 
 /* Cuts "M=4 N=8" into "M=4" and "N=8"; returns their number. */
-static size_t cut(const struct config *config, char *text, const char **settings) {
+static size_t problem_text_cut(const struct config *config, char *text, const char **settings) {
   size_t count = 0, at = 0;
   while (*text && count < config->problem_count) {
     settings[count++] = text;
-    char *next = next_setting(config, text, at, &at);
+    char *next = problem_text_next_setting(config, text, at, &at);
     at++;
     if (!next) break;
     *next = '\0';
@@ -55,7 +55,7 @@ int api_read_problem(const struct config *config, const char *text, struct probl
   *known = false;
   if (!status) {
     cugen_error why;
-    int set = problem_set(config, settings, cut(config, copy, settings), false, out, &why);
+    int set = problem_set(config, settings, problem_text_cut(config, copy, settings), false, out, &why);
     if (set == CUGEN_OK) status = prints_as(config, out, text, known, err);
     if (set == CUGEN_OK && !*known) problem_free(out);
     if (set == CUGEN_ERROR_MEMORY) status = error_memory(err);

@@ -114,7 +114,7 @@ static void settle_ties(cugen_kernel *k, size_t count) {
   k->records[0] = leader;
 }
 
-static int load_records(cugen_kernel *k, cugen_error *err) {
+static int records_load_records(cugen_kernel *k, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct cache *cache;
   if (k->records_loaded) return CUGEN_OK;
@@ -140,12 +140,12 @@ static int load_records(cugen_kernel *k, cugen_error *err) {
 
 size_t api_kernel_records(cugen_kernel *k) {
   cugen_error ignored;
-  return !k || load_records(k, &ignored) ? 0 : k->record_count;
+  return !k || records_load_records(k, &ignored) ? 0 : k->record_count;
 }
 
 int api_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
-  int status = load_records(k, error);
+  int status = records_load_records(k, error);
   if (status) return status;
   if (index >= k->record_count)
     return error_set(error, CUGEN_ERROR_USAGE, "record %zu: there are %zu", index, k->record_count);
@@ -164,24 +164,24 @@ struct stored {
   cugen_stored_record *out;
 };
 
-static void free_records(struct cache_record *records, size_t count) {
+static void records_free_records(struct cache_record *records, size_t count) {
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
 }
 
 static void clear_stored(void *data) {
   struct stored *list = data;
-  free_records(list->records, list->record_count);
-  free_records(list->history, list->history_count);
+  records_free_records(list->records, list->record_count);
+  records_free_records(list->history, list->history_count);
   free(list->current);
   free(list->out);
 }
 
-static int by_variant(const void *a, const void *b) {
+static int records_by_variant(const void *a, const void *b) {
   return strcmp((*(const struct cache_record *const *)a)->variant, (*(const struct cache_record *const *)b)->variant);
 }
 
-static bool same_work(const struct cache_record *a, const struct cache_record *b) {
+static bool records_same_work(const struct cache_record *a, const struct cache_record *b) {
   return a->outcome != CUGEN_OUTCOME_OK || b->outcome != CUGEN_OUTCOME_OK ||
          (a->flops == b->flops && a->bytes == b->bytes);
 }
@@ -189,22 +189,22 @@ static bool same_work(const struct cache_record *a, const struct cache_record *b
 /* Decides the state of a superseded record from the current record of its variant, because
    expanding a variant takes far longer and there may be thousands. Returns false if the record must
    be judged. */
-static bool is_told(const cugen_kernel *k, const struct stored *list, const struct cache_record *record,
+static bool records_is_told(const cugen_kernel *k, const struct stored *list, const struct cache_record *record,
                     struct judgement *out) {
   const struct cache_record **found =
-      list->current_count ? bsearch(&record, list->current, list->current_count, sizeof record, by_variant) : NULL;
-  if (!found || record->lacks || (*found)->lacks || !same_work(record, *found)) return false;
+      list->current_count ? bsearch(&record, list->current, list->current_count, sizeof record, records_by_variant) : NULL;
+  if (!found || record->lacks || (*found)->lacks || !records_same_work(record, *found)) return false;
   out->order = (*found)->order;
   bool same = strcmp(record->hash.hex, (*found)->hash.hex) == 0;
   out->how = same ? JUDGED_CURRENT : JUDGED_CHANGED;
   return same || !k->lookup.predicted;
 }
 
-static int describe(cugen_kernel *k, const struct stored *list, struct cache_record *record, bool superseded,
+static int records_describe(cugen_kernel *k, const struct stored *list, struct cache_record *record, bool superseded,
                     cugen_stored_record *out, cugen_error *err) {
   struct judgement judgement = {.how = JUDGED_GONE, .order = UINT64_MAX};
   int status =
-      superseded && is_told(k, list, record, &judgement) ? CUGEN_OK : api_judge(&k->lookup, record, &judgement, err);
+      superseded && records_is_told(k, list, record, &judgement) ? CUGEN_OK : api_judge(&k->lookup, record, &judgement, err);
   *out = (cugen_stored_record){.current = judgement.how == JUDGED_CURRENT,
                                .superseded = superseded,
                                .measured_at = record->measured_at,
@@ -223,11 +223,11 @@ static bool sort_current(struct stored *list) {
   for (size_t i = 0; list->current && i < list->record_count; i++)
     if (list->out[i].current) list->current[list->current_count++] = &list->records[i];
   if (list->current && list->current_count)
-    qsort(list->current, list->current_count, sizeof *list->current, by_variant);
+    qsort(list->current, list->current_count, sizeof *list->current, records_by_variant);
   return list->current != NULL;
 }
 
-static int load(cugen_kernel *k, bool history, struct stored *list, cugen_error *err) {
+static int records_load(cugen_kernel *k, bool history, struct stored *list, cugen_error *err) {
   struct lookup *l = &k->lookup;
   const struct cache_key key = lookup_key(l);
   struct cache *cache;
@@ -246,7 +246,7 @@ static int load(cugen_kernel *k, bool history, struct stored *list, cugen_error 
     bool old = i >= list->record_count;
     if (i == list->record_count && !sort_current(list)) return error_memory(err);
     struct cache_record *record = old ? &list->history[i - list->record_count] : &list->records[i];
-    status = describe(k, list, record, old, &list->out[i], err);
+    status = records_describe(k, list, record, old, &list->out[i], err);
   }
   return status;
 }
@@ -257,7 +257,7 @@ int api_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **
   *out = NULL, *count = 0;
   struct stored *list = kept_renew(&k->stored, sizeof *list, clear_stored, error);
   if (!list) return CUGEN_ERROR_MEMORY;
-  int status = load(k, history != 0, list, error);
+  int status = records_load(k, history != 0, list, error);
   if (status) return status;
   *out = list->out;
   *count = list->record_count + list->history_count;

@@ -5,7 +5,7 @@
 #include "json.h"
 
 /* Keeps the text of the value, which is NULL if memory ran out, and releases the value. */
-static int keep(json_t *value, struct text *kept, const char **out, cugen_error *err) {
+static int results_keep(json_t *value, struct text *kept, const char **out, cugen_error *err) {
   char *text = value ? json_dumps(value, JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY) : NULL;
   json_decref(value);
   text_restart(kept);
@@ -34,7 +34,7 @@ int cugen_kernel_records(cugen_kernel *k, const char **out, cugen_error *error) 
   if (out) *out = NULL;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   const int status = records_json(k, &records, error);
-  return status ? status : keep(records, &k->json, out, error);
+  return status ? status : results_keep(records, &k->json, out, error);
 }
 
 /* ---- Tuning ---------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, const 
   const int status = api_kernel_tune(k, options, &run, error);
   if (!result || !has_result(status)) return status;
   int failed = tuned_json(k, &run, &tuned, status ? NULL : error);
-  if (!failed) failed = keep(tuned, &k->json, result, status ? NULL : error);
+  if (!failed) failed = results_keep(tuned, &k->json, result, status ? NULL : error);
   return status ? status : failed;
 }
 
@@ -83,7 +83,7 @@ static int all_json(cugen_kernel *const *kernels, size_t count, const cugen_tune
     status = tuned_json(kernels[i], &runs[i], &tuned, err);
     if (!status && json_array_append_new(all, tuned)) status = error_memory(err);
   }
-  if (!status) return keep(all, &kernels[0]->json, out, err);
+  if (!status) return results_keep(all, &kernels[0]->json, out, err);
   json_decref(all);
   return status;
 }
@@ -104,7 +104,7 @@ int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_t
 
 /* ---- Importing ------------------------------------------------------------------------------- */
 
-static int ask_stop(const cugen_import_progress *progress, void *context) {
+static int results_ask_stop(const cugen_import_progress *progress, void *context) {
   cugen *lib = context;
   (void)progress;
   return lib->stop ? lib->stop(lib->stop_context) : 0;
@@ -114,6 +114,6 @@ int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_
   cugen_cache_merged merged;
   if (result) *result = NULL;
   if (API_NEEDS(error, "lib, path", lib, path)) return CUGEN_ERROR_USAGE;
-  const int status = api_cache_import(lib, path, ask_stop, lib, &merged, error);
-  return status || !result ? status : keep(json_merged(&merged), &lib->json, result, error);
+  const int status = api_cache_import(lib, path, results_ask_stop, lib, &merged, error);
+  return status || !result ? status : results_keep(json_merged(&merged), &lib->json, result, error);
 }

@@ -13,14 +13,14 @@
 
 /* ---- Distances between problems -------------------------------------------------------------- */
 
-static double number(struct value value) {
+static double selection_number(struct value value) {
   return value.type == VALUE_INT ? (double)value.integer : value.type == VALUE_FLOAT ? value.real : 0;
 }
 
 /* Returns the larger size divided by the smaller; 1 for equal values; infinity if the values are
    not sizes and differ. */
 static double value_ratio(struct value a, struct value b) {
-  double x = number(a), y = number(b);
+  double x = selection_number(a), y = selection_number(b);
   if (value_equal(a, b)) return 1;
   return x > 0 && y > 0 ? fmax(x, y) / fmin(x, y) : INFINITY;
 }
@@ -59,7 +59,7 @@ struct nearby {
   size_t count, capacity;
 };
 
-static int add_tuned(struct nearby *nearby, struct tuned tuned, cugen_error *err) {
+static int selection_add_tuned(struct nearby *nearby, struct tuned tuned, cugen_error *err) {
   struct tuned *all = array_reserve(nearby->all, &nearby->capacity, nearby->count, sizeof *all);
   if (!all) return error_memory(err);
   nearby->all = all;
@@ -68,7 +68,7 @@ static int add_tuned(struct nearby *nearby, struct tuned tuned, cugen_error *err
   return CUGEN_OK;
 }
 
-static int visit(void *context, const char *text, cugen_error *err) {
+static int selection_visit(void *context, const char *text, cugen_error *err) {
   struct nearby *nearby = context;
   struct tuned tuned = {0};
   bool known;
@@ -76,14 +76,14 @@ static int visit(void *context, const char *text, cugen_error *err) {
   if (status || !known) return status;
   tuned.distance = problem_distance(nearby->lookup->problem, &tuned.problem);
   bool near = tuned.distance.largest > 0 && tuned.distance.largest <= nearby->limit;
-  if (near) status = add_tuned(nearby, tuned, err);
+  if (near) status = selection_add_tuned(nearby, tuned, err);
   if (!near || status) problem_free(&tuned.problem);
   return status;
 }
 
 /* Orders by the largest ratio, then by the product of the ratios, then by text, so that the order
    is the same in every cache with the same records. */
-static int compare(const void *left, const void *right) {
+static int selection_compare(const void *left, const void *right) {
   const struct tuned *a = left, *b = right;
   if (a->distance.ratio != b->distance.ratio) return a->distance.ratio < b->distance.ratio ? -1 : 1;
   if (a->distance.product != b->distance.product) return a->distance.product < b->distance.product ? -1 : 1;
@@ -118,8 +118,8 @@ static int find_nearby(const struct lookup *l, double limit, struct cache *cache
                        cugen_error *err) {
   const struct cache_key key = lookup_measured_key(l);
   *out = (struct nearby){.lookup = l, .limit = limit};
-  int status = cache_problems(cache, &key, visit, out, err);
-  if (out->count) qsort(out->all, out->count, sizeof *out->all, compare);
+  int status = cache_problems(cache, &key, selection_visit, out, err);
+  if (out->count) qsort(out->all, out->count, sizeof *out->all, selection_compare);
   return status;
 }
 
@@ -267,7 +267,7 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
   return CUGEN_OK;
 }
 
-static int find_failure(const struct lookup *l, struct failures *failures, uint64_t index,
+static int selection_find_failure(const struct lookup *l, struct failures *failures, uint64_t index,
                         const struct cache_record **out, cugen_error *err) {
   struct text name = {0};
   *out = NULL;
@@ -287,7 +287,7 @@ static int select_named(struct lookup *l, struct failures *failures, struct sele
   int status = CUGEN_OK;
   for (size_t i = 0; i < tries && !status && !out->named; i++) {
     if (!space_try(l->space, i, &out->index)) continue;
-    status = find_failure(l, failures, out->index, &failed, err);
+    status = selection_find_failure(l, failures, out->index, &failed, err);
     out->named = !status && !failed;
   }
   return status;
@@ -306,7 +306,7 @@ static int select_default(struct lookup *l, struct failures *failures, struct se
   int status = select_named(l, failures, out, err);
   if (status || out->named) return status;
   for (uint64_t i = 0; i < valid && !status; i++) {
-    status = find_failure(l, failures, out->index = i, &failed, err);
+    status = selection_find_failure(l, failures, out->index = i, &failed, err);
     if (!failed) return status;
     if (!first) first = failed;
   }

@@ -33,7 +33,7 @@ void set_best_close(struct set_best *s) {
 
 /* Opens the config. An origin is a real path, or the name of a config without a file. A config of
    unknown origin is searched by its name. */
-static void open_config(const cugen *lib, struct source_config *config) {
+static void set_best_open_config(const cugen *lib, struct source_config *config) {
   cugen_error ignored;
   const char *path = config->origin[0] == '/' ? config->origin : config->name;
   config->usable = opened_config_open(lib, path, &config->opened, &ignored) == CUGEN_OK &&
@@ -52,11 +52,11 @@ static struct source_config *add_config(struct set_best *s, const struct cache_s
   config->origin = strdup(space->origin);
   config->name = strdup(space->config);
   if (!config->origin || !config->name) return NULL;
-  open_config(s->lib, config);
+  set_best_open_config(s->lib, config);
   return config;
 }
 
-static struct source_config *find_config(struct set_best *s, const struct cache_space *space) {
+static struct source_config *set_best_find_config(struct set_best *s, const struct cache_space *space) {
   for (size_t i = 0; i < s->count; i++)
     if (strcmp(s->configs[i]->origin, space->origin) == 0 && strcmp(s->configs[i]->name, space->config) == 0)
       return s->configs[i];
@@ -67,7 +67,7 @@ static struct source_config *find_config(struct set_best *s, const struct cache_
 
 /* Describes the device without asking a driver, unless the config needs facts that only the driver
    knows. */
-static bool describe(struct lookup *l, const char *text) {
+static bool set_best_describe(struct lookup *l, const char *text) {
   const cugen_device_name named = device_parse(text);
   cugen_error ignored;
   l->ops = named.kind == CUGEN_DEVICE_CPU ? &cpu_device_ops : &cuda_device_ops;
@@ -79,7 +79,7 @@ static bool describe(struct lookup *l, const char *text) {
 }
 
 static int open_lookup(struct lookup *l, const struct cache_space *space, bool *usable, cugen_error *err) {
-  *usable = describe(l, space->device);
+  *usable = set_best_describe(l, space->device);
   if (!*usable) return CUGEN_OK;
   struct lookup_options said;
   const bool measured = lookup_read_options(space->options, &said);
@@ -106,7 +106,7 @@ static int find_order(struct lookup *l, struct cache_record *record, cugen_error
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-static int visit(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+static int set_best_visit(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct leader *leader = context;
   const double cost = cache_record_cost(record, leader->lookup->config->objective);
   const bool first = !leader->record.variant;
@@ -123,13 +123,13 @@ static int visit(void *context, struct cache_record *record, bool *stop, cugen_e
   return CUGEN_OK;
 }
 
-static int find_best(struct lookup *l, struct cache_space *space, cugen_error *err) {
+static int set_best_find_best(struct lookup *l, struct cache_space *space, cugen_error *err) {
   struct leader leader = {.lookup = l};
   struct cache_key key = lookup_measured_key(l);
   struct cache *cache;
   key.device = space->device, key.options = space->options;
   int status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_fastest(cache, &key, visit, &leader, err);
+  if (!status) status = cache_fastest(cache, &key, set_best_visit, &leader, err);
   if (!status && leader.record.variant) {
     free(space->best);
     space->best = leader.record.variant;
@@ -146,7 +146,7 @@ int set_best_find(struct set_best *s, struct cache_space *space, cugen_error *er
   struct problem problem;
   bool known = false, usable = false;
   if (!*space->best) return CUGEN_OK;
-  struct source_config *source = find_config(s, space);
+  struct source_config *source = set_best_find_config(s, space);
   if (!source) return error_memory(err);
   if (!source->usable) return CUGEN_OK;
   struct lookup l = {.lib = s->lib,
@@ -157,7 +157,7 @@ int set_best_find(struct set_best *s, struct cache_space *space, cugen_error *er
   int status = api_read_problem(l.config, space->problem, &problem, &known, err);
   if (status || !known) return status;
   status = open_lookup(&l, space, &usable, err);
-  if (!status && usable) status = find_best(&l, space, err);
+  if (!status && usable) status = set_best_find_best(&l, space, err);
   lookup_close(&l);
   problem_free(&problem);
   return status;

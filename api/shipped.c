@@ -26,7 +26,7 @@
 
 /* Returns the rest of the first line of the head that begins with the word, and its length; NULL:
    there is none. */
-static const char *find_line(const char *at, const char *word, size_t *length) {
+static const char *shipped_find_line(const char *at, const char *word, size_t *length) {
   const size_t begin = strlen(word);
   while (*at && *at != '\n') {
     const size_t whole = strcspn(at, "\n");
@@ -41,14 +41,14 @@ static const char *find_line(const char *at, const char *word, size_t *length) {
 
 static bool has_line(const char *text, const char *word, const char *rest) {
   size_t length;
-  const char *line = find_line(text, word, &length);
+  const char *line = shipped_find_line(text, word, &length);
   return line && strlen(rest) == length && strncmp(line, rest, length) == 0;
 }
 
 /* The caller frees the copy. */
 static char *copy_line(const char *text, const char *word, cugen_error *err) {
   size_t length = 0;
-  const char *line = find_line(text, word, &length);
+  const char *line = shipped_find_line(text, word, &length);
   char *copy = strndup(line ? line : "", length);
   if (!copy) error_memory(err);
   return copy;
@@ -60,7 +60,7 @@ static int has_class(const char *text, const struct cache_key *class_key, bool *
   size_t length;
   uint64_t lacks;
   *has = false;
-  for (const char *at = text; !*has && (at = find_line(at, "class", &length)); at += length + (at[length] == '\n')) {
+  for (const char *at = text; !*has && (at = shipped_find_line(at, "class", &length)); at += length + (at[length] == '\n')) {
     text_clear(&class);
     text_add_n(&class, at, length);
     if (class.failed) break;
@@ -87,7 +87,7 @@ static const char *bare(const char *device) {
 static bool may_serve(const char *text, const char *capability, bool predicted) {
   char device[256];
   size_t length;
-  const char *line = find_line(text, "device", &length);
+  const char *line = shipped_find_line(text, "device", &length);
   if (!line || length >= sizeof device) return false;
   memcpy(device, line, length);
   device[length] = '\0';
@@ -143,7 +143,7 @@ static int find_nearest(const struct lookup *l, const struct cache_key *class_ke
 static int make_body(const char *shipped, struct portfolio_body *out, cugen_error *err) {
   struct text rule = {0};
   size_t length = 0;
-  const char *within = find_line(shipped, "within", &length), *body = strstr(shipped, "\n\n");
+  const char *within = shipped_find_line(shipped, "within", &length), *body = strstr(shipped, "\n\n");
   int status = portfolio_body_parse(body ? body + 2 : "", out, err);
   if (status) return status;
   text_add(&rule, "select(");

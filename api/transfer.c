@@ -23,7 +23,7 @@ static void clear_transfer(void *data) {
 
 /* ---- Reading the options ---- */
 
-static int read_kind(const char *word, size_t length, bool kinds[TRANSFER_KIND_COUNT], cugen_error *err) {
+static int transfer_read_kind(const char *word, size_t length, bool kinds[TRANSFER_KIND_COUNT], cugen_error *err) {
   for (int i = 0; i < TRANSFER_KIND_COUNT; i++)
     if (strlen(transfer_kind_names[i]) == length && strncmp(transfer_kind_names[i], word, length) == 0) {
       kinds[i] = true;
@@ -46,7 +46,7 @@ static int read_kinds(const char *text, bool kinds[TRANSFER_KIND_COUNT], cugen_e
   bool any = false;
   for (const char *at = text ? text : ""; !status && *(at += strspn(at, separators)); any = true) {
     size_t length = strcspn(at, separators);
-    status = read_kind(at, length, kinds, err);
+    status = transfer_read_kind(at, length, kinds, err);
     at += length;
   }
   for (int i = 0; i < TRANSFER_KIND_COUNT && !any; i++) kinds[i] = true;
@@ -54,7 +54,7 @@ static int read_kinds(const char *text, bool kinds[TRANSFER_KIND_COUNT], cugen_e
 }
 
 /* Reads the sizes: those asked for, or 4 KiB to 1 GiB in powers of four. */
-static int read_sizes(const cugen_transfer_options *from, size_t *sizes, size_t *count, cugen_error *err) {
+static int transfer_read_sizes(const cugen_transfer_options *from, size_t *sizes, size_t *count, cugen_error *err) {
   if (from->size_count > MOST_SIZES)
     return error_set(err, CUGEN_ERROR_USAGE, "%zu sizes are too many: %d at most", from->size_count, MOST_SIZES);
   for (*count = 0; *count < from->size_count; ++*count) {
@@ -103,7 +103,7 @@ static int compile_copier(const cugen *lib, const char *arch, struct compiled *o
 
 /* ---- Measuring ---- */
 
-static cugen_transfer_row publish(const struct transfer_row *row) {
+static cugen_transfer_row transfer_publish(const struct transfer_row *row) {
   return (cugen_transfer_row){.memory = transfer_kind_names[row->kind],
                               .unavailable = row->unavailable,
                               .to_host = row->to_host,
@@ -121,12 +121,12 @@ static int keep_row(const struct transfer_row *row, void *context) {
   struct transfer *transfer = context;
   const cugen_transfer_options *options = transfer->options;
   cugen_transfer_row *kept = &transfer->rows[transfer->count++];
-  *kept = publish(row);
+  *kept = transfer_publish(row);
   cugen_transfer_progress progress = {transfer->count, transfer->planned, kept};
   return options->progress && options->progress(&progress, options->context) ? CUGEN_ERROR_INTERRUPTED : CUGEN_OK;
 }
 
-static int measure(const cugen *lib, int ordinal, struct transfer_options *options, struct transfer *out,
+static int api_transfer_measure_here(const cugen *lib, int ordinal, struct transfer_options *options, struct transfer *out,
                    cugen_error *err) {
   struct device_description device;
   struct compiled copier = {0};
@@ -158,13 +158,13 @@ int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cuge
   if (API_SIZE(error, cugen_transfer_options, CUGEN_TRANSFER_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   struct transfer_options wanted = {.sizes = sizes, .seconds = options->seconds > 0 ? options->seconds : 0.1};
   int status = read_kinds(options->memory, wanted.kinds, error);
-  if (!status) status = read_sizes(options, sizes, &wanted.size_count, error);
+  if (!status) status = transfer_read_sizes(options, sizes, &wanted.size_count, error);
   if (!status) status = find_gpu(lib, &ordinal, error);
   if (status) return status;
   struct transfer *transfer = kept_renew(&lib->transfer, sizeof *transfer, clear_transfer, error);
   if (!transfer) return CUGEN_ERROR_MEMORY;
   transfer->options = options;
-  status = measure(lib, ordinal, &wanted, transfer, error);
+  status = api_transfer_measure_here(lib, ordinal, &wanted, transfer, error);
   if (status && status != CUGEN_ERROR_INTERRUPTED) return status;
   out->device = &transfer->device;
   out->rows = transfer->rows;

@@ -37,7 +37,7 @@ int api_prepare_tuning(cugen_kernel *k, cugen_error *err) {
   return status ? status : check_shapes(k, err);
 }
 
-static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
+static int tuning_make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct cache *cache, *images;
   int status = api_prepare_tuning(k, err);
@@ -119,7 +119,7 @@ static int tell_unchecked(cugen_kernel *k, cugen_tune_result *result, cugen_erro
 }
 
 /* Ends a run with the variant that is fastest now; fails if no predicted variant is correct. */
-static int conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
+static int tuning_conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
   struct best_record best;
   int status = api_best(&k->lookup, &best, err);
   if (status) return status;
@@ -187,7 +187,7 @@ struct beginning {
   struct priors priors;
 };
 
-static int list_variants(struct lookup *l, struct beginning *b, struct tune_target *target, cugen_error *err) {
+static int tuning_list_variants(struct lookup *l, struct beginning *b, struct tune_target *target, cugen_error *err) {
   b->indices = calloc(b->listed->count + 1, sizeof *b->indices);
   if (!b->indices) return error_memory(err);
   for (size_t i = 0; i < b->listed->count; i++)
@@ -196,13 +196,13 @@ static int list_variants(struct lookup *l, struct beginning *b, struct tune_targ
   return CUGEN_OK;
 }
 
-static int begin(struct lookup *l, struct beginning *b, struct tune_target *target, cugen_error *err) {
-  if (b->listed) return list_variants(l, b, target, err);
+static int tuning_begin(struct lookup *l, struct beginning *b, struct tune_target *target, cugen_error *err) {
+  if (b->listed) return tuning_list_variants(l, b, target, err);
   target->priors = &b->priors.kept;
   return priors_gather(l, target->cache, &b->priors, err);
 }
 
-static int find_failure(void *context, const char *variant, const struct cache_record **out, cugen_error *err) {
+static int tuning_find_failure(void *context, const char *variant, const struct cache_record **out, cugen_error *err) {
   return failures_find(context, variant, out, err);
 }
 
@@ -214,12 +214,12 @@ static int expect_verification(struct lookup *l, const cugen_tune_options *optio
   if (verifies && options->budget_seconds > 0) target->kept = 0.25 * options->budget_seconds;
   int status = lookup_expander(l, err);
   if (!status) status = failures_open(l, failures, err);
-  target->find_failure = find_failure;
+  target->find_failure = tuning_find_failure;
   target->failures = *failures;
   return status;
 }
 
-static int run(cugen_kernel *k, const cugen_tune_options *options, struct beginning *beginning,
+static int tuning_run(cugen_kernel *k, const cugen_tune_options *options, struct beginning *beginning,
                cugen_tune_result *result, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct tune_target target;
@@ -227,8 +227,8 @@ static int run(cugen_kernel *k, const cugen_tune_options *options, struct beginn
   struct failures *failures = NULL;
   const bool listed = beginning->listed;
   int status = api_tune_device(k, err);
-  if (!status) status = make_target(k, &target, err);
-  if (!status) status = begin(l, beginning, &target, err);
+  if (!status) status = tuning_make_target(k, &target, err);
+  if (!status) status = tuning_begin(l, beginning, &target, err);
   /* none of the listed variants is searched here */
   if (!status && listed && !target.listed_count) return CUGEN_OK;
   if (!status && listed && (!own.budget_count || own.budget_count > target.listed_count))
@@ -251,13 +251,13 @@ static int run(cugen_kernel *k, const cugen_tune_options *options, struct beginn
   failures_close(failures);
   if (!status && l->predicted) status = api_verify_predictions(k, options, result, err);
   if (status == CUGEN_ERROR_INTERRUPTED && l->predicted) result->unverified = "it was interrupted";
-  return status || !l->predicted ? status : conclude(k, result, err);
+  return status || !l->predicted ? status : tuning_conclude(k, result, err);
 }
 
-static int tune(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed,
+static int tuning_tune(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed,
                 cugen_tune_result *result, cugen_error *err) {
   struct beginning beginning = {.listed = listed};
-  int status = run(k, options, &beginning, result, err);
+  int status = tuning_run(k, options, &beginning, result, err);
   priors_print(&beginning.priors, &k->began);
   priors_free(&beginning.priors);
   free(beginning.indices);
@@ -280,7 +280,7 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   text_restart(&k->equal_to);
   k->outputs = (cugen_outputs){0};
   text_restart(&k->began);
-  int status = tune(k, options, listed, result, err);
+  int status = tuning_tune(k, options, listed, result, err);
   if (k->outputs.known) result->equal_to = text_get(&k->equal_to), result->outputs = k->outputs;
   if (k->lost.length && !k->lost.failed) result->lost = text_get(&k->lost);
   if (k->not_run.length && !k->not_run.failed) result->not_run = text_get(&k->not_run);
@@ -327,7 +327,7 @@ static bool poll_run(void *context) {
   return k->watch && k->watch(&progress, k->watch_context) != 0;
 }
 
-static int run_once(cugen_kernel *k, const struct tune_target *target, uint64_t index, double timeout,
+static int tuning_run_once(cugen_kernel *k, const struct tune_target *target, uint64_t index, double timeout,
                     struct cache_record *out, cugen_error *err) {
   const bool energy = objective_needs_energy(target->config->objective);
   const struct measure_options measure = {.seconds = 0.5,
@@ -360,13 +360,13 @@ static void recall_requested(cugen_kernel *k, struct cache_record *record) {
       record->requested = k->records[i].requested;
 }
 
-static int run_variant(cugen_kernel *k, const char *variant, double timeout, struct cache_record *out,
+static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeout, struct cache_record *out,
                        cugen_error *err) {
   struct tune_target target;
   uint64_t index = 0;
-  int status = make_target(k, &target, err);
+  int status = tuning_make_target(k, &target, err);
   if (!status) status = api_find_variant(k, variant, &index, err);
-  if (!status) status = run_once(k, &target, index, timeout, out, err);
+  if (!status) status = tuning_run_once(k, &target, index, timeout, out, err);
   if (status) return status;
   out->order = index;
   recall_requested(k, out);
@@ -379,7 +379,7 @@ int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_r
   struct cache_record *record = calloc(1, sizeof *record);
   if (!record) return error_memory(error);
   int status = lookup_check_present(&k->lookup, error);
-  if (!status) status = run_variant(k, variant, timeout, record, error);
+  if (!status) status = tuning_run_variant(k, variant, timeout, record, error);
   if (!status) api_publish(k, record, out); /* prints the problem that was run */
   status = api_restore_problem(k, on_check, status, error);
   if (status) {

@@ -63,11 +63,11 @@ static int report(const cugen_progress *one, void *context) {
 
 /* ---- Checks before anything runs ---- */
 
-static int refuse(const cugen_kernel *k, const cugen_error *why, cugen_error *err) {
+static int tuning_set_refuse(const cugen_kernel *k, const cugen_error *why, cugen_error *err) {
   return error_set(err, why->status, "%s %s: %s", cugen_kernel_name(k), api_kernel_problem_short(k), why->message);
 }
 
-static int check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
+static int tuning_set_check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
   if (count == 0 || count > CUGEN_MOST_PROBLEMS)
     return error_set(err, CUGEN_ERROR_USAGE, "%zu problems to tune: 1 to %d can be tuned together", count,
                      CUGEN_MOST_PROBLEMS);
@@ -106,13 +106,13 @@ static bool has_right(cugen_kernel *k, size_t *remembered) {
 
 /* Prepares a kernel. Its space is closed again until the kernel is tuned, because all spaces
    together may take much memory. */
-static int prepare(struct set *set, size_t i, cugen_error *err) {
+static int tuning_set_prepare(struct set *set, size_t i, cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
   cugen_error why;
   int status = api_tune_device(k, &why);
   if (!status) status = api_prepare_tuning(k, &why);
   if (!status && space_valid(k->lookup.space) == 0) status = space_explain_empty(k->lookup.space, &why);
-  if (status) return refuse(k, &why, err);
+  if (status) return tuning_set_refuse(k, &why, err);
   set->results[i].valid = set->results[i].left = space_valid(k->lookup.space);
   set->valid += set->results[i].valid;
   lookup_drop_space(&k->lookup);
@@ -129,12 +129,12 @@ static void choose_budget(struct set *set) {
   if (set->budget == 0 && !set->options->budget_count) set->budget = tune_default_budget(gpu) * (double)set->count;
 }
 
-static int open_set(struct set *set, cugen_error *err) {
+static int tuning_set_open_set(struct set *set, cugen_error *err) {
   set->order = calloc(set->count, sizeof *set->order);
   set->right = calloc(set->count, sizeof *set->right);
   if (!set->order || !set->right) return error_memory(err);
   int status = CUGEN_OK;
-  for (size_t i = 0; i < set->count && !status; i++) status = prepare(set, i, err);
+  for (size_t i = 0; i < set->count && !status; i++) status = tuning_set_prepare(set, i, err);
   size_t at = 0;
   for (size_t i = 0; i < set->count; i++)
     if (!set->right[i]) set->order[at++] = i;
@@ -176,19 +176,19 @@ static bool is_spent(const struct set *set) {
 
 /* Returns whether the problem is to be searched. In the first round for a portfolio, problems that
    have a correct record are done, unless they are to be measured again. */
-static bool is_open(const struct set *set, size_t round, size_t i) {
+static bool tuning_set_is_open(const struct set *set, size_t round, size_t i) {
   if (round == 0) return !set->options->portfolio || !set->right[i] || set->options->again;
   return set->results[i].left > 0;
 }
 
 /* Returns the share of the rest of the round for the problem at this place in the order: its weight
    among the problems that are still to come. */
-static double part(const struct set *set, size_t round, size_t at) {
+static double tuning_set_part(const struct set *set, size_t round, size_t at) {
   const double *weights = set->options->weights;
   double sum = 0;
   size_t open = 0;
   for (size_t next = at; next < set->count; next++) {
-    if (!is_open(set, round, set->order[next])) continue;
+    if (!tuning_set_is_open(set, round, set->order[next])) continue;
     open++;
     if (weights) sum += weights[set->order[next]];
   }
@@ -196,7 +196,7 @@ static double part(const struct set *set, size_t round, size_t at) {
 }
 
 /* own: the share of the rest of the round. */
-static void share(const struct set *set, size_t round, double own, cugen_tune_options *out) {
+static void tuning_set_share(const struct set *set, size_t round, double own, cugen_tune_options *out) {
   *out = *set->options;
   if (set->budget > 0) out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) * own, set->least);
   if (out->budget_count) {
@@ -226,13 +226,13 @@ static void add_result(cugen_tune_result *all, const cugen_tune_result *one, siz
   all->unsettled += before.unsettled;
 }
 
-static int tune_one(struct set *set, size_t round, size_t i, double own, const struct api_listed *listed,
+static int tuning_set_tune_one(struct set *set, size_t round, size_t i, double own, const struct api_listed *listed,
                     cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
   cugen_tune_options options;
   cugen_tune_result result;
   cugen_error why;
-  share(set, round, own, &options);
+  tuning_set_share(set, round, own, &options);
   if (options.progress) options.progress = report, options.context = set;
   set->current = i;
   int status = api_tune(k, &options, listed, &result, &why);
@@ -242,18 +242,18 @@ static int tune_one(struct set *set, size_t round, size_t i, double own, const s
   set->failed += result.failed;
   if (status == CUGEN_OK) set->right[i] = true;
   if (status == CUGEN_ERROR_MEMORY) { /* other problems may fit into memory */
-    if (!set->too_large.status) refuse(k, &why, &set->too_large);
+    if (!set->too_large.status) tuning_set_refuse(k, &why, &set->too_large);
     return CUGEN_OK;
   }
   if (status == CUGEN_ERROR_INTERRUPTED) return error_copy(err, &why);
-  return !status || status == CUGEN_ERROR_WRONG ? CUGEN_OK : refuse(k, &why, err);
+  return !status || status == CUGEN_ERROR_WRONG ? CUGEN_OK : tuning_set_refuse(k, &why, err);
 }
 
 static int tune_round(struct set *set, size_t round, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t at = 0; at < set->count && !status && !is_spent(set); at++)
-    if (is_open(set, round, set->order[at]))
-      status = tune_one(set, round, set->order[at], part(set, round, at), NULL, err);
+    if (tuning_set_is_open(set, round, set->order[at]))
+      status = tuning_set_tune_one(set, round, set->order[at], tuning_set_part(set, round, at), NULL, err);
   return status;
 }
 
@@ -282,7 +282,7 @@ static size_t kernel_of(const struct filling *f, size_t row) {
   return i;
 }
 
-static int fill_row(struct filling *f, size_t row, size_t open, cugen_error *err) {
+static int tuning_set_fill_row(struct filling *f, size_t row, size_t open, cugen_error *err) {
   size_t missing[PORTFOLIO_MOST_CANDIDATES];
   const char *variants[PORTFOLIO_MOST_CANDIDATES];
   struct api_listed listed = {.variants = variants};
@@ -290,7 +290,7 @@ static int fill_row(struct filling *f, size_t row, size_t open, cugen_error *err
   listed.count = portfolio_missing(&f->data, row, f->candidates, f->candidate_count, missing);
   for (size_t i = 0; i < listed.count; i++) variants[i] = f->data.variants[missing[i]];
   return listed.count && kernel < f->set->count
-             ? tune_one(f->set, 1, kernel, 1 / (double)(open ? open : 1), &listed, err)
+             ? tuning_set_tune_one(f->set, 1, kernel, 1 / (double)(open ? open : 1), &listed, err)
              : CUGEN_OK;
 }
 
@@ -302,14 +302,14 @@ static int fill_class(struct set *set, const struct problem *const *problems, si
     status = portfolio_candidates(&f.data, PORTFOLIO_MOST_CANDIDATES, f.candidates, &f.candidate_count, err);
   for (size_t row = 0; row < count && !status && !is_spent(set); row++) {
     if (kernel_of(&f, row) == set->count) continue;
-    status = fill_row(&f, row, *open, err);
+    status = tuning_set_fill_row(&f, row, *open, err);
     --*open;
   }
   portfolio_data_free(&f.data);
   return status;
 }
 
-static bool same_class(const struct config *config, const struct problem *a, const struct problem *b) {
+static bool tuning_set_same_class(const struct config *config, const struct problem *a, const struct problem *b) {
   for (size_t i = 0; i < config->problem_count; i++)
     if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
   return true;
@@ -323,7 +323,7 @@ struct classes {
   struct portfolio_problems remembered;
 };
 
-static bool is_listed(const struct classes *c, const struct problem *problem) {
+static bool tuning_set_is_listed(const struct classes *c, const struct problem *problem) {
   for (size_t i = 0; i < c->count; i++) {
     bool same = true;
     for (size_t k = 0; k < problem->count && same; k++)
@@ -335,12 +335,12 @@ static bool is_listed(const struct classes *c, const struct problem *problem) {
 
 /* Adds the remembered problems of the class, whose leaders become candidates, too; these problems
    are not measured again. */
-static void add_remembered(struct classes *c, const struct problem *class) {
+static void tuning_set_add_remembered(struct classes *c, const struct problem *class) {
   const struct config *config = c->set->kernels[0]->lookup.config;
   const size_t own = c->count;
   for (size_t i = 0; i < c->remembered.count && c->count < own + MOST_REMEMBERED; i++) {
     const struct problem *problem = &c->remembered.all[i];
-    if (same_class(config, class, problem) && !is_listed(c, problem)) c->problems[c->count++] = problem;
+    if (tuning_set_same_class(config, class, problem) && !tuning_set_is_listed(c, problem)) c->problems[c->count++] = problem;
   }
 }
 
@@ -350,7 +350,7 @@ static void list_class(struct classes *c, size_t first, bool *done) {
   c->count = 0;
   for (size_t k = first; k < set->count; k++) {
     const struct problem *problem = set->kernels[k]->lookup.problem;
-    if (done[k] || !same_class(config, set->kernels[first]->lookup.problem, problem)) continue;
+    if (done[k] || !tuning_set_same_class(config, set->kernels[first]->lookup.problem, problem)) continue;
     c->problems[c->count++] = problem;
     done[k] = true;
   }
@@ -366,7 +366,7 @@ static int fill_matrix(struct set *set, cugen_error *err) {
   for (size_t i = 0; i < set->count && !status && !is_spent(set); i++) {
     if (done[i]) continue;
     list_class(&c, i, done);
-    add_remembered(&c, set->kernels[i]->lookup.problem);
+    tuning_set_add_remembered(&c, set->kernels[i]->lookup.problem);
     status = fill_class(set, c.problems, c.count, &open, err);
   }
   portfolio_problems_free(&c.remembered);
@@ -379,7 +379,7 @@ static int fill_matrix(struct set *set, cugen_error *err) {
 
 /* Ends the run. Another process may have tuned a problem that this run did not reach, in the same
    cache. */
-static int conclude(const struct set *set, cugen_error *err) {
+static int tuning_set_conclude(const struct set *set, cugen_error *err) {
   size_t without = 0, first = 0, remembered;
   for (size_t i = set->count; i-- > 0;)
     if (!set->right[i] && !has_right(set->kernels[i], &remembered)) without++, first = i;
@@ -392,8 +392,8 @@ static int conclude(const struct set *set, cugen_error *err) {
   return CUGEN_ERROR_WRONG;
 }
 
-static int tune_set(struct set *set, cugen_error *err) {
-  int status = open_set(set, err);
+static int tuning_set_tune_set(struct set *set, cugen_error *err) {
+  int status = tuning_set_open_set(set, err);
   size_t before = 0;
   set->begin = clock_seconds();
   for (size_t round = 0; !status && (round == 0 || has_next(set, round, before)); round++) {
@@ -404,11 +404,11 @@ static int tune_set(struct set *set, cugen_error *err) {
     if (!status && set->options->portfolio && !is_spent(set)) status = fill_matrix(set, err);
     set->filling = false;
   }
-  return status ? status : conclude(set, err);
+  return status ? status : tuning_set_conclude(set, err);
 }
 
 /* Gives the kernels the problems of their callers again. */
-static int restore(const struct set *set, const bool *on_check, int status, cugen_error *err) {
+static int tuning_set_restore(const struct set *set, const bool *on_check, int status, cugen_error *err) {
   for (size_t i = 0; i < set->count; i++) status = api_restore_problem(set->kernels[i], on_check[i], status, err);
   return status;
 }
@@ -418,7 +418,7 @@ int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tun
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (API_NEEDS(error, "kernels", kernels)) return CUGEN_ERROR_USAGE;
-  int status = check_kernels(kernels, count, error);
+  int status = tuning_set_check_kernels(kernels, count, error);
   if (!status) status = api_check_tune_options(options, error);
   if (!status) status = check_budget(options, count, error);
   if (!status) status = check_weights(options, count, error);
@@ -428,7 +428,7 @@ int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tun
   struct set set = {.kernels = kernels, .count = count, .options = options, .results = own};
   if (!own || !on_check) status = error_memory(error);
   for (size_t i = 0; on_check && i < count; i++) on_check[i] = kernels[i]->on_check;
-  if (!status) status = restore(&set, on_check, tune_set(&set, error), error);
+  if (!status) status = tuning_set_restore(&set, on_check, tuning_set_tune_set(&set, error), error);
   if (results && own) memcpy(results, own, count * sizeof *own);
   close_set(&set);
   free(own);

@@ -33,7 +33,7 @@ struct proof {
 
 /* ---- Preparation ---- */
 
-static double time_left(const struct proof *p) {
+static double verify_time_left(const struct proof *p) {
   return p->limit - (clock_seconds() - p->begin);
 }
 
@@ -53,7 +53,7 @@ static bool is_over(void *context) {
     progress.flops = p->best->flops, progress.bytes = p->best->bytes;
   }
   if (p->options->progress && !p->stopped) p->stopped = p->options->progress(&progress, p->options->context) != 0;
-  return p->stopped || time_left(p) <= 0;
+  return p->stopped || verify_time_left(p) <= 0;
 }
 
 /* Opens the target. Sources and launches are those of the GPU, because the config's expressions see
@@ -167,7 +167,7 @@ static void note_unverified(struct cache_record *record, const char *what, const
 
 /* Appends "n=300": the settings in which the problems of the list differ; if there is only one
    problem, all whole numbers of its check { }. */
-static void add_sizes(const struct proof *p, const struct check_list *list, size_t number, struct text *out) {
+static void verify_add_sizes(const struct proof *p, const struct check_list *list, size_t number, struct text *out) {
   const struct problem *problem = &list->problems[number].problem;
   const char *lead = out->length ? "; " : "";
   for (size_t i = 0; i < problem->count; i++) {
@@ -198,7 +198,7 @@ static int note_right(struct cache_record *record, const struct text *sizes, siz
 }
 
 /* Updates the record to the kernel as it is now. */
-static int renew(struct proof *p, struct cache_record *record, cugen_error *err) {
+static int verify_renew(struct proof *p, struct cache_record *record, cugen_error *err) {
   struct judgement judgement;
   int status = api_judge(&p->kernel->lookup, record, &judgement, err);
   if (status) return status;
@@ -248,7 +248,7 @@ static int take_run(struct proof *p, const struct check_list *list, size_t numbe
   } else if (number == 0) {
     *over = true;
     note_unverified(record, outcome_text((int)got->outcome), got->reason);
-    return renew(p, record, err);
+    return verify_renew(p, record, err);
   }
   return CUGEN_OK;
 }
@@ -267,18 +267,18 @@ static int run_list(struct proof *p, const struct check_list *list, struct cache
     if (status && i > 0 && status != CUGEN_ERROR_MEMORY &&
         !p->stopped) { /* its data cannot be made, or no time is left */
       status = CUGEN_OK;
-      if (time_left(p) <= 0) break;
+      if (verify_time_left(p) <= 0) break;
       continue;
     }
     if (status) break;
     status = take_run(p, list, i, &got, record, &over, err);
-    if (got.outcome == CUGEN_OUTCOME_OK) add_sizes(p, list, run->problem, &sizes), right++;
+    if (got.outcome == CUGEN_OUTCOME_OK) verify_add_sizes(p, list, run->problem, &sizes), right++;
     cache_record_free(&got);
   }
   if (!status && sizes.failed) status = error_memory(err);
   if (!status && !over) {
     status = note_right(record, &sizes, list->run_count - right, err);
-    if (!status) status = renew(p, record, err);
+    if (!status) status = verify_renew(p, record, err);
     p->result->verified += !status;
   }
   text_free(&sizes);
@@ -301,7 +301,7 @@ static int verify(struct proof *p, struct cache_record *record, cugen_error *err
     status = error_copy(err, &why);
   } else {
     note_unverified(record, "", why.message);
-    status = renew(p, record, err);
+    status = verify_renew(p, record, err);
   }
   check_list_free(&list);
   return status;
@@ -336,16 +336,16 @@ static size_t first_sentence(const char *message) {
 }
 
 /* Notes why the verification ended early, which is not a failure of the tuning. */
-static int give_up(struct proof *p, int status, cugen_error *err) {
+static int verify_give_up(struct proof *p, int status, cugen_error *err) {
   struct text *why = &p->kernel->unverified;
   if (status == CUGEN_ERROR_MEMORY) return status;
   if (p->stopped) {
     p->result->interrupted = 1;
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything predicted is kept");
   }
-  if (time_left(p) <= 0 && p->by_budget)
+  if (verify_time_left(p) <= 0 && p->by_budget)
     text_addf(why, "the budget of %g s was over", p->options->budget_seconds);
-  else if (time_left(p) <= 0)
+  else if (verify_time_left(p) <= 0)
     text_addf(why, "that took longer than %g s", p->limit);
   else
     text_addf(why, "%.*s", (int)first_sentence(err->message), err->message);
@@ -370,7 +370,7 @@ int api_verify_predictions(cugen_kernel *k, const cugen_tune_options *options, c
     if (is_over(&p)) status = CUGEN_ERROR_INTERRUPTED;
     if (!status) status = verify_first(&p, &settled, err);
   }
-  if (status) status = give_up(&p, status, err);
+  if (status) status = verify_give_up(&p, status, err);
   const int synced = p.trial ? cache_sync(p.target.cache, status ? NULL : err) : CUGEN_OK;
   if (!status) status = synced;
   proof_close(&p);

@@ -33,7 +33,7 @@ struct near {
                             values of the problem differ */
 };
 
-static int by_nearness(const void *left, const void *right) {
+static int why_by_nearness(const void *left, const void *right) {
   const struct near *a = left, *b = right;
   if (a->places != b->places) return a->places < b->places ? -1 : 1;
   if (a->values != b->values) return a->values < b->values ? -1 : 1;
@@ -41,7 +41,7 @@ static int by_nearness(const void *left, const void *right) {
   return a->space->id < b->space->id ? -1 : 1;
 }
 
-static struct near measure(struct why *why, const struct cache_space *space) {
+static struct near why_measure(struct why *why, const struct cache_space *space) {
   struct near near = {.space = space};
   const char *problem = text_get(&why->lookup->problem_text);
   const struct cache_key key = lookup_key(why->lookup);
@@ -77,8 +77,8 @@ static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total
   if (!status && !near) status = error_memory(err);
   for (size_t i = 0; i < count && !status; i++)
     if (strcmp(spaces[i].config, why->lookup->config->name) == 0 && spaces[i].records)
-      near[*total] = measure(why, &spaces[i]), *total += near[*total].places > 0;
-  if (near) qsort(near, *total, sizeof *near, by_nearness);
+      near[*total] = why_measure(why, &spaces[i]), *total += near[*total].places > 0;
+  if (near) qsort(near, *total, sizeof *near, why_by_nearness);
   for (size_t i = 0; i < *total && !status && why->match_count < WHY_NEAREST; i++)
     status = explain_near(why, cache, near[i].space, err);
   free(near);
@@ -186,7 +186,7 @@ static const char *say_selected(struct why *why, const struct selection *selecti
 
 /* Explains what a plan would take from a portfolio that neither the caller nor the config asked
    for. */
-static int say_portfolio(struct why *why, cugen_why *out, cugen_error *err) {
+static int why_say_portfolio(struct why *why, cugen_why *out, cugen_error *err) {
   struct selection selection;
   int status = api_select(why->lookup, 0, true, &selection, err);
   if (!status && selection.how == CUGEN_PLAN_PORTFOLIO) {
@@ -211,7 +211,7 @@ static int say_instead(struct why *why, cugen_why *out, cugen_error *err) {
   int status = api_select(why->lookup, 0, false, &selection, &reason);
   if (!status) {
     out->verdict = say_selected(why, &selection, out->verdict);
-    if (selection.how != CUGEN_PLAN_PORTFOLIO) status = say_portfolio(why, out, &reason);
+    if (selection.how != CUGEN_PLAN_PORTFOLIO) status = why_say_portfolio(why, out, &reason);
   } else if (status == CUGEN_ERROR_EMPTY) {
     out->verdict = why_keepf(why, "%s. No variant is valid here: %s", out->verdict, reason.message);
     out->advice = "take other sizes, or correct the rule that leaves none; tuning tries only valid variants";

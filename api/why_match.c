@@ -41,7 +41,7 @@ const char *why_keepf(struct why *why, const char *format, ...) {
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void add_row(struct why *why, struct why_rows *match, const char *field, const char *wanted, const char *found,
+static void why_match_add_row(struct why *why, struct why_rows *match, const char *field, const char *wanted, const char *found,
                     cugen_why_state state, bool decides) {
   if (match->count == WHY_ROWS) return;
   match->rows[match->count++] = (cugen_why_row){.field = why_keepf(why, "%s", field),
@@ -53,7 +53,7 @@ static void add_row(struct why *why, struct why_rows *match, const char *field, 
 
 static void add_texts(struct why *why, struct why_rows *match, const char *field, const char *wanted,
                       const char *found) {
-  add_row(why, match, field, wanted, found, strcmp(wanted, found) ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
+  why_match_add_row(why, match, field, wanted, found, strcmp(wanted, found) ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
 }
 
 /* Shows eight digits of a hash, which suffice to tell hashes apart. */
@@ -63,15 +63,15 @@ static void add_hash(struct why *why, struct why_rows *match, const char *field,
   cugen_why_state state = !known                          ? CUGEN_WHY_UNKNOWN
                           : strcmp(wanted.hex, found.hex) ? CUGEN_WHY_DIFFERS
                                                           : CUGEN_WHY_SAME;
-  add_row(why, match, field, why_keepf(why, "%.8s", wanted.hex), why_keepf(why, "%.8s", found.hex), state, decides);
+  why_match_add_row(why, match, field, why_keepf(why, "%.8s", wanted.hex), why_keepf(why, "%.8s", found.hex), state, decides);
 }
 
-static void add_version(struct why *why, struct why_rows *match, const char *field, int wanted, int found) {
+static void why_match_add_version(struct why *why, struct why_rows *match, const char *field, int wanted, int found) {
   const char *texts[2];
   const int versions[2] = {wanted, found};
   for (int i = 0; i < 2; i++)
     texts[i] = versions[i] ? why_keepf(why, "%d.%d", versions[i] / 1000, versions[i] % 1000 / 10) : "none";
-  add_row(why, match, field, texts[0], texts[1], wanted == found ? CUGEN_WHY_SAME : CUGEN_WHY_DIFFERS, false);
+  why_match_add_row(why, match, field, texts[0], texts[1], wanted == found ? CUGEN_WHY_SAME : CUGEN_WHY_DIFFERS, false);
 }
 
 /* ---- Problems, value by value ---------------------------------------------------------------- */
@@ -89,19 +89,19 @@ static size_t setting_length(const char *text) {
   return length;
 }
 
-static const char *next_setting(const char *text) {
+static const char *why_match_next_setting(const char *text) {
   text += setting_length(text);
   return *text ? text + 1 : text;
 }
 
 /* Returns the setting of that name; NULL: there is none. */
 static const char *find_setting(const char *text, const char *name, size_t length) {
-  for (; *text; text = next_setting(text))
+  for (; *text; text = why_match_next_setting(text))
     if (strncmp(text, name, length) == 0 && text[length] == '=') return text;
   return NULL;
 }
 
-static const char *value_of(struct why *why, const char *setting) {
+static const char *why_match_value_of(struct why *why, const char *setting) {
   if (!setting) return "not declared";
   size_t name = strcspn(setting, "="), length = setting_length(setting);
   return name < length ? why_keepf(why, "%.*s", (int)(length - name - 1), setting + name + 1) : "";
@@ -110,16 +110,16 @@ static const char *value_of(struct why *why, const char *setting) {
 /* Adds a row for each setting of `from`, with the setting of the same name in `other`; new_only:
    only for settings that `other` lacks. lacks: the parameters that the record lacks, because they
    have their defaults. */
-static void add_settings(struct why *why, struct why_rows *match, const char *from, const char *other, uint64_t lacks,
+static void why_match_add_settings(struct why *why, struct why_rows *match, const char *from, const char *other, uint64_t lacks,
                          bool new_only) {
-  for (; *from; from = next_setting(from), lacks >>= 1) {
+  for (; *from; from = why_match_next_setting(from), lacks >>= 1) {
     size_t length = strcspn(from, "=");
     const char *partner = find_setting(other, from, length);
     if (new_only && partner) continue;
-    const char *name = why_keepf(why, "%.*s", (int)length, from), *mine = value_of(why, from);
-    const char *theirs = value_of(why, partner);
+    const char *name = why_keepf(why, "%.*s", (int)length, from), *mine = why_match_value_of(why, from);
+    const char *theirs = why_match_value_of(why, partner);
     if (lacks & 1)
-      add_row(why, match, name, why_keepf(why, "%s (the default)", mine), value_of(why, NULL), CUGEN_WHY_DIFFERS,
+      why_match_add_row(why, match, name, why_keepf(why, "%s (the default)", mine), why_match_value_of(why, NULL), CUGEN_WHY_DIFFERS,
               false);
     else
       add_texts(why, match, name, new_only ? theirs : mine, new_only ? mine : theirs);
@@ -128,7 +128,7 @@ static void add_settings(struct why *why, struct why_rows *match, const char *fr
 
 size_t why_settings_that_differ(const char *a, const char *b) {
   size_t count = 0;
-  for (; *a; a = next_setting(a)) {
+  for (; *a; a = why_match_next_setting(a)) {
     const char *partner = find_setting(b, a, strcspn(a, "="));
     size_t length = setting_length(a);
     count += !partner || setting_length(partner) != length || strncmp(a, partner, length) != 0;
@@ -218,19 +218,19 @@ int why_explain(struct why *why, const struct cache_space *space, const struct c
   add_texts(why, match, "kernel", why->lookup->config->name, space->config);
   add_texts(why, match, "device", lookup_key(why->lookup).device, space->device);
   add_texts(why, match, "options", why_wanted_options(why, space), space->options);
-  add_settings(why, match, problem, space->problem, record->lacks, false);
-  add_settings(why, match, space->problem, problem, 0, true);
+  why_match_add_settings(why, match, problem, space->problem, record->lacks, false);
+  why_match_add_settings(why, match, space->problem, problem, 0, true);
   const char *elsewhere = list_fields(why, match, CUGEN_WHY_DIFFERS);
   int status = api_judge(why->lookup, record, &judgement, err);
   if (status) return status;
   bool gone = judgement.how == JUDGED_GONE;
-  add_row(why, match, "variant", gone ? "not in the space" : record->variant, record->variant,
+  why_match_add_row(why, match, "variant", gone ? "not in the space" : record->variant, record->variant,
           gone ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
   if (!*elsewhere) compare_parts(why, match, &judgement, record);
   const char *verdict = *elsewhere ? why_keepf(why, "it is no hit: it differs in %s", elsewhere)
                                    : say_judgement(why, match, &judgement, record);
-  add_version(why, match, "driver", why->lookup->device.driver_version, record->driver_version);
-  add_version(why, match, "NVRTC", why->lookup->nvrtc_version, record->nvrtc_version);
+  why_match_add_version(why, match, "driver", why->lookup->device.driver_version, record->driver_version);
+  why_match_add_version(why, match, "NVRTC", why->lookup->nvrtc_version, record->nvrtc_version);
   why->matches[why->match_count++] = (cugen_why_match){.variant = why_keepf(why, "%s", record->variant),
                                                        .verdict = verdict,
                                                        .outcome = record->outcome,

@@ -63,14 +63,14 @@ static const struct capability {
     {121, 1536, 24, 100, 99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 };
 
-static const struct capability *find(int64_t compute_capability) {
+static const struct capability *capability_find(int64_t compute_capability) {
   for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
     if (capabilities[i].version == compute_capability) return &capabilities[i];
   return NULL;
 }
 
 bool capability_limits(int64_t compute_capability, struct device_facts *out) {
-  const struct capability *c = find(compute_capability);
+  const struct capability *c = capability_find(compute_capability);
   if (!c) return false;
   out->max_threads_per_sm = c->threads;
   out->max_blocks_per_sm = c->blocks;
@@ -84,7 +84,7 @@ bool capability_limits(int64_t compute_capability, struct device_facts *out) {
    the full ones. GA102 whitepaper, table 2: an RTX 3090 has 71 TFLOP/s of f16 with f32
    accumulation, 142 with f16 accumulation, 35.6 of tf32, and 284 TOP/s of int8. */
 bool capability_rates(int64_t compute_capability, const char *name, struct gpu_rates *out) {
-  const struct capability *c = find(compute_capability);
+  const struct capability *c = capability_find(compute_capability);
   const double sums = strstr(name, "GeForce") ? 0.5 : 1;
   if (!c) return false;
   out->fp64_lanes = c->f64;

@@ -22,14 +22,14 @@ static const struct {
 enum { CAUSES = sizeof causes / sizeof *causes };
 
 /* Maps an unknown number to CUGEN_CAUSE_NONE, because a worker's answer may be corrupted. */
-static cugen_cause known(cugen_cause cause) {
+static cugen_cause cause_known(cugen_cause cause) {
   return (unsigned)cause < CAUSES ? cause : CUGEN_CAUSE_NONE;
 }
 
 cugen_outcome cause_outcome(cugen_cause cause) {
-  return causes[known(cause)].outcome;
+  return causes[cause_known(cause)].outcome;
 }
 
 const char *cause_prefix(cugen_cause cause) {
-  return causes[known(cause)].prefix;
+  return causes[cause_known(cause)].prefix;
 }

@@ -14,7 +14,7 @@ static const struct {
 };
 
 /* Tells whether the text is an id: "cpu", "cuda:0" or "cuda". */
-static bool is_id(const char *text, size_t length) {
+static bool device_name_is_id(const char *text, size_t length) {
   static const size_t cpu = sizeof DEVICE_NAME_CPU - 1, cuda = sizeof DEVICE_NAME_CUDA - 1;
   if (length == cpu && strncmp(text, DEVICE_NAME_CPU, cpu) == 0) return true;
   if (length < cuda || strncmp(text, DEVICE_NAME_CUDA, cuda) != 0) return false;
@@ -31,7 +31,7 @@ static bool is_list(const char *text) {
   for (size_t length; strchr(text, ',') && !list; at += length + 1) {
     if (!processor) at += strspn(at, " ");
     length = strcspn(at, ",");
-    list = is_id(at, length) || (at > text && strncmp(at, DEVICE_NAME_MODEL, model) == 0);
+    list = device_name_is_id(at, length) || (at > text && strncmp(at, DEVICE_NAME_MODEL, model) == 0);
     if (!at[length]) break;
   }
   return list;

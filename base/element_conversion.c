@@ -54,7 +54,7 @@ void element_widen(const struct dtype *dtype, const void *from, int64_t at, void
 
 /* ---- Numbers given by the user ---- */
 
-static double number_of(const struct value *value) {
+static double conversion_number_of(const struct value *value) {
   return value->type == VALUE_INT ? (double)value->integer : value->real;
 }
 
@@ -65,7 +65,7 @@ static bool float_holds(const struct dtype *dtype, double value) {
   return dtype->bytes == sizeof(double) || isnan(value) || isfinite(value) == isfinite((float)value);
 }
 
-static bool is_number(const struct value *value) {
+static bool conversion_is_number(const struct value *value) {
   return value->type == VALUE_INT || value->type == VALUE_FLOAT;
 }
 
@@ -76,7 +76,7 @@ bool element_put(const struct dtype *dtype, void *to, int64_t index, const struc
     if (fits) memcpy((char *)to + index * dtype->bytes, &value->integer, (size_t)dtype->bytes);
     return fits;
   }
-  const double number = number_of(value);
+  const double number = conversion_number_of(value);
   if (!dtype->floating && isnan(number)) return false;
   element_store(dtype, to, index, number);
   return dtype->floating ? float_holds(dtype, number) : element_load(dtype, to, index) == number;
@@ -85,14 +85,14 @@ bool element_put(const struct dtype *dtype, void *to, int64_t index, const struc
 bool element_pack(const struct dtype *dtype, struct value value, unsigned char *out) {
   int64_t aligned;
   if (value.type == VALUE_BOOL) value = value_int(value.boolean);
-  if (!is_number(&value)) return false;
+  if (!conversion_is_number(&value)) return false;
   if (!element_put(dtype, &aligned, 0, &value) && !dtype->floating) return false;
   memcpy(out, &aligned, (size_t)dtype->bytes);
   return true;
 }
 
 bool element_overflows(const struct dtype *dtype, struct value value) {
-  if (value.type == VALUE_BOOL || !is_number(&value) || !dtype->floating) return false;
-  const double number = number_of(&value);
+  if (value.type == VALUE_BOOL || !conversion_is_number(&value) || !dtype->floating) return false;
+  const double number = conversion_number_of(&value);
   return isfinite(number) && !float_holds(dtype, number);
 }

@@ -23,7 +23,7 @@ static void set_message(cugen_error *err, const char *message) {
   err->message[length] = '\0';
 }
 
-static bool is_plain(const char *message) {
+static bool error_is_plain(const char *message) {
   for (; *message; message++)
     if ((unsigned char)*message >= 0x7f || ((unsigned char)*message < 0x20 && !strchr("\n\t", *message)))
       return false;
@@ -33,7 +33,7 @@ static bool is_plain(const char *message) {
 /* Escapes control characters, because a message quotes names and compiler output, and is shown on a
    terminal. */
 static void clean(cugen_error *err) {
-  if (is_plain(err->message)) return;
+  if (error_is_plain(err->message)) return;
   struct text text = {0};
   text_add_clean(&text, err->message, whole_length(err->message));
   for (char *at = err->message; text.failed && *at; at++)

@@ -21,7 +21,7 @@ static bool both_small(int64_t a, int64_t b) {
   return ((uint64_t)a | (uint64_t)b) <= UINT32_MAX;
 }
 
-static int64_t floor_divide(int64_t a, int64_t b) {
+static int64_t expr_floor_divide(int64_t a, int64_t b) {
   if (both_small(a, b)) return (int64_t)((uint32_t)a / (uint32_t)b);
   int64_t quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
@@ -43,7 +43,7 @@ static enum trouble divisible(int64_t a, int64_t b) {
 static enum trouble ceil_divide(int64_t a, int64_t b, int64_t *out) {
   if (b <= 0) return b == 0 ? TROUBLE_ZERO : TROUBLE_POSITIVE;
   int64_t rest = floor_modulo(a, b);
-  *out = floor_divide(a, b) + (rest != 0);
+  *out = expr_floor_divide(a, b) + (rest != 0);
   return TROUBLE_NONE;
 }
 
@@ -86,7 +86,7 @@ static enum trouble divide_integers(enum expr_op op, int64_t a, int64_t b, int64
   enum trouble trouble = divisible(a, b);
   if (trouble) return trouble;
   if (op == OP_DIVIDE && floor_modulo(a, b) != 0) return TROUBLE_INEXACT;
-  *out = floor_divide(a, b);
+  *out = expr_floor_divide(a, b);
   return TROUBLE_NONE;
 }
 
@@ -111,7 +111,7 @@ static inline enum trouble apply_integers(enum expr_op op, int64_t a, int64_t b,
 
 /* ---- Other types ---- */
 
-static bool is_number(const struct value *value) {
+static bool expr_is_number(const struct value *value) {
   return value->type == VALUE_INT || value->type == VALUE_FLOAT;
 }
 
@@ -149,7 +149,7 @@ static int compare_numbers(const struct value *a, const struct value *b) {
   return (a->real > b->real) - (a->real < b->real);
 }
 
-static enum trouble compare(enum expr_op op, const struct value *a, const struct value *b, struct value *out) {
+static enum trouble expr_compare(enum expr_op op, const struct value *a, const struct value *b, struct value *out) {
   int order;
   if (op == OP_EQUAL || op == OP_DIFFER) {
     /* operands of an instruction: NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
@@ -158,7 +158,7 @@ static enum trouble compare(enum expr_op op, const struct value *a, const struct
   }
   if (a->type == VALUE_STRING && b->type == VALUE_STRING)
     order = strcmp(a->string, b->string);
-  else if (is_number(a) && is_number(b))
+  else if (expr_is_number(a) && expr_is_number(b))
     order = compare_numbers(a, b);
   else
     return TROUBLE_COMPARE;
@@ -191,8 +191,8 @@ static enum trouble apply_floats(enum expr_op op, double a, double b, struct val
 }
 
 static enum trouble apply_mixed(enum expr_op op, const struct value *a, const struct value *b, struct value *out) {
-  if (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON) return compare(op, a, b, out);
-  if (!is_number(a) || !is_number(b)) return TROUBLE_NUMBERS;
+  if (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON) return expr_compare(op, a, b, out);
+  if (!expr_is_number(a) || !expr_is_number(b)) return TROUBLE_NUMBERS;
   if (op == OP_MIN || op == OP_MAX) {
     int order = compare_numbers(a, b);
     *out = (op == OP_MIN) == (order <= 0) ? *a : *b;
@@ -221,7 +221,7 @@ static enum trouble apply_bits(enum expr_op op, const struct value *a, struct va
 }
 
 static enum trouble apply_sign(enum expr_op op, const struct value *a, struct value *out) {
-  if (!is_number(a)) return TROUBLE_NUMBERS;
+  if (!expr_is_number(a)) return TROUBLE_NUMBERS;
   if (a->type == VALUE_FLOAT) {
     *out = *a; /* a float result stays a float */
     out->real = op == OP_ABS ? fabs(a->real) : -a->real;
@@ -256,7 +256,7 @@ static enum trouble apply_function(enum expr_op op, double a, struct value *out)
 
 /* A whole number is not converted to a float, which would lose its last digits. */
 static enum trouble round_to_whole(enum expr_op op, const struct value *a, struct value *out) {
-  if (!is_number(a)) return TROUBLE_NUMBERS;
+  if (!expr_is_number(a)) return TROUBLE_NUMBERS;
   const double whole = op == OP_FLOOR ? floor(as_float(a)) : ceil(as_float(a));
   if (a->type == VALUE_FLOAT && !(whole >= -0x1p63 && whole < 0x1p63)) return TROUBLE_OVERFLOW;
   *out = value_int(a->type == VALUE_INT ? a->integer : (int64_t)whole);
@@ -279,7 +279,7 @@ static enum trouble apply_unary(enum expr_op op, const struct value *a, struct v
   case OP_GELU:
   case OP_FAST_GELU:
   case OP_RELU: return TROUBLE_FORMULA;
-  default: return is_number(a) ? apply_function(op, as_float(a), out) : TROUBLE_NUMBERS;
+  default: return expr_is_number(a) ? apply_function(op, as_float(a), out) : TROUBLE_NUMBERS;
   }
 }
 
@@ -328,7 +328,7 @@ static enum trouble load_element(const struct expr_buffer *buffer, int rank, str
 }
 
 /* Notes why the program stops. Returns false, so that run() can return the result. */
-static bool stop(struct failure *failure, enum trouble trouble, size_t at, const struct value *value) {
+static bool expr_stop(struct failure *failure, enum trouble trouble, size_t at, const struct value *value) {
   *failure = (struct failure){trouble, at, *value, *value};
   return false;
 }
@@ -336,7 +336,7 @@ static bool stop(struct failure *failure, enum trouble trouble, size_t at, const
 /* Results are written straight into the stack, field by field: copying a value of 16 bytes right
    after writing its parts waits for the store (half the time of the walk over a space,
    measured). */
-static bool run(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
+static bool expr_run(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
                 struct value *out, struct failure *failure) {
   /* stack[0] is unused, below the first operand */
   struct value stack[EXPR_MAX_STACK + 1], *top = stack;
@@ -366,14 +366,14 @@ static bool run(const struct expr *expr, const struct value *slots, const struct
       *++top = places[at->place][at->operand];
     } else if (op == OP_AND || op == OP_OR) {
       if (op == OP_AND && top->type == VALUE_STRING) /* as above: NOLINT(clang-analyzer-core.*) */
-        return stop(failure, TROUBLE_TRUTH, (size_t)(at - expr->code), top);
+        return expr_stop(failure, TROUBLE_TRUTH, (size_t)(at - expr->code), top);
       if (value_truthy(*top) == (op == OP_AND))
         top--;
       else
         at += at->operand;
     } else if (op == OP_SELECT) {
       if (top->type != VALUE_BOOL) /* as above: NOLINT(clang-analyzer-core.*) */
-        return stop(failure, TROUBLE_CONDITION, (size_t)(at - expr->code), top);
+        return expr_stop(failure, TROUBLE_CONDITION, (size_t)(at - expr->code), top);
       if (!top->boolean) at += at->operand;
       top--;
     } else if (op == OP_ELSE) {
@@ -440,7 +440,7 @@ static int explain_element(const struct expr *expr, const struct failure *failur
 
 /* Explains a failed operation: in "tile // vec <= 4": tile // vec is 32 // 0, which divides by
    zero. */
-static int explain(const struct expr *expr, const struct failure *failure, cugen_error *err) {
+static int expr_explain(const struct expr *expr, const struct failure *failure, cugen_error *err) {
   if (!err) return CUGEN_ERROR_CONFIG;
   if (expr->code[failure->at].op == OP_ELEMENT) return explain_element(expr, failure, err);
   struct text text = {0}, operation = {0}, values = {0};
@@ -464,10 +464,10 @@ int expr_eval(const struct expr *expr, const struct value *slots, struct value *
 int expr_eval_elements(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
                        struct value *out, cugen_error *err) {
   struct failure failure;
-  return run(expr, slots, buffers, out, &failure) ? CUGEN_OK : explain(expr, &failure, err);
+  return expr_run(expr, slots, buffers, out, &failure) ? CUGEN_OK : expr_explain(expr, &failure, err);
 }
 
-static int wrong_type(const struct expr *expr, struct value got, const char *needed, cugen_error *err) {
+static int expr_wrong_type(const struct expr *expr, struct value got, const char *needed, cugen_error *err) {
   if (!err) return CUGEN_ERROR_CONFIG;
   struct text text = {0}, value = {0};
   expr_quote(expr->text, 0, &text);
@@ -482,7 +482,7 @@ int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *o
   struct value value = {.type = VALUE_NIL};
   int status = expr_eval(expr, slots, &value, err);
   if (status) return status;
-  if (value.type != VALUE_INT) return wrong_type(expr, value, "a whole number is needed", err);
+  if (value.type != VALUE_INT) return expr_wrong_type(expr, value, "a whole number is needed", err);
   *out = value.integer;
   return CUGEN_OK;
 }
@@ -491,7 +491,7 @@ int expr_eval_float(const struct expr *expr, const struct value *slots, double *
   struct value value = {.type = VALUE_NIL};
   int status = expr_eval(expr, slots, &value, err);
   if (status) return status;
-  if (!is_number(&value)) return wrong_type(expr, value, "a number is needed", err);
+  if (!expr_is_number(&value)) return expr_wrong_type(expr, value, "a number is needed", err);
   *out = as_float(&value);
   return CUGEN_OK;
 }
@@ -501,7 +501,7 @@ int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out
   int status = expr_eval(expr, slots, &value, err);
   if (status) return status;
   if (value.type != VALUE_BOOL)
-    return wrong_type(expr, value, "true or false is needed: compare it with something", err);
+    return expr_wrong_type(expr, value, "true or false is needed: compare it with something", err);
   *out = value.boolean;
   return CUGEN_OK;
 }

@@ -31,7 +31,7 @@ struct parser {
 /* ---- Messages ---- */
 
 /* Fails with "WHAT, at column 8 of "tile + "". */
-static int fail_at(struct parser *parser, size_t column, const char *what) {
+static int expr_parse_fail_at(struct parser *parser, size_t column, const char *what) {
   struct text quoted = {0};
   expr_quote(parser->source, column, &quoted);
   int status =
@@ -81,7 +81,7 @@ static int expected(struct parser *parser, const char *what) {
   quote_token(parser, &message);
   const char *instead = instead_of(parser->source + parser->start, parser->at - parser->start);
   if (instead) text_addf(&message, "; write %s", instead);
-  int status = fail_at(parser, parser->start, text_get(&message));
+  int status = expr_parse_fail_at(parser, parser->start, text_get(&message));
   text_free(&message);
   return status;
 }
@@ -146,7 +146,7 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-static bool is_letter(char c) {
+static bool expr_parse_is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
@@ -167,10 +167,10 @@ static bool token_is(const struct parser *parser, const char *text) {
 }
 
 /* Reads a name. A dot is part of the name if a letter follows: device.sm_count. */
-static void read_name(struct parser *parser) {
+static void expr_parse_read_name(struct parser *parser) {
   const char *s = parser->source;
   size_t at = parser->at;
-  while (is_letter(s[at]) || is_digit(s[at]) || (s[at] == '.' && is_letter(s[at + 1]))) at++;
+  while (expr_parse_is_letter(s[at]) || is_digit(s[at]) || (s[at] == '.' && expr_parse_is_letter(s[at + 1]))) at++;
   text_add_n(&parser->name, s + parser->at, at - parser->at);
   parser->at = at;
   parser->kind = TOKEN_NAME;
@@ -181,7 +181,7 @@ static void read_name(struct parser *parser) {
 static int read_float(struct parser *parser, size_t length) {
   enum { LONGEST = 64 };
   char digits[LONGEST + 1], *end;
-  if (length > LONGEST) return fail_at(parser, parser->start, "this number is too long");
+  if (length > LONGEST) return expr_parse_fail_at(parser, parser->start, "this number is too long");
   memcpy(digits, parser->source + parser->start, length);
   digits[length] = '\0';
   errno = 0;
@@ -192,8 +192,8 @@ static int read_float(struct parser *parser, size_t length) {
     *point = localeconv()->decimal_point[0];
     real = strtod(digits, &end);
   }
-  if (*end) return fail_at(parser, parser->start, "this is not a number");
-  if (errno == ERANGE && (real > 1 || real < -1)) return fail_at(parser, parser->start, "this number is too large");
+  if (*end) return expr_parse_fail_at(parser, parser->start, "this is not a number");
+  if (errno == ERANGE && (real > 1 || real < -1)) return expr_parse_fail_at(parser, parser->start, "this number is too large");
   parser->number = value_float(real);
   return CUGEN_OK;
 }
@@ -202,12 +202,12 @@ static int read_integer(struct parser *parser, size_t length, bool hex) {
   const char *s = parser->source + parser->start;
   uint64_t value = 0, base = hex ? 16 : 10;
   size_t i = hex ? 2 : 0;
-  if (i == length) return fail_at(parser, parser->start, "this is not a number");
+  if (i == length) return expr_parse_fail_at(parser, parser->start, "this is not a number");
   for (; i < length; i++) {
-    if (!(hex ? is_hex(s[i]) : is_digit(s[i]))) return fail_at(parser, parser->start, "this is not a number");
+    if (!(hex ? is_hex(s[i]) : is_digit(s[i]))) return expr_parse_fail_at(parser, parser->start, "this is not a number");
     uint64_t digit = (uint64_t)(is_digit(s[i]) ? s[i] - '0' : (s[i] | 0x20) - 'a' + 10);
     if (value > (INT64_MAX - digit) / base)
-      return fail_at(parser, parser->start, "this number does not fit into 64 bits");
+      return expr_parse_fail_at(parser, parser->start, "this number does not fit into 64 bits");
     value = value * base + digit;
   }
   parser->number = value_int((int64_t)value);
@@ -216,11 +216,11 @@ static int read_integer(struct parser *parser, size_t length, bool hex) {
 
 /* Takes all characters that could be part of a number, so that "12ab" is one wrong number and not
    two tokens. */
-static int read_number(struct parser *parser) {
+static int expr_parse_read_number(struct parser *parser) {
   const char *s = parser->source;
   size_t at = parser->at;
   bool hex = s[at] == '0' && (s[at + 1] | 0x20) == 'x', floating = false;
-  for (; is_letter(s[at]) || is_digit(s[at]) || s[at] == '.'; at++) {
+  for (; expr_parse_is_letter(s[at]) || is_digit(s[at]) || s[at] == '.'; at++) {
     char lower = (char)(s[at] | 0x20);
     bool exponent = lower == (hex ? 'p' : 'e');
     floating |= exponent || s[at] == '.';
@@ -232,18 +232,18 @@ static int read_number(struct parser *parser) {
   return floating ? read_float(parser, length) : read_integer(parser, length, hex);
 }
 
-static int read_string(struct parser *parser) {
+static int expr_parse_read_string(struct parser *parser) {
   static const char escapes[][2] = {{'n', '\n'}, {'t', '\t'}, {'r', '\r'}, {'\\', '\\'}, {'"', '"'}, {'\'', '\''}};
   const char *s = parser->source;
   char quote = s[parser->at++];
   for (; s[parser->at] != quote; parser->at++) {
     char c = s[parser->at];
-    if (c == '\0' || c == '\n') return fail_at(parser, parser->start, "this string has no closing quote");
+    if (c == '\0' || c == '\n') return expr_parse_fail_at(parser, parser->start, "this string has no closing quote");
     if (c == '\\') {
       char escaped = s[++parser->at];
       size_t i = 0, count = sizeof escapes / sizeof *escapes;
       while (i < count && escapes[i][0] != escaped) i++;
-      if (i == count) return fail_at(parser, parser->at - 1, "only \\n \\t \\r \\\\ \\\" \\' may stand in a string");
+      if (i == count) return expr_parse_fail_at(parser, parser->at - 1, "only \\n \\t \\r \\\\ \\\" \\' may stand in a string");
       c = escapes[i][1];
     }
     text_add_char(&parser->name, c);
@@ -262,7 +262,7 @@ static int read_symbol(struct parser *parser) {
     if (strncmp(s, symbols[i].text, length) != 0) continue;
     parser->at += length;
     if (symbols[i].priority) parser->infix = &symbols[i];
-    return symbols[i].instead ? fail_at(parser, parser->start, symbols[i].instead) : CUGEN_OK;
+    return symbols[i].instead ? expr_parse_fail_at(parser, parser->start, symbols[i].instead) : CUGEN_OK;
   }
   parser->at++;
   return expected(parser, "an expression");
@@ -277,12 +277,12 @@ static int advance(struct parser *parser) {
   int status = CUGEN_OK;
   if (c == '\0')
     parser->kind = TOKEN_END;
-  else if (is_letter(c))
-    read_name(parser);
+  else if (expr_parse_is_letter(c))
+    expr_parse_read_name(parser);
   else if (is_digit(c) || (c == '.' && is_digit(parser->source[parser->at + 1])))
-    status = read_number(parser);
+    status = expr_parse_read_number(parser);
   else if (c == '"' || c == '\'')
-    status = read_string(parser);
+    status = expr_parse_read_string(parser);
   else
     status = read_symbol(parser);
   if (!status && parser->name.failed) return error_memory(parser->err);
@@ -338,14 +338,14 @@ static size_t function_count(const struct parser *parser) {
   return count;
 }
 
-static const struct function *find_function(const struct parser *parser, const char *name) {
+static const struct function *expr_parse_find_function(const struct parser *parser, const char *name) {
   const size_t count = function_count(parser);
   for (size_t i = 0; i < count; i++)
     if (*functions[i].name == *name && strcmp(functions[i].name, name) == 0) return &functions[i];
   return NULL;
 }
 
-static int parse_expression(struct parser *parser, int priority);
+static int expr_parse_parse_expression(struct parser *parser, int priority);
 
 /* Returns our name of a function that other languages and libraries name otherwise. */
 static const char *other_name(const char *name) {
@@ -368,7 +368,7 @@ static int unknown_function(struct parser *parser, const char *name, size_t colu
   if (nearest) text_addf(&message, "; did you mean \"%s\"?", nearest);
   if (!nearest) text_add(&message, "; there are");
   for (size_t i = 0; !nearest && i < known; i++) text_addf(&message, " %s", names[i]);
-  int status = fail_at(parser, column, text_get(&message));
+  int status = expr_parse_fail_at(parser, column, text_get(&message));
   text_free(&message);
   return status;
 }
@@ -377,7 +377,7 @@ static int wrong_arguments(struct parser *parser, const struct function *functio
   struct text message = {0};
   text_addf(&message, "%s needs %s%d argument%s", function->name, function->more ? "at least " : "",
             function->arguments, function->arguments == 1 ? "" : "s");
-  int status = fail_at(parser, column, text_get(&message));
+  int status = expr_parse_fail_at(parser, column, text_get(&message));
   text_free(&message);
   return status;
 }
@@ -387,7 +387,7 @@ static int parse_arguments(struct parser *parser, const struct function *functio
   int count = 0, status = CUGEN_OK;
   while (!token_is(parser, ")")) {
     if (count > 0) status = expect(parser, ",", "\",\" or \")\"");
-    if (!status) status = parse_expression(parser, 0);
+    if (!status) status = expr_parse_parse_expression(parser, 0);
     if (!status && ++count >= 2 && count >= function->arguments && (count == 2 || function->more))
       status = program_operate(parser->program, function->op, parser->err);
     if (status) return status;
@@ -399,7 +399,7 @@ static int parse_arguments(struct parser *parser, const struct function *functio
 }
 
 static int wrong_select(struct parser *parser, size_t column) {
-  return fail_at(parser, column,
+  return expr_parse_fail_at(parser, column,
                  "select needs conditions, each with a value, and a last value for all other cases: "
                  "select(c1, v1, c2, v2, otherwise)");
 }
@@ -410,13 +410,13 @@ static int wrong_select(struct parser *parser, size_t column) {
 static int parse_choices(struct parser *parser, size_t column) {
   struct program_jump jump;
   if (++parser->nesting > EXPR_MAX_NESTING)
-    return fail_at(parser, parser->start, "the expression is nested too deeply");
+    return expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
   int status = program_open_select(parser->program, &jump, parser->err);
-  if (!status) status = parse_expression(parser, 0);
+  if (!status) status = expr_parse_parse_expression(parser, 0);
   if (!status && token_is(parser, ")")) return wrong_select(parser, column);
   if (!status) status = expect(parser, ",", "\",\"");
   if (!status) status = program_else(parser->program, &jump, parser->err);
-  if (!status) status = parse_expression(parser, 0);
+  if (!status) status = expr_parse_parse_expression(parser, 0);
   if (!status && token_is(parser, ",")) {
     status = advance(parser);
     if (!status) status = parse_choices(parser, column);
@@ -430,7 +430,7 @@ static int parse_choices(struct parser *parser, size_t column) {
 /* Parses the arguments of select, from behind the "(". */
 static int parse_select(struct parser *parser, size_t column) {
   if (token_is(parser, ")")) return wrong_select(parser, column);
-  int status = parse_expression(parser, 0);
+  int status = expr_parse_parse_expression(parser, 0);
   if (!status && token_is(parser, ")")) return wrong_select(parser, column);
   if (!status) status = expect(parser, ",", "\",\"");
   if (!status) status = parse_choices(parser, column);
@@ -438,7 +438,7 @@ static int parse_select(struct parser *parser, size_t column) {
 }
 
 static int parse_call(struct parser *parser, const char *name, size_t column) {
-  const struct function *function = find_function(parser, name);
+  const struct function *function = expr_parse_find_function(parser, name);
   if (!function) return unknown_function(parser, name, column);
   int status = advance(parser);
   if (status) return status;
@@ -447,38 +447,38 @@ static int parse_call(struct parser *parser, const char *name, size_t column) {
 
 /* ---- Names ---- */
 
-static int unknown_name(struct parser *parser, const char *name, size_t column) {
+static int expr_parse_unknown_name(struct parser *parser, const char *name, size_t column) {
   size_t count = 0;
   const struct expr_scope *scope = parser->scope;
   const char *const *names = scope && scope->names ? scope->names(scope->context, &count) : NULL;
   const char *nearest = text_nearest(name, names, names ? count : 0);
   struct text message = {0};
-  if (find_function(parser, name) && !dtype_find(name))
+  if (expr_parse_find_function(parser, name) && !dtype_find(name))
     text_addf(&message, "\"%s\" is a function: expected \"(\" after it", name);
   else
     text_addf(&message, "unknown name \"%.100s\"", name);
   if (dtype_find(name))
     text_addf(&message, "; a dtype is written in quotes: '%s'", name);
-  else if (nearest && !find_function(parser, name))
+  else if (nearest && !expr_parse_find_function(parser, name))
     text_addf(&message, "; did you mean \"%s\"?", nearest);
   else if (instead_of(name, strlen(name)))
     text_addf(&message, "; write %s", instead_of(name, strlen(name)));
-  int status = message.failed ? error_memory(parser->err) : fail_at(parser, column, text_get(&message));
+  int status = message.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&message));
   text_free(&message);
   return status;
 }
 
-static int push_name(struct parser *parser, const char *name, size_t column) {
+static int expr_parse_push_name(struct parser *parser, const char *name, size_t column) {
   struct expr_symbol symbol = {.kind = SYMBOL_UNKNOWN};
   if (parser->scope && parser->scope->find) symbol = parser->scope->find(parser->scope->context, name);
   switch (symbol.kind) {
   case SYMBOL_SLOT: return program_push_slot(parser->program, symbol.slot, name, parser->err);
   case SYMBOL_CONSTANT: return program_push_constant(parser->program, symbol.constant, parser->err);
   case SYMBOL_EXPR: return program_append(parser->program, symbol.expr, NULL, NULL, 0, parser->err);
-  case SYMBOL_BUFFER: return fail_at(parser, column, "a buffer stands with its indices: name[i]");
+  case SYMBOL_BUFFER: return expr_parse_fail_at(parser, column, "a buffer stands with its indices: name[i]");
   case SYMBOL_UNKNOWN: break;
   }
-  return unknown_name(parser, name, column);
+  return expr_parse_unknown_name(parser, name, column);
 }
 
 enum { MOST_INDICES = 4 };
@@ -490,19 +490,19 @@ static int push_element(struct parser *parser, const char *name, char *const *in
   if (parser->element(parser->scope->context, name, (const char *const *)indices, count, &slot, &why))
     status = program_push_slot(parser->program, slot, name, parser->err);
   else
-    status = why.failed ? error_memory(parser->err) : fail_at(parser, column, text_get(&why));
+    status = why.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&why));
   text_free(&why);
   return status;
 }
 
 /* Reads the names of a formula's indices, from behind the "[" to the "]". */
-static int read_indices(struct parser *parser, char **indices, size_t *count) {
+static int expr_parse_read_indices(struct parser *parser, char **indices, size_t *count) {
   int status = CUGEN_OK;
   do {
     if (*count) status = expect(parser, ",", "\",\" or \"]\"");
     if (status) return status;
     if (parser->kind != TOKEN_NAME || parser->infix) return expected(parser, "the name of a parameter");
-    if (*count == MOST_INDICES) return fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
+    if (*count == MOST_INDICES) return expr_parse_fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
     indices[*count] = text_take(&parser->name);
     if (!indices[(*count)++]) return error_memory(parser->err);
     status = advance(parser);
@@ -515,9 +515,9 @@ static int parse_indices(struct parser *parser, int *count) {
   int status = CUGEN_OK;
   do {
     if (*count) status = expect(parser, ",", "\",\" or \"]\"");
-    if (!status) status = parse_expression(parser, 0);
+    if (!status) status = expr_parse_parse_expression(parser, 0);
     if (!status && ++*count > MOST_INDICES)
-      return fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
+      return expr_parse_fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
   } while (!status && !token_is(parser, "]"));
   return status ? status : advance(parser);
 }
@@ -526,12 +526,12 @@ static int parse_buffer(struct parser *parser, const char *name, size_t column) 
   struct text why = {0};
   int buffer, rank, count = 0, status = CUGEN_OK;
   if (!parser->find_buffer(parser->scope->context, name, &buffer, &rank, &why))
-    status = why.failed ? error_memory(parser->err) : fail_at(parser, column, text_get(&why));
+    status = why.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&why));
   if (!status) status = advance(parser);
   if (!status) status = parse_indices(parser, &count);
   if (!status && count != rank) {
     text_addf(&why, "\"%s\" has %d dimension%s, not %d", name, rank, rank == 1 ? "" : "s", count);
-    status = fail_at(parser, column, text_get(&why));
+    status = expr_parse_fail_at(parser, column, text_get(&why));
   }
   text_free(&why);
   return status ? status : program_element(parser->program, buffer, rank, name, parser->err);
@@ -541,9 +541,9 @@ static int parse_element(struct parser *parser, const char *name, size_t column)
   char *indices[MOST_INDICES] = {NULL};
   size_t count = 0;
   if (parser->find_buffer) return parse_buffer(parser, name, column);
-  if (!parser->element) return fail_at(parser, parser->start, "elements of buffers are for formulas");
+  if (!parser->element) return expr_parse_fail_at(parser, parser->start, "elements of buffers are for formulas");
   int status = advance(parser);
-  if (!status) status = read_indices(parser, indices, &count);
+  if (!status) status = expr_parse_read_indices(parser, indices, &count);
   if (!status) status = push_element(parser, name, indices, count, column);
   for (size_t i = 0; i < count; i++) free(indices[i]);
   return status;
@@ -573,7 +573,7 @@ static int parse_name(struct parser *parser) {
   else if (!status && token_is(parser, "["))
     status = parse_element(parser, text_get(&name), column);
   else if (!status)
-    status = push_name(parser, text_get(&name), column);
+    status = expr_parse_push_name(parser, text_get(&name), column);
   text_free(&name);
   return status;
 }
@@ -582,13 +582,13 @@ static int parse_name(struct parser *parser) {
 
 static int parse_unary(struct parser *parser, enum expr_op op) {
   int status = advance(parser);
-  if (!status) status = parse_expression(parser, PRIORITY_UNARY);
+  if (!status) status = expr_parse_parse_expression(parser, PRIORITY_UNARY);
   return status ? status : program_operate(parser->program, op, parser->err);
 }
 
 static int parse_parentheses(struct parser *parser) {
   int status = advance(parser);
-  if (!status) status = parse_expression(parser, 0);
+  if (!status) status = expr_parse_parse_expression(parser, 0);
   return status ? status : expect(parser, ")", "an operator or \")\"");
 }
 
@@ -612,7 +612,7 @@ static int parse_right(struct parser *parser, const struct symbol *infix) {
   bool jumps = infix->op == OP_AND || infix->op == OP_OR;
   int status = jumps ? program_open_jump(parser->program, infix->op, &jump, parser->err) : CUGEN_OK;
   if (!status) status = advance(parser);
-  if (!status) status = parse_expression(parser, infix->priority);
+  if (!status) status = expr_parse_parse_expression(parser, infix->priority);
   if (status) return status;
   if (!jumps) return program_operate(parser->program, infix->op, parser->err);
   program_close_jump(parser->program, &jump);
@@ -625,7 +625,7 @@ static int parse_operators(struct parser *parser, int priority) {
   const struct symbol *infix;
   while (!status && (infix = parser->infix) && infix->priority > priority) {
     if (infix->priority == PRIORITY_COMPARISON && last == PRIORITY_COMPARISON)
-      return fail_at(parser, parser->start,
+      return expr_parse_fail_at(parser, parser->start,
                      "comparisons cannot be chained (write a <= b and b <= c, or use parentheses)");
     last = infix->priority;
     status = parse_right(parser, infix);
@@ -633,9 +633,9 @@ static int parse_operators(struct parser *parser, int priority) {
   return status;
 }
 
-static int parse_expression(struct parser *parser, int priority) {
+static int expr_parse_parse_expression(struct parser *parser, int priority) {
   if (++parser->nesting > EXPR_MAX_NESTING)
-    return fail_at(parser, parser->start, "the expression is nested too deeply");
+    return expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
   int status = parse_operators(parser, priority);
   parser->nesting--;
   return status;
@@ -643,7 +643,7 @@ static int parse_expression(struct parser *parser, int priority) {
 
 static int parse_all(struct parser *parser) {
   int status = advance(parser);
-  if (!status) status = parse_expression(parser, 0);
+  if (!status) status = expr_parse_parse_expression(parser, 0);
   if (!status && parser->kind != TOKEN_END) status = expected(parser, "an operator or the end");
   return status ? status : program_finish(parser->program, parser->err);
 }

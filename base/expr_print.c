@@ -93,7 +93,7 @@ static void fragment_free(struct fragment *fragment) {
   text_free(&fragment->guard);
 }
 
-static void add_operand(const struct text *text, bool parentheses, struct text *out) {
+static void expr_print_add_operand(const struct text *text, bool parentheses, struct text *out) {
   out->failed |= text->failed;
   if (parentheses) text_add_char(out, '(');
   text_add_n(out, text_get(text), text->length);
@@ -101,7 +101,7 @@ static void add_operand(const struct text *text, bool parentheses, struct text *
 }
 
 /* Inserts the operands into a pattern of EXPR_OPS. */
-static struct text fill(const char *pattern, const struct fragment *left, const struct fragment *right) {
+static struct text expr_print_fill(const char *pattern, const struct fragment *left, const struct fragment *right) {
   struct text out = {0};
   for (const char *p = pattern; *p; p++) {
     if (*p != '%')
@@ -110,7 +110,7 @@ static struct text fill(const char *pattern, const struct fragment *left, const 
       text_add_char(&out, '%');
     else {
       const struct fragment *operand = *p == 'a' || *p == 'A' ? left : right;
-      add_operand(&operand->text, (*p == 'A' || *p == 'B') && operand->composite, &out);
+      expr_print_add_operand(&operand->text, (*p == 'A' || *p == 'B') && operand->composite, &out);
     }
   }
   return out;
@@ -120,7 +120,7 @@ void expr_print_values(enum expr_op op, const struct value *left, const struct v
   struct fragment a = {0}, b = {0};
   print_value(*left, &a.text);
   if (op >= OP_FIRST_BINARY) print_value(*right, &b.text);
-  struct text filled = op == OP_PUSH ? a.text : fill(patterns[op].lua, &a, &b);
+  struct text filled = op == OP_PUSH ? a.text : expr_print_fill(patterns[op].lua, &a, &b);
   text_add_n(out, text_get(&filled), filled.length);
   if (op != OP_PUSH) text_free(&filled);
   fragment_free(&a);
@@ -146,12 +146,12 @@ struct printer {
   int open;
 };
 
-static bool refuse(struct printer *printer, const char *why) {
+static bool expr_print_refuse(struct printer *printer, const char *why) {
   if (!printer->refusal) printer->refusal = why;
   return false;
 }
 
-static const char *name_of(const struct printer *printer, int slot) {
+static const char *expr_print_name_of(const struct printer *printer, int slot) {
   if (printer->slot_name) return printer->slot_name(printer->context, slot);
   for (size_t i = 0; i < printer->expr->name_count; i++)
     if (printer->expr->names[i].slot == slot) return printer->expr->names[i].name;
@@ -161,7 +161,7 @@ static const char *name_of(const struct printer *printer, int slot) {
 /* Casts a literal to the formula's type, because a literal such as 0.5 would be a double and make
    the arithmetic on floats double. */
 static void in_type(struct fragment *fragment) {
-  struct text text = fill("__t(%a)", fragment, NULL);
+  struct text text = expr_print_fill("__t(%a)", fragment, NULL);
   text_free(&fragment->text);
   *fragment = (struct fragment){.text = text, .kind = FRAGMENT_NUMBER};
 }
@@ -173,8 +173,8 @@ static bool constant_fragment(struct printer *printer, struct value value, struc
     print_value(value, &out->text);
     return true;
   }
-  if (value.type == VALUE_STRING) return refuse(printer, "strings have no place in it");
-  if (value.type == VALUE_NIL) return refuse(printer, "nil has no place in it");
+  if (value.type == VALUE_STRING) return expr_print_refuse(printer, "strings have no place in it");
+  if (value.type == VALUE_NIL) return expr_print_refuse(printer, "nil has no place in it");
   if (value.type == VALUE_BOOL) {
     out->kind = FRAGMENT_BOOLEAN;
     text_add(&out->text, value.boolean ? "1" : "0");
@@ -192,12 +192,12 @@ static bool constant_fragment(struct printer *printer, struct value value, struc
   return true;
 }
 
-static bool push(struct printer *printer, const struct instruction *instruction) {
+static bool expr_print_push(struct printer *printer, const struct instruction *instruction) {
   struct fragment *out = &printer->stack[printer->top++];
   *out = (struct fragment){.kind = FRAGMENT_NUMBER};
   if (instruction->place == OPERAND_CONSTANT)
     return constant_fragment(printer, printer->expr->constants[instruction->operand], out);
-  text_add(&out->text, name_of(printer, instruction->operand));
+  text_add(&out->text, expr_print_name_of(printer, instruction->operand));
   return true;
 }
 
@@ -226,21 +226,21 @@ static bool check_kinds(struct printer *printer, enum expr_op op, const struct f
                         : printer->checked ? patterns[op].checked
                                            : patterns[op].c;
   if (!pattern)
-    return refuse(printer, printer->formula ? "this operation works on whole numbers known before"
+    return expr_print_refuse(printer, printer->formula ? "this operation works on whole numbers known before"
                                             : "this function works on what is known before");
   bool boolean = a->kind == FRAGMENT_BOOLEAN && b->kind == FRAGMENT_BOOLEAN;
   if (op == OP_NOT || ((op == OP_EQUAL || op == OP_DIFFER) && boolean))
-    return boolean || refuse(printer, "not works on conditions there");
-  if (!is_numeric(a) || !is_numeric(b)) return refuse(printer, "a number may be a condition");
+    return boolean || expr_print_refuse(printer, "not works on conditions there");
+  if (!is_numeric(a) || !is_numeric(b)) return expr_print_refuse(printer, "a number may be a condition");
   bool whole = op == OP_FLOOR_DIVIDE || op == OP_MODULO || op == OP_CEIL_DIV || op == OP_ROUND_UP || op == OP_POW ||
                op == OP_CEIL_LOG || op == OP_IS_POW2 || op == OP_LOG2;
   bool real = a->kind == FRAGMENT_REAL || b->kind == FRAGMENT_REAL;
-  return !(whole && real) || refuse(printer, "this operation works on whole numbers there");
+  return !(whole && real) || expr_print_refuse(printer, "this operation works on whole numbers there");
 }
 
 static void to_double(struct fragment *fragment) {
   if (fragment->kind != FRAGMENT_NUMBER) return;
-  struct text text = fill("(double)%A", fragment, NULL);
+  struct text text = expr_print_fill("(double)%A", fragment, NULL);
   text_free(&fragment->text);
   fragment->text = text;
   fragment->kind = FRAGMENT_REAL;
@@ -256,7 +256,7 @@ static const char *checked_pattern(enum expr_op op, bool real, struct fragment *
   return patterns[op].c;
 }
 
-static void operate(struct printer *printer, enum expr_op op) {
+static void expr_print_operate(struct printer *printer, enum expr_op op) {
   enum { LONGEST = 1 << 16 };
   struct fragment *right = &printer->stack[printer->top - 1], *left = op >= OP_FIRST_BINARY ? right - 1 : right;
   if (printer->c && !check_kinds(printer, op, left, right)) return;
@@ -266,7 +266,7 @@ static void operate(struct printer *printer, enum expr_op op) {
   const char *pattern = printer->c ? patterns[op].c : patterns[op].lua;
   if (printer->checked) pattern = checked_pattern(op, real, left, right);
   if (printer->formula) pattern = formula_pattern(op);
-  struct fragment result = {.text = fill(pattern, left, right)};
+  struct fragment result = {.text = expr_print_fill(pattern, left, right)};
   real = (real && (printer->formula || !gives_whole(op))) || gives_real(op);
   result.kind = patterns[op].boolean ? FRAGMENT_BOOLEAN : real ? FRAGMENT_REAL : FRAGMENT_NUMBER;
   /* Lua's form of the operation is a call, which needs no parentheses around it */
@@ -277,7 +277,7 @@ static void operate(struct printer *printer, enum expr_op op) {
   *left = result;
   printer->top = (int)(left - printer->stack) + 1;
   /* C patterns that mention an operand twice double the text at each level */
-  if (result.text.length > LONGEST) refuse(printer, "it gets too long");
+  if (result.text.length > LONGEST) expr_print_refuse(printer, "it gets too long");
 }
 
 /* Prints c ? a : b; both choices must be of one kind. */
@@ -285,11 +285,11 @@ static void choose_c(struct printer *printer, const struct fragment *condition, 
   const struct fragment *a = condition + 1, *b = condition + 2;
   bool numbers = is_numeric(a) && is_numeric(b);
   if (condition->kind != FRAGMENT_BOOLEAN || (!numbers && (a->kind != FRAGMENT_BOOLEAN || b->kind != a->kind)))
-    refuse(printer, "a number may be a condition");
-  if (printer->checked && a->kind != b->kind) refuse(printer, "it may be whole or not");
-  struct text choices = fill("%A : %B", a, b);
-  result->text = fill("%A ? ", condition, NULL);
-  add_operand(&choices, false, &result->text);
+    expr_print_refuse(printer, "a number may be a condition");
+  if (printer->checked && a->kind != b->kind) expr_print_refuse(printer, "it may be whole or not");
+  struct text choices = expr_print_fill("%A : %B", a, b);
+  result->text = expr_print_fill("%A ? ", condition, NULL);
+  expr_print_add_operand(&choices, false, &result->text);
   text_free(&choices);
   result->kind = a->kind == FRAGMENT_REAL ? a->kind : b->kind;
   result->composite = true;
@@ -301,9 +301,9 @@ static void join_select(struct printer *printer) {
   if (printer->c) {
     choose_c(printer, condition, &result);
   } else {
-    struct text choices = fill("%a, %b)", condition + 1, condition + 2);
-    result.text = fill("select(%a, ", condition, NULL);
-    add_operand(&choices, false, &result.text);
+    struct text choices = expr_print_fill("%a, %b)", condition + 1, condition + 2);
+    result.text = expr_print_fill("select(%a, ", condition, NULL);
+    expr_print_add_operand(&choices, false, &result.text);
     text_free(&choices);
   }
   for (int i = 0; i < 3; i++) fragment_free(&condition[i]);
@@ -330,14 +330,14 @@ static void join_and_c(struct printer *printer, struct fragment *left, struct fr
     result = *right;
     *right = (struct fragment){0};
   } else if (right->kind == FRAGMENT_BOOLEAN) {
-    result.text = fill("%A && %B", as_guard(&a, left), right);
+    result.text = expr_print_fill("%A && %B", as_guard(&a, left), right);
   } else {
     result.kind = FRAGMENT_GUARDED;
-    result.guard = right->kind == FRAGMENT_GUARDED ? fill("%A && %B", as_guard(&a, left), as_guard(&b, right))
-                                                   : fill("%a", as_guard(&a, left), NULL);
+    result.guard = right->kind == FRAGMENT_GUARDED ? expr_print_fill("%A && %B", as_guard(&a, left), as_guard(&b, right))
+                                                   : expr_print_fill("%a", as_guard(&a, left), NULL);
     result.composite = right->composite;
     result.real = right->real || right->kind == FRAGMENT_REAL;
-    add_operand(&right->text, false, &result.text);
+    expr_print_add_operand(&right->text, false, &result.text);
   }
   join_result(printer, result);
 }
@@ -348,27 +348,27 @@ static void join_or_c(struct printer *printer, struct fragment *left, struct fra
     result = *left;
     *left = (struct fragment){0};
   } else if (left->kind == FRAGMENT_BOOLEAN && right->kind == FRAGMENT_BOOLEAN) {
-    result.text = fill("%A || %B", left, right);
+    result.text = expr_print_fill("%A || %B", left, right);
   } else if (left->kind == FRAGMENT_GUARDED && right->kind != FRAGMENT_BOOLEAN) {
-    struct text condition = fill("%A ? ", as_guard(&a, left), NULL);
-    struct text choice = fill("%A : %B", left, right);
+    struct text condition = expr_print_fill("%A ? ", as_guard(&a, left), NULL);
+    struct text choice = expr_print_fill("%A : %B", left, right);
     result.text = condition;
     text_add_n(&result.text, text_get(&choice), choice.length);
     text_free(&choice);
     bool real = right->real || right->kind == FRAGMENT_REAL;
-    if (printer->checked && left->real != real) refuse(printer, "it may be whole or not");
+    if (printer->checked && left->real != real) expr_print_refuse(printer, "it may be whole or not");
     result.real = real;
-    if (right->kind == FRAGMENT_GUARDED) result.guard = fill("%A || %B", as_guard(&a, left), as_guard(&b, right));
+    if (right->kind == FRAGMENT_GUARDED) result.guard = expr_print_fill("%A || %B", as_guard(&a, left), as_guard(&b, right));
   } else {
-    refuse(printer, "a number may be a condition");
+    expr_print_refuse(printer, "a number may be a condition");
   }
   join_result(printer, result);
 }
 
-static void join(struct printer *printer, enum expr_op op) {
+static void expr_print_join(struct printer *printer, enum expr_op op) {
   struct fragment *right = &printer->stack[printer->top - 1], *left = right - 1;
   if (!printer->c) {
-    struct fragment result = {.text = fill(patterns[op].lua, left, right), .composite = true};
+    struct fragment result = {.text = expr_print_fill(patterns[op].lua, left, right), .composite = true};
     join_result(printer, result);
   } else if (op == OP_AND) {
     join_and_c(printer, left, right);
@@ -382,30 +382,30 @@ static void print_element(struct printer *printer, int32_t operand) {
   int rank = element_rank(operand);
   struct fragment *first = &printer->stack[printer->top - rank];
   struct fragment result = {.kind = FRAGMENT_REAL};
-  text_addf(&result.text, "%s[", name_of(printer, EXPR_BUFFER_NAME + element_buffer(operand)));
+  text_addf(&result.text, "%s[", expr_print_name_of(printer, EXPR_BUFFER_NAME + element_buffer(operand)));
   for (int i = 0; i < rank; i++) {
     if (i) text_add(&result.text, ", ");
-    add_operand(&first[i].text, false, &result.text);
+    expr_print_add_operand(&first[i].text, false, &result.text);
     fragment_free(&first[i]);
   }
   text_add_char(&result.text, ']');
   *first = result;
   printer->top -= rank - 1;
-  if (printer->c) refuse(printer, "elements have no place in it");
+  if (printer->c) expr_print_refuse(printer, "elements have no place in it");
 }
 
-static void close_jumps(struct printer *printer, size_t at) {
+static void expr_print_close_jumps(struct printer *printer, size_t at) {
   while (printer->open > 0 && printer->jumps[printer->open - 1].target == at && !printer->refusal) {
     enum expr_op op = printer->jumps[--printer->open].op;
     if (op == OP_SELECT)
       join_select(printer);
     else
-      join(printer, op);
+      expr_print_join(printer, op);
   }
 }
 
 /* Notes an open jump. A select's first choice ends where the jump of its ELSE leads to. */
-static void open_jump(struct printer *printer, const struct instruction *instruction, size_t at) {
+static void expr_print_open_jump(struct printer *printer, const struct instruction *instruction, size_t at) {
   const size_t target = at + 1 + (size_t)instruction->operand;
   if (instruction->op == OP_ELSE) {
     printer->jumps[printer->open - 1].target = target;
@@ -415,26 +415,26 @@ static void open_jump(struct printer *printer, const struct instruction *instruc
   printer->jumps[printer->open++].target = instruction->op == OP_SELECT ? SIZE_MAX : target;
 }
 
-static void step(struct printer *printer, size_t at) {
+static void expr_print_step(struct printer *printer, size_t at) {
   const struct instruction *instruction = &printer->expr->code[at];
   if (instruction->place == OPERAND_JUMP) {
-    open_jump(printer, instruction, at);
+    expr_print_open_jump(printer, instruction, at);
     return;
   }
   if (instruction->op == OP_ELEMENT) {
     print_element(printer, instruction->operand);
     return;
   }
-  if (instruction->place != OPERAND_STACK && !push(printer, instruction)) return;
-  if (instruction->op != OP_PUSH) operate(printer, instruction->op);
+  if (instruction->place != OPERAND_STACK && !expr_print_push(printer, instruction)) return;
+  if (instruction->op != OP_PUSH) expr_print_operate(printer, instruction->op);
 }
 
 /* Prints the program's instructions before `end`; the result of the last one is on top of the
    stack. */
 static void print_until(struct printer *printer, size_t end) {
   for (size_t at = 0; at < end && !printer->refusal; at++) {
-    close_jumps(printer, at);
-    if (!printer->refusal) step(printer, at);
+    expr_print_close_jumps(printer, at);
+    if (!printer->refusal) expr_print_step(printer, at);
   }
 }
 
@@ -456,7 +456,7 @@ void expr_print_operation(const struct expr *expr, size_t at, struct text *out) 
 
 static int finish_c(struct printer *printer, struct text *out, cugen_error *err) {
   const struct fragment *result = &printer->stack[printer->top - 1];
-  if (!printer->refusal && result->kind == FRAGMENT_GUARDED) refuse(printer, "a number may be a condition");
+  if (!printer->refusal && result->kind == FRAGMENT_GUARDED) expr_print_refuse(printer, "a number may be a condition");
   if (!printer->refusal) {
     if (result->text.failed) return error_memory(err);
     text_add_n(out, text_get(&result->text), result->text.length);
@@ -471,7 +471,7 @@ static int finish_c(struct printer *printer, struct text *out, cugen_error *err)
 
 static int run_c(struct printer *printer, struct text *out, cugen_error *err) {
   print_until(printer, printer->expr->count);
-  close_jumps(printer, printer->expr->count);
+  expr_print_close_jumps(printer, printer->expr->count);
   return finish_c(printer, out, err);
 }
 
@@ -491,9 +491,9 @@ int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *c
   if (!printer) return error_memory(err);
   *printer = (struct printer){.expr = expr, .c = true, .formula = true, .slot_name = slot_name, .context = context};
   print_until(printer, expr->count);
-  close_jumps(printer, expr->count);
+  expr_print_close_jumps(printer, expr->count);
   if (!printer->refusal && printer->stack[printer->top - 1].kind == FRAGMENT_BOOLEAN)
-    refuse(printer, "it is a condition, not a number");
+    expr_print_refuse(printer, "it is a condition, not a number");
   int status = finish_c(printer, out, err);
   printer_free(printer);
   return status;

@@ -8,7 +8,7 @@
 
 /* ---- Memory ---- */
 
-static char *copy_string(const char *string) {
+static char *expr_program_copy_string(const char *string) {
   size_t size = strlen(string) + 1;
   char *copy = malloc(size);
   if (copy) memcpy(copy, string, size);
@@ -16,7 +16,7 @@ static char *copy_string(const char *string) {
 }
 
 /* Makes room for one more element in *array. */
-static bool grow(void **array, size_t *capacity, size_t count, size_t element) {
+static bool expr_program_grow(void **array, size_t *capacity, size_t count, size_t element) {
   void *data = array_reserve(*array, capacity, count, element);
   if (data) *array = data;
   return data != NULL;
@@ -45,8 +45,8 @@ void expr_free(struct expr *expr) {
 struct expr *program_new(const char *text) {
   struct expr *program = calloc(1, sizeof *program);
   if (!program) return NULL;
-  program->text = copy_string(text);
-  if (program->text && grow((void **)&program->code, &program->capacity, 0, sizeof *program->code)) return program;
+  program->text = expr_program_copy_string(text);
+  if (program->text && expr_program_grow((void **)&program->code, &program->capacity, 0, sizeof *program->code)) return program;
   expr_free(program);
   return NULL;
 }
@@ -65,9 +65,9 @@ static int too_deep(cugen_error *err) {
                    EXPR_MAX_STACK);
 }
 
-static int emit(struct expr *program, enum expr_op op, enum operand_place place, size_t operand, cugen_error *err) {
+static int expr_program_emit(struct expr *program, enum expr_op op, enum operand_place place, size_t operand, cugen_error *err) {
   if (program->count >= EXPR_MAX_CODE) return too_large(err);
-  if (!grow((void **)&program->code, &program->capacity, program->count, sizeof *program->code))
+  if (!expr_program_grow((void **)&program->code, &program->capacity, program->count, sizeof *program->code))
     return error_memory(err);
   program->code[program->count++] = (struct instruction){(uint8_t)op, (uint8_t)place, (int32_t)operand};
   return CUGEN_OK;
@@ -75,46 +75,46 @@ static int emit(struct expr *program, enum expr_op op, enum operand_place place,
 
 static int emit_push(struct expr *program, enum operand_place place, size_t operand, cugen_error *err) {
   if (program->depth >= EXPR_MAX_STACK) return too_deep(err);
-  int status = emit(program, OP_PUSH, place, operand, err);
+  int status = expr_program_emit(program, OP_PUSH, place, operand, err);
   if (status) return status;
   if (++program->depth > program->max_depth) program->max_depth = program->depth;
   return CUGEN_OK;
 }
 
-static int add_constant(struct expr *program, struct value value, cugen_error *err) {
-  if (!grow((void **)&program->constants, &program->constant_capacity, program->constant_count, sizeof value))
+static int expr_program_add_constant(struct expr *program, struct value value, cugen_error *err) {
+  if (!expr_program_grow((void **)&program->constants, &program->constant_capacity, program->constant_count, sizeof value))
     return error_memory(err);
-  if (value.type == VALUE_STRING && !(value.string = copy_string(value.string))) return error_memory(err);
+  if (value.type == VALUE_STRING && !(value.string = expr_program_copy_string(value.string))) return error_memory(err);
   program->constants[program->constant_count++] = value;
   return CUGEN_OK;
 }
 
 int program_push_constant(struct expr *program, struct value value, cugen_error *err) {
-  int status = add_constant(program, value, err);
+  int status = expr_program_add_constant(program, value, err);
   if (status) return status;
   status = emit_push(program, OPERAND_CONSTANT, program->constant_count - 1, err);
   if (status) drop_constants(program, program->constant_count - 1);
   return status;
 }
 
-static const char *slot_name(const struct expr *program, int slot) {
+static const char *expr_program_slot_name(const struct expr *program, int slot) {
   for (size_t i = 0; i < program->name_count; i++)
     if (program->names[i].slot == slot) return program->names[i].name;
   return NULL;
 }
 
-static int add_name(struct expr *program, int slot, const char *name, cugen_error *err) {
-  if (slot_name(program, slot)) return CUGEN_OK;
-  if (!grow((void **)&program->names, &program->name_capacity, program->name_count, sizeof *program->names))
+static int expr_program_add_name(struct expr *program, int slot, const char *name, cugen_error *err) {
+  if (expr_program_slot_name(program, slot)) return CUGEN_OK;
+  if (!expr_program_grow((void **)&program->names, &program->name_capacity, program->name_count, sizeof *program->names))
     return error_memory(err);
-  char *copy = copy_string(name);
+  char *copy = expr_program_copy_string(name);
   if (!copy) return error_memory(err);
   program->names[program->name_count++] = (struct slot_name){slot, copy};
   return CUGEN_OK;
 }
 
 int program_push_slot(struct expr *program, int slot, const char *name, cugen_error *err) {
-  int status = add_name(program, slot, name, err);
+  int status = expr_program_add_name(program, slot, name, err);
   return status ? status : emit_push(program, OPERAND_SLOT, (size_t)slot, err);
 }
 
@@ -136,7 +136,7 @@ static struct value *last_constant(const struct expr *program, size_t back) {
 }
 
 /* Replaces an operation whose operands are constants by its result, unless the operation fails. */
-static bool fold(struct expr *program, enum expr_op op) {
+static bool expr_program_fold(struct expr *program, enum expr_op op) {
   size_t operands = op >= OP_FIRST_BINARY ? 2 : 1;
   if (!last_are_pushes(program, operands)) return false;
   struct value *left = last_constant(program, operands), *right = last_constant(program, 1), result;
@@ -152,16 +152,16 @@ static bool fold(struct expr *program, enum expr_op op) {
 }
 
 int program_element(struct expr *program, int buffer, int rank, const char *name, cugen_error *err) {
-  int status = add_name(program, EXPR_BUFFER_NAME + buffer, name, err);
+  int status = expr_program_add_name(program, EXPR_BUFFER_NAME + buffer, name, err);
   program->depth -= rank - 1;
-  return status ? status : emit(program, OP_ELEMENT, OPERAND_STACK, element_operand(buffer, rank), err);
+  return status ? status : expr_program_emit(program, OP_ELEMENT, OPERAND_STACK, element_operand(buffer, rank), err);
 }
 
 int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
-  if (fold(program, op)) return CUGEN_OK;
-  if (op < OP_FIRST_BINARY) return emit(program, op, OPERAND_STACK, 0, err);
+  if (expr_program_fold(program, op)) return CUGEN_OK;
+  if (op < OP_FIRST_BINARY) return expr_program_emit(program, op, OPERAND_STACK, 0, err);
   program->depth--;
-  if (!last_are_pushes(program, 1)) return emit(program, op, OPERAND_STACK, 0, err);
+  if (!last_are_pushes(program, 1)) return expr_program_emit(program, op, OPERAND_STACK, 0, err);
   /* the operation takes its right operand directly from the slot or constant */
   program->code[program->count - 1].op = (uint8_t)op;
   return CUGEN_OK;
@@ -181,7 +181,7 @@ int program_open_jump(struct expr *program, enum expr_op op, struct program_jump
   jump->at = program->count;
   jump->constant_count = program->constant_count;
   jump->last_target = program->last_target;
-  int status = jump->kind == JUMP_REAL ? emit(program, op, OPERAND_JUMP, 0, err) : CUGEN_OK;
+  int status = jump->kind == JUMP_REAL ? expr_program_emit(program, op, OPERAND_JUMP, 0, err) : CUGEN_OK;
   if (status) return status;
   program->depth--;
   program->open_jumps++;
@@ -195,7 +195,7 @@ static void cut_back(struct expr *program, const struct program_jump *jump) {
   program->last_target = jump->last_target;
 }
 
-static void land(struct expr *program, size_t jump) {
+static void expr_program_land(struct expr *program, size_t jump) {
   program->code[jump].operand = (int32_t)(program->count - jump - 1);
   program->last_target = program->count;
 }
@@ -204,7 +204,7 @@ void program_close_jump(struct expr *program, const struct program_jump *jump) {
   program->open_jumps--;
   program->depth = jump->depth;
   if (jump->kind == JUMP_REAL)
-    land(program, jump->at);
+    expr_program_land(program, jump->at);
   else if (jump->kind == JUMP_KEEPS_LEFT)
     cut_back(program, jump);
 }
@@ -227,7 +227,7 @@ int program_open_select(struct expr *program, struct program_jump *jump, cugen_e
     program->count--;
   }
   begin_choice(program, jump);
-  int status = known ? CUGEN_OK : emit(program, OP_SELECT, OPERAND_JUMP, 0, err);
+  int status = known ? CUGEN_OK : expr_program_emit(program, OP_SELECT, OPERAND_JUMP, 0, err);
   if (status) return status;
   program->depth--;
   program->open_jumps++;
@@ -243,8 +243,8 @@ int program_else(struct expr *program, struct program_jump *jump, cugen_error *e
   }
   begin_choice(program, jump);
   if (jump->kind == JUMP_KEEPS_LEFT) return CUGEN_OK;
-  int status = emit(program, OP_ELSE, OPERAND_JUMP, 0, err);
-  if (!status) land(program, at);
+  int status = expr_program_emit(program, OP_ELSE, OPERAND_JUMP, 0, err);
+  if (!status) expr_program_land(program, at);
   return status;
 }
 
@@ -267,7 +267,7 @@ static int copy_operand(struct copy *copy, const struct instruction *from, cugen
   size_t slot = (size_t)from->operand;
   if (copy->known && slot < copy->known_count && copy->known[slot])
     return program_push_constant(copy->program, copy->slots[slot], err);
-  return program_push_slot(copy->program, from->operand, slot_name(copy->from, from->operand), err);
+  return program_push_slot(copy->program, from->operand, expr_program_slot_name(copy->from, from->operand), err);
 }
 
 /* Copies a jump. Until the end of a select is copied, its ELSE has no target. */
@@ -293,7 +293,7 @@ static int copy_instruction(struct copy *copy, size_t at, cugen_error *err) {
   if (from->op == OP_ELEMENT) {
     int buffer = element_buffer(from->operand);
     return program_element(copy->program, buffer, element_rank(from->operand),
-                           slot_name(copy->from, EXPR_BUFFER_NAME + buffer), err);
+                           expr_program_slot_name(copy->from, EXPR_BUFFER_NAME + buffer), err);
   }
   int status = from->place == OPERAND_STACK ? CUGEN_OK : copy_operand(copy, from, err);
   return status || from->op == OP_PUSH ? status : program_operate(copy->program, from->op, err);

@@ -52,7 +52,7 @@ struct checker {
 
 /* ---- Sets ---- */
 
-static unsigned type_of(const struct value *value) {
+static unsigned expr_types_type_of(const struct value *value) {
   switch (value->type) {
   case VALUE_NIL: return IS_NIL;
   case VALUE_BOOL: return value->boolean ? IS_TRUE : IS_FALSE;
@@ -61,7 +61,7 @@ static unsigned type_of(const struct value *value) {
   }
 }
 
-static void add_word(struct checker *checker, struct set *set, const char *word) {
+static void expr_types_add_word(struct checker *checker, struct set *set, const char *word) {
   if (checker->word_count == WORDS_MOST) {
     set->open = true;
     return;
@@ -73,8 +73,8 @@ static void add_word(struct checker *checker, struct set *set, const char *word)
 static struct set set_of(struct checker *checker, const struct value *values, size_t count, bool open) {
   struct set set = {.open = open, .first = checker->word_count};
   for (size_t i = 0; i < count; i++) {
-    set.types |= type_of(&values[i]);
-    if (values[i].type == VALUE_STRING && !set.open) add_word(checker, &set, values[i].string);
+    set.types |= expr_types_type_of(&values[i]);
+    if (values[i].type == VALUE_STRING && !set.open) expr_types_add_word(checker, &set, values[i].string);
   }
   if (open && set.types & IS_BOOLEAN) set.types |= IS_BOOLEAN;
   set.open = set.open && set.types & IS_WORD;
@@ -95,14 +95,14 @@ static struct set slot_set(struct checker *checker, int slot) {
   return set;
 }
 
-static struct set joined(struct checker *checker, const struct set *a, const struct set *b) {
+static struct set expr_types_joined(struct checker *checker, const struct set *a, const struct set *b) {
   struct set set = {.types = a->types | b->types, .open = a->open || b->open, .first = checker->word_count};
-  for (int i = 0; i < a->count && !set.open; i++) add_word(checker, &set, checker->words[a->first + i]);
-  for (int i = 0; i < b->count && !set.open; i++) add_word(checker, &set, checker->words[b->first + i]);
+  for (int i = 0; i < a->count && !set.open; i++) expr_types_add_word(checker, &set, checker->words[a->first + i]);
+  for (int i = 0; i < b->count && !set.open; i++) expr_types_add_word(checker, &set, checker->words[b->first + i]);
   return set;
 }
 
-static bool has_word(const struct checker *checker, const struct set *set, const char *word) {
+static bool expr_types_has_word(const struct checker *checker, const struct set *set, const char *word) {
   for (int i = 0; i < set->count; i++)
     if (strcmp(checker->words[set->first + i], word) == 0) return true;
   return false;
@@ -110,13 +110,13 @@ static bool has_word(const struct checker *checker, const struct set *set, const
 
 static bool share_word(const struct checker *checker, const struct set *a, const struct set *b) {
   for (int i = 0; i < a->count; i++)
-    if (has_word(checker, b, checker->words[a->first + i])) return true;
+    if (expr_types_has_word(checker, b, checker->words[a->first + i])) return true;
   return false;
 }
 
 /* ---- Messages ---- */
 
-static void add_values(const struct set *set, struct text *out) {
+static void expr_types_add_values(const struct set *set, struct text *out) {
   if (!set->name || set->slot.open) return;
   text_add(out, " (");
   for (size_t i = 0; i < set->slot.value_count && i < SHOWN_VALUES; i++) {
@@ -127,7 +127,7 @@ static void add_values(const struct set *set, struct text *out) {
 }
 
 /* Appends a description such as "BS is a number (64, 96, 128)". */
-static void describe(const struct set *set, const char *otherwise, struct text *out) {
+static void expr_types_describe(const struct set *set, const char *otherwise, struct text *out) {
   static const struct {
     unsigned type;
     const char *text;
@@ -139,10 +139,10 @@ static void describe(const struct set *set, const char *otherwise, struct text *
     text_addf(out, "%s%s", begun ? " or " : "", rows[i].text);
     begun = true;
   }
-  add_values(set, out);
+  expr_types_add_values(set, out);
 }
 
-static struct text *begin(struct checker *checker) {
+static struct text *expr_types_begin(struct checker *checker) {
   text_add(&checker->what, "in ");
   expr_quote(checker->expr->text, 0, &checker->what);
   text_add(&checker->what, ": ");
@@ -154,8 +154,8 @@ static const char not_binds[] = "; \"not\" comes before a comparison: write not 
 /* Refuses an operand that must be true or false. */
 static void refuse_condition(struct checker *checker, size_t at, const struct set *set) {
   const struct expr *expr = checker->expr;
-  struct text *out = begin(checker);
-  describe(set, "what is asked", out);
+  struct text *out = expr_types_begin(checker);
+  expr_types_describe(set, "what is asked", out);
   const enum expr_op op = expr->code[at].op;
   text_addf(out, ", and \"%s\" needs true or false", op == OP_NOT ? "not" : op == OP_AND ? "and" : "select");
   const enum expr_op next = at + 1 < expr->count ? expr->code[at + 1].op : OP_PUSH;
@@ -168,17 +168,17 @@ static void refuse_condition(struct checker *checker, size_t at, const struct se
 }
 
 static void refuse_types(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
-  struct text *out = begin(checker);
+  struct text *out = expr_types_begin(checker);
   expr_print_operation(checker->expr, at, out);
   text_add(out, " compares what is never equal: ");
-  describe(a, "the left side", out);
+  expr_types_describe(a, "the left side", out);
   text_add(out, ", ");
-  describe(b, "the right side", out);
+  expr_types_describe(b, "the right side", out);
   if (at && checker->expr->code[at - 1].op == OP_NOT) text_add(out, not_binds);
 }
 
 static void refuse_words(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
-  struct text *out = begin(checker);
+  struct text *out = expr_types_begin(checker);
   const struct set *odd = a->count < b->count ? a : b, *of = odd == a ? b : a;
   const char *word = checker->words[odd->first];
   const char *nearest = text_nearest(word, &checker->words[of->first], (size_t)of->count);
@@ -193,7 +193,7 @@ static void refuse_words(struct checker *checker, size_t at, const struct set *a
 
 /* ---- Running ---- */
 
-static bool ask_condition(struct checker *checker, size_t at, const struct set *set) {
+static bool expr_types_ask_condition(struct checker *checker, size_t at, const struct set *set) {
   if (set->types & IS_BOOLEAN) return true;
   refuse_condition(checker, at, set);
   return false;
@@ -211,7 +211,7 @@ static bool is_fixed(const struct set *set) {
   return set->name && set->count == 1;
 }
 
-static void compare(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
+static void expr_types_compare(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
   if (!(compared(a->types) & compared(b->types)))
     refuse_types(checker, at, a, b);
   else if (a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open && !is_fixed(a) && !is_fixed(b) &&
@@ -219,17 +219,17 @@ static void compare(struct checker *checker, size_t at, const struct set *a, con
     refuse_words(checker, at, a, b);
 }
 
-static void operate(struct checker *checker, size_t at) {
+static void expr_types_operate(struct checker *checker, size_t at) {
   const enum expr_op op = checker->expr->code[at].op;
   struct set *left = &checker->stack[checker->top - (op >= OP_FIRST_BINARY ? 2 : 1)];
   const bool boolean = op == OP_NOT || op == OP_IS_POW2 || (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON);
-  if (op == OP_NOT) ask_condition(checker, at, left);
-  if (op == OP_EQUAL || op == OP_DIFFER) compare(checker, at, left, left + 1);
+  if (op == OP_NOT) expr_types_ask_condition(checker, at, left);
+  if (op == OP_EQUAL || op == OP_DIFFER) expr_types_compare(checker, at, left, left + 1);
   *left = (struct set){.types = boolean ? IS_BOOLEAN : IS_NUMBER};
   checker->top = (int)(left - checker->stack) + 1;
 }
 
-static void open_jump(struct checker *checker, size_t at) {
+static void expr_types_open_jump(struct checker *checker, size_t at) {
   const struct instruction *instruction = &checker->expr->code[at];
   const size_t target = at + 1 + (size_t)instruction->operand;
   const struct set left = checker->stack[--checker->top];
@@ -241,26 +241,26 @@ static void open_jump(struct checker *checker, size_t at) {
   /* A number on the left is allowed and counts as true, as in Lua, because configs write
      `device.is_gpu and a or b`. */
   const bool asks = instruction->op == OP_SELECT || (instruction->op == OP_AND && !(left.types & IS_NUMBER));
-  if (asks && !ask_condition(checker, at, &left)) return;
+  if (asks && !expr_types_ask_condition(checker, at, &left)) return;
   checker->jumps[checker->open].op = instruction->op;
   checker->jumps[checker->open].left = left;
   checker->jumps[checker->open++].target = instruction->op == OP_SELECT ? SIZE_MAX : target;
 }
 
-static void close_jumps(struct checker *checker, size_t at) {
+static void expr_types_close_jumps(struct checker *checker, size_t at) {
   while (checker->open && checker->jumps[checker->open - 1].target == at) {
     struct set left = checker->jumps[--checker->open].left, *right = &checker->stack[checker->top - 1];
     const enum expr_op op = checker->jumps[checker->open].op;
     if (op == OP_AND) left = (struct set){.types = left.types & IS_FALSE};
     if (op == OP_OR) left.types &= ~(unsigned)(IS_FALSE | IS_NIL);
-    *right = joined(checker, &left, right);
+    *right = expr_types_joined(checker, &left, right);
   }
 }
 
-static void step(struct checker *checker, size_t at) {
+static void expr_types_step(struct checker *checker, size_t at) {
   const struct instruction *instruction = &checker->expr->code[at];
   if (instruction->place == OPERAND_JUMP) {
-    open_jump(checker, at);
+    expr_types_open_jump(checker, at);
   } else if (instruction->op == OP_ELEMENT) {
     checker->top -= element_rank(instruction->operand) - 1;
     checker->stack[checker->top - 1] = (struct set){.types = IS_NUMBER};
@@ -269,7 +269,7 @@ static void step(struct checker *checker, size_t at) {
       checker->stack[checker->top++] = slot_set(checker, instruction->operand);
     else if (instruction->place == OPERAND_CONSTANT)
       checker->stack[checker->top++] = set_of(checker, &checker->expr->constants[instruction->operand], 1, false);
-    if (instruction->op != OP_PUSH) operate(checker, at);
+    if (instruction->op != OP_PUSH) expr_types_operate(checker, at);
   }
 }
 
@@ -280,8 +280,8 @@ int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cu
   checker->expr = expr;
   checker->scope = scope;
   for (size_t at = 0; at < expr->count && !checker->what.length; at++) {
-    close_jumps(checker, at);
-    step(checker, at);
+    expr_types_close_jumps(checker, at);
+    expr_types_step(checker, at);
   }
   int status = checker->what.failed ? error_memory(err) : CUGEN_OK;
   if (!status && checker->what.length) status = error_set(err, CUGEN_ERROR_CONFIG, "%s", text_get(&checker->what));

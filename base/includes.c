@@ -8,7 +8,7 @@
 
 /* The length of a line splice at this place: a backslash or its trigraph at the end of a line,
    where g++ overlooks blanks behind the backslash; 0 if there is none. */
-static size_t splice(const char *at) {
+static size_t includes_splice(const char *at) {
   const size_t mark = *at == '\\' ? 1 : strncmp(at, "?\?/", 3) == 0 ? 3 : 0;
   if (!mark) return 0;
   const size_t blank = strspn(at + mark, " \t\r\f\v");
@@ -16,9 +16,9 @@ static size_t splice(const char *at) {
 }
 
 /* Skips blanks, comments and splices within a line. */
-static const char *skip(const char *at) {
+static const char *includes_skip(const char *at) {
   for (size_t length;;) {
-    if ((length = splice(at)))
+    if ((length = includes_splice(at)))
       at += length;
     else if (*at && strchr(" \t\r\f\v", *at))
       at++;
@@ -42,12 +42,12 @@ static bool may_begin(const char *source, const char *at) {
 }
 
 /* Reads the word of a directive without splices, and returns the place behind it. */
-static const char *read_word(const char *at, char *word, size_t size) {
+static const char *includes_read_word(const char *at, char *word, size_t size) {
   size_t length = 0, gap;
   for (;; at += gap) {
     for (; isalpha((unsigned char)*at) || *at == '_'; at++)
       if (length + 1 < size) word[length++] = *at;
-    if (!(gap = splice(at))) break;
+    if (!(gap = includes_splice(at))) break;
   }
   word[length] = '\0';
   return at;
@@ -61,7 +61,7 @@ static bool reads_file(const char *word) {
 }
 
 /* Returns whether the argument names a file within a folder. */
-static bool is_plain(const char *at, struct text *name) {
+static bool includes_is_plain(const char *at, struct text *name) {
   const char *end = *at == '<' ? ">\n" : *at == '"' ? "\"\n" : NULL;
   if (!end) return false;
   const size_t length = strcspn(at + 1, end);
@@ -77,8 +77,8 @@ int includes_check(const char *source, cugen_error *err) {
     const size_t length = mark_length(at);
     if (!length || !may_begin(source, at)) continue;
     struct text name = {0};
-    const char *argument = skip(read_word(skip(at + length), word, sizeof word));
-    if (reads_file(word) && !is_plain(argument, &name))
+    const char *argument = includes_skip(includes_read_word(includes_skip(at + length), word, sizeof word));
+    if (reads_file(word) && !includes_is_plain(argument, &name))
       status = error_set(err, CUGEN_ERROR_COMPILE,
                          "the source has #%s %.*s: a header is named in quotes or angle brackets, without '..' or a "
                          "hidden name",

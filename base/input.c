@@ -12,7 +12,7 @@
 
 enum { PIECE = 1 << 16 };
 
-static int too_long(const struct input *input, cugen_error *err) {
+static int input_too_long(const struct input *input, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_IO, "%s is larger than %zu MiB, the most that is read of such a file",
                    input->name, input->limits.most >> 20);
 }
@@ -25,7 +25,7 @@ static int check_kind(const struct input *input, cugen_error *err) {
   if (input->owned && (S_ISBLK(info.st_mode) || (S_ISCHR(info.st_mode) && !isatty(input->fd))))
     return error_set(err, CUGEN_ERROR_IO, "%s is a device: regular files and pipes are read", input->name);
   if (S_ISREG(info.st_mode) && input->limits.most && (uintmax_t)info.st_size > input->limits.most)
-    return too_long(input, err);
+    return input_too_long(input, err);
   return CUGEN_OK;
 }
 
@@ -74,7 +74,7 @@ void input_close(struct input *input) {
 }
 
 /* Waits until bytes or the end of the file can be read, or the caller asks to stop. */
-static int await(const struct input *input, cugen_error *err) {
+static int input_await(const struct input *input, cugen_error *err) {
   enum { ASK_MS = 100 };
   const struct process_stop *stop = &input->limits.stop;
   struct pollfd waiting = {.fd = input->fd, .events = POLLIN};
@@ -88,7 +88,7 @@ static int await(const struct input *input, cugen_error *err) {
 }
 
 /* Makes room for one more piece: first drops the bytes that were taken, then grows the buffer. */
-static int make_room(struct input *input, cugen_error *err) {
+static int input_make_room(struct input *input, cugen_error *err) {
   if (input->at) memmove(input->buffer, input->buffer + input->at, input->end - input->at);
   input->end -= input->at, input->at = 0;
   if (input->room - input->end >= PIECE) return CUGEN_OK;
@@ -100,10 +100,10 @@ static int make_room(struct input *input, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int refill(struct input *input, cugen_error *err) {
+static int input_refill(struct input *input, cugen_error *err) {
   ssize_t got;
-  int status = make_room(input, err);
-  if (!status) status = await(input, err);
+  int status = input_make_room(input, err);
+  if (!status) status = input_await(input, err);
   if (status) return status;
   do got = read(input->fd, input->buffer + input->end, input->room - input->end);
   while (got < 0 && errno == EINTR);
@@ -111,7 +111,7 @@ static int refill(struct input *input, cugen_error *err) {
   input->end += (size_t)got;
   input->total += (size_t)got;
   input->ended = got == 0;
-  return input->limits.most && input->total > input->limits.most ? too_long(input, err) : CUGEN_OK;
+  return input->limits.most && input->total > input->limits.most ? input_too_long(input, err) : CUGEN_OK;
 }
 
 int input_line(struct input *input, const char **line, size_t *length, cugen_error *err) {
@@ -121,7 +121,7 @@ int input_line(struct input *input, const char **line, size_t *length, cugen_err
     const char *start = left ? input->data + input->at : NULL;
     const char *stop = left > seen ? memchr(start + seen, '\n', left - seen) : NULL;
     if (!stop && !input->ended && left <= input->limits.most_line) {
-      const int status = refill(input, err);
+      const int status = input_refill(input, err);
       if (status) return status;
       seen = left;
       continue;
@@ -144,6 +144,6 @@ int input_rest(struct input *input, struct text *out, cugen_error *err) {
     input->at = input->end;
     if (out->failed) return error_memory(err);
     if (status || input->ended) return status;
-    status = refill(input, err);
+    status = input_refill(input, err);
   }
 }

@@ -35,14 +35,14 @@ static int64_t threads_of(const struct kernel_launch *l) {
   return (int64_t)l->block[0] * l->block[1] * l->block[2];
 }
 
-static int64_t blocks_of(const struct kernel_launch *l) {
+static int64_t launch_blocks_of(const struct kernel_launch *l) {
   return (int64_t)l->grid[0] * l->grid[1] * l->grid[2];
 }
 
 /* ---- Refusing ---- */
 
-static int refuse(const struct asking *a, const char *format, ...) PRINTF_LIKE(2, 3);
-static int refuse(const struct asking *a, const char *format, ...) {
+static int launch_refuse(const struct asking *a, const char *format, ...) PRINTF_LIKE(2, 3);
+static int launch_refuse(const struct asking *a, const char *format, ...) {
   struct text text = {0};
   va_list args;
   va_start(args, format);
@@ -66,7 +66,7 @@ static bool kernel_place(const struct kernel_launch *launch, struct text *file, 
 
 /* Puts the place of the cause before the message: the line of the cause if the source shows it,
    else the kernel's. */
-static int place(const struct asking *a, enum source_cause cause) {
+static int launch_place(const struct asking *a, enum source_cause cause) {
   const char *source = a->spec->source;
   struct text file = {0};
   int line = 0;
@@ -91,14 +91,14 @@ static int check_threads(const struct asking *a) {
   const int64_t threads = threads_of(a->launch), most = a->facts->max_threads_per_block;
   const int bound = a->needs->max_threads;
   if (bound > 0 && threads > bound && bound < 1024) {
-    refuse(a,
+    launch_refuse(a,
            "__launch_bounds__ compiles kernel '%s' for blocks of at most %d threads, and the launch has blocks of "
            "%" PRId64 ": raise the bound, or keep the block within it",
            a->launch->entry, bound, threads);
-    return place(a, SOURCE_BOUNDS);
+    return launch_place(a, SOURCE_BOUNDS);
   }
   if (most <= 0 || threads <= most) return CUGEN_OK;
-  refuse(a, "kernel '%s': a block of %" PRId64 " threads; the device takes at most %" PRId64, a->launch->entry,
+  launch_refuse(a, "kernel '%s': a block of %" PRId64 " threads; the device takes at most %" PRId64, a->launch->entry,
          threads, most);
   return place_at_kernel(a);
 }
@@ -110,7 +110,7 @@ static int check_registers(const struct asking *a) {
   const int64_t each = (a->needs->registers + UNIT - 1) / UNIT * UNIT, all = warps * WARP * each;
   if (!a->facts->is_gpu || a->facts->registers_per_block <= 0 || all <= a->facts->registers_per_block)
     return CUGEN_OK;
-  refuse(a,
+  launch_refuse(a,
          "kernel '%s' takes %d registers a thread, so that a block of %" PRId64 " threads needs %" PRId64
          "; the device has %" PRId64 " for a block: __launch_bounds__(%" PRId64
          ") has the compiler keep to them, or take smaller blocks",
@@ -119,35 +119,35 @@ static int check_registers(const struct asking *a) {
   return place_at_kernel(a);
 }
 
-static int check_shared(const struct asking *a) {
+static int launch_check_shared(const struct asking *a) {
   const int64_t fixed = a->needs->static_shared, total = fixed + a->launch->shared_bytes;
   const int64_t most_fixed = launch_static_limit(a->facts), most = launch_shared_limit(a->facts);
   if (most_fixed > 0 && fixed > most_fixed) {
-    refuse(a,
+    launch_refuse(a,
            "kernel '%s' has %" PRId64 " bytes of static shared memory, a block may have %" PRId64
            ": use dynamic shared memory, whose size 'shared' sets in the config",
            a->launch->entry, fixed, most_fixed);
-    return place(a, SOURCE_SHARED);
+    return launch_place(a, SOURCE_SHARED);
   }
   if (most <= 0 || total <= most) return CUGEN_OK;
-  refuse(a,
+  launch_refuse(a,
          "kernel '%s' needs %" PRId64 " bytes of shared memory a block (%" PRId64 " static, %" PRId64
          " dynamic), the device gives at most %" PRId64,
          a->launch->entry, total, fixed, a->launch->shared_bytes, most);
-  return fixed ? place(a, SOURCE_SHARED) : place_at_kernel(a);
+  return fixed ? launch_place(a, SOURCE_SHARED) : place_at_kernel(a);
 }
 
 static int check_constants(const struct asking *a) {
   const int64_t most = a->facts->constant_bytes;
   if (most <= 0 || a->needs->constant_bytes <= most) return CUGEN_OK;
-  refuse(a,
+  launch_refuse(a,
          "the source's __constant__ variables have %" PRId64 " bytes, a source may have %" PRId64
          ": give the kernel what is large by its address",
          a->needs->constant_bytes, most);
-  return place(a, SOURCE_CONSTANT);
+  return launch_place(a, SOURCE_CONSTANT);
 }
 
-static int check_cluster(const struct asking *a) {
+static int launch_check_cluster(const struct asking *a) {
   const int *cluster = a->needs->cluster;
   const uint32_t *grid = a->launch->grid;
   const int blocks = cluster[0] * cluster[1] * cluster[2];
@@ -155,31 +155,31 @@ static int check_cluster(const struct asking *a) {
   const int most = a->facts->is_gpu && consumer ? LAUNCH_CLUSTER_PORTABLE : LAUNCH_CLUSTER_MOST;
   if (blocks <= 1) return CUGEN_OK;
   if (blocks > most) {
-    refuse(a, "kernel '%s' has clusters of %dx%dx%d blocks; a cluster has at most %d", a->launch->entry, cluster[0],
+    launch_refuse(a, "kernel '%s' has clusters of %dx%dx%d blocks; a cluster has at most %d", a->launch->entry, cluster[0],
            cluster[1], cluster[2], most);
-    return place(a, SOURCE_CLUSTER);
+    return launch_place(a, SOURCE_CLUSTER);
   }
   for (int i = 0; i < 3; i++) {
     if (grid[i] % (uint32_t)cluster[i] == 0) continue;
-    refuse(a,
+    launch_refuse(a,
            "kernel '%s': a grid of %ux%ux%u blocks is not made of whole clusters of %dx%dx%d: round %s up to a "
            "multiple of "
            "%d, and have the kernel do nothing past the end, or take another cluster",
            a->launch->entry, grid[0], grid[1], grid[2], cluster[0], cluster[1], cluster[2],
            launch_grid_limits[i].name, cluster[i]);
-    return place(a, SOURCE_CLUSTER);
+    return launch_place(a, SOURCE_CLUSTER);
   }
   return CUGEN_OK;
 }
 
-static int check_cooperative(const struct asking *a) {
-  const int64_t blocks = blocks_of(a->launch), most = a->resident * a->facts->sm_count;
+static int launch_check_cooperative(const struct asking *a) {
+  const int64_t blocks = launch_blocks_of(a->launch), most = a->resident * a->facts->sm_count;
   if (a->needs->grid_sync && !a->launch->cooperative) {
-    refuse(a, "kernel '%s' " LAUNCH_GRID_SYNC, a->launch->entry);
-    return place(a, SOURCE_GRID_SYNC);
+    launch_refuse(a, "kernel '%s' " LAUNCH_GRID_SYNC, a->launch->entry);
+    return launch_place(a, SOURCE_GRID_SYNC);
   }
   if (!a->launch->cooperative || a->resident < 0 || a->facts->sm_count <= 0 || blocks <= most) return CUGEN_OK;
-  refuse(a,
+  launch_refuse(a,
          "kernel '%s': the %" PRId64
          " blocks of a cooperative launch must all be there at once, and the device holds %" PRId64
          " of them: %" PRId64 " multiprocessors with %d each. Take fewer blocks, each of which does more",
@@ -190,7 +190,7 @@ static int check_cooperative(const struct asking *a) {
 /* At least one block must fit on a multiprocessor, for any launch. */
 static int check_fits(const struct asking *a) {
   if (a->resident) return CUGEN_OK;
-  refuse(a,
+  launch_refuse(a,
          "kernel '%s': a block of %" PRId64 " threads, %d registers a thread and %" PRId64
          " bytes of shared memory does not fit on a multiprocessor",
          a->launch->entry, threads_of(a->launch), a->needs->registers,
@@ -201,7 +201,7 @@ static int check_fits(const struct asking *a) {
 int launch_check(const struct device_facts *facts, const struct kernel_spec *spec, size_t launch,
                  const struct kernel_needs *needs, int resident, cugen_error *err) {
   static int (*const checks[])(const struct asking *) = {
-      check_threads, check_registers, check_shared, check_constants, check_cluster, check_fits, check_cooperative};
+      check_threads, check_registers, launch_check_shared, check_constants, launch_check_cluster, check_fits, launch_check_cooperative};
   cugen_error ignored;
   const struct asking asking = {.facts = facts,
                                 .spec = spec,
@@ -226,10 +226,10 @@ int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err) {
   }
   const struct asking asking = {.spec = spec, .launch = first ? first : spec->launches, .err = err};
   if (several)
-    refuse(&asking, "one of its kernels " LAUNCH_GRID_SYNC);
+    launch_refuse(&asking, "one of its kernels " LAUNCH_GRID_SYNC);
   else
-    refuse(&asking, "kernel '%s' " LAUNCH_GRID_SYNC, asking.launch->entry);
-  return place(&asking, SOURCE_GRID_SYNC);
+    launch_refuse(&asking, "kernel '%s' " LAUNCH_GRID_SYNC, asking.launch->entry);
+  return launch_place(&asking, SOURCE_GRID_SYNC);
 }
 
 int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec, cugen_error *err) {

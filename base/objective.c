@@ -20,21 +20,21 @@ static const char *const word_costs[OBJECTIVE_EXPRESSION] = {"time", "time / flo
 enum { SLOT_TIME, SLOT_ENERGY, SLOT_POWER, SLOT_FLOPS, SLOT_BYTES, SLOTS };
 static const char *const names[SLOTS] = {"time", "energy", "power", "flops", "bytes"};
 
-static struct expr_symbol find_name(void *context, const char *name) {
+static struct expr_symbol objective_find_name(void *context, const char *name) {
   int slot = 0;
   (void)context;
   while (slot < SLOTS && strcmp(names[slot], name) != 0) slot++;
   return (struct expr_symbol){.kind = slot < SLOTS ? SYMBOL_SLOT : SYMBOL_UNKNOWN, .slot = slot};
 }
 
-static const char *const *list_names(void *context, size_t *count) {
+static const char *const *objective_list_names(void *context, size_t *count) {
   (void)context;
   *count = SLOTS;
   return names;
 }
 
 /* Evaluates the expression. Returns false if it has no value for these values. */
-static bool evaluate(const struct objective *o, const struct objective_values *v, double *out) {
+static bool objective_evaluate(const struct objective *o, const struct objective_values *v, double *out) {
   const double power = v->seconds > 0 ? v->joules / v->seconds : 0;
   const struct value slots[SLOTS] = {value_float(v->seconds), value_float(v->joules), value_float(power),
                                      value_float(v->flops), value_float(v->bytes)};
@@ -58,7 +58,7 @@ static int take_direction(struct objective *o, cugen_error *err) {
   const struct objective_values at = {1e-3, 0.3, 1e12, 1e9}, longer = {2e-3, 0.3, 1e12, 1e9},
                                 hotter = {1e-3, 0.6, 1e12, 1e9};
   double now, with_time, with_energy;
-  if (!evaluate(o, &at, &now) || !evaluate(o, &longer, &with_time) || !evaluate(o, &hotter, &with_energy) ||
+  if (!objective_evaluate(o, &at, &now) || !objective_evaluate(o, &longer, &with_time) || !objective_evaluate(o, &hotter, &with_energy) ||
       !(now > 0))
     return error_set(
         err, CUGEN_ERROR_CONFIG,
@@ -71,8 +71,8 @@ static int take_direction(struct objective *o, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int read_text(struct objective *o, const char *text, cugen_error *err) {
-  const struct expr_scope scope = {find_name, list_names, NULL};
+static int objective_read_text(struct objective *o, const char *text, cugen_error *err) {
+  const struct expr_scope scope = {objective_find_name, objective_list_names, NULL};
   int kind = OBJECTIVE_TIME;
   while (kind < OBJECTIVE_EXPRESSION && strcmp(text, objective_names[kind]) != 0) kind++;
   o->kind = (enum objective_kind)kind;
@@ -93,7 +93,7 @@ static int read_text(struct objective *o, const char *text, cugen_error *err) {
 int objective_open(const char *text, struct objective **out, cugen_error *err) {
   struct objective *o = calloc(1, sizeof *o);
   *out = NULL;
-  int status = o ? read_text(o, text, err) : error_memory(err);
+  int status = o ? objective_read_text(o, text, err) : error_memory(err);
   if (status)
     objective_close(o);
   else
@@ -136,7 +136,7 @@ double objective_cost(const struct objective *o, const struct objective_values *
   if (objective_kind_of(o) == OBJECTIVE_TIME) return v->seconds;
   const bool known = !(o->needs_flops && !(v->flops > 0)) && !(o->needs_bytes && !(v->bytes > 0));
   if (o->needs_energy && !(v->joules > 0)) return OBJECTIVE_UNKNOWN * v->seconds;
-  if (!known || !evaluate(o, v, &value) || !(value > 0)) return (double)INFINITY;
+  if (!known || !objective_evaluate(o, v, &value) || !(value > 0)) return (double)INFINITY;
   return o->rate ? 1 / value : value;
 }
 

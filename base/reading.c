@@ -60,7 +60,7 @@ static bool is_allowed(const char *path, int fd, const struct file_roots *roots)
 
 /* ---- Opening ---- */
 
-static enum file_kind kind_of(const struct stat *info) {
+static enum file_kind reading_kind_of(const struct stat *info) {
   return S_ISREG(info->st_mode) ? FILE_REGULAR : S_ISDIR(info->st_mode) ? FILE_FOLDER : FILE_SPECIAL;
 }
 
@@ -68,12 +68,12 @@ enum file_kind file_open(const char *path, const struct file_roots *roots, int *
   struct stat info;
   *fd = -1;
   if (stat(path, &info)) return FILE_MISSING;
-  enum file_kind kind = kind_of(&info);
+  enum file_kind kind = reading_kind_of(&info);
   if (kind != FILE_REGULAR) return kind;
   *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (*fd < 0) return errno == ENOENT ? FILE_MISSING : FILE_CLOSED;
   /* The file may have been replaced between stat and open. */
-  kind = fstat(*fd, &info) ? FILE_CLOSED : kind_of(&info);
+  kind = fstat(*fd, &info) ? FILE_CLOSED : reading_kind_of(&info);
   if (kind == FILE_REGULAR && !is_allowed(path, *fd, roots)) kind = FILE_OUTSIDE;
   if (kind == FILE_REGULAR) return kind;
   close(*fd);
@@ -81,7 +81,7 @@ enum file_kind file_open(const char *path, const struct file_roots *roots, int *
   return kind;
 }
 
-static int refuse(const char *path, enum file_kind kind, int code, cugen_error *err) {
+static int reading_refuse(const char *path, enum file_kind kind, int code, cugen_error *err) {
   switch (kind) {
   case FILE_FOLDER: return error_set(err, CUGEN_ERROR_IO, "%s: cannot read: Is a directory", path);
   case FILE_SPECIAL:
@@ -105,7 +105,7 @@ int file_read_beneath(const char *path, const struct file_roots *roots, size_t m
   int fd;
   errno = ENOENT;
   const enum file_kind kind = file_open(path, roots, &fd);
-  if (kind != FILE_REGULAR) return refuse(path, kind, errno, err);
+  if (kind != FILE_REGULAR) return reading_refuse(path, kind, errno, err);
   int status = input_of_file(&input, path, fd, most, err);
   if (!status) status = input_rest(&input, out, err);
   input_close(&input);

@@ -100,30 +100,30 @@ struct program {
   unsigned short length;
 };
 
-static void add(struct program *p, struct sock_filter step) {
+static void seccomp_add(struct program *p, struct sock_filter step) {
   if (p->length < sizeof p->code / sizeof *p->code) p->code[p->length++] = step;
 }
 
-static void load(struct program *p, size_t offset) {
-  add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+static void seccomp_load(struct program *p, size_t offset) {
+  seccomp_add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
 static void load_argument(struct program *p, size_t argument, size_t half) {
-  load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t) + half * sizeof(uint32_t));
+  seccomp_load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t) + half * sizeof(uint32_t));
 }
 
 static void answer(struct program *p, uint32_t what) {
-  add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what));
+  seccomp_add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what));
 }
 
 /* Skips `steps` instructions if the loaded value passes the test (equal, any bit, at least), or if
    it does not. */
 static void skip_if(struct program *p, uint16_t test, uint32_t value, uint8_t steps) {
-  add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, steps, 0));
+  seccomp_add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, steps, 0));
 }
 
 static void skip_unless(struct program *p, uint16_t test, uint32_t value, uint8_t steps) {
-  add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, 0, steps));
+  seccomp_add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, 0, steps));
 }
 
 /* Answers the call of that number with `what`. */
@@ -209,11 +209,11 @@ static void rule_clone(struct program *p, uint64_t key) {
   answer(p, SECCOMP_RET_TRAP);
 }
 
-static void begin(struct program *p) {
-  load(p, offsetof(struct seccomp_data, arch));
+static void seccomp_begin(struct program *p) {
+  seccomp_load(p, offsetof(struct seccomp_data, arch));
   skip_if(p, BPF_JEQ, OWN_ARCH, 1);
   answer(p, SECCOMP_RET_KILL_PROCESS);
-  load(p, offsetof(struct seccomp_data, nr));
+  seccomp_load(p, offsetof(struct seccomp_data, nr));
   if (!FIRST_X32) return;
   skip_unless(p, BPF_JGE, FIRST_X32, 1);
   answer(p, SECCOMP_RET_KILL_PROCESS);
@@ -222,7 +222,7 @@ static void begin(struct program *p) {
 bool seccomp_enter(const struct seccomp_rules *given) {
   struct program p = {.length = 0};
   if (!HAVE_FILTER) return false;
-  begin(&p);
+  seccomp_begin(&p);
   rules(&p, always, sizeof always / sizeof *always);
   /* the flags of clone3 lie in memory, where the filter cannot check them; libraries then fall back
      to clone */

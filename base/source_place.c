@@ -23,7 +23,7 @@ struct scan {
 
 /* Reads `#line 12 "path"`, which names the next line. Returns the place behind the directive's
    line, or NULL for any other directive. */
-static const char *take_line(struct scan *s, const char *at) {
+static const char *source_place_take_line(struct scan *s, const char *at) {
   char *end;
   if (strncmp(at, "#line ", 6) != 0) return NULL;
   const long line = strtol(at + 6, &end, 10);
@@ -46,7 +46,7 @@ static bool next(struct scan *s, struct token *out) {
       skip_newline(s);
     } else if (isspace((unsigned char)*s->at)) {
       s->at++;
-    } else if (*s->at == '#' && s->begins && (past = take_line(s, s->at))) {
+    } else if (*s->at == '#' && s->begins && (past = source_place_take_line(s, s->at))) {
       s->at = past;
     } else if ((past = text_skip_opaque(s->at)) != s->at) {
       for (; s->at < past; s->at++) s->line += *s->at == '\n';
@@ -112,7 +112,7 @@ static bool see_end(struct search *s, const struct token *token) {
 }
 
 /* Looks at a token; returns whether the search is over. */
-static bool see(struct search *s, const struct token *token) {
+static bool source_place_see(struct search *s, const struct token *token) {
   struct declaration *d = &s->declaration;
   bool over = false;
   if (is_end(token)) {
@@ -130,12 +130,12 @@ static bool see(struct search *s, const struct token *token) {
   return over;
 }
 
-static struct token find_word(const char *source, const char *entry, const char *word, bool in_body) {
+static struct token source_place_find_word(const char *source, const char *entry, const char *word, bool in_body) {
   struct search s = {.word = word, .name = plain_name(entry), .in_body = in_body};
   struct scan scan = {.at = source, .line = 1, .begins = true};
   struct token token;
   while (next(&scan, &token))
-    if (see(&s, &token)) return in_body ? token : s.declaration.found;
+    if (source_place_see(&s, &token)) return in_body ? token : s.declaration.found;
   return s.first;
 }
 
@@ -153,7 +153,7 @@ struct grid_search {
   struct token first;         /* the first mention of a grid group */
 };
 
-static bool is_group(const struct grid_search *s, const struct token *token) {
+static bool source_place_is_group(const struct grid_search *s, const struct token *token) {
   for (size_t i = 0; i < s->group_count; i++)
     if (is_same(token, &s->groups[i])) return true;
   return false;
@@ -169,7 +169,7 @@ static bool is_wait(const struct token *token) {
 
 static bool see_grid(struct grid_search *s, const struct token *token) {
   const struct token *last = &s->before[0], *behind = &s->before[1];
-  const bool word = text_is_word(*token->at), group = is_group(s, token);
+  const bool word = text_is_word(*token->at), group = source_place_is_group(s, token);
   bool found = group && is(last, "(") && is(behind, "sync"); /* sync(grid) */
   if (is_end(token)) {
     s->assigned = (struct token){0};
@@ -184,7 +184,7 @@ static bool see_grid(struct grid_search *s, const struct token *token) {
     s->declares |= is(token, "grid_group");
   } else if (is_wait(token)) {
     const bool member = is(last, ".");
-    found = member && ((is(behind, ")") && s->grid) || is_group(s, behind));
+    found = member && ((is(behind, ")") && s->grid) || source_place_is_group(s, behind));
     s->waits |= is(token, "sync") && !member;
   } else if (s->declares && word && !is(token, "const")) {
     add_group(s, token);
@@ -212,7 +212,7 @@ bool source_place(const char *source, const char *entry, enum source_cause cause
                                       [SOURCE_SHARED] = "__shared__",
                                       [SOURCE_CONSTANT] = "__constant__"};
   const struct token found = cause == SOURCE_GRID_SYNC ? find_grid_sync(source)
-                                                       : find_word(source, cause == SOURCE_CONSTANT ? NULL : entry,
+                                                       : source_place_find_word(source, cause == SOURCE_CONSTANT ? NULL : entry,
                                                                    words[cause], cause == SOURCE_SHARED);
   if (!found.length || !found.file) return false;
   text_add_n(file, found.file, found.file_length);

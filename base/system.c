@@ -61,7 +61,7 @@ static int create_beside(const char *path, struct text *name, cugen_error *err) 
 }
 
 /* Returns 0 or an errno. */
-static int write_all(int fd, const char *data, size_t length) {
+static int system_write_all(int fd, const char *data, size_t length) {
   while (length) {
     ssize_t put = write(fd, data, length);
     if (put < 0 && errno == EINTR) continue;
@@ -86,7 +86,7 @@ static bool is_link(const char *path) {
 int file_put(const char *path, const void *data, size_t length, cugen_error *err) {
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return error_file(err, "write", path, errno);
-  int code = write_all(fd, data, length);
+  int code = system_write_all(fd, data, length);
   if (close(fd) && !code) code = errno;
   return code ? error_file(err, "write", path, code) : CUGEN_OK;
 }
@@ -129,12 +129,12 @@ int file_begin(struct file_writing *out, const char *path, cugen_error *err) {
 }
 
 int file_add(struct file_writing *file, const void *data, size_t length, cugen_error *err) {
-  int code = write_all(file->fd, data, length);
+  int code = system_write_all(file->fd, data, length);
   return code ? error_file(err, "write", file->path, code) : CUGEN_OK;
 }
 
 /* Renames the written file to its final name. Returns 0 or an errno. */
-static int take_name(const struct file_writing *file) {
+static int system_take_name(const struct file_writing *file) {
   const char *beside = text_get(&file->beside);
   if (!*beside) return 0;
   if (rename(beside, file->path)) return errno;
@@ -146,7 +146,7 @@ int file_end(struct file_writing *file, int status, cugen_error *err) {
   bool beside = file->beside.length;
   int code = !status && beside && fsync(file->fd) ? errno : 0;
   if (close(file->fd) && !code && !status) code = errno;
-  if (!code && !status) code = take_name(file);
+  if (!code && !status) code = system_take_name(file);
   if (beside && (code || status)) unlink(text_get(&file->beside));
   if (code) status = error_file(err, "write", file->path, code);
   text_free(&file->beside);
@@ -499,7 +499,7 @@ static int read_report(int fd) {
 static const int unknown_end = -1;
 
 /* Kills the whole process group, including processes that the program left behind. */
-static int end_group(pid_t pid) {
+static int system_end_group(pid_t pid) {
   int status = unknown_end;
   kill(-pid, SIGKILL);
   kill(pid, SIGKILL);
@@ -524,7 +524,7 @@ static int error_start(cugen_error *err, const char *program, int code) {
 }
 
 /* Forks, and waits until the program runs or its errno arrives. argv[0] is looked up in $PATH. */
-static int start(struct child *child, pid_t *pid, cugen_error *err) {
+static int system_start(struct child *child, pid_t *pid, cugen_error *err) {
   struct text program = {0};
   int report[2] = {-1, -1};
   int code = 0;
@@ -536,7 +536,7 @@ static int start(struct child *child, pid_t *pid, cugen_error *err) {
   child->report = report[1];
   if (!code && (*pid = fork_quietly(child)) < 0) code = errno;
   close_if_open(report[1]);
-  if (!code && (code = read_report(report[0]))) end_group(*pid);
+  if (!code && (code = read_report(report[0]))) system_end_group(*pid);
   close_if_open(report[0]);
   text_free(&program);
   return code ? error_start(err, child->argv[0], code) : CUGEN_OK;
@@ -562,7 +562,7 @@ int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err
                         .errors = errors < 0 ? null : errors,
                         .worker = pair[1],
                         .environment = environ};
-  if (status == CUGEN_OK) status = start(&child, pid, err);
+  if (status == CUGEN_OK) status = system_start(&child, pid, err);
   close_if_open(pair[1]);
   close_if_open(null);
   close_if_open(errors);
@@ -640,15 +640,15 @@ static void describe_end(int status, struct text *how) {
 /* A process that ended by itself keeps its status. The number of a reaped process may belong to
    another process, so it is not killed. */
 int process_end(pid_t pid, struct text *how) {
-  int status = is_reaped(pid) ? unknown_end : end_group(pid);
+  int status = is_reaped(pid) ? unknown_end : system_end_group(pid);
   if (how) describe_end(status, how);
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static int collect(const char *program, pid_t pid, int fd, const struct process_limits *limits, struct text *output,
+static int system_collect(const char *program, pid_t pid, int fd, const struct process_limits *limits, struct text *output,
                    int *exit_code, cugen_error *err) {
   const int why = watch(pid, fd, limits->seconds, limits->stop, output);
-  int status = end_group(pid);
+  int status = system_end_group(pid);
   if (why == CUGEN_ERROR_INTERRUPTED) return error_set(err, why, "stopped on request");
   if (why)
     return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program, limits->seconds);
@@ -700,10 +700,10 @@ int process_run_within(const char *const *argv, const struct process_limits *lim
                         .memory_mb = limits->memory_mb,
                         .jail = limits->jail,
                         .environment = environment};
-  int status = out[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : start(&child, &pid, err);
+  int status = out[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : system_start(&child, &pid, err);
   close_if_open(out[1]);
   close_if_open(null);
-  if (status == CUGEN_OK) status = collect(argv[0], pid, out[0], limits, output, exit_code, err);
+  if (status == CUGEN_OK) status = system_collect(argv[0], pid, out[0], limits, output, exit_code, err);
   close(out[0]);
   free(environment);
   return status;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Makes room for `extra` more bytes and the final NUL. */
-static bool reserve(struct text *text, size_t extra) {
+static bool text_reserve(struct text *text, size_t extra) {
   if (text->failed) return false;
   if (extra > SIZE_MAX / 2 - text->length) {
     text->failed = true;
@@ -29,7 +29,7 @@ static bool reserve(struct text *text, size_t extra) {
 }
 
 void text_add_n(struct text *text, const char *bytes, size_t length) {
-  if (!reserve(text, length)) return;
+  if (!text_reserve(text, length)) return;
   if (length) memcpy(text->data + text->length, bytes, length);
   text->length += length;
   text->data[text->length] = '\0';
@@ -59,14 +59,14 @@ void text_add_count(struct text *text, uint64_t n) {
 }
 
 void text_vaddf(struct text *text, const char *format, va_list args) {
-  if (!reserve(text, 0)) return;
+  if (!text_reserve(text, 0)) return;
   const size_t room = text->capacity - text->length;
   va_list again;
   va_copy(again, args);
   int length = vsnprintf(text->data + text->length, room, format, args);
   if (length >= 0 && (size_t)length >= room)
     length =
-        reserve(text, (size_t)length) ? vsnprintf(text->data + text->length, (size_t)length + 1, format, again) : -1;
+        text_reserve(text, (size_t)length) ? vsnprintf(text->data + text->length, (size_t)length + 1, format, again) : -1;
   va_end(again);
   if (length >= 0)
     text->length += (size_t)length;

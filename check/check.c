@@ -43,13 +43,13 @@ struct check {
   atomic_bool stop;
 };
 
-static bool is_stopped(void *context) {
+static bool check_is_stopped(void *context) {
   return atomic_load(&((struct check *)context)->stop);
 }
 
 /* ---- Results: called with the mutex held ---- */
 
-static int add_variant(const struct check *c, struct check_variants *set, size_t variant, cugen_error *err) {
+static int check_add_variant(const struct check *c, struct check_variants *set, size_t variant, cugen_error *err) {
   const uint64_t bit = UINT64_C(1) << variant % 64;
   if (!set->bits) set->bits = calloc(c->most_variants / 64 + 1, sizeof *set->bits);
   if (!set->bits) return error_memory(err);
@@ -62,7 +62,7 @@ static bool same_place(const struct source_place *a, const struct source_place *
   return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-static bool is_race(const struct check_finding *f) {
+static bool check_is_race(const struct check_finding *f) {
   return f->kind == CUGEN_FINDING_RACE || f->kind == CUGEN_FINDING_BLOCK_RACE ||
          f->kind == CUGEN_FINDING_SAME_VALUE || (f->kind == CUGEN_FINDING_MISSING_FENCE && f->raw.fence);
 }
@@ -75,7 +75,7 @@ static int race_rank(const struct check_finding *f) {
 }
 
 static bool same_kind(const struct check_finding *a, const struct check_finding *b) {
-  return a->kind == b->kind || (is_race(a) && is_race(b) && race_rank(a) != race_rank(b));
+  return a->kind == b->kind || (check_is_race(a) && check_is_race(b) && race_rank(a) != race_rank(b));
 }
 
 /* Two accesses that race are one finding, in either order. Accesses of one line to two arrays
@@ -83,11 +83,11 @@ static bool same_kind(const struct check_finding *a, const struct check_finding 
 static bool same_places(const struct check_finding *a, const struct check_finding *b) {
   if (strcmp(a->raw.array, b->raw.array) != 0) return false;
   if (same_place(&a->here, &b->here) && same_place(&a->other, &b->other)) return true;
-  return is_race(a) && a->here.line && a->other.line && same_place(&a->here, &b->other) &&
+  return check_is_race(a) && a->here.line && a->other.line && same_place(&a->here, &b->other) &&
          same_place(&a->other, &b->here);
 }
 
-static bool same_finding(const struct check_finding *a, const struct check_finding *b) {
+static bool check_same_finding(const struct check_finding *a, const struct check_finding *b) {
   if (!same_kind(a, b) || !same_places(a, b)) return false;
   const size_t length = strcspn(a->variant, " "); /* the implementation's name */
   return a->here.line || (strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length);
@@ -128,13 +128,13 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
   f->on_check = problem == c->list.families[c->list.problems[problem].family].first;
   for (size_t i = 0; i < r->finding_count; i++) {
     struct check_finding *known = &r->findings[i];
-    if (!same_finding(known, f)) continue;
+    if (!check_same_finding(known, f)) continue;
     const bool waived = known->waiver && f->waiver, on_check = known->on_check || f->on_check;
     join_findings(known, f);
     known->on_check = on_check;
     if (!waived) known->waiver = NULL;
     finding_free(f);
-    return add_variant(c, &known->variants, variant, err);
+    return check_add_variant(c, &known->variants, variant, err);
   }
   struct check_finding *grown = array_grow(r->findings, r->finding_count, sizeof *grown);
   if (!grown) {
@@ -143,7 +143,7 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
   }
   r->findings = grown;
   grown[r->finding_count++] = *f;
-  return add_variant(c, &grown[r->finding_count - 1].variants, variant, err);
+  return check_add_variant(c, &grown[r->finding_count - 1].variants, variant, err);
 }
 
 /* Adds a variant that is skipped for the same reason. The first in the list gives the name,
@@ -159,12 +159,12 @@ static int join_skip(struct check *c, struct check_skip *known, const char *what
     known->why = reason;
     known->first = number;
   }
-  return add_variant(c, &known->variants, number, err);
+  return check_add_variant(c, &known->variants, number, err);
 }
 
 /* Whether two reasons are alike although an expression fails with each variant's own values:
    `k.lua:6: grid x: in "n / BX": n / BX is 512 / 96, ...`. */
-static bool is_alike(const char *why, const char *other) {
+static bool check_is_alike(const char *why, const char *other) {
   const char *expression = strstr(why, ": in \""), *values = expression ? strstr(expression, "\": ") : NULL;
   return values ? strncmp(why, other, (size_t)(values + 3 - why)) == 0 : strcmp(why, other) == 0;
 }
@@ -173,13 +173,13 @@ static int keep_skip(struct check *c, const char *what, size_t number, const cha
                      cugen_error *err) {
   struct check_result *r = c->result;
   for (size_t i = 0; i < r->skip_count; i++)
-    if (is_alike(r->skips[i].why, why)) return join_skip(c, &r->skips[i], what, number, why, err);
+    if (check_is_alike(r->skips[i].why, why)) return join_skip(c, &r->skips[i], what, number, why, err);
   struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->skips = grown;
   struct check_skip *s = &grown[r->skip_count++];
   *s = (struct check_skip){.what = strdup(what), .why = strdup(why), .first = number, .refused = refused};
-  return s->what && s->why ? add_variant(c, &s->variants, number, err) : error_memory(err);
+  return s->what && s->why ? check_add_variant(c, &s->variants, number, err) : error_memory(err);
 }
 
 static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
@@ -205,7 +205,7 @@ struct outcome {
   struct source_place places[SITES * WATCH_MOST_FINDINGS];
 };
 
-static void find_places(struct outcome *o) {
+static void check_find_places(struct outcome *o) {
   const struct watch_report *report = o->result->report;
   struct line_site sites[SITES * WATCH_MOST_FINDINGS];
   cugen_error ignored;
@@ -257,7 +257,7 @@ static char *say_order(const struct outcome *o, cugen_outcome outcome, char *mes
   return text_take(&text);
 }
 
-static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
+static int check_add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
   const struct watch_finding *raw = &o->result->report->findings[i];
   const struct source_place *here = &o->places[SITES * i], *other = here + 1;
   if (is_false_alarm(raw, here, other)) return CUGEN_OK;
@@ -361,7 +361,7 @@ static int note_refused(const struct outcome *o, int why, cugen_error *err) {
   struct check *c = o->check;
   const size_t run = (size_t)(o->run - c->list.runs);
   if (!c->result->refusal || run < c->refused_run) c->result->refusal = why, c->refused_run = run;
-  return add_variant(c, &c->result->refused, o->run->variant, err);
+  return check_add_variant(c, &c->result->refused, o->run->variant, err);
 }
 
 static int keep_refused(const struct outcome *o, cugen_error *err) {
@@ -390,7 +390,7 @@ static int keep_faulty(const struct outcome *o, cugen_error *err) {
   if (!c->result->fault.status) error_set(&c->result->fault, result->fault, "%s", result->reason);
   c->variants_lost[o->run->variant] |= result->fault == CUGEN_ERROR_DEVICE;
   int status = keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
-  return status ? status : add_variant(c, &c->result->faulty, o->run->variant, err);
+  return status ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
 /* The check problem is the config's own, so that a missing launch there is the config's mistake.
@@ -404,7 +404,7 @@ static int keep_invalid(const struct outcome *o, cugen_error *err) {
     c->fault_variant = o->run->variant;
   }
   int status = keep_skip(c, o->result->variant, o->run->variant, o->result->reason, false, err);
-  return status || !own ? status : add_variant(c, &c->result->faulty, o->run->variant, err);
+  return status || !own ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
 /* Whether the variant was refused on the check problem, and so for all sizes. */
@@ -539,7 +539,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
     return keep_skip(c, result->variant, run->variant, result->reason, false, err);
   const struct source_place *spin = find_spin(o);
   if (spin) return keep_spin(o, spin, err);
-  for (uint32_t i = 0; i < result->report->finding_count && !status; i++) status = add_finding(o, i, err);
+  for (uint32_t i = 0; i < result->report->finding_count && !status; i++) status = check_add_finding(o, i, err);
   if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) status = add_outcome(o, err);
   if (!status) status = reached_add(&c->result->reached, o->image, result->report, err);
   if (!status) status = note_unwatched(o, err);
@@ -602,7 +602,7 @@ static int carry_out(struct check *c, struct instrument *instrument, struct reac
     if (result.compiled && result.compiled->image) status = reached_look(image, result.compiled, err);
   }
   if (!status) {
-    find_places(outcome);
+    check_find_places(outcome);
     pthread_mutex_lock(&c->mutex);
     status = keep_run(outcome, err);
     pthread_mutex_unlock(&c->mutex);
@@ -614,7 +614,7 @@ static int carry_out(struct check *c, struct instrument *instrument, struct reac
 
 /* Takes the next runs: all runs of a variant, so that they share a compile; one run if there are
    fewer variants than threads. */
-static size_t take(struct check *c, size_t *first) {
+static size_t check_take(struct check *c, size_t *first) {
   const struct check_list *list = &c->list;
   pthread_mutex_lock(&c->mutex);
   *first = c->next;
@@ -636,16 +636,16 @@ static void finish_run(struct check *c, int status, const cugen_error *err) {
   pthread_mutex_unlock(&c->mutex);
 }
 
-static void *thread_main(void *context) {
+static void *check_thread_main(void *context) {
   struct check *c = context;
   const struct instrument_options options = {
-      .seed = c->options->seed, .timeout = c->options->timeout, .interrupted = is_stopped, .context = c};
+      .seed = c->options->seed, .timeout = c->options->timeout, .interrupted = check_is_stopped, .context = c};
   struct instrument *instrument = NULL;
   struct reached_image image = {.sites = NULL};
   cugen_error err = {0};
   int status = instrument_open(c->target, &c->target->device->facts, &options, &instrument, &err);
   size_t first;
-  for (size_t count; !status && !atomic_load(&c->stop) && (count = take(c, &first)) > 0;) {
+  for (size_t count; !status && !atomic_load(&c->stop) && (count = check_take(c, &first)) > 0;) {
     for (size_t i = 0; i < count && !status && !atomic_load(&c->stop); i++) {
       status = carry_out(c, instrument, &image, &c->list.runs[first + i], &err);
       finish_run(c, status, &err);
@@ -671,7 +671,7 @@ static void report_progress(struct check *c) {
   if (c->options->progress(&progress, c->options->context)) atomic_store(&c->stop, true);
 }
 
-static void wait_for_all(struct check *c) {
+static void check_wait_for_all(struct check *c) {
   pthread_mutex_lock(&c->mutex);
   while (c->running) {
     struct timespec until;
@@ -690,11 +690,11 @@ static int run_threads(struct check *c, cugen_error *err) {
   if (wanted > sizeof threads / sizeof *threads) wanted = sizeof threads / sizeof *threads;
   if (wanted > c->list.run_count) wanted = c->list.run_count;
   pthread_mutex_lock(&c->mutex);
-  while (started < wanted && pthread_create(&threads[started], NULL, thread_main, c) == 0) started++;
+  while (started < wanted && pthread_create(&threads[started], NULL, check_thread_main, c) == 0) started++;
   c->running = (int)started;
   pthread_mutex_unlock(&c->mutex);
   if (!started && wanted) return error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread");
-  wait_for_all(c);
+  check_wait_for_all(c);
   for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
   if (c->status) return error_copy(err, &c->error);
   return atomic_load(&c->stop) ? error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request") : CUGEN_OK;
@@ -750,7 +750,7 @@ static void mark_notes(struct check_result *r, bool strict) {
   r->elsewhere = r->finding_count > r->note_count && !on_check;
 }
 
-static int make_tables(struct check *c, cugen_error *err) {
+static int check_make_tables(struct check *c, cugen_error *err) {
   c->most_variants = c->list.variant_count;
   c->variants_seen = calloc(c->list.variant_count + 1, sizeof *c->variants_seen);
   c->variants_counted = calloc(c->list.variant_count + 1, sizeof *c->variants_counted);
@@ -772,7 +772,7 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   pthread_cond_init(&c->changed, NULL);
   int status = check_select(target, options, &c->list, err);
   const bool listed = !status;
-  if (!status) status = make_tables(c, err);
+  if (!status) status = check_make_tables(c, err);
   if (!status) out->variants_of = check_list_valid(&c->list);
   if (!status) status = run_threads(c, err);
   cugen_error ignored;

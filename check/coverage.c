@@ -51,7 +51,7 @@ void coverage_close(struct coverage *b) {
 /* ---- Reading a source ---- */
 
 /* Returns NULL without memory, or if there are too many files. */
-static struct template_lines *find_file(struct coverage *b, const char *name, size_t length) {
+static struct template_lines *coverage_find_file(struct coverage *b, const char *name, size_t length) {
   for (size_t i = 0; i < b->count; i++)
     if (strncmp(b->files[i].name, name, length) == 0 && !b->files[i].name[length]) return &b->files[i];
   char *kept = b->count < MOST_FILES ? strndup(name, length) : NULL;
@@ -60,7 +60,7 @@ static struct template_lines *find_file(struct coverage *b, const char *name, si
   return &b->files[b->count++];
 }
 
-static bool make_room(struct template_lines *file, size_t line) {
+static bool coverage_make_room(struct template_lines *file, size_t line) {
   if (line < file->room) return true;
   const size_t room = line * 2 + 64;
   uint32_t *grown = realloc(file->number, room * sizeof *grown);
@@ -72,8 +72,8 @@ static bool make_room(struct template_lines *file, size_t line) {
 }
 
 /* The number of the line, a new one if it has none. 0: no memory. */
-static uint32_t number_of(struct coverage *b, struct template_lines *file, size_t line) {
-  if (!make_room(file, line)) return 0;
+static uint32_t coverage_number_of(struct coverage *b, struct template_lines *file, size_t line) {
+  if (!coverage_make_room(file, line)) return 0;
   if (file->number[line]) return file->number[line];
   uint8_t *grown = array_grow(b->file_of, b->lines, sizeof *grown);
   if (!grown) return 0;
@@ -82,8 +82,8 @@ static uint32_t number_of(struct coverage *b, struct template_lines *file, size_
   return file->number[line] = ++b->lines;
 }
 
-static bool mark(struct coverage *b, struct template_lines *file, size_t line, struct taken *out) {
-  const uint32_t number = number_of(b, file, line);
+static bool coverage_mark(struct coverage *b, struct template_lines *file, size_t line, struct taken *out) {
+  const uint32_t number = coverage_number_of(b, file, line);
   uint32_t *grown = number ? array_grow(out->lines, out->count, sizeof *grown) : NULL;
   if (!grown) return false;
   out->lines = grown;
@@ -93,12 +93,12 @@ static bool mark(struct coverage *b, struct template_lines *file, size_t line, s
 }
 
 /* Reads `#line 12 "templates/a.cu"`; returns whether there is one, and where the text continues. */
-static bool read_directive(struct coverage *b, const char *text, struct template_lines **file, size_t *line) {
+static bool coverage_read_directive(struct coverage *b, const char *text, struct template_lines **file, size_t *line) {
   char *end;
   if (strncmp(text, "#line ", 6) != 0) return false;
   *line = strtoul(text + 6, &end, 10);
   const char *name = strchr(end, '"'), *close = name ? strchr(name + 1, '"') : NULL;
-  if (close) *file = find_file(b, name + 1, (size_t)(close - name - 1));
+  if (close) *file = coverage_find_file(b, name + 1, (size_t)(close - name - 1));
   return true;
 }
 
@@ -106,31 +106,31 @@ static bool mark_lines(struct coverage *b, const char *source, struct taken *out
   struct template_lines *file = NULL;
   size_t line = 0;
   for (const char *at = source; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-    if (read_directive(b, at, &file, &line)) {
+    if (coverage_read_directive(b, at, &file, &line)) {
       if (!file) return false;
       continue;
     }
-    if (file && strcspn(at, "\n") > strspn(at, " ") && !mark(b, file, line, out)) return false;
+    if (file && strcspn(at, "\n") > strspn(at, " ") && !coverage_mark(b, file, line, out)) return false;
     line++;
   }
   return true;
 }
 
-static int by_number(const void *left, const void *right) {
+static int coverage_by_number(const void *left, const void *right) {
   const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
   return (a > b) - (a < b);
 }
 
 /* A line within a loop of the template occurs several times. */
-static void sort(struct taken *t) {
+static void coverage_sort(struct taken *t) {
   size_t kept = 0;
-  if (t->count) qsort(t->lines, t->count, sizeof *t->lines, by_number);
+  if (t->count) qsort(t->lines, t->count, sizeof *t->lines, coverage_by_number);
   for (size_t i = 0; i < t->count; i++)
     if (!kept || t->lines[kept - 1] != t->lines[i]) t->lines[kept++] = t->lines[i];
   t->count = kept;
 }
 
-static bool is_known(const struct coverage *b, const struct taken *t) {
+static bool coverage_is_known(const struct coverage *b, const struct taken *t) {
   for (size_t i = 0; i < b->taken_count; i++) {
     const struct taken *other = &b->taken[i];
     if (other->count == t->count && (!t->count || memcmp(other->lines, t->lines, t->count * sizeof *t->lines) == 0))
@@ -143,8 +143,8 @@ int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error
   struct taken taken = {0};
   struct taken *grown = NULL;
   const bool marked = mark_lines(b, source, &taken);
-  sort(&taken);
-  *more = marked && !is_known(b, &taken);
+  coverage_sort(&taken);
+  *more = marked && !coverage_is_known(b, &taken);
   if (*more) grown = array_grow(b->taken, b->taken_count, sizeof *grown);
   if (grown) {
     b->taken = grown;
@@ -180,7 +180,7 @@ static size_t count_new(const struct coverage *b, const struct taken *t, struct 
 
 /* The source with the most new branches, the first of several. The number of new branches of a
    source never grows, so `most` is an upper bound. */
-static size_t best_of(const struct coverage *b, struct times *times, size_t *most) {
+static size_t coverage_best_of(const struct coverage *b, struct times *times, size_t *most) {
   size_t best = b->taken_count, brings = 0;
   for (size_t i = 0; i < b->taken_count; i++) {
     if (most[i] <= brings) continue;
@@ -198,7 +198,7 @@ int coverage_choose(const struct coverage *b, bool *chosen, cugen_error *err) {
       most[i] = chosen[i] ? 0 : SIZE_MAX;
       if (chosen[i]) count_new(b, &b->taken[i], times, true);
     }
-    for (size_t i; (i = best_of(b, times, most)) < b->taken_count; most[i] = 0) {
+    for (size_t i; (i = coverage_best_of(b, times, most)) < b->taken_count; most[i] = 0) {
       chosen[i] = true;
       count_new(b, &b->taken[i], times, true);
     }

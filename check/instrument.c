@@ -58,7 +58,7 @@ void instrument_close(struct instrument *p) {
   free(p);
 }
 
-static void fail(struct instrument_result *out, cugen_outcome outcome, cugen_cause cause, const char *reason) {
+static void instrument_fail(struct instrument_result *out, cugen_outcome outcome, cugen_cause cause, const char *reason) {
   size_t length = strnlen(reason, sizeof out->reason - 1);
   out->outcome = outcome;
   out->cause = cause;
@@ -67,7 +67,7 @@ static void fail(struct instrument_result *out, cugen_outcome outcome, cugen_cau
 }
 
 static void fail_with(struct instrument_result *out, cugen_outcome outcome, const cugen_error *why) {
-  fail(out, outcome, why->cause, why->message);
+  instrument_fail(out, outcome, why->cause, why->message);
 }
 
 static void refuse_launch(struct instrument_result *out, const cugen_error *why) {
@@ -75,7 +75,7 @@ static void refuse_launch(struct instrument_result *out, const cugen_error *why)
   text_addf(&place, "%s:%d: ", why->file, why->line);
   const char *message = why->message;
   if (why->line && strncmp(message, text_get(&place), place.length) == 0) message += place.length;
-  fail(out, CUGEN_OUTCOME_LAUNCH, why->cause, message);
+  instrument_fail(out, CUGEN_OUTCOME_LAUNCH, why->cause, message);
   out->refused = true;
   out->where.line = why->line;
   const size_t length = strnlen(why->file, sizeof out->where.file - 1);
@@ -85,7 +85,7 @@ static void refuse_launch(struct instrument_result *out, const cugen_error *why)
 }
 
 /* Whether any GPU, or the one that is checked for, refuses the launch. */
-static bool is_refused(struct instrument *p, const struct compiled *compiled, struct instrument_result *out) {
+static bool instrument_is_refused(struct instrument *p, const struct compiled *compiled, struct instrument_result *out) {
   cugen_error why = {0};
   if (!plan_check_launches(&cpu_device_ops, &p->device.facts, &p->spec, compiled, NULL, &why)) return false;
   refuse_launch(out, &why);
@@ -93,7 +93,7 @@ static bool is_refused(struct instrument *p, const struct compiled *compiled, st
 }
 
 /* Reports a variant that cannot be tried. */
-static int refuse(struct instrument_result *out, const cugen_error *fault) {
+static int instrument_refuse(struct instrument_result *out, const cugen_error *fault) {
   fail_with(out, CUGEN_OUTCOME_LAUNCH, fault);
   out->fault = fault->status;
   return CUGEN_OK;
@@ -139,7 +139,7 @@ static int compile_image(struct instrument *p, bool at_source, cugen_error *err)
 
 /* Compiles what the last variant has not compiled already. The optimised image is made only
    where traffic is counted. */
-static int compile(struct instrument *p, const struct instrument_request *wanted, cugen_error *err) {
+static int instrument_compile(struct instrument *p, const struct instrument_request *wanted, cugen_error *err) {
   struct hash image;
   int status = image_hash(&p->spec, &image, err);
   if (status) return status;
@@ -173,7 +173,7 @@ static int count_traffic(struct instrument *p, struct worker_job *job, struct in
   return status;
 }
 
-static int run(struct instrument *p, const struct problem *problem, const struct variant *variant,
+static int check_instrument_run(struct instrument *p, const struct problem *problem, const struct variant *variant,
                const struct instrument_request *wanted, struct instrument_result *out, cugen_error *err) {
   const bool apart = is_apart(p, wanted);
   struct worker_job job = {.real_spec = &p->spec,
@@ -190,7 +190,7 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   const bool made = !status;
   if (!status) status = bench_run(&p->bench, &job, &result, err);
   const cugen_error *fault = status ? bench_fault(&p->bench, &p->spec, false) : NULL;
-  if (fault && p->target.config->shared_tunable_count) return refuse(out, fault);
+  if (fault && p->target.config->shared_tunable_count) return instrument_refuse(out, fault);
   /* the problem has no data */
   if (fault && (made || status == CUGEN_ERROR_DEVICE) && status != CUGEN_ERROR_MEMORY) {
     fail_with(out, CUGEN_OUTCOME_TIMEOUT, fault);
@@ -199,7 +199,7 @@ static int run(struct instrument *p, const struct problem *problem, const struct
     return CUGEN_OK;
   }
   if (status) return status;
-  fail(out, result.outcome, result.cause, result.reason);
+  instrument_fail(out, result.outcome, result.cause, result.reason);
   out->error = result.error;
   out->report = worker_report(worker_pool_at(p->bench.workers, 0));
   text_clear(&p->printed);
@@ -217,7 +217,7 @@ static int run(struct instrument *p, const struct problem *problem, const struct
 }
 
 /* The message does not name the variant, so that equal reasons are equal texts. */
-static int expand(struct instrument *p, const struct problem *problem, const struct variant *variant,
+static int instrument_expand(struct instrument *p, const struct problem *problem, const struct variant *variant,
                   cugen_error *err) {
   kernel_spec_free(&p->spec);
   p->spec = (struct kernel_spec){0};
@@ -231,21 +231,21 @@ int instrument_run(struct instrument *p, const struct problem *problem, const st
   text_clear(&p->text);
   variant_print(variant, &p->text);
   *out = (struct instrument_result){.variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
-  int status = expand(p, problem, variant, err);
+  int status = instrument_expand(p, problem, variant, err);
   if (status == CUGEN_ERROR_CONFIG) { /* no device can launch it */
     fail_with(out, CUGEN_OUTCOME_LAUNCH, err);
     out->invalid = true;
     return CUGEN_OK;
   }
-  if (expand_refuses(status)) return refuse(out, err);
-  if (!status) status = compile(p, wanted, err);
+  if (expand_refuses(status)) return instrument_refuse(out, err);
+  if (!status) status = instrument_compile(p, wanted, err);
   if (status) return status;
   out->source = p->spec.source;
   out->spec = &p->spec;
   out->compiled = &p->compiled;
   const struct compiled *image = p->compiled.image ? &p->compiled : &p->at_source;
-  if (!p->refused.status && is_refused(p, image, out)) return CUGEN_OK;
-  if (!p->refused.status) return run(p, problem, variant, wanted, out, err);
+  if (!p->refused.status && instrument_is_refused(p, image, out)) return CUGEN_OK;
+  if (!p->refused.status) return check_instrument_run(p, problem, variant, wanted, out, err);
   fail_with(out, CUGEN_OUTCOME_COMPILE, &p->refused);
   return CUGEN_OK;
 }

@@ -23,11 +23,11 @@ struct reason { /* a reason that rules out variants of an implementation */
   size_t variants;
 };
 
-static const struct check_problem *home_of(const struct telling *t, size_t implementation) {
+static const struct check_problem *left_out_home_of(const struct telling *t, size_t implementation) {
   return &t->list->problems[t->list->families[t->list->family_of[implementation]].first];
 }
 
-static const struct space_implementation *part_of(const struct space *space, size_t i) {
+static const struct space_implementation *left_out_part_of(const struct space *space, size_t i) {
   size_t count;
   return &space_implementations(space, &count)[i];
 }
@@ -67,8 +67,8 @@ static int find_reason(const struct telling *t, const struct space *home, const 
 }
 
 static int find_reasons(const struct telling *t, size_t i, struct reason **reasons, size_t *count) {
-  const struct space_implementation *whole = part_of(t->whole, i);
-  const struct space *home = home_of(t, i)->space;
+  const struct space_implementation *whole = left_out_part_of(t->whole, i);
+  const struct space *home = left_out_home_of(t, i)->space;
   struct value *values = calloc(space_max_tunables(t->whole) + 1, sizeof *values);
   int status = values ? CUGEN_OK : error_memory(t->err);
   for (uint64_t v = 0; v < whole->valid && !status; v++) {
@@ -95,7 +95,7 @@ static int tell_variants(const struct telling *t, size_t i) {
   int status = find_reasons(t, i, &reasons, &count);
   for (size_t r = 0; r < count && !status; r++) {
     struct text why = {0};
-    text_addf(&why, "ruled out on the check problem, %s, by %s, but not on %s", home_of(t, i)->text, reasons[r].why,
+    text_addf(&why, "ruled out on the check problem, %s, by %s, but not on %s", left_out_home_of(t, i)->text, reasons[r].why,
               text_get(&t->whole_text));
     add_way_out(t, i, reasons[r].first, &why);
     status = why.failed ? error_memory(t->err)
@@ -117,7 +117,7 @@ static int find_covered(const struct telling *t, size_t i, struct check_covered 
   for (size_t r = 0; r < t->list->run_count; r++) {
     const struct check_run *run = &t->list->runs[r];
     const struct space *space = t->list->problems[run->problem].space;
-    const struct space_implementation *one = part_of(space, i);
+    const struct space_implementation *one = left_out_part_of(space, i);
     if (run->index < one->first || run->index >= one->first + one->valid) continue;
     struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
     struct variant variant;
@@ -134,7 +134,7 @@ static int tell_value(const struct telling *t, size_t i, const struct variant *v
   variant_print(variant, &text);
   text_addf(&why,
             "has a value that no variant checked has: %s rules it out, and so do the other sizes that were checked",
-            home_of(t, i)->text);
+            left_out_home_of(t, i)->text);
   add_way_out(t, i, text_get(&text), &why);
   int status = text.failed || why.failed ? error_memory(t->err)
                                          : t->keep(t->context, text_get(&text), 1, text_get(&why), t->err);
@@ -147,7 +147,7 @@ static int tell_value(const struct telling *t, size_t i, const struct variant *v
    implementation has. */
 static int tell_values(const struct telling *t, size_t i) {
   enum { DRAWS = 4000 };
-  const struct space_implementation *whole = part_of(t->whole, i);
+  const struct space_implementation *whole = left_out_part_of(t->whole, i);
   struct check_covered covered = {{0}};
   uint64_t state = 1;
   int status = find_covered(t, i, &covered);
@@ -175,7 +175,7 @@ static bool is_unwanted(const struct telling *t, const struct space_implementati
   return false;
 }
 
-static void add_rules(const struct space_implementation *one, struct text *out) {
+static void left_out_add_rules(const struct space_implementation *one, struct text *out) {
   text_addf(out, "of %llu combination%s", (unsigned long long)one->cartesian, one->cartesian == 1 ? "" : "s");
   const char *before = " ";
   for (size_t i = 0; i < one->rule_count; i++) {
@@ -189,18 +189,18 @@ static void add_rules(const struct space_implementation *one, struct text *out) 
 
 /* Reports an implementation without a run. */
 static int tell_implementation(const struct telling *t, size_t i) {
-  const struct check_problem *home = home_of(t, i);
-  const struct space_implementation *here = part_of(home->space, i);
+  const struct check_problem *home = left_out_home_of(t, i);
+  const struct space_implementation *here = left_out_part_of(home->space, i);
   const char *name = here->implementation->name;
   struct text why = {0};
-  const bool elsewhere = t->whole && part_of(t->whole, i)->valid > 0;
+  const bool elsewhere = t->whole && left_out_part_of(t->whole, i)->valid > 0;
   if (is_unwanted(t, here) || here->valid) return CUGEN_OK;
   if (here->unmet)
     text_addf(&why, "%s:%d: requires \"%s\", which %s does not meet", here->unmet->line.path,
               here->unmet->line.number, expr_text(here->unmet->expr),
               elsewhere ? home->text : "this device or problem");
   else
-    text_addf(&why, "no variant is valid on %s: ", home->text), add_rules(here, &why);
+    text_addf(&why, "no variant is valid on %s: ", home->text), left_out_add_rules(here, &why);
   if (elsewhere) add_way_out(t, i, name, &why);
   const int status = why.failed ? error_memory(t->err) : t->keep(t->context, name, 1, text_get(&why), t->err);
   text_free(&why);
@@ -226,7 +226,7 @@ static void add_refusal(const struct space_implementation *one, struct text *out
 
 /* Appends "n=33", the settings in which the problem differs from its family's first; for the
    first problem all settings. */
-static void add_size(const struct telling *t, size_t number, struct text *out) {
+static void left_out_add_size(const struct telling *t, size_t number, struct text *out) {
   const struct problem *first = &t->list->families[t->list->problems[number].family].base,
                        *other = &t->list->problems[number].problem;
   const char *before = "";
@@ -241,12 +241,12 @@ static void add_size(const struct telling *t, size_t number, struct text *out) {
 }
 
 /* Whether the i-th implementation has no variant on this size; then sets `why`. */
-static bool is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
+static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
   const struct check_problem *problem = &t->list->problems[p];
   text_clear(why);
   if (problem->family != t->list->family_of[i] || !check_list_sized(t->list, problem)) return false;
-  if (part_of(problem->space, i)->valid) return false;
-  add_refusal(part_of(problem->space, i), why);
+  if (left_out_part_of(problem->space, i)->valid) return false;
+  add_refusal(left_out_part_of(problem->space, i), why);
   return why->length > 0;
 }
 
@@ -258,9 +258,9 @@ static int tell_refused(const struct telling *t, size_t i, size_t p, const char 
   size_t count = 0;
   bool told = false;
   for (size_t q = 0; q < t->list->problem_count && !told; q++) {
-    if (!is_refused(t, i, q, &other) || strcmp(text_get(&other), reason) != 0) continue;
+    if (!left_out_is_refused(t, i, q, &other) || strcmp(text_get(&other), reason) != 0) continue;
     told = q < p;
-    if (count < FEW) text_add(&why, count ? "; " : "does not take "), add_size(t, q, &why);
+    if (count < FEW) text_add(&why, count ? "; " : "does not take "), left_out_add_size(t, q, &why);
     count++;
   }
   if (count > FEW) text_addf(&why, " and %zu more", count - FEW);
@@ -279,7 +279,7 @@ static bool takes_a_size(const struct telling *t, size_t i) {
   for (size_t p = 0; p < t->list->problem_count; p++) {
     const struct check_problem *problem = &t->list->problems[p];
     if (problem->family == t->list->family_of[i] && check_list_sized(t->list, problem) &&
-        part_of(problem->space, i)->valid)
+        left_out_part_of(problem->space, i)->valid)
       return true;
   }
   return false;
@@ -289,9 +289,9 @@ static bool takes_a_size(const struct telling *t, size_t i) {
 static int tell_sizes(const struct telling *t, size_t i) {
   struct text why = {0};
   int status = CUGEN_OK;
-  if (!takes_a_size(t, i) || is_unwanted(t, part_of(home_of(t, i)->space, i))) return CUGEN_OK;
+  if (!takes_a_size(t, i) || is_unwanted(t, left_out_part_of(left_out_home_of(t, i)->space, i))) return CUGEN_OK;
   for (size_t p = 0; p < t->list->problem_count && !status; p++)
-    if (is_refused(t, i, p, &why)) status = tell_refused(t, i, p, text_get(&why));
+    if (left_out_is_refused(t, i, p, &why)) status = tell_refused(t, i, p, text_get(&why));
   text_free(&why);
   return status;
 }

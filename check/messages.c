@@ -16,13 +16,13 @@ static void add_who(struct text *out, const struct watch_place *place) {
   add_dim(out, " thread", place->thread);
 }
 
-static void add_place(struct text *out, const struct source_place *place) {
+static void messages_add_place(struct text *out, const struct source_place *place) {
   if (place->line) text_addf(out, " at %s:%d", place->file, place->line);
   if (place->user_line) text_addf(out, " (for %s:%d)", place->user, place->user_line);
 }
 
 /* Appends "C[12]", "byte 1232 of tile_a"; for an access outside: "C[12], but C has 12 elements". */
-static void add_where(struct text *out, const struct watch_finding *f) {
+static void messages_add_where(struct text *out, const struct watch_finding *f) {
   if (!*f->array && !f->bytes && f->offset >= 0 && f->offset < NULL_PAGE) {
     text_addf(out, "through a null pointer, at address 0x%llx", (unsigned long long)f->offset);
     return;
@@ -46,7 +46,7 @@ static void add_where(struct text *out, const struct watch_finding *f) {
 static void add_access(struct text *out, const struct check_finding *f) {
   add_who(out, &f->raw.here);
   text_add(out, f->raw.here.write ? " writes " : " reads ");
-  add_where(out, &f->raw);
+  messages_add_where(out, &f->raw);
 }
 
 /* Appends the other thread, with its block if that is another one. */
@@ -57,7 +57,7 @@ static void add_other(struct text *out, const struct check_finding *f) {
   if (blocks) add_dim(out, "block", other->block);
   add_dim(out, blocks ? " thread" : "thread", other->thread);
   text_add(out, other->write ? " wrote" : " read");
-  add_place(out, &f->other);
+  messages_add_place(out, &f->other);
 }
 
 static void add_race(struct text *out, const struct check_finding *f) {
@@ -74,7 +74,7 @@ static void add_in_flight(struct text *out, const struct check_finding *f) {
   text_add(out, ", where a copy is still on its way that ");
   add_dim(out, "thread", f->raw.other.thread);
   text_add(out, " began");
-  add_place(out, &f->other);
+  messages_add_place(out, &f->other);
   text_add(out, ": it has not waited for it");
 }
 
@@ -83,7 +83,7 @@ static void add_unwritten(struct text *out, const struct check_finding *f) {
   text_add(out, f->raw.shared ? ", which no thread of the block has written" : ", which nobody has written");
 }
 
-static void add_misaligned(struct text *out, const struct check_finding *f) {
+static void messages_add_misaligned(struct text *out, const struct check_finding *f) {
   add_access(out, f);
   text_addf(out, ": %s", f->raw.text);
 }
@@ -98,12 +98,12 @@ static void add_input(struct text *out, const struct check_finding *f) {
   text_add(out, ", which the config declares an input");
 }
 
-static void add_constant(struct text *out, const struct check_finding *f) {
+static void messages_add_constant(struct text *out, const struct check_finding *f) {
   add_access(out, f);
   text_add(out, ", which is __constant__");
 }
 
-static void add_limit(struct text *out, const struct check_finding *f) {
+static void messages_add_limit(struct text *out, const struct check_finding *f) {
   text_addf(out,
             "the kernel's static shared memory, with %s, has %lld bytes, and a block may have %d (%d where it is "
             "compiled for sm_90a, sm_100a, sm_103a or sm_110a, 101376 for sm_120a or sm_121a): use dynamic shared "
@@ -117,7 +117,7 @@ static void add_diverged(struct text *out, const struct check_finding *f) {
   text_add(out, calls ? " waits in the function called here while " : " waits here while ");
   add_dim(out, "thread", f->raw.other.thread);
   text_add(out, calls ? " waits in that called" : " waits at the barrier");
-  add_place(out, &f->other);
+  messages_add_place(out, &f->other);
 }
 
 static void add_words(struct text *out, const struct check_finding *f) {
@@ -131,7 +131,7 @@ static void add_hang(struct text *out, const struct check_finding *f) {
   if (!f->raw.other.site) return;
   add_dim(out, "thread", f->raw.other.thread);
   text_add(out, " waits");
-  add_place(out, &f->other);
+  messages_add_place(out, &f->other);
   if (f->raw.count > 1) text_addf(out, ", as do %llu more", (unsigned long long)f->raw.count - 1);
 }
 
@@ -141,7 +141,7 @@ static void add_flag_fence(struct text *out, const struct check_finding *f) {
   add_other(out, f);
   text_addf(out, ". A flag orders them, but a %s is missing %s the flag's access", f->raw.text,
             f->raw.fence_behind ? "behind" : "in front of");
-  add_place(out, &f->fence);
+  messages_add_place(out, &f->fence);
 }
 
 static void add_fence(struct text *out, const struct check_finding *f) {
@@ -162,7 +162,7 @@ static void add_fence(struct text *out, const struct check_finding *f) {
 static void add_accumulators(struct text *out, const struct check_finding *f) {
   add_who(out, &f->raw.here);
   text_add(out, " uses sums here that the product");
-  add_place(out, &f->other);
+  messages_add_place(out, &f->other);
   text_add(out, " still adds to: no wgmma.wait_group for it");
 }
 
@@ -172,7 +172,7 @@ static void (*const adders[])(struct text *, const struct check_finding *) = {
     [CUGEN_FINDING_COPY_IN_FLIGHT] = add_in_flight,
     [CUGEN_FINDING_UNINITIALISED] = add_unwritten,
     [CUGEN_FINDING_OUT_OF_BOUNDS] = add_access,
-    [CUGEN_FINDING_MISALIGNED] = add_misaligned,
+    [CUGEN_FINDING_MISALIGNED] = messages_add_misaligned,
     [CUGEN_FINDING_INDEX] = add_index,
     [CUGEN_FINDING_INPUT_WRITE] = add_input,
     [CUGEN_FINDING_DIVERGENCE] = add_diverged,
@@ -185,8 +185,8 @@ static void (*const adders[])(struct text *, const struct check_finding *) = {
     [CUGEN_FINDING_ASYNC_MISUSE] = add_words,
     [CUGEN_FINDING_TRAP] = add_words,
     [CUGEN_FINDING_SAME_VALUE] = add_race,
-    [CUGEN_FINDING_CONSTANT_WRITE] = add_constant,
-    [CUGEN_FINDING_SHARED_LIMIT] = add_limit,
+    [CUGEN_FINDING_CONSTANT_WRITE] = messages_add_constant,
+    [CUGEN_FINDING_SHARED_LIMIT] = messages_add_limit,
     [CUGEN_FINDING_LAUNCH] = add_words,
 };
 

@@ -14,7 +14,7 @@
 
 enum rank { RANK_WAITING, RANK_ADDRESS, RANK_UNORDERED, RANK_UNWRITTEN, RANK_END, RANK_RESULT, RANK_NOTE };
 
-static enum rank rank_of(cugen_finding_kind kind) {
+static enum rank order_rank_of(cugen_finding_kind kind) {
   switch (kind) {
   case CUGEN_FINDING_DIVERGENCE:
   case CUGEN_FINDING_EXITED:
@@ -43,7 +43,7 @@ static enum rank rank_of(cugen_finding_kind kind) {
 
 static int by_cause(const void *a, const void *b) {
   const struct check_finding *x = a, *y = b;
-  const enum rank left = rank_of(x->kind), right = rank_of(y->kind);
+  const enum rank left = order_rank_of(x->kind), right = order_rank_of(y->kind);
   if (left != right) return left < right ? -1 : 1;
   const int files = strcmp(x->here.file, y->here.file);
   if (files) return files;
@@ -74,7 +74,7 @@ void findings_sort(struct check_finding *findings, size_t count) {
 /* Whether the kind is about missing order. Such findings may share one missing barrier, whereas
    each line with a wrong address is a mistake of its own. */
 static bool is_of_order(cugen_finding_kind kind) {
-  return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE || rank_of(kind) == RANK_UNORDERED;
+  return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE || order_rank_of(kind) == RANK_UNORDERED;
 }
 
 static bool same_cause(const struct check_finding *a, const struct check_finding *b) {
@@ -83,7 +83,7 @@ static bool same_cause(const struct check_finding *a, const struct check_finding
          a->fence.line == b->fence.line && a->waiver == b->waiver;
 }
 
-static void add_place(const struct check_finding *f, const struct check_finding *first, struct text *out) {
+static void order_add_place(const struct check_finding *f, const struct check_finding *first, struct text *out) {
   enum { MOST = 8 };
   if (first->places > MOST) return;
   text_addf(out, "%s%s:%d", out->length ? ", " : "", f->here.file, f->here.line);
@@ -106,7 +106,7 @@ size_t findings_join(struct check_finding *findings, size_t count, size_t words)
         findings[left++] = *f;
         continue;
       }
-      add_place(f, first, &also);
+      order_add_place(f, first, &also);
       first->places++;
       first->count += f->count;
       first->on_check |= f->on_check;
@@ -119,12 +119,12 @@ size_t findings_join(struct check_finding *findings, size_t count, size_t words)
   return kept;
 }
 
-static int by_number(const void *a, const void *b) {
+static int order_by_number(const void *a, const void *b) {
   const struct check_skip *x = a, *y = b;
   if (x->first != y->first) return x->first < y->first ? -1 : 1;
   return strcmp(x->why, y->why);
 }
 
 void skips_sort(struct check_skip *skips, size_t count) {
-  if (count) qsort(skips, count, sizeof *skips, by_number);
+  if (count) qsort(skips, count, sizeof *skips, order_by_number);
 }

@@ -127,7 +127,7 @@ static int keep_drawn(struct branch_sample *s, const struct drawn *drawn, cugen_
 }
 
 /* A variant that does not expand has no source and no branches. */
-static int draw(struct branch_sample *s, const struct drawn *drawn, cugen_error *err) {
+static int sample_draw(struct branch_sample *s, const struct drawn *drawn, cugen_error *err) {
   const struct check_problem *p = &s->list->problems[drawn->problem];
   struct variant variant;
   struct kernel_spec spec = {0};
@@ -153,7 +153,7 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
     for (uint64_t n = 0; n < draws && n < all[i].valid && !status; n++) {
       const bool each = n == 0 || all[i].valid <= draws;
       const uint64_t index = all[i].first + (each ? n : random_next(s->state) % all[i].valid);
-      status = draw(s, &(struct drawn){problem, index, i}, err);
+      status = sample_draw(s, &(struct drawn){problem, index, i}, err);
     }
   }
   return status;

@@ -27,7 +27,7 @@ static int add_others(const struct tune_target *target, const struct check_optio
   return CUGEN_OK;
 }
 
-static bool same_values(const struct problem *a, const struct problem *b) {
+static bool selection_same_values(const struct problem *a, const struct problem *b) {
   size_t i = 0;
   while (i < a->count && value_equal(a->values[i], b->values[i])) i++;
   return i == a->count;
@@ -44,7 +44,7 @@ static int add_family(const struct tune_target *target, const struct check_optio
     if (owner->check[i].type != VALUE_NIL && !check_list_fixed(options, target->config->problems[i].name))
       base->values[i] = owner->check[i];
   for (*out = 0; *out < number; ++*out) {
-    if (!same_values(base, &list->problems[list->families[*out].first].problem)) continue;
+    if (!selection_same_values(base, &list->problems[list->families[*out].first].problem)) continue;
     check_list_drop(list);
     return CUGEN_OK;
   }
@@ -54,7 +54,7 @@ static int add_family(const struct tune_target *target, const struct check_optio
 }
 
 /* Whether the variant's text names this implementation. */
-static bool is_named(const char *variant, const struct config_implementation *implementation) {
+static bool selection_is_named(const char *variant, const struct config_implementation *implementation) {
   const size_t length = strcspn(variant, " ");
   return strncmp(variant, implementation->name, length) == 0 && !implementation->name[length];
 }
@@ -68,7 +68,7 @@ static int make_families(const struct tune_target *target, const struct check_op
   list->family_of = calloc(config->implementation_count + 1, sizeof *list->family_of);
   if (!list->families || !list->family_of) return error_memory(err);
   for (size_t i = 0; i < config->implementation_count && options->variant; i++)
-    if (is_named(options->variant, &config->implementations[i])) named = &config->implementations[i];
+    if (selection_is_named(options->variant, &config->implementations[i])) named = &config->implementations[i];
   size_t ignored;
   int status = add_family(target, options, list, named && named->check ? named : NULL, &ignored, err);
   for (size_t i = 0; i < config->implementation_count && !options->variant && !status; i++)
@@ -90,16 +90,16 @@ static int make_problems(const struct tune_target *target, const struct check_op
 
 /* ---- Variants ---- */
 
-static int by_text(const void *a, const void *b) {
+static int selection_by_text(const void *a, const void *b) {
   const struct check_run *x = *(const struct check_run *const *)a, *y = *(const struct check_run *const *)b;
   return (x->text > y->text) - (x->text < y->text);
 }
 
-static int number_variants(struct check_list *list, cugen_error *err) {
+static int selection_number_variants(struct check_list *list, cugen_error *err) {
   struct check_run **sorted = calloc(list->run_count + 1, sizeof *sorted);
   if (!sorted) return error_memory(err);
   for (size_t i = 0; i < list->run_count; i++) sorted[i] = &list->runs[i];
-  qsort(sorted, list->run_count, sizeof *sorted, by_text);
+  qsort(sorted, list->run_count, sizeof *sorted, selection_by_text);
   for (size_t i = 0; i < list->run_count; i++) {
     list->variant_count += i == 0 || sorted[i]->text != sorted[i - 1]->text;
     sorted[i]->variant = list->variant_count - 1;
@@ -129,7 +129,7 @@ static int add_numbered(const struct tune_target *target, struct check_list *lis
   return status ? status : check_sizes_around(target, list, family, index, only, err);
 }
 
-static int choose(const struct tune_target *target, const struct check_options *options, struct check_list *out,
+static int selection_choose(const struct tune_target *target, const struct check_options *options, struct check_list *out,
                   cugen_error *err) {
   uint64_t state = options->seed;
   int status = make_problems(target, options, out, err);
@@ -148,6 +148,6 @@ static int choose(const struct tune_target *target, const struct check_options *
 int check_select(const struct tune_target *target, const struct check_options *options, struct check_list *out,
                  cugen_error *err) {
   *out = (struct check_list){0};
-  const int status = choose(target, options, out, err);
-  return status ? status : number_variants(out, err);
+  const int status = selection_choose(target, options, out, err);
+  return status ? status : selection_number_variants(out, err);
 }

@@ -8,7 +8,7 @@
 
 /* ---- Sizes of a family ---- */
 
-static int keep(struct check_list *list, const char *name, int64_t value, const struct size_growth *growth,
+static int sizes_keep(struct check_list *list, const char *name, int64_t value, const struct size_growth *growth,
                 cugen_error *err) {
   struct text why = {0}, setting = {0};
   struct check_kept *grown = array_grow(list->kept, list->kept_count, sizeof *grown);
@@ -49,12 +49,12 @@ static int open_sizes(const struct tune_target *target, const struct check_optio
   for (size_t i = 0; i < family->base.count && !status; i++)
     if (family->sizes.growth[i].known && !family->sizes.vary[i])
       status =
-          keep(list, target->config->problems[i].name, family->base.values[i].integer, &family->sizes.growth[i], err);
+          sizes_keep(list, target->config->problems[i].name, family->base.values[i].integer, &family->sizes.growth[i], err);
   return status;
 }
 
 /* Appends a problem with these values to the list. */
-static int add_problem(struct check_list *list, size_t number, const struct value *values, cugen_error *err) {
+static int sizes_add_problem(struct check_list *list, size_t number, const struct value *values, cugen_error *err) {
   const struct check_family *family = &list->families[number];
   struct problem *p = check_list_problem(list, number, &family->base, err);
   if (!p) return CUGEN_ERROR_MEMORY;
@@ -69,7 +69,7 @@ int check_sizes_add(const struct tune_target *target, const struct check_options
   int status = open_sizes(target, options, list, number, err);
   if (!status) status = sizes_plain(&family->sizes, &sizes, err);
   for (size_t i = 0; i < sizes.count && !status; i++) {
-    status = add_problem(list, number, sizes.values + i * family->base.count, err);
+    status = sizes_add_problem(list, number, sizes.values + i * family->base.count, err);
     if (!status) list->problems[list->problem_count - 1].whole = i == 0;
   }
   family->count = list->problem_count - family->first;
@@ -92,7 +92,7 @@ static bool is_problem(const struct check_problem *p, size_t number, const struc
 
 /* Finds or appends the problem with these values; SIZE_MAX in *out: it is impossible, or there
    are too many. */
-static int find_problem(const struct tune_target *target, struct check_list *list, size_t number,
+static int sizes_find_problem(const struct tune_target *target, struct check_list *list, size_t number,
                         const struct value *values, size_t *out, cugen_error *err) {
   size_t around = 0;
   for (*out = 0; *out < list->problem_count; ++*out) {
@@ -101,7 +101,7 @@ static int find_problem(const struct tune_target *target, struct check_list *lis
   }
   *out = SIZE_MAX;
   if (around == MOST_AROUND) return CUGEN_OK;
-  int status = add_problem(list, number, values, err);
+  int status = sizes_add_problem(list, number, values, err);
   if (status) return status;
   struct check_problem *added = &list->problems[list->problem_count - 1];
   added->around = true;
@@ -121,7 +121,7 @@ static int run_around(const struct tune_target *target, struct check_list *list,
     const size_t which = (only + i) % sizes->count;
     size_t problem;
     uint64_t there;
-    status = find_problem(target, list, number, sizes->values + which * count, &problem, err);
+    status = sizes_find_problem(target, list, number, sizes->values + which * count, &problem, err);
     if (status || problem == SIZE_MAX || !space_look_up(list->problems[problem].space, text, &there)) continue;
     ran = !check_list_ran(list, problem, there);
     if (ran) status = check_list_run(list, problem, there, err);

@@ -4,21 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_blank(char c) {
+static bool waivers_is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
 /* Whether the text begins with `part`, blanks of both apart. */
 static bool begins_with(const char *at, const char *end, const char *part) {
   for (; *part; part++) {
-    if (is_blank(*part)) continue;
-    while (at < end && is_blank(*at)) at++;
+    if (waivers_is_blank(*part)) continue;
+    while (at < end && waivers_is_blank(*at)) at++;
     if (at == end || *at++ != *part) return false;
   }
   return true;
 }
 
-static bool has_part(const char *line, size_t length, const char *part) {
+static bool waivers_has_part(const char *line, size_t length, const char *part) {
   for (size_t i = 0; i < length; i++)
     if (begins_with(line + i, line + length, part)) return true;
   return false;
@@ -26,7 +26,7 @@ static bool has_part(const char *line, size_t length, const char *part) {
 
 /* Reads `#line 12 "k.cu"`, which sets the number and file of the next line. Returns false for
    any other line. */
-static bool read_directive(const char *text, int *line, const char **file) {
+static bool waivers_read_directive(const char *text, int *line, const char **file) {
   char *end;
   if (strncmp(text, "#line ", 6) != 0) return false;
   *line = (int)strtol(text + 6, &end, 10);
@@ -40,9 +40,9 @@ static bool is_in_line(const char *source, const struct source_place *here, cons
   const char *file = "";
   int line = 0;
   for (const char *at = source; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-    if (read_directive(at, &line, &file)) continue;
+    if (waivers_read_directive(at, &line, &file)) continue;
     const bool meant = line++ == here->line && strncmp(file, here->file, length) == 0 && file[length] == '"';
-    if (meant && has_part(at, strcspn(at, "\n"), part)) return true;
+    if (meant && waivers_has_part(at, strcspn(at, "\n"), part)) return true;
   }
   return false;
 }

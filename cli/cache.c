@@ -12,7 +12,7 @@
 #include "settings.h"
 #include "table.h"
 
-static int take_filter(struct cli *cli, cugen_cache_filter *out) {
+static int cli_cache_take_filter(struct cli *cli, cugen_cache_filter *out) {
   double age = 0;
   *out = (cugen_cache_filter)CUGEN_CACHE_FILTER_INIT;
   int status = options_seconds(cli, OPTION_OLDER_THAN, &age);
@@ -25,7 +25,7 @@ static int take_filter(struct cli *cli, cugen_cache_filter *out) {
   return status;
 }
 
-static json_t *integer(int64_t value) {
+static json_t *cache_integer(int64_t value) {
   return json_integer((json_int_t)value);
 }
 
@@ -35,7 +35,7 @@ static json_t *path_json(struct cli *cli) {
   return json_stringn(path, (size_t)length);
 }
 
-static json_t *portfolios_json(const cugen_portfolio *portfolios, size_t count) {
+static json_t *cache_portfolios_json(const cugen_portfolio *portfolios, size_t count) {
   json_t *array = json_array();
   for (size_t i = 0; i < count; i++) json_array_append_new(array, portfolio_json(&portfolios[i]));
   return array;
@@ -143,12 +143,12 @@ static json_t *set_json(const cugen_cache_set *set) {
   json_object_set_new(object, "device", json_string(set->device));
   json_object_set_new(object, "options", json_string(set->options));
   json_object_set_new(object, "measure", json_optional_string(set->measure));
-  json_object_set_new(object, "records", integer((int64_t)set->records));
-  json_object_set_new(object, "failed", integer((int64_t)set->failed));
-  json_object_set_new(object, "history", integer((int64_t)set->history));
+  json_object_set_new(object, "records", cache_integer((int64_t)set->records));
+  json_object_set_new(object, "failed", cache_integer((int64_t)set->failed));
+  json_object_set_new(object, "history", cache_integer((int64_t)set->history));
   json_object_set_new(object, "best", json_optional_string(set->best));
   json_object_set_new(object, "seconds", *set->best ? json_number(set->seconds) : json_null());
-  json_object_set_new(object, "measured_at", integer(set->measured_at));
+  json_object_set_new(object, "measured_at", cache_integer(set->measured_at));
   return object;
 }
 
@@ -165,7 +165,7 @@ static int print_listing_json(struct cli *cli, const struct listing *l) {
   json_object_set_new(object, "cache", path_json(cli));
   json_object_set_new(object, "sets", sets);
   for (size_t i = 0; i < l->count; i++) json_array_append_new(sets, set_json(&l->sets[i]));
-  json_object_set_new(object, "portfolios", portfolios_json(l->portfolios, l->portfolio_count));
+  json_object_set_new(object, "portfolios", cache_portfolios_json(l->portfolios, l->portfolio_count));
   return cli_print_json(cli, object);
 }
 
@@ -183,7 +183,7 @@ static int print_listing(struct cli *cli, const struct listing *l) {
 int command_cache_ls(struct cli *cli) {
   cugen_cache_filter filter;
   struct listing l = {0};
-  int status = take_filter(cli, &filter);
+  int status = cli_cache_take_filter(cli, &filter);
   if (!status) status = cli_open_cache(cli);
   if (!status) status = api_cache_list(cli->lib, &filter, &l.sets, &l.count, &cli->error);
   if (!status) status = api_cache_portfolios(cli->lib, &filter, &l.portfolios, &l.portfolio_count, &cli->error);
@@ -193,7 +193,7 @@ int command_cache_ls(struct cli *cli) {
 
 /* ---- show ---- */
 
-static const char *state_of(const cugen_stored_record *stored) {
+static const char *cache_state_of(const cugen_stored_record *stored) {
   return stored->superseded ? "replaced" : stored->current ? "current" : "stale";
 }
 
@@ -221,7 +221,7 @@ static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t 
     const bool right = record->outcome == CUGEN_OUTCOME_OK;
     if (!skipped) table_cell(&table, record->energy > 0 ? print_joules(record->energy).text : "-");
     table_cell(&table, right ? print_seconds(record->seconds).text : outcome_text((int)record->outcome));
-    table_cell(&table, state_of(&all[i]));
+    table_cell(&table, cache_state_of(&all[i]));
     table_cell(&table, print_moment(all[i].measured_at).text);
     table_cell(&table, print_version(all[i].driver_version).text);
     table_cell(&table, print_version(all[i].nvrtc_version).text);
@@ -231,7 +231,7 @@ static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t 
 }
 
 /* Prints the portfolios that a plan reads for problems of this class. */
-static int print_portfolios(struct cli *cli) {
+static int cache_print_portfolios(struct cli *cli) {
   const cugen_portfolio *portfolios;
   size_t count;
   int status = api_kernel_portfolios(cli->kernel, &portfolios, &count, &cli->error);
@@ -256,12 +256,12 @@ static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t c
   json_object_set_new(object, "records", array);
   for (size_t i = 0; i < count; i++) {
     json_t *record = json_record(&all[i].record);
-    json_object_set_new(record, "state", json_string(state_of(&all[i])));
-    json_object_set_new(record, "driver_version", integer(all[i].driver_version));
-    json_object_set_new(record, "nvrtc_version", integer(all[i].nvrtc_version));
+    json_object_set_new(record, "state", json_string(cache_state_of(&all[i])));
+    json_object_set_new(record, "driver_version", cache_integer(all[i].driver_version));
+    json_object_set_new(record, "nvrtc_version", cache_integer(all[i].nvrtc_version));
     json_array_append_new(array, record);
   }
-  json_object_set_new(object, "portfolios", portfolios_json(portfolios, portfolio_count));
+  json_object_set_new(object, "portfolios", cache_portfolios_json(portfolios, portfolio_count));
   return cli_print_json(cli, object);
 }
 
@@ -276,7 +276,7 @@ int command_cache_show(struct cli *cli) {
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   for (size_t i = 0; i < count; i++) stale += !all[i].current && !all[i].superseded;
   if (count) status = print_stored(cli, all, count);
-  if (!status) status = print_portfolios(cli);
+  if (!status) status = cache_print_portfolios(cli);
   if (status || (!count && cli_remark_no_cache(cli))) return status;
   char *why = !count || stale ? hint_text(cli, "cache why") : NULL;
   if (why)
@@ -294,12 +294,12 @@ static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, co
   json_t *object = json_object();
   json_object_set_new(object, "cache", path_json(cli));
   json_object_set_new(object, flag, json_boolean(value));
-  json_object_set_new(object, "sets", integer((int64_t)counts->sets));
-  json_object_set_new(object, "records", integer((int64_t)counts->records));
-  json_object_set_new(object, "history", integer((int64_t)counts->history));
-  json_object_set_new(object, "images", integer((int64_t)counts->images));
-  json_object_set_new(object, "image_bytes", integer(counts->image_bytes));
-  json_object_set_new(object, "portfolios", integer((int64_t)counts->portfolios));
+  json_object_set_new(object, "sets", cache_integer((int64_t)counts->sets));
+  json_object_set_new(object, "records", cache_integer((int64_t)counts->records));
+  json_object_set_new(object, "history", cache_integer((int64_t)counts->history));
+  json_object_set_new(object, "images", cache_integer((int64_t)counts->images));
+  json_object_set_new(object, "image_bytes", cache_integer(counts->image_bytes));
+  json_object_set_new(object, "portfolios", cache_integer((int64_t)counts->portfolios));
   return object;
 }
 
@@ -349,7 +349,7 @@ static void remark_others(struct cli *cli, const cugen_cache_filter *filter) {
 
 static int print_good(struct cli *cli, const cugen_cache_counts *counts) {
   json_t *object = counts_json(cli, counts, "good", true);
-  json_object_set_new(object, "foreign_images", integer((int64_t)counts->foreign_images));
+  json_object_set_new(object, "foreign_images", cache_integer((int64_t)counts->foreign_images));
   return cli_print_json(cli, object);
 }
 
@@ -381,7 +381,7 @@ int command_cache_rm(struct cli *cli) {
   cugen_cache_filter filter;
   cugen_cache_counts counts;
   int status = check_meaning(cli);
-  if (!status) status = take_filter(cli, &filter);
+  if (!status) status = cli_cache_take_filter(cli, &filter);
   if (!status) status = cli_open_cache(cli);
   if (!status) status = api_cache_remove(cli->lib, &filter, 0, &counts, &cli->error);
   if (status) return status;

@@ -39,7 +39,7 @@ struct reading {
 
 static const char *const plan_words[7] = {"exact", "near", "portfolio", "other_gpu", "default", "pinned", "none"};
 
-static int fail_at(const struct reading *reading, const char *why) {
+static int capture_fail_at(const struct reading *reading, const char *why) {
   cli_fail(reading->cli, CUGEN_ERROR_USAGE, "%s:%zu: %s", reading->path, reading->number, why);
   return cli_place(reading->cli, reading->path, reading->number);
 }
@@ -47,7 +47,7 @@ static int fail_at(const struct reading *reading, const char *why) {
 /* ---- One line ---- */
 
 /* Returns NULL if there is no memory. */
-static struct captured *find(struct reading *reading, const char *problem) {
+static struct captured *capture_find(struct reading *reading, const char *problem) {
   const json_t *known = json_object_get(reading->problems, problem);
   if (known) return &reading->all[json_integer_value(known)];
   if (reading->count == reading->capacity) {
@@ -67,20 +67,20 @@ static void count_plan(struct reading *reading, const char *plan, double opens) 
     if (strcmp(plan, plan_words[i]) == 0) reading->served[i] += opens;
 }
 
-static int add_object(struct reading *reading, json_t *object) {
+static int capture_add_object(struct reading *reading, json_t *object) {
   const char *kernel, *problem, *plan;
   json_int_t version = 0, opens, launches;
   double seconds;
   if (json_unpack(object, "{s:I}", "cugen_capture", &version) || version != VERSION)
-    return fail_at(reading, "the line's version is not 1: a newer cugen wrote it");
+    return capture_fail_at(reading, "the line's version is not 1: a newer cugen wrote it");
   if (json_unpack(object, "{s:s, s:s, s:s, s:F, s:I, s:I}", "kernel", &kernel, "problem", &problem, "plan", &plan,
                   "seconds", &seconds, "opens", &opens, "launches", &launches) ||
       opens < 0 || launches < 0 || !(seconds >= 0 && seconds < 1e6))
-    return fail_at(reading, "a field is missing or has a wrong value; CUGEN_CAPTURE writes such lines");
+    return capture_fail_at(reading, "a field is missing or has a wrong value; CUGEN_CAPTURE writes such lines");
   if (strcmp(kernel, cugen_kernel_name(reading->cli->kernel)) != 0) return reading->others++, CUGEN_OK;
   if (reading->count == MOST_PROBLEMS)
-    return fail_at(reading, "more than a million problems: not all can be weighed");
-  struct captured *one = find(reading, problem);
+    return capture_fail_at(reading, "more than a million problems: not all can be weighed");
+  struct captured *one = capture_find(reading, problem);
   if (!one) return cli_fail(reading->cli, CUGEN_ERROR_MEMORY, "out of memory");
   one->opens += (double)opens;
   one->launches += (double)launches;
@@ -109,23 +109,23 @@ static const char *last_mark(const char *text, size_t length) {
 
 /* Adds a line. cugen writes a line together with its end in one call. So a cut line is either
    joined with the following one, whose end is complete, or the last line of the file. */
-static int add_line(struct reading *reading, const char *text, size_t length, bool ended) {
+static int capture_add_line(struct reading *reading, const char *text, size_t length, bool ended) {
   json_error_t why;
   while (length && strchr(" \t\r", text[length - 1])) length--;
   if (!length) return CUGEN_OK;
   if (!begins_as_one(text, length))
-    return fail_at(reading, "this is no line that CUGEN_CAPTURE wrote; --problems reads lines such as M=64 N=128");
+    return capture_fail_at(reading, "this is no line that CUGEN_CAPTURE wrote; --problems reads lines such as M=64 N=128");
   const char *last = last_mark(text, length);
   if (last && last > text) reading->cut++, length -= (size_t)(last - text), text = last;
   json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
   if (!object && !ended) return reading->cut++, CUGEN_OK;
-  if (!object) return fail_at(reading, "this is no line that CUGEN_CAPTURE wrote: it is no JSON object");
-  const int status = add_object(reading, object);
+  if (!object) return capture_fail_at(reading, "this is no line that CUGEN_CAPTURE wrote: it is no JSON object");
+  const int status = capture_add_object(reading, object);
   json_decref(object);
   return status;
 }
 
-static int read_lines(struct reading *reading) {
+static int capture_read_lines(struct reading *reading) {
   struct cugen_input *input;
   cugen_input_options options = CUGEN_INPUT_OPTIONS_INIT;
   cugen_error *error = &reading->cli->error;
@@ -140,7 +140,7 @@ static int read_lines(struct reading *reading) {
     reading->number++;
     status = api_input_line(input, &line, &length, &whole, error);
     if (status || !line) break;
-    status = add_line(reading, line, length, whole);
+    status = capture_add_line(reading, line, length, whole);
   }
   api_input_close(input);
   return status;
@@ -156,7 +156,7 @@ static double usual_seconds(const struct reading *reading) {
   return count ? sum / (double)count : 1;
 }
 
-static int compare(const void *a, const void *b) {
+static int capture_compare(const void *a, const void *b) {
   const struct captured *left = a, *right = b;
   if (left->weight != right->weight) return left->weight < right->weight ? 1 : -1;
   return left->line < right->line ? -1 : left->line > right->line;
@@ -171,10 +171,10 @@ static void weigh(struct reading *reading) {
     struct captured *one = &reading->all[i];
     one->weight = fmax(one->opens, one->launches) * (one->seconds > 0 ? one->seconds : usual);
   }
-  qsort(reading->all, reading->count, sizeof *reading->all, compare);
+  qsort(reading->all, reading->count, sizeof *reading->all, capture_compare);
 }
 
-static int add_problem(const struct reading *reading, const struct captured *one, struct problem_set *out) {
+static int capture_add_problem(const struct reading *reading, const struct captured *one, struct problem_set *out) {
   char *where;
   if (asprintf(&where, "%s:%zu: %s: ", reading->path, one->line, one->problem) < 0)
     return cli_fail(reading->cli, CUGEN_ERROR_MEMORY, "out of memory");
@@ -192,11 +192,11 @@ static int add_problems(struct reading *reading, struct problem_set *out) {
   weigh(reading);
   if (count < reading->count)
     cli_remark(reading->cli, "%s: the %zu heaviest problems are tuned", reading->path, count);
-  for (size_t i = 0; i < count && !status; i++) status = add_problem(reading, &reading->all[i], out);
+  for (size_t i = 0; i < count && !status; i++) status = capture_add_problem(reading, &reading->all[i], out);
   return status;
 }
 
-static void remark(const struct reading *reading) {
+static void capture_remark(const struct reading *reading) {
   const struct cli *cli = reading->cli;
   char served[160] = "";
   double opens = 0, launches = 0;
@@ -211,11 +211,11 @@ static void remark(const struct reading *reading) {
   if (reading->cut) cli_remark(cli, "%s: lines that are not whole, left out: %zu", reading->path, reading->cut);
 }
 
-static int conclude(struct reading *reading, struct problem_set *out) {
+static int capture_conclude(struct reading *reading, struct problem_set *out) {
   if (!reading->count)
     return cli_fail(reading->cli, CUGEN_ERROR_USAGE, "%s: no problem of %s is in it (lines of other configs: %zu)",
                     reading->path, cugen_kernel_name(reading->cli->kernel), reading->others);
-  remark(reading);
+  capture_remark(reading);
   const int status = add_problems(reading, out);
   if (!status) problem_set_remark_unused(reading->cli, out, reading->path);
   return status;
@@ -223,8 +223,8 @@ static int conclude(struct reading *reading, struct problem_set *out) {
 
 int capture_read(struct cli *cli, struct problem_set *out) {
   struct reading reading = {.cli = cli, .path = cli->values[OPTION_FROM], .problems = json_object()};
-  int status = reading.problems ? read_lines(&reading) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  if (!status) status = conclude(&reading, out);
+  int status = reading.problems ? capture_read_lines(&reading) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!status) status = capture_conclude(&reading, out);
   json_decref(reading.problems);
   free(reading.all);
   return status;

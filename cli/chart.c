@@ -23,7 +23,7 @@ static char mark_of(size_t implementation) {
   return implementation < sizeof marks - 1 ? marks[implementation] : '+';
 }
 
-static bool is_mark(char c) {
+static bool chart_is_mark(char c) {
   return c == '+' || (c && strchr(marks, c));
 }
 
@@ -34,12 +34,12 @@ struct canvas {
   int columns, rows;
 };
 
-static void put(struct canvas *c, double column, double row, char mark) {
+static void chart_put(struct canvas *c, double column, double row, char mark) {
   int x = (int)lround(column), y = (int)lround(row);
   if (x >= 0 && x < c->columns && y >= 0 && y < c->rows) c->cells[y * c->columns + x] = mark;
 }
 
-static double row_of(const struct canvas *c, double log_y) {
+static double chart_row_of(const struct canvas *c, double log_y) {
   return (c->range.y1 - log_y) / (c->range.y1 - c->range.y0) * (c->rows - 1);
 }
 
@@ -48,31 +48,31 @@ static void put_roof(struct canvas *c, double peak, double bandwidth) {
   for (int x = 0; x < c->columns; x++) {
     double log_x = c->range.x0 + (c->range.x1 - c->range.x0) * x / (c->columns - 1);
     double y = ranges_attainable(&c->range, log_x, peak, bandwidth > 0 ? bandwidth : 1);
-    put(c, x, row_of(c, y), y < log10(peak) - 1e-9 ? '/' : '-');
+    chart_put(c, x, chart_row_of(c, y), y < log10(peak) - 1e-9 ? '/' : '-');
   }
 }
 
-static double column_at(const struct canvas *c, double log_x) {
+static double chart_column_at(const struct canvas *c, double log_x) {
   return (log_x - c->range.x0) / (c->range.x1 - c->range.x0) * (c->columns - 1);
 }
 
 /* In its implementation's lane, or by what it requests. */
-static double column_of(const struct canvas *c, const cugen_record *record) {
-  if (c->range.roof) return column_at(c, ranges_log_intensity(record));
+static double chart_column_of(const struct canvas *c, const cugen_record *record) {
+  if (c->range.roof) return chart_column_at(c, ranges_log_intensity(record));
   double count, at = ranges_place_of(c->f, findings_implementation(c->f, record->variant), &count);
   return (at + 0.5) / count * c->columns;
 }
 
 /* Upright: the problem's own intensity. */
-static void put_own(struct canvas *c) {
+static void chart_put_own(struct canvas *c) {
   for (int y = 0; y < c->rows && c->range.roof && ranges_has_own(c->f); y++)
-    put(c, column_at(c, log10(ranges_own_intensity(c->f))), y, ':');
+    chart_put(c, chart_column_at(c, log10(ranges_own_intensity(c->f))), y, ':');
 }
 
 static bool is_free(const struct canvas *c, int x, int y) {
   if (x < 0 || x >= c->columns || y < 0 || y >= c->rows) return false;
   const char cell = c->cells[y * c->columns + x];
-  return cell != 'o' && !is_mark(cell);
+  return cell != 'o' && !chart_is_mark(cell);
 }
 
 /* Beside its best, where no other number or best is: the first free place of those around it, or further to the right. */
@@ -81,49 +81,49 @@ static void put_beside(struct canvas *c, int x, int y, char mark) {
                                   {1, 1}, {-1, -1}, {-1, 1}, {1, 0}, {-1, 0}};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++)
     if (is_free(c, x + places[i][0], y + places[i][1])) {
-      put(c, x + places[i][0], y + places[i][1], mark);
+      chart_put(c, x + places[i][0], y + places[i][1], mark);
       return;
     }
   for (x += 3; x < c->columns && !is_free(c, x, y);) x++;
-  put(c, x, y, mark);
+  chart_put(c, x, y, mark);
 }
 
 /* The number of an implementation: in its lane, or beside its best. */
-static void put_number(struct canvas *c, size_t implementation) {
+static void chart_put_number(struct canvas *c, size_t implementation) {
   const cugen_record *best = c->f->implementations[implementation].best;
-  const double column = column_of(c, best), row = row_of(c, log10(findings_rate(best)));
+  const double column = chart_column_of(c, best), row = chart_row_of(c, log10(findings_rate(best)));
   if (c->range.roof)
     put_beside(c, (int)lround(column), (int)lround(row), mark_of(implementation));
   else
-    put(c, column, row, mark_of(implementation));
+    chart_put(c, column, row, mark_of(implementation));
 }
 
 /* The best are drawn after all others, and all of them before a number. */
 static void put_points(struct canvas *c) {
   for (size_t i = c->f->right_count; i-- > 0;)
-    put(c, column_of(c, c->f->right[i]), row_of(c, log10(findings_rate(c->f->right[i]))), '.');
+    chart_put(c, chart_column_of(c, c->f->right[i]), chart_row_of(c, log10(findings_rate(c->f->right[i]))), '.');
   for (size_t i = 0; i < c->f->implementation_count && c->range.roof; i++) {
     const cugen_record *best = c->f->implementations[i].best;
-    if (best) put(c, column_of(c, best), row_of(c, log10(findings_rate(best))), 'o');
+    if (best) chart_put(c, chart_column_of(c, best), chart_row_of(c, log10(findings_rate(best))), 'o');
   }
   for (size_t i = 0; i < c->f->implementation_count; i++)
-    if (c->f->implementations[i].best) put_number(c, i);
+    if (c->f->implementations[i].best) chart_put_number(c, i);
 }
 
 /* The round rate nearest to a row; "" when none is near. */
-static struct shown row_tick(const struct canvas *c, int row, bool flops) {
+static struct shown chart_row_tick(const struct canvas *c, int row, bool flops) {
   bool fine = c->range.y1 - c->range.y0 < 2.2;
   for (double log = plot_first_tick(c->range.y0, fine); log <= c->range.y1; plot_next_tick(&log, fine))
-    if ((int)lround(row_of(c, log)) == row) return plot_rate(pow(10, log), flops);
+    if ((int)lround(chart_row_of(c, log)) == row) return plot_rate(pow(10, log), flops);
   return (struct shown){""};
 }
 
-static void print_canvas(const struct canvas *c, FILE *out) {
+static void chart_print_canvas(const struct canvas *c, FILE *out) {
   bool flops = c->f->right[0]->flops > 0;
   for (int y = 0; y < c->rows; y++) {
     int length = c->columns;
     while (length && c->cells[y * c->columns + length - 1] == ' ') length--;
-    fprintf(out, "%13s |%.*s\n", row_tick(c, y, flops).text, length, c->cells + y * c->columns);
+    fprintf(out, "%13s |%.*s\n", chart_row_tick(c, y, flops).text, length, c->cells + y * c->columns);
   }
   fprintf(out, "%13s +", "");
   for (int x = 0; x < c->columns; x++) putc('-', out);
@@ -153,11 +153,11 @@ int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
   memset(c.cells, ' ', (size_t)columns * (size_t)rows);
   c.range = ranges_find(f);
   bool flops = f->right[0]->flops > 0;
-  put_own(&c);
+  chart_put_own(&c);
   if (flops) put_roof(&c, records_multiply_adds(&f->ceilings), findings_bandwidth(f));
   put_roof(&c, flops ? findings_peak(f) : findings_bandwidth(f), findings_bandwidth(f));
   put_points(&c);
-  print_canvas(&c, out);
+  chart_print_canvas(&c, out);
   print_keys(&c, out);
   free(c.cells);
   return CUGEN_OK;

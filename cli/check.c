@@ -9,7 +9,7 @@
 #include "stop.h"
 #include "table.h"
 
-static int read_options(struct cli *cli, cugen_check_options *options) {
+static int check_read_options(struct cli *cli, cugen_check_options *options) {
   size_t seed = 1, threads = 0;
   int status = options_count(cli, OPTION_SEED, 0, &seed);
   if (!status) status = options_count(cli, OPTION_THREADS, 1, &threads);
@@ -34,7 +34,7 @@ static int read_options(struct cli *cli, cugen_check_options *options) {
   return CUGEN_OK;
 }
 
-static int on_progress(const cugen_check_progress *state, void *context) {
+static int cli_check_on_progress(const cugen_check_progress *state, void *context) {
   const cugen_progress line = {
       .done = state->done, .planned = state->planned, .failed = state->findings, .remaining = -1};
   progress_draw(context, &line);
@@ -61,22 +61,22 @@ static void views_close(struct views *v) {
   free((void *)v->by);
 }
 
-static bool same_line(const char *file, int line, const char *other, int other_line) {
+static bool check_same_line(const char *file, int line, const char *other, int other_line) {
   return line == other_line && strcmp(file, other) == 0;
 }
 
 /* Returns true for equal findings. The two accesses of a race may be described in either order. */
-static bool same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
+static bool cli_check_same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
   if (a->kind != b->kind) return false;
-  const bool straight = same_line(a->file, a->line, b->file, b->line) &&
-                        same_line(a->other_file, a->other_line, b->other_file, b->other_line);
-  return straight || (a->line && a->other_line && same_line(a->file, a->line, b->other_file, b->other_line) &&
-                      same_line(a->other_file, a->other_line, b->file, b->line));
+  const bool straight = check_same_line(a->file, a->line, b->file, b->line) &&
+                        check_same_line(a->other_file, a->other_line, b->other_file, b->other_line);
+  return straight || (a->line && a->other_line && check_same_line(a->file, a->line, b->other_file, b->other_line) &&
+                      check_same_line(a->other_file, a->other_line, b->file, b->line));
 }
 
 static bool has_finding(const cugen_check *check, const cugen_check_finding *f) {
   for (size_t i = 0; i < check->finding_count; i++)
-    if (same_finding(&check->findings[i], f)) return true;
+    if (cli_check_same_finding(&check->findings[i], f)) return true;
   return false;
 }
 
@@ -86,7 +86,7 @@ static bool has_skip(const cugen_check *check, const cugen_check_skip *skip) {
   return false;
 }
 
-static void add_finding(struct views *v, const cugen_check_finding *f, const char *by) {
+static void cli_check_add_finding(struct views *v, const cugen_check_finding *f, const char *by) {
   v->by[v->check.finding_count] = by;
   v->findings[v->check.finding_count++] = *f;
   v->check.note_count += f->note != 0;
@@ -101,10 +101,10 @@ static int join_views(struct cli *cli, struct views *v, const cugen_check *secon
   if (!v->findings || !v->by || !v->skips) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   v->check.finding_count = v->check.note_count = v->check.waived_count = v->check.skip_count = 0;
   for (size_t i = 0; i < first.finding_count; i++)
-    add_finding(v, &first.findings[i], has_finding(second, &first.findings[i]) ? NULL : cli->values[OPTION_COMPILER]);
+    cli_check_add_finding(v, &first.findings[i], has_finding(second, &first.findings[i]) ? NULL : cli->values[OPTION_COMPILER]);
   for (size_t i = 0; i < second->finding_count; i++)
     if (!has_finding(&first, &second->findings[i]))
-      add_finding(v, &second->findings[i], v->second.values[OPTION_COMPILER]);
+      cli_check_add_finding(v, &second->findings[i], v->second.values[OPTION_COMPILER]);
   for (size_t i = 0; i < first.skip_count; i++) v->skips[v->check.skip_count++] = first.skips[i];
   for (size_t i = 0; i < second->skip_count; i++)
     if (!has_skip(&first, &second->skips[i])) v->skips[v->check.skip_count++] = second->skips[i];
@@ -167,7 +167,7 @@ static void print_finding(const cugen_check_finding *f, const char *by) {
   if (*f->waived) printf("    %s\n", f->waived);
 }
 
-static double ratio(const cugen_check_traffic *t) {
+static double check_ratio(const cugen_check_traffic *t) {
   return t->ideal > 0 ? t->needed / t->ideal : 1;
 }
 
@@ -184,7 +184,7 @@ static double needed_of(const cugen_check_traffic *t) {
   return t->requests > 0 ? t->needed / t->requests : 0;
 }
 
-static double lines_of(const cugen_check_traffic *t) {
+static double check_lines_of(const cugen_check_traffic *t) {
   return t->requests > 0 ? t->lines / t->requests : 0;
 }
 
@@ -210,7 +210,7 @@ static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
 }
 
 /* Returns true if an earlier row shows the same loads or stores. */
-static bool is_told(const cugen_check *check, size_t first) {
+static bool check_is_told(const cugen_check *check, size_t first) {
   for (size_t i = 0; i < first; i++)
     if (same_row(&check->traffic[first], &check->traffic[i]) && is_shown(check, &check->traffic[i])) return true;
   return false;
@@ -236,10 +236,10 @@ static void add_figure(const cugen_check *check, struct table *table, size_t fir
   table_cell(table, text);
 }
 
-static void add_row(const cugen_check *check, struct table *table, size_t i) {
+static void check_add_row(const cugen_check *check, struct table *table, size_t i) {
   const cugen_check_traffic *t = &check->traffic[i];
   char text[128];
-  if (is_told(check, i)) return;
+  if (check_is_told(check, i)) return;
   snprintf(text, sizeof text, "%.*s", (int)strcspn(t->variant, " "), t->variant);
   table_cell(table, text);
   if (t->launches > 1) /* "2 sweep: x" is x in the second launch */
@@ -248,11 +248,11 @@ static void add_row(const cugen_check *check, struct table *table, size_t i) {
     snprintf(text, sizeof text, "%s", t->array);
   table_cell(table, text);
   table_cell(table, t->write ? "writes" : "reads");
-  add_figure(check, table, i, ratio, 2, "");
+  add_figure(check, table, i, check_ratio, 2, "");
   add_figure(check, table, i, needed_of, 1, "");
   if (t->shared) return;
   add_figure(check, table, i, sectors_used, 1, "%");
-  add_figure(check, table, i, lines_of, 1, "");
+  add_figure(check, table, i, check_lines_of, 1, "");
   add_figure(check, table, i, lines_used, 1, "%");
 }
 
@@ -276,7 +276,7 @@ static int print_memory(struct cli *cli, const cugen_check *check, bool shared) 
                 "bytes that a request touches, and how much of them it uses:");
   table_open(&table, cli, shared ? banks : sectors, shared ? 5 : 8);
   for (size_t i = 0; i < check->traffic_count; i++)
-    if (check->traffic[i].shared == shared && is_shown(check, &check->traffic[i])) add_row(check, &table, i);
+    if (check->traffic[i].shared == shared && is_shown(check, &check->traffic[i])) check_add_row(check, &table, i);
   return table_close(&table, 2, stdout, &cli->error);
 }
 
@@ -295,7 +295,7 @@ static void print_skips(const cugen_check *check) {
 }
 
 /* Returns true if everything was checked, so that a waiver without a finding is not needed. */
-static bool is_whole(const struct cli *cli) {
+static bool check_is_whole(const struct cli *cli) {
   return !cli->setting_count && !cli->where_count && !options_given(cli, OPTION_VARIANT) &&
          !options_given(cli, OPTION_IMPLEMENTATION) && !options_given(cli, OPTION_SAMPLE);
 }
@@ -321,7 +321,7 @@ static void print_interrupted(const cugen_check *check, bool interrupted) {
 }
 
 /* Prints "8 of 9 variants and 2 that only other problems have". */
-static void print_variants(const cugen_check *check) {
+static void check_print_variants(const cugen_check *check) {
   printf("%s of ", print_count(check->variants - check->variants_elsewhere).text);
   print_several(check->variants_of, "variant", "");
   if (check->variants_elsewhere)
@@ -395,12 +395,12 @@ static void print_nothing(const cugen_check *check, double seconds) {
   printf("in %s.\n", print_seconds(seconds).text);
 }
 
-static int print_result(struct cli *cli, const struct views *views, double seconds, bool interrupted) {
+static int check_print_result(struct cli *cli, const struct views *views, double seconds, bool interrupted) {
   const cugen_check *check = &views->check;
   const bool quiet = options_given(cli, OPTION_QUIET);
   if (!quiet) {
     printf("%s: ", cugen_kernel_name(cli->kernel));
-    print_variants(check);
+    check_print_variants(check);
     print_several(check->problems, "problem", ", ");
     print_several(check->runs, "run", ", watched on the cpu device\n");
     print_problems(cli, check);
@@ -408,7 +408,7 @@ static int print_result(struct cli *cli, const struct views *views, double secon
   for (size_t i = 0; i < check->finding_count; i++)
     print_finding(&check->findings[i], views->by ? views->by[i] : NULL);
   print_skips(check);
-  if (is_whole(cli) && !interrupted) print_idle_waivers(check);
+  if (check_is_whole(cli) && !interrupted) print_idle_waivers(check);
   print_printed(api_kernel_printed(cli->kernel), "");
   const int status = quiet ? CUGEN_OK : print_traffic(cli, check);
   if (!quiet) print_unseen(cli, check);
@@ -544,7 +544,7 @@ static json_t *kept_json(const cugen_check *check) {
   return array;
 }
 
-static json_t *result_json(const struct cli *cli, const struct views *views, double seconds, bool interrupted) {
+static json_t *check_result_json(const struct cli *cli, const struct views *views, double seconds, bool interrupted) {
   const cugen_check *check = &views->check;
   json_t *object = json_object(), *findings = json_array(), *traffic = json_array(), *skips = json_array(),
          *ran = json_array();
@@ -590,14 +590,14 @@ static bool is_any_refused(const cugen_check *check) {
   return i < check->skip_count;
 }
 
-static int show(struct cli *cli, const struct views *views, double seconds, int status, json_t **json) {
+static int check_show(struct cli *cli, const struct views *views, double seconds, int status, json_t **json) {
   const cugen_check *check = &views->check;
   const bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
   const bool told = status == CUGEN_ERROR_WRONG || interrupted || check->skip_count || check->runs;
   if (status && !told) return status;
   if (json)
-    *json = result_json(cli, views, seconds, interrupted);
-  else if (print_result(cli, views, seconds, interrupted))
+    *json = check_result_json(cli, views, seconds, interrupted);
+  else if (check_print_result(cli, views, seconds, interrupted))
     return cli->error.status;
   /* the reasons were printed above */
   const bool nothing =
@@ -620,7 +620,7 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   struct views views = {.by = NULL};
   struct progress progress = {0};
   progress_open(&progress, options_given(cli, OPTION_QUIET));
-  options->progress = on_progress;
+  options->progress = cli_check_on_progress;
   options->context = &progress;
   const double begin = progress_now();
   int status = api_kernel_use_check(cli->kernel, &cli->error); /* the check problem is shown */
@@ -629,19 +629,19 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   progress_close(&progress);
   options->context = NULL;
   if (!status) remark_refused(cli);
-  status = show(cli, &views, seconds, status, json);
+  status = check_show(cli, &views, seconds, status, json);
   views_close(&views);
   return status;
 }
 
-static int finish(struct cli *cli, int status) {
+static int check_finish(struct cli *cli, int status) {
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   cli_remark(cli, "interrupted");
   return stop_exit_code();
 }
 
 /* Prints JSON without losing the error of the check. */
-static int print_json(struct cli *cli, json_t *json, int status) {
+static int check_print_json(struct cli *cli, json_t *json, int status) {
   const cugen_error found = cli->error;
   const int printed = json ? cli_print_json(cli, json) : CUGEN_OK;
   cli->error = found;
@@ -655,7 +655,7 @@ static int check_config(struct cli *cli, cugen_check_options *options) {
   cli_remark_unused(cli);
   stop_catch();
   status = check_kernel(cli, options, options_given(cli, OPTION_JSON) ? &json : NULL);
-  return finish(cli, print_json(cli, json, status));
+  return check_finish(cli, check_print_json(cli, json, status));
 }
 
 /* Checks each shipped config. Stops early only at an error other than a finding. */
@@ -691,16 +691,16 @@ static int check_shipped(struct cli *cli, cugen_check_options *options) {
   int status = cli_open(cli);
   if (status) return status;
   stop_catch();
-  if (!options_given(cli, OPTION_JSON)) return finish(cli, check_each(cli, options, NULL));
+  if (!options_given(cli, OPTION_JSON)) return check_finish(cli, check_each(cli, options, NULL));
   json_t *object = json_object(), *all = json_array();
   json_object_set_new(object, "kernels", all);
   status = check_each(cli, options, all);
-  return finish(cli, print_json(cli, object, status));
+  return check_finish(cli, check_print_json(cli, object, status));
 }
 
 int command_check(struct cli *cli) {
   cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
-  int status = read_options(cli, &options);
+  int status = check_read_options(cli, &options);
   if (status) return status;
   const char *device = cli->values[OPTION_DEVICE];
   if (device && strcmp(device, "cpu") != 0)

@@ -23,7 +23,7 @@ struct stream {
 
 static struct stream streams[2]; /* never freed, because stdout and stderr exist until the end */
 
-static bool write_all(int file, const char *data, size_t length) {
+static bool clean_write_all(int file, const char *data, size_t length) {
   while (length) {
     ssize_t put = write(file, data, length);
     if (put < 0 && errno == EINTR) continue;
@@ -41,12 +41,12 @@ static bool write_wrapped(struct stream *s, void (*add)(struct stream *s, const 
   FILE *out = open_memstream(&lines, &length);
   if (!out) return false;
   add(s, text, out);
-  const bool good = fclose(out) == 0 && write_all(s->file, lines, length);
+  const bool good = fclose(out) == 0 && clean_write_all(s->file, lines, length);
   free(lines);
   return good;
 }
 
-static void add_text(struct stream *s, const void *text, FILE *out) {
+static void clean_add_text(struct stream *s, const void *text, FILE *out) {
   wrap_add(&s->wrap, text, strlen(text), out);
 }
 
@@ -64,7 +64,7 @@ static bool write_clean(struct stream *s, const char *data, size_t length) {
   const size_t whole = api_clean_text(data, length, clean, sizeof clean);
   if (length && !whole) errno = ENOMEM;
   if (!whole) return !length;
-  return s->wrap.width ? write_wrapped(s, add_text, clean) : write_all(s->file, clean, whole);
+  return s->wrap.width ? write_wrapped(s, clean_add_text, clean) : clean_write_all(s->file, clean, whole);
 }
 
 /* Returns how many bytes at the end may be the beginning of a character. */

@@ -310,13 +310,13 @@ bool commands_take_options(const struct cli_command *command) {
   return command->common || *command->options != OPTION_HELP;
 }
 
-static bool has(const enum cli_option *options, enum cli_option option) {
+static bool commands_has(const enum cli_option *options, enum cli_option option) {
   while (*options != OPTION_COUNT && *options != option) options++;
   return *options == option;
 }
 
 bool commands_take(const struct cli_command *command, enum cli_option option) {
-  return has(command->options, option) || (command->common && has(cli_common, option));
+  return commands_has(command->options, option) || (command->common && commands_has(cli_common, option));
 }
 
 const struct cli_command *commands_find(const char *name, const char *second, int *words) {

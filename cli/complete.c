@@ -63,7 +63,7 @@ static void offer_commands(const struct completion *c, const char *group) {
 /* ---- Completion from a config ---- */
 
 /* Opens the library without a driver and without a cache. */
-static bool open_library(const struct completion *c) {
+static bool complete_open_library(const struct completion *c) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   struct cli *cli = c->cli;
   options.device = "cpu";
@@ -74,9 +74,9 @@ static bool open_library(const struct completion *c) {
   return cugen_open(&options, &cli->lib, NULL) == CUGEN_OK;
 }
 
-static cugen_kernel *open_kernel(const struct completion *c) {
+static cugen_kernel *complete_open_kernel(const struct completion *c) {
   struct cli *cli = c->cli;
-  if (!cli->operand || !open_library(c)) return NULL;
+  if (!cli->operand || !complete_open_library(c)) return NULL;
   cugen_kernel_open(cli->lib, cli->operand, NULL, 0, &cli->kernel, NULL);
   return cli->kernel;
 }
@@ -96,7 +96,7 @@ static void offer_problem_values(const struct completion *c, cugen_kernel *kerne
 
 /* Offers "M=4096 N=4096": names, with their values as descriptions. */
 static void offer_problem(const struct completion *c) {
-  cugen_kernel *kernel = open_kernel(c);
+  cugen_kernel *kernel = complete_open_kernel(c);
   size_t typed = strcspn(c->word + c->value, "=");
   if (c->word[c->value + typed]) {
     offer_problem_values(c, kernel, typed);
@@ -112,7 +112,7 @@ static void offer_problem(const struct completion *c) {
 }
 
 static void offer_implementations(const struct completion *c) {
-  cugen_kernel *kernel = open_kernel(c);
+  cugen_kernel *kernel = complete_open_kernel(c);
   cugen_implementation_info info;
   for (size_t i = 0; kernel && api_kernel_implementation(kernel, i, &info, NULL) == CUGEN_OK; i++)
     offer(c, info.name, info.unavailable ? info.unavailable : "implementation");
@@ -123,7 +123,7 @@ static void offer_implementations(const struct completion *c) {
 static void offer_configs(const struct completion *c) {
   enum { MOST = 256 };
   const char *names[MOST];
-  if (!open_library(c)) return;
+  if (!complete_open_library(c)) return;
   size_t count = api_configs(c->cli->lib, names, MOST);
   for (size_t i = 0; i < count && i < MOST; i++) offer_n(c, names[i], strcspn(names[i], "."), "", "shipped config");
   puts(":files .lua");
@@ -132,7 +132,7 @@ static void offer_configs(const struct completion *c) {
 static void offer_described(const struct completion *c) {
   enum { MOST = 64 };
   cugen_device_info devices[MOST];
-  if (!open_library(c)) return;
+  if (!complete_open_library(c)) return;
   size_t count = api_described_devices(c->cli->lib, devices, MOST);
   for (size_t i = 0; i < count && i < MOST; i++) offer(c, devices[i].id, devices[i].name);
 }

@@ -28,7 +28,7 @@ static struct shown print_or_dash(int value) {
   return shown;
 }
 
-static int print_table(struct cli *cli, const cugen_device_info *devices, size_t count) {
+static int devices_print_table(struct cli *cli, const cugen_device_info *devices, size_t count) {
   static const struct table_column columns[] = {{"device", 0, 0},          {"arch", 0, 0},
                                                 {"SMs", TABLE_RIGHT, 0},   {"memory", TABLE_RIGHT, 0},
                                                 {"MHz", TABLE_RIGHT, 1},   {"driver", TABLE_RIGHT, 2},
@@ -79,7 +79,7 @@ struct lists {
 
 /* Returns true if set i is the first of its device. Only measured sets count, because predictions
    belong to a model. */
-static bool is_first(const struct lists *lists, size_t i) {
+static bool devices_is_first(const struct lists *lists, size_t i) {
   const char *device = lists->sets[i].device;
   size_t before = 0;
   while (before < i && strcmp(lists->sets[before].device, device) != 0) before++;
@@ -97,7 +97,7 @@ static void list_remembered(struct cli *cli, struct lists *lists) {
 static void print_remembered(const struct lists *lists) {
   bool any = false;
   for (size_t i = 0; i < lists->set_count; i++) {
-    if (!is_first(lists, i)) continue;
+    if (!devices_is_first(lists, i)) continue;
     if (!any) printf("\nMeasured, as the cache has it: --device takes these texts to read results.\n");
     printf("\"%s\"\n", lists->sets[i].device);
     any = true;
@@ -105,8 +105,8 @@ static void print_remembered(const struct lists *lists) {
 }
 
 /* The reason why there is no GPU is in the driver's line. */
-static int print_text(struct cli *cli, const struct lists *lists) {
-  int status = print_table(cli, lists->here, lists->here_count);
+static int devices_print_text(struct cli *cli, const struct lists *lists) {
+  int status = devices_print_table(cli, lists->here, lists->here_count);
   if (!status) status = print_described(cli, lists->described, lists->described_count);
   if (status) return status;
   printf("A description of your own: --device model:./FILE.lua\n");
@@ -121,13 +121,13 @@ static json_t *list_json(const cugen_device_info *devices, size_t count) {
   return array;
 }
 
-static int print_json(struct cli *cli, const struct lists *lists) {
+static int devices_print_json(struct cli *cli, const struct lists *lists) {
   json_t *object = json_object();
   json_object_set_new(object, "devices", list_json(lists->here, lists->here_count));
   json_object_set_new(object, "described", list_json(lists->described, lists->described_count));
   json_t *remembered = json_array();
   for (size_t i = 0; i < lists->set_count; i++)
-    if (is_first(lists, i)) json_array_append_new(remembered, json_text(lists->sets[i].device));
+    if (devices_is_first(lists, i)) json_array_append_new(remembered, json_text(lists->sets[i].device));
   json_object_set_new(object, "remembered", remembered);
   json_object_set_new(object, "no_gpu", json_optional_string(lists->why));
   json_object_set_new(object, "where", json_string(cugen_where(cli->lib)));
@@ -145,7 +145,7 @@ int command_devices(struct cli *cli) {
   status = lists.here && lists.described ? CUGEN_OK : cli->error.status;
   if (!status) api_described_devices(cli->lib, lists.described, lists.described_count);
   if (!status) list_remembered(cli, &lists);
-  if (!status) status = options_given(cli, OPTION_JSON) ? print_json(cli, &lists) : print_text(cli, &lists);
+  if (!status) status = options_given(cli, OPTION_JSON) ? devices_print_json(cli, &lists) : devices_print_text(cli, &lists);
   free(lists.described);
   free(lists.here);
   return status;

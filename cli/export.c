@@ -17,7 +17,7 @@ static int take_distance(struct cli *cli, double *out) {
                   text);
 }
 
-static json_t *integer(int64_t value) {
+static json_t *export_integer(int64_t value) {
   return json_integer((json_int_t)value);
 }
 
@@ -32,20 +32,20 @@ static json_t *list_notes(const char *notes) {
   return list;
 }
 
-static int print_json(struct cli *cli, const char *folder, const cugen_export_result *r) {
+static int export_print_json(struct cli *cli, const char *folder, const cugen_export_result *r) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "name", json_string(r->name));
   json_object_set_new(object, "folder", json_string(folder));
-  json_object_set_new(object, "devices", integer((int64_t)r->devices));
-  json_object_set_new(object, "problems", integer((int64_t)r->problems));
-  json_object_set_new(object, "variants", integer((int64_t)r->variants));
-  json_object_set_new(object, "images", integer((int64_t)r->images));
-  json_object_set_new(object, "portfolios", integer((int64_t)r->portfolios));
-  json_object_set_new(object, "compiled", integer((int64_t)r->compiled));
-  json_object_set_new(object, "stale", integer((int64_t)r->stale));
-  json_object_set_new(object, "image_bytes", integer(r->image_bytes));
-  json_object_set_new(object, "source_bytes", integer(r->source_bytes));
+  json_object_set_new(object, "devices", export_integer((int64_t)r->devices));
+  json_object_set_new(object, "problems", export_integer((int64_t)r->problems));
+  json_object_set_new(object, "variants", export_integer((int64_t)r->variants));
+  json_object_set_new(object, "images", export_integer((int64_t)r->images));
+  json_object_set_new(object, "portfolios", export_integer((int64_t)r->portfolios));
+  json_object_set_new(object, "compiled", export_integer((int64_t)r->compiled));
+  json_object_set_new(object, "stale", export_integer((int64_t)r->stale));
+  json_object_set_new(object, "image_bytes", export_integer(r->image_bytes));
+  json_object_set_new(object, "source_bytes", export_integer(r->source_bytes));
   json_object_set_new(object, "notes", list_notes(r->notes));
   return cli_print_json(cli, object);
 }
@@ -54,7 +54,7 @@ static const char *plural(size_t count) {
   return count == 1 ? "" : "s";
 }
 
-static void print_result(const struct cli *cli, const char *folder, const cugen_export_result *r) {
+static void export_print_result(const struct cli *cli, const char *folder, const cugen_export_result *r) {
   for (const char *line = r->notes; *line;) {
     int length = (int)strcspn(line, "\n");
     cli_remark(cli, "%.*s", length, line);
@@ -92,7 +92,7 @@ int command_export(struct cli *cli) {
   if (!status) status = api_kernel_export(cli->kernel, &options, folder, &result, &cli->error);
   if (status) return status;
   cli_remark_cache(cli);
-  if (options_given(cli, OPTION_JSON)) return print_json(cli, folder, &result);
-  print_result(cli, folder, &result);
+  if (options_given(cli, OPTION_JSON)) return export_print_json(cli, folder, &result);
+  export_print_result(cli, folder, &result);
   return CUGEN_OK;
 }

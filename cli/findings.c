@@ -53,7 +53,7 @@ static void move_best(struct findings *f) {
 }
 
 /* Returns false if there is no memory. */
-static bool find_best(struct findings *f) {
+static bool findings_find_best(struct findings *f) {
   const cugen_record **own = calloc(f->right_count + 1, sizeof *own);
   if (!own) return false;
   move_best(f);
@@ -131,7 +131,7 @@ static int refuse_left_out(struct cli *cli, const struct findings *f) {
   return CUGEN_ERROR_USAGE;
 }
 
-static int load_records(struct cli *cli, struct findings *f) {
+static int findings_load_records(struct cli *cli, struct findings *f) {
   const cugen_stored_record *all;
   size_t count;
   int status = api_kernel_stored(cli->kernel, 1, &all, &count, &cli->error);
@@ -140,17 +140,17 @@ static int load_records(struct cli *cli, struct findings *f) {
   if (!f->right) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (!trace_open(all, count, &f->trace)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   take_records(f, all, count);
-  if (!find_best(f)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!findings_find_best(f)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (f->right_count || f->failed_count || f->unpredicted_count) return CUGEN_OK;
   return is_narrowed(cli) ? refuse_left_out(cli, f) : refuse_stale(cli);
 }
 
 /* ---- All of it ---- */
 
-static int fill(struct cli *cli, struct findings *f) {
+static int findings_fill(struct cli *cli, struct findings *f) {
   int status = findings_find(cli, f);
   if (!status) status = open_implementations(cli, f);
-  if (!status) status = load_records(cli, f);
+  if (!status) status = findings_load_records(cli, f);
   if (!status) status = api_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
   if (!status) f->device = cugen_kernel_device(cli->kernel), f->kernel = cli->kernel;
   if (!status) f->predicted = api_kernel_predicted(cli->kernel);
@@ -159,7 +159,7 @@ static int fill(struct cli *cli, struct findings *f) {
 
 int findings_open(struct cli *cli, struct findings *out) {
   *out = (struct findings){0};
-  int status = fill(cli, out);
+  int status = findings_fill(cli, out);
   if (status) findings_close(out);
   return status;
 }

@@ -66,7 +66,7 @@ static void wanted_free(struct wanted *wanted) {
 }
 
 /* Finds the wanted problem. The caller frees *out even after an error. */
-static int find_wanted(struct cli *cli, const struct findings *f, size_t settings, struct wanted *out) {
+static int findings_find_find_wanted(struct cli *cli, const struct findings *f, size_t settings, struct wanted *out) {
   cugen_kernel *kernel;
   *out = (struct wanted){NULL, NULL, NULL, NULL, NULL};
   int status = cugen_kernel_open(f->listing, cli->operand, cli->settings, settings, &kernel, &cli->error);
@@ -99,7 +99,7 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
 
 /* Returns true if --device is an id, as other commands use it, and not a part of a device's
    name. */
-static bool is_id(const char *device) {
+static bool findings_find_is_id(const char *device) {
   const cugen_device_name named = device_parse(device);
   return !device || (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
 }
@@ -117,12 +117,12 @@ static bool same_name(const char *a, const char *b) {
   return length == strcspn(b, "= ") && strncmp(a, b, length) == 0;
 }
 
-static bool same_word(const char *a, const char *b) {
+static bool findings_find_same_word(const char *a, const char *b) {
   size_t length = strcspn(a, " ");
   return length == strcspn(b, " ") && strncmp(a, b, length) == 0;
 }
 
-static const char *next_word(const char *text) {
+static const char *findings_find_next_word(const char *text) {
   text += strcspn(text, " ");
   return text + strspn(text, " ");
 }
@@ -130,17 +130,17 @@ static const char *next_word(const char *text) {
 /* Returns true if the problems have equal parameters in the same order, apart from parameters that
    the config has got since. Setting them then gives that problem. */
 static bool is_reachable(const char *problem, const char *now) {
-  for (; *now; now = next_word(now))
-    if (same_name(problem, now)) problem = next_word(problem);
+  for (; *now; now = findings_find_next_word(now))
+    if (same_name(problem, now)) problem = findings_find_next_word(problem);
   return !*problem;
 }
 
 /* Returns true if the problems are equal, apart from defaults and from parameters that the config
    has got since. */
-static bool is_meant(const char *problem, const char *wanted, const char *defaults) {
-  for (; *wanted; wanted = next_word(wanted))
-    if (*problem && same_word(problem, wanted))
-      problem = next_word(problem);
+static bool findings_find_is_meant(const char *problem, const char *wanted, const char *defaults) {
+  for (; *wanted; wanted = findings_find_next_word(wanted))
+    if (*problem && findings_find_same_word(problem, wanted))
+      problem = findings_find_next_word(problem);
     else if (!print_has_word(defaults, wanted, strcspn(wanted, " ")))
       return false;
   return !*problem;
@@ -185,14 +185,14 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
   if (!shown && !earlier) cli_append(cli, "' lists what is remembered");
 }
 
-static int explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
+static int findings_find_explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
   struct wanted defaults;
   const char *device = cli->values[OPTION_DEVICE];
   bool cpu = device_parse(device).kind == CUGEN_DEVICE_CPU;
-  int status = find_wanted(cli, f, 0, &defaults);
+  int status = findings_find_find_wanted(cli, f, 0, &defaults);
   if (!status) {
     struct cli meant = *cli;
-    if (!is_id(device)) meant.values[OPTION_DEVICE] = NULL;
+    if (!findings_find_is_id(device)) meant.values[OPTION_DEVICE] = NULL;
     cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; '", cli->operand,
              cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "", device ? device : "");
     hint_append(cli, &meant, "tune");
@@ -210,13 +210,13 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   filter.config = cli->operand;
   filter.device = cli->values[OPTION_DEVICE];
   *out = NULL;
-  int status = find_wanted(cli, f, cli->setting_count, &wanted);
-  if (!status) status = find_wanted(cli, f, 0, &defaults);
+  int status = findings_find_find_wanted(cli, f, cli->setting_count, &wanted);
+  if (!status) status = findings_find_find_wanted(cli, f, 0, &defaults);
   if (!status) status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   for (size_t i = 0; i < f->set_count && !status; i++) {
     const cugen_cache_set *set = &f->sets[i];
     bool meant = set->records && !is_served(set) && is_timed_so(set, wanted.measure) &&
-                 is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
+                 findings_find_is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
     if (meant && (!*out || is_better(set, *out))) *out = set;
   }
   wanted_free(&wanted);
@@ -234,7 +234,7 @@ static size_t split_problem(char *problem, const char **settings) {
   return count;
 }
 
-static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
+static int findings_find_open_kernel(struct cli *cli, const cugen_cache_set *set) {
   const char *settings[MOST_SETTINGS];
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.device = set->device;
@@ -270,8 +270,8 @@ static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_
   return status;
 }
 
-static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
-  int status = open_kernel(cli, set);
+static int findings_find_open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
+  int status = findings_find_open_kernel(cli, set);
   if (!status && !has_figures(cli->kernel, set))
     status = cli_fail(
         cli, CUGEN_ERROR_USAGE,
@@ -317,12 +317,12 @@ static int open_any(struct cli *cli, struct findings *f) {
   struct wanted wanted;
   bool used = false;
   int status = find_set(cli, f, &set);
-  if (status || set) return status ? status : open_set(cli, f, set);
+  if (status || set) return status ? status : findings_find_open_set(cli, f, set);
   if (!knows_any(f) && !cli->values[OPTION_DEVICE]) status = cli_open(cli);
   if (!status && cli->lib) status = cli_use_model(cli, &used);
   if (status || used) return status ? status : open_model(cli, f);
-  status = find_wanted(cli, f, cli->setting_count, &wanted);
-  if (!status) status = explain_nothing(cli, f, &wanted);
+  status = findings_find_find_wanted(cli, f, cli->setting_count, &wanted);
+  if (!status) status = findings_find_explain_nothing(cli, f, &wanted);
   wanted_free(&wanted);
   return status;
 }

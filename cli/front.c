@@ -6,12 +6,12 @@
 #include "quantities.h"
 #include "table.h"
 
-static int by_seconds(const void *a, const void *b) {
+static int front_by_seconds(const void *a, const void *b) {
   const cugen_record *x = a, *y = b;
   return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-static int collect(struct cli *cli, cugen_record **out, size_t *count) {
+static int front_collect(struct cli *cli, cugen_record **out, size_t *count) {
   const size_t records = api_kernel_records(cli->kernel);
   int status = CUGEN_OK;
   *count = 0;
@@ -21,11 +21,11 @@ static int collect(struct cli *cli, cugen_record **out, size_t *count) {
     status = api_kernel_record(cli->kernel, i, &(*out)[*count], &cli->error);
     if (!status && (*out)[*count].non_dominated) ++*count;
   }
-  qsort(*out, *count, sizeof **out, by_seconds);
+  qsort(*out, *count, sizeof **out, front_by_seconds);
   return status;
 }
 
-static int print_rows(struct cli *cli, const cugen_record *records, size_t count) {
+static int front_print_rows(struct cli *cli, const cugen_record *records, size_t count) {
   static const struct table_column columns[] = {{"time", TABLE_RIGHT, 0},
                                                 {"energy", TABLE_RIGHT, 0},
                                                 {"energy / time", TABLE_RIGHT, 0},
@@ -45,8 +45,8 @@ static int print_rows(struct cli *cli, const cugen_record *records, size_t count
 int front_print(struct cli *cli) {
   cugen_record *records;
   size_t count;
-  int status = collect(cli, &records, &count);
-  if (!status && count) status = print_rows(cli, records, count);
+  int status = front_collect(cli, &records, &count);
+  if (!status && count) status = front_print_rows(cli, records, count);
   free(records);
   return status;
 }

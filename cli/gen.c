@@ -60,7 +60,7 @@ static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predict
 /* Chooses the variant. On the cpu device, records are of the check problem; its best variant is
    printed for the problem asked for. The choice is valid until *check, which the caller closes, or
    the kernel is closed. */
-static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice *choice) {
+static int gen_choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice *choice) {
   double distance = best ? -1 : 0;
   int status = CUGEN_OK;
   if (cli_on_cpu(cli))
@@ -74,14 +74,14 @@ static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice
   return status;
 }
 
-static void remark(struct cli *cli, bool check, const cugen_choice *choice) {
+static void gen_remark(struct cli *cli, bool check, const cugen_choice *choice) {
   if (check && choice->how == CUGEN_PLAN_EXACT)
     cli_remark(cli, "on the cpu device this is the best of the check problem, %s", choice->tuned_for);
   cli_remark_choice(cli, choice, cli_failed(cli, choice));
 }
 
 /* Prints the object with the source. With --output, the file receives only the source. */
-static int print_json(struct cli *cli, const struct launches *launches, const char *source, json_t *choice) {
+static int gen_print_json(struct cli *cli, const struct launches *launches, const char *source, json_t *choice) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -101,12 +101,12 @@ static void remark_variant(struct cli *cli, const struct launches *launches) {
   if (!line && !options_given(cli, OPTION_QUIET)) launches_print(cli, launches, "", stderr);
 }
 
-static int print_result(struct cli *cli, const struct launches *launches, const char *source, json_t *choice) {
+static int gen_print_result(struct cli *cli, const struct launches *launches, const char *source, json_t *choice) {
   const char *path = cli->values[OPTION_OUTPUT];
   bool json = options_given(cli, OPTION_JSON);
   remark_variant(cli, launches);
   int status = json && (!path || strcmp(path, "-") == 0) ? CUGEN_OK : cli_write(cli, write_source, source);
-  return json && !status ? print_json(cli, launches, source, choice) : status;
+  return json && !status ? gen_print_json(cli, launches, source, choice) : status;
 }
 
 int command_gen(struct cli *cli) {
@@ -119,7 +119,7 @@ int command_gen(struct cli *cli) {
   cugen_kernel *check = NULL;
   cugen_choice choice = {.variant = variant};
   int status = cli_open_kernel(cli);
-  if (!status && !variant) status = choose(cli, best, &check, &choice);
+  if (!status && !variant) status = gen_choose(cli, best, &check, &choice);
   json_t *chosen = status || variant ? json_null() : json_choice(&choice);
   struct launches launches;
   if (!status) status = launches_find(cli, choice.variant, &launches);
@@ -127,9 +127,9 @@ int command_gen(struct cli *cli) {
   if (!status && options_given(cli, OPTION_PTX))
     status = api_kernel_ptx(cli->kernel, choice.variant, &source, &cli->error);
   /* Only now, so that an error comes without remarks. */
-  if (!status && !variant) remark(cli, check, &choice);
+  if (!status && !variant) gen_remark(cli, check, &choice);
   cugen_kernel_close(check);
-  if (!status) status = print_result(cli, &launches, source, chosen);
+  if (!status) status = gen_print_result(cli, &launches, source, chosen);
   json_decref(chosen);
   return status;
 }

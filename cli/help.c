@@ -145,7 +145,7 @@ static void print_paragraph(const char *text, FILE *out) {
 }
 
 /* Prints a name and its text in two columns. */
-static void print_row(const char *name, size_t second, const char *text, FILE *out) {
+static void help_print_row(const char *name, size_t second, const char *text, FILE *out) {
   fprintf(out, "  %-*s ", (int)second - 3, name);
   print_wrapped(text, second, out);
 }
@@ -154,7 +154,7 @@ static void print_command(const struct cli_command *command, size_t second, FILE
   char text[32];
   const char *operand = command->operand;
   snprintf(text, sizeof text, "%s%s%s", command->name, operand ? " " : "", operand ? operand : "");
-  print_row(text, second, command->summary, out);
+  help_print_row(text, second, command->summary, out);
 }
 
 /* Prints all commands; the commands of the group "cache" share a row. */
@@ -164,14 +164,14 @@ static void print_commands(FILE *out) {
     if (!strchr(command->name, ' '))
       print_command(command, OF_COMMANDS, out);
     else if (!grouped)
-      print_row("cache COMMAND", OF_COMMANDS, "list, explain, check, move and remove what is remembered", out);
+      help_print_row("cache COMMAND", OF_COMMANDS, "list, explain, check, move and remove what is remembered", out);
     grouped = strchr(command->name, ' ');
   }
 }
 
 static void print_items(const char *title, const struct item *items, FILE *out) {
   fprintf(out, "\n%s:\n", title);
-  for (; items->name; items++) print_row(items->name, OF_OPTIONS, items->what, out);
+  for (; items->name; items++) help_print_row(items->name, OF_OPTIONS, items->what, out);
 }
 
 /* Makes the text "-o, --output FILE". */
@@ -182,11 +182,11 @@ static void option_text(enum cli_option option, char *text, size_t size) {
            row->argument ? row->argument : "");
 }
 
-static void print_options(const struct cli_command *command, const enum cli_option *options, bool all, FILE *out) {
+static void help_print_options(const struct cli_command *command, const enum cli_option *options, bool all, FILE *out) {
   char text[64];
   for (; *options != OPTION_COUNT; options++) {
     option_text(*options, text, sizeof text);
-    if (all || !has_option(rare, *options)) print_row(text, OF_OPTIONS, help_option(command, *options), out);
+    if (all || !has_option(rare, *options)) help_print_row(text, OF_OPTIONS, help_option(command, *options), out);
   }
 }
 
@@ -211,7 +211,7 @@ static void print_rare(const struct cli_command *command, FILE *out) {
 static void print_strategies(FILE *out) {
   const char *name, *what;
   fputs("\nStrategies:\n", out);
-  for (size_t i = 0; (name = api_strategy(i, &what)); i++) print_row(name, OF_OPTIONS, what, out);
+  for (size_t i = 0; (name = api_strategy(i, &what)); i++) help_print_row(name, OF_OPTIONS, what, out);
 }
 
 void help_command(const struct cli_command *command, bool all, FILE *out) {
@@ -226,8 +226,8 @@ void help_command(const struct cli_command *command, bool all, FILE *out) {
                     "ship. matmul and matmul.lua are the same.",
                     out);
   fprintf(out, "\nExample: %s\n\nOptions:\n", command->example);
-  print_options(command, command->options, all, out);
-  if (command->common) print_options(command, cli_common, all, out);
+  help_print_options(command, command->options, all, out);
+  if (command->common) help_print_options(command, cli_common, all, out);
   if (all && takes_strategies(command)) print_strategies(out);
   if (!all) print_rare(command, out);
 }
@@ -246,14 +246,14 @@ void help_program(bool all, FILE *out) {
 
 /* ---- Commands by name ---- */
 
-static bool is_group(const char *name) {
+static bool help_is_group(const char *name) {
   for (const struct cli_command *command = cli_commands; command->name; command++)
     if (commands_in_group(command, name)) return true;
   return false;
 }
 
 bool help_group(const char *name, FILE *out) {
-  if (!is_group(name)) return false;
+  if (!help_is_group(name)) return false;
   fprintf(out, "Usage: cugen %s COMMAND [OPTION]...\n\nCommands:\n", name);
   for (const struct cli_command *command = cli_commands; command->name; command++)
     if (commands_in_group(command, name)) print_command(command, OF_GROUPS, out);
@@ -262,7 +262,7 @@ bool help_group(const char *name, FILE *out) {
 }
 
 int help_unknown_command(struct cli *cli, const char *name, const char *second) {
-  if (is_group(name) && !second)
+  if (help_is_group(name) && !second)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "cugen %s: a command is missing; 'cugen help %s' lists them", name, name);
   if (name[0] == '-')
     return cli_fail(cli, CUGEN_ERROR_USAGE,
@@ -271,7 +271,7 @@ int help_unknown_command(struct cli *cli, const char *name, const char *second) 
   const char *names[MOST], *nearest;
   char whole[80];
   size_t count = 0;
-  snprintf(whole, sizeof whole, "%.32s%s%.32s", name, is_group(name) ? " " : "", is_group(name) ? second : "");
+  snprintf(whole, sizeof whole, "%.32s%s%.32s", name, help_is_group(name) ? " " : "", help_is_group(name) ? second : "");
   for (; cli_commands[count].name && count < MOST; count++) names[count] = cli_commands[count].name;
   nearest = api_nearest(whole, names, count);
   return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no command '%s'%s%s%s; 'cugen help' lists all", whole,

@@ -45,7 +45,7 @@ static void print_option(enum cli_option option, const char *value, FILE *out) {
 
 /* Returns the option's value for the hint. The password of a connection string is removed. Commands
    other than tune take only one device of a list. */
-static const char *value_of(const struct cli *cli, const struct cli_command *command, enum cli_option option,
+static const char *hint_value_of(const struct cli *cli, const struct cli_command *command, enum cli_option option,
                             char **own) {
   const char *value = cli->values[option];
   if (option == OPTION_DEVICE && cli->kernel && command != &cli_commands[COMMAND_TUNE] &&
@@ -58,12 +58,12 @@ static const char *value_of(const struct cli *cli, const struct cli_command *com
   return *own ? *own : "";
 }
 
-static void print_options(const struct cli *cli, const struct cli_command *command, const enum cli_option *options,
+static void hint_print_options(const struct cli *cli, const struct cli_command *command, const enum cli_option *options,
                           FILE *out) {
   for (; *options != OPTION_COUNT; options++)
     if (cli->values[*options] && cli_options[*options].argument && commands_take(command, *options)) {
       char *own = NULL;
-      print_option(*options, value_of(cli, command, *options, &own), out);
+      print_option(*options, hint_value_of(cli, command, *options, &own), out);
       free(own);
     }
 }
@@ -74,10 +74,10 @@ void hint_print(const struct cli *cli, const char *name, FILE *out) {
   const struct cli_command *command = find_command(name);
   fprintf(out, "cugen %s", name);
   if (cli->operand && command->operand) print_operand(cli->operand, out);
-  print_options(cli, command, cli_common, out);
+  hint_print_options(cli, command, cli_common, out);
   for (size_t i = 0; i < cli->setting_count && commands_take(command, OPTION_SET); i++)
     print_option(OPTION_SET, cli->settings[i], out);
-  print_options(cli, command, filters, out);
+  hint_print_options(cli, command, filters, out);
   if (options_given(cli, OPTION_EVERY) && commands_take(command, OPTION_EVERY)) fputs(" --all", out);
   for (size_t i = 0; i < cli->where_count && commands_take(command, OPTION_WHERE); i++)
     print_option(OPTION_WHERE, cli->wheres[i], out);

@@ -40,7 +40,7 @@ struct has {
   bool shared, times, passes;
 };
 
-static struct has choose_columns(const struct launches *launches) {
+static struct has launches_choose_columns(const struct launches *launches) {
   struct has has = {false, false, false};
   for (size_t i = 0; i < launches->count; i++) {
     const cugen_launch_info *launch = &launches->list[i];
@@ -51,7 +51,7 @@ static struct has choose_columns(const struct launches *launches) {
   return has;
 }
 
-static void add_row(struct table *table, const struct has *has, const cugen_launch_info *launch) {
+static void launches_add_row(struct table *table, const struct has *has, const cugen_launch_info *launch) {
   table_cell(table, launch->entry);
   table_cell(table, print_dimensions(launch->grid).text);
   table_cell(table, print_dimensions(launch->block).text);
@@ -61,7 +61,7 @@ static void add_row(struct table *table, const struct has *has, const cugen_laun
 }
 
 int launches_print(struct cli *cli, const struct launches *launches, const char *lead, FILE *out) {
-  const struct has has = choose_columns(launches);
+  const struct has has = launches_choose_columns(launches);
   struct table_column columns[COLUMNS] = {
       {"launch", TABLE_WRAP, 0}, {"grid", TABLE_RIGHT, 0}, {"block", TABLE_RIGHT, 0}};
   size_t count = 3;
@@ -72,7 +72,7 @@ int launches_print(struct cli *cli, const struct launches *launches, const char 
   if (has.passes) columns[count++] = (struct table_column){"passes", TABLE_WRAP, 0};
   struct table table;
   table_open(&table, cli, columns, count);
-  for (size_t i = 0; i < launches->count; i++) add_row(&table, &has, &launches->list[i]);
+  for (size_t i = 0; i < launches->count; i++) launches_add_row(&table, &has, &launches->list[i]);
   return table_close(&table, 2, out, &cli->error);
 }
 

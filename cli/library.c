@@ -88,14 +88,14 @@ void cli_remark_cache(const struct cli *cli) {
 }
 
 /* The caller frees it; NULL: out of memory. */
-static char *cache_name(const struct cli *cli) {
+static char *library_cache_name(const struct cli *cli) {
   int length;
   const char *name = cli_where(cli, "cache", &length);
   return strndup(name, (size_t)length);
 }
 
 cugen_cache_kind cli_cache_kind(const struct cli *cli) {
-  char *name = cache_name(cli);
+  char *name = library_cache_name(cli);
   const cugen_cache_kind kind = api_cache_parse(name);
   free(name);
   return kind;
@@ -115,7 +115,7 @@ bool cli_print_remembered(const struct cli *cli) {
 }
 
 bool cli_remark_no_cache(const struct cli *cli) {
-  char *name = cache_name(cli);
+  char *name = library_cache_name(cli);
   bool missing = name && api_cache_parse(name) == CUGEN_CACHE_FILE && access(name, F_OK) != 0;
   if (missing) cli_remark(cli, "%s: there is no database there, so nothing is remembered", name);
   free(name);

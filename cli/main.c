@@ -80,7 +80,7 @@ static int run_command(struct cli *cli, int argc, char **argv) {
   return status;
 }
 
-static int run(struct cli *cli, int argc, char **argv) {
+static int main_run(struct cli *cli, int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
   /* cugen_worker_main is started by cugen, not by people. */
   if (strcmp(word, "worker") == 0) return cugen_worker_main(argc - 1, argv + 1);
@@ -138,11 +138,11 @@ static int run_for_program(struct cli *cli, int argc, char **argv) {
   struct serve serve;
   if (serve_open(&serve, &argc, &argv)) return EXIT_FAILURE;
   cli->serve = &serve;
-  return serve_close(cli, run(cli, argc, argv));
+  return serve_close(cli, main_run(cli, argc, argv));
 }
 
 static int run_for_user(struct cli *cli, int argc, char **argv) {
-  int status = run(cli, argc, argv);
+  int status = main_run(cli, argc, argv);
   if (status < 0 && !cli->answered && asks_for_json(argc, argv)) answer_failure(cli, status);
   if (status == CUGEN_ERROR_INTERRUPTED && stop_asked()) {
     if (*cli->error.message) fprintf(stderr, "cugen: %s\n", message_own(cli->error.message).text);

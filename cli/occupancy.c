@@ -17,13 +17,13 @@ struct kernel {
 };
 
 /* variant "": the best variant is wanted. */
-static bool is_wanted(const cugen_stored_record *stored, const char *variant) {
+static bool occupancy_is_wanted(const cugen_stored_record *stored, const char *variant) {
   const cugen_record *r = &stored->record;
   if (!stored->current || r->registers < 1) return false;
   return *variant ? strcmp(r->variant, variant) == 0 : r->outcome == CUGEN_OUTCOME_OK;
 }
 
-static int refuse(struct cli *cli, const char *variant) {
+static int occupancy_refuse(struct cli *cli, const char *variant) {
   const char *model = cli_fallback_model(cli);
   bool predicted = cugen_kernel_fallback(cli->kernel) && cli_is_predicted(cli, model);
   cli_fail(cli, CUGEN_ERROR_USAGE, "%s%s%s: no compiled kernel is remembered for this device and problem; ",
@@ -36,20 +36,20 @@ static int refuse(struct cli *cli, const char *variant) {
   return cli->error.status;
 }
 
-static int find_first(const cugen_stored_record *all, size_t count, const char *variant,
+static int occupancy_find_first(const cugen_stored_record *all, size_t count, const char *variant,
                       const cugen_stored_record **out) {
   size_t i = 0;
-  while (i < count && !is_wanted(&all[i], variant)) i++;
+  while (i < count && !occupancy_is_wanted(&all[i], variant)) i++;
   if (i < count) *out = &all[i];
   return CUGEN_OK;
 }
 
 /* Finds the best record as a plan does: of tied records not simply the first. */
-static int find_best(struct cli *cli, const cugen_stored_record *all, size_t count, const cugen_stored_record **out) {
+static int occupancy_find_best(struct cli *cli, const cugen_stored_record *all, size_t count, const cugen_stored_record **out) {
   const cugen_record **wanted = calloc(count + 1, sizeof *wanted);
   size_t *places = calloc(count + 1, sizeof *places), found = 0;
   for (size_t i = 0; wanted && places && i < count; i++)
-    if (is_wanted(&all[i], "")) places[found] = i, wanted[found++] = &all[i].record;
+    if (occupancy_is_wanted(&all[i], "")) places[found] = i, wanted[found++] = &all[i].record;
   const size_t best = found ? api_best_of(wanted, found) : 0;
   if (best < found) *out = &all[places[best]];
   const bool failed = !wanted || !places;
@@ -65,7 +65,7 @@ static int find_record(struct cli *cli, const char *variant, const cugen_stored_
   *out = NULL;
   int status = cli_stored(cli, &all, &count);
   if (status) return status;
-  return *variant ? find_first(all, count, variant, out) : find_best(cli, all, count, out);
+  return *variant ? occupancy_find_first(all, count, variant, out) : occupancy_find_best(cli, all, count, out);
 }
 
 /* Takes the preferred carveout, which a record lacks, from the first launch whose blocks have the
@@ -107,7 +107,7 @@ static int take_record(struct cli *cli, const char *variant, struct kernel *out)
     status = cli_predict(cli);
     if (!status) status = find_record(cli, variant, &found);
   }
-  if (status || !found) return status ? status : refuse(cli, variant);
+  if (status || !found) return status ? status : occupancy_refuse(cli, variant);
   const cugen_record *r = &found->record;
   *out = (struct kernel){.takes = {.registers = r->registers, .threads = r->threads, .shared_bytes = r->shared_bytes},
                          .now = now,
@@ -139,7 +139,7 @@ static int take_kernel(struct cli *cli, struct kernel *out) {
   return status;
 }
 
-static int take_number(struct cli *cli, enum cli_option option, size_t least, int64_t *out) {
+static int occupancy_take_number(struct cli *cli, enum cli_option option, size_t least, int64_t *out) {
   size_t value = (size_t)*out;
   int status = options_count(cli, option, least, &value);
   if (!status && value > INT32_MAX)
@@ -153,16 +153,16 @@ static int take_number(struct cli *cli, enum cli_option option, size_t least, in
 static int take_shared(struct cli *cli, cugen_resources *out) {
   const char *text = cli->values[OPTION_SHARED];
   if (!text || text[strspn(text, "0123456789")] == '\0')
-    return take_number(cli, OPTION_SHARED, 0, &out->shared_bytes);
+    return occupancy_take_number(cli, OPTION_SHARED, 0, &out->shared_bytes);
   out->shared_bytes = 0;
   out->dynamic_shared = text;
   return CUGEN_OK;
 }
 
-static int take_options(struct cli *cli, cugen_resources *out) {
+static int occupancy_take_options(struct cli *cli, cugen_resources *out) {
   int64_t registers = out->registers, threads = out->threads;
-  int status = take_number(cli, OPTION_REGISTERS, 1, &registers);
-  if (!status) status = take_number(cli, OPTION_BLOCK, 1, &threads);
+  int status = occupancy_take_number(cli, OPTION_REGISTERS, 1, &registers);
+  if (!status) status = occupancy_take_number(cli, OPTION_BLOCK, 1, &threads);
   if (!status) status = take_shared(cli, out);
   out->registers = (int)registers, out->threads = (int)threads;
   return status;
@@ -180,7 +180,7 @@ struct answers {
   size_t count;
 };
 
-static int ask(struct cli *cli, const char *device, const cugen_resources *resources, struct answers *out) {
+static int occupancy_ask(struct cli *cli, const char *device, const cugen_resources *resources, struct answers *out) {
   struct answer *row = &out->rows[out->count];
   if (out->count == sizeof out->rows / sizeof *out->rows) return CUGEN_OK;
   int status = api_device_occupancy(cli->lib, device, resources, &row->occupancy, &cli->error);
@@ -190,22 +190,22 @@ static int ask(struct cli *cli, const char *device, const cugen_resources *resou
 }
 
 /* Asks the GPUs of this machine, then the models. */
-static int ask_all(struct cli *cli, const cugen_resources *resources, struct answers *out) {
+static int occupancy_ask_all(struct cli *cli, const cugen_resources *resources, struct answers *out) {
   cugen_device_info devices[16];
   const char *models[48];
   size_t count = cugen_devices(cli->lib, devices, 16, NULL);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && i < 16 && !status; i++)
-    if (device_parse(devices[i].id).kind == CUGEN_DEVICE_CUDA) status = ask(cli, devices[i].id, resources, out);
+    if (device_parse(devices[i].id).kind == CUGEN_DEVICE_CUDA) status = occupancy_ask(cli, devices[i].id, resources, out);
   size_t model_count = api_models(cli->lib, models, sizeof models / sizeof *models);
-  for (size_t i = 0; i < model_count && !status; i++) status = ask(cli, models[i], resources, out);
+  for (size_t i = 0; i < model_count && !status; i++) status = occupancy_ask(cli, models[i], resources, out);
   return status;
 }
 
 /* ---- Printing ---- */
 
 /* grows: shared memory depends on the block size. */
-static void add_row(struct table *table, const struct answer *answer, bool grows) {
+static void occupancy_add_row(struct table *table, const struct answer *answer, bool grows) {
   const cugen_occupancy *o = &answer->occupancy;
   char best[128] = "-";
   if (o->best_threads)
@@ -231,7 +231,7 @@ static void print_cluster_line(const struct kernel *kernel) {
     printf("an unknown number runs at once\n");
 }
 
-static int print_text(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
+static int occupancy_print_text(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
   static const struct table_column columns[] = {{"device", 0, 0},           {"arch", 0, 1},
                                                 {"blocks", TABLE_RIGHT, 0}, {"occupancy", TABLE_RIGHT, 0},
                                                 {"limit", TABLE_WRAP, 0},   {"best block", TABLE_RIGHT, 0},
@@ -252,7 +252,7 @@ static int print_text(struct cli *cli, const struct kernel *kernel, const struct
   putchar('\n');
   table_open(&table, cli, columns, 7);
   for (size_t i = 0; i < answers->count; i++)
-    add_row(&table, &answers->rows[i], kernel->takes.dynamic_shared != NULL);
+    occupancy_add_row(&table, &answers->rows[i], kernel->takes.dynamic_shared != NULL);
   return table_close(&table, 0, stdout, &cli->error);
 }
 
@@ -277,7 +277,7 @@ static json_t *positive(int number) {
   return number > 0 ? json_integer(number) : json_null();
 }
 
-static int print_json(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
+static int occupancy_print_json(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
   const cugen_occupancy *first = &answers->rows[0].occupancy;
   json_t *object = json_object(), *array = json_array();
   json_object_set_new(object, "registers", json_integer(kernel->takes.registers));
@@ -302,9 +302,9 @@ int command_occupancy(struct cli *cli) {
   const char *device = cli->values[OPTION_DEVICE];
   int status = cli_open(cli);
   if (!status && cli->operand) status = take_kernel(cli, &kernel);
-  if (!status) status = take_options(cli, &kernel.takes);
+  if (!status) status = occupancy_take_options(cli, &kernel.takes);
   bool one = device && (!cli->operand || device_parse(device).kind != CUGEN_DEVICE_CPU);
-  if (!status) status = one ? ask(cli, device, &kernel.takes, &answers) : ask_all(cli, &kernel.takes, &answers);
+  if (!status) status = one ? occupancy_ask(cli, device, &kernel.takes, &answers) : occupancy_ask_all(cli, &kernel.takes, &answers);
   if (status) return status;
-  return options_given(cli, OPTION_JSON) ? print_json(cli, &kernel, &answers) : print_text(cli, &kernel, &answers);
+  return options_given(cli, OPTION_JSON) ? occupancy_print_json(cli, &kernel, &answers) : occupancy_print_text(cli, &kernel, &answers);
 }

@@ -19,7 +19,7 @@ static const struct {
   enum cli_option option;
 } renamed[] = {{"variant_timeout", OPTION_TIMEOUT}, {"budget_seconds", OPTION_BUDGET}, {"choice", OPTION_VARIANT}};
 
-static const char *option_of(const char *field, size_t length) {
+static const char *option_names_option_of(const char *field, size_t length) {
   for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
     if (strlen(renamed[i].field) == length && memcmp(renamed[i].field, field, length) == 0)
       return cli_options[renamed[i].option].name;
@@ -50,7 +50,7 @@ struct message message_own(const char *text) {
   size_t length = 0;
   while (*text && length + 1 < sizeof own.text) {
     const size_t structure = structure_at(text), field = structure ? strspn(text + structure, letters) : 0;
-    const char *option = structure ? option_of(text + structure, field) : NULL;
+    const char *option = structure ? option_names_option_of(text + structure, field) : NULL;
     if (option)
       length += (size_t)snprintf(own.text + length, sizeof own.text - length, "--%s", option),
           text += structure + field;

@@ -10,7 +10,7 @@
 #include "cli.h"
 #include "print.h"
 
-static enum cli_kind kind_of(const char *text, size_t length) {
+static enum cli_kind options_kind_of(const char *text, size_t length) {
   static const char *const words[KIND_COUNT] = {
 #define X(id, word) [KIND_##id] = word,
       CLI_KINDS(X)
@@ -26,7 +26,7 @@ struct cli_word options_word(const char *text) {
   const bool optional = *text == '[';
   struct cli_word word = {.text = text + optional, .optional = optional, .most = 1};
   word.length = strcspn(word.text, "].");
-  word.kind = kind_of(word.text, word.length);
+  word.kind = options_kind_of(word.text, word.length);
   if (strcmp(word.text + word.length + optional, "...") == 0) word.most = optional ? 2 : INT_MAX;
   return word;
 }
@@ -39,7 +39,7 @@ struct tables {
   size_t count;
 };
 
-static void add_options(struct tables *tables, const enum cli_option *options) {
+static void options_add_options(struct tables *tables, const enum cli_option *options) {
   for (; *options != OPTION_COUNT; options++) {
     const struct cli_option_row *row = &cli_options[*options];
     int argument = !row->argument                         ? no_argument
@@ -54,7 +54,7 @@ static void add_options(struct tables *tables, const enum cli_option *options) {
   }
 }
 
-static enum cli_option option_of(int code) {
+static enum cli_option options_option_of(int code) {
   if (code >= 256) return (enum cli_option)(code - 256);
   for (int i = 0; i < OPTION_COUNT; i++)
     if (cli_options[i].letter && cli_options[i].letter == code) return (enum cli_option)i;
@@ -76,7 +76,7 @@ static int fail_unknown(struct cli *cli, const struct tables *tables, const char
 /* Reports a word to which getopt_long returned '?' or ':': an unknown option, or a wrong use of a
    known one. */
 static int fail_option(struct cli *cli, const struct tables *tables, int code, const char *word) {
-  enum cli_option option = option_of(optopt);
+  enum cli_option option = options_option_of(optopt);
   if (code == ':' && option != OPTION_COUNT)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a value: --%s %s", cli_options[option].name,
                     cli_options[option].name, cli_options[option].argument);
@@ -88,7 +88,7 @@ static int fail_option(struct cli *cli, const struct tables *tables, int code, c
   return fail_unknown(cli, tables, word);
 }
 
-static int take(struct cli *cli, enum cli_option option, const char *value) {
+static int options_take(struct cli *cli, enum cli_option option, const char *value) {
   if (value && !value[strspn(value, " ")] && cli_options[option].argument &&
       !options_word(cli_options[option].argument).optional)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s has an empty value; write --%s %s", cli_options[option].name,
@@ -143,8 +143,8 @@ static int take_operands(struct cli *cli, char **argv, int count) {
 
 int options_parse(struct cli *cli, int argc, char **argv) {
   struct tables tables = {.letters = ":"};
-  add_options(&tables, cli->command->options);
-  if (cli->command->common) add_options(&tables, cli_common);
+  options_add_options(&tables, cli->command->options);
+  if (cli->command->common) options_add_options(&tables, cli_common);
   cli->settings = calloc((size_t)argc + 1, sizeof *cli->settings);
   cli->wheres = calloc((size_t)argc + 1, sizeof *cli->wheres);
   if (!cli->settings || !cli->wheres) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
@@ -155,11 +155,11 @@ int options_parse(struct cli *cli, int argc, char **argv) {
     if (code == -1) break;
     if (code == '?' || code == ':')
       return fail_option(cli, &tables, code, argv[optind > before ? optind - 1 : before]);
-    enum cli_option option = option_of(code);
+    enum cli_option option = options_option_of(code);
     const char *argument = cli_options[option].argument;
     const char *value =
         argument && options_word(argument).optional ? optional_number((const char *const *)argv, argc) : optarg;
-    int status = take(cli, option, value);
+    int status = options_take(cli, option, value);
     if (status) return status;
   }
   return take_operands(cli, argv + optind, argc - optind);

@@ -31,7 +31,7 @@ static ssize_t add_to_sink(void *cookie, const char *data, size_t length) {
   return sink->status ? 0 : (ssize_t)length;
 }
 
-static int write_file(struct cli *cli, const char *path, void (*write)(const void *context, FILE *out),
+static int output_write_file(struct cli *cli, const char *path, void (*write)(const void *context, FILE *out),
                       const void *context) {
   struct sink sink = {.error = &cli->error};
   int status = api_output_open(path, &sink.output, &cli->error);
@@ -70,7 +70,7 @@ int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), co
   const char *path = cli->values[OPTION_OUTPUT];
   const int refused = cli_check_output(cli);
   if (refused) return refused;
-  if (path && strcmp(path, "-") != 0) return write_file(cli, path, write, context);
+  if (path && strcmp(path, "-") != 0) return output_write_file(cli, path, write, context);
   if (isatty(STDOUT_FILENO)) return write(context, stdout), CUGEN_OK;
   fflush(stdout);
   int copy = dup(STDOUT_FILENO), code = write_stream(copy < 0 ? NULL : fdopen(copy, "w"), write, context);

@@ -42,7 +42,7 @@ static void print_not_counted(const cugen_portfolio *p) {
   puts(".");
 }
 
-static const char *state_of(const cugen_portfolio_variant *v) {
+static const char *portfolio_state_of(const cugen_portfolio_variant *v) {
   return v->stale ? "stale" : v->invalid ? "not valid here" : "";
 }
 
@@ -51,27 +51,27 @@ struct shown_columns {
   bool losses, states;
 };
 
-static struct shown_columns choose_columns(const cugen_portfolio *p) {
+static struct shown_columns portfolio_choose_columns(const cugen_portfolio *p) {
   struct shown_columns shown = {false, false};
   for (size_t i = 0; i < p->variant_count; i++) {
     shown.losses |= p->variants[i].mean > 0;
-    shown.states |= *state_of(&p->variants[i]) != '\0';
+    shown.states |= *portfolio_state_of(&p->variants[i]) != '\0';
   }
   return shown;
 }
 
-static void add_variant(struct table *table, const cugen_portfolio *p, size_t i, struct shown_columns shown) {
+static void portfolio_add_variant(struct table *table, const cugen_portfolio *p, size_t i, struct shown_columns shown) {
   const cugen_portfolio_variant *v = &p->variants[i];
   table_cell(table, print_count(i).text);
   table_cell(table, print_count(v->serves).text);
   if (shown.losses) table_cell(table, loss(v->mean).text);
   if (shown.losses) table_cell(table, loss(v->worst).text);
-  if (shown.states) table_cell(table, state_of(v));
+  if (shown.states) table_cell(table, portfolio_state_of(v));
   table_cell(table, v->variant);
 }
 
-static int print_variants(struct cli *cli, const cugen_portfolio *p) {
-  const struct shown_columns shown = choose_columns(p);
+static int portfolio_print_variants(struct cli *cli, const cugen_portfolio *p) {
+  const struct shown_columns shown = portfolio_choose_columns(p);
   struct table_column columns[6];
   size_t count = 0;
   struct table table;
@@ -82,12 +82,12 @@ static int print_variants(struct cli *cli, const cugen_portfolio *p) {
   if (shown.states) columns[count++] = (struct table_column){"state", 0, 0};
   columns[count++] = (struct table_column){"variant", TABLE_WRAP, 0};
   table_open(&table, cli, columns, count);
-  for (size_t i = 0; i < p->variant_count; i++) add_variant(&table, p, i, shown);
+  for (size_t i = 0; i < p->variant_count; i++) portfolio_add_variant(&table, p, i, shown);
   return table_close(&table, 0, stdout, &cli->error);
 }
 
 /* Returns true if --where or the like left out variants, of which no records were read. */
-static bool is_filtered(const struct cli *cli) {
+static bool portfolio_is_filtered(const struct cli *cli) {
   return cli->where_count || options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_PATTERN);
 }
 
@@ -98,7 +98,7 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   printf(" for %s problem%s", print_count(p->problems).text, p->problems == 1 ? "" : "s");
   printf(" of %s%s%s%s:\n", p->config, *p->problem_class ? " " : "", p->problem_class,
          api_kernel_predicted(cli->kernel) ? ", by predictions" : "");
-  int status = print_variants(cli, p);
+  int status = portfolio_print_variants(cli, p);
   if (status || options_given(cli, OPTION_QUIET)) return status;
   printf("Rule: %s\n", p->rule);
   if (p->doubted > 0)
@@ -109,7 +109,7 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   print_not_counted(p);
   if (p->unserved)
     printf("%s problem%s no correct variant%s yet.\n", print_count(p->unserved).text,
-           p->unserved == 1 ? " has" : "s have", is_filtered(cli) ? " of those asked for" : "");
+           p->unserved == 1 ? " has" : "s have", portfolio_is_filtered(cli) ? " of those asked for" : "");
   return CUGEN_OK;
 }
 
@@ -122,9 +122,9 @@ static int by_loss(const void *a, const void *b) {
   return strcmp(x->problem, y->problem);
 }
 
-static void add_problem(const struct cli *cli, struct table *table, const cugen_portfolio *p,
+static void portfolio_add_problem(const struct cli *cli, struct table *table, const cugen_portfolio *p,
                         const cugen_portfolio_problem *problem) {
-  const char *none = is_filtered(cli) ? "none asked for is right" : "none is right";
+  const char *none = portfolio_is_filtered(cli) ? "none asked for is right" : "none is right";
   char *own = settings_take(problem->problem, p->problem_class, false);
   const bool served = problem->variant < p->variant_count;
   table_cell(table, own && *own ? own : problem->problem);
@@ -152,7 +152,7 @@ int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t t
   qsort(sorted, p->problems, sizeof *sorted, by_loss);
   const size_t shown = options_given(cli, OPTION_WIDE) || p->problems < top ? p->problems : top;
   table_open(&table, cli, columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < shown; i++) add_problem(cli, &table, p, sorted[i]);
+  for (size_t i = 0; i < shown; i++) portfolio_add_problem(cli, &table, p, sorted[i]);
   free(sorted);
   int status = table_close(&table, 0, stdout, &cli->error);
   if (!status && shown < p->problems)
@@ -194,7 +194,7 @@ int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, siz
 
 /* ---- JSON ---- */
 
-static json_t *variant_json(const cugen_portfolio_variant *v) {
+static json_t *portfolio_variant_json(const cugen_portfolio_variant *v) {
   json_t *object = json_object();
   json_object_set_new(object, "variant", json_string(v->variant));
   json_object_set_new(object, "serves", json_integer((json_int_t)v->serves));
@@ -205,7 +205,7 @@ static json_t *variant_json(const cugen_portfolio_variant *v) {
   return object;
 }
 
-static json_t *problem_json(const cugen_portfolio *p, const cugen_portfolio_problem *problem) {
+static json_t *portfolio_problem_json(const cugen_portfolio *p, const cugen_portfolio_problem *problem) {
   json_t *object = json_object();
   const bool served = problem->variant < p->variant_count;
   json_object_set_new(object, "problem", json_string(problem->problem));
@@ -238,9 +238,9 @@ json_t *portfolio_json(const cugen_portfolio *p) {
   json_object_set_new(object, "kernels", p->kernels ? json_integer((json_int_t)p->kernels) : json_null());
   json_object_set_new(object, "missed", json_integer((json_int_t)p->missed));
   json_object_set_new(object, "held_out_missed", held ? json_integer((json_int_t)p->held_out_missed) : json_null());
-  for (size_t i = 0; i < p->variant_count; i++) json_array_append_new(variants, variant_json(&p->variants[i]));
+  for (size_t i = 0; i < p->variant_count; i++) json_array_append_new(variants, portfolio_variant_json(&p->variants[i]));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < p->problems && p->problem; i++)
-    json_array_append_new(problems, problem_json(p, &p->problem[i]));
+    json_array_append_new(problems, portfolio_problem_json(p, &p->problem[i]));
   return object;
 }

@@ -24,7 +24,7 @@ static int reopen(struct cli *cli) {
 
 /* A status that nothing could be predicted is left to the caller, which looks for records
    anyway. */
-static int predict(struct cli *cli, size_t most) {
+static int predict_predict(struct cli *cli, size_t most) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.strategy = "exhaustive";
   options.budget_count = most;
@@ -44,7 +44,7 @@ static int predict_one(struct cli *cli, const char *variant, bool all) {
   filter.variant = name;
   filter.all = all;
   status = api_kernel_filter(cli->kernel, &filter, &cli->error);
-  return status ? status : predict(cli, 1);
+  return status ? status : predict_predict(cli, 1);
 }
 
 static int predict_defaults(struct cli *cli) {
@@ -73,5 +73,5 @@ int cli_predict(struct cli *cli) {
   cli_remark(cli, "nothing is remembered of %s for this problem on %s: predicting %s", cli->operand,
              cli->values[OPTION_DEVICE], named ? "what the options name" : "one variant of each implementation");
   if (variant) return predict_one(cli, variant, true);
-  return named ? predict(cli, MOST_NAMED) : predict_defaults(cli);
+  return named ? predict_predict(cli, MOST_NAMED) : predict_defaults(cli);
 }

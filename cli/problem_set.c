@@ -26,7 +26,7 @@ struct line {
   size_t count;
 };
 
-static const struct word *find_word(const struct line *line, const struct word *word) {
+static const struct word *problem_set_find_word(const struct line *line, const struct word *word) {
   for (size_t i = 0; i < line->count; i++)
     if (line->words[i].name_length == word->name_length &&
         memcmp(line->words[i].name, word->name, word->name_length) == 0)
@@ -51,11 +51,11 @@ static int split_word(struct cli *cli, const struct line *line, const char *text
   return fault ? cli_fail(cli, CUGEN_ERROR_USAGE, "%s'%.*s': %s", line->where, (int)length, text, fault) : CUGEN_OK;
 }
 
-static int add_word(struct cli *cli, struct line *line, const char *text, size_t length) {
+static int problem_set_add_word(struct cli *cli, struct line *line, const char *text, size_t length) {
   struct word word = {0};
   int status = split_word(cli, line, text, length, &word);
   if (status || !word.name) return status;
-  if (find_word(line, &word))
+  if (problem_set_find_word(line, &word))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "%s%.*s has two values; a list is written %.*s=64,128", line->where,
                     (int)word.name_length, word.name, (int)word.name_length, word.name);
   if (line->count == MOST_NAMES)
@@ -65,15 +65,15 @@ static int add_word(struct cli *cli, struct line *line, const char *text, size_t
 }
 
 /* Adds the values of --set for parameters that the line does not name. */
-static int add_settings(struct cli *cli, struct problem_set *set, struct line *line) {
+static int problem_set_add_settings(struct cli *cli, struct problem_set *set, struct line *line) {
   const size_t own = line->count;
   int status = CUGEN_OK;
   for (size_t i = 0; i < cli->setting_count && !status; i++) {
     struct word word = {0};
     status = split_word(cli, line, cli->settings[i], strlen(cli->settings[i]), &word);
-    const struct word *found = status || !word.name ? NULL : find_word(line, &word);
+    const struct word *found = status || !word.name ? NULL : problem_set_find_word(line, &word);
     if (status || (found && found < line->words + own)) continue;
-    status = add_word(cli, line, cli->settings[i], strlen(cli->settings[i]));
+    status = problem_set_add_word(cli, line, cli->settings[i], strlen(cli->settings[i]));
     if (i < MOST_TOLD) set->taken |= (uint64_t)1 << i;
   }
   return status;
@@ -89,7 +89,7 @@ static char *setting_of(const struct word *word, size_t i) {
   return asprintf(&out, "%.*s=%.*s", (int)word->name_length, word->name, length, value) < 0 ? NULL : out;
 }
 
-static struct problem_settings *add_problem(struct problem_set *set) {
+static struct problem_settings *problem_set_add_problem(struct problem_set *set) {
   if (set->count == set->capacity) {
     const size_t capacity = set->capacity ? 2 * set->capacity : 16;
     struct problem_settings *problems = realloc(set->problems, capacity * sizeof *problems);
@@ -103,7 +103,7 @@ static struct problem_settings *add_problem(struct problem_set *set) {
 
 /* Adds combination i; the last word changes fastest. */
 static bool add_combination(struct problem_set *set, const struct line *line, size_t i) {
-  struct problem_settings *problem = add_problem(set);
+  struct problem_settings *problem = problem_set_add_problem(set);
   if (!problem) return false;
   problem->where = strdup(line->where);
   problem->settings = calloc(line->count + 1, sizeof *problem->settings);
@@ -116,7 +116,7 @@ static bool add_combination(struct problem_set *set, const struct line *line, si
   return true;
 }
 
-static int add_product(struct cli *cli, struct problem_set *set, const struct line *line) {
+static int problem_set_add_product(struct cli *cli, struct problem_set *set, const struct line *line) {
   size_t count = 1;
   for (size_t w = 0; w < line->count && count <= CUGEN_MOST_PROBLEMS; w++) count *= line->words[w].count;
   if (set->count + count > CUGEN_MOST_PROBLEMS)
@@ -128,7 +128,7 @@ static int add_product(struct cli *cli, struct problem_set *set, const struct li
 }
 
 /* Adds the problems of a line such as "M=64,128 N=64". */
-static int add_line(struct cli *cli, struct problem_set *set, const char *where, const char *text, size_t length) {
+static int problem_set_add_line(struct cli *cli, struct problem_set *set, const char *where, const char *text, size_t length) {
   struct line line = {.where = where};
   int status = CUGEN_OK;
   const char *end = text + length;
@@ -136,11 +136,11 @@ static int add_line(struct cli *cli, struct problem_set *set, const char *where,
     size_t word = 0;
     while (text < end && strchr(" \t\r", *text)) text++;
     while (text + word < end && !strchr(" \t\r", text[word])) word++;
-    if (word) status = add_word(cli, &line, text, word);
+    if (word) status = problem_set_add_word(cli, &line, text, word);
     text += word;
   }
-  if (!status) status = add_settings(cli, set, &line);
-  return status ? status : add_product(cli, set, &line);
+  if (!status) status = problem_set_add_settings(cli, set, &line);
+  return status ? status : problem_set_add_product(cli, set, &line);
 }
 
 /* ---- JSON ---- */
@@ -173,7 +173,7 @@ static int write_field(struct cli *cli, const char *where, const char *name, con
   return status;
 }
 
-static int add_object(struct cli *cli, struct problem_set *set, const char *where, json_t *object) {
+static int problem_set_add_object(struct cli *cli, struct problem_set *set, const char *where, json_t *object) {
   char *line = NULL;
   size_t length = 0;
   const char *name;
@@ -187,7 +187,7 @@ static int add_object(struct cli *cli, struct problem_set *set, const char *wher
     if (!status) status = write_field(cli, where, name, value, out);
   }
   if (fclose(out) != 0 && !status) status = fail_memory(cli);
-  if (!status) status = add_line(cli, set, where, line, length);
+  if (!status) status = problem_set_add_line(cli, set, where, line, length);
   free(line);
   return status;
 }
@@ -207,7 +207,7 @@ static int add_array(struct cli *cli, struct problem_set *set, const char *path,
   for (size_t i = 0; !status && i < json_array_size(array); i++) {
     char *where;
     if (asprintf(&where, "%s: problem %zu: ", path, i + 1) < 0) return json_decref(array), fail_memory(cli);
-    status = add_object(cli, set, where, json_array_get(array, i));
+    status = problem_set_add_object(cli, set, where, json_array_get(array, i));
     free(where);
   }
   json_decref(array);
@@ -218,7 +218,7 @@ static int add_json_line(struct cli *cli, struct problem_set *set, const char *p
                          const char *text, size_t length) {
   json_t *object = NULL;
   int status = load_json(cli, path, number, text, length, &object);
-  if (!status) status = add_object(cli, set, where, object);
+  if (!status) status = problem_set_add_object(cli, set, where, object);
   json_decref(object);
   return status;
 }
@@ -233,14 +233,14 @@ static int add_text_line(struct cli *cli, struct problem_set *set, const char *p
   if (!length || *text == '#') return CUGEN_OK;
   if (asprintf(&where, "%s:%zu: ", path, number) < 0) return fail_memory(cli);
   int status = *text == '{' ? add_json_line(cli, set, path, number, where, text, length)
-                            : add_line(cli, set, where, text, length);
+                            : problem_set_add_line(cli, set, where, text, length);
   free(where);
   for (size_t i = before; i < set->count; i++) set->problems[i].file = path, set->problems[i].line = number;
   if (status == CUGEN_ERROR_USAGE && !cli->error.line) cli_place(cli, path, number);
   return status;
 }
 
-static int add_lines(struct cli *cli, struct problem_set *set, const char *path, const char *text, size_t length) {
+static int problem_set_add_lines(struct cli *cli, struct problem_set *set, const char *path, const char *text, size_t length) {
   const char *end = text + length;
   int status = CUGEN_OK;
   for (size_t number = 1; text < end && !status; number++) {
@@ -251,16 +251,16 @@ static int add_lines(struct cli *cli, struct problem_set *set, const char *path,
   return status;
 }
 
-static int add_text(struct cli *cli, struct problem_set *set, const char *name, const char *text, size_t length) {
+static int problem_set_add_text(struct cli *cli, struct problem_set *set, const char *name, const char *text, size_t length) {
   size_t blank = 0;
   while (blank < length && strchr(" \t\r\n", text[blank])) blank++;
   if (memchr(text, '\0', length))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no text: lines such as M=64 N=128 are expected", name);
   return blank < length && text[blank] == '[' ? add_array(cli, set, name, text, length)
-                                              : add_lines(cli, set, name, text, length);
+                                              : problem_set_add_lines(cli, set, name, text, length);
 }
 
-static int read_file(struct cli *cli, const char *path, struct problem_set *set) {
+static int problem_set_read_file(struct cli *cli, const char *path, struct problem_set *set) {
   cugen_input *input;
   cugen_input_options options = CUGEN_INPUT_OPTIONS_INIT;
   const char *name = strcmp(path, "-") == 0 ? "stdin" : path, *text;
@@ -269,7 +269,7 @@ static int read_file(struct cli *cli, const char *path, struct problem_set *set)
   options.stop = cli_ask_stop;
   int status = api_input_open(path, &options, &input, &cli->error);
   if (!status) status = api_input_rest(input, &text, &length, &cli->error);
-  if (!status) status = add_text(cli, set, name, text, length);
+  if (!status) status = problem_set_add_text(cli, set, name, text, length);
   api_input_close(input);
   if (!status && !set->count)
     status = cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no problem is in it; a line is one, such as M=64 N=128", name);
@@ -282,16 +282,16 @@ int problem_set_read(struct cli *cli, struct problem_set *out) {
   const char *path = cli->values[OPTION_PROBLEM_FILE];
   bool listed = false;
   if (path) {
-    const int status = read_file(cli, path, out);
+    const int status = problem_set_read_file(cli, path, out);
     if (!status) problem_set_remark_unused(cli, out, path);
     return status;
   }
   for (size_t i = 0; i < cli->setting_count; i++) listed |= strchr(cli->settings[i], ',') != NULL;
-  return listed ? add_line(cli, out, "", "", 0) : CUGEN_OK;
+  return listed ? problem_set_add_line(cli, out, "", "", 0) : CUGEN_OK;
 }
 
 int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text) {
-  return add_line(cli, set, where, text, strlen(text));
+  return problem_set_add_line(cli, set, where, text, strlen(text));
 }
 
 void problem_set_remark_unused(const struct cli *cli, const struct problem_set *set, const char *path) {
@@ -305,12 +305,12 @@ int problem_set_of_config(struct cli *cli, struct problem_set *out) {
   const char *set;
   int status = CUGEN_OK;
   for (size_t i = 0; !status && (set = api_kernel_problem_set(cli->kernel, i)); i++)
-    status = add_line(cli, out, "the config's problems: ", set, strlen(set));
+    status = problem_set_add_line(cli, out, "the config's problems: ", set, strlen(set));
   return status;
 }
 
 int problem_set_of_one(struct cli *cli, struct problem_set *out) {
-  return add_line(cli, out, "", "", 0);
+  return problem_set_add_line(cli, out, "", "", 0);
 }
 
 void problem_set_free(struct problem_set *set) {

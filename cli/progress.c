@@ -41,7 +41,7 @@ struct line {
   size_t columns, room;
 };
 
-static void add(struct line *line, const char *before, const char *text) {
+static void progress_add(struct line *line, const char *before, const char *text) {
   const size_t used = strlen(line->text), columns = terminal_columns(text, strlen(text)) + strlen(before);
   if (line->columns + columns > line->room || used + strlen(before) + strlen(text) >= sizeof line->text) {
     line->room = 0; /* later pieces are left out as well */
@@ -56,77 +56,77 @@ static void add_bar(struct line *line, double fraction) {
   char bar[CELLS + 3] = "[";
   for (int i = 0; i < CELLS; i++) bar[i + 1] = i < (int)(fraction * CELLS + 0.5) ? '#' : '.';
   bar[CELLS + 1] = ']';
-  add(line, "", bar);
+  progress_add(line, "", bar);
 }
 
-static void add_counts(struct line *line, const cugen_progress *state) {
+static void progress_add_counts(struct line *line, const cugen_progress *state) {
   char text[128];
   const bool limited = state->planned > 0;
   snprintf(text, sizeof text, "%s%s%s", print_count(state->done).text, limited ? "/" : "",
            limited ? print_count(state->planned).text : "");
-  add(line, " ", text);
+  progress_add(line, " ", text);
   snprintf(text, sizeof text, "%s failed", print_count(state->failed).text);
-  if (state->failed) add(line, ", ", text);
+  if (state->failed) progress_add(line, ", ", text);
 }
 
 /* Adds which of several problems is being tuned. */
-static void add_problem(struct line *line, const cugen_progress *state) {
+static void progress_add_problem(struct line *line, const cugen_progress *state) {
   char text[128];
   snprintf(text, sizeof text, "%s of %s", print_count(state->problem_index + 1).text,
            print_count(state->problems).text);
-  if (state->problems > 1) add(line, "  problem ", text);
+  if (state->problems > 1) progress_add(line, "  problem ", text);
 }
 
 static void add_stage(struct line *line, const cugen_progress *state) {
   static const char *const stages[] = {[CUGEN_STAGE_RACE] = "racing the best",
                                        [CUGEN_STAGE_VERIFY] = "verifying the best",
                                        [CUGEN_STAGE_DATA] = "computing reference"};
-  if (state->stage != CUGEN_STAGE_SEARCH) add(line, "  ", stages[state->stage]);
-  if (state->stage == CUGEN_STAGE_DATA) add(line, ", ", print_clock(state->elapsed).text);
+  if (state->stage != CUGEN_STAGE_SEARCH) progress_add(line, "  ", stages[state->stage]);
+  if (state->stage == CUGEN_STAGE_DATA) progress_add(line, ", ", print_clock(state->elapsed).text);
 }
 
 static void add_best(struct line *line, const cugen_progress *state) {
   char text[128];
   const char *unit = print_rate_unit(state->flops, state->bytes);
-  add(line, "  best ", print_seconds(state->best_seconds).text);
+  progress_add(line, "  best ", print_seconds(state->best_seconds).text);
   snprintf(text, sizeof text, "%s %s", print_rate(state->flops, state->bytes, state->best_seconds).text,
            unit ? unit : "");
-  if (unit) add(line, ", ", text);
+  if (unit) progress_add(line, ", ", text);
 }
 
 /* Adds the words of the variant that fit. */
-static void add_variant(struct line *line, const char *variant) {
+static void progress_add_variant(struct line *line, const char *variant) {
   const char *before = "  ";
   for (size_t length; *variant; variant += length, variant += strspn(variant, " ")) {
     char word[128];
     length = strcspn(variant, " ");
     snprintf(word, sizeof word, "%.*s", (int)length, variant);
-    add(line, before, word);
+    progress_add(line, before, word);
     before = " ";
   }
 }
 
 /* Returns the seconds left if no time limit applies, assuming that the remaining variants take as
    long as those tried; negative: not known. */
-static double time_left(const struct progress *progress, const cugen_progress *state) {
+static double progress_time_left(const struct progress *progress, const cugen_progress *state) {
   if (state->remaining >= 0 || !state->done || state->planned <= state->done) return state->remaining;
   return (progress_now() - progress->begin) / (double)state->done * (double)(state->planned - state->done);
 }
 
 static void make_line(const struct progress *progress, const cugen_progress *state, struct line *line) {
-  const double left = time_left(progress, state);
+  const double left = progress_time_left(progress, state);
   char text[64];
   *line = (struct line){.room = (size_t)terminal_progress_width() - 1};
   snprintf(text, sizeof text, "%s left", print_clock(left).text);
   add_bar(line, fraction_done(state));
-  add_counts(line, state);
+  progress_add_counts(line, state);
   /* How long making data takes is not known. */
-  if (left >= 0 && state->stage != CUGEN_STAGE_DATA) add(line, "  ", text);
+  if (left >= 0 && state->stage != CUGEN_STAGE_DATA) progress_add(line, "  ", text);
   add_stage(line, state);
-  add_problem(line, state);
+  progress_add_problem(line, state);
   char *best = state->best ? print_clean(state->best, strlen(state->best)) : NULL;
   if (best) add_best(line, state);
-  if (best) add_variant(line, best);
+  if (best) progress_add_variant(line, best);
   free(best);
 }
 
@@ -178,14 +178,14 @@ void progress_open_part(struct progress *progress, struct progress_board *board,
 }
 
 /* Adds up the counts of all parts. *fraction becomes the least, *left the longest of all parts. */
-static void add_up(const struct progress_board *board, cugen_progress *all, double *fraction, double *left) {
+static void progress_add_up(const struct progress_board *board, cugen_progress *all, double *fraction, double *left) {
   size_t begun = 0;
   bool planned = true;
   *fraction = 1, *left = -1;
   for (size_t i = 0; i < board->count; i++) {
     const struct progress_part *part = &board->parts[i];
     const double own = part->ended ? 1 : part->begun ? fraction_done(&part->state) : 0;
-    const double time = part->begun && !part->ended ? time_left(&board->line, &part->state) : -1;
+    const double time = part->begun && !part->ended ? progress_time_left(&board->line, &part->state) : -1;
     all->done += part->state.done, all->failed += part->state.failed, all->planned += part->state.planned;
     planned &= part->state.planned > 0;
     begun += part->begun;
@@ -201,18 +201,18 @@ static void make_board_line(const struct progress_board *board, struct line *lin
   char text[128];
   double fraction, left;
   const char *before = "  best ";
-  add_up(board, &all, &fraction, &left);
+  progress_add_up(board, &all, &fraction, &left);
   *line = (struct line){.room = (size_t)terminal_progress_width() - 1};
   add_bar(line, fraction);
-  add_counts(line, &all);
+  progress_add_counts(line, &all);
   snprintf(text, sizeof text, "%s left", print_clock(left).text);
-  if (left >= 0) add(line, "  ", text);
+  if (left >= 0) progress_add(line, "  ", text);
   for (size_t i = 0; i < board->count; i++) {
     const struct progress_part *part = &board->parts[i];
     if (!part->found) continue;
     snprintf(text, sizeof text, "%.*s %s", (int)strcspn(part->name, ","), part->name,
              print_seconds(part->state.best_seconds).text);
-    add(line, before, text);
+    progress_add(line, before, text);
     before = ", ";
   }
 }

@@ -27,7 +27,7 @@ static struct shown show_time(const cugen_record *r) {
   return print_seconds(r->seconds);
 }
 
-static bool has_energy(const cugen_record *r) {
+static bool quantities_has_energy(const cugen_record *r) {
   return r->energy > 0 && has_time(r);
 }
 
@@ -126,7 +126,7 @@ static struct shown show_occupancy(const cugen_record *r) {
   return shown;
 }
 
-static struct shown show_clusters(const cugen_record *r) {
+static struct shown quantities_show_clusters(const cugen_record *r) {
   return print_clusters(r->cluster_blocks, r->active_clusters);
 }
 
@@ -166,8 +166,8 @@ const struct quantity_row quantities[QUANTITIES] = {
     [QUANTITY_TIME] = {has_time, show_time},
     [QUANTITY_MEASURED] = {has_measurement, show_time},
     [QUANTITY_PREDICTED] = {has_prediction, show_time},
-    [QUANTITY_ENERGY] = {has_energy, show_energy},
-    [QUANTITY_POWER] = {has_energy, show_power},
+    [QUANTITY_ENERGY] = {quantities_has_energy, show_energy},
+    [QUANTITY_POWER] = {quantities_has_energy, show_power},
     [QUANTITY_VERIFIED] = {has_prediction, show_verified},
     [QUANTITY_BOUND] = {has_prediction, show_bound},
     [QUANTITY_RATE] = {has_rate, show_rate},
@@ -175,7 +175,7 @@ const struct quantity_row quantities[QUANTITIES] = {
     [QUANTITY_ROOFLINE] = {has_roofline, show_roofline},
     [QUANTITY_REQUESTS] = {has_requests, show_requests},
     [QUANTITY_OCCUPANCY] = {has_occupancy, show_occupancy},
-    [QUANTITY_CLUSTERS] = {has_clusters, show_clusters},
+    [QUANTITY_CLUSTERS] = {has_clusters, quantities_show_clusters},
     [QUANTITY_THREADS] = {has_registers, show_threads},
     [QUANTITY_REGISTERS] = {has_registers, show_registers},
     [QUANTITY_SHARED] = {has_registers, show_shared},

@@ -38,12 +38,12 @@ static const struct column {
 };
 enum { RATE = 6, ROOFLINE = 7, COLUMNS = sizeof columns / sizeof *columns };
 
-static bool by_rate(const struct cli *cli) {
+static bool records_by_rate(const struct cli *cli) {
   return cli_ranks_by_rate(cli->kernel);
 }
 
 /* Returns the column at a place: the rate comes first if variants are ranked by it. */
-static size_t column_at(size_t place, bool rate_first) {
+static size_t records_column_at(size_t place, bool rate_first) {
   if (!rate_first || place > RATE) return place;
   return place ? place - 1 : RATE;
 }
@@ -86,7 +86,7 @@ struct group {
 };
 
 /* Returns the group's row of the record's implementation; the record itself if there is none. */
-static size_t find_row(struct cli *cli, struct group *group, const cugen_record *record, size_t i) {
+static size_t records_find_row(struct cli *cli, struct group *group, const cugen_record *record, size_t i) {
   cugen_record other;
   cugen_error ignored;
   for (size_t k = 0; k < group->count; k++)
@@ -112,7 +112,7 @@ static void unmerge(struct cli *cli, struct ranking *ranking) {
     if (!cli->width || ranking->places[i].merged < LEAST_MERGED) ranking->places[i].merged = 0;
 }
 
-static int rank(struct cli *cli, struct ranking *out) {
+static int records_rank(struct cli *cli, struct ranking *out) {
   cugen_record record;
   struct group group = {0};
   double first = 0;
@@ -125,7 +125,7 @@ static int rank(struct cli *cli, struct ranking *out) {
     group.least = fmin(group.least, record.cost);
     if (i == 0) first = record.cost;
     out->tied |= record.cost < first;
-    const size_t row = find_row(cli, &group, &record, i);
+    const size_t row = records_find_row(cli, &group, &record, i);
     out->places[out->count++] = (struct place){.row = row};
     out->places[row].merged += row != i;
   }
@@ -134,7 +134,7 @@ static int rank(struct cli *cli, struct ranking *out) {
 }
 
 /* Returns the end of a table of `top` rows. */
-static size_t end_of(const struct ranking *ranking, size_t top) {
+static size_t records_end_of(const struct ranking *ranking, size_t top) {
   size_t i = 0;
   for (size_t rows = 0; i < ranking->count && (rows < top || !is_row(ranking, i)); i++) rows += is_row(ranking, i);
   return top ? i : 0;
@@ -142,7 +142,7 @@ static size_t end_of(const struct ranking *ranking, size_t top) {
 
 /* ---- The table ---- */
 
-static int each_row(struct cli *cli, const struct ranking *ranking, size_t end,
+static int records_each_row(struct cli *cli, const struct ranking *ranking, size_t end,
                     bool (*use)(void *context, const cugen_record *record, size_t i), void *context) {
   cugen_record record;
   int status = CUGEN_OK;
@@ -161,7 +161,7 @@ struct best {
 };
 
 /* Leaves out columns that mean nothing for any row. */
-static bool choose(void *context, const cugen_record *record, size_t i) {
+static bool records_choose(void *context, const cugen_record *record, size_t i) {
   struct best *best = context;
   const char *unit = print_rate_unit(record->flops, record->bytes);
   if (i == 0) snprintf(best->rate, sizeof best->rate, "%s", unit ? unit : "");
@@ -174,7 +174,7 @@ static void open_table(struct cli *cli, struct best *best) {
   struct table_column shown[COLUMNS + 2] = {{"", TABLE_RIGHT, 0}};
   size_t count = 1;
   for (size_t i = 0; i < COLUMNS; i++) {
-    const size_t c = column_at(i, best->rate_first);
+    const size_t c = records_column_at(i, best->rate_first);
     if (best->chosen[c]) shown[count++] = columns[c].column;
     if (best->chosen[c] && c == RATE) shown[count - 1].header = best->rate;
   }
@@ -200,13 +200,13 @@ static char *row_variant(const struct best *best, const cugen_record *record) {
   return dotted;
 }
 
-static bool add_row(void *context, const cugen_record *record, size_t i) {
+static bool records_add_row(void *context, const cugen_record *record, size_t i) {
   struct best *best = context;
   char *variant = row_variant(best, record);
   best->table.style = i == 0 ? STYLE_BEST : STYLE_PLAIN;
   table_cell(&best->table, print_count(i + 1).text);
   for (size_t at = 0; at < COLUMNS; at++) {
-    const size_t c = column_at(at, best->rate_first);
+    const size_t c = records_column_at(at, best->rate_first);
     const struct quantity_row *row = &quantities[columns[c].quantity];
     if (best->chosen[c]) table_cell(&best->table, row->has(record) ? row->show(record).text : "");
   }
@@ -230,12 +230,12 @@ static int take_tried(struct cli *cli, struct settings *variants) {
   return CUGEN_OK;
 }
 
-static int print_table(struct cli *cli, struct best *best, size_t end) {
+static int records_print_table(struct cli *cli, struct best *best, size_t end) {
   cugen_error ignored;
-  int status = each_row(cli, best->ranking, end, choose, best);
+  int status = records_each_row(cli, best->ranking, end, records_choose, best);
   if (!status && best->narrow) status = take_tried(cli, &best->variants);
   if (!status) open_table(cli, best);
-  if (!status) status = each_row(cli, best->ranking, end, add_row, best);
+  if (!status) status = records_each_row(cli, best->ranking, end, records_add_row, best);
   if (best->table.columns) {
     const int closed = table_close(&best->table, 0, stdout, status ? &ignored : &cli->error);
     if (!status) status = closed;
@@ -307,7 +307,7 @@ const char *records_preference(const struct cli *cli) {
 }
 
 static void print_ranking(const struct cli *cli, bool tied) {
-  bool rate = by_rate(cli);
+  bool rate = records_by_rate(cli);
   const cugen_objective objective = api_kernel_objective(cli->kernel);
   const char *const text = api_kernel_objective_text(cli->kernel);
   const char *const unit = objective == CUGEN_OBJECTIVE_FLOPS ? "GFLOP/s" : rate ? "GB/s" : text;
@@ -324,17 +324,17 @@ static void print_ranking(const struct cli *cli, bool tied) {
 }
 
 static int print_best(struct cli *cli, const struct ranking *ranking, size_t top) {
-  struct best best = {.ranking = ranking, .rate_first = by_rate(cli), .narrow = cli->width > 0};
-  const size_t end = end_of(ranking, top);
+  struct best best = {.ranking = ranking, .rate_first = records_by_rate(cli), .narrow = cli->width > 0};
+  const size_t end = records_end_of(ranking, top);
   if (!end) return CUGEN_OK;
-  int status = print_table(cli, &best, end);
+  int status = records_print_table(cli, &best, end);
   if (!status) print_ranking(cli, ranking->tied);
   return status || !best.chosen[ROOFLINE] || options_given(cli, OPTION_QUIET) ? status : print_ceiling(cli);
 }
 
 int records_print_best(struct cli *cli, size_t top, size_t *right) {
   struct ranking ranking;
-  int status = rank(cli, &ranking);
+  int status = records_rank(cli, &ranking);
   if (right) *right = ranking.count;
   if (!status) status = print_best(cli, &ranking, top);
   free(ranking.places);
@@ -347,7 +347,7 @@ enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
 /* Prints an error line. Of an error that ends in a colon and a list of candidates, the types that
    the user's line has are printed. */
-static void print_error(const char *line) {
+static void records_print_error(const char *line) {
   static const char mark[] = "operand types are: ";
   const int length = (int)strcspn(line, "\n");
   const char *types = line[length - 1] == ':' ? strstr(line, mark) : NULL, *next = strstr(line + length, "error: ");
@@ -363,7 +363,7 @@ static void print_reason(const char *reason) {
   const char *line = strstr(reason, "error: "), *end;
   while (line && line > reason && line[-1] != '\n') line--;
   if (line) {
-    print_error(line);
+    records_print_error(line);
     return;
   }
   line = reason;

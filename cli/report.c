@@ -44,7 +44,7 @@ static json_t *cells_json(const cugen_record *r) {
 }
 
 /* Cells are those of a row in the table: the best ones, and the best of each implementation. */
-static json_t *variant_json(const struct findings *f, const cugen_record *r, bool has_row) {
+static json_t *report_variant_json(const struct findings *f, const cugen_record *r, bool has_row) {
   json_t *object = json_object();
   json_object_set_new(object, "variant", json_text(r->variant));
   json_object_set_new(object, "implementation", json_integer((json_int_t)findings_implementation(f, r->variant)));
@@ -64,7 +64,7 @@ static json_t *right_json(const struct findings *f, size_t top) {
   for (size_t i = 0; i < f->right_count; i++) {
     const cugen_record *r = f->right[i];
     const bool best = f->implementations[findings_implementation(f, r->variant)].best == r;
-    json_array_append_new(all, variant_json(f, r, i < top || best));
+    json_array_append_new(all, report_variant_json(f, r, i < top || best));
   }
   return all;
 }
@@ -130,11 +130,11 @@ static json_t *others_json(const struct findings *f) {
 /* ---- Convergence ---- */
 
 /* best: of all until then, where it is another than before. step: this record is that best. */
-static json_t *point_json(const struct findings *f, const struct trace_point *point) {
+static json_t *report_point_json(const struct findings *f, const struct trace_point *point) {
   json_t *object = json_object(), *best = json_null();
   const bool changed = point->changed && point->best;
   if (changed) {
-    best = variant_json(f, point->best, false);
+    best = report_variant_json(f, point->best, false);
     json_object_set_new(best, "value", json_number(trace_value(f->kernel, point->best)));
   }
   json_object_set_new(object, "spent", json_number(point->spent));
@@ -149,7 +149,7 @@ static json_t *point_json(const struct findings *f, const struct trace_point *po
 
 static json_t *convergence_json(const struct findings *f) {
   json_t *object = json_object(), *points = json_array(), *ends = json_array();
-  for (size_t i = 0; i < f->trace.count; i++) json_array_append_new(points, point_json(f, &f->trace.points[i]));
+  for (size_t i = 0; i < f->trace.count; i++) json_array_append_new(points, report_point_json(f, &f->trace.points[i]));
   for (size_t i = 0; i < f->trace.runs; i++) json_array_append_new(ends, json_number(f->trace.run_ends[i]));
   json_object_set_new(object, "seconds", json_number(f->trace.seconds));
   json_object_set_new(object, "unknown", json_integer((json_int_t)f->trace.unknown));
@@ -160,7 +160,7 @@ static json_t *convergence_json(const struct findings *f) {
 
 /* ---- The machine ---- */
 
-static void add_fact(json_t *facts, const char *name, const char *value) {
+static void report_add_fact(json_t *facts, const char *name, const char *value) {
   if (*value) json_array_append_new(facts, json_pack("[o, o]", json_text(name), json_text(value)));
 }
 
@@ -171,35 +171,35 @@ static void add_ceiling(json_t *facts, const char *name, double measured, double
   if (!has && !has_peak) return;
   snprintf(text, sizeof text, "%s%s%s%s%s", has ? print(measured).text : "", has ? " measured" : "",
            has && has_peak ? ", " : "", has_peak ? print(peak).text : "", has_peak ? " peak" : "");
-  add_fact(facts, name, text);
+  report_add_fact(facts, name, text);
 }
 
 static void add_clocks(json_t *facts, const struct findings *f) {
   const cugen_record *best = f->right_count ? f->right[0] : NULL;
   char text[160];
   snprintf(text, sizeof text, "%d MHz at most", f->device->clock_khz / 1000);
-  if (f->device->clock_khz) add_fact(facts, "SM clock", text);
+  if (f->device->clock_khz) report_add_fact(facts, "SM clock", text);
   if (!best || !best->clock_mhz) return;
   int length = snprintf(text, sizeof text, "%d MHz", best->clock_mhz);
   if (best->power_watts) length += snprintf(text + length, sizeof text - (size_t)length, ", %d W", best->power_watts);
   snprintf(text + length, sizeof text - (size_t)length, "%s%s", *best->throttle ? ", held back by: " : "",
            best->throttle);
-  add_fact(facts, "With the best variant", text);
+  report_add_fact(facts, "With the best variant", text);
 }
 
-static void add_device(json_t *facts, const struct findings *f) {
+static void report_add_device(json_t *facts, const struct findings *f) {
   const cugen_device_info *d = f->device;
   const char *way = cli_way(api_kernel_measure(f->kernel));
   char count[32] = "";
   if (d->sm_count) snprintf(count, sizeof count, "%d", d->sm_count);
-  add_fact(facts, "Device", d->name);
-  if (way) add_fact(facts, "Times measured", way);
+  report_add_fact(facts, "Device", d->name);
+  if (way) report_add_fact(facts, "Times measured", way);
   if (findings_on_cpu(f)) return;
-  add_fact(facts, "Architecture", d->arch);
-  add_fact(facts, "Multiprocessors", count);
-  add_fact(facts, "Memory", d->memory_bytes ? print_bytes(d->memory_bytes).text : "");
-  add_fact(facts, "L2 cache", d->l2_bytes ? print_bytes(d->l2_bytes).text : "");
-  add_fact(facts, "Shared memory a block",
+  report_add_fact(facts, "Architecture", d->arch);
+  report_add_fact(facts, "Multiprocessors", count);
+  report_add_fact(facts, "Memory", d->memory_bytes ? print_bytes(d->memory_bytes).text : "");
+  report_add_fact(facts, "L2 cache", d->l2_bytes ? print_bytes(d->l2_bytes).text : "");
+  report_add_fact(facts, "Shared memory a block",
            d->shared_bytes_per_block ? print_bytes(d->shared_bytes_per_block).text : "");
 }
 
@@ -207,21 +207,21 @@ static json_t *machine_json(const struct findings *f) {
   const cugen_ceilings *c = &f->ceilings;
   json_t *facts = json_array();
   char name[48];
-  add_device(facts, f);
+  report_add_device(facts, f);
   add_clocks(facts, f);
   add_ceiling(facts, "Device memory, copied", c->bandwidth, c->bandwidth_peak, print_bandwidth);
   snprintf(name, sizeof name, "%s multiply-adds", c->dtype);
   add_ceiling(facts, name, c->flops, c->flops_peak, print_flops);
   snprintf(name, sizeof name, "%s on tensor cores", c->dtype);
   add_ceiling(facts, name, 0, c->tensor_flops_peak, print_flops);
-  add_fact(facts, "Driver", f->driver_version ? print_version(f->driver_version).text : "");
-  if (!findings_on_cpu(f) && f->nvrtc_version) add_fact(facts, "NVRTC", print_version(f->nvrtc_version).text);
-  add_fact(facts, f->predicted ? "Predicted" : "Measured", f->measured_at ? print_moment(f->measured_at).text : "");
+  report_add_fact(facts, "Driver", f->driver_version ? print_version(f->driver_version).text : "");
+  if (!findings_on_cpu(f) && f->nvrtc_version) report_add_fact(facts, "NVRTC", print_version(f->nvrtc_version).text);
+  report_add_fact(facts, f->predicted ? "Predicted" : "Measured", f->measured_at ? print_moment(f->measured_at).text : "");
   return facts;
 }
 
 /* flops, bandwidth: measured; peak, memory: those in use, and multiply_adds without tensor cores. */
-static json_t *ceilings_json(const struct findings *f) {
+static json_t *report_ceilings_json(const struct findings *f) {
   const cugen_ceilings *c = &f->ceilings;
   return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "flops_peak", c->flops_peak, "bandwidth",
                    c->bandwidth, "bandwidth_peak", c->bandwidth_peak, "multiply_adds", records_multiply_adds(c),
@@ -287,7 +287,7 @@ static json_t *run_json(const struct page *page) {
   json_object_set_new(run, "roofline_measured", json_boolean(best && best->roofline_measured));
   json_object_set_new(run, "valid", json_integer((json_int_t)f->space.valid));
   json_object_set_new(run, "failed", json_integer((json_int_t)f->failed_count));
-  json_object_set_new(run, "ceilings", ceilings_json(f));
+  json_object_set_new(run, "ceilings", report_ceilings_json(f));
   json_object_set_new(run, "implementations", implementations_json(f));
   json_object_set_new(run, "columns", headers);
   json_object_set_new(run, "right", right_json(f, page->top));

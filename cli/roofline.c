@@ -32,7 +32,7 @@ static int open_peak(struct cli *cli, const char *config, const char *dtype, cug
   return cugen_kernel_open(cli->lib, config, settings, dtype != NULL, out, &cli->error);
 }
 
-static int measure(struct cli *cli, const char *config, const char *dtype, const char *what) {
+static int roofline_measure(struct cli *cli, const char *config, const char *dtype, const char *what) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_kernel *kernel;
   int status = open_peak(cli, config, dtype, &kernel);
@@ -50,18 +50,18 @@ static int measure(struct cli *cli, const char *config, const char *dtype, const
 static int measure_missing(struct cli *cli, const cugen_ceilings *known) {
   bool again = options_given(cli, OPTION_AGAIN);
   int status = CUGEN_OK;
-  if (again || known[0].bandwidth <= 0) status = measure(cli, "peak_copy", NULL, "how fast device memory is copied");
+  if (again || known[0].bandwidth <= 0) status = roofline_measure(cli, "peak_copy", NULL, "how fast device memory is copied");
   for (size_t i = 0; i < DTYPES && !status; i++) {
     char what[64];
     snprintf(what, sizeof what, "how fast %s is multiplied and added", dtypes[i]);
-    if (again || known[i].flops <= 0) status = measure(cli, "peak_fma", dtypes[i], what);
+    if (again || known[i].flops <= 0) status = roofline_measure(cli, "peak_fma", dtypes[i], what);
   }
   return status;
 }
 
 /* ---- Printing ---- */
 
-static void add_row(struct table *table, const char *what, struct shown measured, struct shown peak, double part) {
+static void roofline_add_row(struct table *table, const char *what, struct shown measured, struct shown peak, double part) {
   table_cell(table, what);
   table_cell(table, measured.text);
   table_cell(table, peak.text);
@@ -74,19 +74,19 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
   struct table table;
   table_open(&table, cli, columns, 4);
   const cugen_ceilings *first = &all[0];
-  add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth), print_bandwidth(first->bandwidth_peak),
+  roofline_add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth), print_bandwidth(first->bandwidth_peak),
           first->bandwidth_peak > 0 ? first->bandwidth / first->bandwidth_peak : 0);
   for (size_t i = 0; i < DTYPES; i++) {
     char what[48];
     snprintf(what, sizeof what, "%s multiply-adds", dtypes[i]);
-    add_row(&table, what, print_flops(all[i].flops), print_flops(all[i].flops_peak),
+    roofline_add_row(&table, what, print_flops(all[i].flops), print_flops(all[i].flops_peak),
             all[i].flops_peak > 0 ? all[i].flops / all[i].flops_peak : 0);
   }
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
     char what[48];
     double flops = api_kernel_tensor_flops(cli->kernel, tensor_types[i]);
     snprintf(what, sizeof what, "%s on tensor cores", tensor_types[i]);
-    if (flops > 0) add_row(&table, what, print_flops(0), print_flops(flops), 0);
+    if (flops > 0) roofline_add_row(&table, what, print_flops(0), print_flops(flops), 0);
   }
   return table_close(&table, 0, stdout, &cli->error);
 }
@@ -109,7 +109,7 @@ static void print_ridges(const cugen_ceilings *all) {
   }
 }
 
-static json_t *ceilings_json(const cugen_ceilings *c) {
+static json_t *roofline_ceilings_json(const cugen_ceilings *c) {
   json_t *object = json_object();
   json_object_set_new(object, "dtype", json_string(c->dtype));
   json_object_set_new(object, "flops_per_second", json_known(c->flops));
@@ -122,11 +122,11 @@ static json_t *ceilings_json(const cugen_ceilings *c) {
   return object;
 }
 
-static int print_json(struct cli *cli, const cugen_device_info *device, const cugen_ceilings *all) {
+static int roofline_print_json(struct cli *cli, const cugen_device_info *device, const cugen_ceilings *all) {
   json_t *object = json_object(), *array = json_array(), *tensor = json_array();
   json_object_set_new(object, "device", json_device(device));
   json_object_set_new(object, "ceilings", array);
-  for (size_t i = 0; i < DTYPES; i++) json_array_append_new(array, ceilings_json(&all[i]));
+  for (size_t i = 0; i < DTYPES; i++) json_array_append_new(array, roofline_ceilings_json(&all[i]));
   json_object_set_new(object, "tensor_cores", tensor);
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
     json_t *entry = json_object();
@@ -140,7 +140,7 @@ static int print_json(struct cli *cli, const cugen_device_info *device, const cu
 
 /* ---- The command ---- */
 
-static int look_up(struct cli *cli, cugen_ceilings *all) {
+static int roofline_look_up(struct cli *cli, cugen_ceilings *all) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < DTYPES && !status; i++) {
     cugen_kernel_close(cli->kernel);
@@ -152,7 +152,7 @@ static int look_up(struct cli *cli, cugen_ceilings *all) {
 }
 
 static int print_all(struct cli *cli, const cugen_ceilings *all) {
-  if (options_given(cli, OPTION_JSON)) return print_json(cli, cugen_kernel_device(cli->kernel), all);
+  if (options_given(cli, OPTION_JSON)) return roofline_print_json(cli, cugen_kernel_device(cli->kernel), all);
   cli_print_device(cli, stdout);
   putchar('\n');
   if (cli_on_cpu(cli)) {
@@ -199,7 +199,7 @@ static void add_request(struct table *table, double intensity, double served, do
   table_cell(table, what);
 }
 
-static void add_variant(struct table *table, const struct findings *f, const cugen_record *r) {
+static void roofline_add_variant(struct table *table, const struct findings *f, const cugen_record *r) {
   char name[96];
   bool alone = f->implementations[findings_implementation(f, r->variant)].right == 1;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(r->variant, " "), r->variant);
@@ -209,7 +209,7 @@ static void add_variant(struct table *table, const struct findings *f, const cug
 
 /* Prints the rate that memory would allow if it served all requests. What a variant reaches beyond
    that comes from the caches. */
-static int print_requests(struct cli *cli, const struct findings *f) {
+static int roofline_print_requests(struct cli *cli, const struct findings *f) {
   const cugen_record **rows = calloc(f->right_count + 1, sizeof *rows), *best = f->right[0];
   if (!rows) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   size_t count = choose_rows(f, rows);
@@ -223,7 +223,7 @@ static int print_requests(struct cli *cli, const struct findings *f) {
                                          {"", TABLE_WRAP, 0}};
   struct table table;
   table_open(&table, cli, columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < count; i++) add_variant(&table, f, rows[i]);
+  for (size_t i = 0; i < count; i++) roofline_add_variant(&table, f, rows[i]);
   double own = best->flops / best->bytes, served = own * findings_bandwidth(f);
   add_request(&table, own, served < findings_peak(f) ? served : findings_peak(f), findings_peak(f),
               (struct shown){"-"}, "the problem, each byte moved once");
@@ -234,7 +234,7 @@ static int print_requests(struct cli *cli, const struct findings *f) {
   return status;
 }
 
-static int print_plot(struct cli *cli, const struct findings *f) {
+static int roofline_print_plot(struct cli *cli, const struct findings *f) {
   const int width = terminal_picture_width(cli->width, 17);
   printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
@@ -247,7 +247,7 @@ static int print_plot(struct cli *cli, const struct findings *f) {
   if (!ranges_has_roof(f)) return CUGEN_OK;
   records_print_roofline(cli, f->right[0], &f->ceilings);
   for (size_t i = 0; i < f->right_count; i++)
-    if (quantity_requested(f->right[i]) > 0) return print_requests(cli, f);
+    if (quantity_requested(f->right[i]) > 0) return roofline_print_requests(cli, f);
   return CUGEN_OK;
 }
 
@@ -257,7 +257,7 @@ static int print_kernel_json(struct cli *cli, const struct findings *f) {
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "ceilings", array);
-  json_array_append_new(array, ceilings_json(&f->ceilings));
+  json_array_append_new(array, roofline_ceilings_json(&f->ceilings));
   json_object_set_new(object, "predicted_now", json_boolean(f->now));
   json_object_set_new(object, "records", records);
   for (size_t i = 0; i < f->right_count; i++) json_array_append_new(records, json_record(f->right[i]));
@@ -269,7 +269,7 @@ static bool names_svg(const char *path) {
   return length > 4 && strcmp(path + length - 4, ".svg") == 0;
 }
 
-static int draw(struct cli *cli) {
+static int roofline_draw(struct cli *cli) {
   struct findings findings;
   int status = findings_open(cli, &findings);
   if (status) return status;
@@ -284,23 +284,23 @@ static int draw(struct cli *cli) {
   else if (options_given(cli, OPTION_OUTPUT))
     status = report_write_roofline(cli, &findings);
   else
-    status = print_plot(cli, &findings);
+    status = roofline_print_plot(cli, &findings);
   findings_close(&findings);
   return status;
 }
 
 int command_roofline(struct cli *cli) {
-  if (cli->operand) return draw(cli);
+  if (cli->operand) return roofline_draw(cli);
   cugen_ceilings all[DTYPES];
   if (cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION] ||
       options_given(cli, OPTION_EVERY))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "--variant, --implementation, --where and --all need a CONFIG: cugen roofline CONFIG");
   int status = cli_open(cli);
-  if (!status) status = look_up(cli, all);
+  if (!status) status = roofline_look_up(cli, all);
   if (!status && cli_device(cli) == CUGEN_DEVICE_CUDA) {
     status = measure_missing(cli, all);
-    if (!status) status = look_up(cli, all);
+    if (!status) status = roofline_look_up(cli, all);
   }
   if (status) return status;
   cli_remark_cache(cli);

@@ -11,7 +11,7 @@
 
 /* Prints how much the loads and stores request, and the rate that memory would allow if it served
    all of it. */
-static void print_requests(struct cli *cli, const cugen_record *r) {
+static void run_print_requests(struct cli *cli, const cugen_record *r) {
   cugen_ceilings ceilings;
   cugen_error ignored;
   double requested = quantity_requested(r);
@@ -25,13 +25,13 @@ static void print_requests(struct cli *cli, const cugen_record *r) {
   putchar('\n');
 }
 
-static void print_times(struct cli *cli, const cugen_record *r) {
+static void run_print_times(struct cli *cli, const cugen_record *r) {
   const char *unit = print_rate_unit(r->flops, r->bytes);
   printf("  time        %s median of %d (min %s, p20 %s, p80 %s)\n", print_seconds(r->seconds).text, r->samples,
          print_seconds(r->seconds_min).text, print_seconds(r->seconds_p20).text, print_seconds(r->seconds_p80).text);
   if (unit) printf("  rate        %s %s\n", print_rate(r->flops, r->bytes, r->seconds).text, unit);
   if (r->flops > 0 && r->bytes > 0) printf("  intensity   %s FLOP/B\n", print_number(r->flops / r->bytes).text);
-  print_requests(cli, r);
+  run_print_requests(cli, r);
   if (r->roofline > 0)
     printf("  roofline    %s, %s\n", print_percent(r->roofline).text,
            r->roofline_measured ? "of what this device was measured at" : "of its peak");
@@ -42,7 +42,7 @@ static void print_times(struct cli *cli, const cugen_record *r) {
   }
 }
 
-static void show_clusters(const cugen_record *r) {
+static void run_show_clusters(const cugen_record *r) {
   if (r->cluster_blocks > 1)
     printf("  clusters    %s blocks at once\n", print_clusters(r->cluster_blocks, r->active_clusters).text);
 }
@@ -51,7 +51,7 @@ static void print_resources(const cugen_record *r) {
   if (r->occupancy > 0)
     printf("  occupancy   %s%s%s\n", print_percent(r->occupancy).text, *r->limiter ? ", limited by " : "",
            r->limiter);
-  show_clusters(r);
+  run_show_clusters(r);
   if (r->registers <= 0) return;
   printf("  registers   %d a thread, %d threads a block\n", r->registers, r->threads);
   printf("  shared      %s a block", print_bytes(r->shared_bytes).text);
@@ -65,7 +65,7 @@ static void print_resources(const cugen_record *r) {
 /* Remarks on a tolerance of another magnitude than the data, which proves nothing. Rounding errors
    are within some powers of ten of a suitable tolerance, even if sums are added in another
    order. */
-static void print_error(const cugen_record *r) {
+static void run_print_error(const cugen_record *r) {
   static const double loose = 1e-8;
   printf("  error       %.2g of the tolerance at most%s\n", r->error,
          r->error > 0 && r->error < loose ? ", which is very loose: a wrong result may pass" : "");
@@ -80,13 +80,13 @@ static void print_record(struct cli *cli, const cugen_record *r, const struct la
   clean_style(STYLE_PLAIN);
   putchar('\n');
   if (r->outcome != CUGEN_OUTCOME_OK) return;
-  if (r->verified) print_error(r);
-  print_times(cli, r);
+  if (r->verified) run_print_error(r);
+  run_print_times(cli, r);
   print_resources(r);
   launches_print(cli, launches, "  launch      ", stdout);
 }
 
-static int print_json(struct cli *cli, const cugen_record *r, const struct launches *launches, json_t *choice) {
+static int run_print_json(struct cli *cli, const cugen_record *r, const struct launches *launches, json_t *choice) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -127,22 +127,22 @@ static int fail_outcome(struct cli *cli, const cugen_record *r) {
   return status;
 }
 
-static int choose(struct cli *cli, cugen_choice *choice) {
+static int run_choose(struct cli *cli, cugen_choice *choice) {
   *choice = (cugen_choice){0};
   return cli->values[OPTION_VARIANT] ? CUGEN_OK : api_kernel_choose(cli->kernel, 0, choice, &cli->error);
 }
 
-static int on_progress(const cugen_progress *state, void *context) {
+static int run_on_progress(const cugen_progress *state, void *context) {
   progress_draw(context, state);
   return 0;
 }
 
 /* Runs the variant. On a terminal a line says what is being waited for, because a reference may
    take minutes. */
-static int run_variant(struct cli *cli, const char *variant, double timeout, cugen_record *out) {
+static int cli_run_variant(struct cli *cli, const char *variant, double timeout, cugen_record *out) {
   struct progress progress;
   progress_open(&progress, options_given(cli, OPTION_QUIET));
-  api_kernel_watch_run(cli->kernel, on_progress, &progress);
+  api_kernel_watch_run(cli->kernel, run_on_progress, &progress);
   int status = api_kernel_run(cli->kernel, variant, timeout, out, &cli->error);
   api_kernel_watch_run(cli->kernel, NULL, NULL);
   progress_close(&progress);
@@ -157,19 +157,19 @@ int command_run(struct cli *cli) {
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status) cli_remark_unused(cli);
-  if (!status) status = choose(cli, &choice);
+  if (!status) status = run_choose(cli, &choice);
   if (status) return status;
   json_t *chosen = json_choice(&choice);
   const char *variant = choice.variant ? choice.variant : cli->values[OPTION_VARIANT];
   const size_t failed = choice.variant ? cli_failed(cli, &choice) : 0;
-  status = run_variant(cli, variant, timeout, &record);
+  status = cli_run_variant(cli, variant, timeout, &record);
   if (!status && choice.variant)
     cli_remark_choice(cli, &choice, failed); /* only now, so that an error comes without remarks */
   struct launches launches = {NULL, 0, NULL};
   if (!status && record.outcome == CUGEN_OUTCOME_OK) status = launches_find(cli, record.variant, &launches);
   if (!status && record.outcome == CUGEN_OUTCOME_OK) cli_remark_refused(cli, record.variant);
   if (!status && options_given(cli, OPTION_JSON))
-    status = print_json(cli, &record, &launches, chosen);
+    status = run_print_json(cli, &record, &launches, chosen);
   else if (!status) {
     print_record(cli, &record, &launches);
     print_printed(api_kernel_printed(cli->kernel), record.outcome == CUGEN_OUTCOME_OK ? " in its first launch" : "");

@@ -20,7 +20,7 @@ static enum cli_option find_option(const struct cli *cli, const char *name, size
 
 /* --device and --measure are not the library's where they say which records are meant, in the commands about the whole cache,
    nor in a check, which runs on the cpu device whatever the library is for. */
-static bool is_own(const struct cli *cli, enum cli_option option) {
+static bool serve_is_own(const struct cli *cli, enum cli_option option) {
   if (option != OPTION_DEVICE && option != OPTION_MEASURE) return false;
   return cli->command == &cli_commands[COMMAND_CHECK] ||
          (!cli->command->common && commands_in_group(cli->command, "cache"));
@@ -36,7 +36,7 @@ int serve_begin(struct cli *cli) {
     const char *equal = strchr(serve->defaults[i], '=');
     const enum cli_option option =
         equal ? find_option(cli, serve->defaults[i], (size_t)(equal - serve->defaults[i])) : OPTION_COUNT;
-    if (option != OPTION_COUNT && !is_own(cli, option) && !cli->values[option]) cli->values[option] = equal + 1;
+    if (option != OPTION_COUNT && !serve_is_own(cli, option) && !cli->values[option]) cli->values[option] = equal + 1;
   }
   return CUGEN_OK;
 }

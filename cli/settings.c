@@ -20,7 +20,7 @@ char *settings_take(const char *text, const char *others, bool shared) {
   return fclose(stream) == 0 ? out : NULL;
 }
 
-static bool add(char ***array, size_t *count, const char *text) {
+static bool cli_settings_add(char ***array, size_t *count, const char *text) {
   char **texts = realloc(*array, (*count + 1) * sizeof *texts);
   if (!texts) return false;
   *array = texts;
@@ -29,7 +29,7 @@ static bool add(char ***array, size_t *count, const char *text) {
 }
 
 bool settings_add(struct settings *settings, const char *text) {
-  return add(&settings->texts, &settings->count, text);
+  return cli_settings_add(&settings->texts, &settings->count, text);
 }
 
 void settings_free(struct settings *settings) {
@@ -53,7 +53,7 @@ bool settings_add_tried(struct settings *settings, const char *text) {
     if (strcmp(text, settings->texts[i]) == 0) return true;
     rows++;
   }
-  return rows != 1 || add(&settings->tried, &settings->tried_count, text);
+  return rows != 1 || cli_settings_add(&settings->tried, &settings->tried_count, text);
 }
 
 /* Removes from *shared the words that some text of the group lacks, and counts the texts. NULL: out
@@ -71,7 +71,7 @@ static void keep_shared(char **shared, const char *text, char *const *texts, siz
 
 /* Returns the words that all rows of the group of `text` have, and the number of rows. With a
    single row, the tried variants must have them too. The caller frees it; NULL: out of memory. */
-static char *shared_of(const struct settings *settings, const char *text, size_t *rows, size_t *tried) {
+static char *settings_shared_of(const struct settings *settings, const char *text, size_t *rows, size_t *tried) {
   const char *own = text + strcspn(text, " ");
   char *shared = settings_take(own, own, true);
   keep_shared(&shared, text, settings->texts, settings->count, rows);
@@ -101,14 +101,14 @@ static char *shortest_first(const char *text) {
 char *settings_short(const struct settings *settings, size_t i) {
   size_t rows, tried;
   const char *text = settings->texts[i];
-  char *shared = shared_of(settings, text, &rows, &tried);
+  char *shared = settings_shared_of(settings, text, &rows, &tried);
   const bool alone = shared && rows == 1 && !tried;
   char *out = !shared ? NULL : alone ? shortest_first(text) : settings_take(text, shared, false);
   free(shared);
   return out;
 }
 
-static bool is_first(const struct settings *settings, size_t i) {
+static bool settings_is_first(const struct settings *settings, size_t i) {
   for (size_t k = 0; k < i; k++)
     if (same_group(settings->texts[k], settings->texts[i])) return false;
   return true;
@@ -119,7 +119,7 @@ void settings_print(const struct settings *settings, FILE *out) {
   for (size_t i = 0; i < settings->count; i++) {
     const char *text = settings->texts[i];
     size_t rows, tried;
-    char *shared = is_first(settings, i) ? shared_of(settings, text, &rows, &tried) : NULL;
+    char *shared = settings_is_first(settings, i) ? settings_shared_of(settings, text, &rows, &tried) : NULL;
     if (shared && *shared)
       fprintf(out, "%.*s..: %s have %s\n", (int)strcspn(text, " "), text,
               rows > 1 ? "all rows" : "all variants tried", shared);

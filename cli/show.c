@@ -64,7 +64,7 @@ static int print_signature(struct cli *cli, const void *of, FILE *out) {
   return CUGEN_OK;
 }
 
-static void add_argument(struct table *table, const cugen_argument_info *argument) {
+static void show_add_argument(struct table *table, const cugen_argument_info *argument) {
   table_cell(table, argument->absent ? "-" : kinds[argument->kind]);
   table_cell(table, argument->name);
   table_cell(table, argument->dtype);
@@ -93,14 +93,14 @@ static int print_arguments(struct cli *cli, FILE *out) {
   for (size_t i = 0; !status && i < cugen_kernel_arguments(cli->kernel); i++) {
     cugen_argument_info argument;
     status = cugen_kernel_argument(cli->kernel, i, &argument, &cli->error);
-    if (!status) add_argument(&table, &argument);
+    if (!status) show_add_argument(&table, &argument);
   }
   cugen_error ignored;
   int closed = table_close(&table, 2, out, status ? &ignored : &cli->error);
   return status ? status : closed;
 }
 
-static int print_implementations(struct cli *cli, const cugen_space_info *space, FILE *out) {
+static int show_print_implementations(struct cli *cli, const cugen_space_info *space, FILE *out) {
   for (size_t i = 0; i < space->implementations; i++) {
     cugen_implementation_info info;
     int status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
@@ -143,7 +143,7 @@ static bool expands(const struct cli *cli) {
 }
 
 /* Finds the error with which tuning would fail. */
-static int find_missing(struct cli *cli) {
+static int show_find_missing(struct cli *cli) {
   int status = api_kernel_complete(cli->kernel, cli->values[OPTION_VARIANT], &cli->error);
   return needs_device(status) ? CUGEN_OK : status;
 }
@@ -155,7 +155,7 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   fprintf(out, "\n\nProblem:\n  %s\n", cugen_kernel_problem(cli->kernel));
   fprintf(out, "\nPolicy for problems that are not tuned:\n  %s\n\nImplementations:\n",
           api_kernel_policy(cli->kernel));
-  int status = print_implementations(cli, space, out);
+  int status = show_print_implementations(cli, space, out);
   if (status) return status;
   fprintf(out, "\nArguments, strides in elements:\n");
   status = print_arguments(cli, out);
@@ -231,7 +231,7 @@ static int launches_into_json(struct cli *cli, json_t *object) {
   return CUGEN_OK;
 }
 
-static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
+static int show_fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
   json_t *implementations = json_array(), *arguments = json_array(), *signature = NULL;
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -267,7 +267,7 @@ static size_t list_configs(struct cli *cli, const char **names) {
 }
 
 /* Returns the length of "matmul" in "matmul.lua". */
-static int name_length(const char *file) {
+static int show_name_length(const char *file) {
   return (int)strcspn(file, ".");
 }
 
@@ -279,7 +279,7 @@ static int print_configs(struct cli *cli, const void *of, FILE *out) {
     cugen_kernel *kernel;
     int status = cugen_kernel_open(cli->lib, names[i], NULL, 0, &kernel, &cli->error);
     if (status) return status;
-    fprintf(out, "%.*s: %s\n", name_length(names[i]), names[i], cugen_kernel_problem(kernel));
+    fprintf(out, "%.*s: %s\n", show_name_length(names[i]), names[i], cugen_kernel_problem(kernel));
     cugen_kernel_close(kernel);
   }
   return CUGEN_OK;
@@ -297,7 +297,7 @@ static int show_configs(struct cli *cli) {
   json_t *object = json_object(), *array = json_array();
   size_t count = list_configs(cli, names);
   for (size_t i = 0; i < count; i++)
-    json_array_append_new(array, json_stringn(names[i], (size_t)name_length(names[i])));
+    json_array_append_new(array, json_stringn(names[i], (size_t)show_name_length(names[i])));
   json_object_set_new(object, "configs", array);
   return cli_print_json(cli, object);
 }
@@ -312,11 +312,11 @@ int command_show(struct cli *cli) {
   cli_remark_unused(cli);
   if (!options_given(cli, OPTION_JSON)) {
     status = print_whole(cli, print_kernel, &space);
-    return status ? status : find_missing(cli);
+    return status ? status : show_find_missing(cli);
   }
   json_t *object = json_object();
-  status = fill_json(cli, &space, object);
-  if (!status) status = find_missing(cli);
+  status = show_fill_json(cli, &space, object);
+  if (!status) status = show_find_missing(cli);
   if (!status) return cli_print_json(cli, object);
   json_decref(object);
   return status;

@@ -8,7 +8,7 @@
 #include "print.h"
 #include "table.h"
 
-static int list_variants(struct cli *cli, uint64_t count, json_t *array) {
+static int space_list_variants(struct cli *cli, uint64_t count, json_t *array) {
   int status = CUGEN_OK;
   clean_kind(WRAP_NOTHING);
   for (uint64_t i = 0; !status && i < count; i++) {
@@ -24,7 +24,7 @@ static int list_variants(struct cli *cli, uint64_t count, json_t *array) {
   return status;
 }
 
-static int print_implementations(struct cli *cli, const cugen_space_info *space) {
+static int space_print_implementations(struct cli *cli, const cugen_space_info *space) {
   static const struct table_column columns[] = {
       {"implementation", 0, 0}, {"combinations", TABLE_RIGHT, 0}, {"valid", TABLE_RIGHT, 0}, {"", TABLE_WRAP, 0}};
   struct table table;
@@ -47,7 +47,7 @@ static int print_implementations(struct cli *cli, const cugen_space_info *space)
 }
 
 /* Returns "heuristic: BM <= 128". */
-static const char *text_of(const cugen_restriction_info *info, char *room, size_t size) {
+static const char *space_text_of(const cugen_restriction_info *info, char *room, size_t size) {
   if (info->kind != CUGEN_RESTRICTION_HEURISTIC) return info->text;
   snprintf(room, size, "heuristic: %s", info->text);
   return room;
@@ -55,7 +55,7 @@ static const char *text_of(const cugen_restriction_info *info, char *room, size_
 
 /* Restrictions that removed nothing, which are most of a large config's, are only counted unless
    --wide is given. */
-static bool is_listed(const struct cli *cli, const cugen_restriction_info *info) {
+static bool space_is_listed(const struct cli *cli, const cugen_restriction_info *info) {
   return info->removed || options_given(cli, OPTION_WIDE);
 }
 
@@ -85,7 +85,7 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
   for (size_t i = 0; !status && i < space->restrictions; i++) {
     cugen_restriction_info info;
     status = api_kernel_restriction(cli->kernel, i, &info, &cli->error);
-    if (status || !is_listed(cli, &info)) continue;
+    if (status || !space_is_listed(cli, &info)) continue;
     const bool in_folder = folder && strlen(info.file) > folder;
     char place[512], line[16], text[1024];
     if (in_folder) snprintf(folder_name, sizeof folder_name, "%.*s", (int)folder, info.file);
@@ -94,7 +94,7 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
              info.line ? line : "");
     table_cell(&table, print_count(info.removed).text);
     table_cell(&table, info.implementation);
-    table_cell(&table, text_of(&info, text, sizeof text));
+    table_cell(&table, space_text_of(&info, text, sizeof text));
     table_cell(&table, place);
   }
   cugen_error ignored;
@@ -107,7 +107,7 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
   cugen_restriction_info info;
   size_t idle = 0;
   for (size_t i = 0; i < space->restrictions; i++)
-    idle += api_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK && !is_listed(cli, &info);
+    idle += api_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK && !space_is_listed(cli, &info);
   const int status = idle < space->restrictions ? print_removing(cli, space) : CUGEN_OK;
   if (!status && idle)
     printf("  %s restriction%s removed nothing; --wide lists them\n", print_count(idle).text, idle == 1 ? "" : "s");
@@ -122,7 +122,7 @@ static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t 
   if (left_out)
     printf("%s more are left out by heuristics for this device; --all takes them\n", print_count(left_out).text);
   putchar('\n');
-  int status = print_implementations(cli, space);
+  int status = space_print_implementations(cli, space);
   if (status || !space->restrictions) return status;
   putchar('\n');
   return print_restrictions(cli, space);
@@ -140,7 +140,7 @@ static json_t *restriction_json(const cugen_restriction_info *info) {
   return object;
 }
 
-static int fill_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out, json_t *object) {
+static int space_fill_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out, json_t *object) {
   json_t *implementations = json_array(), *restrictions = json_array();
   int status = CUGEN_OK;
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
@@ -164,20 +164,20 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, uint64_t le
   return status;
 }
 
-static int print_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out, uint64_t listed) {
+static int space_print_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out, uint64_t listed) {
   json_t *object = json_object();
-  int status = fill_json(cli, space, left_out, object);
+  int status = space_fill_json(cli, space, left_out, object);
   if (!status && options_given(cli, OPTION_LIST)) {
     json_t *variants = json_array();
     json_object_set_new(object, "variants", variants);
-    status = list_variants(cli, listed, variants);
+    status = space_list_variants(cli, listed, variants);
   }
   if (!status) return cli_print_json(cli, object);
   json_decref(object);
   return status;
 }
 
-static bool has_heuristics(struct cli *cli, const cugen_space_info *space) {
+static bool space_has_heuristics(struct cli *cli, const cugen_space_info *space) {
   cugen_restriction_info info = {.kind = CUGEN_RESTRICTION_WHERE};
   for (size_t i = 0; i < space->restrictions && info.kind != CUGEN_RESTRICTION_HEURISTIC; i++)
     if (api_kernel_restriction(cli->kernel, i, &info, &cli->error)) return false;
@@ -190,7 +190,7 @@ static int count_left_out(struct cli *cli, const cugen_space_info *space, uint64
   cugen_space_info all;
   cugen_error ignored;
   *out = 0;
-  if (!has_heuristics(cli, space)) return CUGEN_OK;
+  if (!space_has_heuristics(cli, space)) return CUGEN_OK;
   if (!cli_filter(cli, true) && !api_kernel_space(cli->kernel, &all, &ignored)) *out = all.valid - space->valid;
   return cli_filter(cli, false);
 }
@@ -206,8 +206,8 @@ int command_space(struct cli *cli) {
   if (status) return status;
   cli_remark_unused(cli);
   uint64_t listed = most < space.valid ? most : space.valid;
-  if (options_given(cli, OPTION_LIST) && !json) return list_variants(cli, listed, NULL);
+  if (options_given(cli, OPTION_LIST) && !json) return space_list_variants(cli, listed, NULL);
   status = count_left_out(cli, &space, &left_out);
   if (status) return status;
-  return json ? print_json(cli, &space, left_out, listed) : print_space(cli, &space, left_out);
+  return json ? space_print_json(cli, &space, left_out, listed) : print_space(cli, &space, left_out);
 }

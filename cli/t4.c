@@ -15,7 +15,7 @@ void t4_open(struct t4 *t4) {
   *t4 = (struct t4){.results = json_array(), .names = json_object()};
 }
 
-static const char *text_of(const json_t *record, const char *name) {
+static const char *t4_text_of(const json_t *record, const char *name) {
   const char *text = json_string_value(json_object_get(record, name));
   return text ? text : "";
 }
@@ -107,13 +107,13 @@ static json_t *timestamp_json(const json_t *record) {
   return json_string(text);
 }
 
-static json_t *result_json(const json_t *record) {
+static json_t *t4_result_json(const json_t *record) {
   const size_t outcome = (size_t)json_integer_value(json_object_get(record, "outcome"));
   const size_t known = outcome < sizeof outcomes / sizeof *outcomes ? outcome : 2;
   json_t *result = json_object(), *objectives = json_array();
   json_array_append_new(objectives, json_string("time"));
   json_object_set_new(result, "timestamp", timestamp_json(record));
-  json_object_set_new(result, "configuration", configuration_json(text_of(record, "variant")));
+  json_object_set_new(result, "configuration", configuration_json(t4_text_of(record, "variant")));
   json_object_set_new(result, "times", times_json(record, known == 0));
   json_object_set_new(result, "invalidity", json_string(outcomes[known].invalidity));
   json_object_set_new(result, "correctness", json_integer(known != 3));
@@ -124,7 +124,7 @@ static json_t *result_json(const json_t *record) {
 
 static bool is_same_key(const json_t *record, const json_t *other) {
   for (size_t i = 0; i < KEYS; i++)
-    if (strcmp(text_of(record, key_names[i]), text_of(other, key_names[i])) != 0) return false;
+    if (strcmp(t4_text_of(record, key_names[i]), t4_text_of(other, key_names[i])) != 0) return false;
   return true;
 }
 
@@ -132,7 +132,7 @@ static void add_record(struct t4 *t4, json_t *record) {
   if (!t4->first) t4->first = json_incref(record);
   if (!t4->other && !is_same_key(record, t4->first)) t4->other = json_incref(record);
   if (t4->other) return;
-  json_t *result = result_json(record);
+  json_t *result = t4_result_json(record);
   json_object_update_missing(t4->names, json_object_get(result, "configuration"));
   json_array_append_new(t4->results, result);
 }
@@ -170,10 +170,10 @@ static void fill_configurations(const struct t4 *t4) {
 static json_t *metadata_json(const struct t4 *t4) {
   json_t *metadata = json_object();
   json_object_set_new(metadata, "timeunit", json_string("milliseconds"));
-  json_object_set_new(metadata, "kernel_name", json_text(text_of(t4->first, "config")));
-  json_object_set_new(metadata, "device_name", json_text(text_of(t4->first, "device")));
-  json_object_set_new(metadata, "problem", json_text(text_of(t4->first, "problem")));
-  json_object_set_new(metadata, "options", json_text(text_of(t4->first, "options")));
+  json_object_set_new(metadata, "kernel_name", json_text(t4_text_of(t4->first, "config")));
+  json_object_set_new(metadata, "device_name", json_text(t4_text_of(t4->first, "device")));
+  json_object_set_new(metadata, "problem", json_text(t4_text_of(t4->first, "problem")));
+  json_object_set_new(metadata, "options", json_text(t4_text_of(t4->first, "options")));
   json_object_set_new(metadata, "autotuner", json_string("cugen " CUGEN_VERSION));
   return metadata;
 }
@@ -182,12 +182,12 @@ static void refuse_two(const struct t4 *t4, struct cli *cli) {
   const json_t *const two[] = {t4->first, t4->other};
   cli_fail(cli, CUGEN_ERROR_USAGE, "a file holds one space, and records are of several:");
   for (size_t i = 0; i < 2; i++)
-    cli_append(cli, "%s %s (%s) on %s, %s", i ? ";" : "", text_of(two[i], "config"), text_of(two[i], "problem"),
-               text_of(two[i], "device"), text_of(two[i], "options"));
+    cli_append(cli, "%s %s (%s) on %s, %s", i ? ";" : "", t4_text_of(two[i], "config"), t4_text_of(two[i], "problem"),
+               t4_text_of(two[i], "device"), t4_text_of(two[i], "options"));
   cli_append(cli, "; CONFIG, --problem, --device and --measure name one ('cugen cache ls' lists them)");
 }
 
-static bool is_whole(const struct t4 *t4, struct cli *cli) {
+static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
   if (t4->other)
     refuse_two(t4, cli);
   else if (!t4->first)
@@ -196,7 +196,7 @@ static bool is_whole(const struct t4 *t4, struct cli *cli) {
 }
 
 json_t *t4_whole(const struct t4 *t4, struct cli *cli) {
-  if (!is_whole(t4, cli)) return NULL;
+  if (!t4_is_whole(t4, cli)) return NULL;
   json_t *whole = json_object();
   fill_configurations(t4);
   json_object_set_new(whole, "schema_version", json_string("1.0.0"));
@@ -238,7 +238,7 @@ static json_t *names_json(const json_t *lists) {
 }
 
 /* Writes a tunable's value as Python's str() does. */
-static void add_value(char **key, const json_t *value) {
+static void t4_add_value(char **key, const json_t *value) {
   char *all, *dumped = json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
   const char *text = json_is_null(value)    ? "None"
                      : json_is_true(value)  ? "True"
@@ -271,7 +271,7 @@ static json_t *entries_json(const struct t4 *t4) {
   size_t i;
   json_array_foreach(t4->results, i, result) {
     char *key = strdup("");
-    json_object_foreach(json_object_get(result, "configuration"), name, value) add_value(&key, value);
+    json_object_foreach(json_object_get(result, "configuration"), name, value) t4_add_value(&key, value);
     json_object_set_new(entries, key ? key : "", entry_json(result));
     free(key);
   }
@@ -279,13 +279,13 @@ static json_t *entries_json(const struct t4 *t4) {
 }
 
 json_t *t4_as_cache(const struct t4 *t4, struct cli *cli) {
-  if (!is_whole(t4, cli)) return NULL;
+  if (!t4_is_whole(t4, cli)) return NULL;
   json_t *whole = json_object(), *lists;
   fill_configurations(t4);
   lists = lists_json(t4);
-  json_object_set_new(whole, "device_name", json_text(text_of(t4->first, "device")));
-  json_object_set_new(whole, "kernel_name", json_text(text_of(t4->first, "config")));
-  json_object_set_new(whole, "problem_size", json_text(text_of(t4->first, "problem")));
+  json_object_set_new(whole, "device_name", json_text(t4_text_of(t4->first, "device")));
+  json_object_set_new(whole, "kernel_name", json_text(t4_text_of(t4->first, "config")));
+  json_object_set_new(whole, "problem_size", json_text(t4_text_of(t4->first, "problem")));
   json_object_set_new(whole, "tune_params_keys", names_json(lists));
   json_object_set_new(whole, "tune_params", lists);
   json_object_set_new(whole, "objective", json_string("time"));

@@ -51,7 +51,7 @@ void table_open(struct table *table, const struct cli *cli, const struct table_c
   }
 }
 
-static void add(struct table *table, char *text, bool line) {
+static void table_add(struct table *table, char *text, bool line) {
   if (table->count == table->capacity) {
     size_t capacity = table->capacity ? 2 * table->capacity : 64;
     struct table_cell *cells = realloc(table->cells, capacity * sizeof *cells);
@@ -69,19 +69,19 @@ static void add(struct table *table, char *text, bool line) {
 void table_cell(struct table *table, const char *text) {
   char *copy = copy_clean(text);
   table->failed = table->failed || !copy;
-  add(table, copy, false);
+  table_add(table, copy, false);
 }
 
 void table_line(struct table *table, const char *text) {
   char *copy = copy_clean(text);
   table->failed = table->failed || !copy;
-  add(table, copy, true);
-  for (size_t i = 1; i < table->column_count; i++) add(table, NULL, false);
+  table_add(table, copy, true);
+  for (size_t i = 1; i < table->column_count; i++) table_add(table, NULL, false);
 }
 
 /* ---- Widths ---- */
 
-static size_t columns_of(const char *text) {
+static size_t table_columns_of(const char *text) {
   return terminal_columns(text, strlen(text));
 }
 
@@ -96,7 +96,7 @@ static size_t longest_word(const char *text) {
 }
 
 static void measure_text(struct table_layout *column, const char *text) {
-  const size_t natural = columns_of(text), least = column->flags & TABLE_WRAP ? longest_word(text) : natural;
+  const size_t natural = table_columns_of(text), least = column->flags & TABLE_WRAP ? longest_word(text) : natural;
   if (natural > column->natural) column->natural = natural;
   if (least > column->least) column->least = least;
 }
@@ -105,7 +105,7 @@ static bool is_line(const struct table *table, size_t cell) {
   return table->cells[cell - cell % table->column_count].line;
 }
 
-static void measure(struct table *table) {
+static void table_measure(struct table *table) {
   for (size_t i = 0; i < table->column_count; i++) measure_text(&table->columns[i], table->columns[i].header);
   for (size_t i = 0; i < table->count; i++)
     if (!is_line(table, i)) measure_text(&table->columns[i % table->column_count], table->cells[i].text);
@@ -129,7 +129,7 @@ static size_t natural_of(const struct table_layout *column) {
   return column->natural;
 }
 
-static size_t width_of(const struct table_layout *column) {
+static size_t table_width_of(const struct table_layout *column) {
   return column->width;
 }
 
@@ -149,7 +149,7 @@ static const char *common_cell(const struct table *table, size_t column) {
   return rows > 1 ? common : NULL;
 }
 
-static void fold(struct table *table) {
+static void table_fold(struct table *table) {
   for (size_t i = 0; i < table->column_count; i++)
     if (table->columns[i].flags & TABLE_FOLD && common_cell(table, i)) table->columns[i].state = FOLDED;
 }
@@ -178,10 +178,10 @@ static void take_some(struct table *table, size_t room) {
 }
 
 /* Gives the columns one more character each in turn, while there is room. */
-static void share(struct table *table, size_t room) {
+static void table_share(struct table *table, size_t room) {
   size_t used;
   for (size_t i = 0; i < table->column_count; i++) table->columns[i].width = table->columns[i].least;
-  used = sum(table, width_of);
+  used = sum(table, table_width_of);
   for (bool more = true; more && used < room;) {
     more = false;
     for (size_t i = 0; i < table->column_count && used < room; i++) {
@@ -193,12 +193,12 @@ static void share(struct table *table, size_t room) {
   }
 }
 
-static void fit(struct table *table, size_t room) {
+static void table_fit(struct table *table, size_t room) {
   if (sum(table, natural_of) > room && !table->split) {
-    fold(table);
+    table_fold(table);
     while (sum(table, wanted) > room && leave_one_out(table)) continue;
   }
-  share(table, room);
+  table_share(table, room);
 }
 
 /* ---- Printing ---- */
@@ -220,7 +220,7 @@ static void set_style(enum style style, FILE *out) {
   if (out == stdout) clean_style(style);
 }
 
-static void put(const char *text, size_t length, enum style style, FILE *out) {
+static void table_put(const char *text, size_t length, enum style style, FILE *out) {
   if (style != STYLE_PLAIN) set_style(style, out);
   fprintf(out, "%.*s", (int)length, text);
   if (style != STYLE_PLAIN) set_style(STYLE_PLAIN, out);
@@ -228,7 +228,7 @@ static void put(const char *text, size_t length, enum style style, FILE *out) {
 
 /* Prints one line of a row. rest: the remaining text of each cell. Spaces are printed only before
    text, so that no line ends in blanks. */
-static bool print_line(const struct table *table, const char **rest, const enum style *styles, int indent,
+static bool table_print_line(const struct table *table, const char **rest, const enum style *styles, int indent,
                        FILE *out) {
   int spaces = indent;
   bool more = false;
@@ -240,7 +240,7 @@ static bool print_line(const struct table *table, const char **rest, const enum 
     if (column->flags & TABLE_RIGHT) spaces += padding;
     if (length) {
       fprintf(out, "%*s", spaces, "");
-      put(rest[i], length, styles[i], out);
+      table_put(rest[i], length, styles[i], out);
       spaces = 0;
     }
     spaces += column->flags & TABLE_RIGHT ? GAP : padding + GAP;
@@ -252,13 +252,13 @@ static bool print_line(const struct table *table, const char **rest, const enum 
   return more;
 }
 
-static void print_row(const struct table *table, size_t first, int indent, const char **rest, enum style *styles,
+static void table_print_row(const struct table *table, size_t first, int indent, const char **rest, enum style *styles,
                       FILE *out) {
   for (size_t i = 0; i < table->column_count; i++) {
     rest[i] = table->cells[first + i].text;
     styles[i] = table->cells[first + i].style;
   }
-  while (print_line(table, rest, styles, indent, out)) continue;
+  while (table_print_line(table, rest, styles, indent, out)) continue;
 }
 
 static void print_header(const struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
@@ -268,17 +268,17 @@ static void print_header(const struct table *table, int indent, const char **res
     styles[i] = STYLE_PLAIN;
     any |= *rest[i] && table->columns[i].state == SHOWN;
   }
-  while (any && print_line(table, rest, styles, indent, out)) continue;
+  while (any && table_print_line(table, rest, styles, indent, out)) continue;
 }
 
-static void print_rows(const struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
+static void table_print_rows(const struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
   const int second = indent + (int)table->columns[0].width + GAP;
   print_header(table, indent, rest, styles, out);
   for (size_t i = 0; i + table->column_count <= table->count; i += table->column_count) {
     if (table->cells[i].line)
       fprintf(out, "%*s%s\n", second, "", table->cells[i].text);
     else
-      print_row(table, i, indent, rest, styles, out);
+      table_print_row(table, i, indent, rest, styles, out);
   }
 }
 
@@ -321,8 +321,8 @@ static void print_split(struct table *table, int indent, size_t room, const char
   for (bool more = true; more;) {
     more = false;
     take_some(table, room);
-    share(table, room);
-    print_rows(table, indent, rest, styles, out);
+    table_share(table, room);
+    table_print_rows(table, indent, rest, styles, out);
     for (size_t i = 1; i < table->column_count; i++) {
       more |= table->columns[i].state == LEFT_OUT;
       if (table->columns[i].state == SHOWN) table->columns[i].state = PRINTED;
@@ -334,13 +334,13 @@ static void print_split(struct table *table, int indent, size_t room, const char
 static void print(struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
   const size_t width = table->width ? (size_t)table->width : SIZE_MAX / 2,
                room = width > (size_t)indent ? width - (size_t)indent : 0;
-  measure(table);
-  fit(table, room);
+  table_measure(table);
+  table_fit(table, room);
   if (table->split && sum(table, natural_of) > room) {
     print_split(table, indent, room, rest, styles, out);
     return;
   }
-  print_rows(table, indent, rest, styles, out);
+  table_print_rows(table, indent, rest, styles, out);
   print_folded(table, indent, out);
   print_left_out(table, indent, out);
 }

@@ -10,7 +10,7 @@
 
 enum { USUAL_WIDTH = 80, LEAST_WIDTH = 20, MOST_WIDTH = 10000 };
 
-static int width_of(int file) {
+static int terminal_width_of(int file) {
   struct winsize size;
   return ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 0;
 }
@@ -25,12 +25,12 @@ static int set_width(void) {
 int terminal_width(void) {
   int width = set_width();
   if (width || !isatty(STDOUT_FILENO)) return width;
-  width = width_of(STDOUT_FILENO);
+  width = terminal_width_of(STDOUT_FILENO);
   return width ? width : USUAL_WIDTH;
 }
 
 int terminal_progress_width(void) {
-  const int width = width_of(STDERR_FILENO);
+  const int width = terminal_width_of(STDERR_FILENO);
   return width ? width : USUAL_WIDTH;
 }
 
@@ -85,7 +85,7 @@ static bool is_in(uint32_t code, const struct range *ranges, size_t count) {
   return false;
 }
 
-static size_t columns_of(uint32_t code) {
+static size_t terminal_columns_of(uint32_t code) {
   if (code < 0x300) return 1;
   if (is_in(code, narrow, sizeof narrow / sizeof *narrow)) return 0;
   return is_in(code, wide, sizeof wide / sizeof *wide) ? 2 : 1;
@@ -98,7 +98,7 @@ size_t terminal_columns(const char *text, size_t length) {
       step = strcspn(text + at, "m") + 1;
       continue;
     }
-    columns += columns_of(decode((const unsigned char *)text + at, &step));
+    columns += terminal_columns_of(decode((const unsigned char *)text + at, &step));
   }
   return columns;
 }

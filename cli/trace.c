@@ -20,7 +20,7 @@
 
 /* ---- Order ---- */
 
-static int compare(double a, double b) {
+static int trace_compare(double a, double b) {
   return (a > b) - (a < b);
 }
 
@@ -28,7 +28,7 @@ static int compare(double a, double b) {
 static int by_time(const void *a, const void *b) {
   const cugen_stored_record *x = *(const cugen_stored_record *const *)a, *y = *(const cugen_stored_record *const *)b;
   if (x->record.run_began != y->record.run_began) return x->record.run_began < y->record.run_began ? -1 : 1;
-  int time = compare(x->record.run_seconds, y->record.run_seconds);
+  int time = trace_compare(x->record.run_seconds, y->record.run_seconds);
   if (time) return time;
   int variant = strcmp(x->record.variant, y->record.variant);
   return variant ? variant : (y->superseded != 0) - (x->superseded != 0);
@@ -43,22 +43,22 @@ static bool is_replaced_at_once(const cugen_stored_record *a, const cugen_stored
 
 /* Returns true if the record's time in its run is plausible, because a database may hold
    anything. */
-static bool is_timed(const cugen_record *record) {
+static bool trace_is_timed(const cugen_record *record) {
   static const double most = 1e9; /* 30 years */
   return record->run_began > 0 && record->run_seconds >= 0 && record->run_seconds < most;
 }
 
-static bool is_right(const cugen_record *record) {
+static bool trace_is_right(const cugen_record *record) {
   return record->outcome == CUGEN_OUTCOME_OK && isnormal(record->seconds) && record->seconds > 0 &&
          isnormal(record->cost) && record->cost > 0;
 }
 
-static size_t choose(const cugen_stored_record *all, size_t count, const cugen_stored_record **chosen,
+static size_t trace_choose(const cugen_stored_record *all, size_t count, const cugen_stored_record **chosen,
                      size_t *unknown) {
   size_t taken = 0, kept = 0;
   for (size_t i = 0; i < count; i++) {
     if (!all[i].current) continue;
-    if (is_timed(&all[i].record))
+    if (trace_is_timed(&all[i].record))
       chosen[taken++] = &all[i];
     else
       *unknown += !all[i].superseded;
@@ -79,7 +79,7 @@ static bool place_runs(struct trace *t, const cugen_stored_record *const *chosen
     const cugen_record *record = &chosen[i]->record;
     if (i && record->run_began != chosen[i - 1]->record.run_began) before = t->run_ends[t->runs++];
     t->points[i] = (struct trace_point){.record = record, .run = t->runs, .spent = before + record->run_seconds};
-    t->points[i].right = is_right(record);
+    t->points[i].right = trace_is_right(record);
     t->right += t->points[i].right;
     t->run_ends[t->runs] = t->points[i].spent;
   }
@@ -95,18 +95,18 @@ struct sorted {
   size_t point;
 };
 
-static int by_variant(const void *a, const void *b) {
+static int trace_by_variant(const void *a, const void *b) {
   return strcmp(((const struct sorted *)a)->variant, ((const struct sorted *)b)->variant);
 }
 
 /* Sets ids[point]; points of one variant have equal ids. Returns the number of ids; 0: out of
    memory, or no points. */
-static size_t number_variants(const struct trace *t, size_t *ids) {
+static size_t trace_number_variants(const struct trace *t, size_t *ids) {
   struct sorted *sorted = calloc(t->count + 1, sizeof *sorted);
   size_t count = 0;
   if (!sorted) return 0;
   for (size_t i = 0; i < t->count; i++) sorted[i] = (struct sorted){t->points[i].record->variant, i};
-  if (t->count) qsort(sorted, t->count, sizeof *sorted, by_variant);
+  if (t->count) qsort(sorted, t->count, sizeof *sorted, trace_by_variant);
   for (size_t i = 0; i < t->count; i++) {
     if (i && strcmp(sorted[i].variant, sorted[i - 1].variant) != 0) count++;
     ids[sorted[i].point] = count;
@@ -122,7 +122,7 @@ struct standings {
   double least; /* least cost of the right records */
 };
 
-static const cugen_record *best_of(struct standings *s) {
+static const cugen_record *trace_best_of(struct standings *s) {
   size_t count = 0;
   s->least = (double)INFINITY;
   for (size_t i = 0; i < s->variants; i++) {
@@ -136,7 +136,7 @@ static const cugen_record *best_of(struct standings *s) {
 
 /* Returns true if the record can change the best: a record that costs more than a tie with the
    least does not, neither when it is added nor when it is replaced. */
-static bool matters(const struct standings *s, const cugen_record *record) {
+static bool trace_matters(const struct standings *s, const cugen_record *record) {
   return record && record->cost <= s->least * CUGEN_TIE;
 }
 
@@ -146,15 +146,15 @@ static void follow_best(struct trace *t, const size_t *ids, struct standings *s)
     struct trace_point *point = &t->points[i];
     const cugen_record *before = best, *old = s->latest[ids[i]], *new = point->right ? point->record : NULL;
     s->latest[ids[i]] = new;
-    if (matters(s, new) || matters(s, old)) best = best_of(s);
+    if (trace_matters(s, new) || trace_matters(s, old)) best = trace_best_of(s);
     point->best = best;
     point->changed = best != before;
   }
 }
 
-static bool find_best(struct trace *t) {
+static bool trace_find_best(struct trace *t) {
   size_t *ids = calloc(t->count + 1, sizeof *ids);
-  struct standings s = {.variants = ids ? number_variants(t, ids) : 0, .least = (double)INFINITY};
+  struct standings s = {.variants = ids ? trace_number_variants(t, ids) : 0, .least = (double)INFINITY};
   s.latest = calloc(s.variants + 1, sizeof *s.latest);
   s.right = calloc(s.variants + 1, sizeof *s.right);
   const bool good = s.variants && s.latest && s.right;
@@ -168,9 +168,9 @@ static bool find_best(struct trace *t) {
 bool trace_open(const cugen_stored_record *all, size_t count, struct trace *out) {
   *out = (struct trace){0};
   const cugen_stored_record **chosen = calloc(count + 1, sizeof *chosen);
-  if (chosen) out->count = choose(all, count, chosen, &out->unknown);
+  if (chosen) out->count = trace_choose(all, count, chosen, &out->unknown);
   if (chosen) out->points = calloc(out->count + 1, sizeof *out->points);
-  bool good = out->points && place_runs(out, chosen) && find_best(out);
+  bool good = out->points && place_runs(out, chosen) && trace_find_best(out);
   free(chosen);
   if (!good) trace_close(out);
   return good;
@@ -197,8 +197,8 @@ struct shown trace_label(const cugen_kernel *kernel, double value) {
                                : plot_rate(value, api_kernel_objective(kernel) == CUGEN_OBJECTIVE_FLOPS);
 }
 
-static int by_number(const void *a, const void *b) {
-  return compare(*(const double *)a, *(const double *)b);
+static int trace_by_number(const void *a, const void *b) {
+  return trace_compare(*(const double *)a, *(const double *)b);
 }
 
 /* Returns how high a value is drawn: lower values or higher values are better, depending on the
@@ -229,7 +229,7 @@ bool trace_edges(const cugen_kernel *kernel, const struct trace *t, struct trace
   if (!heights) return false;
   for (size_t i = 0; i < t->count; i++)
     if (t->points[i].right) heights[count++] = height_of(kernel, t->points[i].record);
-  qsort(heights, count, sizeof *heights, by_number);
+  qsort(heights, count, sizeof *heights, trace_by_number);
   *out = edges_of(kernel, t, heights);
   free(heights);
   return true;
@@ -237,7 +237,7 @@ bool trace_edges(const cugen_kernel *kernel, const struct trace *t, struct trace
 
 /* ---- As JSON ---- */
 
-static json_t *point_json(const struct trace_point *point) {
+static json_t *trace_point_json(const struct trace_point *point) {
   json_t *object = json_object();
   json_object_set_new(object, "spent", json_number(point->spent));
   json_object_set_new(object, "run", json_integer((json_int_t)point->run));
@@ -256,7 +256,7 @@ json_t *trace_json(const struct trace *t) {
   json_object_set_new(object, "seconds", json_number(t->seconds));
   json_object_set_new(object, "unknown", json_integer((json_int_t)t->unknown));
   json_object_set_new(object, "points", points);
-  for (size_t i = 0; i < t->count; i++) json_array_append_new(points, point_json(&t->points[i]));
+  for (size_t i = 0; i < t->count; i++) json_array_append_new(points, trace_point_json(&t->points[i]));
   return object;
 }
 

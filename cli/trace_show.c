@@ -22,16 +22,16 @@ struct canvas {
   int columns;
 };
 
-static int row_of(const struct canvas *c, double log) {
+static int trace_show_row_of(const struct canvas *c, double log) {
   long row = lround((c->edges.high - log) / (c->edges.high - c->edges.low) * (ROWS - 1));
   return row < 0 ? 0 : row > ROWS - 1 ? ROWS - 1 : (int)row;
 }
 
 static int row_of_record(const struct canvas *c, const cugen_record *record) {
-  return row_of(c, log10(trace_value(c->kernel, record)));
+  return trace_show_row_of(c, log10(trace_value(c->kernel, record)));
 }
 
-static int column_of(const struct canvas *c, double spent) {
+static int trace_show_column_of(const struct canvas *c, double spent) {
   return c->edges.spent > 0 ? (int)lround(spent / c->edges.spent * (c->columns - 1)) : 0;
 }
 
@@ -46,7 +46,7 @@ static void draw_steps(struct canvas *c) {
   for (size_t i = 0; i <= c->trace->count; i++) {
     const struct trace_point *point = i < c->trace->count ? &c->trace->points[i] : NULL;
     if (point && !point->changed) continue;
-    int to = point ? column_of(c, point->spent) : c->columns - 1;
+    int to = point ? trace_show_column_of(c, point->spent) : c->columns - 1;
     for (int x = from; best && x <= to; x++) *cell(c, x, row_of_record(c, best)) = '-';
     int step = point && point->best && best ? row_of_record(c, point->best) - row_of_record(c, best) : 0;
     for (int y = 0; y != step; y += step > 0 ? 1 : -1) *cell(c, to, row_of_record(c, best) + y) = y ? '|' : '+';
@@ -58,7 +58,7 @@ static void draw_steps(struct canvas *c) {
 static void draw_points(struct canvas *c) {
   for (size_t i = 0; i < c->trace->count; i++) {
     const struct trace_point *point = &c->trace->points[i];
-    int column = column_of(c, point->spent);
+    int column = trace_show_column_of(c, point->spent);
     if (!point->right)
       *cell(c, column, ROWS) = 'x';
     else if (*cell(c, column, row_of_record(c, point->record)) == ' ')
@@ -66,34 +66,34 @@ static void draw_points(struct canvas *c) {
   }
   for (size_t i = 0; i < c->trace->count; i++) {
     const struct trace_point *point = &c->trace->points[i];
-    if (point->changed && point->best) *cell(c, column_of(c, point->spent), row_of_record(c, point->best)) = 'o';
+    if (point->changed && point->best) *cell(c, trace_show_column_of(c, point->spent), row_of_record(c, point->best)) = 'o';
   }
 }
 
 /* Returns the round value nearest to a row; "" if none is near. */
-static struct shown row_tick(const struct canvas *c, int row) {
+static struct shown trace_show_row_tick(const struct canvas *c, int row) {
   double log;
   for (int i = 0; isfinite(log = plot_tick(c->edges.low, c->edges.high, i)); i++)
-    if (row_of(c, log) == row) return trace_label(c->kernel, pow(10, log));
+    if (trace_show_row_of(c, log) == row) return trace_label(c->kernel, pow(10, log));
   return (struct shown){""};
 }
 
-static void print_canvas(const struct canvas *c) {
+static void trace_show_print_canvas(const struct canvas *c) {
   for (int y = 0; y < ROWS; y++) {
     const char *line = c->cells + y * c->columns;
     int length = c->columns;
     while (length && line[length - 1] == ' ') length--;
-    printf("%*s |%.*s\n", LABEL, row_tick(c, y).text, length, line);
+    printf("%*s |%.*s\n", LABEL, trace_show_row_tick(c, y).text, length, line);
   }
   printf("%*s +%.*s\n", LABEL, "", c->columns, c->cells + ROWS * c->columns);
   printf("%*s  0 s%*s\n", LABEL, "", c->columns - 3, plot_seconds(c->edges.spent).text);
 }
 
-static bool by_rate(const struct cli *cli) {
+static bool trace_show_by_rate(const struct cli *cli) {
   return cli_ranks_by_rate(cli->kernel);
 }
 
-static int print_plot(struct cli *cli, const struct trace *trace) {
+static int trace_show_print_plot(struct cli *cli, const struct trace *trace) {
   struct canvas c = {.kernel = cli->kernel, .trace = trace};
   c.columns = terminal_picture_width(cli->width, LABEL + 4);
   c.cells = malloc((size_t)c.columns * (ROWS + 1));
@@ -105,22 +105,22 @@ static int print_plot(struct cli *cli, const struct trace *trace) {
   memset(c.cells + c.columns * ROWS, '-', (size_t)c.columns);
   draw_steps(&c);
   draw_points(&c);
-  print_canvas(&c);
-  if (c.edges.beyond) printf("The slowest lie on the %s edge.\n", by_rate(cli) ? "lower" : "upper");
+  trace_show_print_canvas(&c);
+  if (c.edges.beyond) printf("The slowest lie on the %s edge.\n", trace_show_by_rate(cli) ? "lower" : "upper");
   free(c.cells);
   return CUGEN_OK;
 }
 
 /* ---- The steps ---- */
 
-static bool has_energy(const struct trace *trace) {
+static bool trace_show_has_energy(const struct trace *trace) {
   for (size_t i = 0; i < trace->count; i++)
     if (trace->points[i].changed && trace->points[i].best && trace->points[i].best->energy > 0) return true;
   return false;
 }
 
 static int print_steps(struct cli *cli, const struct trace *trace) {
-  const bool rate = by_rate(cli), energy = has_energy(trace);
+  const bool rate = trace_show_by_rate(cli), energy = trace_show_has_energy(trace);
   const struct table_column variant = {"variant", TABLE_WRAP, 0};
   const struct table_column columns[] = {{"spent", TABLE_RIGHT, 0},
                                          {rate ? "best rate" : "best time", TABLE_RIGHT, 0},
@@ -176,7 +176,7 @@ static void print_heading(struct cli *cli, const struct findings *f) {
 
 static int print_trace(struct cli *cli, const struct findings *f) {
   if (!options_given(cli, OPTION_QUIET)) print_heading(cli, f);
-  int status = f->trace.right ? print_plot(cli, &f->trace) : CUGEN_OK;
+  int status = f->trace.right ? trace_show_print_plot(cli, &f->trace) : CUGEN_OK;
   if (!status && f->trace.right) {
     puts("o a new best, . another variant, x one without a time");
     putchar('\n');
@@ -188,7 +188,7 @@ static int print_trace(struct cli *cli, const struct findings *f) {
   return status;
 }
 
-static int print_json(struct cli *cli, const struct findings *f) {
+static int trace_show_print_json(struct cli *cli, const struct findings *f) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -200,7 +200,7 @@ static int print_json(struct cli *cli, const struct findings *f) {
 }
 
 /* Refuses if there is no run to draw: predictions made now, or records without times. */
-static int refuse(struct cli *cli, const struct findings *f) {
+static int trace_show_refuse(struct cli *cli, const struct findings *f) {
   struct cli meant = *cli;
   meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
   if (f->now)
@@ -222,9 +222,9 @@ int trace_show(struct cli *cli) {
   int status = findings_open(cli, &findings);
   if (status) return status;
   if (!findings.trace.count)
-    status = refuse(cli, &findings);
+    status = trace_show_refuse(cli, &findings);
   else
-    status = options_given(cli, OPTION_JSON) ? print_json(cli, &findings) : print_trace(cli, &findings);
+    status = options_given(cli, OPTION_JSON) ? trace_show_print_json(cli, &findings) : print_trace(cli, &findings);
   findings_close(&findings);
   return status;
 }

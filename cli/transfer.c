@@ -34,7 +34,7 @@ static bool read_bytes(const char **at, int64_t *out) {
   return *out >= 1 && (!*end || *end == ',' || *end == ' ');
 }
 
-static int read_sizes(struct cli *cli, int64_t *sizes, size_t *count) {
+static int cli_transfer_read_sizes(struct cli *cli, int64_t *sizes, size_t *count) {
   const char *text = cli->values[OPTION_SIZES];
   for (const char *at = text ? text : ""; *(at += strspn(at, ", "));) {
     if (*count == MOST_SIZES) return cli_fail(cli, CUGEN_ERROR_USAGE, "--sizes: %d at most", MOST_SIZES);
@@ -46,7 +46,7 @@ static int read_sizes(struct cli *cli, int64_t *sizes, size_t *count) {
   return CUGEN_OK;
 }
 
-static int on_progress(const cugen_transfer_progress *state, void *context) {
+static int transfer_on_progress(const cugen_transfer_progress *state, void *context) {
   cugen_progress shown = {.done = state->done, .planned = state->planned, .remaining = -1};
   progress_draw(context, &shown);
   return stop_asked();
@@ -83,7 +83,7 @@ static void make_view(struct view *view, const cugen_transfer *result) {
   }
 }
 
-static const cugen_transfer_row *find(const struct view *view, const char *kind, int to_host, int64_t size) {
+static const cugen_transfer_row *transfer_find(const struct view *view, const char *kind, int to_host, int64_t size) {
   for (size_t i = 0; i < view->result->count; i++) {
     const cugen_transfer_row *row = &view->result->rows[i];
     if (strcmp(row->memory, kind) == 0 && row->to_host == to_host && row->size == size) return row;
@@ -91,13 +91,13 @@ static const cugen_transfer_row *find(const struct view *view, const char *kind,
   return NULL;
 }
 
-static struct shown show(const cugen_transfer_row *row, bool alone) {
+static struct shown transfer_show(const cugen_transfer_row *row, bool alone) {
   if (!row || !(row->seconds > 0)) return (struct shown){"-"};
   return alone ? print_seconds(row->alone) : print_rate(0, (double)row->bytes, row->seconds);
 }
 
 /* Prints a table; columns that do not fit the terminal follow as another table. */
-static int print_table(struct cli *cli, const struct view *view, int to_host, bool alone) {
+static int transfer_print_table(struct cli *cli, const struct view *view, int to_host, bool alone) {
   struct table_column columns[MOST_KINDS + 1] = {{"size", TABLE_RIGHT, 0}};
   struct table table;
   printf("\n%s, %s\n", to_host ? "To the host" : "To the device",
@@ -111,7 +111,7 @@ static int print_table(struct cli *cli, const struct view *view, int to_host, bo
     if (alone && view->sizes[i] > most_alone) continue;
     table_cell(&table, print_bytes(view->sizes[i]).text);
     for (size_t k = 0; k < view->kind_count; k++)
-      table_cell(&table, show(find(view, view->kinds[k], to_host, view->sizes[i]), alone).text);
+      table_cell(&table, transfer_show(transfer_find(view, view->kinds[k], to_host, view->sizes[i]), alone).text);
   }
   return table_close(&table, 0, stdout, &cli->error);
 }
@@ -122,15 +122,15 @@ static bool any_alone(const struct view *view) {
   return false;
 }
 
-static int print_text(struct cli *cli, const cugen_transfer *result) {
+static int transfer_print_text(struct cli *cli, const cugen_transfer *result) {
   struct view view;
   int status = CUGEN_OK;
   make_view(&view, result);
   if (!options_given(cli, OPTION_QUIET)) printf("%s (%s)\n", result->device->name, result->device->id);
   for (int to_host = 0; to_host < 2 && !status && view.size_count; to_host++)
-    status = print_table(cli, &view, to_host, false);
+    status = transfer_print_table(cli, &view, to_host, false);
   for (int to_host = 0; to_host < 2 && !status && any_alone(&view); to_host++)
-    status = print_table(cli, &view, to_host, true);
+    status = transfer_print_table(cli, &view, to_host, true);
   for (size_t i = 0; i < result->count && !status; i++)
     if (result->rows[i].unavailable)
       printf("\n%s was not measured: %s\n", result->rows[i].memory, result->rows[i].unavailable);
@@ -157,7 +157,7 @@ static json_t *row_json(const cugen_transfer_row *row) {
   return object;
 }
 
-static int print_json(struct cli *cli, const cugen_transfer *result, bool interrupted) {
+static int transfer_print_json(struct cli *cli, const cugen_transfer *result, bool interrupted) {
   json_t *object = json_object(), *rows = json_array();
   for (size_t i = 0; i < result->count; i++) json_array_append_new(rows, row_json(&result->rows[i]));
   json_object_set_new(object, "device", json_device(result->device));
@@ -168,10 +168,10 @@ static int print_json(struct cli *cli, const cugen_transfer *result, bool interr
 
 /* ---- The command ---- */
 
-static int measure(struct cli *cli, cugen_transfer_options *options, cugen_transfer *result) {
+static int cli_transfer_measure(struct cli *cli, cugen_transfer_options *options, cugen_transfer *result) {
   struct progress progress;
   progress_open(&progress, options_given(cli, OPTION_QUIET));
-  options->progress = on_progress;
+  options->progress = transfer_on_progress;
   options->context = &progress;
   stop_catch();
   int status = api_transfer_measure(cli->lib, options, result, &cli->error);
@@ -183,15 +183,15 @@ int command_transfer(struct cli *cli) {
   cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
   cugen_transfer result;
   int64_t sizes[MOST_SIZES];
-  int status = read_sizes(cli, sizes, &options.size_count);
+  int status = cli_transfer_read_sizes(cli, sizes, &options.size_count);
   if (!status) status = cli_open(cli);
   if (status) return status;
   options.memory = cli->values[OPTION_MEMORY];
   options.sizes = sizes;
-  status = measure(cli, &options, &result);
+  status = cli_transfer_measure(cli, &options, &result);
   bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
   if (status && !interrupted) return status;
-  int printed = options_given(cli, OPTION_JSON) ? print_json(cli, &result, interrupted) : print_text(cli, &result);
+  int printed = options_given(cli, OPTION_JSON) ? transfer_print_json(cli, &result, interrupted) : transfer_print_text(cli, &result);
   if (printed || !interrupted) return printed;
   cli_remark(cli, "interrupted");
   return stop_exit_code();

@@ -35,7 +35,7 @@ static int read_budget(struct cli *cli, cugen_tune_options *options) {
 }
 
 /* Reads --verify: 90s, 5m: a time; none: nothing is verified. */
-static int read_verify(struct cli *cli, cugen_tune_options *options) {
+static int tune_read_verify(struct cli *cli, cugen_tune_options *options) {
   const char *text = cli->values[OPTION_VERIFY];
   double seconds = -1;
   if (!text) return CUGEN_OK;
@@ -45,10 +45,10 @@ static int read_verify(struct cli *cli, cugen_tune_options *options) {
   return CUGEN_OK;
 }
 
-static int read_options(struct cli *cli, cugen_tune_options *options, size_t *top) {
+static int tune_read_options(struct cli *cli, cugen_tune_options *options, size_t *top) {
   size_t seed = 1, threads = 0;
   int status = read_budget(cli, options);
-  if (!status) status = read_verify(cli, options);
+  if (!status) status = tune_read_verify(cli, options);
   if (!status) status = options_count(cli, OPTION_SEED, 0, &seed);
   if (!status) status = options_count(cli, OPTION_THREADS, 1, &threads);
   if (!status) status = options_count(cli, OPTION_TOP, 0, top);
@@ -117,7 +117,7 @@ static void print_head(struct run *run) {
   remark_data(cli);
 }
 
-static int on_progress(const cugen_progress *state, void *context) {
+static int tune_on_progress(const cugen_progress *state, void *context) {
   struct run *run = context;
   if (!run->cli->group) print_head(run);
   tune_devices_say_lost(run->cli, &run->progress, state->lost);
@@ -126,7 +126,7 @@ static int on_progress(const cugen_progress *state, void *context) {
 }
 
 /* Prints the counts. With --again, variants with records are tried like the others. */
-static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
+static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result) {
   print_tried(result);
   if (!options_given(cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(result->remembered).text);
   printf(", %s left; ", print_count(result->left).text);
@@ -162,7 +162,7 @@ static void print_chosen(struct cli *cli, const char *command) {
 }
 
 static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {
-  print_numbers(cli, result);
+  tune_print_numbers(cli, result);
   if (!result->tried && !right) return; /* the following message says why */
   if (!cli_print_remembered(cli)) return;
   if (result->left && !result->alike) puts("Run the same command again to continue.");
@@ -199,7 +199,7 @@ static bool was_compared(const cugen_tune_result *result, const cugen_record *re
 
 /* Remarks how many right variants have other bits, or were not compared; they are stored, but not
    in the table. */
-static void remark_bitwise(struct cli *cli, const cugen_tune_result *result, size_t equal) {
+static void tune_remark_bitwise(struct cli *cli, const cugen_tune_result *result, size_t equal) {
   cugen_record record, first = {0};
   cugen_error ignored;
   size_t others = 0, unknown = 0;
@@ -238,14 +238,14 @@ static void remark_not_run(const cugen_tune_result *result) {
          result->unsupported == 1 ? "it" : "them", result->not_run);
 }
 
-static int print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
+static int tune_print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
   bool quiet = options_given(cli, OPTION_QUIET);
   size_t right = 0;
   if (!quiet && !result->tried && !result->left && !result->interrupted)
     printf("Nothing left to try: all %s variants are remembered.\n", print_count(result->valid).text);
   if (!quiet) putchar('\n');
   int status = records_print_best(cli, top, &right);
-  if (!status && !quiet) remark_bitwise(cli, result, right);
+  if (!status && !quiet) tune_remark_bitwise(cli, result, right);
   if (!status && api_kernel_needs_energy(cli->kernel)) status = front_print(cli);
   if (!status) status = records_print_failures(cli, right > 0);
   if (!status) remark_not_run(result);
@@ -256,7 +256,7 @@ static int print_result(struct cli *cli, const cugen_tune_result *result, size_t
 
 /* ---- Results as JSON ---- */
 
-static int print_json(struct cli *cli, const cugen_space_info *space, const cugen_tune_result *result) {
+static int tune_print_json(struct cli *cli, const cugen_space_info *space, const cugen_tune_result *result) {
   json_t *object = json_object(), *records = json_array();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -301,12 +301,12 @@ static int fail_all(struct cli *cli, const cugen_tune_result *result) {
 }
 
 /* Tunes. A stop by a signal, and "not one came out right", still have results to print. */
-static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top) {
+static int tune_tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top) {
   struct run run = {.cli = cli, .space = space, .remembered = api_kernel_records(cli->kernel)};
   cugen_tune_result result = {0};
   bool json = options_given(cli, OPTION_JSON);
   tune_devices_open_progress(cli, &run.progress);
-  options->progress = on_progress;
+  options->progress = tune_on_progress;
   options->context = &run;
   int status = api_kernel_tune(cli->kernel, options, &result, &cli->error);
   progress_close(&run.progress);
@@ -317,14 +317,14 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   cli->outputs = result.outputs;
   if (!status) cli_remark_all_refused(cli);
   cugen_error tuning = cli->error;
-  int printed = json ? print_json(cli, space, &result) : print_result(cli, &result, top);
+  int printed = json ? tune_print_json(cli, space, &result) : tune_print_result(cli, &result, top);
   if (printed) return printed;
   cli->error = tuning;
   if (result.alike) cli_append(cli, "; --budget none tries all");
   return status == CUGEN_ERROR_WRONG && result.tried && !result.alike && !json ? fail_all(cli, &result) : status;
 }
 
-static int refuse_arch(struct cli *cli) {
+static int tune_refuse_arch(struct cli *cli) {
   const char *arch = cli->values[OPTION_ARCH], *model = cli_fallback_model(cli);
   return cli_fail(cli, CUGEN_ERROR_USAGE,
                   "the cpu device has no architecture '%s'. To predict for a GPU that has it: --device %s. To run on "
@@ -333,17 +333,17 @@ static int refuse_arch(struct cli *cli) {
 }
 
 static int use_device(struct cli *cli) {
-  if (cli_only_predicts(cli)) return refuse_arch(cli);
+  if (cli_only_predicts(cli)) return tune_refuse_arch(cli);
   bool here = cli_device(cli) == CUGEN_DEVICE_CUDA || cli_on_cpu(cli);
   return here ? cli_use_check_on_cpu(cli) : api_kernel_use_predictions(cli->kernel, &cli->error);
 }
 
-static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
+static int cli_tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   cugen_space_info space;
   int status = use_device(cli);
   if (!status) status = api_kernel_space(cli->kernel, &space, &cli->error);
   if (!status) status = cli_load_records(cli);
-  return status ? status : tune(cli, options, &space, top);
+  return status ? status : tune_tune(cli, options, &space, top);
 }
 
 /* Reads captured problems after opening the config, because its lines are found by the config's
@@ -370,7 +370,7 @@ static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t to
   if (!status && only_learns(cli))
     status = tune_set_learn(cli, &set, options->portfolio, top);
   else if (!status)
-    status = set.count ? tune_set(cli, &set, options, top, use_device) : tune_one(cli, options, top);
+    status = set.count ? tune_set(cli, &set, options, top, use_device) : cli_tune_one(cli, options, top);
   problem_set_free(&set);
   return status;
 }
@@ -378,7 +378,7 @@ static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t to
 int command_tune(struct cli *cli) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   size_t top = 10;
-  int status = read_options(cli, &options, &top);
+  int status = tune_read_options(cli, &options, &top);
   if (!status) status = tune_devices(cli, &options, top, tune_problems);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   /* The message says which results are not stored. */

@@ -150,7 +150,7 @@ void tune_devices_open_progress(const struct cli *cli, struct progress *progress
     progress_open(progress, options_given(cli, OPTION_QUIET));
 }
 
-static void *run_group(void *context) {
+static void *tune_devices_run_group(void *context) {
   struct tune_group *group = context;
   struct progress part;
   group->status = group->all->tune(&group->cli, &group->options, group->all->top);
@@ -169,11 +169,11 @@ static void start_group(struct tune_group *group, const struct cli *cli, const c
   if (cli->answers) group->cli.answers = json_array();
   group->options = *options;
   group->options.threads = threads;
-  group->begun = pthread_create(&group->thread, NULL, run_group, group) == 0;
+  group->begun = pthread_create(&group->thread, NULL, tune_devices_run_group, group) == 0;
 }
 
 /* Waits for a group; if its thread could not be started, the group is tuned now. */
-static int end_group(struct tune_group *group, struct cli *cli) {
+static int tune_devices_end_group(struct tune_group *group, struct cli *cli) {
   struct groups *all = group->all;
   pthread_mutex_lock(&all->lock);
   all->turn = group->index;
@@ -182,7 +182,7 @@ static int end_group(struct tune_group *group, struct cli *cli) {
   if (group->begun)
     pthread_join(group->thread, NULL);
   else
-    run_group(group);
+    tune_devices_run_group(group);
   fflush(stdout);
   progress_board_silence(&all->board, false);
   if (cli->answers) json_array_extend(cli->answers, group->cli.answers);
@@ -232,7 +232,7 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
   groups->named = !cli->answers && options_given(cli, OPTION_QUIET);
   for (size_t i = 0; i < groups->count; i++) start_group(&groups->each[i], cli, options);
   for (size_t i = 0; i < groups->count; i++) {
-    status = end_group(&groups->each[i], cli);
+    status = tune_devices_end_group(&groups->each[i], cli);
     if (status == CUGEN_ERROR_INTERRUPTED) worst = status;
     if (status && status != CUGEN_ERROR_INTERRUPTED) keep_failure(cli, &groups->each[i], &first);
   }

@@ -22,7 +22,7 @@ static int leave_out(const struct cli *cli, const struct problem_settings *probl
 }
 
 /* Returns the index of the kernel's problem; tuning->count: it is not among them. */
-static size_t find_problem(const struct tuning *tuning, const cugen_kernel *kernel) {
+static size_t tune_set_find_problem(const struct tuning *tuning, const cugen_kernel *kernel) {
   size_t i = 0;
   while (i < tuning->count && strcmp(cugen_kernel_problem(tuning->kernels[i]), cugen_kernel_problem(kernel)) != 0)
     i++;
@@ -31,7 +31,7 @@ static size_t find_problem(const struct tuning *tuning, const cugen_kernel *kern
 
 /* Puts the place in the file of problems in front of the message. An error in the config itself
    keeps its own place. */
-static int fail_at(struct cli *cli, const struct problem_settings *problem) {
+static int tune_set_fail_at(struct cli *cli, const struct problem_settings *problem) {
   cugen_error why = cli->error;
   int status = cli_fail(cli, why.status, "%s%s", problem->where, why.message);
   if (why.line) return cli_place(cli, why.file, (size_t)why.line);
@@ -39,8 +39,8 @@ static int fail_at(struct cli *cli, const struct problem_settings *problem) {
 }
 
 /* Keeps a problem; a problem that is named twice is tuned once. */
-static void keep(struct tuning *tuning, cugen_kernel *kernel, const struct problem_settings *problem) {
-  const size_t at = find_problem(tuning, kernel);
+static void tune_set_keep(struct tuning *tuning, cugen_kernel *kernel, const struct problem_settings *problem) {
+  const size_t at = tune_set_find_problem(tuning, kernel);
   if (at < tuning->count) {
     cugen_kernel_close(kernel);
   } else {
@@ -57,19 +57,19 @@ static int open_one(struct tuning *tuning, const struct problem_settings *proble
   int status = cugen_kernel_open(cli->lib, cli->operand, (const char *const *)problem->settings, problem->count,
                                  &kernel, &cli->error);
   if (status == CUGEN_ERROR_USAGE && tuning->weights) return leave_out(cli, problem);
-  if (status) return fail_at(cli, problem);
+  if (status) return tune_set_fail_at(cli, problem);
   cli->kernel = kernel;
   status = cli_filter(cli, options_given(cli, OPTION_EVERY));
   if (!status) status = prepare(cli);
   if (status)
     cugen_kernel_close(kernel);
   else
-    keep(tuning, kernel, problem);
+    tune_set_keep(tuning, kernel, problem);
   cli->kernel = tuning->count ? tuning->kernels[0] : NULL;
   return status;
 }
 
-static int open_all(struct tuning *tuning, const struct problem_set *set, int (*prepare)(struct cli *cli)) {
+static int tune_set_open_all(struct tuning *tuning, const struct problem_set *set, int (*prepare)(struct cli *cli)) {
   struct cli *cli = tuning->cli;
   int status = CUGEN_OK;
   cugen_kernel_close(cli->kernel); /* the kernel of the config's defaults is not needed any more */
@@ -111,7 +111,7 @@ static void count_time(struct tuning *tuning, const cugen_progress *state) {
   tuning->heard = state->elapsed;
 }
 
-static int on_progress(const cugen_progress *state, void *context) {
+static int tune_set_on_progress(const cugen_progress *state, void *context) {
   struct tuning *tuning = context;
   tuning->begun = true;
   count_time(tuning, state);
@@ -145,7 +145,7 @@ static int name_refused(struct tuning *tuning, size_t i) {
   const cugen_error why = cli->error;
   cli_fail(cli, why.status, "%s %s: %s", cugen_kernel_name(kernel), api_kernel_problem_short(kernel), why.message);
   if (why.line) cli_place(cli, why.file, (size_t)why.line);
-  return fail_at(cli, tuning->problems[i]);
+  return tune_set_fail_at(cli, tuning->problems[i]);
 }
 
 static void remove_problem(struct tuning *tuning, size_t i) {
@@ -210,7 +210,7 @@ static int tune_kernels(struct tuning *tuning, const cugen_tune_options *options
 
 /* ---- The run ---- */
 
-static int learn(struct tuning *tuning, size_t most, bool remembered) {
+static int cli_tune_set_learn(struct tuning *tuning, size_t most, bool remembered) {
   cugen_learn_options options = CUGEN_LEARN_OPTIONS_INIT;
   options.most = most;
   options.remembered = remembered;
@@ -222,10 +222,10 @@ static int learn(struct tuning *tuning, size_t most, bool remembered) {
 
 /* Tunes. Results from before a failure are stored, and printed if the failure came after the
    tuning. */
-static int run(struct tuning *tuning, cugen_tune_options *options) {
+static int tune_set_run(struct tuning *tuning, cugen_tune_options *options) {
   struct cli *cli = tuning->cli;
   tune_devices_open_progress(cli, &tuning->progress);
-  options->progress = on_progress;
+  options->progress = tune_set_on_progress;
   options->context = tuning;
   options->weights = tuning->weights;
   int status = tune_kernels(tuning, options);
@@ -233,7 +233,7 @@ static int run(struct tuning *tuning, cugen_tune_options *options) {
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
   cugen_error tuned = cli->error;
   int learnt =
-      options->portfolio && status != CUGEN_ERROR_INTERRUPTED ? learn(tuning, options->portfolio, false) : CUGEN_OK;
+      options->portfolio && status != CUGEN_ERROR_INTERRUPTED ? cli_tune_set_learn(tuning, options->portfolio, false) : CUGEN_OK;
   if (learnt && !status) status = learnt, tuned = cli->error;
   int printed = tuning_print_results(tuning);
   if (printed) return printed;
@@ -245,8 +245,8 @@ static int run(struct tuning *tuning, cugen_tune_options *options) {
 int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options *options, size_t top,
              int (*prepare)(struct cli *cli)) {
   struct tuning tuning = {.cli = cli, .top = top};
-  int status = open_all(&tuning, set, prepare);
-  if (!status) status = run(&tuning, options);
+  int status = tune_set_open_all(&tuning, set, prepare);
+  if (!status) status = tune_set_run(&tuning, options);
   close_all(&tuning);
   return status;
 }
@@ -260,7 +260,7 @@ static int learn_predicted(struct tuning *tuning, size_t most, bool remembered, 
   int status = CUGEN_OK;
   for (size_t i = 0; i < tuning->count && !status; i++)
     status = api_kernel_use_predictions(tuning->kernels[i], &cli->error);
-  if (!status) status = learn(tuning, most, remembered);
+  if (!status) status = cli_tune_set_learn(tuning, most, remembered);
   if (status) cli->error = *why;
   return status ? why->status : CUGEN_OK;
 }
@@ -268,10 +268,10 @@ static int learn_predicted(struct tuning *tuning, size_t most, bool remembered, 
 int tune_set_learn(struct cli *cli, const struct problem_set *set, size_t most, size_t top) {
   struct tuning tuning = {.cli = cli, .top = top};
   bool left;
-  int status = set->count ? open_all(&tuning, set, cli_use_check_on_cpu) : CUGEN_OK;
+  int status = set->count ? tune_set_open_all(&tuning, set, cli_use_check_on_cpu) : CUGEN_OK;
   if (!status && tuning.weights) status = leave_out_unserved(&tuning, 0, &left);
   if (!set->count) tuning.kernels = &cli->kernel, tuning.count = 1;
-  if (!status) status = learn(&tuning, most, !set->count);
+  if (!status) status = cli_tune_set_learn(&tuning, most, !set->count);
   const cugen_error why = cli->error;
   if (status == CUGEN_ERROR_USAGE && cli_device(cli) == CUGEN_DEVICE_MODEL)
     status = learn_predicted(&tuning, most, !set->count, &why);

@@ -17,7 +17,7 @@
 
 /* Gets the record that a plan would take for the problem, because the order of records says nothing
    within a tie. Returns false if there is none. */
-static bool find_best(const struct tuning *tuning, size_t problem, cugen_record *out) {
+static bool results_find_best(const struct tuning *tuning, size_t problem, cugen_record *out) {
   cugen_kernel *kernel = tuning->kernels[problem];
   cugen_choice choice = {.variant = NULL};
   cugen_error ignored;
@@ -78,7 +78,7 @@ void tuning_print_head(struct tuning *tuning) {
 static const char *rate_unit(const struct tuning *tuning) {
   for (size_t i = 0; i < tuning->count; i++) {
     cugen_record best;
-    if (!find_best(tuning, i, &best)) continue;
+    if (!results_find_best(tuning, i, &best)) continue;
     const char *unit = print_rate_unit(best.flops, best.bytes);
     if (unit) return unit;
   }
@@ -86,7 +86,7 @@ static const char *rate_unit(const struct tuning *tuning) {
 }
 
 /* Returns the problem's share of the total weight, 0 to 1. */
-static double weight_of(const struct tuning *tuning, size_t i) {
+static double results_weight_of(const struct tuning *tuning, size_t i) {
   return tuning->weight > 0 ? tuning->weights[i] / tuning->weight : 0;
 }
 
@@ -96,14 +96,14 @@ static bool waited(const struct tuning *tuning, size_t i) {
   return !result->tried && !result->remembered && tuning->spent[i].data > tuning->spent[i].all / 2;
 }
 
-static void add_row(const struct tuning *tuning, struct table *table, size_t i, const char *shared, bool rated) {
+static void results_add_row(const struct tuning *tuning, struct table *table, size_t i, const char *shared, bool rated) {
   cugen_record best;
   cugen_kernel *kernel = tuning->kernels[i];
   const cugen_tune_result *result = &tuning->results[i];
-  const bool found = find_best(tuning, i, &best);
+  const bool found = results_find_best(tuning, i, &best);
   char *own = settings_take(api_kernel_problem_short(kernel), shared, false);
   table_cell(table, own && *own ? own : api_kernel_problem_short(kernel));
-  if (tuning->weights) table_cell(table, print_percent(weight_of(tuning, i)).text);
+  if (tuning->weights) table_cell(table, print_percent(results_weight_of(tuning, i)).text);
   table_cell(table, found ? print_seconds(best.seconds).text : "-");
   if (rated) table_cell(table, found ? print_rate(best.flops, best.bytes, best.seconds).text : "-");
   table_cell(table, print_count(result->tried).text);
@@ -116,7 +116,7 @@ static void add_row(const struct tuning *tuning, struct table *table, size_t i, 
   free(own);
 }
 
-static int print_table(const struct tuning *tuning) {
+static int results_print_table(const struct tuning *tuning) {
   const char *unit = rate_unit(tuning);
   const struct table_column columns[] = {{"problem", 0, 0},         {tuning->weights ? "weight" : "", TABLE_RIGHT, 5},
                                          {"time", TABLE_RIGHT, 0},  {unit ? unit : "", TABLE_RIGHT, 1},
@@ -130,7 +130,7 @@ static int print_table(const struct tuning *tuning) {
   char *shared = shared_values(tuning);
   if (!shared) return cli_fail(tuning->cli, CUGEN_ERROR_MEMORY, "out of memory");
   table_open(&table, tuning->cli, shown, count);
-  for (size_t i = 0; i < tuning->count; i++) add_row(tuning, &table, i, shared, unit != NULL);
+  for (size_t i = 0; i < tuning->count; i++) results_add_row(tuning, &table, i, shared, unit != NULL);
   free(shared);
   return table_close(&table, 0, stdout, &tuning->cli->error);
 }
@@ -141,7 +141,7 @@ static void print_failures(const struct tuning *tuning) {
   struct cli one = *tuning->cli;
   cugen_record best;
   for (size_t i = 0, printed = 0; i < tuning->count && printed < MOST; i++) {
-    if (find_best(tuning, i, &best) || !(tuning->results[i].tried || tuning->results[i].remembered)) continue;
+    if (results_find_best(tuning, i, &best) || !(tuning->results[i].tried || tuning->results[i].remembered)) continue;
     if (printed++ == 0) putchar('\n');
     one.kernel = tuning->kernels[i];
     records_print_failure(&one, api_kernel_problem_short(one.kernel));
@@ -153,7 +153,7 @@ static void append_failure(const struct tuning *tuning) {
   struct cli *cli = tuning->cli, one = *cli;
   cugen_record record;
   size_t i = 0;
-  while (i < tuning->count && find_best(tuning, i, &record)) i++;
+  while (i < tuning->count && results_find_best(tuning, i, &record)) i++;
   if (i == tuning->count || api_kernel_predicted(tuning->kernels[i])) return;
   one.kernel = tuning->kernels[i];
   one.settings = (const char **)tuning->problems[i]->settings;
@@ -179,7 +179,7 @@ void tuning_append_reasons(const struct tuning *tuning) {
   append_waited(tuning);
 }
 
-static void remark_bitwise(const struct tuning *tuning) {
+static void results_remark_bitwise(const struct tuning *tuning) {
   size_t i = 0;
   while (i < tuning->count && !tuning->results[i].outputs.known) i++;
   if (i == tuning->count) return;
@@ -212,7 +212,7 @@ static void print_kept(const struct tuning *tuning, bool more) {
   if (tuning->portfolio_count) print_next(tuning->cli);
 }
 
-static void print_numbers(const struct tuning *tuning) {
+static void results_print_numbers(const struct tuning *tuning) {
   cugen_tune_result all = {0};
   for (size_t i = 0; i < tuning->count; i++) {
     const cugen_tune_result *one = &tuning->results[i];
@@ -253,18 +253,18 @@ void tuning_remark_unlearnt(const struct tuning *tuning) {
 
 /* ---- JSON ---- */
 
-static json_t *problem_json(const struct tuning *tuning, size_t i) {
+static json_t *results_problem_json(const struct tuning *tuning, size_t i) {
   cugen_record best;
   cugen_kernel *kernel = tuning->kernels[i];
   json_t *object = json_object();
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(kernel)));
-  if (tuning->weights) json_object_set_new(object, "weight", json_real(weight_of(tuning, i)));
+  if (tuning->weights) json_object_set_new(object, "weight", json_real(results_weight_of(tuning, i)));
   json_object_set_new(object, "run", json_tune_result(&tuning->results[i]));
-  json_object_set_new(object, "best", find_best(tuning, i, &best) ? json_record(&best) : json_null());
+  json_object_set_new(object, "best", results_find_best(tuning, i, &best) ? json_record(&best) : json_null());
   return object;
 }
 
-static json_t *portfolios_json(const struct tuning *tuning) {
+static json_t *results_portfolios_json(const struct tuning *tuning) {
   json_t *array = json_array();
   for (size_t i = 0; i < tuning->portfolio_count; i++)
     json_array_append_new(array, portfolio_json(&tuning->portfolios[i]));
@@ -281,12 +281,12 @@ static json_t *unlearnt_json(const struct tuning *tuning) {
   return array;
 }
 
-static void add_portfolios(const struct tuning *tuning, json_t *object) {
-  json_object_set_new(object, "portfolios", portfolios_json(tuning));
+static void results_add_portfolios(const struct tuning *tuning, json_t *object) {
+  json_object_set_new(object, "portfolios", results_portfolios_json(tuning));
   json_object_set_new(object, "skipped", unlearnt_json(tuning));
 }
 
-static int print_json(const struct tuning *tuning) {
+static int results_print_json(const struct tuning *tuning) {
   struct cli *cli = tuning->cli;
   json_t *object = json_object(), *problems = json_array();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
@@ -296,14 +296,14 @@ static int print_json(const struct tuning *tuning) {
   json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
   json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
   json_object_set_new(object, "problems", problems);
-  for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, problem_json(tuning, i));
-  if (options_given(cli, OPTION_PORTFOLIO)) add_portfolios(tuning, object);
+  for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, results_problem_json(tuning, i));
+  if (options_given(cli, OPTION_PORTFOLIO)) results_add_portfolios(tuning, object);
   return cli_print_json(cli, object);
 }
 
 /* ---- A portfolio ---- */
 
-static int print_portfolios(const struct tuning *tuning) {
+static int results_print_portfolios(const struct tuning *tuning) {
   struct cli *cli = tuning->cli;
   int status = CUGEN_OK;
   for (size_t i = 0; i < tuning->portfolio_count && !status; i++) {
@@ -322,12 +322,12 @@ int tuning_print_results(struct tuning *tuning) {
   const bool quiet = options_given(tuning->cli, OPTION_QUIET);
   tune_devices_take_turn(tuning->cli);
   tuning_print_head(tuning);
-  if (options_given(tuning->cli, OPTION_JSON)) return print_json(tuning);
+  if (options_given(tuning->cli, OPTION_JSON)) return results_print_json(tuning);
   if (!quiet) putchar('\n');
-  int status = tuning->portfolio_count ? print_portfolios(tuning) : print_table(tuning);
-  if (!status && !quiet) remark_bitwise(tuning);
+  int status = tuning->portfolio_count ? results_print_portfolios(tuning) : results_print_table(tuning);
+  if (!status && !quiet) results_remark_bitwise(tuning);
   if (!status && !quiet) print_failures(tuning);
-  if (!status && !quiet) print_numbers(tuning);
+  if (!status && !quiet) results_print_numbers(tuning);
   return status;
 }
 
@@ -335,12 +335,12 @@ int tuning_print_learnt(struct tuning *tuning) {
   struct cli *cli = tuning->cli;
   tune_devices_take_turn(cli);
   if (!options_given(cli, OPTION_JSON)) {
-    int status = print_portfolios(tuning);
+    int status = results_print_portfolios(tuning);
     if (!status && !options_given(cli, OPTION_QUIET)) putchar('\n'), print_kept(tuning, false);
     return status;
   }
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  add_portfolios(tuning, object);
+  results_add_portfolios(tuning, object);
   return cli_print_json(cli, object);
 }

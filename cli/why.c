@@ -18,7 +18,7 @@ static const char *state_word(const cugen_why_row *row) {
 }
 
 /* Adds "2000 now, 1003 in the cache". */
-static int add_values(struct cli *cli, struct table *table, const cugen_why_row *row) {
+static int why_add_values(struct cli *cli, struct table *table, const cugen_why_row *row) {
   char *text = NULL;
   size_t length;
   FILE *stream = open_memstream(&text, &length);
@@ -35,7 +35,7 @@ static int add_values(struct cli *cli, struct table *table, const cugen_why_row 
   return good ? CUGEN_OK : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
 }
 
-static int print_rows(struct cli *cli, const cugen_why_match *match) {
+static int why_print_rows(struct cli *cli, const cugen_why_match *match) {
   static const struct table_column columns[] = {{"", 0, 0}, {"", 0, 0}, {"", TABLE_WRAP, 0}};
   struct table table;
   int status = CUGEN_OK;
@@ -44,7 +44,7 @@ static int print_rows(struct cli *cli, const cugen_why_match *match) {
   for (size_t i = 0; !status && i < match->row_count; i++) {
     table_cell(&table, match->rows[i].field);
     table_cell(&table, state_word(&match->rows[i]));
-    status = add_values(cli, &table, &match->rows[i]);
+    status = why_add_values(cli, &table, &match->rows[i]);
   }
   int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
   return status ? status : closed;
@@ -55,7 +55,7 @@ static int print_match(struct cli *cli, const cugen_why_match *match) {
   printf("\n%s: %s", match->variant, right ? print_seconds(match->seconds).text : outcome_text((int)match->outcome));
   printf(", %s %s\n  %s\n", match->predicted ? "predicted" : "measured", print_moment(match->measured_at).text,
          match->verdict);
-  return options_given(cli, OPTION_QUIET) ? CUGEN_OK : print_rows(cli, match);
+  return options_given(cli, OPTION_QUIET) ? CUGEN_OK : why_print_rows(cli, match);
 }
 
 /* ---- The lead of the best variant ---- */
@@ -149,7 +149,7 @@ static json_t *match_json(const cugen_why_match *match) {
   return object;
 }
 
-static int print_json(struct cli *cli, const cugen_why *why) {
+static int why_print_json(struct cli *cli, const cugen_why *why) {
   json_t *object = json_object(), *matches = json_array();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -177,5 +177,5 @@ int command_cache_why(struct cli *cli) {
   if (!status) status = api_kernel_why(cli->kernel, cli->values[OPTION_VARIANT], &why, &cli->error);
   if (status) return status;
   if (!why.hit) cli_remark_no_cache(cli);
-  return options_given(cli, OPTION_JSON) ? print_json(cli, &why) : print_why(cli, &why);
+  return options_given(cli, OPTION_JSON) ? why_print_json(cli, &why) : print_why(cli, &why);
 }

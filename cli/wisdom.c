@@ -100,7 +100,7 @@ static int export_whole(struct exporting *exporting, whole_format format) {
 }
 
 /* *whole NULL: the format is wisdom. */
-static int read_format(struct cli *cli, whole_format *whole) {
+static int wisdom_read_format(struct cli *cli, whole_format *whole) {
   static const struct {
     const char *name;
     whole_format whole;
@@ -140,7 +140,7 @@ int command_cache_export(struct cli *cli) {
   const bool to_stdout = !path || strcmp(path, "-") == 0, json = options_given(cli, OPTION_JSON);
   struct exporting exporting = {.cli = cli, .begin = progress_now()};
   whole_format whole;
-  int status = read_format(cli, &whole);
+  int status = wisdom_read_format(cli, &whole);
   if (!status && json && to_stdout)
     status = cli_fail(cli, CUGEN_ERROR_USAGE,
                       "--json: the records go to stdout already; write them to a file: "
@@ -182,7 +182,7 @@ static int on_import(const cugen_import_progress *state, void *context) {
   return stop_asked();
 }
 
-static int import(struct cli *cli, const char *path, cugen_cache_merged *merged) {
+static int cli_wisdom_import(struct cli *cli, const char *path, cugen_cache_merged *merged) {
   struct importing importing = {.begin = progress_now()};
   progress_open(&importing.progress, options_given(cli, OPTION_QUIET));
   stop_catch();
@@ -196,7 +196,7 @@ static int import(struct cli *cli, const char *path, cugen_cache_merged *merged)
 int command_cache_import(struct cli *cli) {
   cugen_cache_merged merged;
   int status = cli_open_cache(cli);
-  if (!status) status = import(cli, cli->operand, &merged);
+  if (!status) status = cli_wisdom_import(cli, cli->operand, &merged);
   if (status) return status;
   if (options_given(cli, OPTION_JSON)) return cli_print_json(cli, json_merged(&merged));
   if (!options_given(cli, OPTION_QUIET)) print_merged(&merged);

@@ -27,7 +27,7 @@ static bool too_wide(const struct wrap *w, size_t columns) {
 }
 
 /* Writes the text behind the spaces that were held back. */
-static void put(struct wrap *w, const char *text, size_t length, FILE *out) {
+static void wrap_put(struct wrap *w, const char *text, size_t length, FILE *out) {
   const size_t most = (size_t)w->width;
   if (!w->begun) w->hang = w->spaces + 2 < most / 2 ? w->spaces + 2 : 0;
   put_spaces(w->spaces, out);
@@ -77,7 +77,7 @@ static void split_command(struct wrap *w, FILE *out) {
     const size_t backslash = at + piece < w->length ? 2 : 0;
     if (!first) w->spaces = 1;
     if (!first && too_wide(w, terminal_columns(w->word + at, piece) + backslash)) continue_command(w, quoted, out);
-    put(w, w->word + at, piece, out);
+    wrap_put(w, w->word + at, piece, out);
   }
 }
 
@@ -106,12 +106,12 @@ static void put_word(struct wrap *w, FILE *out) {
   if (w->command && begin + columns > (size_t)w->width)
     split_command(w, out);
   else
-    put(w, w->word, w->length, out);
+    wrap_put(w, w->word, w->length, out);
   w->length = 0;
   w->command = 0;
 }
 
-static void end_line(struct wrap *w, FILE *out) {
+static void wrap_end_line(struct wrap *w, FILE *out) {
   put_word(w, out);
   fputc('\n', out);
   w->begun = w->colon = false;
@@ -139,7 +139,7 @@ void wrap_add(struct wrap *w, const char *text, size_t length, FILE *out) {
   }
   for (size_t i = 0; i < length; i++) {
     if (text[i] == '\n')
-      end_line(w, out);
+      wrap_end_line(w, out);
     else if (text[i] == ' ' && w->kind != WRAP_NOTHING)
       add_space(w, out);
     else

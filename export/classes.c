@@ -34,7 +34,7 @@ struct probing {
 
 /* ---- The values that the code depends on ---- */
 
-static void add_size(struct probing *g, int slot) {
+static void classes_add_size(struct probing *g, int slot) {
   const int at = slot - g->config->first_problem;
   if (at < 0 || (size_t)at >= g->config->problem_count || !config_is_size(g->config, (size_t)at)) return;
   for (size_t i = 0; i < g->size_count; i++)
@@ -57,7 +57,7 @@ static int open_probing(const struct lookup *l, uint64_t index, struct probing *
     size_t count = 0;
     g->values[i] = shape.values[i];
     const int *slots = expr_slots(shape.values[i], &count);
-    for (size_t k = 0; k < count; k++) add_size(g, slots[k]);
+    for (size_t k = 0; k < count; k++) classes_add_size(g, slots[k]);
   }
   return CUGEN_OK;
 }
@@ -94,7 +94,7 @@ static bool is_kept(const struct probing *g, size_t class) {
   return kept > g->scale;
 }
 
-static int keep(struct probing *g, const struct problem *problem, size_t class, cugen_error *err) {
+static int classes_keep(struct probing *g, const struct problem *problem, size_t class, cugen_error *err) {
   struct problem *all = array_grow(g->out->problems, g->out->count, sizeof *all);
   if (all) g->out->problems = all;
   size_t *of = all ? array_grow(g->out->of, g->out->count, sizeof *of) : NULL;
@@ -110,7 +110,7 @@ static int keep(struct probing *g, const struct problem *problem, size_t class, 
 }
 
 /* which: a number with one digit of base SHIFTS for each size. */
-static int probe(struct probing *g, int which, struct problem *problem, cugen_error *err) {
+static int classes_probe(struct probing *g, int which, struct problem *problem, cugen_error *err) {
   memcpy(problem->values, g->from->values, problem->count * sizeof *problem->values);
   for (size_t i = 0; i < g->size_count; i++, which /= SHIFTS) {
     const int64_t given = g->from->values[g->sizes[i]].integer;
@@ -120,7 +120,7 @@ static int probe(struct probing *g, int which, struct problem *problem, cugen_er
     problem->values[g->sizes[i]] = value_int((own >> which % SHIFTS | 1) << which % SHIFTS);
   }
   size_t class;
-  return find_class(g, problem, &class) && !is_kept(g, class) ? keep(g, problem, class, err) : CUGEN_OK;
+  return find_class(g, problem, &class) && !is_kept(g, class) ? classes_keep(g, problem, class, err) : CUGEN_OK;
 }
 
 static int probe_all(struct probing *g, struct problem *problem, cugen_error *err) {
@@ -129,7 +129,7 @@ static int probe_all(struct probing *g, struct problem *problem, cugen_error *er
   find_class(g, g->from, &own);
   for (size_t i = 0; i < g->size_count; i++) probes *= SHIFTS;
   for (g->scale = 0; g->scale < SCALES && !status; g->scale++)
-    for (int i = 0; i < probes && !status; i++) status = probe(g, i, problem, err);
+    for (int i = 0; i < probes && !status; i++) status = classes_probe(g, i, problem, err);
   if (!status && !(g->out->served = calloc(g->seen_count + 1, sizeof *g->out->served))) status = error_memory(err);
   return status;
 }

@@ -43,7 +43,7 @@ void export_quote(const char *string, struct text *out) {
 
 /* ---- Expressions ----------------------------------------------------------------------------- */
 
-static const char *slot_name(void *context, int slot) {
+static const char *code_slot_name(void *context, int slot) {
   struct coder *c = context;
   if (slot == c->step_slot) return "step";
   if (slot == c->step_slot + 1) return "steps";
@@ -53,13 +53,13 @@ static const char *slot_name(void *context, int slot) {
   return text_get(&c->name);
 }
 
-static void pin(struct coder *c, const struct expr *expr) {
+static void code_pin(struct coder *c, const struct expr *expr) {
   size_t count = 0;
   const int *slots = expr ? expr_slots(expr, &count) : NULL;
   for (size_t i = 0; i < count; i++) c->known[slots[i]] = true;
 }
 
-static void put_number(struct value value, struct text *out) {
+static void code_put_number(struct value value, struct text *out) {
   if (value.type == VALUE_BOOL)
     text_add(out, value.boolean ? "1" : "0");
   else if (value.type == VALUE_INT && value.integer == INT64_MIN)
@@ -71,23 +71,23 @@ static void put_number(struct value value, struct text *out) {
     text_add(out, "LL");
 }
 
-static enum expr_kind kind_of(struct value value) {
+static enum expr_kind code_kind_of(struct value value) {
   return value.type == VALUE_BOOL ? EXPR_BOOLEAN : value.type == VALUE_FLOAT ? EXPR_REAL : EXPR_WHOLE;
 }
 
 /* Appends the expression with the known slots bound; *constant becomes its value if it is a
    constant. */
-static int put_bound(struct coder *c, const struct expr *expr, struct text *out, enum expr_kind *kind,
+static int code_put_bound(struct coder *c, const struct expr *expr, struct text *out, enum expr_kind *kind,
                      struct value *constant) {
   struct expr *bound;
   constant->type = VALUE_NIL;
   int status = expr_bind(expr, c->slots, c->known, c->slot_count, &bound, c->err);
   if (status) return status;
   if (expr_constant(bound, constant)) {
-    *kind = kind_of(*constant);
-    put_number(*constant, out);
+    *kind = code_kind_of(*constant);
+    code_put_number(*constant, out);
   } else {
-    status = expr_print_checked(bound, slot_name, c, out, kind, c->err);
+    status = expr_print_checked(bound, code_slot_name, c, out, kind, c->err);
   }
   expr_free(bound);
   return status;
@@ -98,11 +98,11 @@ static int put_bound(struct coder *c, const struct expr *expr, struct text *out,
 static int put_kind(struct coder *c, const struct expr *expr, enum expr_kind wanted, bool any, struct text *out,
                     struct value *constant, enum expr_kind *kind) {
   struct text text = {0};
-  int status = put_bound(c, expr, &text, kind, constant);
+  int status = code_put_bound(c, expr, &text, kind, constant);
   if (status == CUGEN_ERROR_CONFIG || (!status && !any && *kind != wanted && constant->type == VALUE_NIL)) {
     text_clear(&text);
-    pin(c, expr);
-    status = put_bound(c, expr, &text, kind, constant);
+    code_pin(c, expr);
+    status = code_put_bound(c, expr, &text, kind, constant);
   }
   if (!status) text_add(out, text_get(&text));
   text_free(&text);
@@ -116,14 +116,14 @@ static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise
   int64_t value;
   struct text text = {0};
   if (!expr) {
-    put_number(value_int(otherwise), out);
+    code_put_number(value_int(otherwise), out);
     return CUGEN_OK;
   }
   int status = put_kind(c, expr, EXPR_WHOLE, false, &text, &constant, &kind);
   if (!status && constant.type == VALUE_FLOAT) {
     text_clear(&text);
     status = expr_eval_int(expr, c->slots, &value, c->err);
-    if (!status) put_number(value_int(value), &text);
+    if (!status) code_put_number(value_int(value), &text);
   }
   if (!status) text_add(out, text_get(&text));
   text_free(&text);
@@ -134,7 +134,7 @@ static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise
 
 /* Returns the number of the argument of that name, of the kernel or of the implementation; below 0:
    there is none. */
-static int64_t find_argument(void *context, const char *name) {
+static int64_t code_find_argument(void *context, const char *name) {
   const struct coder *c = context;
   for (size_t i = 0; i < c->config->argument_count; i++)
     if (strcmp(c->config->arguments[i].name, name) == 0) return (int64_t)i;
@@ -149,11 +149,11 @@ static int put_name(struct coder *c, const struct expr *expr, size_t otherwise, 
   struct text text = {0};
   int status = expr_bind(expr, c->slots, c->known, c->slot_count, &bound, c->err);
   const bool constant = !status && expr_constant(bound, NULL);
-  if (!status && !constant) status = expr_number_words(bound, find_argument, c, &numbers, c->err);
-  if (numbers && expr_print_checked(numbers, slot_name, c, &text, &kind, c->err) == CUGEN_OK && kind == EXPR_WHOLE) {
+  if (!status && !constant) status = expr_number_words(bound, code_find_argument, c, &numbers, c->err);
+  if (numbers && expr_print_checked(numbers, code_slot_name, c, &text, &kind, c->err) == CUGEN_OK && kind == EXPR_WHOLE) {
     text_add(out, text_get(&text));
   } else if (!status) {
-    if (!constant) pin(c, expr);
+    if (!constant) code_pin(c, expr);
     text_addf(out, "%zu", otherwise);
   }
   expr_free(numbers);
@@ -193,11 +193,11 @@ static int put_class(struct coder *c, const struct expr *expr, struct text *out)
   int status = put_kind(c, expr, EXPR_WHOLE, true, &text, &constant, &kind);
   if (!status && constant.type == VALUE_NIL) status = expr_eval(expr, c->slots, &value, c->err);
   if (!status && constant.type == VALUE_NIL && kind == EXPR_REAL) {
-    pin(c, expr); /* if a value is computed in two ways, the last bit may differ */
+    code_pin(c, expr); /* if a value is computed in two ways, the last bit may differ */
   } else if (!status && constant.type == VALUE_NIL) {
     struct text line = {0};
     text_addf(&line, "(%s) == ", text_get(&text));
-    put_number(value, &line);
+    code_put_number(value, &line);
     text_add_char(&line, '\n');
     if (!line.failed && !strstr(text_get(out), text_get(&line))) text_add(out, text_get(&line));
     out->failed |= line.failed;
@@ -224,7 +224,7 @@ static void put_equal(const char *name, struct value value, struct text *out) {
     text_addf(out, "%sp->%s\n", value.boolean ? "" : "!", name);
   } else {
     text_addf(out, "p->%s == ", name);
-    put_number(value, out);
+    code_put_number(value, out);
     text_add_char(out, '\n');
   }
 }
@@ -268,9 +268,9 @@ static int put_launch(struct coder *c, const struct config_launch *launch, size_
     status = put_whole(c, launch->carveout, -1, out);
     text_add(out, ");\n");
   }
-  pin(c, launch->overlap);
+  code_pin(c, launch->overlap);
   if (planned_at(c, at)->overlap) text_add(out, "overlap(s);\n");
-  pin(c, launch->cooperative);
+  code_pin(c, launch->cooperative);
   if (planned_at(c, at)->cooperative) text_add(out, "cooperative(s);\n");
   return status;
 }
@@ -308,10 +308,10 @@ static int put_buffer(struct coder *c, const struct config_argument *declared, c
   static const char *const memories[] = {"MEMORY_DEVICE", "MEMORY_PINNED", "MEMORY_MAPPED", "MEMORY_MANAGED",
                                          "MEMORY_MAPPED"};
   const struct expr *row = declared->shape[argument->column_major ? 0 : declared->rank - 1];
-  pin(c, declared->layout.expr);
-  pin(c, declared->memory.expr);
-  pin(c, declared->access.expr);
-  pin(c, declared->overwrite);
+  code_pin(c, declared->layout.expr);
+  code_pin(c, declared->memory.expr);
+  code_pin(c, declared->access.expr);
+  code_pin(c, declared->overwrite);
   text_addf(out, "buffer(s, \"%s\", %d, %s, %s, ", argument->dtype->name, argument->dtype->bytes,
             memories[argument->memory], argument->column_major ? "COLUMNS" : "ROWS");
   int status = put_whole(c, declared->pitch ? declared->pitch : row, 1, out);
@@ -367,7 +367,7 @@ static int put_scalar(struct coder *c, const struct config_argument *declared, c
   struct text value = {0};
   enum expr_kind kind;
   unsigned char bytes[8] = {0};
-  pin(c, declared->compiled);
+  code_pin(c, declared->compiled);
   int status = put_value(c, declared, &value, &kind);
   const char *function = scalar_function(argument->dtype, config_is_index(declared), kind);
   if (!status && value.length && function) {
@@ -375,7 +375,7 @@ static int put_scalar(struct coder *c, const struct config_argument *declared, c
     text_addf(out, "%s(s, \"%s\", %d, %d, %s%s%s);\n", function, argument->dtype->name, argument->dtype->bytes,
               !argument->compiled_in, cast ? "(double)(" : "", text_get(&value), cast ? ")" : "");
   } else if (!status) {
-    pin(c, declared->value);
+    code_pin(c, declared->value);
     for (size_t i = 0; !declared->value && i < c->config->problem_count; i++)
       if (strcmp(c->config->problems[i].name, declared->name) == 0)
         c->known[c->config->first_problem + (int)i] = true;
@@ -386,10 +386,10 @@ static int put_scalar(struct coder *c, const struct config_argument *declared, c
   return status;
 }
 
-static int put_argument(struct coder *c, const struct config_argument *declared,
+static int code_put_argument(struct coder *c, const struct config_argument *declared,
                         const struct kernel_argument *argument, struct text *out) {
   static const unsigned char zero[8] = {0};
-  pin(c, declared->dtype.expr);
+  code_pin(c, declared->dtype.expr);
   if (argument->absent) return put_bits(argument, zero, out), CUGEN_OK;
   bool scalar = declared->kind == CUGEN_ARGUMENT_SCALAR;
   return (scalar ? put_scalar : put_buffer)(c, declared, argument, out);
@@ -399,7 +399,7 @@ static int put_argument(struct coder *c, const struct config_argument *declared,
 
 /* Writes a launch's own value as one more scalar. parameter: from the config; NULL: the launch has
    no list. */
-static int put_own(struct coder *c, const struct config_parameter *parameter, const struct kernel_parameter *planned,
+static int code_put_own(struct coder *c, const struct config_parameter *parameter, const struct kernel_parameter *planned,
                    struct text *out) {
   const size_t shared = c->config->argument_count, i = planned->argument;
   struct config_argument declared = i < shared ? c->config->arguments[i] : c->implementation->own[i - shared];
@@ -416,8 +416,8 @@ static int put_parameter(struct coder *c, const struct config_parameter *paramet
                          const struct kernel_parameter *planned, struct text *out) {
   if (planned->value.type != VALUE_NIL) {
     /* the name decides the type of the value */
-    if (parameter && parameter->expr) pin(c, parameter->expr);
-    return put_own(c, parameter, planned, out);
+    if (parameter && parameter->expr) code_pin(c, parameter->expr);
+    return code_put_own(c, parameter, planned, out);
   }
   text_add(out, "pass(s, ");
   int status = CUGEN_OK;
@@ -526,12 +526,12 @@ static int put_loop(struct coder *c, const struct config_loop *loop, size_t *fir
   return status;
 }
 
-static int put_arguments(struct coder *c, const struct config_implementation *implementation, struct text *out) {
+static int code_put_arguments(struct coder *c, const struct config_implementation *implementation, struct text *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < c->config->argument_count && !status; i++) {
     const struct config_argument *declared = &c->config->arguments[i];
     const struct config_tensor *tensor = tensor_of(c->config, implementation, declared);
-    status = put_argument(c, declared, &c->spec->arguments[i], out);
+    status = code_put_argument(c, declared, &c->spec->arguments[i], out);
     if (!status && c->spec->arguments[i].access == ACCESS_TENSOR) status = put_tensor(c, tensor, declared->rank, out);
   }
   return status;
@@ -539,7 +539,7 @@ static int put_arguments(struct coder *c, const struct config_implementation *im
 
 static int put_sizes(struct coder *c, const struct config_implementation *implementation, struct export_code *out) {
   size_t first = 0;
-  int status = put_arguments(c, implementation, &out->sizes);
+  int status = code_put_arguments(c, implementation, &out->sizes);
   for (size_t i = 0; i < implementation->loop_count && !status; i++)
     status = put_loop(c, &implementation->loops[i], &first, out);
   return status;

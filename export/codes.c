@@ -13,7 +13,7 @@
 /* ---- Images ---------------------------------------------------------------------------------- */
 
 /* Takes the image from the cache, or compiles it and stores it there. */
-static int get_image(struct exporter *x, const struct lookup *l, const struct kernel_spec *spec, bool ptx,
+static int codes_get_image(struct exporter *x, const struct lookup *l, const struct kernel_spec *spec, bool ptx,
                      struct compiled *out, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   struct text key = {0};
@@ -35,7 +35,7 @@ static int get_image(struct exporter *x, const struct lookup *l, const struct ke
   return status;
 }
 
-static int add_image(struct exporter *x, struct compiled *compiled, bool ptx, size_t *index, cugen_error *err) {
+static int codes_add_image(struct exporter *x, struct compiled *compiled, bool ptx, size_t *index, cugen_error *err) {
   for (*index = 0; *index < x->image_count; ++*index)
     if (x->images[*index].bytes == compiled->image_length && x->images[*index].ptx == ptx &&
         memcmp(x->images[*index].data, compiled->image, compiled->image_length) == 0)
@@ -58,7 +58,7 @@ static int check_symbols(const struct kernel_spec *spec, const struct lookup *l,
 }
 
 /* Checks the launches now: a variant that the device cannot launch is not exported. */
-static int check_launches(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
+static int codes_check_launches(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
                           cugen_error *err) {
   int status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, compiled, occupancy_resident, err);
   if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
@@ -113,11 +113,11 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
   struct export_code *codes = array_grow(x->codes, x->code_count, sizeof *codes);
   if (!codes) return error_memory(err);
   x->codes = codes;
-  int status = get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
+  int status = codes_get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
   if (!status) status = check_symbols(spec, &x->devices[code->device].lookup, &compiled, err);
-  if (!status && !ptx) status = check_launches(spec, &x->devices[code->device].lookup, &compiled, err);
+  if (!status && !ptx) status = codes_check_launches(spec, &x->devices[code->device].lookup, &compiled, err);
   if (!status) status = name_kernels(spec, &compiled, code, err);
-  if (!status) status = add_image(x, &compiled, ptx, &code->image, err);
+  if (!status) status = codes_add_image(x, &compiled, ptx, &code->image, err);
   compiled_free(&compiled);
   if (status) return status;
   x->codes[x->code_count++] = *code;

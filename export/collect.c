@@ -44,7 +44,7 @@ static bool lines_within(const struct text *part, const struct text *whole) {
 
 /* Returns whether a kept variant of the current problem is better wherever this one is right, so
    that no look-up would take it. Among tied variants the smallest order wins. */
-static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned, const struct export_code *code,
+static bool collect_is_beaten(const struct exporter *x, const struct export_tuned *tuned, const struct export_code *code,
                       const struct export_measured *measured) {
   for (size_t i = tuned->first; i < x->measured_count; i++) {
     const struct export_measured *kept = &x->measured[i];
@@ -55,7 +55,7 @@ static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned
   return false;
 }
 
-static int consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
+static int collect_consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
                     cugen_error *err) {
   const struct objective *objective = x->devices[tuned->device].lookup.config->objective;
   struct export_measured measured = {.seconds = record->seconds, .cost = cache_record_cost(record, objective)};
@@ -70,7 +70,7 @@ static int consider(struct exporter *x, const struct export_tuned *tuned, const 
   if (textured)
     text_addf(x->notes, "%s, %s: %s is left out: it reads '%s' as a texture, which a bundle cannot\n",
               x->devices[tuned->device].text, tuned->text, spec.variant, textured->name);
-  if (!textured && !is_beaten(x, tuned, &code, &measured)) {
+  if (!textured && !collect_is_beaten(x, tuned, &code, &measured)) {
     status = export_add_code(x, &code, &spec, &measured.code, err);
     struct export_measured *all = status ? NULL : array_grow(x->measured, x->measured_count, sizeof *x->measured);
     if (!status && !all) status = error_memory(err);
@@ -90,7 +90,7 @@ static int consider_all(struct exporter *x, const struct export_tuned *tuned, co
     status = api_judge(&x->devices[tuned->device].lookup, &records[i], &judgement, err);
     if (status) return status;
     if (judgement.how == JUDGED_CURRENT)
-      status = consider(x, tuned, &records[i], err);
+      status = collect_consider(x, tuned, &records[i], err);
     else
       ++*stale;
   }
@@ -136,7 +136,7 @@ struct list {
   size_t count;
 };
 
-static int take_text(void *context, const char *text, cugen_error *err) {
+static int collect_take_text(void *context, const char *text, cugen_error *err) {
   struct list *list = context;
   char **texts = array_grow(list->texts, list->count, sizeof *texts);
   if (!texts) return error_memory(err);
@@ -152,7 +152,7 @@ static bool same_problem(const struct problem *a, const struct problem *b) {
 }
 
 /* Returns whether the values given as settings are those of the base's problem. */
-static bool agrees(const cugen_kernel *base, const struct problem *problem) {
+static bool collect_agrees(const cugen_kernel *base, const struct problem *problem) {
   for (size_t i = 0; i < base->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
       const char *name = base->opened.config->problems[p].name;
@@ -165,10 +165,10 @@ static bool agrees(const cugen_kernel *base, const struct problem *problem) {
 
 /* Returns whether the problem is exported: with --problems one of these, else every problem that
    --set does not exclude. */
-static bool is_wanted(const struct exporter *x, const struct problem *problem) {
+static bool collect_is_wanted(const struct exporter *x, const struct problem *problem) {
   for (size_t i = 0; i < x->problem_count; i++)
     if (same_problem(&x->problems[i], problem)) return true;
-  return !x->options->problems && agrees(x->base, problem);
+  return !x->options->problems && collect_agrees(x->base, problem);
 }
 
 static bool is_taken(const struct exporter *x, size_t device, const struct problem *problem) {
@@ -177,7 +177,7 @@ static bool is_taken(const struct exporter *x, size_t device, const struct probl
   return false;
 }
 
-static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_error *err) {
+static int collect_add_tuned(struct exporter *x, size_t device, const char *text, cugen_error *err) {
   struct export_tuned tuned = {.device = device, .first = x->measured_count};
   bool known;
   int status = api_read_problem(x->base->opened.config, text, &tuned.problem, &known, err);
@@ -194,7 +194,7 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
   tuned.text = text_take(&whole);
   status = all && tuned.text ? CUGEN_OK : error_memory(err);
   /* Sets of records that lack parameters are found together with the set that has them. */
-  if (!status && is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
+  if (!status && collect_is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
     status = add_variants(x, &tuned, err);
   if (!status && tuned.count) {
     all[x->tuned_count++] = tuned;
@@ -209,8 +209,8 @@ static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
   struct list list = {.x = x, .device = device};
   struct lookup *l = &x->devices[device].lookup;
   const struct cache_key key = lookup_key(l);
-  int status = cache_problems(x->cache, &key, take_text, &list, err);
-  for (size_t i = 0; i < list.count && !status; i++) status = add_tuned(x, device, list.texts[i], err);
+  int status = cache_problems(x->cache, &key, collect_take_text, &list, err);
+  for (size_t i = 0; i < list.count && !status; i++) status = collect_add_tuned(x, device, list.texts[i], err);
   for (size_t i = 0; i < list.count; i++) free(list.texts[i]);
   free(list.texts);
   return status;
@@ -232,7 +232,7 @@ static void note_untuned(struct exporter *x, size_t device) {
 
 /* Adds a variant for the device's problem. asked: the user wants this problem itself; otherwise a
    variant with compiled-in sizes is useless. */
-static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t try, bool asked, cugen_error *err) {
+static int collect_add_variant(struct exporter *x, size_t device, uint64_t at, size_t try, bool asked, cugen_error *err) {
   struct export_code code;
   struct kernel_spec spec;
   size_t index = x->code_count;
@@ -260,7 +260,7 @@ static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t try = 0; try < count && !status; try++) {
     uint64_t index;
-    if (space_try(l->space, try, &index)) status = add_variant(x, device, index, try, true, err);
+    if (space_try(l->space, try, &index)) status = collect_add_variant(x, device, index, try, true, err);
   }
   return status;
 }
@@ -293,7 +293,7 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
     if (!export_class_open(&classes, i) || !has_try(x, device, &classes.problems[i], try, &index, &status, err))
       continue;
     export_class_serve(&classes, i);
-    status = add_variant(x, device, index, try, true, err);
+    status = collect_add_variant(x, device, index, try, true, err);
   }
   export_classes_free(&classes);
   export_code_free(&code);
@@ -303,7 +303,7 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
 
 /* Adds the default variant of a problem, as a plan takes it, and the first valid variant, which may
    serve where the default does not. A problem without valid variants has no default. */
-static int add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
+static int collect_add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
                        cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   size_t try, last = config_tries(l->config);
@@ -311,9 +311,9 @@ static int add_default(struct exporter *x, size_t device, const struct problem *
   if (!status) status = lookup_space(l, err);
   if (status || space_valid(l->space) == 0) return status;
   uint64_t index = space_default(l->space, &try);
-  status = asked ? add_tries(x, device, err) : add_variant(x, device, index, try, false, err);
+  status = asked ? add_tries(x, device, err) : collect_add_variant(x, device, index, try, false, err);
   if (!status && (try != last || asked)) {
-    status = add_variant(x, device, 0, last, asked, err);
+    status = collect_add_variant(x, device, 0, last, asked, err);
     /* not an error, because the default was added */
     if (status && try != last && err->cause == CUGEN_CAUSE_RESOURCES) status = CUGEN_OK;
   }
@@ -326,7 +326,7 @@ static int add_default(struct exporter *x, size_t device, const struct problem *
    depend on divisors. */
 enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
 
-static struct value probe(const cugen_kernel *base, size_t at, int which) {
+static struct value collect_probe(const cugen_kernel *base, size_t at, int which) {
   struct value own = base->problem.values[at], check = base->opened.config->problems[at].check;
   if (which == PROBE_CHECK) return check.type == VALUE_INT ? check : own;
   if (which == PROBE_ONE) return value_int(1);
@@ -338,11 +338,11 @@ static struct value probe(const cugen_kernel *base, size_t at, int which) {
 static int add_class_defaults(struct exporter *x, size_t device, const struct problem *from, cugen_error *err) {
   struct problem problem = {.count = from->count, .values = calloc(from->count + 1, sizeof *problem.values)};
   int status = problem.values ? export_shipped(x, device, from, err) : error_memory(err);
-  if (!status) status = add_default(x, device, from, true, err);
+  if (!status) status = collect_add_default(x, device, from, true, err);
   for (int which = 0; which < PROBES && !status; which++) {
     for (size_t i = 0; i < from->count; i++)
-      problem.values[i] = config_is_size(x->base->opened.config, i) ? probe(x->base, i, which) : from->values[i];
-    status = add_default(x, device, &problem, which == PROBE_BASE, err);
+      problem.values[i] = config_is_size(x->base->opened.config, i) ? collect_probe(x->base, i, which) : from->values[i];
+    status = collect_add_default(x, device, &problem, which == PROBE_BASE, err);
     /* these sizes are not valid together, but nobody asked for them */
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK;
   }
@@ -376,7 +376,7 @@ static size_t cut_settings(char *text, const char **out) {
 }
 
 /* Adds the problem with the base's settings and these. */
-static int add_problem(struct exporter *x, char *text, cugen_error *err) {
+static int collect_add_problem(struct exporter *x, char *text, cugen_error *err) {
   const cugen_kernel *base = x->base;
   const char **settings = calloc(base->setting_count + strlen(text) + 1, sizeof *settings);
   struct problem *all = array_grow(x->problems, x->problem_count, sizeof *all);
@@ -398,14 +398,14 @@ static int add_problem(struct exporter *x, char *text, cugen_error *err) {
   return status;
 }
 
-static int read_problems(struct exporter *x, cugen_error *err) {
+static int collect_read_problems(struct exporter *x, cugen_error *err) {
   char *copy = strdup(x->options->problems);
   if (!copy) return error_memory(err);
   int status = CUGEN_OK;
   for (char *at = copy; at && !status;) {
     char *next = strchr(at, ';');
     if (next) *next++ = '\0';
-    status = add_problem(x, at, err);
+    status = collect_add_problem(x, at, err);
     at = next && next[strspn(next, " \t\n")] ? next : NULL;
   }
   free(copy);
@@ -455,7 +455,7 @@ static int refuse_without_portfolio(const struct exporter *x, cugen_error *err) 
 }
 
 /* Adds the device's own records, which no other device's are part of. */
-static int add_measured(struct exporter *x, size_t device, cugen_error *err) {
+static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->variant || x->devices[device].ptx || x->devices[device].anonymous) return CUGEN_OK;
   const size_t before = x->portfolio_count;
   int status = x->options->portfolio ? CUGEN_OK : add_all_tuned(x, device, err);
@@ -475,9 +475,9 @@ static int add_rest(struct exporter *x, size_t device, cugen_error *err) {
 
 int export_collect(struct exporter *x, cugen_error *err) {
   int status = lookup_expander(&x->base->lookup, err);
-  if (!status && x->options->problems) status = read_problems(x, err);
+  if (!status && x->options->problems) status = collect_read_problems(x, err);
   if (!status) status = export_devices(x, err);
-  for (size_t i = 0; i < x->device_count && !status; i++) status = add_measured(x, i, err);
+  for (size_t i = 0; i < x->device_count && !status; i++) status = collect_add_measured(x, i, err);
   if (!status && x->options->portfolio && !x->code_count) status = refuse_without_portfolio(x, err);
   for (size_t i = 0; i < x->device_count && !status; i++) status = add_rest(x, i, err);
   if (status) return status;

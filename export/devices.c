@@ -18,7 +18,7 @@ void export_device_free(struct export_device *device) {
 
 /* Finds the described GPU that represents an architecture, for facts that differ between its
    GPUs. */
-static bool stand_in(const struct lookup *base, const char *arch, struct text *notes,
+static bool devices_stand_in(const struct lookup *base, const char *arch, struct text *notes,
                      struct device_description *out) {
   struct device_description model;
   if (!api_model_of(base->lib, arch, &model)) return false;
@@ -29,7 +29,7 @@ static bool stand_in(const struct lookup *base, const char *arch, struct text *n
 }
 
 /* Describes the device by its text. CUGEN_ERROR_USAGE: the config uses facts that are not known. */
-static int describe(const struct lookup *base, const char *text, struct text *notes, struct device_description *out,
+static int devices_describe(const struct lookup *base, const char *text, struct text *notes, struct device_description *out,
                     cugen_error *err) {
   if (!api_described(base->lib, text, out))
     return error_set(err, CUGEN_ERROR_USAGE,
@@ -38,7 +38,7 @@ static int describe(const struct lookup *base, const char *text, struct text *no
                      text);
   if (out->fingerprint[0]) api_prefer_present(base->lib, out);
   int status = api_check_facts(base->config, base->problem, out, text, err);
-  bool stood_for = status && !out->fingerprint[0] && notes && stand_in(base, text, notes, out);
+  bool stood_for = status && !out->fingerprint[0] && notes && devices_stand_in(base, text, notes, out);
   return stood_for ? CUGEN_OK : status;
 }
 
@@ -54,7 +54,7 @@ int export_open_device(const struct lookup *base, const char *text, const char *
                                            .nvrtc_version = api_nvrtc_version(base->lib)}};
   if (known) l->device = *known;
   int status = known ? api_check_facts(l->config, base->problem, &l->device, text, err)
-                     : describe(base, text, notes, &l->device, err);
+                     : devices_describe(base, text, notes, &l->device, err);
   if (status) return status;
   out->anonymous = !l->device.fingerprint[0];
   struct lookup_options said;
@@ -69,7 +69,7 @@ int export_open_device(const struct lookup *base, const char *text, const char *
 }
 
 /* known: the description of the device; NULL: it follows from the text. */
-static int add_device(struct exporter *x, const char *text, const char *options,
+static int devices_add_device(struct exporter *x, const char *text, const char *options,
                       const struct device_description *known, cugen_error *err) {
   for (size_t i = 0; i < x->device_count; i++) {
     const struct lookup *l = &x->devices[i].lookup;
@@ -101,7 +101,7 @@ static bool contains(const char *text, const char *part, size_t length) {
   return false;
 }
 
-static bool is_ours(const struct exporter *x, const struct cache_space *space) {
+static bool devices_is_ours(const struct exporter *x, const struct cache_space *space) {
   struct device_description description;
   const char *arch = x->base->lookup.lib->arch;
   struct lookup_options said;
@@ -112,9 +112,9 @@ static bool is_ours(const struct exporter *x, const struct cache_space *space) {
 }
 
 /* Returns whether a set of records is for the device's own architecture, or for that of --arch. */
-static bool is_meant(const struct exporter *x, const struct cache_space *space, const char *part, size_t length) {
+static bool devices_is_meant(const struct exporter *x, const struct cache_space *space, const char *part, size_t length) {
   struct device_description description;
-  if (!is_ours(x, space) || !described_device(space->device, &description)) return false;
+  if (!devices_is_ours(x, space) || !described_device(space->device, &description)) return false;
   struct lookup_options said;
   if (!lookup_read_options(space->options, &said)) return false;
   if (!x->base->lookup.lib->arch && strcmp(said.arch, description.arch) != 0) return false;
@@ -122,14 +122,14 @@ static bool is_meant(const struct exporter *x, const struct cache_space *space, 
   return strlen(said.arch) == length && strncmp(said.arch, part, length) == 0;
 }
 
-static int add_remembered(struct exporter *x, const struct remembered *all, const char *part, size_t length,
+static int devices_add_remembered(struct exporter *x, const struct remembered *all, const char *part, size_t length,
                           bool *found, cugen_error *err) {
   int status = CUGEN_OK;
   *found = false;
   for (size_t i = 0; i < all->count && !status; i++) {
-    if (!is_meant(x, &all->spaces[i], part, length)) continue;
+    if (!devices_is_meant(x, &all->spaces[i], part, length)) continue;
     *found = true;
-    status = add_device(x, all->spaces[i].device, all->spaces[i].options, NULL, err);
+    status = devices_add_device(x, all->spaces[i].device, all->spaces[i].options, NULL, err);
   }
   return status;
 }
@@ -142,7 +142,7 @@ static bool has_predictions(const struct exporter *x, const struct remembered *a
   return false;
 }
 
-static int unknown_device(const struct exporter *x, const struct remembered *all, const char *item,
+static int devices_unknown_device(const struct exporter *x, const struct remembered *all, const char *item,
                           cugen_error *err) {
   if (device_parse(item).kind == CUGEN_DEVICE_CPU)
     return error_set(err, CUGEN_ERROR_USAGE,
@@ -157,7 +157,7 @@ static int unknown_device(const struct exporter *x, const struct remembered *all
   size_t count = 0;
   if (!names) return error_memory(err);
   for (size_t i = 0; i < all->count; i++)
-    if (is_meant(x, &all->spaces[i], NULL, 0) && (!count || strcmp(names[count - 1], all->spaces[i].device) != 0))
+    if (devices_is_meant(x, &all->spaces[i], NULL, 0) && (!count || strcmp(names[count - 1], all->spaces[i].device) != 0))
       names[count++] = all->spaces[i].device;
   const char *nearest = text_nearest(item, names, count);
   error_set(err, CUGEN_ERROR_USAGE,
@@ -172,16 +172,16 @@ static int unknown_device(const struct exporter *x, const struct remembered *all
   return CUGEN_ERROR_USAGE;
 }
 
-static int add_default(struct exporter *x, const struct remembered *all, const char *text,
+static int devices_add_default(struct exporter *x, const struct remembered *all, const char *text,
                        const struct device_description *known, cugen_error *err) {
   if (!x->options->variant)
     text_addf(x->notes, "%s: nothing is %s, the config's default variants are exported\n", text,
               has_predictions(x, all) ? "measured and predictions do not ship" : "remembered");
-  return add_device(x, text, NULL, known, err);
+  return devices_add_device(x, text, NULL, known, err);
 }
 
 /* Adds "model:H200", "model:./mygpu.lua", or a described GPU by its name alone. */
-static int add_model(struct exporter *x, const struct remembered *all, const char *item, bool *found,
+static int devices_add_model(struct exporter *x, const struct remembered *all, const char *item, bool *found,
                      cugen_error *err) {
   struct device_description description;
   const cugen_device_name named = device_parse(item);
@@ -192,17 +192,17 @@ static int add_model(struct exporter *x, const struct remembered *all, const cha
   int status = api_model(x->base->lookup.lib, named.name, &description, err);
   if (!status && api_check_target(x->base->lookup.lib, &description, err))
     status = error_prefix(err, "cugen_export_options.devices");
-  return status ? status : add_default(x, all, description.fingerprint, &description, err);
+  return status ? status : devices_add_default(x, all, description.fingerprint, &description, err);
 }
 
 static int add_item(struct exporter *x, const struct remembered *all, const char *item, cugen_error *err) {
   struct device_description description;
   bool found;
-  int status = add_remembered(x, all, item, strlen(item), &found, err);
-  if (!status && !found) status = add_model(x, all, item, &found, err);
+  int status = devices_add_remembered(x, all, item, strlen(item), &found, err);
+  if (!status && !found) status = devices_add_model(x, all, item, &found, err);
   if (status || found) return status;
-  if (!described_device(item, &description) || description.fingerprint[0]) return unknown_device(x, all, item, err);
-  return add_default(x, all, item, NULL, err);
+  if (!described_device(item, &description) || description.fingerprint[0]) return devices_unknown_device(x, all, item, err);
+  return devices_add_default(x, all, item, NULL, err);
 }
 
 /* Adds a list such as "H200, sm_80". */
@@ -232,19 +232,19 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
    GPU; with a GPU it is the present one. */
 static const char usual_model[] = "model:A100";
 
-static int add_own(struct exporter *x, const struct remembered *all, cugen_error *err) {
+static int devices_add_own(struct exporter *x, const struct remembered *all, cugen_error *err) {
   const struct lookup *base = &x->base->lookup;
   const char *text = base->lib->arch                 ? base->lib->arch
                      : base->ops == &cuda_device_ops ? base->device.fingerprint
                                                      : NULL;
   bool found;
-  if (!text && x->base->fallback.length) return add_model(x, all, usual_model, &found, err);
+  if (!text && x->base->fallback.length) return devices_add_model(x, all, usual_model, &found, err);
   if (!text)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "nothing is remembered of %s for any GPU; tune it there, or name an architecture: "
                      "sm_90a as cugen_export_options.devices exports the default variants",
                      base->config->name);
-  return add_default(x, all, text, base->described && !base->lib->arch ? &base->device : NULL, err);
+  return devices_add_default(x, all, text, base->described && !base->lib->arch ? &base->device : NULL, err);
 }
 
 /* ---- PTX ------------------------------------------------------------------------------------- */
@@ -292,8 +292,8 @@ int export_devices(struct exporter *x, cugen_error *err) {
   bool found = false;
   int status = cache_spaces(x->cache, &all.spaces, &all.count, err);
   if (!status && x->options->devices) status = add_list(x, &all, x->options->devices, err);
-  if (!status && !x->options->devices) status = add_remembered(x, &all, NULL, 0, &found, err);
-  if (!status && !x->options->devices && !found) status = add_own(x, &all, err);
+  if (!status && !x->options->devices) status = devices_add_remembered(x, &all, NULL, 0, &found, err);
+  if (!status && !x->options->devices && !found) status = devices_add_own(x, &all, err);
   cache_spaces_free(all.spaces, all.count);
   if (!status && x->options->ptx) status = add_ptx(x, err);
   return status;

@@ -42,7 +42,7 @@ static int make_files(const struct exporter *x, struct file files[FILES], cugen_
   return status;
 }
 
-static int write_files(const char *folder, const struct file files[FILES], cugen_error *err) {
+static int export_write_files(const char *folder, const struct file files[FILES], cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < FILES && !status; i++) {
     struct text path = {0};
@@ -58,7 +58,7 @@ static int write_files(const char *folder, const struct file files[FILES], cugen
 
 /* Returns whether the name is that of a file of the bundle, or of a file that the commands in its
    README make: NAME.o, example.o and example. */
-static bool is_ours(const struct file files[FILES], const char *name) {
+static bool export_is_ours(const struct file files[FILES], const char *name) {
   for (size_t i = 0; i < FILES; i++) {
     const char *file = text_get(&files[i].name), *end = strstr(file, ".c");
     size_t stem = end ? (size_t)(end - file) : 0;
@@ -85,7 +85,7 @@ struct place {
   struct text foreign; /* a file in the folder that no bundle has */
 };
 
-static int look(const char *folder, const struct file files[FILES], struct place *out, cugen_error *err) {
+static int export_look(const char *folder, const struct file files[FILES], struct place *out, cugen_error *err) {
   struct stat info;
   *out = (struct place){.empty = true};
   if (stat(folder, &info) != 0) {
@@ -100,13 +100,13 @@ static int look(const char *folder, const struct file files[FILES], struct place
   for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
     out->empty = false;
-    if (!out->foreign.length && !is_ours(files, entry->d_name)) text_add(&out->foreign, entry->d_name);
+    if (!out->foreign.length && !export_is_ours(files, entry->d_name)) text_add(&out->foreign, entry->d_name);
   }
   closedir(dir);
   return out->foreign.failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int refuse(const char *folder, const struct place *place, const char *name, cugen_error *err) {
+static int export_refuse(const char *folder, const struct place *place, const char *name, cugen_error *err) {
   if (place->foreign.length)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "%s holds other things, such as '%s'; cugen_export_options.force writes the bundle's files "
@@ -169,7 +169,7 @@ static int swap(const char *fresh, const char *folder, bool earlier, cugen_error
 /* Writes the files to a new folder and swaps it in. Signals that end the process are deferred until
    this is done, so that nothing is left behind; the remains of a killed process are removed by the
    next export. */
-static int publish(const char *folder, const struct file files[FILES], bool earlier, cugen_error *err) {
+static int export_publish(const char *folder, const struct file files[FILES], bool earlier, cugen_error *err) {
   struct text fresh = {0};
   sigset_t ends, before;
   sigemptyset(&ends);
@@ -177,7 +177,7 @@ static int publish(const char *folder, const struct file files[FILES], bool earl
   pthread_sigmask(SIG_BLOCK, &ends, &before);
   int status = make_beside(folder, &fresh, err);
   const int hold = status ? -1 : folder_hold(text_get(&fresh));
-  if (!status) status = write_files(text_get(&fresh), files, err);
+  if (!status) status = export_write_files(text_get(&fresh), files, err);
   if (!status) status = swap(text_get(&fresh), folder, earlier, err);
   if (status && fresh.length) folder_remove(text_get(&fresh));
   if (hold >= 0) close(hold);
@@ -189,20 +189,20 @@ static int publish(const char *folder, const struct file files[FILES], bool earl
 static int place_files(const struct exporter *x, const char *folder, const struct file files[FILES],
                        cugen_error *err) {
   struct place place;
-  int status = look(folder, files, &place, err);
+  int status = export_look(folder, files, &place, err);
   bool earlier = !status && !place.empty && !place.foreign.length && is_bundle(folder, files);
   if (!status && !place.empty && !earlier)
-    status = x->options->force ? write_files(folder, files, err)
-                               : refuse(folder, &place, text_get(&x->base->export_name), err);
+    status = x->options->force ? export_write_files(folder, files, err)
+                               : export_refuse(folder, &place, text_get(&x->base->export_name), err);
   else if (!status)
-    status = publish(folder, files, earlier, err);
+    status = export_publish(folder, files, earlier, err);
   text_free(&place.foreign);
   return status;
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int check_options(const cugen_export_options *options, const char *folder, cugen_error *err) {
+static int export_check_options(const cugen_export_options *options, const char *folder, cugen_error *err) {
   if (API_SIZE(err, cugen_export_options, CUGEN_EXPORT_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (!(options->distance < 1000))
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_export_options.distance is %g, should be below 1000",
@@ -231,7 +231,7 @@ static int refuse_structs(const struct config *config, cugen_error *err) {
 
 /* Finds the name of the folder without links and dots, because folders are renamed: the real name
    if the folder exists, else its last part behind the real name of its parent. */
-static int resolve(const char *folder, struct text *out, cugen_error *err) {
+static int export_resolve(const char *folder, struct text *out, cugen_error *err) {
   struct text parent = {0};
   struct stat info;
   const char *last = folder + strlen(folder);
@@ -258,13 +258,13 @@ static int resolve(const char *folder, struct text *out, cugen_error *err) {
 static int check_folder(const char *folder, struct text *real, cugen_error *err) {
   struct file none[FILES] = {0};
   struct place place = {0};
-  int status = resolve(folder, real, err);
-  if (!status) status = look(text_get(real), none, &place, err);
+  int status = export_resolve(folder, real, err);
+  if (!status) status = export_look(text_get(real), none, &place, err);
   text_free(&place.foreign);
   return status;
 }
 
-static void count(const struct exporter *x, const struct file files[FILES]) {
+static void export_count(const struct exporter *x, const struct file files[FILES]) {
   cugen_export_result *result = x->result;
   result->devices = x->device_count;
   result->problems = x->tuned_count;
@@ -289,7 +289,7 @@ int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, cons
   text_clear(&k->export_name);
   text_clear(&k->export_notes);
   export_name(k->lookup.config, &k->export_name);
-  int status = check_options(options, folder, error);
+  int status = export_check_options(options, folder, error);
   if (!status) status = refuse_structs(k->lookup.config, error);
   if (!status) status = check_folder(folder, &real, error);
   if (!status) status = api_cache(k->lookup.lib, &x.cache, error);
@@ -297,7 +297,7 @@ int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, cons
   if (!status) status = make_files(&x, files, error);
   if (!status) status = place_files(&x, text_get(&real), files, error);
   if (!status && (k->export_name.failed || k->export_notes.failed)) status = error_memory(error);
-  if (!status) count(&x, files);
+  if (!status) export_count(&x, files);
   result->name = text_get(&k->export_name);
   result->notes = text_get(&k->export_notes);
   free_files(files);

@@ -14,7 +14,7 @@ struct naming {
   struct text name;
 };
 
-static const char *slot_name(void *context, int slot) {
+static const char *portfolio_slot_name(void *context, int slot) {
   struct naming *naming = context;
   const size_t at = (size_t)(slot - naming->config->first_problem);
   if (at == naming->config->problem_count) return "least";
@@ -35,7 +35,7 @@ static int print_c(const struct config *config, const char *rule, bool whole, st
   if (expr_constant(expr, &constant))
     value_print(constant, out);
   else
-    status = expr_print_checked(expr, slot_name, &naming, out, &kind, err);
+    status = expr_print_checked(expr, portfolio_slot_name, &naming, out, &kind, err);
   if (!status && (whole ? kind != EXPR_WHOLE : kind == EXPR_BOOLEAN))
     status = error_set(err, CUGEN_ERROR_CONFIG, "its rule gives no number of that kind");
   expr_free(expr);
@@ -45,7 +45,7 @@ static int print_c(const struct config *config, const char *rule, bool whole, st
 
 /* Prints statements that set the times. A time that cannot be printed for some sizes is left out
    there. */
-static int print_times(const struct config *config, const struct portfolio_body *body, struct text *out,
+static int portfolio_print_times(const struct config *config, const struct portfolio_body *body, struct text *out,
                        cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < body->count && !status; i++) {
@@ -88,7 +88,7 @@ static void note(struct exporter *x, size_t device, const char *variant, const c
 
 /* Prints the code of the variant for that problem; *code is SIZE_MAX if the variant is not valid or
    a bundle cannot contain it. *classes: the classes of its sizes. */
-static int try_at(struct exporter *x, size_t device, const struct portfolio_body_variant *v,
+static int portfolio_try_at(struct exporter *x, size_t device, const struct portfolio_body_variant *v,
                   const struct problem *problem, bool any_source, enum portfolio_state *state, size_t *code,
                   struct export_classes *classes, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
@@ -107,14 +107,14 @@ static int try_at(struct exporter *x, size_t device, const struct portfolio_body
 
 /* Adds a code for each class of sizes that needs another code; a plan would compile it when
    needed. */
-static int add_classes(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
+static int portfolio_add_classes(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
                        struct export_classes *classes, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < classes->count && !status; i++) {
     if (!export_class_open(classes, i)) continue;
     enum portfolio_state state = PORTFOLIO_INVALID;
     size_t code = SIZE_MAX;
-    status = try_at(x, p->device, v, &classes->problems[i], p->shipped, &state, &code, NULL, err);
+    status = portfolio_try_at(x, p->device, v, &classes->problems[i], p->shipped, &state, &code, NULL, err);
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes are not valid together */
     if (status || state != PORTFOLIO_CURRENT) continue;
     export_class_serve(classes, i);
@@ -133,7 +133,7 @@ static void enter_class(const struct config *config, const struct problem *class
 /* Adds the variant at the problem where it was measured; for a shipped portfolio at the requested
    problem, if the variant is valid there. A variant that is left out keeps its index in the rule,
    but no code serves it. */
-static int add_variant(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
+static int export_portfolio_add_variant(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
                        cugen_error *err) {
   const struct config *config = x->devices[p->device].lookup.config;
   enum portfolio_state state = PORTFOLIO_INVALID;
@@ -143,10 +143,10 @@ static int add_variant(struct exporter *x, const struct export_portfolio *p, con
   bool known;
   int status = api_read_problem(config, v->problem, &problem, &known, err);
   if (status) return status;
-  if (p->shipped) status = try_at(x, p->device, v, p->class, true, &state, &code, &classes, err);
+  if (p->shipped) status = portfolio_try_at(x, p->device, v, p->class, true, &state, &code, &classes, err);
   if (p->shipped && known) enter_class(config, p->class, &problem);
   if (!status && known && state == PORTFOLIO_INVALID)
-    status = try_at(x, p->device, v, &problem, p->shipped, &state, &code, &classes, err);
+    status = portfolio_try_at(x, p->device, v, &problem, p->shipped, &state, &code, &classes, err);
   if (!status && state == PORTFOLIO_STALE)
     note(x, p->device, v->variant, "its source has changed since; learn again");
   if (!status && state == PORTFOLIO_INVALID) note(x, p->device, v->variant, "it is no variant of this config now");
@@ -154,7 +154,7 @@ static int add_variant(struct exporter *x, const struct export_portfolio *p, con
     note(x, p->device, v->variant, "it reads an input as a texture, which a bundle cannot");
   if (!status) status = add_member(x, err);
   if (!status && code != SIZE_MAX) status = add_member_code(x, code, err);
-  if (!status) status = add_classes(x, p, v, &classes, err);
+  if (!status) status = portfolio_add_classes(x, p, v, &classes, err);
   export_classes_free(&classes);
   if (known) problem_free(&problem);
   return status;
@@ -176,13 +176,13 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
                                        .doubted = body->doubted};
   cugen_error why;
   int status = print_c(x->devices[device].lookup.config, body->rule, true, &portfolio.rule, &why);
-  if (!status) status = print_times(x->devices[device].lookup.config, body, &portfolio.times, &why);
+  if (!status) status = portfolio_print_times(x->devices[device].lookup.config, body, &portfolio.times, &why);
   if (status) { /* the portfolio is of a version of the config with other sizes; a plan skips it,
                    too */
     free_rule(&portfolio);
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   }
-  for (size_t i = 0; i < body->count && !status; i++) status = add_variant(x, &portfolio, &body->variants[i], err);
+  for (size_t i = 0; i < body->count && !status; i++) status = export_portfolio_add_variant(x, &portfolio, &body->variants[i], err);
   struct export_portfolio *all = status ? NULL : array_grow(x->portfolios, x->portfolio_count, sizeof *all);
   if (!status && !all) status = error_memory(err);
   if (status) {
@@ -196,7 +196,7 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
 
 /* ---- Classes of problems ---- */
 
-static bool same_class(const struct config *config, const struct problem *a, const struct problem *b) {
+static bool portfolio_same_class(const struct config *config, const struct problem *a, const struct problem *b) {
   for (size_t i = 0; i < config->problem_count; i++)
     if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
   return true;
@@ -204,7 +204,7 @@ static bool same_class(const struct config *config, const struct problem *a, con
 
 /* Returns whether the values given as settings are those of the base problem; sizes do not
    matter. */
-static bool agrees(const cugen_kernel *base, const struct problem *problem) {
+static bool portfolio_agrees(const cugen_kernel *base, const struct problem *problem) {
   const struct config *config = base->opened.config;
   for (size_t i = 0; i < base->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
@@ -217,10 +217,10 @@ static bool agrees(const cugen_kernel *base, const struct problem *problem) {
   return true;
 }
 
-static bool is_done(const struct exporter *x, size_t device, const struct problem *problem, bool shipped) {
+static bool portfolio_is_done(const struct exporter *x, size_t device, const struct problem *problem, bool shipped) {
   for (size_t i = 0; i < x->portfolio_count; i++)
     if (x->portfolios[i].device == device && x->portfolios[i].shipped == shipped &&
-        same_class(x->base->opened.config, x->portfolios[i].class, problem))
+        portfolio_same_class(x->base->opened.config, x->portfolios[i].class, problem))
       return true;
   return false;
 }
@@ -256,7 +256,7 @@ static int add_kept(struct exporter *x, size_t device, const struct cache_portfo
   status = api_read_problem(x->base->opened.config, body.variants[0].problem, &problem, &known, err);
   portfolio_body_free(&body);
   if (status || !known) return status;
-  if (agrees(x->base, &problem) && !is_done(x, device, &problem, false)) return add_class(x, device, &problem, err);
+  if (portfolio_agrees(x->base, &problem) && !portfolio_is_done(x, device, &problem, false)) return add_class(x, device, &problem, err);
   problem_free(&problem);
   return CUGEN_OK;
 }
@@ -275,7 +275,7 @@ int export_shipped(struct exporter *x, size_t device, const struct problem *prob
   struct lookup *l = &x->devices[device].lookup;
   struct portfolio_shipped shipped;
   bool found;
-  if (x->devices[device].ptx || x->devices[device].anonymous || is_done(x, device, problem, true)) return CUGEN_OK;
+  if (x->devices[device].ptx || x->devices[device].anonymous || portfolio_is_done(x, device, problem, true)) return CUGEN_OK;
   int status = lookup_set_problem(l, problem, err);
   if (!status) status = portfolio_find_shipped(l, false, &shipped, &found, err);
   if (status || !found) return status;

@@ -5,7 +5,7 @@
 
 #include "export.h"
 
-static void add_upper(const struct text *name, struct text *out) {
+static void readme_add_upper(const struct text *name, struct text *out) {
   for (const char *c = text_get(name); *c; c++)
     text_add_char(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
 }
@@ -111,7 +111,7 @@ static void add_functions(const struct exporter *x, const char *name, struct tex
   text_addf(out, "\n`%s_about(plan)` says which and why, `%s_choose` the same without a driver.\n", name, name);
 }
 
-static void add_portfolios(const struct exporter *x, struct text *out) {
+static void readme_add_portfolios(const struct exporter *x, struct text *out) {
   if (export_portfolio_count(x, false))
     text_addf(out,
               "\n%s served by a portfolio: its rule gives the number of a variant, and least the one of the least "
@@ -127,7 +127,7 @@ static void add_portfolios(const struct exporter *x, struct text *out) {
 void export_readme(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);
   struct text upper = {0};
-  add_upper(&x->base->export_name, &upper);
+  readme_add_upper(&x->base->export_name, &upper);
   text_addf(
       out,
       "# %s\n\nTuned variants of one CUDA kernel as plain C, made by `cugen export` %s. At run time it needs the "
@@ -153,7 +153,7 @@ void export_readme(const struct exporter *x, struct text *out) {
   } else if (!export_portfolio_count(x, false)) {
     text_add(out, "No measured variant is in it.\n");
   }
-  add_portfolios(x, out);
+  readme_add_portfolios(x, out);
   if (x->default_count && !x->options->variant)
     text_add(out, "\nWhere none of these serves, the first of the following that is valid:\n\n");
   if (x->default_count) add_default_rows(x, out);
@@ -189,7 +189,7 @@ void export_cmake(const struct exporter *x, struct text *out) {
 void export_example(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);
   struct text upper = {0};
-  add_upper(&x->base->export_name, &upper);
+  readme_add_upper(&x->base->export_name, &upper);
   text_addf(out,
             "/* What is chosen here for the default problem, and its arguments. */\n#include <stdio.h>\n\n"
             "#include \"%s.h\"\n\nint main(void) {\n  %s_problem problem = %s_PROBLEM_INIT;\n  %s_library *library;\n"

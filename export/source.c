@@ -16,7 +16,7 @@ void export_name(const struct config *config, struct text *out) {
   for (const char *c = config->name; *c; c++) text_add_char(out, isalnum((unsigned char)*c) ? *c : '_');
 }
 
-static void add_upper(const struct config *config, struct text *out) {
+static void source_add_upper(const struct config *config, struct text *out) {
   struct text name = {0};
   export_name(config, &name);
   for (const char *c = text_get(&name); *c; c++) text_add_char(out, (char)toupper((unsigned char)*c));
@@ -58,7 +58,7 @@ static void add_field(const struct config_problem *problem, struct text *out) {
   text_add_char(out, '\n');
 }
 
-static void add_value(struct value value, struct text *out) {
+static void source_add_value(struct value value, struct text *out) {
   if (value.type == VALUE_STRING)
     export_quote(value.string, out);
   else if (value.type == VALUE_BOOL)
@@ -70,11 +70,11 @@ static void add_value(struct value value, struct text *out) {
 }
 
 /* Appends the values of a problem: "{4096, "f32", 0}". */
-static void add_problem(const struct problem *problem, struct text *out) {
+static void source_add_problem(const struct problem *problem, struct text *out) {
   text_add_char(out, '{');
   for (size_t i = 0; i < problem->count; i++) {
     text_add(out, i ? ", " : "");
-    add_value(problem->values[i], out);
+    source_add_value(problem->values[i], out);
   }
   if (!problem->count) text_add_char(out, '0');
   text_add_char(out, '}');
@@ -88,9 +88,9 @@ static void add_fields(const struct exporter *x, struct text *out) {
 
 static void add_init(const struct exporter *x, struct text *out) {
   text_add(out, "#define ");
-  add_upper(x->base->lookup.config, out);
+  source_add_upper(x->base->lookup.config, out);
   text_add(out, "_PROBLEM_INIT \\\n  ");
-  add_problem(&x->base->problem, out);
+  source_add_problem(&x->base->problem, out);
   text_add_char(out, '\n');
 }
 
@@ -98,7 +98,7 @@ static void add_init(const struct exporter *x, struct text *out) {
 
 /* Prints the image as numbers of eight bytes, because numbers are aligned, and most of an image is
    zeros. */
-static void add_image(const struct export_image *image, size_t index, struct text *out) {
+static void source_add_image(const struct export_image *image, size_t index, struct text *out) {
   enum { A_LINE = 5 };
   size_t words = (image->bytes + 7) / 8;
   text_addf(out, "static const unsigned long long image_%zu[] = {", index);
@@ -115,7 +115,7 @@ static void add_image(const struct export_image *image, size_t index, struct tex
 static void add_images(const struct exporter *x, struct text *out) {
   text_add(out,
            "/* ---- Code for the devices: each image once, as numbers of eight bytes, the lowest first ---- */\n\n");
-  for (size_t i = 0; i < x->image_count; i++) add_image(&x->images[i], i, out);
+  for (size_t i = 0; i < x->image_count; i++) source_add_image(&x->images[i], i, out);
   text_add(out, "static const struct image images[] = {\n");
   for (size_t i = 0; i < x->image_count; i++) text_addf(out, "    {image_%zu, %zu},\n", i, x->images[i].bytes);
   text_add(out, "};\n\n");
@@ -129,14 +129,14 @@ struct bodies {
   size_t count;
 };
 
-static size_t find_body(const struct bodies *bodies, const struct text *body) {
+static size_t source_find_body(const struct bodies *bodies, const struct text *body) {
   size_t at = 0;
   while (at < bodies->count && strcmp(text_get(&bodies->list[at]), text_get(body)) != 0) at++;
   return at;
 }
 
-static bool add_body(struct bodies *bodies, const struct text *body) {
-  if (find_body(bodies, body) < bodies->count) return true;
+static bool source_add_body(struct bodies *bodies, const struct text *body) {
+  if (source_find_body(bodies, body) < bodies->count) return true;
   struct text *list = array_grow(bodies->list, bodies->count, sizeof *list);
   if (!list) return false;
   bodies->list = list;
@@ -157,7 +157,7 @@ static void conditions_of(const struct export_code *code, struct text *out) {
 }
 
 /* Appends the lines of the text, each behind `lead`. */
-static void add_lines(const struct text *text, const char *lead, struct text *out) {
+static void source_add_lines(const struct text *text, const char *lead, struct text *out) {
   for (const char *line = text_get(text); *line;) {
     size_t length = strcspn(line, "\n");
     text_add(out, lead);
@@ -172,16 +172,16 @@ static void add_serves(const struct text *conditions, size_t index, struct text 
             "static int serves_%zu(const problem_values *p) {\n  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n",
             index);
   text_add(out, "  int right = 1\n");
-  add_lines(conditions, "      && ", out);
+  source_add_lines(conditions, "      && ", out);
   text_add(out, "      ;\n  return right && !wrong;\n}\n\n");
 }
 
-static void add_sizes(const struct text *sizes, size_t index, struct text *out) {
+static void source_add_sizes(const struct text *sizes, size_t index, struct text *out) {
   text_addf(out,
             "static void sizes_%zu(const problem_values *p, struct sizes *s) {\n  int *e = &s->failed;\n"
             "  (void)p, (void)e;\n",
             index);
-  add_lines(sizes, "  ", out);
+  source_add_lines(sizes, "  ", out);
   text_add(out, "}\n\n");
 }
 
@@ -203,15 +203,15 @@ static bool add_codes(const struct exporter *x, struct text *out) {
   bool done = true;
   for (size_t i = 0; i < x->code_count && done; i++) {
     conditions_of(&x->codes[i], &conditions);
-    done = add_body(&serves, &conditions) && add_body(&sizes, &x->codes[i].sizes);
+    done = source_add_body(&serves, &conditions) && source_add_body(&sizes, &x->codes[i].sizes);
   }
   text_add(out, "/* ---- Variants: the problems each is right for, and its sizes there ---- */\n\n");
   for (size_t i = 0; i < serves.count; i++) add_serves(&serves.list[i], i, out);
-  for (size_t i = 0; i < sizes.count; i++) add_sizes(&sizes.list[i], i, out);
+  for (size_t i = 0; i < sizes.count; i++) source_add_sizes(&sizes.list[i], i, out);
   text_add(out, "static const struct code codes[] = {\n");
   for (size_t i = 0; i < x->code_count && done; i++) {
     conditions_of(&x->codes[i], &conditions);
-    add_code(&x->codes[i], find_body(&serves, &conditions), find_body(&sizes, &x->codes[i].sizes), out);
+    add_code(&x->codes[i], source_find_body(&serves, &conditions), source_find_body(&sizes, &x->codes[i].sizes), out);
   }
   text_add(out, "};\n\n");
   done = done && !conditions.failed;
@@ -223,7 +223,7 @@ static bool add_codes(const struct exporter *x, struct text *out) {
 
 /* ---- Devices and measurements ---- */
 
-static void add_devices(const struct exporter *x, struct text *out) {
+static void source_add_devices(const struct exporter *x, struct text *out) {
   text_add(out, "static const struct device devices[] = {\n");
   for (size_t i = 0; i < x->device_count; i++) {
     const struct export_device *device = &x->devices[i];
@@ -243,7 +243,7 @@ static void add_devices(const struct exporter *x, struct text *out) {
   text_add(out, "};\n\n");
 }
 
-static void add_tuned(const struct exporter *x, struct text *out) {
+static void source_add_tuned(const struct exporter *x, struct text *out) {
   text_addf(out,
             "/* Tables end with a row that is not counted: one of none would not be C. */\nstatic const size_t "
             "tuned_count = %zu;\n"
@@ -252,7 +252,7 @@ static void add_tuned(const struct exporter *x, struct text *out) {
   for (size_t i = 0; i < x->tuned_count; i++) {
     const struct export_tuned *t = &x->tuned[i];
     text_addf(out, "    {%zu, ", t->device);
-    add_problem(&t->problem, out);
+    source_add_problem(&t->problem, out);
     text_add(out, ", ");
     export_quote(t->text, out);
     text_addf(out, ", %zu, %zu},\n", t->first, t->count);
@@ -282,7 +282,7 @@ static void add_rule(const struct export_portfolio *p, size_t index, struct text
             index, text_get(&p->times), p->count, text_get(&p->rule));
 }
 
-static void add_portfolios(const struct exporter *x, struct text *out) {
+static void source_add_portfolios(const struct exporter *x, struct text *out) {
   text_add(out,
            "/* ---- Portfolios: few variants for all sizes, and the rule that says which serves which ---- */\n\n");
   for (size_t i = 0; i < x->portfolio_count; i++) add_rule(&x->portfolios[i], i, out);
@@ -297,7 +297,7 @@ static void add_portfolios(const struct exporter *x, struct text *out) {
   for (size_t i = 0; i < x->portfolio_count; i++) {
     const struct export_portfolio *p = &x->portfolios[i];
     text_addf(out, "    {%zu, ", p->device);
-    add_problem(p->class, out);
+    source_add_problem(p->class, out);
     text_addf(out, ", rule_%zu, %zu, %zu, %d, %lld / 1e6},\n", i, p->first, p->count, p->shipped,
               llround(1e6 * p->doubted)); /* printed as an integer, because the locale may have
                                              another decimal point */
@@ -305,7 +305,7 @@ static void add_portfolios(const struct exporter *x, struct text *out) {
   text_add(out, "    {.device = 0},\n};\n\n");
 }
 
-static void add_classes(const struct exporter *x, struct text *out) {
+static void source_add_classes(const struct exporter *x, struct text *out) {
   text_add(out, "static const char *const classes[] = {\n");
   for (size_t i = 0; i < x->class_count; i++) {
     text_add(out, "    ");
@@ -434,26 +434,26 @@ static bool add_tables(const struct exporter *x, struct text *out) {
   add_kinds(config, out);
   add_sizes_of(config, out);
   add_print_problem(config, out);
-  add_devices(x, out);
+  source_add_devices(x, out);
   add_images(x, out);
   bool done = add_codes(x, out);
-  add_tuned(x, out);
-  add_portfolios(x, out);
-  add_classes(x, out);
+  source_add_tuned(x, out);
+  source_add_portfolios(x, out);
+  source_add_classes(x, out);
   add_policy(x, out);
   return done;
 }
 
 /* ---- Filling in the templates ---------------------------------------------------------------- */
 
-static const struct embedded_file *find_file(const char *path) {
+static const struct embedded_file *source_find_file(const char *path) {
   const struct embedded_file *file = embedded_files;
   while (file->path && strcmp(file->path, path) != 0) file++;
   return file;
 }
 
 /* Returns whether the line consists of this mark only. */
-static bool is_mark(const char *line, size_t length, const char *mark) {
+static bool source_is_mark(const char *line, size_t length, const char *mark) {
   while (length && *line == ' ') line++, length--;
   return length == strlen(mark) && strncmp(line, mark, length) == 0;
 }
@@ -475,7 +475,7 @@ void export_overwritten(const struct config *config, const char *before, struct 
 static size_t substitute(const struct exporter *x, const char *at, struct text *out) {
   const struct config *config = x->base->lookup.config;
   if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0) return export_name(config, out), 6;
-  if (strncmp(at, "BUNDLE_", 7) == 0) return add_upper(config, out), 6;
+  if (strncmp(at, "BUNDLE_", 7) == 0) return source_add_upper(config, out), 6;
   if (strncmp(at, "@argument_count", 15) == 0) return text_addf(out, "%zu", config->argument_count), 15;
   if (strncmp(at, "@arguments", 10) == 0) return add_arguments(x, out), 10;
   if (strncmp(at, "@overwritten", 12) == 0) return export_overwritten(config, "\n   ", out), 12;
@@ -489,17 +489,17 @@ static void add_substituted(const struct exporter *x, const char *from, size_t l
   for (const char *at = from; at < from + length;) at += substitute(x, at, out);
 }
 
-static int fill(const struct exporter *x, const char *path, const char *mark, const struct text *content,
+static int source_fill(const struct exporter *x, const char *path, const char *mark, const struct text *content,
                 const char *mark2, const struct text *content2, struct text *out, cugen_error *err) {
-  const struct embedded_file *file = find_file(path);
+  const struct embedded_file *file = source_find_file(path);
   if (!file->path) return error_set(err, CUGEN_ERROR_INTERNAL, "%s is not in this program", path);
   const char *end = file->data + file->length;
   for (const char *line = file->data; line < end;) {
     const char *stop = memchr(line, '\n', (size_t)(end - line));
     size_t length = stop ? (size_t)(stop - line) : (size_t)(end - line);
-    if (is_mark(line, length, mark))
+    if (source_is_mark(line, length, mark))
       text_add(out, text_get(content));
-    else if (is_mark(line, length, mark2))
+    else if (source_is_mark(line, length, mark2))
       text_add(out, text_get(content2));
     else
       add_substituted(x, line, length + (stop != NULL), out);
@@ -512,7 +512,7 @@ int export_header(const struct exporter *x, struct text *out, cugen_error *err) 
   struct text fields = {0}, init = {0};
   add_fields(x, &fields);
   add_init(x, &init);
-  int status = fill(x, "templates/bundle/bundle.h", "/* @problem */", &fields, "/* @init */", &init, out, err);
+  int status = source_fill(x, "templates/bundle/bundle.h", "/* @problem */", &fields, "/* @init */", &init, out, err);
   text_free(&fields);
   text_free(&init);
   return status;
@@ -530,7 +530,7 @@ int export_source(const struct exporter *x, struct text *out, cugen_error *err) 
   struct text tables = {0}, none = {0};
   int status = add_tables(x, &tables) ? CUGEN_OK : error_memory(err);
   for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++)
-    status = fill(x, parts[i], "/* @tables */", &tables, "", &none, out, err);
+    status = source_fill(x, parts[i], "/* @tables */", &tables, "", &none, out, err);
   text_free(&tables);
   return status;
 }

@@ -17,7 +17,7 @@ void compiled_free(struct compiled *compiled) {
 }
 
 /* A NULL text gives NULL; without memory *whole becomes false. */
-static char *copy_text(const char *text, bool *whole) {
+static char *runtime_device_copy_text(const char *text, bool *whole) {
   char *copy = text ? strdup(text) : NULL;
   *whole &= !text || copy;
   return copy;
@@ -28,9 +28,9 @@ bool compiled_copy(const struct compiled *from, struct compiled *to) {
   *to = *from;
   to->image = malloc(from->image_length ? from->image_length : 1);
   if (to->image && from->image_length) memcpy(to->image, from->image, from->image_length);
-  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) to->entries[i] = copy_text(from->entries[i], &whole);
-  to->log = copy_text(from->log, &whole);
-  to->ptx = copy_text(from->ptx, &whole);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) to->entries[i] = runtime_device_copy_text(from->entries[i], &whole);
+  to->log = runtime_device_copy_text(from->log, &whole);
+  to->ptx = runtime_device_copy_text(from->ptx, &whole);
   if (to->image && whole) return true;
   compiled_free(to);
   return false;

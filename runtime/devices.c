@@ -8,7 +8,7 @@ static const struct device_ops *const rows[] = {&cuda_device_ops, &cpu_device_op
 
 enum { ROW_COUNT = sizeof rows / sizeof *rows, HIGHEST_ORDINAL = 9999 };
 
-static int unknown_device(const char *id, cugen_error *err) {
+static int runtime_devices_unknown_device(const char *id, cugen_error *err) {
   const char *kinds[ROW_COUNT];
   for (size_t i = 0; i < ROW_COUNT; i++) kinds[i] = rows[i]->kind;
   struct text kind = {0};
@@ -40,5 +40,5 @@ int device_find(const char *id, const struct device_ops **ops, int *ordinal, cug
     *ordinal = number;
     return CUGEN_OK;
   }
-  return unknown_device(id, err);
+  return runtime_devices_unknown_device(id, err);
 }

@@ -141,7 +141,7 @@ int plan_check_launches(const struct device_ops *ops, const struct device_facts 
 }
 
 /* Checks cooperative launches against the number of resident blocks that the driver answers. */
-static int check_cooperative(const struct plan *plan, cugen_error *err) {
+static int plan_check_cooperative(const struct plan *plan, cugen_error *err) {
   const struct kernel_needs nothing = {0};
   const struct device_facts *facts = &plan->device->description.facts;
   int status = CUGEN_OK;
@@ -170,7 +170,7 @@ int plan_open(struct device *device, const struct kernel_spec *spec, const struc
   int status = plan->entries ? plan_check_launches(device->ops, facts, spec, compiled, NULL, err) : error_memory(err);
   if (!status) status = device->ops->load(device, compiled, &plan->loaded, err);
   if (!status) status = find_entries(plan, err);
-  if (!status) status = check_cooperative(plan, err);
+  if (!status) status = plan_check_cooperative(plan, err);
   if (status) {
     plan_close(plan);
     return status;
@@ -240,7 +240,7 @@ int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room
   return prefix_kernel(&spec->launches[0], err);
 }
 
-static int find_symbol(struct plan *plan, struct call *call, size_t index, bool written, cugen_error *err) {
+static int runtime_plan_find_symbol(struct plan *plan, struct call *call, size_t index, bool written, cugen_error *err) {
   size_t room = 0;
   int status = plan_symbol(plan, plan->spec->arguments[index].name, written, &call->addresses[index], &room, err);
   if (!status || status == CUGEN_ERROR_CONFIG) return plan_check_symbol(plan->spec, index, (int64_t)room, err);
@@ -254,7 +254,7 @@ static int copy_constant(struct plan *plan, struct call *call, size_t index, con
   const struct device_ops *ops = plan->device->ops;
   size_t bytes = (size_t)kernel_argument_bytes(argument);
   int status = kernel_argument_symbol(argument)
-                   ? find_symbol(plan, call, index, true, err)
+                   ? runtime_plan_find_symbol(plan, call, index, true, err)
                    : ops->alloc(plan->device, MEMORY_DEVICE, bytes, false, &call->copies[index], err);
   if (call->copies[index].device) call->addresses[index] = call->copies[index].device;
   return status ? status
@@ -265,7 +265,7 @@ static int copy_constant(struct plan *plan, struct call *call, size_t index, con
 static int bind_symbol(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
                        cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
-  int status = find_symbol(plan, call, index, memory->device != NULL, err);
+  int status = runtime_plan_find_symbol(plan, call, index, memory->device != NULL, err);
   if (status || !memory->device) return status;
   call->symbols[call->symbol_count++] = (struct symbol){.at = call->addresses[index],
                                                         .buffer = memory->device,
@@ -295,7 +295,7 @@ static int make_map(struct plan *plan, struct call *call, size_t index, const st
                    device->description.id);
 }
 
-static int refuse_absent(const struct kernel_argument *argument, cugen_error *err) {
+static int plan_refuse_absent(const struct kernel_argument *argument, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' is none of this problem's: pass NULL", argument->name);
 }
 
@@ -315,7 +315,7 @@ static int refuse_compiled_in(const struct kernel_argument *argument, cugen_erro
 static int bind_scalar(const struct kernel_argument *argument, const void *given, unsigned char *out,
                        cugen_error *err) {
   size_t bytes = (size_t)kernel_argument_bytes(argument);
-  if (argument->absent) return given ? refuse_absent(argument, err) : CUGEN_OK;
+  if (argument->absent) return given ? plan_refuse_absent(argument, err) : CUGEN_OK;
   if (argument->struct_bytes) {
     memcpy(out, given ? given : argument->packed, bytes);
     return CUGEN_OK;
@@ -420,7 +420,7 @@ struct passing {
   size_t count, extra; /* extra: passed behind the arguments */
 };
 
-static int refuse_count(const struct passing *p, int takes, cugen_error *err) {
+static int runtime_plan_refuse_count(const struct passing *p, int takes, cugen_error *err) {
   struct text names = {0};
   list_passed(p->spec, p->parameters, p->count, &names);
   /* the `extra` parameters of call_bind, which a reference takes */
@@ -438,7 +438,7 @@ static int parameter_bytes(const struct kernel_argument *argument) {
 }
 
 /* Reports the argument's line of the config, where the line is known. */
-static int refuse_size(const struct passing *p, size_t i, int takes, int bytes, cugen_error *err) {
+static int plan_refuse_size(const struct passing *p, size_t i, int takes, int bytes, cugen_error *err) {
   const struct kernel_argument *argument = &p->spec->arguments[p->parameters[i].argument];
   const char *place = p->launch->place;
   struct text kernel = {0};
@@ -453,10 +453,10 @@ static int refuse_size(const struct passing *p, size_t i, int takes, int bytes, 
   return CUGEN_ERROR_CONFIG;
 }
 
-static int check_sizes(const struct passing *p, const int *sizes, cugen_error *err) {
+static int plan_check_sizes(const struct passing *p, const int *sizes, cugen_error *err) {
   for (size_t i = 0; i < p->count; i++) {
     const int bytes = parameter_bytes(&p->spec->arguments[p->parameters[i].argument]);
-    if (sizes[i] != bytes) return refuse_size(p, i, sizes[i], bytes, err);
+    if (sizes[i] != bytes) return plan_refuse_size(p, i, sizes[i], bytes, err);
   }
   return CUGEN_OK;
 }
@@ -482,7 +482,7 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
   struct text kernel = name_kernel(p.launch);
   p.kernel = text_get(&kernel);
   p.count = kernel_launch_parameters(spec, p.launch, p.parameters);
-  int status = (size_t)takes != p.count + extra ? refuse_count(&p, takes, err) : check_sizes(&p, sizes, err);
+  int status = (size_t)takes != p.count + extra ? runtime_plan_refuse_count(&p, takes, err) : plan_check_sizes(&p, sizes, err);
   if (!status) status = check_values(&p, err);
   text_free(&kernel);
   return status;
@@ -490,7 +490,7 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
 
 /* Refuses a kernel that takes other parameters than it is passed, because it would read past
    their end. */
-static int check_parameters(const struct plan *plan, size_t launch, size_t extra, cugen_error *err) {
+static int runtime_plan_check_parameters(const struct plan *plan, size_t launch, size_t extra, cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};
   const struct device_ops *ops = plan->device->ops;
   int takes = ops->parameters ? ops->parameters(plan->entries[launch], sizes, PLAN_MAX_PARAMETERS) : -1;
@@ -506,7 +506,7 @@ static int allocate_maps(const struct kernel_spec *spec, struct call *call, cuge
   return call->maps ? CUGEN_OK : error_memory(err);
 }
 
-static int allocate(const struct kernel_spec *spec, struct call *call, size_t extra, cugen_error *err) {
+static int plan_allocate(const struct kernel_spec *spec, struct call *call, size_t extra, cugen_error *err) {
   size_t count = 0;
   for (size_t i = 0; i < spec->launch_count; i++) count += count_parameters(spec, i) + extra + 1;
   call->parameters = calloc(count + 1, sizeof *call->parameters);
@@ -520,7 +520,7 @@ static int bind_all(struct plan *plan, struct call *call, const struct memory *m
                     size_t extra_count, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < plan->spec->launch_count && !status; i++)
-    status = check_parameters(plan, i, extra_count, err);
+    status = runtime_plan_check_parameters(plan, i, extra_count, err);
   if (!status) status = list_parameters(plan, call, extra, extra_count, err);
   for (size_t i = 0; i < plan->spec->argument_count && !status; i++)
     status = bind_argument(plan, call, i, &memory[i], err);
@@ -535,7 +535,7 @@ int call_bind(struct plan *plan, const struct memory *memory, void *const *extra
   call->device = plan->device;
   call->spec = plan->spec;
   call->entries = plan->entries;
-  int status = allocate(plan->spec, call, extra_count, err);
+  int status = plan_allocate(plan->spec, call, extra_count, err);
   if (!status) status = bind_all(plan, call, memory, extra, extra_count, err);
   if (status) {
     call_free(call);
@@ -574,7 +574,7 @@ static int copy_symbol(const struct call *call, const struct symbol *symbol, boo
 }
 
 /* Fills arrays and symbols before the launches. */
-static int fill(const struct call *call, void *const *stream, cugen_error *err) {
+static int plan_fill(const struct call *call, void *const *stream, cugen_error *err) {
   int status = fill_arrays(call, stream, err);
   for (size_t i = 0; i < call->symbol_count && !status; i++)
     if (call->symbols[i].read) status = copy_symbol(call, &call->symbols[i], true, stream, err);
@@ -582,7 +582,7 @@ static int fill(const struct call *call, void *const *stream, cugen_error *err) 
 }
 
 /* Copies outputs from symbols after the launches. */
-static int collect(const struct call *call, void *const *stream, cugen_error *err) {
+static int plan_collect(const struct call *call, void *const *stream, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < call->symbol_count && !status; i++)
     if (call->symbols[i].written) status = copy_symbol(call, &call->symbols[i], false, stream, err);
@@ -598,24 +598,24 @@ int call_poison(const struct call *call, cugen_error *err) {
 
 int call_launch(struct call *call, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
-  int status = fill(call, NULL, err);
+  int status = plan_fill(call, NULL, err);
   const size_t count = kernel_spec_calls(call->spec);
   for (size_t i = 0; i < count && !status; i++) {
     const size_t at = kernel_spec_call(call->spec, i);
     status =
         ops->launch(call->device, call->entries[at], &call->spec->launches[at], call->launch_parameters[at], err);
   }
-  return status ? status : collect(call, NULL, err);
+  return status ? status : plan_collect(call, NULL, err);
 }
 
 int call_launch_on(const struct call *call, void *stream, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
-  int status = fill(call, &stream, err);
+  int status = plan_fill(call, &stream, err);
   const size_t count = kernel_spec_calls(call->spec);
   for (size_t i = 0; i < count && !status; i++) {
     const size_t at = kernel_spec_call(call->spec, i);
     status = ops->launch_on(call->device, call->entries[at], &call->spec->launches[at], call->launch_parameters[at],
                             stream, err);
   }
-  return status ? status : collect(call, &stream, err);
+  return status ? status : plan_collect(call, &stream, err);
 }

@@ -110,7 +110,7 @@ int wire_get_error(struct wire_reader *reader, cugen_error *err) {
 
 /* ---- Specs ---- */
 
-static void put_argument(struct text *out, const struct kernel_argument *a) {
+static void wire_put_argument(struct text *out, const struct kernel_argument *a) {
   wire_put_string(out, a->name);
   wire_put_string(out, a->file ? a->file : "");
   wire_put_string(out, a->dtype->name);
@@ -138,7 +138,7 @@ void wire_put_spec(struct text *out, const struct kernel_spec *spec) {
   wire_put_string(out, spec->variant);
   wire_put_int(out, (int64_t)spec->argument_count);
   wire_put_int(out, (int64_t)spec->own_count);
-  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++) put_argument(out, &spec->arguments[i]);
+  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++) wire_put_argument(out, &spec->arguments[i]);
   wire_put_int(out, (int64_t)spec->launch_count);
   for (size_t i = 0; i < spec->launch_count; i++) {
     wire_put_string(out, spec->launches[i].entry);
@@ -261,7 +261,7 @@ void wire_put_compiled(struct text *out, const struct compiled *compiled) {
   if (compiled->ptx) wire_put_string(out, compiled->ptx);
 }
 
-static int get_image(struct wire_reader *reader, struct compiled *out, cugen_error *err) {
+static int wire_get_image(struct wire_reader *reader, struct compiled *out, cugen_error *err) {
   const void *image = wire_get_block(reader, &out->image_length);
   const void *hash = wire_get(reader, sizeof out->image_hash);
   if (!image || !hash) return broken(err);
@@ -287,7 +287,7 @@ static int get_image(struct wire_reader *reader, struct compiled *out, cugen_err
 
 int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_error *err) {
   *out = (struct compiled){0};
-  int status = get_image(reader, out, err);
+  int status = wire_get_image(reader, out, err);
   if (status) compiled_free(out);
   return status;
 }
@@ -394,7 +394,7 @@ static int receive_some(int socket, void *to, size_t length, double end, size_t 
   return CUGEN_OK;
 }
 
-static void take_descriptor(struct msghdr *message, int *fd) {
+static void wire_take_descriptor(struct msghdr *message, int *fd) {
   struct cmsghdr *head = CMSG_FIRSTHDR(message);
   int received;
   if (!head || head->cmsg_type != SCM_RIGHTS) return;
@@ -417,7 +417,7 @@ static int receive_header(int socket, struct header *header, double end, int *fd
   do got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);
   if (got <= 0) return gone(err);
-  take_descriptor(&message, fd);
+  wire_take_descriptor(&message, fd);
   int status = CUGEN_OK;
   for (size_t done = (size_t)got, more; !status && done < sizeof *header; done += more)
     status = receive_some(socket, (char *)header + done, sizeof *header - done, end, &more, err);

@@ -36,7 +36,7 @@ static bool is_about_values(const char *line, size_t length) {
 }
 
 /* Returns true if the record has the same diagnostic as the earlier records, if any. */
-static bool is_alike(struct tuner_alike *alike, const struct cache_record *record) {
+static bool alike_is_alike(struct tuner_alike *alike, const struct cache_record *record) {
   size_t length;
   const char *line = record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
   if (!line || is_about_values(line, length)) return false;
@@ -73,7 +73,7 @@ static void mark_space(const struct tuner *t, uint64_t *marks) {
 void tuner_note_end(struct tuner *t, uint64_t index, const struct cache_record *record) {
   struct tuner_alike *alike = &t->alike;
   if (alike->other) return;
-  alike->other = !is_alike(alike, record);
+  alike->other = !alike_is_alike(alike, record);
   alike->count++;
   if (!alike->other) mark_values(t, index, alike->seen);
   /* Count also the variants that were compiled when the search ended. */

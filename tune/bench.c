@@ -56,21 +56,21 @@ struct bench_fault {
 
 /* ---- Kernels that make data and judge results ---- */
 
-static int image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
+static int bench_image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
   const struct tune_target *t = bench->target;
   return cache_image_key(spec, device_target(t->device, t->arch), t->ops->kind, t->nvrtc_version, out, err);
 }
 
 /* Requests the image of a reference, generator or verify kernel. Another run may have stored it in
    the shared cache. */
-static int request_build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
+static int bench_request_build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
                          cugen_error *err) {
   struct text key = {0};
   struct compiled compiled = {0};
   bool found = false;
   int status = CUGEN_OK;
   if (bench->target->images) {
-    status = image_key(bench, spec, &key, err);
+    status = bench_image_key(bench, spec, &key, err);
     if (!status) status = cache_image_load(bench->target->images, text_get(&key), &compiled, &found, err);
   }
   if (!status)
@@ -86,7 +86,7 @@ static void keep_image(const struct bench *bench, const struct kernel_spec *spec
   struct text key = {0};
   cugen_error ignored;
   if (!bench->target->images || build->kept) return;
-  if (!image_key(bench, spec, &key, &ignored))
+  if (!bench_image_key(bench, spec, &key, &ignored))
     build->kept = !cache_image_store(bench->target->images, text_get(&key), &build->compiled, &ignored);
   text_free(&key);
 }
@@ -100,7 +100,7 @@ static int request_kernels(struct bench *bench, cugen_error *err) {
   if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted) return CUGEN_OK;
   for (int part = 0; part < DATA_PARTS && !status; part++) {
     status = data_kernels_spec(part, &bench->kernel_specs[part], err);
-    if (!status) status = request_build(bench, &bench->kernel_specs[part], &bench->kernels[part], err);
+    if (!status) status = bench_request_build(bench, &bench->kernel_specs[part], &bench->kernels[part], err);
   }
   return status;
 }
@@ -223,7 +223,7 @@ static struct value *shared_slots(const struct bench *bench, const struct situat
 }
 
 /* Returns true if data that is still being made has to be given up. */
-static bool is_late(void *context) {
+static bool bench_is_late(void *context) {
   struct bench *bench = context;
   return (bench->interrupted && bench->interrupted(bench->context)) ||
          (bench->until > 0 && clock_seconds() > bench->until);
@@ -265,7 +265,7 @@ static int fill_shared(struct bench *bench, struct bench_data *data, const struc
                                        .spec = &data->spec,
                                        .seed = data->request.seed,
                                        .timeout = bench->data_timeout,
-                                       .stop = is_late,
+                                       .stop = bench_is_late,
                                        .context = bench};
   int status = slots ? data_make(&request, shared, err) : error_memory(err);
   free(slots);
@@ -273,7 +273,7 @@ static int fill_shared(struct bench *bench, struct bench_data *data, const struc
   return status;
 }
 
-static int make_shared(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
+static int bench_make_shared(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
   size_t bytes;
   int status =
       dataset_shared_size(&data->spec, bench->target->config->reference != NULL, data->request.seed, &bytes, err);
@@ -289,13 +289,13 @@ static int make_shared(struct bench *bench, struct bench_data *data, const struc
 /* Waits for a compile without whose image nothing can run; `what` names it in errors. */
 static int finish_build(struct bench *bench, struct compile_job *build, const struct text *what, cugen_error *err) {
   while (!compile_pool_await(bench->pool, build, 0.05))
-    if (is_late(bench)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", text_get(what));
+    if (bench_is_late(bench)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", text_get(what));
   if (!build->status) return CUGEN_OK;
   *err = build->error;
   return error_prefix(err, "%s does not compile", text_get(what));
 }
 
-static int finish(struct bench *bench, const struct kernel_spec *spec, struct compile_job *build,
+static int bench_finish(struct bench *bench, const struct kernel_spec *spec, struct compile_job *build,
                   const struct text *what, cugen_error *err) {
   int status = finish_build(bench, build, what, err);
   if (!status) keep_image(bench, spec, build);
@@ -309,7 +309,7 @@ static int finish_kernels(struct bench *bench, struct dataset_request *request, 
   int status = CUGEN_OK;
   if (!bench->kernels[0]) return CUGEN_OK;
   for (int part = 0; part < DATA_PARTS && !status; part++) {
-    status = finish(bench, &bench->kernel_specs[part], bench->kernels[part], &what, err);
+    status = bench_finish(bench, &bench->kernel_specs[part], bench->kernels[part], &what, err);
     request->kernels_compiled[part] = status ? NULL : &bench->kernels[part]->compiled;
   }
   request->has_kernels = !status;
@@ -335,7 +335,7 @@ static int request_generator(struct bench *bench, struct bench_data *data, size_
   name_generator(t->config, argument, &generator->name);
   data->request.generators[place] =
       (struct dataset_generator){.argument = argument, .name = text_get(&generator->name), .spec = &generator->spec};
-  return request_build(bench, &generator->spec, &generator->build, err);
+  return bench_request_build(bench, &generator->spec, &generator->build, err);
 }
 
 static int request_generators(struct bench *bench, struct bench_data *data, const struct situation *in,
@@ -354,7 +354,7 @@ static int finish_generators(struct bench *bench, struct bench_data *data, cugen
   int status = CUGEN_OK;
   for (size_t i = 0; i < data->request.generator_count && !status; i++) {
     struct bench_generator *generator = &data->generators[i];
-    status = finish(bench, &generator->spec, generator->build, &generator->name, err);
+    status = bench_finish(bench, &generator->spec, generator->build, &generator->name, err);
     data->request.generators[i].compiled = &generator->build->compiled;
   }
   return status;
@@ -372,12 +372,12 @@ static int request_reference(struct bench *bench, struct bench_data *data, const
   samples_free(&samples);
   text_addf(&data->reference_name, "%s:%d: the reference %s", t->config->reference_line.path,
             t->config->reference_line.number, t->config->reference);
-  if (!status) status = request_build(bench, &data->reference, &data->build, err);
+  if (!status) status = bench_request_build(bench, &data->reference, &data->build, err);
   return status;
 }
 
 static int finish_reference(struct bench *bench, struct bench_data *data, cugen_error *err) {
-  int status = finish(bench, &data->reference, data->build, &data->reference_name, err);
+  int status = bench_finish(bench, &data->reference, data->build, &data->reference_name, err);
   if (status) return status;
   data->request.reference_name = text_get(&data->reference_name);
   data->request.reference = &data->reference;
@@ -390,14 +390,14 @@ static int request_verify(struct bench *bench, struct bench_data *data, const st
   const struct tune_target *t = bench->target;
   int status =
       expand_verify(bench->expander, t->config, in->problem, &t->device->facts, in->variant, &data->verify, err);
-  if (!status) status = request_build(bench, &data->verify, &data->verify_build, err);
+  if (!status) status = bench_request_build(bench, &data->verify, &data->verify_build, err);
   text_addf(&data->verify_name, "%s:%d: the verify kernel %s", t->config->verify_line.path,
             t->config->verify_line.number, t->config->verify);
   return status;
 }
 
 static int finish_verify(struct bench *bench, struct bench_data *data, cugen_error *err) {
-  int status = finish(bench, &data->verify, data->verify_build, &data->verify_name, err);
+  int status = bench_finish(bench, &data->verify, data->verify_build, &data->verify_name, err);
   if (status) return status;
   data->request.verify_name = bench->target->config->verify;
   data->request.verify = &data->verify;
@@ -486,7 +486,7 @@ static int finish_data(struct bench *bench, struct bench_data *d, const struct s
   if (status || d->made) return status;
   if (d->build) status = finish_reference(bench, d, err);
   if (!status && d->verify_build) status = finish_verify(bench, d, err);
-  if (!status) status = make_shared(bench, d, in, err);
+  if (!status) status = bench_make_shared(bench, d, in, err);
   if (!status) status = finish_kernels(bench, &d->request, err);
   d->made = !status;
   return status;

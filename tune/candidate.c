@@ -16,7 +16,7 @@
 /* ---- Candidates ---- */
 
 /* Returns true if the expression is true. An expression that fails counts as false. */
-static bool holds(const struct expr *expr, const struct value *slots) {
+static bool candidate_holds(const struct expr *expr, const struct value *slots) {
   cugen_error ignored;
   bool met;
   return !expr_eval_bool(expr, slots, &met, &ignored) && met;
@@ -34,9 +34,9 @@ static int unmet_on_check(const struct bench *bench, const struct variant *varia
   config_slots(t->config, &bench->check, &t->device->facts, slots);
   memcpy(slots + t->config->first_tunable, variant->values, impl->tunable_count * sizeof *slots);
   for (size_t i = 0; i < impl->requirement_count && !*out; i++)
-    if (!holds(impl->requirements[i].expr, slots)) *out = impl->requirements[i].expr;
+    if (!candidate_holds(impl->requirements[i].expr, slots)) *out = impl->requirements[i].expr;
   for (size_t i = 0; i < impl->restriction_count && !*out; i++)
-    if (!holds(impl->restrictions[i].expr, slots)) *out = impl->restrictions[i].expr;
+    if (!candidate_holds(impl->restrictions[i].expr, slots)) *out = impl->restrictions[i].expr;
   free(slots);
   return CUGEN_OK;
 }
@@ -57,7 +57,7 @@ struct hash candidate_refusal(const char *variant, const char *why) {
 
 /* Marks the candidate as refused. A variant that the config describes but no device can launch (an
    empty grid, too large a block) is kept with its text, so that the refusal is recorded. */
-static int refuse(struct candidate *c, const struct variant *variant, const cugen_error *why, cugen_error *err) {
+static int tune_candidate_refuse(struct candidate *c, const struct variant *variant, const cugen_error *why, cugen_error *err) {
   struct text text = {0};
   variant_print(variant, &text);
   kernel_spec_free(&c->real);
@@ -75,13 +75,13 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
   if (status) return status;
   if (unmet && t->problem_is_check) {
     error_set(&why, CUGEN_ERROR_CONFIG, "the check problem does not satisfy \"%s\"", expr_text(unmet));
-    return refuse(c, variant, &why, err);
+    return tune_candidate_refuse(c, variant, &why, err);
   }
   status = expand_variant(bench->expander, t->config, t->problem, &t->device->facts, variant, &c->real, err);
   if (expand_refuses(status)) {
     why = *err;
     c->faulty = status != CUGEN_ERROR_CONFIG;
-    return refuse(c, variant, &why, err);
+    return tune_candidate_refuse(c, variant, &why, err);
   }
   if (status || t->problem_is_check || t->predicted || unmet) return status;
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant, &c->check, &ignored);
@@ -98,7 +98,7 @@ bool candidate_has_data(struct bench *bench, struct candidate *c) {
 
 /* ---- Launches ---- */
 
-static int check_launches(const struct bench *bench, const struct kernel_spec *spec, const struct compiled *compiled,
+static int candidate_check_launches(const struct bench *bench, const struct kernel_spec *spec, const struct compiled *compiled,
                           cugen_error *err) {
   const struct tune_target *t = bench->target;
   const bool known = t->ops->capabilities & DEVICE_OCCUPANCY;
@@ -108,8 +108,8 @@ static int check_launches(const struct bench *bench, const struct kernel_spec *s
 /* Checks the launches here rather than in the worker, because the worker has no source lines for
    the message. */
 static bool can_launch(const struct bench *bench, struct candidate *c) {
-  if (check_launches(bench, &c->real, &c->real_build->compiled, &c->refused)) return false;
-  if (!c->check_build || !check_launches(bench, &c->check, &c->check_build->compiled, &c->refused)) return true;
+  if (candidate_check_launches(bench, &c->real, &c->real_build->compiled, &c->refused)) return false;
+  if (!c->check_build || !candidate_check_launches(bench, &c->check, &c->check_build->compiled, &c->refused)) return true;
   struct text problem = {0};
   problem_add_check(bench->target->config, &bench->check, &problem);
   error_prefix(&c->refused, "%s", text_get(&problem));
@@ -119,7 +119,7 @@ static bool can_launch(const struct bench *bench, struct candidate *c) {
 
 /* ---- Images ---- */
 
-static int image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
+static int candidate_image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
   const struct tune_target *t = bench->target;
   return cache_image_key(spec, device_target(t->device, t->arch), t->key.options, t->nvrtc_version, out, err);
 }
@@ -156,12 +156,12 @@ void candidate_close(struct bench *bench, struct candidate *c) {
   free(c);
 }
 
-static int request_build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
+static int candidate_request_build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
                          cugen_error *err) {
   struct text key = {0};
   struct compiled compiled = {0};
   bool found = false;
-  int status = image_key(bench, spec, &key, err);
+  int status = candidate_image_key(bench, spec, &key, err);
   if (!status && bench->target->predicted)
     found = compiled_store_find(bench->target->with_ptx, text_get(&key), &compiled);
   else if (!status)
@@ -176,7 +176,7 @@ static int request_build(struct bench *bench, const struct kernel_spec *spec, st
 int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_error *err) {
   if (!c->real_build || c->real_build->status || c->real_build->kept) return CUGEN_OK;
   struct text key = {0};
-  int status = image_key(bench, &c->real, &key, err);
+  int status = candidate_image_key(bench, &c->real, &key, err);
   if (!status && bench->target->predicted)
     compiled_store_keep(bench->target->with_ptx, text_get(&key), &c->real_build->compiled);
   else if (!status)
@@ -201,8 +201,8 @@ static int foresee_data(struct bench *bench, const struct candidate *c, cugen_er
 int candidate_build(struct bench *bench, struct candidate *c, cugen_error *err) {
   if (c->refused.status) return CUGEN_OK;
   int status = bench->target->predicted ? CUGEN_OK : foresee_data(bench, c, err);
-  if (!status) status = request_build(bench, &c->real, &c->real_build, err);
-  if (!status && c->has_check) status = request_build(bench, &c->check, &c->check_build, err);
+  if (!status) status = candidate_request_build(bench, &c->real, &c->real_build, err);
+  if (!status && c->has_check) status = candidate_request_build(bench, &c->check, &c->check_build, err);
   return status;
 }
 
@@ -322,7 +322,7 @@ static int make_job(struct bench *bench, const struct candidate *c, bool verify,
 
 /* Fills the record with a prediction in place of a measurement. The reason of the record says what
    bounds the variant. */
-static int predict(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
+static int candidate_predict(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
   struct model_prediction prediction;
   cugen_error why;
   int status =
@@ -394,7 +394,7 @@ int candidate_refuse(struct bench *bench, struct candidate *c, struct cache_reco
 static int end_early(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
   if (!candidate_has_data(bench, c)) return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   const cugen_error *refused = compile_failure(c);
-  if (!refused) return predict(bench, c, out, err);
+  if (!refused) return candidate_predict(bench, c, out, err);
   /* No compiler or no memory: not the variant's fault. */
   if (refused->status != CUGEN_ERROR_COMPILE) return error_copy(err, refused);
   if (!bench->refused.status) bench->refused = *refused;
@@ -418,7 +418,7 @@ int candidate_start(struct bench *bench, struct candidate *c, size_t worker, boo
   return CUGEN_OK;
 }
 
-static int complete(const struct bench *bench, struct candidate *c, const struct worker_result *result,
+static int candidate_complete(const struct bench *bench, struct candidate *c, const struct worker_result *result,
                     struct cache_record *out, double *busy, cugen_error *err) {
   *busy = result->seconds;
   record_resources(bench, c, out);
@@ -436,7 +436,7 @@ int candidate_take(struct bench *bench, struct candidate *c, size_t worker, cons
   struct worker_result result;
   *busy = 0;
   int status = bench_take(bench, worker, job, &result, failed, err);
-  return status ? status : complete(bench, c, &result, out, busy, err);
+  return status ? status : candidate_complete(bench, c, &result, out, busy, err);
 }
 
 int candidate_run(struct bench *bench, struct candidate *c, bool verify, const struct measure_options *measure,
@@ -449,5 +449,5 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   if (!candidate_can_run(bench, c)) return end_early(bench, c, out, err);
   status = make_job(bench, c, verify, measure, timeout, &job, err);
   if (!status) status = bench_run(bench, &job, &result, err);
-  return status ? candidate_refuse(bench, c, out, err) : complete(bench, c, &result, out, busy, err);
+  return status ? candidate_refuse(bench, c, out, err) : candidate_complete(bench, c, &result, out, busy, err);
 }

@@ -27,7 +27,7 @@ struct compile_pool {
   int thread_count;
 };
 
-static void job_free(struct compile_job *job) {
+static void compile_pool_job_free(struct compile_job *job) {
   for (size_t i = 0; i < job->entry_count; i++) free(job->entries[i]);
   compiled_free(&job->compiled);
   free(job->source);
@@ -65,7 +65,7 @@ static struct compile_job *next_work(struct compile_pool *b) {
   return found;
 }
 
-static bool is_stopped(void *context) {
+static bool compile_pool_is_stopped(void *context) {
   struct compile_pool *b = context;
   pthread_mutex_lock(&b->mutex);
   bool stop = b->stop;
@@ -85,10 +85,10 @@ static struct compile_request request_for(struct compile_pool *b, const char *na
                                   .entry_count = count,
                                   .timeout = b->options.timeout,
                                   .keep_ptx = b->options.keep_ptx,
-                                  .stop = {is_stopped, b}};
+                                  .stop = {compile_pool_is_stopped, b}};
 }
 
-static void compile(struct compile_pool *b, struct compile_job *job, enum compile_more more) {
+static void compile_pool_compile(struct compile_pool *b, struct compile_job *job, enum compile_more more) {
   struct compile_request request =
       request_for(b, job->name, job->source, job->options, (const char *const *)job->entries, job->entry_count);
   request.more = more;
@@ -103,7 +103,7 @@ static size_t job_bytes(const struct compile_job *job) {
   return sizeof *job + strlen(job->source) + c->image_length + (c->ptx ? strlen(c->ptx) : 0);
 }
 
-static void *thread_main(void *context) {
+static void *compile_pool_thread_main(void *context) {
   struct compile_pool *b = context;
   pthread_mutex_lock(&b->mutex);
   while (!b->stop) {
@@ -117,7 +117,7 @@ static void *thread_main(void *context) {
     b->under_way++;
     enum compile_more more = more_to_come(b);
     pthread_mutex_unlock(&b->mutex);
-    compile(b, job, more);
+    compile_pool_compile(b, job, more);
     pthread_mutex_lock(&b->mutex);
     job->finished = true;
     job->bytes = job_bytes(job);
@@ -144,7 +144,7 @@ int compile_pool_open(const struct compile_pool_options *options, struct compile
   pthread_cond_init(&b->work, NULL);
   condition_open(&b->done);
   while (b->thread_count < options->threads &&
-         pthread_create(&b->threads[b->thread_count], NULL, thread_main, b) == 0)
+         pthread_create(&b->threads[b->thread_count], NULL, compile_pool_thread_main, b) == 0)
     b->thread_count++;
   if (b->thread_count == 0) {
     compile_pool_close(b);
@@ -168,7 +168,7 @@ void compile_pool_close(struct compile_pool *b) {
   compile_pool_stop(b);
   while (b->all) {
     struct compile_job *next = b->all->next;
-    job_free(b->all);
+    compile_pool_job_free(b->all);
     b->all = next;
   }
   pthread_mutex_destroy(&b->mutex);
@@ -207,13 +207,13 @@ static struct compile_job *job_new(const struct kernel_spec *spec) {
     job->entry_count += whole;
   }
   if (whole) return job;
-  job_free(job);
+  compile_pool_job_free(job);
   return NULL;
 }
 
 /* Returns true if the job has the same source and every entry that this spec launches, in the same
    order. */
-static bool serves(const struct compile_job *job, const struct kernel_spec *spec) {
+static bool compile_pool_serves(const struct compile_job *job, const struct kernel_spec *spec) {
   const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);
   if (strcmp(job->hash.hex, spec->source_hash.hex) != 0 || count != job->entry_count) return false;
@@ -226,13 +226,13 @@ static struct compile_job *join_equal(struct compile_pool *b, const struct kerne
   struct compile_job *found = NULL;
   pthread_mutex_lock(&b->mutex);
   for (struct compile_job *job = b->all; job && !found; job = job->next)
-    if (serves(job, spec)) found = job;
+    if (compile_pool_serves(job, spec)) found = job;
   if (found) found->references++;
   pthread_mutex_unlock(&b->mutex);
   return found;
 }
 
-static void add(struct compile_pool *b, struct compile_job *job) {
+static void compile_pool_add(struct compile_pool *b, struct compile_job *job) {
   pthread_mutex_lock(&b->mutex);
   job->next = b->all;
   b->all = job;
@@ -250,7 +250,7 @@ int compile_pool_request_anew(struct compile_pool *b, const struct kernel_spec *
                               cugen_error *err) {
   struct compile_job *job = job_new(spec);
   if (!job) return error_memory(err);
-  add(b, job);
+  compile_pool_add(b, job);
   *out = job;
   return CUGEN_OK;
 }
@@ -267,7 +267,7 @@ int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec, s
   *compiled = (struct compiled){0};
   job->taken = job->finished = job->kept = true;
   job->bytes = job_bytes(job);
-  add(b, job);
+  compile_pool_add(b, job);
   *out = job;
   return CUGEN_OK;
 }
@@ -282,7 +282,7 @@ static void tidy(struct compile_pool *b) {
     bool droppable = job->references == 0 && (job->finished ? idle > most_idle : !job->taken);
     if (droppable) {
       *at = job->next;
-      job_free(job);
+      compile_pool_job_free(job);
     } else {
       at = &job->next;
     }

@@ -33,7 +33,7 @@ void compiled_store_close(struct compiled_store *store) {
   free(store);
 }
 
-static const struct entry *find(const struct compiled_store *store, const struct hash *key) {
+static const struct entry *tune_compiled_store_find(const struct compiled_store *store, const struct hash *key) {
   for (size_t i = store->count; i-- > 0;)
     if (strcmp(store->entries[i].key.hex, key->hex) == 0) return &store->entries[i];
   return NULL;
@@ -42,13 +42,13 @@ static const struct entry *find(const struct compiled_store *store, const struct
 bool compiled_store_find(struct compiled_store *store, const char *key, struct compiled *out) {
   const struct hash hash = hash_bytes(key, strlen(key));
   pthread_mutex_lock(&store->mutex);
-  const struct entry *entry = find(store, &hash);
+  const struct entry *entry = tune_compiled_store_find(store, &hash);
   const bool found = entry && compiled_copy(&entry->compiled, out);
   pthread_mutex_unlock(&store->mutex);
   return found;
 }
 
-static void drop_oldest(struct compiled_store *store) {
+static void compiled_store_drop_oldest(struct compiled_store *store) {
   size_t dropped = 0;
   for (; store->bytes > most_bytes && dropped + 1 < store->count; dropped++) {
     store->bytes -= store->entries[dropped].bytes;
@@ -58,7 +58,7 @@ static void drop_oldest(struct compiled_store *store) {
   if (dropped) memmove(store->entries, store->entries + dropped, store->count * sizeof *store->entries);
 }
 
-static bool has_room(struct compiled_store *store) {
+static bool compiled_store_has_room(struct compiled_store *store) {
   if (store->count < store->room) return true;
   const size_t room = store->room ? 2 * store->room : 64;
   struct entry *more = realloc(store->entries, room * sizeof *more);
@@ -72,10 +72,10 @@ void compiled_store_keep(struct compiled_store *store, const char *key, const st
   struct entry entry = {.key = hash_bytes(key, strlen(key)),
                         .bytes = compiled->image_length + (compiled->ptx ? strlen(compiled->ptx) : 0)};
   pthread_mutex_lock(&store->mutex);
-  if (!find(store, &entry.key) && has_room(store) && compiled_copy(compiled, &entry.compiled)) {
+  if (!tune_compiled_store_find(store, &entry.key) && compiled_store_has_room(store) && compiled_copy(compiled, &entry.compiled)) {
     store->entries[store->count++] = entry;
     store->bytes += entry.bytes;
-    drop_oldest(store);
+    compiled_store_drop_oldest(store);
   }
   pthread_mutex_unlock(&store->mutex);
 }

@@ -18,7 +18,7 @@ struct counting {
   pthread_t thread;
 };
 
-static void *count(void *context) {
+static void *counting_count(void *context) {
   struct counting *c = context;
   c->requested = model_requested(c->device, c->spec, c->compiled, &c->stop);
   return NULL;
@@ -32,7 +32,7 @@ struct counting *counting_begin(const struct device_description *device, const s
   c->spec = spec;
   c->compiled = compiled;
   atomic_init(&c->stop, false);
-  if (pthread_create(&c->thread, NULL, count, c) == 0) return c;
+  if (pthread_create(&c->thread, NULL, counting_count, c) == 0) return c;
   free(c);
   return NULL;
 }

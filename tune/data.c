@@ -33,7 +33,7 @@ struct making {
   cugen_error *err;
 };
 
-static int prefix(const struct making *m, int status) {
+static int data_prefix(const struct making *m, int status) {
   static const char *const names[] = {
       [DATA_VALUES] = "values", [DATA_LIST] = "values", [DATA_FILE] = "file", [DATA_GENERATOR] = "generator"};
   if (status)
@@ -84,7 +84,7 @@ struct part {
   cugen_error error;
 };
 
-static int refuse_element(struct part *part, const struct walk *w, int status) {
+static int data_refuse_element(struct part *part, const struct walk *w, int status) {
   struct text text = {0};
   for (int i = 0; i < w->argument->rank; i++) text_addf(&text, "%s%lld", i ? ", " : "", (long long)w->at[i]);
   error_prefix(&part->error, "element [%s]", text_get(&text));
@@ -102,7 +102,7 @@ static int store_value(struct part *part, struct walk *w, const struct value *va
   error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s", text_get(&text),
             w->argument->dtype->name);
   text_free(&text);
-  return refuse_element(part, w, CUGEN_ERROR_CONFIG);
+  return data_refuse_element(part, w, CUGEN_ERROR_CONFIG);
 }
 
 static int check_time(struct part *part) {
@@ -133,7 +133,7 @@ static int evaluate_range(struct part *part, struct value *slots) {
     own[0].integer = w.flat;
     for (int i = 0; i < m->argument->rank; i++) own[1 + i].integer = w.at[i];
     int status = expr_eval_elements(m->bound, slots, m->buffers, &value, &part->error);
-    if (status) return refuse_element(part, &w, status);
+    if (status) return data_refuse_element(part, &w, status);
     status = store_value(part, &w, &value);
     if (status) return status;
   }
@@ -169,14 +169,14 @@ static int evaluate_all(struct making *m) {
 
 /* ---- The arguments that values read ---- */
 
-static int refuse_absent(struct making *m, const struct kernel_argument *a) {
+static int data_refuse_absent(struct making *m, const struct kernel_argument *a) {
   return error_set(m->err, CUGEN_ERROR_CONFIG, "\"%s\" is no argument of this problem", a->name);
 }
 
 static int open_buffer(struct making *m, size_t k, const char *shared) {
   const struct kernel_argument *a = &m->request->spec->arguments[k];
   struct expr_buffer *buffer = &m->buffers[k];
-  if (a->absent) return refuse_absent(m, a);
+  if (a->absent) return data_refuse_absent(m, a);
   buffer->data = shared + dataset_data_offset(m->request->spec, k);
   if (!a->data) {
     m->made[k] = malloc((size_t)kernel_argument_bytes(a));
@@ -242,7 +242,7 @@ static bool same_type(const struct dtype *dtype, const struct npy *npy) {
   return strcmp(npy->type, dtype->npy) == 0 || (strcmp(npy->type, "b1") == 0 && dtype->id == DTYPE_u8);
 }
 
-static int refuse_file(struct making *m, const char *has, const struct npy *npy) {
+static int data_refuse_file(struct making *m, const char *has, const struct npy *npy) {
   struct text text = {0}, shape = {0};
   print_shape(m->argument, &shape);
   for (int i = 0; i < npy->rank; i++) text_addf(&text, "%s%lld", i ? " x " : "", (long long)npy->shape[i]);
@@ -257,9 +257,9 @@ static int check_npy(struct making *m, const struct npy *npy) {
   const struct kernel_argument *a = m->argument;
   bool large = npy->rank == a->rank;
   for (int i = 0; i < a->rank && large; i++) large = npy->shape[i] >= a->shape[i];
-  if (!same_type(a->dtype, npy)) return refuse_file(m, "elements of type", npy);
+  if (!same_type(a->dtype, npy)) return data_refuse_file(m, "elements of type", npy);
   if (large) return CUGEN_OK;
-  refuse_file(m, "elements of type", npy);
+  data_refuse_file(m, "elements of type", npy);
   return error_append(m->err, "; a file has as many dimensions, each at least as large: its leading part is taken");
 }
 
@@ -324,7 +324,7 @@ static void gather_elements(void *context) {
     memcpy(r->making->to + (size_t)w.offset * bytes, r->gathered + (size_t)file_offset(r, &w) * bytes, bytes);
 }
 
-static int read_parts(const struct reading *whole, void (*run)(void *part), int64_t count) {
+static int data_read_parts(const struct reading *whole, void (*run)(void *part), int64_t count) {
   struct reading parts[PARALLEL_MOST];
   const int64_t elements = count * whole->run;
   const int most = parallel_count(elements), part_count = count < most ? (int)count : most;
@@ -350,14 +350,14 @@ static int copy_elements(struct making *m, const struct source_data *file, size_
   struct reading r = {.making = m, .file = file, .offset = offset, .layout = layout, .run = common_run(a, layout)};
   if (r.run * bytes >= SHORT_RUN || r.run == elements) {
     while (r.run > LONG_RUN && r.run % 2 == 0) r.run /= 2;
-    return read_parts(&r, read_runs, elements / r.run);
+    return data_read_parts(&r, read_runs, elements / r.run);
   }
   int64_t reach = 1;
   for (int i = 0; i < a->rank; i++) reach += (a->shape[i] - 1) * layout->stride[i];
   char *all = malloc((size_t)(reach * bytes));
   int status = all ? sources_data_read(file, offset, all, (size_t)(reach * bytes), m->err) : error_memory(m->err);
   r.gathered = all, r.run = 1;
-  if (!status) status = read_parts(&r, gather_elements, elements);
+  if (!status) status = data_read_parts(&r, gather_elements, elements);
   free(all);
   return status;
 }
@@ -428,7 +428,7 @@ int data_make(const struct data_request *request, char *shared, cugen_error *err
                        .begin = clock_seconds(),
                        .caller = pthread_self(),
                        .err = err};
-    int status = prefix(&m, make_one(&m, shared));
+    int status = data_prefix(&m, make_one(&m, shared));
     if (status) return status;
   }
   return CUGEN_OK;

@@ -88,7 +88,7 @@ static int open_part(struct data_kernels *k, int part, const struct compiled *co
   return status;
 }
 
-static int open_all(struct data_kernels *k, const struct compiled *const *compiled, cugen_error *err) {
+static int data_kernels_open_all(struct data_kernels *k, const struct compiled *const *compiled, cugen_error *err) {
   const size_t bytes = DATA_MOST_QUESTIONS * sizeof(struct data_tally);
   int status = CUGEN_OK;
   for (int part = 0; part < DATA_PARTS && !status; part++) status = open_part(k, part, compiled[part], err);
@@ -111,7 +111,7 @@ int data_kernels_open(struct device *device, const struct compiled *const *compi
   if (getrandom(&k->key, sizeof k->key, 0) < 0 || getrandom(&k->odd, sizeof k->odd, 0) < 0)
     k->key = 0, k->odd = 0x9e3779b97f4a7c15u;
   k->odd |= 1;
-  int status = open_all(k, compiled, err);
+  int status = data_kernels_open_all(k, compiled, err);
   if (status)
     data_kernels_close(k);
   else
@@ -143,11 +143,11 @@ static int launch_on(struct data_kernels *k, int entry, unsigned blocks, unsigne
   return k->device->ops->launch(k->device, k->entries[entry], &launch, parameters, err);
 }
 
-static int launch(struct data_kernels *k, int entry, int64_t work, void **parameters, cugen_error *err) {
+static int data_kernels_launch(struct data_kernels *k, int entry, int64_t work, void **parameters, cugen_error *err) {
   return launch_on(k, entry, blocks_for(k, work), THREADS, parameters, err);
 }
 
-static struct data_type type_of(const struct dtype *dtype) {
+static struct data_type data_kernels_type_of(const struct dtype *dtype) {
   const bool is_signed = dtype->kind == DTYPE_SIGNED;
   const int digits = 8 * dtype->bytes - is_signed;
   const double end = ldexp(1, digits);
@@ -209,7 +209,7 @@ bool data_kernels_make(const struct kernel_argument *a) {
 int data_kernels_fill(struct data_kernels *k, const struct kernel_argument *a, uint64_t seed, size_t ordinal,
                       void *to, cugen_error *err) {
   struct data_layout layout = layout_of(a, true), shape = {.rank = a->rank};
-  struct data_type type = type_of(a->dtype);
+  struct data_type type = data_kernels_type_of(a->dtype);
   int make = (int)a->fill;
   uint64_t stream = element_stream(seed, ordinal);
   int64_t count = element_count(a);
@@ -218,22 +218,22 @@ int data_kernels_fill(struct data_kernels *k, const struct kernel_argument *a, u
   if (a->elements != count) /* fill the padding between rows */
     status = k->device->ops->fill(k->device, to, 0xff, (size_t)kernel_argument_bytes(a), err);
   void *parameters[] = {&to, &layout, &shape, &type, &make, &stream, &count};
-  return status ? status : launch(k, ENTRY_fill, count, parameters, err);
+  return status ? status : data_kernels_launch(k, ENTRY_fill, count, parameters, err);
 }
 
 int data_kernels_widen(struct data_kernels *k, const struct kernel_argument *a, const void *from, void *to,
                        const int64_t *samples, int64_t count, cugen_error *err) {
   struct data_layout layout = layout_of(a, false);
-  struct data_type type = type_of(a->dtype);
+  struct data_type type = data_kernels_type_of(a->dtype);
   int64_t elements = element_count(a);
   void *parameters[] = {&from, &layout, &type, &to, &samples, &count, &elements};
-  return launch(k, ENTRY_widen, count, parameters, err);
+  return data_kernels_launch(k, ENTRY_widen, count, parameters, err);
 }
 
 int data_kernels_reverse(struct data_kernels *k, const int64_t *samples, int64_t count, int64_t *to,
                          cugen_error *err) {
   void *parameters[] = {&to, &samples, &count};
-  return launch(k, ENTRY_reverse, count, parameters, err);
+  return data_kernels_launch(k, ENTRY_reverse, count, parameters, err);
 }
 
 /* ---- Questions ---- */
@@ -251,7 +251,7 @@ int data_kernels_digest(struct data_kernels *k, const void *from, size_t bytes, 
   struct data_tally *tally = next_tally(k);
   int64_t count = (int64_t)bytes;
   void *parameters[] = {&from, &count, &k->key, &k->odd, &tally};
-  return launch(k, ENTRY_digest, count / 8, parameters, err);
+  return data_kernels_launch(k, ENTRY_digest, count / 8, parameters, err);
 }
 
 int data_kernels_bits(struct data_kernels *k, const struct kernel_argument *a, const void *from, cugen_error *err) {
@@ -260,33 +260,33 @@ int data_kernels_bits(struct data_kernels *k, const struct kernel_argument *a, c
   int bytes = a->dtype->bytes;
   int64_t count = element_count(a);
   void *parameters[] = {&from, &layout, &bytes, &count, &tally};
-  return launch(k, ENTRY_bits, count, parameters, err);
+  return data_kernels_launch(k, ENTRY_bits, count, parameters, err);
 }
 
 int data_kernels_narrow(struct data_kernels *k, const struct kernel_argument *a, const void *from,
                         unsigned char poison, void *to, cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   struct data_layout layout = layout_of(a, false);
-  struct data_type type = type_of(a->dtype), wide = type_of(a->dtype->wide);
+  struct data_type type = data_kernels_type_of(a->dtype), wide = data_kernels_type_of(a->dtype->wide);
   uint64_t word = poison * UINT64_C(0x0101010101010101);
   int64_t count = element_count(a);
   int status = CUGEN_OK;
   if (a->elements != count) /* the padding between rows is not compared */
     status = k->device->ops->fill(k->device, to, 0xff, (size_t)kernel_argument_bytes(a), err);
   void *parameters[] = {&from, &wide, &to, &layout, &type, &word, &count, &tally};
-  return status ? status : launch(k, ENTRY_narrow, count, parameters, err);
+  return status ? status : data_kernels_launch(k, ENTRY_narrow, count, parameters, err);
 }
 
-static int find(struct data_kernels *k, const void *from, struct verify_gaps where, uint64_t pattern,
+static int tune_data_kernels_find(struct data_kernels *k, const void *from, struct verify_gaps where, uint64_t pattern,
                 cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   void *parameters[] = {&from, &where.rows, &where.pitch, &where.skip, &where.width, &where.limit, &pattern, &tally};
-  return where.rows ? launch(k, ENTRY_find, where.rows * (where.width / 8 + 2), parameters, err) : CUGEN_OK;
+  return where.rows ? data_kernels_launch(k, ENTRY_find, where.rows * (where.width / 8 + 2), parameters, err) : CUGEN_OK;
 }
 
 int data_kernels_find(struct data_kernels *k, const void *from, const struct verify_gaps *where, unsigned char byte,
                       cugen_error *err) {
-  return find(k, from, *where, byte * UINT64_C(0x0101010101010101), err);
+  return tune_data_kernels_find(k, from, *where, byte * UINT64_C(0x0101010101010101), err);
 }
 
 int data_kernels_guards(struct data_kernels *k, const struct memory *memory, bool *asked, cugen_error *err) {
@@ -295,23 +295,23 @@ int data_kernels_guards(struct data_kernels *k, const struct memory *memory, boo
   if (!*asked) return CUGEN_OK;
   const int64_t before = (int64_t)guards.before_bytes, after = (int64_t)guards.after_bytes;
   int status =
-      find(k, guards.before, (struct verify_gaps){.rows = 1, .width = before, .limit = before}, guards.pattern, err);
+      tune_data_kernels_find(k, guards.before, (struct verify_gaps){.rows = 1, .width = before, .limit = before}, guards.pattern, err);
   if (status) return status;
-  return find(k, guards.after, (struct verify_gaps){.rows = 1, .width = after, .limit = after}, guards.pattern, err);
+  return tune_data_kernels_find(k, guards.after, (struct verify_gaps){.rows = 1, .width = after, .limit = after}, guards.pattern, err);
 }
 
 int data_kernels_compare(struct data_kernels *k, const struct kernel_argument *o, const void *got, const void *want,
                          const int64_t *samples, int64_t count, cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   struct data_layout layout = layout_of(o, false);
-  struct data_type type = type_of(o->dtype), wide = type_of(o->dtype->wide);
+  struct data_type type = data_kernels_type_of(o->dtype), wide = data_kernels_type_of(o->dtype->wide);
   int64_t elements = element_count(o);
   double tolerance = o->tolerance;
   double *partial = o->norm > 0 ? k->partial.device : NULL;
   int blocks = (int)blocks_for(k, count);
   void *parameters[] = {&got,   &layout,   &type,      &want,    &wide, &samples,
                         &count, &elements, &tolerance, &partial, &tally};
-  int status = launch(k, ENTRY_compare, count, parameters, err);
+  int status = data_kernels_launch(k, ENTRY_compare, count, parameters, err);
   void *sums[] = {&partial, &blocks, &tally};
   return status || !partial ? status : launch_on(k, ENTRY_sums, 1, WARP, sums, err);
 }
@@ -322,13 +322,13 @@ int data_kernels_unwritten(struct data_kernels *k, const struct kernel_argument 
   int64_t elements = element_count(o);
   uint64_t word = poison * UINT64_C(0x0101010101010101);
   void *parameters[] = {&results, &samples, &count, &elements, &word, &tally};
-  return launch(k, ENTRY_unwritten, count, parameters, err);
+  return data_kernels_launch(k, ENTRY_unwritten, count, parameters, err);
 }
 
 int data_kernels_errors(struct data_kernels *k, const double *errors, int64_t count, cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   void *parameters[] = {&errors, &count, &tally};
-  return launch(k, ENTRY_errors, count, parameters, err);
+  return data_kernels_launch(k, ENTRY_errors, count, parameters, err);
 }
 
 int data_kernels_await(struct data_kernels *k, const struct data_tally **tallies, cugen_error *err) {

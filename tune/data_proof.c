@@ -133,7 +133,7 @@ static int prove_narrowing(struct proof *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int prove(struct proof *p, cugen_error *err) {
+static int data_proof_prove(struct proof *p, cugen_error *err) {
   int status = p->device->ops->alloc(p->device, MEMORY_DEVICE, sizeof p->host, true, &p->got, err);
   if (!status) status = p->device->ops->alloc(p->device, MEMORY_DEVICE, 2 * sizeof p->host, true, &p->want, err);
   for (size_t t = 0; t < DTYPE_COUNT && !status && p->same; t++) {
@@ -161,7 +161,7 @@ int data_proof(struct device *device, struct data_kernels *kernels, bool *same, 
   p->device = device;
   p->kernels = kernels;
   p->same = true;
-  int status = prove(p, err);
+  int status = data_proof_prove(p, err);
   *same = p->same;
   if (p->got.device) device->ops->free(device, &p->got);
   if (p->want.device) device->ops->free(device, &p->want);

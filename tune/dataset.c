@@ -44,7 +44,7 @@ static int copy_spec(const struct kernel_spec *from, struct kernel_spec *to, cug
   return CUGEN_OK;
 }
 
-static int map_shared(struct dataset *d, int descriptor, cugen_error *err) {
+static int dataset_map_shared(struct dataset *d, int descriptor, cugen_error *err) {
   int status = dataset_shared_size(&d->spec, d->has_reference, d->seed, &d->shared_bytes, err);
   if (!status && d->has_reference) status = results_layout(&d->spec, d->seed, &d->samples, &d->results_bytes, err);
   if (status || !d->shared_bytes) return status;
@@ -121,7 +121,7 @@ static int compute_here(struct device *device, const struct dataset_request *req
   return status;
 }
 
-static int take_results(struct device *device, const struct dataset_request *request, struct dataset *d,
+static int dataset_take_results(struct device *device, const struct dataset_request *request, struct dataset *d,
                         cugen_error *err) {
   const bool wanted = request->reference && !dataset_head(d)->reference;
   bool there = false;
@@ -150,7 +150,7 @@ int dataset_load(struct device *device, struct dataset *d, cugen_error *err) {
 /* Prepares the reference's results and the verify kernel. */
 static int take_proofs(struct device *device, const struct dataset_request *request, struct dataset *d,
                        cugen_error *err) {
-  int status = take_results(device, request, d, err);
+  int status = dataset_take_results(device, request, d, err);
   d->late = request->apart && request->verify ? request : NULL;
   if (!status && d->late)
     return dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL}, verifier_step, err);
@@ -158,13 +158,13 @@ static int take_proofs(struct device *device, const struct dataset_request *requ
   return status;
 }
 
-static int build(struct device *device, const struct dataset_request *request, struct dataset *d, cugen_error *err) {
+static int dataset_build(struct device *device, const struct dataset_request *request, struct dataset *d, cugen_error *err) {
   int status = copy_spec(request->spec, &d->spec, err);
   d->digests = calloc(request->spec->argument_count + 1, sizeof *d->digests);
   d->kept = calloc(request->spec->argument_count + 1, sizeof *d->kept);
   if (!status && (!d->digests || !d->kept)) status = error_memory(err);
   size_t sets = request->timed ? dataset_sets_wanted(device, &d->spec) : 1;
-  if (!status) status = map_shared(d, request->shared, err);
+  if (!status) status = dataset_map_shared(d, request->shared, err);
   while (!status && d->set_count < sets) status = dataset_alloc_set(device, d, err);
   if (!status) status = dataset_fill_buffers(device, d, request, err);
   return status ? status : take_proofs(device, request, d, err);
@@ -187,7 +187,7 @@ int dataset_change(struct device *device, struct dataset *d, const struct datase
   d->spec = spec;
   d->id = request->id;
   d->has_reference = request->reference != NULL;
-  if (!status) status = map_shared(d, request->shared, err);
+  if (!status) status = dataset_map_shared(d, request->shared, err);
   if (!status) status = dataset_generate_all(device, d, request, err);
   return status ? status : take_proofs(device, request, d, err);
 }
@@ -202,7 +202,7 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
   d->has_reference = request->reference != NULL;
   d->doing = request->doing;
   d->kernels = request->kernels;
-  int status = build(device, request, d, err);
+  int status = dataset_build(device, request, d, err);
   if (status)
     dataset_close(device, d);
   else
@@ -232,7 +232,7 @@ void dataset_close(struct device *device, struct dataset *d) {
 /* ---- The verdict on a run ---- */
 
 /* Runs the verify kernel, after restoring the inputs that the kernel under test may overwrite. */
-static int judge(struct device *device, struct dataset *d, double *error, cugen_error *err) {
+static int dataset_judge(struct device *device, struct dataset *d, double *error, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
     if (d->spec.arguments[i].overwrite) status = dataset_write_input(device, d, i, &d->sets[0][i], err);
@@ -287,7 +287,7 @@ static int verify_here(struct device *device, struct dataset *d, const struct ke
     if (!status) status = verify_one(d, a, got, want, error, err);
     if (want) want += results_bytes(a, &d->samples);
   }
-  if (!status && d->verifier) status = judge(device, d, error, err);
+  if (!status && d->verifier) status = dataset_judge(device, d, error, err);
   return status ? status : check_kept_zero(device, d, err);
 }
 
@@ -303,7 +303,7 @@ static int ask_output(struct dataset *d, const struct kernel_argument *a, size_t
   return status;
 }
 
-static int ask_all(struct dataset *d, const struct kernel_spec *spec, size_t *guards, cugen_error *err) {
+static int dataset_ask_all(struct dataset *d, const struct kernel_spec *spec, size_t *guards, cugen_error *err) {
   const char *want = d->wanted.device;
   int status = data_kernels_begin(d->kernels, err);
   if (!status) status = dataset_ask_guards(d, guards, err);
@@ -352,7 +352,7 @@ static int verify_there(struct device *device, struct dataset *d, const struct k
   const struct data_tally *tallies, *at = answers;
   const char *want = d->wanted.device;
   size_t guards;
-  int status = ask_all(d, spec, &guards, err);
+  int status = dataset_ask_all(d, spec, &guards, err);
   if (!status) status = data_kernels_await(d->kernels, &tallies, err);
   if (status) return status;
   /* Copied, because the following calls may ask further questions. */
@@ -366,7 +366,7 @@ static int verify_there(struct device *device, struct dataset *d, const struct k
     at += want ? 2 : 1;
     if (want) want += results_bytes(a, &d->samples);
   }
-  if (!status && d->verifier) status = judge(device, d, error, err);
+  if (!status && d->verifier) status = dataset_judge(device, d, error, err);
   return status ? status : read_zeros(d, at, err);
 }
 

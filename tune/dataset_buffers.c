@@ -58,7 +58,7 @@ bool dataset_has_shared_data(const struct kernel_spec *spec) {
 
 /* Returns true if the shared memory holds the argument's data. A generator's data is there once the
    worker has set the flag. */
-static bool holds(const struct kernel_argument *a, const struct shared_head *head, size_t i) {
+static bool buffers_holds(const struct kernel_argument *a, const struct shared_head *head, size_t i) {
   return a->data && (a->data != DATA_GENERATOR || head->generated[i]);
 }
 
@@ -79,7 +79,7 @@ void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *t
   const struct shared_head *had = (const struct shared_head *)(const void *)from;
   struct shared_head *head = (struct shared_head *)(void *)to;
   for (size_t i = 0; i < spec->argument_count; i++) {
-    if (!holds(&spec->arguments[i], had, i)) continue;
+    if (!buffers_holds(&spec->arguments[i], had, i)) continue;
     const size_t at = dataset_data_offset(spec, i);
     const int64_t bytes = kernel_argument_bytes(&spec->arguments[i]);
     struct copied parts[PARALLEL_MOST];
@@ -376,7 +376,7 @@ int dataset_read(struct device *device, struct dataset *d, size_t i, size_t byte
 }
 
 /* Says what changed in an input, and restores it. */
-static int refill(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+static int buffers_refill(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
   size_t bytes = (size_t)kernel_argument_bytes(a);
   void *made, *got = malloc(bytes);
@@ -427,7 +427,7 @@ int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) 
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     if (!is_input(&d->spec.arguments[i]) || digests[i] == d->digests[i]) continue;
     cugen_error other;
-    status = refill(device, d, i, wrong ? &other : err);
+    status = buffers_refill(device, d, i, wrong ? &other : err);
     if (status != CUGEN_ERROR_WRONG) return status;
     wrong = status;
   }

@@ -40,11 +40,11 @@ void explore_launched(struct explore *e, size_t runner) {
   e->explored += runner != e->current;
 }
 
-static void pass_over(struct explore *e) {
+static void explore_pass_over(struct explore *e) {
   while (e->turn < e->race.count && !takes_part(e, runner_at(e, e->turn))) e->turn++;
 }
 
-static size_t count_left(const struct explore *e) {
+static size_t explore_count_left(const struct explore *e) {
   size_t left = 0;
   for (size_t i = 0; i < e->race.count; i++) left += takes_part(e, i);
   return left;
@@ -52,31 +52,31 @@ static size_t count_left(const struct explore *e) {
 
 /* Called after a round, or when a runner is out: chooses the current runner, and decides whether
    the exploration goes on. */
-static void judge(struct explore *e) {
+static void explore_judge(struct explore *e) {
   const bool over = race_judge(&e->race, CUGEN_TIE);
   if (!takes_part(e, e->current)) e->current = e->race.leader;
-  e->settled = over || count_left(e) < 2;
+  e->settled = over || explore_count_left(e) < 2;
 }
 
-static void go_on(struct explore *e) {
-  pass_over(e);
+static void explore_go_on(struct explore *e) {
+  explore_pass_over(e);
   if (e->turn < e->race.count) return;
-  judge(e);
+  explore_judge(e);
   e->turn = 0;
   e->round++;
-  pass_over(e);
+  explore_pass_over(e);
 }
 
 void explore_note(struct explore *e, size_t runner, double seconds) {
   race_note(&e->race, runner, seconds);
   e->turn++;
-  go_on(e);
+  explore_go_on(e);
 }
 
 void explore_drop(struct explore *e, size_t runner) {
   e->race.runners[runner].state = RACE_SLOWER;
-  if (count_left(e) < 2)
+  if (explore_count_left(e) < 2)
     e->settled = true;
   else
-    go_on(e);
+    explore_go_on(e);
 }

@@ -3,7 +3,7 @@
 
 enum { SAMPLES = 64 };
 
-static bool is_wanted(const struct space_implementation *one, const char *only) {
+static bool faults_is_wanted(const struct space_implementation *one, const char *only) {
   return !only || space_list_means(only, one->implementation->name);
 }
 
@@ -13,7 +13,7 @@ static bool find_index(const struct space *space, const char *only, uint64_t i, 
   size_t count;
   const struct space_implementation *all = space_implementations(space, &count);
   for (size_t k = 0; k < count; k++) {
-    if (!is_wanted(&all[k], only)) continue;
+    if (!faults_is_wanted(&all[k], only)) continue;
     *index = all[k].first + i;
     if (i < all[k].valid) return true;
     i -= all[k].valid;
@@ -26,13 +26,13 @@ static uint64_t count_variants(const struct space *space, const char *only) {
   const struct space_implementation *all = space_implementations(space, &count);
   uint64_t variants = 0;
   for (size_t k = 0; k < count; k++)
-    if (is_wanted(&all[k], only)) variants += all[k].valid;
+    if (faults_is_wanted(&all[k], only)) variants += all[k].valid;
   return variants;
 }
 
 /* Draws one variant out of each of so many equal parts, from a varying place of the part, so that
    inner tunables take all values. */
-static uint64_t draw(uint64_t variants, uint64_t i) {
+static uint64_t faults_draw(uint64_t variants, uint64_t i) {
   const uint64_t part = variants / SAMPLES;
   return variants <= SAMPLES ? i : i * part + (i * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part;
 }
@@ -54,7 +54,7 @@ int faults_everywhere(struct bench *bench, const char *implementations, bool *ev
   *everywhere = true;
   for (uint64_t i = 0; i < samples && *everywhere && !status; i++) {
     uint64_t index;
-    if (find_index(space, implementations, draw(variants, i), &index))
+    if (find_index(space, implementations, faults_draw(variants, i), &index))
       status = is_faulty(bench, index, everywhere, err);
   }
   return status;

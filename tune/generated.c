@@ -36,7 +36,7 @@ static void close_generation(struct generation *g) {
 }
 
 /* Launches once, into memory that is filled with the poison. */
-static int launch_once(struct generation *g, unsigned char poison, cugen_error *err) {
+static int generated_launch_once(struct generation *g, unsigned char poison, cugen_error *err) {
   const struct device_ops *ops = g->device->ops;
   int status = ops->fill(g->device, g->own.device, poison, g->bytes, err);
   if (!status) status = call_launch(g->call, err);
@@ -44,8 +44,8 @@ static int launch_once(struct generation *g, unsigned char poison, cugen_error *
   return status ? status : ops->memory_check(g->device, &g->own, err);
 }
 
-static int run_once(struct generation *g, unsigned char poison, void *host, cugen_error *err) {
-  int status = launch_once(g, poison, err);
+static int generated_run_once(struct generation *g, unsigned char poison, void *host, cugen_error *err) {
+  int status = generated_launch_once(g, poison, err);
   return status ? status : g->device->ops->download(g->device, host, g->own.device, g->bytes, err);
 }
 
@@ -61,13 +61,13 @@ static bool is_poison(const struct generation *g, const char *host, int64_t flat
 
 /* Returns the first element that holds the poison of its run in every run, or -1. again NULL: there
    was one run. */
-static int64_t find_unwritten(const struct generation *g, const char *host, const char *again) {
+static int64_t generated_find_unwritten(const struct generation *g, const char *host, const char *again) {
   for (int64_t i = 0; i < g->count; i++)
     if (is_poison(g, host, i, poisons[0]) && (!again || is_poison(g, again, i, poisons[1]))) return i;
   return -1;
 }
 
-static int refuse_element(const struct generation *g, int64_t flat, const char *before, const char *after,
+static int generated_refuse_element(const struct generation *g, int64_t flat, const char *before, const char *after,
                           cugen_error *err) {
   struct text place = {0};
   verify_place(g->argument, flat, &place);
@@ -78,19 +78,19 @@ static int refuse_element(const struct generation *g, int64_t flat, const char *
 
 /* Launches a second time if an element looks like poison. It may be data: only an element that also
    keeps a second poison is unwritten. */
-static int check_written(struct generation *g, const char *host, cugen_error *err) {
-  if (find_unwritten(g, host, NULL) < 0) return CUGEN_OK;
+static int generated_check_written(struct generation *g, const char *host, cugen_error *err) {
+  if (generated_find_unwritten(g, host, NULL) < 0) return CUGEN_OK;
   char *again = malloc(g->bytes);
-  int status = again ? run_once(g, poisons[1], again, err) : error_memory(err);
-  const int64_t flat = status ? -1 : find_unwritten(g, host, again);
+  int status = again ? generated_run_once(g, poisons[1], again, err) : error_memory(err);
+  const int64_t flat = status ? -1 : generated_find_unwritten(g, host, again);
   free(again);
   if (flat < 0) return status;
-  return refuse_element(g, flat, "it does not write ",
+  return generated_refuse_element(g, flat, "it does not write ",
                         ": thread t < sample_count stores element t, and there is a thread for each element", err);
 }
 
 /* Prints a number as a person writes it. */
-static void print_number(const struct generation *g, const char *host, int64_t flat, struct text *out) {
+static void generated_print_number(const struct generation *g, const char *host, int64_t flat, struct text *out) {
   int64_t whole = 0;
   element_getter *get = element_get_of(g->wide);
   if (get && get(host, flat, &whole))
@@ -102,14 +102,14 @@ static void print_number(const struct generation *g, const char *host, int64_t f
 static int refuse_number(const struct generation *g, const char *host, int64_t flat, cugen_error *err) {
   struct text after = {0};
   text_add(&after, " = ");
-  print_number(g, host, flat, &after);
+  generated_print_number(g, host, flat, &after);
   text_addf(&after, ", which is no number of dtype %s", g->argument->dtype->name);
-  int status = refuse_element(g, flat, "it writes ", text_get(&after), err);
+  int status = generated_refuse_element(g, flat, "it writes ", text_get(&after), err);
   text_free(&after);
   return status;
 }
 
-static int take(const struct generation *g, const char *host, char *to, cugen_error *err) {
+static int generated_take(const struct generation *g, const char *host, char *to, cugen_error *err) {
   const struct kernel_argument *a = g->argument;
   const size_t size = (size_t)a->dtype->bytes;
   element_loader *load = element_load_of(g->wide);
@@ -140,7 +140,7 @@ int generated_make_there(struct device *device, struct data_kernels *kernels, co
   struct generation g = generation_of(device, argument);
   const struct data_tally *tallies;
   int status = open_generation(&g, generator, memory, err);
-  if (!status) status = launch_once(&g, poison, err);
+  if (!status) status = generated_launch_once(&g, poison, err);
   if (!status) status = data_kernels_begin(kernels, err);
   if (!status) status = data_kernels_narrow(kernels, argument, g.own.device, poison, to, err);
   if (!status) status = data_kernels_await(kernels, &tallies, err);
@@ -154,9 +154,9 @@ int generated_make(struct device *device, const struct kernel_argument *argument
   struct generation g = generation_of(device, argument);
   char *host = malloc(g.bytes);
   int status = host ? open_generation(&g, generator, memory, err) : error_memory(err);
-  if (!status) status = run_once(&g, poisons[0], host, err);
-  if (!status) status = check_written(&g, host, err);
-  if (!status) status = take(&g, host, to, err);
+  if (!status) status = generated_run_once(&g, poisons[0], host, err);
+  if (!status) status = generated_check_written(&g, host, err);
+  if (!status) status = generated_take(&g, host, to, err);
   close_generation(&g);
   free(host);
   return status ? error_prefix(err, "%s", generator->name), status : CUGEN_OK;

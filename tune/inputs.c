@@ -11,7 +11,7 @@ static size_t piece_count(size_t bytes) {
 }
 
 /* Returns the offset of the k-th piece, and its length through *length. */
-static size_t piece_at(size_t bytes, size_t k, size_t *length) {
+static size_t inputs_piece_at(size_t bytes, size_t k, size_t *length) {
   *length = bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE;
   if (bytes > (size_t)MOST_PIECES * INPUTS_PIECE) {
     size_t room = bytes - INPUTS_PIECE;
@@ -26,7 +26,7 @@ uint64_t inputs_digest(const void *data, size_t bytes) {
   uint64_t digest = 0;
   size_t length;
   for (size_t k = 0; k < piece_count(bytes); k++) {
-    size_t at = piece_at(bytes, k, &length);
+    size_t at = inputs_piece_at(bytes, k, &length);
     digest = hash_next(digest, (const char *)data + at, length);
   }
   return digest;
@@ -38,7 +38,7 @@ int inputs_digest_device(struct device *device, const struct memory *memory, siz
   size_t length;
   *digest = 0;
   for (size_t k = 0; k < piece_count(bytes) && !status; k++) {
-    size_t at = piece_at(bytes, k, &length);
+    size_t at = inputs_piece_at(bytes, k, &length);
     status = device->ops->download(device, piece, (char *)memory->device + at, length, err);
     *digest = hash_next(*digest, piece, length);
   }

@@ -64,7 +64,7 @@ _Noreturn static void run_step(const struct start *s) {
   _exit(0);
 }
 
-static pid_t start(const struct start *s) {
+static pid_t isolate_start(const struct start *s) {
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -97,7 +97,7 @@ static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *out
 /* Collects the output until the process has ended or closed its streams. The process may be able to
    overwrite *output, which others read. Therefore this function writes to *output and reads from it
    only once, at the beginning. */
-static void collect(int pipe, struct isolate_output *output) {
+static void isolate_collect(int pipe, struct isolate_output *output) {
   struct isolate_output own = *output;
   char buffer[4096];
   ssize_t got;
@@ -122,14 +122,14 @@ _Noreturn static void die_likewise(int status) {
   _exit(number ? 128 + number : WEXITSTATUS(status));
 }
 
-static int run(struct start *s, struct isolate_output *output, cugen_error *err) {
+static int isolate_run(struct start *s, struct isolate_output *output, cugen_error *err) {
   int ends[2], how = 0;
   if (pipe2(ends, O_CLOEXEC)) return error_set(err, CUGEN_ERROR_IO, "a pipe for a variant: %s", strerror(errno));
   s->output = ends[1];
-  const pid_t child = start(s);
+  const pid_t child = isolate_start(s);
   const int code = errno;
   close(ends[1]);
-  if (child > 0) collect(ends[0], output);
+  if (child > 0) isolate_collect(ends[0], output);
   close(ends[0]);
   if (child < 0) return error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(code));
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
@@ -145,7 +145,7 @@ int isolate(void (*step)(void *context, void *result), void *context, void *resu
   if (shared == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "memory for a result: %s", strerror(errno));
   struct start start = {.step = step, .context = context, .shared = shared, .kept = kept};
   memcpy(shared->result, result, bytes);
-  int status = run(&start, output, err);
+  int status = isolate_run(&start, output, err);
   memcpy(result, shared->result, bytes);
   munmap(shared, whole);
   return status;

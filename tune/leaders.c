@@ -46,7 +46,7 @@ struct leader {
   bool failed;    /* a round failed */
 };
 
-static int by_cost(const void *a, const void *b) {
+static int leaders_by_cost(const void *a, const void *b) {
   const struct entrant *x = a, *y = b;
   return (x->cost > y->cost) - (x->cost < y->cost);
 }
@@ -182,7 +182,7 @@ static double most_of_race(const struct tuner *t) {
 
 /* Chooses who races: the fastest, those near the fastest that have not raced, then those that have
    raced and are tied. At least two. */
-static size_t choose(struct entrant *sorted, size_t count, size_t most, double margin,
+static size_t leaders_choose(struct entrant *sorted, size_t count, size_t most, double margin,
                      struct entrant *chosen[RACE_MOST]) {
   size_t number = 0;
   chosen[number++] = &sorted[0];
@@ -193,7 +193,7 @@ static size_t choose(struct entrant *sorted, size_t count, size_t most, double m
   return number;
 }
 
-static bool is_settled(const struct entrant *sorted, size_t count) {
+static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
   size_t i = 0;
   while (i < count && sorted[i].raced && sorted[i].cost <= sorted[0].cost * too_near) i++;
   return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
@@ -218,12 +218,12 @@ static int race_all(struct tuner *t, struct entrant *entrants, size_t count, dou
   struct entrant *chosen[RACE_MOST];
   for (bool first = true; count > 1 && !status && !t->interrupted && (first || clock_seconds() < until);
        first = false) {
-    qsort(entrants, count, sizeof *entrants, by_cost);
-    if (is_settled(entrants, count)) break;
+    qsort(entrants, count, sizeof *entrants, leaders_by_cost);
+    if (leaders_is_settled(entrants, count)) break;
     const size_t most = most_entrants(t, until);
     if (most < 2) break;
     const double margin = t->slot_count > 1 ? near_of_several : near;
-    status = run_race(t, chosen, choose(entrants, count, most, margin, chosen), until, err);
+    status = run_race(t, chosen, leaders_choose(entrants, count, most, margin, chosen), until, err);
   }
   return status;
 }
@@ -243,7 +243,7 @@ static void add_entrant(const struct tuner *t, const struct cache_record *record
 
 /* Collects the right variants. Remembered ones take part, because they may be the fastest, or
    lucky: a run that was stopped had no race. */
-static int collect(const struct tuner *t, struct entrant **out, size_t *count, cugen_error *err) {
+static int leaders_collect(const struct tuner *t, struct entrant **out, size_t *count, cugen_error *err) {
   struct entrant *all = calloc(t->record_count + t->known_count, sizeof *all);
   *out = all;
   *count = 0;
@@ -261,7 +261,7 @@ int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
     return CUGEN_OK;
   bench_lift_limit(&t->bench);
   t->stage = CUGEN_STAGE_RACE;
-  int status = collect(t, &entrants, &count, err);
+  int status = leaders_collect(t, &entrants, &count, err);
   if (status) return status;
   const double now = clock_seconds();
   double until = now + fmin(most_of_race(t), fmax(least_seconds, 0.1 * (now - t->begin)));

@@ -98,7 +98,7 @@ static int replay_group(const struct batch *batch, cugen_error *err) {
   return status;
 }
 
-static int run_group(void *context, cugen_error *err) {
+static int measure_run_group(void *context, cugen_error *err) {
   struct batch *batch = context;
   if (batch->graph) return replay_group(batch, err);
   for (long i = 0; i < batch->group; i++) {
@@ -129,14 +129,14 @@ static int time_batch(struct batch *batch, double *seconds, cugen_error *err) {
     batch->group = left < most ? left : most;
     status = renew_group(batch, err);
     if (!status && batch->flush.bytes) status = device->ops->flush(device, &batch->flush, err);
-    if (!status) status = device->ops->time(device, run_group, batch, &spent, err);
+    if (!status) status = device->ops->time(device, measure_run_group, batch, &spent, err);
     *seconds += spent;
   }
   *seconds /= (double)batch->repeats;
   return status;
 }
 
-static int by_size(const void *a, const void *b) {
+static int measure_by_size(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
@@ -152,7 +152,7 @@ static double quantile(const double *sorted, int count, double q) {
 }
 
 void measure_summarise(double *times, int count, struct measurement *out) {
-  qsort(times, (size_t)count, sizeof *times, by_size);
+  qsort(times, (size_t)count, sizeof *times, measure_by_size);
   out->samples = count;
   out->minimum = times[0];
   out->p20 = quantile(times, count, 0.2);
@@ -210,7 +210,7 @@ static int look_until_sure(struct batch *batch, struct sampling *s, cugen_error 
 }
 
 /* wall: duration including everything that is not timed. */
-static void take(struct sampling *s, double seconds, long repeats, double wall) {
+static void measure_take(struct sampling *s, double seconds, long repeats, double wall) {
   s->times[s->taken++] = seconds;
   s->spent += fmax(seconds * (double)repeats, wall);
   s->least = fmin(s->least, seconds);
@@ -220,7 +220,7 @@ static void take(struct sampling *s, double seconds, long repeats, double wall) 
 static int take_sample(struct batch *batch, struct sampling *s, cugen_error *err) {
   double seconds = 0, begin = clock_seconds();
   int status = time_batch(batch, &seconds, err);
-  if (!status) take(s, seconds, batch->repeats, batch->flush.bytes ? clock_seconds() - begin : 0);
+  if (!status) measure_take(s, seconds, batch->repeats, batch->flush.bytes ? clock_seconds() - begin : 0);
   s->dropped = !status && measure_is_beaten(s->taken, s->least, s->most, s->best);
   return status;
 }
@@ -229,7 +229,7 @@ static bool has_settled(const struct sampling *s) {
   return s->options->few && s->taken >= SETTLED_FROM && s->least >= long_launch && s->most <= s->least * settled;
 }
 
-static int take_samples(struct batch *batch, struct sampling *s, cugen_error *err) {
+static int measure_take_samples(struct batch *batch, struct sampling *s, cugen_error *err) {
   int status = CUGEN_OK;
   while (!status && !s->dropped && !has_settled(s) && s->taken < s->wanted &&
          (s->taken == 0 || s->spent < s->options->seconds))
@@ -246,8 +246,8 @@ static int sample_burst(struct batch *batch, struct sampling *s, struct measurem
     status = look_until_sure(batch, s, err);
   else
     s->dropped = measure_is_beaten(0, batch->once, batch->once, s->best);
-  if (!status && s->dropped) take(s, fmin(s->least, batch->once), batch->repeats, 0);
-  return status ? status : take_samples(batch, s, err);
+  if (!status && s->dropped) measure_take(s, fmin(s->least, batch->once), batch->repeats, 0);
+  return status ? status : measure_take_samples(batch, s, err);
 }
 
 /* Each set once if sets are restored; otherwise a whole batch, over enough sets that no launch
@@ -269,7 +269,7 @@ static int sample_graph(struct batch *batch, struct sampling *s, struct measurem
   (void)out;
   size_graph(batch);
   batch->next = 0;
-  int status = ops->graph_make(batch->device, run_group, batch, &graph, err);
+  int status = ops->graph_make(batch->device, measure_run_group, batch, &graph, err);
   if (status) {
     error_prefix(err, "as a CUDA graph");
     if (err && !err->cause) err->cause = CUGEN_CAUSE_RESOURCES; /* no launch took place */
@@ -278,7 +278,7 @@ static int sample_graph(struct batch *batch, struct sampling *s, struct measurem
   batch->graph = graph;
   batch->next = 0;
   status = time_batch(batch, &ignored, err);
-  if (!status) status = take_samples(batch, s, err);
+  if (!status) status = measure_take_samples(batch, s, err);
   ops->graph_free(batch->device, graph);
   return status;
 }
@@ -293,7 +293,7 @@ static int sample_cold(struct batch *batch, struct sampling *s, struct measureme
     error_prefix(err, "to flush the caches");
     return status;
   }
-  status = take_samples(batch, s, err);
+  status = measure_take_samples(batch, s, err);
   ops->free(batch->device, &batch->flush);
   return status;
 }
@@ -362,7 +362,7 @@ static int sample_sustained(struct batch *batch, struct sampling *s, struct meas
     s->dropped = measure_is_beaten(1, s->least, s->least, s->best);
     out->reached = s->dropped ? MEASURE_NOT_LOADED : judge_load(&load);
   } while (!s->dropped && spent < most && (spent < least || out->reached == MEASURE_NOT_SETTLED));
-  for (int i = 0; i < load.taken && i < LOAD_SAMPLES; i++) take(s, load.times[i], batch->repeats, 0);
+  for (int i = 0; i < load.taken && i < LOAD_SAMPLES; i++) measure_take(s, load.times[i], batch->repeats, 0);
   return status;
 }
 
@@ -400,7 +400,7 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
   s.dropped = beaten && seen >= doubtless;
   /* Another run would exceed the time. */
   const bool enough = options->way == MEASURE_BURST && seen > 0 && seen >= options->seconds;
-  if (s.dropped || enough) take(&s, seen, 1, 0);
+  if (s.dropped || enough) measure_take(&s, seen, 1, 0);
   int status = s.taken ? CUGEN_OK : size_batch(&batch, seen, seen < doubtless && (beaten || s.best <= 0), err);
   if (!status && !s.taken) status = sample_ways[options->way](&batch, &s, out, err);
   if (status) return status;

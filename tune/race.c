@@ -19,7 +19,7 @@ void race_note(struct race *race, size_t runner, double seconds) {
   if (r->rounds < RACE_ROUNDS) r->times[r->rounds++] = seconds;
 }
 
-static int by_size(const void *a, const void *b) {
+static int race_by_size(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
@@ -27,13 +27,13 @@ static int by_size(const void *a, const void *b) {
 static double median(const struct race_runner *r) {
   double sorted[RACE_ROUNDS];
   memcpy(sorted, r->times, (size_t)r->rounds * sizeof *sorted);
-  qsort(sorted, (size_t)r->rounds, sizeof *sorted, by_size);
+  qsort(sorted, (size_t)r->rounds, sizeof *sorted, race_by_size);
   return (sorted[(r->rounds - 1) / 2] + sorted[r->rounds / 2]) / 2;
 }
 
 /* Computes the mean of the logarithm of the ratio of the runner's time to the leader's, and half
    the width of its interval. Both ran in each of the runner's rounds. */
-static void compare(const struct race_runner *r, const struct race_runner *leader, double *mean, double *half) {
+static void race_compare(const struct race_runner *r, const struct race_runner *leader, double *mean, double *half) {
   double sum = 0, squares = 0;
   for (int i = 0; i < r->rounds; i++) sum += log(r->times[i] / leader->times[i]);
   *mean = sum / r->rounds;
@@ -47,7 +47,7 @@ static void compare(const struct race_runner *r, const struct race_runner *leade
 static void judge_runner(struct race_runner *r, const struct race_runner *leader, double margin) {
   double mean, half;
   if (r->state == RACE_SLOWER || r->rounds < leader->rounds) return;
-  compare(r, leader, &mean, &half);
+  race_compare(r, leader, &mean, &half);
   r->behind = exp(mean);
   r->state = mean - half > margin ? RACE_SLOWER : mean + half < margin ? RACE_TIED : RACE_OPEN;
 }

@@ -142,7 +142,7 @@ static int check_guards(struct computation *c, cugen_error *err) {
 }
 
 /* Launches once, with outputs that are filled with the poison. */
-static int launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
+static int results_launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
   /* Restores arguments that are changed in place. */
   int status = dataset_prepare(c->device, c->dataset, c->spec, false, err);
@@ -157,8 +157,8 @@ static int launch_once(struct computation *c, unsigned char poison, cugen_error 
   return status ? status : check_guards(c, err);
 }
 
-static int run_once(struct computation *c, unsigned char poison, char *to, cugen_error *err) {
-  int status = launch_once(c, poison, err);
+static int results_run_once(struct computation *c, unsigned char poison, char *to, cugen_error *err) {
+  int status = results_launch_once(c, poison, err);
   return status ? status : download_outputs(c, to, err);
 }
 
@@ -174,7 +174,7 @@ static const unsigned char poisons[] = {0xff, 0x5a};
 
 /* Returns the first entry that the output has and that holds the poison of its run in all runs; -1:
    none. */
-static int64_t find_unwritten(const struct kernel_argument *a, const struct samples *samples, const char *const *runs,
+static int64_t results_find_unwritten(const struct kernel_argument *a, const struct samples *samples, const char *const *runs,
                               size_t run_count) {
   const size_t size = wide_bytes(a);
   for (int64_t i = 0; i < entry_count(a, samples); i++) {
@@ -194,7 +194,7 @@ static const struct kernel_argument *output_unwritten(const struct dataset *d, c
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (!results_has_output(a)) continue;
     const char *const runs[] = {first + at, second ? second + at : NULL};
-    *entry = a->kind == CUGEN_ARGUMENT_OUTPUT ? find_unwritten(a, &d->samples, runs, second ? 2 : 1) : -1;
+    *entry = a->kind == CUGEN_ARGUMENT_OUTPUT ? results_find_unwritten(a, &d->samples, runs, second ? 2 : 1) : -1;
     if (*entry >= 0) return a;
     at += results_bytes(a, &d->samples);
   }
@@ -216,12 +216,12 @@ static int refuse_unwritten(const struct dataset *d, const struct kernel_argumen
 
 /* Launches a second time if an entry looks like poison. It may be a result: only an entry that also
    keeps a second poison is unwritten. */
-static int check_written(struct computation *c, const char *results, cugen_error *err) {
+static int results_check_written(struct computation *c, const char *results, cugen_error *err) {
   const struct dataset *d = c->dataset;
   int64_t entry;
   if (!output_unwritten(d, results, NULL, &entry)) return CUGEN_OK;
   char *again = malloc(d->results_bytes);
-  int status = again ? run_once(c, poisons[1], again, err) : error_memory(err);
+  int status = again ? results_run_once(c, poisons[1], again, err) : error_memory(err);
   const struct kernel_argument *a = status ? NULL : output_unwritten(d, results, again, &entry);
   if (a) status = refuse_unwritten(d, a, entry, err);
   free(again);
@@ -273,7 +273,7 @@ static int check_order(struct computation *c, const char *results, cugen_error *
   if (!changes_in_place(d)) return CUGEN_OK;
   char *again = calloc(1, d->results_bytes);
   int status = again ? reverse_samples(c, err) : error_memory(err);
-  if (!status) status = run_once(c, poisons[0], again, err);
+  if (!status) status = results_run_once(c, poisons[0], again, err);
   const struct kernel_argument *a = status ? NULL : differs_in_place(d, results, again);
   free(again);
   if (!a) return status;
@@ -300,8 +300,8 @@ int results_compute(struct device *device, struct dataset *d, const struct datas
   long long count = d->samples.count;
   void *extra[] = {&c.list.device, &count};
   int status = open_computation(&c, request, extra, err);
-  if (!status) status = run_once(&c, poisons[0], d->results, err);
-  if (!status) status = check_written(&c, d->results, err);
+  if (!status) status = results_run_once(&c, poisons[0], d->results, err);
+  if (!status) status = results_check_written(&c, d->results, err);
   if (!status) status = check_order(&c, d->results, err);
   if (!status) status = dataset_restore(device, d, err);
   computation_free(&c);
@@ -334,7 +334,7 @@ static int ask_written(struct computation *c, bool *written, cugen_error *err) {
 }
 
 /* Converts an argument to the wide type. Entries beyond the end of an output are zero. */
-static int widen(struct computation *c, size_t argument, void *to, cugen_error *err) {
+static int results_widen(struct computation *c, size_t argument, void *to, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct kernel_argument *a = &d->spec.arguments[argument];
   const int64_t count = entry_count(a, &d->samples);
@@ -351,7 +351,7 @@ static int keep_outputs(struct computation *c, cugen_error *err) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (!results_has_output(a)) continue;
     status = a->kind == CUGEN_ARGUMENT_INOUT
-                 ? widen(c, i, to, err)
+                 ? results_widen(c, i, to, err)
                  : c->device->ops->copy(c->device, to, c->memory[i].device,
                                         (size_t)entry_count(a, &d->samples) * wide_bytes(a), NULL, err);
     to += results_bytes(a, &d->samples);
@@ -368,7 +368,7 @@ static int launch_reversed(struct computation *c, cugen_error *err) {
                                      false, &reversed, err);
   if (!status) status = data_kernels_reverse(d->kernels, list.device, d->samples.count, reversed.device, err);
   c->list = reversed;
-  if (!status) status = launch_once(c, poisons[0], err);
+  if (!status) status = results_launch_once(c, poisons[0], err);
   c->list = list;
   if (reversed.device) c->device->ops->free(c->device, &reversed);
   return status;
@@ -382,7 +382,7 @@ static int ask_equal(struct computation *c, size_t argument, const void *kept, b
   const struct data_tally *tallies;
   struct memory again = {0};
   int status = c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &again, err);
-  if (!status) status = widen(c, argument, again.device, err);
+  if (!status) status = results_widen(c, argument, again.device, err);
   if (!status) status = data_kernels_begin(d->kernels, err);
   if (!status) status = data_kernels_digest(d->kernels, kept, bytes, err);
   if (!status) status = data_kernels_digest(d->kernels, again.device, bytes, err);
@@ -415,7 +415,7 @@ int results_compute_there(struct device *device, struct dataset *d, const struct
   *done = *slow = false;
   int status = open_computation(&c, request, extra, err);
   const double begin = clock_seconds();
-  if (!status) status = launch_once(&c, poisons[0], err);
+  if (!status) status = results_launch_once(&c, poisons[0], err);
   *slow = (clock_seconds() - begin) * bus > (double)d->results_bytes;
   if (!status) status = ask_written(&c, done, err);
   if (!status && *done) status = keep_outputs(&c, err);

@@ -73,7 +73,7 @@ size_t tuner_most_ahead(const struct tuner *t) {
 
 /* ---- Claims ---- */
 
-static int wait_for(struct tuner *t, const struct candidate *c, cugen_error *err) {
+static int sharing_wait_for(struct tuner *t, const struct candidate *c, cugen_error *err) {
   struct tuner_sharing *s = &t->sharing;
   struct tuner_waiting *waiting = array_reserve(s->waiting, &s->capacity, s->count, sizeof *waiting);
   if (!waiting) return error_memory(err);
@@ -83,14 +83,14 @@ static int wait_for(struct tuner *t, const struct candidate *c, cugen_error *err
 }
 
 /* Handles the answer to a candidate's claim: it begins, is met as known, or waits. */
-static int settle(struct tuner *t, struct candidate *c, enum cache_claim_state state, cugen_error *err) {
+static int sharing_settle(struct tuner *t, struct candidate *c, enum cache_claim_state state, cugen_error *err) {
   if (state == CACHE_CLAIM_GRANTED) return tuner_begin(t, c, err);
   const struct cache_record *known = state == CACHE_CLAIM_RECORDED ? tuner_find_known(t, &c->real) : NULL;
   int status = CUGEN_OK;
   if (known)
     tuner_meet_known(t, c->index, known);
   else
-    status = wait_for(t, c, err);
+    status = sharing_wait_for(t, c, err);
   candidate_close(&t->bench, c);
   return status;
 }
@@ -114,7 +114,7 @@ static int claim_batch(struct tuner *t, cugen_error *err) {
     if (status || claims[i].state == CACHE_CLAIM_LEFT)
       s->batch[s->batch_count++] = s->batch[i];
     else
-      status = settle(t, s->batch[i], claims[i].state, err);
+      status = sharing_settle(t, s->batch[i], claims[i].state, err);
   }
   s->batch_size = granted ? 1 : s->batch_size < TUNER_BATCH / 2 ? 2 * s->batch_size : TUNER_BATCH;
   return status;
@@ -156,7 +156,7 @@ bool tuner_leads(struct tuner *t) {
 
 /* ---- News ---- */
 
-static void forget(struct tuner_sharing *s, size_t at) {
+static void sharing_forget(struct tuner_sharing *s, size_t at) {
   free(s->waiting[at].variant);
   s->waiting[at] = s->waiting[--s->count];
 }
@@ -195,7 +195,7 @@ static int hear_of(struct tuner *t, const char *variant, cugen_error *err) {
   if (status) return status;
   const struct cache_record *known = tuner_find_known(t, &c->real);
   if (known) {
-    if (waited) forget(s, at);
+    if (waited) sharing_forget(s, at);
     t->strategy_ops->taken(t->strategy, index);
     tuner_meet_known(t, index, known);
   }
@@ -217,7 +217,7 @@ static int take_news(struct tuner *t, struct cache_records *news, cugen_error *e
   return status;
 }
 
-static int ask(struct tuner *t, cugen_error *err) {
+static int sharing_ask(struct tuner *t, cugen_error *err) {
   struct cache_news news = {.since = t->sharing.since};
   int status = cache_news(t->target->cache, &t->target->key, &news, err);
   t->sharing.since = news.since;
@@ -229,20 +229,20 @@ static int ask(struct tuner *t, cugen_error *err) {
 
 /* ---- What still waits when nothing else is left ---- */
 
-static int begin(struct tuner *t, size_t at, cugen_error *err) {
+static int sharing_begin(struct tuner *t, size_t at, cugen_error *err) {
   struct candidate *c;
   int status = candidate_open(&t->bench, t->sharing.waiting[at].index, &c, err);
   if (status) return status;
-  forget(&t->sharing, at);
+  sharing_forget(&t->sharing, at);
   return tuner_begin(t, c, err);
 }
 
 /* A variant whose record cannot be used here, such as one of a shorter time limit, is left to
    another tuner. */
-static int take_answer(struct tuner *t, size_t at, enum cache_claim_state state, cugen_error *err) {
+static int sharing_take_answer(struct tuner *t, size_t at, enum cache_claim_state state, cugen_error *err) {
   enum { ENOUGH = 20 }; /* after so many refusals news of the record should have come */
-  if (state == CACHE_CLAIM_GRANTED) return begin(t, at, err);
-  if (state == CACHE_CLAIM_RECORDED && ++t->sharing.waiting[at].recorded == ENOUGH) forget(&t->sharing, at);
+  if (state == CACHE_CLAIM_GRANTED) return sharing_begin(t, at, err);
+  if (state == CACHE_CLAIM_RECORDED && ++t->sharing.waiting[at].recorded == ENOUGH) sharing_forget(&t->sharing, at);
   return CUGEN_OK;
 }
 
@@ -258,7 +258,7 @@ static int claim_again(struct tuner *t, cugen_error *err) {
   if (!count) return CUGEN_OK;
   int status = cache_claim(t->target->cache, &t->target->key, &terms, claims, count, err);
   /* From the last one on, because begun variants leave the list. */
-  for (size_t i = count; i > 0 && !status; i--) status = take_answer(t, i - 1, claims[i - 1].state, err);
+  for (size_t i = count; i > 0 && !status; i--) status = sharing_take_answer(t, i - 1, claims[i - 1].state, err);
   if (!status && s->count > count) { /* rotate, so that others are claimed next time */
     struct tuner_waiting first = s->waiting[0];
     memmove(&s->waiting[0], &s->waiting[1], (s->count - 1) * sizeof *s->waiting);
@@ -276,7 +276,7 @@ int tuner_share(struct tuner *t, cugen_error *err) {
   }
   if (!tuner_shares(t) || now - t->sharing.asked < pause_of(&t->sharing)) return CUGEN_OK;
   t->sharing.asked = now;
-  int status = ask(t, err);
+  int status = sharing_ask(t, err);
   return !status && t->exhausted ? claim_again(t, err) : status;
 }
 

@@ -52,7 +52,7 @@ static CUdeviceptr address(const void *pointer) {
   return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-static int wait_for_all(struct transfer *t, cugen_error *err) {
+static int transfer_wait_for_all(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, stream_sync, (t->stream));
 }
 
@@ -108,7 +108,7 @@ static int copy_slice(struct transfer *t, const struct box *box, size_t slice, b
   return CHECK(t, err, copy_2d_async, (&copy, t->stream));
 }
 
-static int copy_rows(struct transfer *t, bool to_host, cugen_error *err) {
+static int transfer_copy_rows(struct transfer *t, bool to_host, cugen_error *err) {
   struct box box = whole_rows(t);
   return copy_slice(t, &box, 0, to_host, err);
 }
@@ -132,11 +132,11 @@ static int copy_box(struct transfer *t, bool to_host, cugen_error *err) {
 }
 
 static int rows_to_device(struct transfer *t, cugen_error *err) {
-  return copy_rows(t, false, err);
+  return transfer_copy_rows(t, false, err);
 }
 
 static int rows_to_host(struct transfer *t, cugen_error *err) {
-  return copy_rows(t, true, err);
+  return transfer_copy_rows(t, true, err);
 }
 
 static int box_to_device(struct transfer *t, cugen_error *err) {
@@ -173,7 +173,7 @@ static int fetch_to_host(struct transfer *t, cugen_error *err) {
 
 /* The host reads a word of each page and, with `write`, writes it back. */
 static int touch(struct transfer *t, bool write, cugen_error *err) {
-  int status = wait_for_all(t, err);
+  int status = transfer_wait_for_all(t, err);
   volatile unsigned char *bytes = t->host;
   for (size_t at = 0; at < t->bytes && !status; at += PAGE) {
     unsigned char byte = bytes[at];
@@ -202,7 +202,7 @@ static int make_pageable(struct transfer *t, size_t bytes, cugen_error *err) {
 }
 
 /* Registers memory that an application has already; the driver locks whole pages. */
-static int make_registered(struct transfer *t, size_t bytes, cugen_error *err) {
+static int transfer_make_registered(struct transfer *t, size_t bytes, cugen_error *err) {
   int status = make_pageable(t, bytes, err);
   if (!status) status = CHECK(t, err, host_register, (t->host, bytes, CU_MEMHOSTREGISTER_PORTABLE));
   if (!status) return CUGEN_OK;
@@ -211,7 +211,7 @@ static int make_registered(struct transfer *t, size_t bytes, cugen_error *err) {
   return status;
 }
 
-static int make_pinned(struct transfer *t, size_t bytes, cugen_error *err) {
+static int transfer_make_pinned(struct transfer *t, size_t bytes, cugen_error *err) {
   return CHECK(t, err, host_alloc, (&t->host, bytes, CU_MEMHOSTALLOC_PORTABLE));
 }
 
@@ -219,12 +219,12 @@ static int make_combined(struct transfer *t, size_t bytes, cugen_error *err) {
   return CHECK(t, err, host_alloc, (&t->host, bytes, CU_MEMHOSTALLOC_WRITECOMBINED));
 }
 
-static int make_mapped(struct transfer *t, size_t bytes, cugen_error *err) {
+static int transfer_make_mapped(struct transfer *t, size_t bytes, cugen_error *err) {
   int status = CHECK(t, err, host_alloc, (&t->host, bytes, CU_MEMHOSTALLOC_DEVICEMAP));
   return status ? status : CHECK(t, err, host_device_pointer, (&t->seen, t->host, 0));
 }
 
-static int make_managed(struct transfer *t, size_t bytes, cugen_error *err) {
+static int transfer_make_managed(struct transfer *t, size_t bytes, cugen_error *err) {
   int status = CHECK(t, err, mem_alloc_managed, (&t->seen, bytes, CU_MEM_ATTACH_GLOBAL));
   t->host = status ? NULL : (void *)(uintptr_t)t->seen;
   return status;
@@ -234,12 +234,12 @@ static void free_pageable(struct transfer *t) {
   free(t->host);
 }
 
-static void free_registered(struct transfer *t) {
+static void transfer_free_registered(struct transfer *t) {
   t->driver->host_unregister(t->host);
   free(t->host);
 }
 
-static void free_host(struct transfer *t) {
+static void transfer_free_host(struct transfer *t) {
   t->driver->host_free(t->host);
 }
 
@@ -268,8 +268,8 @@ static const struct kind {
 } kinds[TRANSFER_KIND_COUNT] = {
     [TRANSFER_PAGEABLE] =
         {make_pageable, free_pageable, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
-    [TRANSFER_REGISTERED] = {make_registered,
-                             free_registered,
+    [TRANSFER_REGISTERED] = {transfer_make_registered,
+                             transfer_free_registered,
                              CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
                              "the driver does not register host memory",
                              false,
@@ -277,30 +277,30 @@ static const struct kind {
                              {.move = copy_to_device},
                              {.move = copy_to_host}},
     [TRANSFER_PINNED] =
-        {make_pinned, free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
+        {transfer_make_pinned, transfer_free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
     [TRANSFER_COMBINED] =
-        {make_combined, free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
+        {make_combined, transfer_free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
     [TRANSFER_PITCHED] =
-        {make_pinned, free_host, 0, NULL, false, false, {.move = rows_to_device}, {.move = rows_to_host}},
+        {transfer_make_pinned, transfer_free_host, 0, NULL, false, false, {.move = rows_to_device}, {.move = rows_to_host}},
     [TRANSFER_PITCHED_3D] =
-        {make_pinned, free_host, 0, NULL, false, false, {.move = box_to_device}, {.move = box_to_host}},
-    [TRANSFER_DEFAULT] = {make_pinned,
-                          free_host,
+        {transfer_make_pinned, transfer_free_host, 0, NULL, false, false, {.move = box_to_device}, {.move = box_to_host}},
+    [TRANSFER_DEFAULT] = {transfer_make_pinned,
+                          transfer_free_host,
                           CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
                           "the device has no unified addressing",
                           false,
                           false,
                           {.move = default_to_device},
                           {.move = default_to_host}},
-    [TRANSFER_MAPPED] = {make_mapped,
-                         free_host,
+    [TRANSFER_MAPPED] = {transfer_make_mapped,
+                         transfer_free_host,
                          CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
                          "the device cannot map the host's memory",
                          true,
                          false,
                          {.move = kernel_reads_host},
                          {.move = kernel_writes_host}},
-    [TRANSFER_MANAGED] = {make_managed,
+    [TRANSFER_MANAGED] = {transfer_make_managed,
                           free_managed,
                           CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
                           "the device has no managed memory",
@@ -308,7 +308,7 @@ static const struct kind {
                           false,
                           {host_writes, kernel_reads_host, NULL},
                           {kernel_writes_host, host_reads, NULL}},
-    [TRANSFER_PREFETCH] = {make_managed,
+    [TRANSFER_PREFETCH] = {transfer_make_managed,
                            free_managed,
                            CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
                            "this device and operating system do not prefetch managed memory",
@@ -349,18 +349,18 @@ static int copy_compared(struct transfer *t, bool to_host, cugen_error *err) {
   int status = t->pitch  ? copy_pitched(&other, to_host, err)
                : to_host ? copy_to_host(&other, err)
                          : copy_to_device(&other, err);
-  return status ? status : wait_for_all(t, err);
+  return status ? status : transfer_wait_for_all(t, err);
 }
 
 static int move_once(struct transfer *t, const struct way *way, cugen_error *err) {
   int status = way->prepare ? way->prepare(t, err) : CUGEN_OK;
   if (!status) status = way->move(t, err);
   if (!status && way->land) status = way->land(t, err);
-  return status ? status : wait_for_all(t, err);
+  return status ? status : transfer_wait_for_all(t, err);
 }
 
 /* Fills source and target with different patterns, transfers, and compares. */
-static int prove(struct transfer *t, const struct kind *kind, bool to_host, cugen_error *err) {
+static int transfer_prove(struct transfer *t, const struct kind *kind, bool to_host, cugen_error *err) {
   size_t count = t->bytes;
   if (count > most_compared) return CUGEN_OK;
   write_pattern(t->compared, count, to_host ? 0xa5 : 0);
@@ -377,17 +377,17 @@ static int prove(struct transfer *t, const struct kind *kind, bool to_host, cuge
 
 static int time_some(struct transfer *t, const struct way *way, long repeats, double *seconds, cugen_error *err) {
   int status = way->prepare ? way->prepare(t, err) : CUGEN_OK;
-  if (!status) status = wait_for_all(t, err);
+  if (!status) status = transfer_wait_for_all(t, err);
   double begin = clock_seconds();
   for (long i = 0; i < repeats && !status; i++) status = way->move(t, err);
-  if (!status) status = wait_for_all(t, err);
+  if (!status) status = transfer_wait_for_all(t, err);
   *seconds = (clock_seconds() - begin) / (double)repeats;
   return status;
 }
 
 /* Steps between transfers take time as well. So the number of samples is limited by the wall
    clock. */
-static int take_samples(struct transfer *t, const struct way *way, long repeats, struct measurement *out,
+static int transfer_take_samples(struct transfer *t, const struct way *way, long repeats, struct measurement *out,
                         cugen_error *err) {
   double times[MOST_SAMPLES], begin = clock_seconds();
   int taken = 0, status = CUGEN_OK;
@@ -401,14 +401,14 @@ static int take_samples(struct transfer *t, const struct way *way, long repeats,
 static int measure_row(struct transfer *t, const struct kind *kind, struct transfer_row *row, cugen_error *err) {
   const struct way *way = row->to_host ? &kind->to_host : &kind->to_device;
   struct measurement alone = {0};
-  int status = prove(t, kind, row->to_host, err);
+  int status = transfer_prove(t, kind, row->to_host, err);
   if (!status) status = move_once(t, way, err);
-  if (!status) status = take_samples(t, way, 1, &alone, err);
+  if (!status) status = transfer_take_samples(t, way, 1, &alone, err);
   row->alone = alone.seconds;
   row->many = alone;
   if (status || way->prepare) return status;
   long repeats = (long)ceil(shortest_batch / fmax(alone.seconds, 1e-7));
-  return take_samples(t, way, repeats, &row->many, err);
+  return transfer_take_samples(t, way, repeats, &row->many, err);
 }
 
 static size_t largest_of(const struct transfer_options *options) {
@@ -443,7 +443,7 @@ static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_erro
 
 /* ---- Setting up, and leaving nothing behind ---- */
 
-static int make_device(struct transfer *t, enum transfer_kind kind, size_t bytes, cugen_error *err) {
+static int transfer_make_device(struct transfer *t, enum transfer_kind kind, size_t bytes, cugen_error *err) {
   t->pitch = 0;
   t->boxes = kind == TRANSFER_PITCHED_3D;
   if (!is_pitched(kind)) return CHECK(t, err, mem_alloc, (&t->device, bytes));
@@ -459,7 +459,7 @@ static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_erro
   size_t bytes = largest_of(t->options);
   t->host = NULL;
   t->seen = t->device = 0;
-  int status = make_device(t, which, bytes, err);
+  int status = transfer_make_device(t, which, bytes, err);
   if (!status) status = kind->make(t, bytes, err);
   if (status == CUGEN_ERROR_MEMORY)
     error_append(err,
@@ -502,7 +502,7 @@ static int measure_locked(struct transfer *t, cugen_error *err) {
   return status;
 }
 
-static int find_device(struct transfer *t, const struct toolkit *toolkit, int ordinal, cugen_error *err) {
+static int transfer_find_device(struct transfer *t, const struct toolkit *toolkit, int ordinal, cugen_error *err) {
   struct device_description description;
   int status = cuda_device_ops.describe(toolkit, ordinal, &description, err);
   if (!status) status = driver_open(toolkit, &t->driver, err);
@@ -526,7 +526,7 @@ int transfer_measure(const struct toolkit *toolkit, int ordinal, const struct tr
   size_t largest = largest_of(options);
   t.compared = malloc(1 + (largest < most_compared ? largest : most_compared));
   if (!t.compared) return error_memory(err);
-  int status = find_device(&t, toolkit, ordinal, err);
+  int status = transfer_find_device(&t, toolkit, ordinal, err);
   if (!status) {
     gpu_lock_take(t.lock);
     status = measure_locked(&t, err);

@@ -47,13 +47,13 @@ void trial_printed(const struct trial *trial, bool all, struct text *out) {
   if (trial->bench.workers) worker_printed(worker_pool_at(trial->bench.workers, 0), all, out);
 }
 
-static bool is_stopped(const struct trial *trial) {
+static bool trial_is_stopped(const struct trial *trial) {
   return trial->options.interrupted && trial->options.interrupted(trial->options.context);
 }
 
-static int await(struct trial *trial, const struct candidate *candidate, cugen_error *err) {
+static int trial_await(struct trial *trial, const struct candidate *candidate, cugen_error *err) {
   while (!candidate_ready(&trial->bench, candidate)) {
-    if (is_stopped(trial)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
+    if (trial_is_stopped(trial)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
     compile_pool_wait(trial->bench.pool, 0.05);
   }
   return CUGEN_OK;
@@ -66,7 +66,7 @@ int trial_run(struct trial *trial, uint64_t index, double timeout, const struct 
   *out = (struct cache_record){0};
   int status = candidate_open(&trial->bench, index, &c, err);
   if (!status) status = candidate_build(&trial->bench, c, err);
-  if (!status) status = await(trial, c, err);
+  if (!status) status = trial_await(trial, c, err);
   if (!status) candidate_count(&trial->bench, c);
   if (!status)
     status = candidate_run(&trial->bench, c, true, measure, timeout > 0 ? timeout : usual_run, out, &busy, err);

@@ -36,7 +36,7 @@ enum {
 
 /* ---- Progress ---- */
 
-static double time_left(const struct tuner *t, double elapsed) {
+static double tuner_time_left(const struct tuner *t, double elapsed) {
   double left = t->budget > 0 ? t->budget - elapsed : -1;
   size_t planned = t->options->budget_count;
   if (planned && t->result->tried) {
@@ -67,7 +67,7 @@ static bool poll_user(struct tuner *t) {
                              .planned = t->options->budget_count ? t->options->budget_count : 0,
                              .valid = t->result->valid,
                              .elapsed = elapsed,
-                             .remaining = time_left(t, elapsed),
+                             .remaining = tuner_time_left(t, elapsed),
                              .best = t->best,
                              .best_seconds = t->best_seconds,
                              .last = t->last,
@@ -127,7 +127,7 @@ static int top_up(struct tuner *t, cugen_error *err) {
 
 /* Starts and finishes what is ready, and waits otherwise. *over is set to true if nothing more can
    be done in the remaining time. */
-static int step(struct tuner *t, bool *over, cugen_error *err) {
+static int tuner_step(struct tuner *t, bool *over, cugen_error *err) {
   /* Read before the look, so that an event during it ends the wait. */
   const size_t events = compile_pool_events(t->bench.pool);
   const bool last = compile_pool_over(t->bench.pool);
@@ -142,7 +142,7 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
 
 /* Returns true if the strategy is exhausted, no variant is under way here or in another tuner, and
    none waits for its data. */
-static bool is_done(const struct tuner *t) {
+static bool tuner_is_done(const struct tuner *t) {
   return t->exhausted && !t->late.status &&
          t->pending_count + tuner_busy(t) + t->sharing.count + t->sharing.batch_count == 0;
 }
@@ -170,8 +170,8 @@ static int search(struct tuner *t, cugen_error *err) {
   while (!status && !over && !budget_spent(t) && !tuner_is_alike(t) && !poll_user(t)) {
     status = top_up(t, err);
     if (!status) status = tuner_share(t, err);
-    if (!status && is_done(t)) break;
-    if (!status) status = step(t, &over, err);
+    if (!status && tuner_is_done(t)) break;
+    if (!status) status = tuner_step(t, &over, err);
     tuner_rest(t);
   }
   cugen_error ignored;
@@ -220,7 +220,7 @@ static int use_compiled(struct tuner *t, cugen_error *err) {
   int status = CUGEN_OK;
   bool over = false;
   while (t->target->predicted && !t->interrupted && !status && !over && !(t->budget > 0 && clock_seconds() > until)) {
-    status = step(t, &over, err);
+    status = tuner_step(t, &over, err);
     /* Its compile was stopped, so that it is left. */
     if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK;
   }
@@ -259,7 +259,7 @@ static void tuner_close(struct tuner *t) {
 
 /* Settles which of the variants near the best is the fastest, on one device. If that device fails,
    this is repeated on another one. */
-static int settle(struct tuner *t, cugen_error *err) {
+static int tuner_settle(struct tuner *t, cugen_error *err) {
   int status = tuner_gather_leaders(t, err);
   if (status) return status;
   do {
@@ -295,9 +295,9 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   t.budget = budget;
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);
-  t.complete = is_done(&t);
+  t.complete = tuner_is_done(&t);
   if (!status) status = tuner_settle_counts(&t, err);
-  if (!status && tuner_leads(&t)) status = settle(&t, err);
+  if (!status && tuner_leads(&t)) status = tuner_settle(&t, err);
   if (t.bench.pool) compile_pool_stop(t.bench.pool);
   if (!status) status = use_compiled(&t, err);
   if (!status && t.sound) status = tuner_give_held(&t, err);

@@ -27,7 +27,7 @@ void tuner_take_count(struct tuner *t, struct candidate *c, struct cache_record 
   if (c->counting && record->outcome == CUGEN_OUTCOME_OK) candidate_counted(&t->bench, c, 0, &record->requested);
 }
 
-static void drop(struct tuner *t, size_t place) {
+static void tuner_counting_drop(struct tuner *t, size_t place) {
   candidate_close(&t->bench, t->counted[place].candidate);
   memmove(&t->counted[place], &t->counted[place + 1], (--t->counted_count - place) * sizeof *t->counted);
 }
@@ -40,7 +40,7 @@ static bool is_best(const struct tuner *t, const struct cache_record *record) {
 static void give_up_oldest(struct tuner *t) {
   size_t place = 0;
   while (is_best(t, &t->records[t->counted[place].record])) place++;
-  drop(t, place);
+  tuner_counting_drop(t, place);
   t->uncounted = PAUSE;
 }
 
@@ -87,7 +87,7 @@ static int take_counts(struct tuner *t, double begin, cugen_error *err) {
     struct cache_record *record = &t->records[one.record];
     const double patience = begin > 0 ? begin + (is_best(t, record) ? last : last_others) - clock_seconds() : 0;
     if (!candidate_counted(&t->bench, one.candidate, patience, &record->requested)) continue;
-    drop(t, i);
+    tuner_counting_drop(t, i);
     status = keep_count(t, one.record, err);
   }
   return status;
@@ -102,5 +102,5 @@ int tuner_settle_counts(struct tuner *t, cugen_error *err) {
 }
 
 void tuner_drop_counts(struct tuner *t) {
-  while (t->counted_count) drop(t, 0);
+  while (t->counted_count) tuner_counting_drop(t, 0);
 }

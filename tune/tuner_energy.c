@@ -52,7 +52,7 @@ static void note_energy(struct energies *e, const struct cache_record *record) {
   e->cost = fmin(e->cost, tuner_cost(e->t, record));
 }
 
-static void add(struct energies *e, const struct cache_record *known, size_t at) {
+static void tuner_energy_add(struct energies *e, const struct cache_record *known, size_t at) {
   struct contender *c = &e->all[e->count];
   *c = (struct contender){.record = known, .at = at};
   const struct cache_record *record = record_of(e, c);
@@ -63,19 +63,19 @@ static void add(struct energies *e, const struct cache_record *known, size_t at)
   if (!(record->energy > 0) || (!known && e->t->options->again)) e->count++;
 }
 
-static int by_seconds(const void *a, const void *b) {
+static int tuner_energy_by_seconds(const void *a, const void *b) {
   const struct contender *x = a, *y = b;
   return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-static int collect(struct energies *e, cugen_error *err) {
+static int tuner_energy_collect(struct energies *e, cugen_error *err) {
   struct tuner *t = e->t;
   e->all = calloc(t->record_count + t->known_count + 1, sizeof *e->all);
   if (!e->all) return error_memory(err);
-  for (size_t i = 0; i < t->record_count; i++) add(e, NULL, i);
+  for (size_t i = 0; i < t->record_count; i++) tuner_energy_add(e, NULL, i);
   for (size_t i = 0; i < t->known_count; i++)
-    if (!tuner_has_record(t, t->known[i].variant)) add(e, &t->known[i], 0);
-  qsort(e->all, e->count, sizeof *e->all, by_seconds);
+    if (!tuner_has_record(t, t->known[i].variant)) tuner_energy_add(e, &t->known[i], 0);
+  qsort(e->all, e->count, sizeof *e->all, tuner_energy_by_seconds);
   return CUGEN_OK;
 }
 
@@ -99,7 +99,7 @@ static int open_contender(struct energies *e, struct contender *c, cugen_error *
 }
 
 /* Replaces the record by the one with the energy. */
-static int keep(struct energies *e, const struct contender *c, struct cache_record *record, cugen_error *err) {
+static int tuner_energy_keep(struct energies *e, const struct contender *c, struct cache_record *record, cugen_error *err) {
   struct tuner *t = e->t;
   const struct cache_record *before = record_of(e, c);
   record->error = before->error;
@@ -119,7 +119,7 @@ static int keep(struct energies *e, const struct contender *c, struct cache_reco
   return CUGEN_OK;
 }
 
-static int measure(struct energies *e, struct contender *c, cugen_error *err) {
+static int tuner_energy_measure(struct energies *e, struct contender *c, cugen_error *err) {
   struct tuner *t = e->t;
   const struct measure_options measure = {.way = t->target->measure,
                                           .load = measure_load_limit(tuner_variant_timeout),
@@ -138,7 +138,7 @@ static int measure(struct energies *e, struct contender *c, cugen_error *err) {
     status = error_set(err, CUGEN_ERROR_DEVICE,
                        "the energy counter of %s stands still, so objective \"%s\" cannot be measured",
                        t->target->device->name, t->target->config->objective->text);
-  if (right && !status) status = keep(e, c, &record, err);
+  if (right && !status) status = tuner_energy_keep(e, c, &record, err);
   if (status || !right) cache_record_free(&record);
   return status ? status : worker_usable(worker_pool_at(t->bench.workers, t->bench.worker), err);
 }
@@ -150,12 +150,12 @@ static int measure_some(struct energies *e, struct contender *from, size_t count
   for (size_t i = 0; i < count && !status; i++)
     if (can_win(e, &from[i])) status = open_contender(e, &from[i], err);
   for (size_t i = 0; i < count && !status && !e->t->interrupted && clock_seconds() < e->until; i++)
-    if (from[i].candidate && can_win(e, &from[i])) status = measure(e, &from[i], err);
+    if (from[i].candidate && can_win(e, &from[i])) status = tuner_energy_measure(e, &from[i], err);
   for (size_t i = 0; i < count; i++) candidate_close(&e->t->bench, from[i].candidate);
   return status;
 }
 
-static double end_of(const struct tuner *t) {
+static double tuner_energy_end_of(const struct tuner *t) {
   const double now = clock_seconds(), most = now + fmax(least_seconds, share_of_search * (now - t->begin));
   return t->budget > 0 ? t->begin + t->budget * (1 - tuner_energy_race) : most;
 }
@@ -163,9 +163,9 @@ static double end_of(const struct tuner *t) {
 int tuner_measure_energies(struct tuner *t, cugen_error *err) {
   struct energies e = {.t = t, .fastest = (double)INFINITY, .power = (double)INFINITY, .cost = (double)INFINITY};
   if (!objective_needs_energy(t->target->config->objective) || t->interrupted) return CUGEN_OK;
-  e.until = end_of(t);
+  e.until = tuner_energy_end_of(t);
   bench_lift_limit(&t->bench);
-  int status = collect(&e, err);
+  int status = tuner_energy_collect(&e, err);
   for (size_t i = 0; i < e.count && !status && !t->interrupted && clock_seconds() < e.until; i += AHEAD)
     status = measure_some(&e, &e.all[i], e.count - i < AHEAD ? e.count - i : AHEAD, err);
   free(e.all);

@@ -48,7 +48,7 @@ static bool can_wait(const struct tuner *t, const struct candidate *c) {
   return t->best && isfinite(own->cost) && own->cost > many_times * t->best_cost && own->seconds > worth_waiting;
 }
 
-static struct candidate *take(struct tuner *t, size_t place) {
+static struct candidate *tuner_queue_take(struct tuner *t, size_t place) {
   struct candidate *c = t->pending[place];
   t->pending_count--;
   memmove(&t->pending[place], &t->pending[place + 1], (t->pending_count - place) * sizeof *t->pending);
@@ -107,9 +107,9 @@ struct candidate *tuner_take_ready(struct tuner *t, const struct tuner_slot *slo
   bool others = false;
   for (size_t i = 0; i < t->pending_count; i++) {
     const bool ready = is_ready(t, slot, t->pending[i]), last = can_wait(t, t->pending[i]);
-    if (ready && !last) return take(t, i);
+    if (ready && !last) return tuner_queue_take(t, i);
     if (ready && waiting == t->pending_count) waiting = i;
     others |= !last;
   }
-  return waiting < t->pending_count && !others ? take(t, waiting) : NULL;
+  return waiting < t->pending_count && !others ? tuner_queue_take(t, waiting) : NULL;
 }

@@ -30,13 +30,13 @@ double tuner_search_cost(const struct tuner *t, const struct cache_record *recor
 
 /* ---- What is remembered ---- */
 
-static int by_variant(const void *a, const void *b) {
+static int tuner_records_by_variant(const void *a, const void *b) {
   return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
 }
 
 int tuner_load_known(struct tuner *t, cugen_error *err) {
   int status = cache_load(t->target->cache, &t->target->key, &t->known, &t->known_count, err);
-  if (t->known_count) qsort(t->known, t->known_count, sizeof *t->known, by_variant);
+  if (t->known_count) qsort(t->known, t->known_count, sizeof *t->known, tuner_records_by_variant);
   return status;
 }
 
@@ -195,13 +195,13 @@ int tuner_copy_record(const struct cache_record *from, const struct kernel_spec 
   return error_memory(err);
 }
 
-static void free_records(struct cache_record *records, size_t count) {
+static void tuner_records_free_records(struct cache_record *records, size_t count) {
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
 }
 
 void tuner_free_records(struct tuner *t) {
-  free_records(t->known, t->known_count);
-  free_records(t->records, t->record_count);
+  tuner_records_free_records(t->known, t->known_count);
+  tuner_records_free_records(t->records, t->record_count);
   free(t->images);
 }

@@ -48,7 +48,7 @@ int tuner_give_held(struct tuner *t, cugen_error *err) {
 
 /* Counts a variant that only the cpu device cannot run. This says nothing about the variant, so
    that no record is stored. */
-static int pass_over(struct tuner *t, const struct cache_record *record, cugen_error *err) {
+static int tuner_workers_pass_over(struct tuner *t, const struct cache_record *record, cugen_error *err) {
   struct text *why = t->target->unsupported;
   if (why && !t->result->unsupported) text_addf(why, "'%s': %s", record->variant, record->reason);
   t->result->tried++;
@@ -56,7 +56,7 @@ static int pass_over(struct tuner *t, const struct cache_record *record, cugen_e
   return tuner_give_held(t, err);
 }
 
-static int remember(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
+static int tuner_workers_remember(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
   bool hold = c->faulty && !t->sound;
   int status = hold ? hold_back(t, c, err) : tuner_give_held(t, err);
   if (!status && !hold) status = cache_store(t->target->cache, &t->target->key, record, err);
@@ -77,7 +77,7 @@ static int remember(struct tuner *t, const struct candidate *c, struct cache_rec
 
 /* Completes the record with what is known besides the result: counts, energy, outputs and
    durations. */
-static void complete(struct tuner *t, struct tuner_turn *turn) {
+static void tuner_workers_complete(struct tuner *t, struct tuner_turn *turn) {
   struct candidate *c = turn->candidate;
   struct cache_record *record = &turn->record;
   tuner_take_count(t, c, record);
@@ -94,33 +94,33 @@ static void complete(struct tuner *t, struct tuner_turn *turn) {
 }
 
 /* Lets devices continue that rested until this candidate's result was known. */
-static void release(struct tuner *t, const struct candidate *c) {
+static void tuner_workers_release(struct tuner *t, const struct candidate *c) {
   for (size_t i = 0; i < t->slot_count; i++)
     if (c->tried_on >> i & 1) t->slots[i].doubted = false;
 }
 
 /* Frees the turn's record and candidate without storing a result. */
-static int drop(struct tuner *t, struct tuner_turn *turn, int status) {
+static int tuner_workers_drop(struct tuner *t, struct tuner_turn *turn, int status) {
   cache_record_free(&turn->record);
   candidate_close(&t->bench, turn->candidate);
   return status;
 }
 
 /* Stores the result and reports it to the strategy. Takes over the turn's record and candidate. */
-static int finish(struct tuner *t, struct tuner_turn *turn, cugen_error *err) {
+static int tuner_workers_finish(struct tuner *t, struct tuner_turn *turn, cugen_error *err) {
   struct candidate *c = turn->candidate;
   struct cache_record *record = &turn->record;
-  complete(t, turn);
-  release(t, c);
+  tuner_workers_complete(t, turn);
+  tuner_workers_release(t, c);
   int status = CUGEN_OK;
   /* The shortened timeout says nothing about the variant. */
   if (turn->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT)
     status = error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant);
-  if (!status) status = c->unsupported ? pass_over(t, record, err) : remember(t, c, record, err);
+  if (!status) status = c->unsupported ? tuner_workers_pass_over(t, record, err) : tuner_workers_remember(t, c, record, err);
   /* The result must not be used for equal images. */
   if (c->unsupported) turn->image = (struct hash){{0}};
   if (!status) status = tuner_keep_record(t, record, turn->image, err);
-  if (status) return drop(t, turn, status);
+  if (status) return tuner_workers_drop(t, turn, status);
   if (!c->anew) tuner_tell_strategy(t, c->index, &t->records[t->record_count - 1]);
   return tuner_close_candidate(t, c, err);
 }
@@ -152,14 +152,14 @@ static void put_back(struct tuner *t, struct candidate *c) {
 static int copy_equal(struct tuner *t, const struct cache_record *equal, struct tuner_turn *turn, cugen_error *err) {
   int status = tuner_copy_record(equal, &turn->candidate->real, &turn->record, err);
   turn->end = clock_seconds();
-  return status ? drop(t, turn, status) : finish(t, turn, err);
+  return status ? tuner_workers_drop(t, turn, status) : tuner_workers_finish(t, turn, err);
 }
 
-static int go_on(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, enum candidate_way way,
+static int tuner_workers_go_on(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, enum candidate_way way,
                  bool *advanced, cugen_error *err) {
   *advanced |= way != CANDIDATE_WAITS;
   turn->end = clock_seconds();
-  if (way == CANDIDATE_ENDED) return finish(t, turn, err);
+  if (way == CANDIDATE_ENDED) return tuner_workers_finish(t, turn, err);
   if (way == CANDIDATE_RUNS)
     slot->turn = *turn;
   else
@@ -169,7 +169,7 @@ static int go_on(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *tu
 
 /* Begins to measure the candidate on the slot's worker, or answers it from an equal image. Takes
    over the candidate. */
-static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool *advanced, cugen_error *err) {
+static int tuner_workers_begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool *advanced, cugen_error *err) {
   struct tuner_turn turn = {.candidate = c, .image = candidate_image(c), .begin = clock_seconds()};
   const double timeout = variant_timeout(t, &turn.shortened);
   const struct measure_options once = {.samples = 1}, usual = {.best = seconds_to_beat(t, c),
@@ -188,7 +188,7 @@ static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, 
   tuner_begin_count(t, c);
   int status = candidate_start(&t->bench, c, (size_t)(slot - t->slots), true, &measure, timeout, &slot->job,
                                &turn.record, &way, err);
-  return status ? drop(t, &turn, status) : go_on(t, slot, &turn, way, advanced, err);
+  return status ? tuner_workers_drop(t, &turn, status) : tuner_workers_go_on(t, slot, &turn, way, advanced, err);
 }
 
 /* ---- Devices that fail ---- */
@@ -220,7 +220,7 @@ static int measure_anew(struct tuner *t, uint64_t index, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static void add_line(struct text *out, const char *device, const char *why) {
+static void tuner_workers_add_line(struct text *out, const char *device, const char *why) {
   text_addf(out, "%s: %.*s\n", device, (int)strcspn(why, "\n"), why);
 }
 
@@ -229,13 +229,13 @@ static const char *device_of(const struct tuner *t, const struct tuner_slot *slo
 }
 
 /* Marks a device as lost; another device is left. */
-static int lose(struct tuner *t, struct tuner_slot *slot, const cugen_error *why, cugen_error *err) {
+static int tuner_workers_lose(struct tuner *t, struct tuner_slot *slot, const cugen_error *why, cugen_error *err) {
   int status = CUGEN_OK;
   slot->lost = true;
   slot->doubted = false;
   t->lost_count++;
   t->result->devices = tuner_devices_left(t);
-  if (t->target->lost) add_line(t->target->lost, device_of(t, slot), why->message);
+  if (t->target->lost) tuner_workers_add_line(t->target->lost, device_of(t, slot), why->message);
   while (t->slots[t->bench.worker].lost) t->bench.worker = (t->bench.worker + 1) % t->slot_count;
   if (tuner_devices_left(t) == 1) t->slots[t->bench.worker].doubted = false;
   while (slot->failed_count && !status) status = measure_anew(t, slot->failed[--slot->failed_count], err);
@@ -248,7 +248,7 @@ bool tuner_lose_device(struct tuner *t, const cugen_error *err) {
   const cugen_error why = *err;
   if (t->interrupted || !is_devices(t, err)) return false;
   t->slots[t->bench.worker].failed_count = 0;
-  lose(t, &t->slots[t->bench.worker], &why, &ignored);
+  tuner_workers_lose(t, &t->slots[t->bench.worker], &why, &ignored);
   return true;
 }
 
@@ -259,7 +259,7 @@ static bool deserves_doubt(const struct tuner *t, const struct tuner_slot *slot,
   return !tuner_all_tried(t, c) && (data || slot->credit == 0);
 }
 
-static void doubt(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool data, const char *why) {
+static void tuner_workers_doubt(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool data, const char *why) {
   slot->doubted = true;
   slot->no_data = data;
   error_set(&slot->why, CUGEN_ERROR_DEVICE, "'%s' fails there and not on another one: %s", c->real.variant, why);
@@ -293,7 +293,7 @@ static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct can
     struct tuner_slot *other = &t->slots[i];
     if (!(others >> i & 1) || other->lost) continue;
     if (right || (other->no_data && !data))
-      status = lose(t, other, &other->why, err);
+      status = tuner_workers_lose(t, other, &other->why, err);
     else
       restore_credit(other);
   }
@@ -305,19 +305,19 @@ static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct can
 /* Leaves the candidate to another device. Takes over the turn's record and candidate. */
 static void doubt_turn(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, bool data,
                        const char *why) {
-  doubt(t, slot, turn->candidate, data, why);
+  tuner_workers_doubt(t, slot, turn->candidate, data, why);
   cache_record_free(&turn->record);
 }
 
 /* Judges a result. Takes over the turn's record and candidate. */
-static int judge(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, cugen_error *err) {
+static int tuner_workers_judge(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, cugen_error *err) {
   const bool right = turn->record.outcome == CUGEN_OUTCOME_OK;
   if (!right && deserves_doubt(t, slot, turn->candidate, false)) {
     doubt_turn(t, slot, turn, false, turn->record.reason);
     return CUGEN_OK;
   }
   int status = note_trust(t, slot, turn->candidate, right, false, err);
-  return status ? drop(t, turn, status) : finish(t, turn, err);
+  return status ? tuner_workers_drop(t, turn, status) : tuner_workers_finish(t, turn, err);
 }
 
 /* Like judge, for a worker that could not make the data. */
@@ -330,22 +330,22 @@ static int judge_data(struct tuner *t, struct tuner_slot *slot, struct tuner_tur
   bench_give_up_data(&t->bench, failed, err);
   int status = candidate_refuse(&t->bench, turn->candidate, &turn->record, err);
   if (!status) status = note_trust(t, slot, turn->candidate, false, true, err);
-  return status ? drop(t, turn, status) : finish(t, turn, err);
+  return status ? tuner_workers_drop(t, turn, status) : tuner_workers_finish(t, turn, err);
 }
 
 /* Handles an error of the worker, which gave no result. */
 static int judge_error(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, int status,
                        cugen_error *err) {
-  if (!is_devices(t, err)) return drop(t, turn, status);
+  if (!is_devices(t, err)) return tuner_workers_drop(t, turn, status);
   const cugen_error why = *err;
   cache_record_free(&turn->record);
   put_back(t, turn->candidate);
-  return lose(t, slot, &why, err);
+  return tuner_workers_lose(t, slot, &why, err);
 }
 
 /* Takes a result. After a right result, the worker begins a ready candidate at once, before the
    result is stored and reported to the strategy. */
-static int take_result(struct tuner *t, size_t worker, bool more, bool *advanced, cugen_error *err) {
+static int tuner_workers_take_result(struct tuner *t, size_t worker, bool more, bool *advanced, cugen_error *err) {
   struct tuner_slot *slot = &t->slots[worker];
   struct tuner_turn *turn = &slot->turn;
   const struct dataset_request *failed;
@@ -360,9 +360,9 @@ static int take_result(struct tuner *t, size_t worker, bool more, bool *advanced
   struct candidate *next = goes_on ? tuner_take_ready(t, slot) : NULL;
   struct tuner_turn ended = *turn;
   turn->candidate = NULL;
-  int began = next ? begin(t, slot, next, advanced, &refused) : CUGEN_OK;
+  int began = next ? tuner_workers_begin(t, slot, next, advanced, &refused) : CUGEN_OK;
   if (!status)
-    status = judge(t, slot, &ended, err);
+    status = tuner_workers_judge(t, slot, &ended, err);
   else if (failed)
     status = judge_data(t, slot, &ended, failed, err);
   else
@@ -371,18 +371,18 @@ static int take_result(struct tuner *t, size_t worker, bool more, bool *advanced
   return status || !broken || slot->lost ? status : error_copy(err, &unusable);
 }
 
-static int take_results(struct tuner *t, bool more, bool *advanced, cugen_error *err) {
+static int tuner_workers_take_results(struct tuner *t, bool more, bool *advanced, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < t->slot_count && !status; i++) {
     if (!t->slots[i].turn.candidate || !worker_pool_has_ended(t->bench.workers, i)) continue;
-    status = take_result(t, i, more, advanced, err);
+    status = tuner_workers_take_result(t, i, more, advanced, err);
     *advanced = true;
   }
   return status;
 }
 
 int tuner_take_results(struct tuner *t, bool *advanced, cugen_error *err) {
-  return take_results(t, false, advanced, err);
+  return tuner_workers_take_results(t, false, advanced, err);
 }
 
 /* ---- Who gets what ---- */
@@ -391,20 +391,20 @@ int tuner_take_results(struct tuner *t, bool *advanced, cugen_error *err) {
 static int begin_without(struct tuner *t, bool *advanced, cugen_error *err) {
   struct tuner_slot none = {.lost = true};
   struct candidate *c = tuner_take_ready(t, NULL);
-  return c ? begin(t, &none, c, advanced, err) : CUGEN_OK;
+  return c ? tuner_workers_begin(t, &none, c, advanced, err) : CUGEN_OK;
 }
 
 int tuner_advance(struct tuner *t, bool *advanced, cugen_error *err) {
   *advanced = false;
-  int status = take_results(t, true, advanced, err);
+  int status = tuner_workers_take_results(t, true, advanced, err);
   if (!status) status = tuner_keep_counts(t, err);
   for (size_t i = 0; i < t->slot_count && !status; i++) {
     struct tuner_slot *slot = &t->slots[i];
     struct candidate *c = slot->turn.candidate || slot->lost ? NULL : tuner_take_ready(t, slot);
-    if (c) status = begin(t, slot, c, advanced, err);
+    if (c) status = tuner_workers_begin(t, slot, c, advanced, err);
   }
   if (!status && !*advanced) status = begin_without(t, advanced, err);
-  return status ? status : take_results(t, true, advanced, err);
+  return status ? status : tuner_workers_take_results(t, true, advanced, err);
 }
 
 /* ---- Opening and closing ---- */

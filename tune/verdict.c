@@ -101,7 +101,7 @@ static int none_right(struct tuner *t, cugen_error *err) {
 }
 
 /* Adds the place of the first compile error in the user's source. */
-static int add_place(const struct tuner *t, int status, cugen_error *err) {
+static int verdict_add_place(const struct tuner *t, int status, cugen_error *err) {
   error_place(err, t->bench.refused.file, t->bench.refused.line);
   return status;
 }
@@ -120,7 +120,7 @@ int tuner_verdict(struct tuner *t, cugen_error *err) {
   if (t->best) return CUGEN_OK;
   /* The named variant is right. */
   if ((t->result->tried == 0 || t->target->outputs) && is_any_right(t)) return CUGEN_OK;
-  if (t->result->alike) return add_place(t, refused_alike(t, err), err);
+  if (t->result->alike) return verdict_add_place(t, refused_alike(t, err), err);
   if (t->result->tried == 0 && t->late.status) return too_late(t, err);
   if (t->result->tried == 0) return t->complete ? none_right(t, err) : too_short(t, err);
   const struct cache_record *first = &t->records[0];
@@ -131,5 +131,5 @@ int tuner_verdict(struct tuner *t, cugen_error *err) {
   const int status =
       error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
                 t->result->tried, first->variant, outcome_text((int)first->outcome), first->reason);
-  return first->outcome == CUGEN_OUTCOME_COMPILE ? add_place(t, status, err) : status;
+  return first->outcome == CUGEN_OUTCOME_COMPILE ? verdict_add_place(t, status, err) : status;
 }

@@ -46,7 +46,7 @@ static int give_before(struct device *device, struct verifier *v, const struct d
   return status;
 }
 
-static int prepare(struct device *device, struct verifier *v, const struct dataset *d,
+static int verifier_prepare(struct device *device, struct verifier *v, const struct dataset *d,
                    const struct dataset_request *request, cugen_error *err) {
   find_output(v, &d->spec);
   int status = v->output ? give_before(device, v, d, err)
@@ -65,7 +65,7 @@ int verifier_open(struct device *device, const struct dataset *d, const struct d
   *out = NULL;
   if (!v) return error_memory(err);
   v->name = request->verify_name;
-  int status = prepare(device, v, d, request, err);
+  int status = verifier_prepare(device, v, d, request, err);
   if (status) {
     error_prefix(err, "the verify kernel %s", v->name);
     verifier_close(device, v);
@@ -90,7 +90,7 @@ size_t verifier_bytes(const struct verifier *v) {
 }
 
 /* Written so that a NaN is wrong. */
-static bool is_right(double error) {
+static bool verifier_is_right(double error) {
   return fabs(error) <= 1;
 }
 
@@ -102,7 +102,7 @@ static bool is_unwritten(const double *error) {
 }
 
 /* error: the error of the first wrong element. */
-static int describe(const struct verifier *v, const struct verify_tally *tally, double error, cugen_error *err) {
+static int verifier_describe(const struct verifier *v, const struct verify_tally *tally, double error, cugen_error *err) {
   struct text text = {0};
   verify_place(v->output, tally->first, &text);
   int status =
@@ -122,9 +122,9 @@ static int read_errors(const struct verifier *v, const double *errors, double *e
   for (long long i = 0; i < v->count; i++) {
     const double size = isnan(errors[i]) ? (double)INFINITY : fabs(errors[i]);
     if (size > *error) *error = size;
-    if (!is_right(errors[i]) && tally.wrong++ == 0) tally.first = i;
+    if (!verifier_is_right(errors[i]) && tally.wrong++ == 0) tally.first = i;
   }
-  return tally.wrong ? describe(v, &tally, errors[tally.first], err) : CUGEN_OK;
+  return tally.wrong ? verifier_describe(v, &tally, errors[tally.first], err) : CUGEN_OK;
 }
 
 static int read_here(struct device *device, struct verifier *v, double *staging, double *error, cugen_error *err) {
@@ -148,10 +148,10 @@ static int read_there(struct device *device, struct verifier *v, struct data_ker
   if (tally.wrong) status = device->ops->download(device, &first, errors + tally.first, sizeof first, err);
   if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
   if (tally.worst > *error) *error = tally.worst;
-  return tally.wrong ? describe(v, &tally, first, err) : CUGEN_OK;
+  return tally.wrong ? verifier_describe(v, &tally, first, err) : CUGEN_OK;
 }
 
-static int launch(struct device *device, struct verifier *v, char *doing, cugen_error *err) {
+static int verifier_launch(struct device *device, struct verifier *v, char *doing, cugen_error *err) {
   if (doing) snprintf(doing, DATASET_DOING_BYTES, "the verify kernel %s", v->name);
   int status = call_launch(v->call, err);
   if (!status) status = device->ops->sync(device, err);
@@ -162,7 +162,7 @@ static int launch(struct device *device, struct verifier *v, char *doing, cugen_
 int verifier_run(struct device *device, struct verifier *v, struct data_kernels *kernels, double *staging,
                  char *doing, double *error, cugen_error *err) {
   int status = device->ops->fill(device, v->errors.device, 0xff, verifier_bytes(v), err);
-  if (!status) status = launch(device, v, doing, err);
+  if (!status) status = verifier_launch(device, v, doing, err);
   if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
   return kernels ? read_there(device, v, kernels, error, err) : read_here(device, v, staging, error, err);
 }

@@ -89,7 +89,7 @@ int worker_open(const struct worker_options *options, struct worker **out, cugen
 
 /* Ends the worker. A process is killed at once. Returns false if a thread did not end within
    `patience` seconds. */
-static bool stop(struct worker *w, double patience, struct text *how) {
+static bool worker_stop(struct worker *w, double patience, struct text *how) {
   bool ended = true;
   if (w->socket >= 0) close(w->socket);
   w->signal = w->pid > 0 ? process_end(w->pid, how) : 0;
@@ -105,7 +105,7 @@ static bool stop(struct worker *w, double patience, struct text *how) {
 
 void worker_close(struct worker *w) {
   if (!w) return;
-  stop(w, open_timeout, NULL); /* nothing was asked, so that it ends at once */
+  worker_stop(w, open_timeout, NULL); /* nothing was asked, so that it ends at once */
   if (w->shared) munmap(w->shared, sizeof *w->shared);
   if (w->shared_descriptor >= 0) close(w->shared_descriptor);
   text_free(&w->message);
@@ -118,7 +118,7 @@ enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_DIED, ANSWER_TIMEOUT, ANSWER_NON
 
 /* Checks the answer's type, because a kernel on the cpu device can overwrite anything, including
    the worker's answer. */
-static enum answer read_answer(const struct worker *w, enum message_type type) {
+static enum answer worker_read_answer(const struct worker *w, enum message_type type) {
   struct wire_reader reader = wire_read(&w->message);
   if (type == MESSAGE_DONE) return ANSWER_DONE;
   if (type != MESSAGE_ERROR) return ANSWER_NONSENSE;
@@ -158,13 +158,13 @@ static const char *making(struct worker *w) {
 static int give_up_data(struct worker *w, cugen_error *err) {
   int status =
       error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still %s", making(w), *doing(w) ? "running" : "being made");
-  stop(w, thread_patience, NULL);
+  worker_stop(w, thread_patience, NULL);
   return status;
 }
 
 /* Waits for the answer for at most `timeout` seconds, and not beyond `until` (0: no deadline).
    Returns an error if there is no memory or the wait was interrupted. */
-static int await(struct worker *w, double timeout, double until, enum answer *answer, cugen_error *err) {
+static int worker_await(struct worker *w, double timeout, double until, enum answer *answer, cugen_error *err) {
   double end = clock_seconds() + timeout;
   for (;;) {
     enum message_type type;
@@ -172,13 +172,13 @@ static int await(struct worker *w, double timeout, double until, enum answer *an
     int status = wire_receive(w->socket, poll_interval, &type, &w->message, NULL, &why);
     if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
     if (status != CUGEN_ERROR_INTERRUPTED) {
-      *answer = status == CUGEN_OK               ? read_answer(w, type)
+      *answer = status == CUGEN_OK               ? worker_read_answer(w, type)
                 : status == CUGEN_ERROR_INTERNAL ? ANSWER_NONSENSE
                                                  : ANSWER_DIED;
       return CUGEN_OK;
     }
     if (w->options.interrupted && w->options.interrupted(w->options.context)) {
-      stop(w, end - clock_seconds() + thread_patience, NULL);
+      worker_stop(w, end - clock_seconds() + thread_patience, NULL);
       return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
     }
     if (until > 0 && clock_seconds() > until) return give_up_data(w, err);
@@ -208,7 +208,7 @@ static int send_and_await(struct worker *w, enum message_type type, const struct
   int status = wire_send(w->socket, type, payload, fd, &why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   *answer = status == CUGEN_ERROR_INTERNAL ? ANSWER_TIMEOUT : ANSWER_DIED;
-  return status ? CUGEN_OK : await(w, timeout, until, answer, err);
+  return status ? CUGEN_OK : worker_await(w, timeout, until, answer, err);
 }
 
 /* Ends a worker that did not answer as it should, and returns the reason as the error. */
@@ -220,7 +220,7 @@ static int bury(struct worker *w, enum answer answer, enum message_type type, co
   struct text how = {0};
   const char *place = w->thread ? "thread" : "process";
   if (w->thread) text_add(&how, "in this process");
-  stop(w, thread_patience, &how);
+  worker_stop(w, thread_patience, &how);
   const struct fault fault = read_fault(w);
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
@@ -265,7 +265,7 @@ static const char *read_identity(const struct worker *w) {
   return wire_get_string(&reader);
 }
 
-static int send_identity(struct worker *w, cugen_error *err) {
+static int worker_send_identity(struct worker *w, cugen_error *err) {
   struct text identity = {0}, payload = {0};
   wire_identity(&identity);
   wire_put_string(&payload, text_get(&identity));
@@ -295,7 +295,7 @@ static int check_identity(struct worker *w, enum answer answer, cugen_error *err
   wire_identity(&identity);
   if (answer != ANSWER_DONE) {
     if (answer == ANSWER_TIMEOUT) text_addf(&how, "silent for %g s", open_timeout);
-    stop(w, thread_patience, how.length ? NULL : &how);
+    worker_stop(w, thread_patience, how.length ? NULL : &how);
     status = error_set(err, CUGEN_ERROR_MISSING, "%s does not answer as the worker of this %s (%s)\n" WAYS_OUT,
                        w->options.program, text_get(&identity), text_get(&how));
   } else if (strcmp(read_identity(w), text_get(&identity)) != 0) {
@@ -309,28 +309,28 @@ static int check_identity(struct worker *w, enum answer answer, cugen_error *err
   return status;
 }
 
-static int launch(struct worker *w, cugen_error *err) {
-  stop(w, thread_patience, NULL);
+static int worker_launch(struct worker *w, cugen_error *err) {
+  worker_stop(w, thread_patience, NULL);
   int status = start_worker(w, err);
   if (!status) status = wire_limit(w->socket, err);
-  return status ? status : send_identity(w, err);
+  return status ? status : worker_send_identity(w, err);
 }
 
 /* Starts to open the device, which takes some tenths of a second for a GPU. The answers are awaited
    when the worker is needed. */
-static int begin(struct worker *w, cugen_error *err) {
-  int status = w->looked && is_idle(w) ? CUGEN_OK : launch(w, err);
+static int tune_worker_begin(struct worker *w, cugen_error *err) {
+  int status = w->looked && is_idle(w) ? CUGEN_OK : worker_launch(w, err);
   w->looked = false;
   if (!status) status = send_device(w, err);
   w->begun = !status;
-  if (status) stop(w, thread_patience, NULL);
+  if (status) worker_stop(w, thread_patience, NULL);
   return status;
 }
 
-static int await_identity(struct worker *w, cugen_error *err) {
+static int worker_await_identity(struct worker *w, cugen_error *err) {
   enum answer answer = ANSWER_DIED;
   if (w->greeted) return CUGEN_OK;
-  int status = await(w, open_timeout, 0, &answer, err);
+  int status = worker_await(w, open_timeout, 0, &answer, err);
   if (!status) status = check_identity(w, answer, err);
   w->greeted = !status;
   return status;
@@ -338,23 +338,23 @@ static int await_identity(struct worker *w, cugen_error *err) {
 
 static int await_opening(struct worker *w, cugen_error *err) {
   enum answer answer = ANSWER_DIED;
-  int status = await_identity(w, err);
-  if (!status) status = await(w, open_timeout, 0, &answer, err);
+  int status = worker_await_identity(w, err);
+  if (!status) status = worker_await(w, open_timeout, 0, &answer, err);
   return status ? status : expect_done(w, answer, MESSAGE_OPEN, open_timeout, "opening the device", err);
 }
 
-static int start(struct worker *w, cugen_error *err) {
+static int worker_start(struct worker *w, cugen_error *err) {
   if ((w->pid || w->thread) && !w->begun && is_idle(w)) return CUGEN_OK;
-  int status = w->begun ? CUGEN_OK : begin(w, err);
+  int status = w->begun ? CUGEN_OK : tune_worker_begin(w, err);
   if (!status) status = await_opening(w, err);
   w->begun = false;
-  if (status) stop(w, thread_patience, NULL);
+  if (status) worker_stop(w, thread_patience, NULL);
   return status;
 }
 
 void worker_begin(struct worker *w) {
   cugen_error ignored; /* the error comes again when the worker is needed */
-  if (!w->options.in_process) begin(w, &ignored);
+  if (!w->options.in_process) tune_worker_begin(w, &ignored);
 }
 
 static int send_gpus(struct worker *w, cugen_error *err) {
@@ -379,9 +379,9 @@ static int read_gpus(const struct worker *w, struct device_description **out) {
 void worker_ask_gpus(struct worker *w) {
   /* The error comes again when the worker is needed, or when this process looks for GPUs. */
   cugen_error ignored;
-  int status = launch(w, &ignored);
+  int status = worker_launch(w, &ignored);
   if (!status) status = send_gpus(w, &ignored);
-  if (status) stop(w, thread_patience, NULL);
+  if (status) worker_stop(w, thread_patience, NULL);
 }
 
 int worker_take_gpus(struct worker *w, struct device_description **out) {
@@ -389,10 +389,10 @@ int worker_take_gpus(struct worker *w, struct device_description **out) {
   cugen_error ignored;
   *out = NULL;
   if (!w->pid) return 0;
-  int status = await_identity(w, &ignored);
-  if (!status) status = await(w, open_timeout, 0, &answer, &ignored);
+  int status = worker_await_identity(w, &ignored);
+  if (!status) status = worker_await(w, open_timeout, 0, &answer, &ignored);
   w->looked = !status && answer == ANSWER_DONE;
-  if (!w->looked) stop(w, thread_patience, NULL);
+  if (!w->looked) worker_stop(w, thread_patience, NULL);
   return w->looked ? read_gpus(w, out) : 0;
 }
 
@@ -446,7 +446,7 @@ static const char *hint(const char *who, const struct fault *fault) {
 static int blame(struct worker *w, enum answer answer, double limit, cugen_error *err) {
   struct text who = {0}, how = {0};
   text_add(&who, doing(w));
-  bool ended = stop(w, thread_patience, &how);
+  bool ended = worker_stop(w, thread_patience, &how);
   const struct fault fault = read_fault(w);
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
@@ -469,7 +469,7 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
    thread is not usable any more if the device failed. */
 static int drop_worker(struct worker *w, int status, const cugen_error *err) {
   if (w->thread && status == CUGEN_ERROR_DEVICE) w->lost = *err;
-  stop(w, thread_patience, NULL);
+  worker_stop(w, thread_patience, NULL);
   return status;
 }
 
@@ -578,7 +578,7 @@ static void set_reason(struct worker_result *out, const char *reason) {
 }
 
 /* Marks a thread as unusable where a process would be replaced. */
-static void lose(struct worker *w, const struct worker_job *job, const char *why, const char *left) {
+static void worker_lose(struct worker *w, const struct worker_job *job, const char *why, const char *left) {
   error_set(
       &w->lost, CUGEN_ERROR_DEVICE,
       "tuning in this process ended at '%s': %s; %s. It is remembered as failed, and what was measured before it "
@@ -592,7 +592,7 @@ static void lose(struct worker *w, const struct worker_job *job, const char *why
 static void read_death(struct worker *w, struct worker_result *out) {
   struct text how = {0}, reason = {0};
   if (w->thread) text_add(&how, "the worker thread gave up");
-  stop(w, thread_patience, &how);
+  worker_stop(w, thread_patience, &how);
   const struct fault fault = read_fault(w);
   out->cause = fault.cause;
   out->outcome = *doing(w) ? CUGEN_OUTCOME_WRONG : cause_outcome(fault.cause);
@@ -607,16 +607,16 @@ static void read_death(struct worker *w, struct worker_result *out) {
 
 static void read_timeout(struct worker *w, const struct worker_job *job, struct worker_result *out) {
   struct text text = {0};
-  bool ended = stop(w, thread_patience, NULL);
+  bool ended = worker_stop(w, thread_patience, NULL);
   out->outcome = CUGEN_OUTCOME_TIMEOUT;
   text_addf(&text, "%s%sdid not end within %g s", doing(w), *doing(w) ? " " : "", job->timeout);
   set_reason(out, text_get(&text));
   text_free(&text);
-  if (!ended) lose(w, job, out->reason, "its thread and the device stay busy until it does");
+  if (!ended) worker_lose(w, job, out->reason, "its thread and the device stay busy until it does");
 }
 
 static void read_nonsense(struct worker *w, struct worker_result *out) {
-  stop(w, thread_patience, NULL);
+  worker_stop(w, thread_patience, NULL);
   *out = (struct worker_result){.outcome = CUGEN_OUTCOME_TRAP};
   set_reason(out, "the worker process no longer made sense after running the variant");
 }
@@ -674,7 +674,7 @@ static void add_printed(const struct worker *w, struct worker_result *out) {
 
 /* ---- The report, which any kernel may have overwritten ---- */
 
-static void make_plain(char *text, size_t size) {
+static void worker_make_plain(char *text, size_t size) {
   text[size - 1] = '\0';
   for (; *text; text++)
     if (*text < ' ' || *text > '~') *text = '?';
@@ -684,8 +684,8 @@ static void make_plain_finding(struct watch_finding *f) {
   const bool told = (unsigned)f->kind <= CUGEN_FINDING_SHARED_LIMIT && f->kind != CUGEN_FINDING_WRONG;
   if (!told) f->kind = CUGEN_FINDING_TRAP;
   if (f->element < 0) f->element = 0;
-  make_plain(f->array, sizeof f->array);
-  make_plain(f->text, sizeof f->text);
+  worker_make_plain(f->array, sizeof f->array);
+  worker_make_plain(f->text, sizeof f->text);
 }
 
 static void make_sense(struct watch_report *report) {
@@ -695,11 +695,11 @@ static void make_sense(struct watch_report *report) {
   for (uint32_t i = 0; i < report->launch_count; i++) {
     struct launch_counters *launch = &report->launches[i];
     if (launch->count > WATCH_MOST_COUNTERS) launch->count = WATCH_MOST_COUNTERS;
-    for (size_t k = 0; k < launch->count; k++) make_plain(launch->counters[k].array, WATCH_NAME);
+    for (size_t k = 0; k < launch->count; k++) worker_make_plain(launch->counters[k].array, WATCH_NAME);
   }
 }
 
-static int run_job(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
+static int worker_run_job(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
   struct text payload = {0};
   enum answer answer;
   bool dying = false;
@@ -724,8 +724,8 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   case ANSWER_TIMEOUT: read_timeout(w, job, out); break;
   case ANSWER_NONSENSE: read_nonsense(w, out); break;
   }
-  if (dying && w->thread) lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
-  if (dying) stop(w, thread_patience, NULL);
+  if (dying && w->thread) worker_lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
+  if (dying) worker_stop(w, thread_patience, NULL);
   if (job->watched) make_sense(&w->shared->report); /* the process does not write to it any more */
   if (out->outcome) add_printed(w, out);
   out->on_check = out->outcome && job->check && w->shared->on_check;
@@ -737,10 +737,10 @@ int worker_run(struct worker *w, const struct worker_job *job, struct worker_res
   *out = (struct worker_result){0};
   *failed = NULL;
   int status = worker_usable(w, err);
-  if (!status) status = start(w, err);
+  if (!status) status = worker_start(w, err);
   if (!status) status = give_datasets(w, job, failed, err);
   double begin = clock_seconds();
-  if (!status) status = run_job(w, job, out, err);
+  if (!status) status = worker_run_job(w, job, out, err);
   out->seconds = clock_seconds() - begin;
   return status;
 }

@@ -43,7 +43,7 @@ struct server {
 
 /* ---- Failures ---- */
 
-static void fail(struct worker_result *result, cugen_outcome outcome, const cugen_error *err) {
+static void worker_main_fail(struct worker_result *result, cugen_outcome outcome, const cugen_error *err) {
   result->outcome = outcome;
   result->cause = err->cause;
   size_t length = strnlen(err->message, sizeof result->reason - 1);
@@ -61,7 +61,7 @@ struct job {
   struct compiled real_compiled, check_compiled;
 };
 
-static void job_free(struct job *job) {
+static void worker_main_job_free(struct job *job) {
   kernel_spec_free(&job->real_spec);
   kernel_spec_free(&job->check_spec);
   compiled_free(&job->real_compiled);
@@ -97,7 +97,7 @@ static bool is_isolated(const struct server *s) {
   return !s->place->embedded && s->device->ops->capabilities & DEVICE_IN_PROCESS;
 }
 
-static int launch_once(void *call, cugen_error *err) {
+static int worker_main_launch_once(void *call, cugen_error *err) {
   return call_launch(call, err);
 }
 
@@ -113,7 +113,7 @@ static bool keep_inputs(struct device *device, struct dataset *dataset, struct w
   cugen_error err = {0};
   if (dataset_restore(device, dataset, &err) == CUGEN_OK) return true;
   if (result->outcome == CUGEN_OUTCOME_OK || result->outcome == CUGEN_OUTCOME_WRONG)
-    fail(result, CUGEN_OUTCOME_WRONG, &err);
+    worker_main_fail(result, CUGEN_OUTCOME_WRONG, &err);
   return false;
 }
 
@@ -122,7 +122,7 @@ static void note_outputs(struct device *device, struct dataset *dataset, bool ag
   const uint64_t before = result->outputs;
   const bool compares = again && result->has_outputs;
   cugen_error err = {0};
-  if (dataset_outputs(device, dataset, &result->outputs, &err)) fail(result, cause_outcome(err.cause), &err);
+  if (dataset_outputs(device, dataset, &result->outputs, &err)) worker_main_fail(result, cause_outcome(err.cause), &err);
   result->has_outputs = result->outcome == CUGEN_OUTCOME_OK;
   result->varies |= compares && result->has_outputs && result->outputs != before;
 }
@@ -136,11 +136,11 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
   if (!status) status = dataset_prepare(device, dataset, spec, again, &err);
   if (!status) status = call_poison(call, &err);
-  if (status) fail(result, CUGEN_OUTCOME_LAUNCH, &err);
-  if (!status && (status = device->ops->time(device, launch_once, call, seconds, &err)) != CUGEN_OK)
-    fail(result, cause_outcome(err.cause), &err);
+  if (status) worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+  if (!status && (status = device->ops->time(device, worker_main_launch_once, call, seconds, &err)) != CUGEN_OK)
+    worker_main_fail(result, cause_outcome(err.cause), &err);
   if (!status && (status = dataset_verify(device, dataset, spec, &result->error, &err)) != CUGEN_OK)
-    fail(result, err.cause == CUGEN_CAUSE_BOUNDS ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
+    worker_main_fail(result, err.cause == CUGEN_CAUSE_BOUNDS ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
   if (!status) note_outputs(device, dataset, again, result);
   bool kept = keep_inputs(device, dataset, result);
   call_free(call);
@@ -148,10 +148,10 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
 }
 
 /* Adds the place and an advice to the reason of a failure. */
-static bool fail_at(const char *where, const char *advice, struct worker_result *result) {
+static bool worker_main_fail_at(const char *where, const char *advice, struct worker_result *result) {
   cugen_error err = {0};
   error_set_cause(&err, CUGEN_ERROR_WRONG, result->cause, "%s: %.800s%s", where, result->reason, advice);
-  fail(result, result->outcome, &err);
+  worker_main_fail(result, result->outcome, &err);
   return false;
 }
 
@@ -162,7 +162,7 @@ static bool verify_twice(const struct server *s, struct plan *plan, const struct
   if (!verify_on(s->device, plan, spec, false, dataset, result, seconds)) return false;
   if (is_isolated(s)) isolate_mark(); /* text printed by the first launch is shown only once */
   return verify_on(s->device, plan, spec, true, dataset, result, seconds) ||
-         fail_at("in a second launch", "", result);
+         worker_main_fail_at("in a second launch", "", result);
 }
 
 /* Verifies once more with the blocks in reverse order, if the device can do so and a run is short.
@@ -179,7 +179,7 @@ static void verify_reversed(const struct server *s, struct plan *plan, const str
   if (right || result->cause == CUGEN_CAUSE_UNSUPPORTED)
     *result = found;
   else
-    fail_at("with its blocks in reverse order", "; a GPU runs blocks in any order, and no result may depend on it",
+    worker_main_fail_at("with its blocks in reverse order", "; a GPU runs blocks in any order, and no result may depend on it",
             result);
 }
 
@@ -188,7 +188,7 @@ struct renewing {
   struct dataset *dataset;
 };
 
-static int renew(void *context, size_t set, cugen_error *err) {
+static int worker_main_renew(void *context, size_t set, cugen_error *err) {
   const struct renewing *r = context;
   return dataset_renew(r->device, r->dataset, set, err);
 }
@@ -205,7 +205,7 @@ static void time_on(const struct server *s, struct plan *plan, struct dataset *d
   cugen_error err = {0};
   struct call *calls[DATASET_MOST_SETS] = {0};
   struct renewing renewing = {device, dataset};
-  const struct measure_renewal renewal = {renew, &renewing};
+  const struct measure_renewal renewal = {worker_main_renew, &renewing};
   const bool changes = dataset_changes(dataset);
   int status = changes ? dataset_keep(device, dataset, &err) : CUGEN_OK;
   for (size_t i = 0; i < dataset->set_count && !status; i++)
@@ -218,10 +218,10 @@ static void time_on(const struct server *s, struct plan *plan, struct dataset *d
   if (!status && options->energy > 0 && !result->measurement.dropped)
     status = energy_measure(device, calls, dataset->set_count, changes ? &renewal : NULL, options->energy,
                             &result->measurement, &err);
-  if (status) fail(result, cause_outcome(err.cause), &err);
+  if (status) worker_main_fail(result, cause_outcome(err.cause), &err);
   if (!status && dataset_guards(device, dataset, &err)) {
     error_prefix(&err, "in a later launch");
-    fail(result, CUGEN_OUTCOME_BOUNDS, &err);
+    worker_main_fail(result, CUGEN_OUTCOME_BOUNDS, &err);
   }
   if (result->outcome == CUGEN_OUTCOME_OK && !changes) note_outputs(device, dataset, true, result);
   for (size_t i = 0; i < dataset->set_count; i++) call_free(calls[i]);
@@ -232,7 +232,7 @@ static bool with_plan(struct server *s, const struct kernel_spec *spec, const st
                       struct worker_result *result, struct plan **plan) {
   cugen_error err = {0};
   if (plan_open(s->device, spec, compiled, plan, &err) == CUGEN_OK) return true;
-  fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+  worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
   return false;
 }
 
@@ -264,7 +264,7 @@ static void count_on(struct device *device, struct plan *plan, struct dataset *d
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
   if (!status) status = dataset_renew(device, dataset, 0, &err);
   if (!status) status = launch_and_wait(device, call, &err);
-  if (status) fail(result, cause_outcome(err.cause), &err);
+  if (status) worker_main_fail(result, cause_outcome(err.cause), &err);
   call_free(call);
 }
 
@@ -276,7 +276,7 @@ static bool only_counts(const struct watch_report *report) {
 static bool load_judges(struct server *s, struct dataset *dataset, struct worker_result *result) {
   cugen_error err = {0};
   if (!dataset || dataset_load(s->device, dataset, &err) == CUGEN_OK) return true;
-  fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+  worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
   return false;
 }
 
@@ -284,7 +284,7 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
   struct plan *plan = NULL;
   cugen_error err = {0};
   if (!s->shared || !s->device->ops->watch || name_buffers(s->device, real, &err)) {
-    fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+    worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
     return;
   }
   if (!load_judges(s, real, result) || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
@@ -300,7 +300,7 @@ struct plans {
   struct plan *check, *real;
 };
 
-static bool load_check(struct server *s, const struct job *job, struct worker_result *result, struct plans *plans) {
+static bool worker_main_load_check(struct server *s, const struct job *job, struct worker_result *result, struct plans *plans) {
   const struct compiled *compiled = job->shared ? &job->real_compiled : &job->check_compiled;
   return plans->check || with_plan(s, &job->check_spec, compiled, result, &plans->check);
 }
@@ -310,10 +310,10 @@ static bool load_real(struct server *s, const struct job *job, struct worker_res
 }
 
 /* Loads everything at once, because in a jail nothing can be loaded after a kernel has run. */
-static bool load_all(struct server *s, const struct job *job, struct dataset *check, struct dataset *real,
+static bool worker_main_load_all(struct server *s, const struct job *job, struct dataset *check, struct dataset *real,
                      struct worker_result *result, struct plans *plans) {
   return load_judges(s, check, result) && load_judges(s, real, result) &&
-         (!check || load_check(s, job, result, plans)) && load_real(s, job, result, plans);
+         (!check || worker_main_load_check(s, job, result, plans)) && load_real(s, job, result, plans);
 }
 
 /* *seconds: duration of the run that was verified. */
@@ -334,16 +334,16 @@ static void note_check(const struct server *s, bool runs) {
   if (s->shared) s->shared->on_check = runs;
 }
 
-static void run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
+static void worker_main_run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
                         struct worker_result *result) {
   struct plans plans = {NULL, NULL};
   double seconds = 0, real_seconds = 0;
   if (!job->verify) check = NULL;
-  bool right = !is_isolated(s) || load_all(s, job, check, real, result, &plans);
+  bool right = !is_isolated(s) || worker_main_load_all(s, job, check, real, result, &plans);
   if (right && check) {
     note_check(s, true);
     right =
-        load_check(s, job, result, &plans) && verify_twice(s, plans.check, &job->check_spec, check, result, &seconds);
+        worker_main_load_check(s, job, result, &plans) && verify_twice(s, plans.check, &job->check_spec, check, result, &seconds);
     if (right) note_check(s, false);
   }
   if (right && load_real(s, job, result, &plans))
@@ -373,7 +373,7 @@ static void run_task(void *context, void *result) {
   if (t->job->watched)
     watch_variant(t->server, t->job, t->real, result);
   else
-    run_variant(t->server, t->job, t->check, t->real, result);
+    worker_main_run_variant(t->server, t->job, t->check, t->real, result);
 }
 
 /* Checks and restores the buffers that this process shares with the variant's process, whatever
@@ -384,7 +384,7 @@ static void make_whole(struct server *s, struct dataset *dataset, struct worker_
   if (!dataset) return;
   if (dataset_guards(s->device, dataset, &err) && result->outcome == CUGEN_OUTCOME_OK) {
     error_prefix(&err, "in a later launch");
-    fail(result, CUGEN_OUTCOME_BOUNDS, &err);
+    worker_main_fail(result, CUGEN_OUTCOME_BOUNDS, &err);
   }
   keep_inputs(s->device, dataset, result);
 }
@@ -412,7 +412,7 @@ static int run_isolated(struct server *s, struct task *task, struct worker_resul
   return CUGEN_OK;
 }
 
-static int run_job(struct server *s, struct job *job, struct worker_result *result, cugen_error *err) {
+static int worker_main_run_job(struct server *s, struct job *job, struct worker_result *result, cugen_error *err) {
   struct task task = {s, job, find_dataset(s, job->check_id), find_dataset(s, job->real_id)};
   int status = CUGEN_OK;
   if (!task.real)
@@ -491,7 +491,7 @@ static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_erro
 }
 
 /* Lists all GPUs, or returns an error, in which case the coordinator looks for GPUs itself. */
-static int list_gpus(struct server *s, struct wire_reader *reader, struct text *payload, cugen_error *err) {
+static int worker_main_list_gpus(struct server *s, struct wire_reader *reader, struct text *payload, cugen_error *err) {
   struct device_description gpu;
   int status = open_toolkit(s, reader, err);
   const int count = status ? 0 : cuda_device_ops.count(s->toolkit, err);
@@ -515,7 +515,7 @@ static void start_nvml(const struct server *s) {
 static int answer_gpus(struct server *s, struct wire_reader *reader, cugen_error *err) {
   struct text payload = {0};
   cugen_error why = {0};
-  int status = list_gpus(s, reader, &payload, &why);
+  int status = worker_main_list_gpus(s, reader, &payload, &why);
   const bool any = status == CUGEN_OK;
   status = any ? answer_done(s, &payload, err) : answer_error(s, &why, err);
   text_free(&payload);
@@ -530,7 +530,7 @@ static void harden(void) {
   setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});
 }
 
-static int open_device(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
+static int worker_main_open_device(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
   const struct device_ops *ops;
   struct device_options device = {
       .context = s->place->context, .embedded = s->place->embedded, .stop = s->place->stop};
@@ -595,7 +595,7 @@ static int read_generators(struct wire_reader *reader, struct dataset_parts *par
   return status;
 }
 
-static int read_verify(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
+static int worker_main_read_verify(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
   if (!wire_get_int(reader)) return CUGEN_OK;
   /* Copied, because it outlives the message. */
   parts->verify_name = strdup(wire_get_string(reader));
@@ -631,7 +631,7 @@ static int read_dataset(struct wire_reader *reader, struct dataset_parts *parts,
   request->reference_name = has_reference ? wire_get_string(reader) : "";
   if (!status && has_reference) status = wire_get_spec(reader, &parts->reference, err);
   if (!status && has_reference) status = wire_get_compiled(reader, &parts->compiled, err);
-  if (!status) status = read_verify(reader, parts, err);
+  if (!status) status = worker_main_read_verify(reader, parts, err);
   if (!status) status = read_kernels(reader, parts, err);
   if (!status) status = read_generators(reader, parts, err);
   request->spec = &parts->spec;
@@ -658,7 +658,7 @@ static void dataset_parts_free(struct dataset_parts *parts) {
 
 /* Decides, once for all datasets, what fills, digests and compares: the data kernels, if there are
    any and they prove to compute the same as the host; otherwise the host. */
-static int take_kernels(struct server *s, struct dataset_request *request, cugen_error *err) {
+static int worker_main_take_kernels(struct server *s, struct dataset_request *request, cugen_error *err) {
   bool same = true;
   int status = CUGEN_OK;
   if (!s->kernels && !s->kernels_refused && request->has_kernels) {
@@ -682,7 +682,7 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   parts->request.doing = s->shared ? s->shared->doing : NULL; /* where the coordinator reads it */
   if (is_isolated(s)) parts->request.apart = run_apart, parts->request.apart_context = s;
   gpu_lock_take(s->lock);
-  if (!status) status = take_kernels(s, &parts->request, err);
+  if (!status) status = worker_main_take_kernels(s, &parts->request, err);
   if (!status) status = take_dataset(s, &parts->request, err);
   if (!status) {
     struct dataset_parts **kept = &s->parts[parts->request.timed], *replaced = *kept;
@@ -706,12 +706,12 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
   struct job job = {0};
   struct worker_result result = {0};
   int status = read_job(reader, &job, err);
-  if (!status) status = run_job(s, &job, &result, err);
+  if (!status) status = worker_main_run_job(s, &job, &result, err);
   /* A kernel in the jail cannot cause this. */
   if (!status && result.outcome && result.cause == CUGEN_CAUSE_DEVICE_LOST)
     status = error_set_cause(err, CUGEN_ERROR_DEVICE, result.cause,
                              "the device is gone: %s\nEverything measured is kept.", result.reason);
-  job_free(&job);
+  worker_main_job_free(&job);
   if (status) return status;
   struct text payload = {0};
   wire_put_int(&payload, result.outcome != CUGEN_OUTCOME_OK && is_beyond_use(s));
@@ -751,7 +751,7 @@ static int serve_one(struct server *s, enum message_type type, const struct text
     return answer_error(s, &why, err);
   }
   switch (type) {
-  case MESSAGE_OPEN: status = open_device(s, &reader, fd, &why); break;
+  case MESSAGE_OPEN: status = worker_main_open_device(s, &reader, fd, &why); break;
   case MESSAGE_DATASET: status = open_dataset(s, &reader, fd, &why); break;
   case MESSAGE_VARIANT:
     status = answer_variant(s, &reader, &why);

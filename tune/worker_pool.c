@@ -28,16 +28,16 @@ struct worker_pool {
   atomic_bool stop;
 };
 
-static bool is_stopped(void *context) {
+static bool worker_pool_is_stopped(void *context) {
   const struct worker_pool *pool = context;
   return pool->stop;
 }
 
-static void run(struct member *m) {
+static void worker_pool_run(struct member *m) {
   m->status = worker_run(m->worker, m->job, &m->result, &m->failed, &m->error);
 }
 
-static void *thread_main(void *context) {
+static void *worker_pool_thread_main(void *context) {
   struct member *m = context;
   struct worker_pool *pool = m->pool;
   pthread_mutex_lock(&pool->mutex);
@@ -45,7 +45,7 @@ static void *thread_main(void *context) {
     while (!pool->quit && (!m->job || m->ended)) pthread_cond_wait(&pool->given, &pool->mutex);
     if (pool->quit) break;
     pthread_mutex_unlock(&pool->mutex);
-    run(m);
+    worker_pool_run(m);
     pthread_mutex_lock(&pool->mutex);
     m->ended = true;
     pthread_mutex_unlock(&pool->mutex);
@@ -62,7 +62,7 @@ static int open_member(struct worker_pool *pool, size_t i, cugen_error *err) {
   struct member *m = &pool->members[i];
   struct worker_options options = pool->options.worker;
   options.device = pool->options.devices[i];
-  options.interrupted = is_stopped;
+  options.interrupted = worker_pool_is_stopped;
   options.context = pool;
   m->pool = pool;
   if (i == 0 && pool->options.looked) m->worker = atomic_exchange(pool->options.looked, NULL);
@@ -70,7 +70,7 @@ static int open_member(struct worker_pool *pool, size_t i, cugen_error *err) {
   int status = m->worker ? CUGEN_OK : worker_open(&options, &m->worker, err);
   if (status) return status;
   worker_begin(m->worker);
-  m->has_thread = pthread_create(&m->thread, NULL, thread_main, m) == 0;
+  m->has_thread = pthread_create(&m->thread, NULL, worker_pool_thread_main, m) == 0;
   return m->has_thread ? CUGEN_OK
                        : error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread for %s", options.device);
 }

@@ -22,15 +22,15 @@ struct worker_thread {
   atomic_int owners;
 };
 
-static void release(struct worker_thread *t) {
+static void worker_thread_release(struct worker_thread *t) {
   if (atomic_fetch_sub(&t->owners, 1) == 1) free(t);
 }
 
-static void *serve(void *context) {
+static void *worker_thread_serve(void *context) {
   struct worker_thread *t = context;
   worker_serve(t->socket, &t->place);
   close(t->socket);
-  release(t);
+  worker_thread_release(t);
   return NULL;
 }
 
@@ -42,7 +42,7 @@ static int start_without_signals(struct worker_thread *t) {
   sigfillset(&all);
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&all, own[i]);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  int failed = pthread_create(&t->thread, NULL, serve, t);
+  int failed = pthread_create(&t->thread, NULL, worker_thread_serve, t);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return failed;
 }
@@ -81,6 +81,6 @@ bool worker_thread_end(struct worker_thread *t, double seconds) {
   atomic_store(&t->stop, true);
   bool ended = pthread_timedjoin_np(t->thread, NULL, &until) == 0;
   if (!ended) pthread_detach(t->thread);
-  release(t);
+  worker_thread_release(t);
   return ended;
 }

@@ -30,7 +30,7 @@ static int read_dtype(const struct reading *r) {
   return read_word(r->build, r->argument->line, r->what, scalar ? passed : dtype_names, &r->argument->dtype);
 }
 
-static int read_shape(const struct reading *r) {
+static int argument_read_shape(const struct reading *r) {
   struct config_argument *argument = r->argument;
   return read_exprs(r->build, argument->line, r->what, KERNEL_MAX_RANK, argument->shape, &argument->rank);
 }
@@ -72,7 +72,7 @@ static int read_fields_attribute(const struct reading *r) {
   return read_struct_fields(r->build, r->argument, r->what);
 }
 
-static int read_memory(const struct reading *r) {
+static int argument_read_memory(const struct reading *r) {
   const char *names[MEMORY_KIND_COUNT + 1] = {NULL};
   memcpy(names, memory_kind_names, sizeof memory_kind_names);
   return read_word(r->build, r->argument->line, r->what, names, &r->argument->memory);
@@ -86,7 +86,7 @@ static int read_access(const struct reading *r) {
   return read_word(r->build, r->argument->line, r->what, words, &r->argument->access);
 }
 
-static int read_address(const struct reading *r) {
+static int argument_read_address(const struct reading *r) {
   const char *names[ADDRESS_KIND_COUNT + 1] = {NULL};
   memcpy(names, address_kind_names, sizeof address_kind_names);
   return read_word(r->build, r->argument->line, r->what, names, &r->argument->address);
@@ -127,16 +127,16 @@ static const struct attribute {
   int (*read)(const struct reading *r);
 } attributes[] = {
     {"dtype", BUFFER | SCALAR, read_dtype},
-    {"shape", BUFFER, read_shape},
+    {"shape", BUFFER, argument_read_shape},
     {"layout", BUFFER, read_layout},
     {"pitch", BUFFER, read_pitch},
     {"fill", INPUT | INOUT | CONSTANT | SCRATCH, read_fill},
     {"values", INPUT | INOUT | CONSTANT, read_values_attribute},
     {"file", INPUT | INOUT | CONSTANT, read_file_attribute},
     {"generator", INPUT | INOUT | CONSTANT, read_generator_attribute},
-    {"memory", INPUT | OUTPUT | INOUT | SCRATCH, read_memory},
+    {"memory", INPUT | OUTPUT | INOUT | SCRATCH, argument_read_memory},
     {"access", INPUT | OUTPUT | INOUT | CONSTANT, read_access},
-    {"address", INPUT, read_address},
+    {"address", INPUT, argument_read_address},
     {"overwrite", INPUT, read_overwrite},
     {"tolerance", OUTPUT | INOUT, read_tolerance},
     {"norm", OUTPUT | INOUT, read_norm},
@@ -216,7 +216,7 @@ static int complete_buffer(struct build *build, const struct config_argument *ar
                     dtype ? "shape: shape = { \"M\", \"N\" }" : "dtype: dtype = \"f32\"");
 }
 
-static int add_name(struct build *build, const struct config_argument *argument) {
+static int argument_add_name(struct build *build, const struct config_argument *argument) {
   bool passes = argument->kind == CUGEN_ARGUMENT_SCALAR && !argument->value && !argument->struct_name;
   return scope_add(build, &(struct scope_name){.name = argument->name,
                                                .role = ROLE_ARGUMENT,
@@ -239,7 +239,7 @@ bool is_argument(enum keyword_id id) {
   return false;
 }
 
-static cugen_argument_kind kind_of(enum keyword_id id) {
+static cugen_argument_kind argument_kind_of(enum keyword_id id) {
   size_t i = 0;
   while (kinds[i].keyword != id) i++;
   return kinds[i].kind;
@@ -259,13 +259,13 @@ static int read_table(struct build *build, struct config_argument *out, const ch
 int read_argument(struct build *build, const struct list *list, const struct item *item,
                   struct config_argument *out) {
   const struct keyword *keyword = item->declaration->keyword;
-  *out = (struct config_argument){.kind = kind_of(keyword->id), .line = item->declaration->line};
+  *out = (struct config_argument){.kind = argument_kind_of(keyword->id), .line = item->declaration->line};
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
   list_push(build, list, item);
   int status = read_table(build, out, keyword->name);
   lua_pop(build->L, 1);
-  return status ? status : add_name(build, out);
+  return status ? status : argument_add_name(build, out);
 }
 
 int read_own_scalar(struct build *build, const struct list *list, const struct item *item,

@@ -84,7 +84,7 @@ static int run_chunk(struct includes *includes, const char *content, size_t leng
   return status ? status : sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
 }
 
-static int run(struct includes *includes, const char *content, size_t length, cugen_error *err) {
+static int config_run(struct includes *includes, const char *content, size_t length, cugen_error *err) {
   int status = run_chunk(includes, content, length, err);
   if (status && includes->failed) status = error_copy(err, &includes->error);
   if (status) suggest_repair(err);
@@ -113,7 +113,7 @@ static struct config *new_config(const char *path, bool shipped) {
   return config;
 }
 
-static int parse(const struct sources *sources, const struct included_file *file, const struct text *content,
+static int config_config_parse(const struct sources *sources, const struct included_file *file, const struct text *content,
                  struct config **out, cugen_error *err) {
   struct config *config = new_config(file->path, file->shipped);
   *out = NULL;
@@ -122,7 +122,7 @@ static int parse(const struct sources *sources, const struct included_file *file
   includes.files[0] = (struct included_file){config->path, file->shipped};
   includes.open[0] = &includes.files[0];
   int status = sandbox_open(0, 0, &includes.sandbox, err);
-  if (!status) status = run(&includes, text_get(content), content->length, err);
+  if (!status) status = config_run(&includes, text_get(content), content->length, err);
   if (!status) status = build_config(config, includes.sandbox, err);
   sandbox_close(includes.sandbox);
   if (status)
@@ -138,7 +138,7 @@ int config_parse(const char *path, const char *content, size_t length, struct co
   text_add_n(&copy, content, length);
   *out = NULL;
   int status =
-      copy.failed ? error_memory(err) : parse(&beside, &(struct included_file){path, false}, &copy, out, err);
+      copy.failed ? error_memory(err) : config_config_parse(&beside, &(struct included_file){path, false}, &copy, out, err);
   text_free(&copy);
   return status;
 }
@@ -148,7 +148,7 @@ static bool is_kernel(const char *path) {
   return length > 3 && strcmp(path + length - 3, ".cu") == 0;
 }
 
-static int check_folders(const struct sources *sources, const struct config *config,
+static int config_check_folders(const struct sources *sources, const struct config *config,
                          const struct config_compile *compile, cugen_error *err) {
   for (size_t i = 0; i < compile->own_folders; i++) {
     bool found = false;
@@ -164,9 +164,9 @@ static int check_folders(const struct sources *sources, const struct config *con
 }
 
 static int check_all_folders(const struct sources *sources, const struct config *config, cugen_error *err) {
-  int status = check_folders(sources, config, &config->compile, err);
+  int status = config_check_folders(sources, config, &config->compile, err);
   for (size_t i = 0; i < config->implementation_count && !status; i++)
-    status = check_folders(sources, config, &config->implementations[i].compile, err);
+    status = config_check_folders(sources, config, &config->implementations[i].compile, err);
   return status;
 }
 
@@ -180,7 +180,7 @@ int config_open(const struct sources *sources, const char *name, struct config *
                        "%s is a kernel, and a config is expected: some ten lines of Lua that name the kernel, its "
                        "sizes and arguments (docs/config.md; 'Your own kernel' in README.md)",
                        text_get(&path));
-  if (!status) status = parse(sources, &(struct included_file){text_get(&path), shipped}, &content, out, err);
+  if (!status) status = config_config_parse(sources, &(struct included_file){text_get(&path), shipped}, &content, out, err);
   if (!status && (status = check_all_folders(sources, *out, err))) {
     config_close(*out);
     *out = NULL;

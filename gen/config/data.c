@@ -48,7 +48,7 @@ static const struct config_argument *find_before(const struct config *config, co
   return NULL;
 }
 
-static struct expr_symbol find_symbol(void *context, const char *name) {
+static struct expr_symbol data_find_symbol(void *context, const char *name) {
   struct reading *r = context;
   struct expr_symbol own = find_coordinate(r, name);
   if (own.kind == SYMBOL_UNKNOWN) {
@@ -62,20 +62,20 @@ static struct expr_symbol find_symbol(void *context, const char *name) {
 
 /* Lists the names of the config for suggestions, because they are more likely to be misspelt than
    the names of the element's indices. */
-static const char *const *list_names(void *context, size_t *count) {
+static const char *const *data_list_names(void *context, size_t *count) {
   return scope_names(((struct reading *)context)->build, count);
 }
 
-static bool has_data(const struct config_argument *argument) {
+static bool data_has_data(const struct config_argument *argument) {
   return argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_INOUT ||
          argument->kind == CUGEN_ARGUMENT_CONSTANT;
 }
 
-static bool find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why) {
+static bool data_find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why) {
   struct reading *r = context;
   const struct config *config = r->build->config;
   const struct config_argument *argument = find_before(config, name);
-  if (!argument || !has_data(argument)) {
+  if (!argument || !data_has_data(argument)) {
     text_addf(why, "\"%.100s\" is no input, inout or constant that is declared before \"%s\"", name,
               r->argument->name);
     return false;
@@ -106,8 +106,8 @@ static int read_expression(struct build *build, struct config_argument *argument
   if (strlen(source) > LONGEST_EXPRESSION)
     return build_fail(build, argument->line, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
   struct reading r = {.build = build, .argument = argument};
-  struct expr_scope scope = {find_symbol, list_names, &r};
-  status = expr_parse_elements(source, &scope, find_buffer, &expr, build->err);
+  struct expr_scope scope = {data_find_symbol, data_list_names, &r};
+  status = expr_parse_elements(source, &scope, data_find_buffer, &expr, build->err);
   if (status) return error_prefix_at(build->err, argument->line.path, argument->line.number, "%s", what), status;
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);
   argument->data.values = expr;
@@ -116,7 +116,7 @@ static int read_expression(struct build *build, struct config_argument *argument
 
 /* ---- values = { 1, 2, 1 } ---- */
 
-static int read_number(struct build *build, struct config_argument *argument, const char *what, lua_Integer number,
+static int data_read_number(struct build *build, struct config_argument *argument, const char *what, lua_Integer number,
                        struct value *out) {
   lua_State *L = build->L;
   if (lua_type(L, -1) == LUA_TTABLE)
@@ -139,7 +139,7 @@ static int read_list_values(struct build *build, struct config_argument *argumen
   if (!list) return build_memory(build);
   for (lua_Integer i = 1; i <= length && !status; i++) {
     lua_rawgeti(L, table, i);
-    status = read_number(build, argument, what, i, &list[i - 1]);
+    status = data_read_number(build, argument, what, i, &list[i - 1]);
     lua_pop(L, 1);
   }
   argument->data.list = list;
@@ -167,7 +167,7 @@ int read_data_generator(struct build *build, struct config_argument *argument, c
   if (!status) status = read_string(build, argument->line, what, &text);
   if (status) return status;
   for (size_t i = 0; i + 1 < build->config->argument_count; i++)
-    if (has_data(&build->config->arguments[i])) argument->data.reads |= 1u << i;
+    if (data_has_data(&build->config->arguments[i])) argument->data.reads |= 1u << i;
   return read_kernel_file(build, argument->line, what, text, &argument->data.file, &argument->data.generator);
 }
 
@@ -192,7 +192,7 @@ static void describe_values(const struct config *config, const struct config_dat
 
 /* Describes the numbers as doubles; a whole number that a double cannot hold exactly gets its
    remainder, too. */
-static void describe_list(const struct config_data *data, struct text *out) {
+static void data_describe_list(const struct config_data *data, struct text *out) {
   for (size_t i = 0; i < data->list_count; i++) {
     const struct value *value = &data->list[i];
     const bool whole = value->type == VALUE_INT, large = whole && llabs(value->integer / 2) >= INT64_C(1) << 52;
@@ -207,7 +207,7 @@ void config_data_describe(const struct config *config, size_t i, const struct va
   const struct config_data *data = &config->arguments[i].data;
   text_addf(out, "%d\n", (int)data->kind);
   if (data->kind == DATA_VALUES) describe_values(config, data, slots, out);
-  if (data->kind == DATA_LIST) describe_list(data, out);
+  if (data->kind == DATA_LIST) data_describe_list(data, out);
   if (data->kind == DATA_FILE) text_addf(out, "%s\n%s\n", data->file, content.hex);
   if (data->kind == DATA_GENERATOR) text_addf(out, "%s\n", content.hex);
   for (size_t k = 0; k < i; k++)

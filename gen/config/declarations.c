@@ -17,7 +17,7 @@ const struct keyword config_keywords[KEYWORD_COUNT] = {
 /* The addresses of these variables are keys of the Lua registry. */
 static const char list_key, metatable_key;
 
-static int refuse(lua_State *L, const struct keyword *keyword, const char *what) {
+static int declarations_refuse(lua_State *L, const struct keyword *keyword, const char *what) {
   return luaL_error(L, "%s %s: %s", keyword->name, what, keyword->example);
 }
 
@@ -45,7 +45,7 @@ static struct declaration *group_at(lua_State *L, int index) {
   return declaration && declaration->keyword->id == KEYWORD_include ? declaration : NULL;
 }
 
-static void append(lua_State *L, int list) {
+static void declarations_append(lua_State *L, int list) {
   lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
 }
 
@@ -57,7 +57,7 @@ static void append_group(lua_State *L, int list) {
   sandbox_charge(L, (size_t)count);
   for (lua_Integer i = 1; i <= count; i++) {
     lua_rawgeti(L, -1, i);
-    append(L, list);
+    declarations_append(L, list);
   }
   lua_pop(L, 2);
 }
@@ -84,7 +84,7 @@ static void copy_fields(lua_State *L, int from, int to) {
 }
 
 /* Replaces each include in the list at the index by its declarations; the result is a new table. */
-static void splice(lua_State *L, int index) {
+static void declarations_splice(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !has_group(L, index)) return;
   const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
   lua_newtable(L);
@@ -94,7 +94,7 @@ static void splice(lua_State *L, int index) {
     if (group_at(L, -1))
       append_group(L, list);
     else
-      append(L, list);
+      declarations_append(L, list);
   }
   copy_fields(L, index, list);
   lua_replace(L, index);
@@ -140,7 +140,7 @@ void declarations_group(lua_State *L, size_t before) {
     else if (group_at(L, -1))
       append_group(L, 1);
     else
-      append(L, 1);
+      declarations_append(L, 1);
   }
   struct declaration *group = push_declaration(L, &config_keywords[KEYWORD_include], VALUE_VALUE);
   group->valued = group->complete = group->attached =
@@ -148,12 +148,12 @@ void declarations_group(lua_State *L, size_t before) {
 }
 
 /* problem "M", check { ... } */
-static int declare(lua_State *L) {
+static int declarations_declare(lua_State *L) {
   const struct keyword *keyword = lua_touserdata(L, lua_upvalueindex(1));
-  if (lua_gettop(L) != 1) return refuse(L, keyword, "takes one value, a list stands in braces");
-  if (keyword->naming != PLAIN && lua_type(L, 1) != LUA_TSTRING) return refuse(L, keyword, "takes a name first");
-  if (lua_isnil(L, 1)) return refuse(L, keyword, "has the value nil");
-  if (holds_list(keyword)) splice(L, 1);
+  if (lua_gettop(L) != 1) return declarations_refuse(L, keyword, "takes one value, a list stands in braces");
+  if (keyword->naming != PLAIN && lua_type(L, 1) != LUA_TSTRING) return declarations_refuse(L, keyword, "takes a name first");
+  if (lua_isnil(L, 1)) return declarations_refuse(L, keyword, "has the value nil");
+  if (holds_list(keyword)) declarations_splice(L, 1);
   struct declaration *declaration = push_declaration(L, keyword, keyword->naming == PLAIN ? VALUE_VALUE : VALUE_NAME);
   declaration->valued = keyword->naming == PLAIN;
   declaration->complete = keyword->naming != NAMED;
@@ -161,21 +161,21 @@ static int declare(lua_State *L) {
 }
 
 /* Takes the (4096) behind problem "M". */
-static int complete(lua_State *L) {
+static int declarations_complete(lua_State *L) {
   struct declaration *declaration = declarations_at(L, 1);
   const struct keyword *keyword = declaration->keyword;
   if (declaration->valued)
-    return refuse(L, keyword, "has its value already; is a comma missing, or the word in front of the next one?");
-  if (lua_gettop(L) != 2) return refuse(L, keyword, "takes one value, a list stands in braces");
-  if (lua_isnil(L, 2)) return refuse(L, keyword, "has the value nil");
-  if (holds_list(keyword)) splice(L, 2);
+    return declarations_refuse(L, keyword, "has its value already; is a comma missing, or the word in front of the next one?");
+  if (lua_gettop(L) != 2) return declarations_refuse(L, keyword, "takes one value, a list stands in braces");
+  if (lua_isnil(L, 2)) return declarations_refuse(L, keyword, "has the value nil");
+  if (holds_list(keyword)) declarations_splice(L, 2);
   declaration->valued = declaration->complete = true;
   lua_setiuservalue(L, 1, VALUE_VALUE);
   return 1;
 }
 
 /* Reports the use of a global that does not exist. */
-static int unknown_name(lua_State *L) {
+static int declarations_unknown_name(lua_State *L) {
   const char *names[KEYWORD_COUNT];
   if (lua_type(L, 2) != LUA_TSTRING) return luaL_error(L, "a name is a string, not a %s", luaL_typename(L, 2));
   const char *name = lua_tostring(L, 2);
@@ -194,17 +194,17 @@ int declarations_open(lua_State *L) {
   lua_newtable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &list_key);
   lua_newtable(L);
-  set_function_field(L, "__call", complete);
+  set_function_field(L, "__call", declarations_complete);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &metatable_key);
   lua_pushglobaltable(L);
   for (int i = 0; i < KEYWORD_COUNT; i++) {
     if (i == KEYWORD_include) continue;
     lua_pushlightuserdata(L, (void *)&config_keywords[i]);
-    lua_pushcclosure(L, declare, 1);
+    lua_pushcclosure(L, declarations_declare, 1);
     lua_setfield(L, -2, config_keywords[i].name);
   }
   lua_newtable(L);
-  set_function_field(L, "__index", unknown_name);
+  set_function_field(L, "__index", declarations_unknown_name);
   lua_setmetatable(L, -2);
   return 0;
 }

@@ -93,7 +93,7 @@ static int line_here(lua_State *L) {
   return at.currentline > 0 ? at.currentline : 1;
 }
 
-static void take_text(lua_State *L, const struct figure *figure, struct gpu_model *out) {
+static void device_file_take_text(lua_State *L, const struct figure *figure, struct gpu_model *out) {
   size_t length, room = figure->kind == FIGURE_ID ? sizeof out->id - strlen(DEVICE_NAME_MODEL) : sizeof out->name;
   char *to = (char *)out + figure->offset;
   if (lua_type(L, 1) != LUA_TSTRING) luaL_error(L, "%s takes a text, not a %s", figure->name, luaL_typename(L, 1));
@@ -110,7 +110,7 @@ static void take_text(lua_State *L, const struct figure *figure, struct gpu_mode
   memcpy(to, text, length + 1);
 }
 
-static void take_number(lua_State *L, const struct figure *figure, struct gpu_model *out) {
+static void device_file_take_number(lua_State *L, const struct figure *figure, struct gpu_model *out) {
   int whole;
   if (lua_type(L, 1) != LUA_TNUMBER) luaL_error(L, "%s takes a number, not a %s", figure->name, luaL_typename(L, 1));
   double number = lua_tonumber(L, 1);
@@ -136,9 +136,9 @@ static int take_figure(lua_State *L) {
     return luaL_error(L, "%s stands here twice: it is at line %d already", figure->name, reader->lines[index]);
   reader->lines[index] = line_here(L);
   if (figure->kind == FIGURE_ID || figure->kind == FIGURE_NAME)
-    take_text(L, figure, reader->out);
+    device_file_take_text(L, figure, reader->out);
   else
-    take_number(L, figure, reader->out);
+    device_file_take_number(L, figure, reader->out);
   return 0;
 }
 
@@ -248,7 +248,7 @@ static int by_age(const void *a, const void *b) {
 
 /* Adds the model in place of the model that it hides, or at the end. Models beyond `count` are only
    counted. */
-static void add_model(struct gpu_model *out, size_t count, size_t *all, const struct gpu_model *model) {
+static void device_file_add_model(struct gpu_model *out, size_t count, size_t *all, const struct gpu_model *model) {
   size_t i = 0;
   while (i < *all && i < count && strcasecmp(out[i].id, model->id) != 0) i++;
   if (i < count) out[i] = *model;
@@ -264,7 +264,7 @@ static int names_device(const struct dirent *entry) {
 
 /* Adds the readable descriptions of a folder, under the names by which device_file_open finds
    them. */
-static void add_folder(const char *folder, struct gpu_model *out, size_t count, size_t *all) {
+static void device_file_add_folder(const char *folder, struct gpu_model *out, size_t count, size_t *all) {
   struct dirent **entries = NULL;
   const int found = scandir(folder, &entries, names_device, alphasort);
   for (int i = 0; i < found; i++) {
@@ -276,7 +276,7 @@ static void add_folder(const char *folder, struct gpu_model *out, size_t count, 
       if (strcasecmp(model.id + strlen(DEVICE_NAME_MODEL), name) != 0)
         snprintf(model.id, sizeof model.id, DEVICE_NAME_MODEL "%.*s",
                  (int)(sizeof model.id - sizeof DEVICE_NAME_MODEL), name);
-      add_model(out, count, all, &model);
+      device_file_add_model(out, count, all, &model);
     }
     free(entries[i]);
   }
@@ -290,9 +290,9 @@ size_t device_files(const char *device_dir, struct gpu_model *out, size_t count)
     cugen_error ignored;
     if (strncmp(file->path, "configs/devices/", strlen("configs/devices/")) != 0) continue;
     if (device_file_parse(file->path, file->data, file->length, &model, &ignored)) continue;
-    add_model(out, count, &all, &model);
+    device_file_add_model(out, count, &all, &model);
   }
-  if (device_dir) add_folder(device_dir, out, count, &all);
+  if (device_dir) device_file_add_folder(device_dir, out, count, &all);
   if (count) qsort(out, all < count ? all : count, sizeof *out, by_age);
   return all;
 }

@@ -20,13 +20,13 @@ struct evaluation {
   cugen_error *err;
 };
 
-static int fail(const struct evaluation *e, const char *what, const char *problem) {
+static int evaluate_fail(const struct evaluation *e, const char *what, const char *problem) {
   return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->argument->line.path, e->argument->line.number, "%s of \"%s\" %s",
                       what, e->argument->name, problem);
 }
 
 /* Adds the attribute to the message of an expression that failed. */
-static int prefix(const struct evaluation *e, int status, const char *what) {
+static int evaluate_prefix(const struct evaluation *e, int status, const char *what) {
   if (status)
     error_prefix_at(e->err, e->argument->line.path, e->argument->line.number, "%s of \"%s\"", what,
                     e->argument->name);
@@ -42,19 +42,19 @@ static int refuse_word(const struct evaluation *e, const char *what, struct valu
   value_print(value, &text);
   text_add(&text, ", which is none of ");
   for (size_t i = 0; i < count; i++) text_addf(&text, "%s%s", i ? ", " : "", known[i]);
-  int status = text.failed ? error_memory(e->err) : fail(e, what, text_get(&text));
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, what, text_get(&text));
   text_free(&text);
   return status;
 }
 
 /* Finds the number of the word among the known words; *out is `otherwise` if the attribute is not
    declared. */
-static int find_word(const struct evaluation *e, const char *what, const struct config_word *word,
+static int evaluate_find_word(const struct evaluation *e, const char *what, const struct config_word *word,
                      const char *const *known, size_t count, size_t otherwise, size_t *out) {
   struct value value = value_string(word->word);
   *out = otherwise;
   if (!word->word && !word->expr) return CUGEN_OK;
-  int status = word->word ? CUGEN_OK : prefix(e, expr_eval(word->expr, e->slots, &value, e->err), what);
+  int status = word->word ? CUGEN_OK : evaluate_prefix(e, expr_eval(word->expr, e->slots, &value, e->err), what);
   if (status) return status;
   for (*out = 0; *out < count; ++*out)
     if (value.type == VALUE_STRING && strcmp(known[*out], value.string) == 0) return CUGEN_OK;
@@ -70,7 +70,7 @@ static int find_dtype(const struct evaluation *e, const struct dtype **out) {
   size_t count = DTYPE_COUNT, found;
   memcpy(names, dtype_names, sizeof names);
   if (e->argument->kind == CUGEN_ARGUMENT_SCALAR && e->argument->dtype.word) names[count++] = "index";
-  int status = find_word(e, "dtype", &e->argument->dtype, names, count, 0, &found);
+  int status = evaluate_find_word(e, "dtype", &e->argument->dtype, names, count, 0, &found);
   if (!status) *out = found < DTYPE_COUNT ? &dtype_table[found] : NULL;
   return status;
 }
@@ -80,13 +80,13 @@ static int find_dtype(const struct evaluation *e, const struct dtype **out) {
 static int evaluate_shape(const struct evaluation *e, struct kernel_argument *out) {
   out->rank = e->argument->rank;
   for (int i = 0; i < out->rank; i++) {
-    int status = prefix(e, expr_eval_int(e->argument->shape[i], e->slots, &out->shape[i], e->err), "shape");
+    int status = evaluate_prefix(e, expr_eval_int(e->argument->shape[i], e->slots, &out->shape[i], e->err), "shape");
     if (status) return status;
     if (out->shape[i] >= 1) continue;
     struct text text = {0};
     text_addf(&text, "has the extent %lld (%s): it must be 1 or more", (long long)out->shape[i],
               expr_text(e->argument->shape[i]));
-    status = fail(e, "shape", text_get(&text));
+    status = evaluate_fail(e, "shape", text_get(&text));
     text_free(&text);
     return status;
   }
@@ -97,21 +97,21 @@ static int evaluate_shape(const struct evaluation *e, struct kernel_argument *ou
 static int evaluate_pitch(const struct evaluation *e, int64_t extent, int64_t *out) {
   *out = extent;
   if (!e->argument->pitch) return CUGEN_OK;
-  int status = prefix(e, expr_eval_int(e->argument->pitch, e->slots, out, e->err), "pitch");
+  int status = evaluate_prefix(e, expr_eval_int(e->argument->pitch, e->slots, out, e->err), "pitch");
   if (status || *out >= extent) return status;
   struct text text = {0};
   text_addf(&text, "is %lld, but the contiguous dimension has %lld elements", (long long)*out, (long long)extent);
-  status = fail(e, "pitch", text_get(&text));
+  status = evaluate_fail(e, "pitch", text_get(&text));
   text_free(&text);
   return status;
 }
 
-static int refuse_size(const struct evaluation *e, const struct kernel_argument *out) {
+static int evaluate_refuse_size(const struct evaluation *e, const struct kernel_argument *out) {
   struct text text = {0};
   text_add(&text, "is too large: ");
   for (int i = 0; i < out->rank; i++) text_addf(&text, "%s%lld", i ? " x " : "", (long long)out->shape[i]);
   text_addf(&text, " elements of %s, and a buffer has at most 2^62 bytes", out->dtype->name);
-  int status = text.failed ? error_memory(e->err) : fail(e, "shape", text_get(&text));
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "shape", text_get(&text));
   text_free(&text);
   return status;
 }
@@ -128,10 +128,10 @@ static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
   for (int i = 1; i < out->rank; i++) {
     at += step;
     out->stride[at] = next;
-    if (__builtin_mul_overflow(next, out->shape[at], &next)) return refuse_size(e, out);
+    if (__builtin_mul_overflow(next, out->shape[at], &next)) return evaluate_refuse_size(e, out);
   }
   out->elements = next;
-  return next > most_bytes / out->dtype->bytes ? refuse_size(e, out) : CUGEN_OK;
+  return next > most_bytes / out->dtype->bytes ? evaluate_refuse_size(e, out) : CUGEN_OK;
 }
 
 /* A texture over a buffer must have two dimensions, an array one to three. */
@@ -145,7 +145,7 @@ static int check_texture(const struct evaluation *e, const struct kernel_argumen
   else
     text_addf(&text, "is %s, and textures have no elements of dtype %s: f32, f16, or an integer of at most 32 bits",
               access_kind_names[out->access], out->dtype->name);
-  int status = text.failed ? error_memory(e->err) : fail(e, "access", text_get(&text));
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "access", text_get(&text));
   text_free(&text);
   return status;
 }
@@ -174,7 +174,7 @@ static int refuse_access(const struct evaluation *e, const struct kernel_argumen
   for (int access = 0; access < ACCESS_KIND_COUNT; access++)
     if (config_has_access(out->kind, (enum access_kind)access))
       text_addf(&text, "%s%s", between, access_kind_names[access]), between = ", ";
-  int status = text.failed ? error_memory(e->err) : fail(e, "access", text_get(&text));
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "access", text_get(&text));
   text_free(&text);
   return status;
 }
@@ -182,10 +182,10 @@ static int refuse_access(const struct evaluation *e, const struct kernel_argumen
 static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
   bool constant = out->kind == CUGEN_ARGUMENT_CONSTANT;
   size_t access, address;
-  int status = find_word(e, "access", &e->argument->access, access_kind_names, ACCESS_TENSOR,
+  int status = evaluate_find_word(e, "access", &e->argument->access, access_kind_names, ACCESS_TENSOR,
                          constant ? ACCESS_CONSTANT : ACCESS_GLOBAL, &access);
   if (!status)
-    status = find_word(e, "address", &e->argument->address, address_kind_names, ADDRESS_KIND_COUNT, ADDRESS_CLAMP,
+    status = evaluate_find_word(e, "address", &e->argument->address, address_kind_names, ADDRESS_KIND_COUNT, ADDRESS_CLAMP,
                        &address);
   if (status) return status;
   out->access = (enum access_kind)access;
@@ -196,15 +196,15 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
 /* An input that is read through a texture cannot be overwritten. */
 static int evaluate_overwrite(const struct evaluation *e, struct kernel_argument *out) {
   if (!e->argument->overwrite) return CUGEN_OK;
-  int status = prefix(e, expr_eval_bool(e->argument->overwrite, e->slots, &out->overwrite, e->err), "overwrite");
+  int status = evaluate_prefix(e, expr_eval_bool(e->argument->overwrite, e->slots, &out->overwrite, e->err), "overwrite");
   if (status || !out->overwrite || out->access == ACCESS_GLOBAL) return status;
-  return fail(e, "overwrite", "is for inputs that are read by address: access = \"global\"");
+  return evaluate_fail(e, "overwrite", "is for inputs that are read by address: access = \"global\"");
 }
 
 static int evaluate_bound(const struct evaluation *e, const struct expr *expr, const char *what, double *out) {
   if (!expr) return CUGEN_OK;
-  int status = prefix(e, expr_eval_float(expr, e->slots, out, e->err), what);
-  if (!status && !(*out >= 0)) return fail(e, what, "is negative");
+  int status = evaluate_prefix(e, expr_eval_float(expr, e->slots, out, e->err), what);
+  if (!status && !(*out >= 0)) return evaluate_fail(e, what, "is negative");
   return status;
 }
 
@@ -212,15 +212,15 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
   static const char *const layouts[] = {"row", "col"};
   size_t layout, memory, fill;
   int status = evaluate_shape(e, out);
-  if (!status) status = find_word(e, "layout", &e->argument->layout, layouts, 2, 0, &layout);
+  if (!status) status = evaluate_find_word(e, "layout", &e->argument->layout, layouts, 2, 0, &layout);
   if (!status)
     status =
-        find_word(e, "memory", &e->argument->memory, memory_kind_names, MEMORY_KIND_COUNT, MEMORY_DEVICE, &memory);
+        evaluate_find_word(e, "memory", &e->argument->memory, memory_kind_names, MEMORY_KIND_COUNT, MEMORY_DEVICE, &memory);
   if (!status)
-    status = find_word(e, "fill", &e->argument->fill, fill_kind_names, FILL_KIND_COUNT, FILL_UNIFORM, &fill);
+    status = evaluate_find_word(e, "fill", &e->argument->fill, fill_kind_names, FILL_KIND_COUNT, FILL_UNIFORM, &fill);
   bool filled = e->argument->fill.word || e->argument->fill.expr;
   if (!status && out->kind == CUGEN_ARGUMENT_SCRATCH && filled && fill != FILL_ZERO)
-    return fail(e, "fill", "can only be zero: scratch has no data of its own");
+    return evaluate_fail(e, "fill", "can only be zero: scratch has no data of its own");
   if (status) return status;
   out->column_major = layout == 1;
   out->memory = (enum memory_kind)memory;
@@ -248,7 +248,7 @@ static int check_scalar(const struct evaluation *e, struct kernel_argument *out)
   text_add(&text, "is ");
   value_print(*value, &text);
   text_addf(&text, ", which is no number of dtype %s", out->dtype ? dtype->name : "index");
-  int status = text.failed ? error_memory(e->err) : fail(e, "value", text_get(&text));
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "value", text_get(&text));
   text_free(&text);
   return status;
 }
@@ -261,14 +261,14 @@ static int evaluate_struct(const struct evaluation *e, struct kernel_argument *o
   for (int i = 0; i < e->argument->field_count; i++) {
     const struct config_field *field = &e->argument->fields[i];
     struct text text = {0};
-    int status = prefix(e, expr_eval(field->value, e->slots, &value, e->err), field->name);
+    int status = evaluate_prefix(e, expr_eval(field->value, e->slots, &value, e->err), field->name);
     if (status) return status;
     if (element_pack(field->dtype, value, out->packed + field->offset) && !element_overflows(field->dtype, value))
       continue;
     text_addf(&text, "in its field '%s' is ", field->name);
     value_print(value, &text);
     text_addf(&text, ", which is no number of dtype %s", field->dtype->name);
-    status = text.failed ? error_memory(e->err) : fail(e, "value", text_get(&text));
+    status = text.failed ? error_memory(e->err) : evaluate_fail(e, "value", text_get(&text));
     text_free(&text);
     return status;
   }
@@ -289,21 +289,21 @@ static bool passes_size(const struct evaluation *e, struct value value) {
 static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *out) {
   int status = CUGEN_OK;
   if (e->argument->value)
-    status = prefix(e, expr_eval(e->argument->value, e->slots, &out->value, e->err), "value");
+    status = evaluate_prefix(e, expr_eval(e->argument->value, e->slots, &out->value, e->err), "value");
   else
     out->value = e->slots[e->argument->slot];
   out->is_size = !status && passes_size(e, out->value);
   if (!status && e->argument->compiled)
-    status = prefix(e, expr_eval_bool(e->argument->compiled, e->slots, &out->compiled_in, e->err), "specialize");
+    status = evaluate_prefix(e, expr_eval_bool(e->argument->compiled, e->slots, &out->compiled_in, e->err), "specialize");
   return status ? status : check_scalar(e, out);
 }
 
 /* ---- All ---- */
 
 /* An argument that the problem lacks becomes a compiled-in number that nothing mentions. */
-static int evaluate_when(const struct evaluation *e, struct kernel_argument *out) {
+static int config_evaluate_when(const struct evaluation *e, struct kernel_argument *out) {
   bool present = true;
-  int status = prefix(e, expr_eval_bool(e->argument->when, e->slots, &present, e->err), "when");
+  int status = evaluate_prefix(e, expr_eval_bool(e->argument->when, e->slots, &present, e->err), "when");
   if (status || present) return status;
   out->kind = CUGEN_ARGUMENT_SCALAR;
   out->absent = out->compiled_in = true;
@@ -314,7 +314,7 @@ static int evaluate_when(const struct evaluation *e, struct kernel_argument *out
 static int evaluate_argument(const struct evaluation *e, struct kernel_argument *out) {
   *out = (struct kernel_argument){.name = e->argument->name, .kind = e->argument->kind};
   int status = find_dtype(e, &out->dtype);
-  if (!status && e->argument->when) status = evaluate_when(e, out);
+  if (!status && e->argument->when) status = config_evaluate_when(e, out);
   if (status || out->absent) return status;
   if (e->argument->struct_name) return evaluate_struct(e, out);
   return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
@@ -395,7 +395,7 @@ int config_own(const struct config *config, const struct config_implementation *
     if (status) return status;
     if (!out->dtype) out->dtype = index;
     if (config_is_index(&implementation->own[i]) && !dtype_fits(index, out->value.integer))
-      return fail(&(struct evaluation){config, &implementation->own[i], slots, err}, "value",
+      return evaluate_fail(&(struct evaluation){config, &implementation->own[i], slots, err}, "value",
                   "does not fit into the 32 bits of index_t here; with dtype = \"i64\" it does");
   }
   return CUGEN_OK;

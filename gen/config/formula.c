@@ -18,26 +18,26 @@ struct reading {
 
 /* ---- combine(a, b) ---- */
 
-static const char *skip_blanks(const char *at) {
+static const char *formula_skip_blanks(const char *at) {
   while (isspace((unsigned char)*at)) at++;
   return at;
 }
 
 /* Reads a name at *at, and moves *at behind the name and the blanks that follow. */
 static int read_head_name(struct build *build, struct config_line line, const char **at, const char **out) {
-  const char *start = *at = skip_blanks(*at);
+  const char *start = *at = formula_skip_blanks(*at);
   *out = "";
   while (isalnum((unsigned char)**at) || **at == '_') ++*at;
   char *name = arena_string(build->arena, start, (size_t)(*at - start));
   if (!name) return build_memory(build);
   *out = name;
-  *at = skip_blanks(*at);
+  *at = formula_skip_blanks(*at);
   if (names_identifier(name)) return CUGEN_OK;
   return build_fail(build, line, "'%.80s' is no formula's name and parameters: %s", start,
                     config_keywords[KEYWORD_formula].example);
 }
 
-static int add_parameter(struct build *build, struct config_formula *formula, const char *name) {
+static int formula_add_parameter(struct build *build, struct config_formula *formula, const char *name) {
   const struct scope_name *other = scope_find(build, name);
   if (other)
     return build_fail(build, formula->line, "parameter '%s' of formula \"%s\": the name is taken at %s", name,
@@ -52,20 +52,20 @@ static int add_parameter(struct build *build, struct config_formula *formula, co
   return CUGEN_OK;
 }
 
-static int read_parameters(struct build *build, struct config_formula *formula, const char *at) {
+static int formula_read_parameters(struct build *build, struct config_formula *formula, const char *at) {
   const char *name = NULL;
   int status;
   do {
     status = read_head_name(build, formula->line, &at, &name);
-    if (!status) status = add_parameter(build, formula, name);
+    if (!status) status = formula_add_parameter(build, formula, name);
   } while (!status && *at++ == ',');
-  if (!status && (at[-1] != ')' || *skip_blanks(at)))
+  if (!status && (at[-1] != ')' || *formula_skip_blanks(at)))
     return build_fail(build, formula->line, "the parameters of formula \"%s\" end with a \")\": %s", formula->name,
                       config_keywords[KEYWORD_formula].example);
   return status;
 }
 
-static int read_head(struct build *build, struct config_formula *formula, const char *head) {
+static int formula_read_head(struct build *build, struct config_formula *formula, const char *head) {
   int status = read_head_name(build, formula->line, &head, &formula->name);
   if (!status && *head != '(')
     return build_fail(build, formula->line, "formula \"%s\" has no parameters: %s", formula->name,
@@ -73,7 +73,7 @@ static int read_head(struct build *build, struct config_formula *formula, const 
   if (!status)
     status = scope_add(
         build, &(struct scope_name){.name = formula->name, .role = ROLE_FORMULA, .line = formula->line, .slot = -1});
-  return status ? status : read_parameters(build, formula, head + 1);
+  return status ? status : formula_read_parameters(build, formula, head + 1);
 }
 
 /* ---- The body ---- */
@@ -84,25 +84,25 @@ static int find_parameter(const struct config_formula *formula, const char *name
   return -1;
 }
 
-static const struct config_argument *find_argument(const struct config *config, const char *name) {
+static const struct config_argument *formula_find_argument(const struct config *config, const char *name) {
   for (size_t i = 0; i < config->argument_count; i++)
     if (strcmp(config->arguments[i].name, name) == 0) return &config->arguments[i];
   return NULL;
 }
 
-static struct expr_symbol find_symbol(void *context, const char *name) {
+static struct expr_symbol formula_find_symbol(void *context, const char *name) {
   const struct reading *r = context;
   const struct config *config = r->build->config;
   int parameter = find_parameter(r->formula, name);
   if (parameter >= 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = FORMULA_PARAMETER + parameter};
   struct expr_symbol symbol = scope_symbol(r->build, name);
-  const struct config_argument *argument = symbol.kind == SYMBOL_UNKNOWN ? find_argument(config, name) : NULL;
+  const struct config_argument *argument = symbol.kind == SYMBOL_UNKNOWN ? formula_find_argument(config, name) : NULL;
   if (!argument || argument->struct_name) return symbol;
   if (argument->kind != CUGEN_ARGUMENT_SCALAR) return (struct expr_symbol){.kind = SYMBOL_BUFFER};
   return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = FORMULA_SCALAR + (int)(argument - config->arguments)};
 }
 
-static const char *const *list_names(void *context, size_t *count) {
+static const char *const *formula_list_names(void *context, size_t *count) {
   const struct reading *r = context;
   const struct config *config = r->build->config;
   size_t seen;
@@ -114,7 +114,7 @@ static const char *const *list_names(void *context, size_t *count) {
   return r->names;
 }
 
-static bool read_indices(const struct config_formula *formula, const char *const *names, size_t count,
+static bool formula_read_indices(const struct config_formula *formula, const char *const *names, size_t count,
                          struct formula_element *out, struct text *why) {
   for (size_t i = 0; i < count; i++) {
     out->indices[i] = find_parameter(formula, names[i]);
@@ -131,9 +131,9 @@ static bool read_indices(const struct config_formula *formula, const char *const
   return true;
 }
 
-static const struct config_argument *find_buffer(const struct reading *r, const char *name, struct text *why) {
+static const struct config_argument *formula_find_buffer(const struct reading *r, const char *name, struct text *why) {
   const struct config *config = r->build->config;
-  const struct config_argument *argument = find_argument(config, name);
+  const struct config_argument *argument = formula_find_argument(config, name);
   const char *names[KERNEL_MAX_ARGUMENTS];
   size_t count = 0;
   if (argument && (argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT))
@@ -151,14 +151,14 @@ static bool find_element(void *context, const char *name, const char *const *ind
                          struct text *why) {
   const struct reading *r = context;
   struct config_formula *formula = r->formula;
-  const struct config_argument *argument = find_buffer(r, name, why);
+  const struct config_argument *argument = formula_find_buffer(r, name, why);
   struct formula_element element = {0};
   if (!argument) return false;
   if (count != (size_t)argument->rank) {
     text_addf(why, "\"%s\" has %d dimension%s, not %zu", name, argument->rank, argument->rank == 1 ? "" : "s", count);
     return false;
   }
-  if (!read_indices(formula, indices, count, &element, why)) return false;
+  if (!formula_read_indices(formula, indices, count, &element, why)) return false;
   if (formula->element_count == FORMULA_MOST) {
     text_addf(why, "a formula reads at most %d elements", FORMULA_MOST);
     return false;
@@ -170,7 +170,7 @@ static bool find_element(void *context, const char *name, const char *const *ind
 }
 
 /* Reads the string on top of the stack. */
-static int read_text(struct reading *r) {
+static int formula_read_text(struct reading *r) {
   struct build *build = r->build;
   const char *source;
   struct expr *expr;
@@ -178,7 +178,7 @@ static int read_text(struct reading *r) {
   if (status) return status;
   if (strlen(source) > LONGEST_EXPRESSION)
     return build_fail(build, r->formula->line, "%s is longer than %d characters", r->what, LONGEST_EXPRESSION);
-  struct expr_scope scope = {find_symbol, list_names, r};
+  struct expr_scope scope = {formula_find_symbol, formula_list_names, r};
   status = expr_parse_formula(source, &scope, find_element, &expr, build->err);
   if (status)
     return error_prefix_at(build->err, r->formula->line.path, r->formula->line.number, "%s", r->what), status;
@@ -187,13 +187,13 @@ static int read_text(struct reading *r) {
   return CUGEN_OK;
 }
 
-static int read_body(struct build *build, struct config_formula *formula) {
+static int formula_read_body(struct build *build, struct config_formula *formula) {
   struct text what = {0};
   size_t most = FORMULA_MOST + KERNEL_MAX_ARGUMENTS + build->name_count + DEVICE_FACT_COUNT;
   struct reading r = {.build = build, .formula = formula, .names = calloc(most, sizeof *r.names)};
   text_addf(&what, "formula \"%s\"", formula->name);
   r.what = text_get(&what);
-  int status = r.names ? read_text(&r) : error_memory(build->err);
+  int status = r.names ? formula_read_text(&r) : error_memory(build->err);
   free(r.names);
   text_free(&what);
   return status;
@@ -259,8 +259,8 @@ static int check_formula(struct build *build, const struct config_formula *formu
 
 static int read_formula(struct build *build, const struct item *item, struct config_formula *out) {
   *out = (struct config_formula){.line = item->declaration->line};
-  int status = read_head(build, out, item->name);
-  if (!status) status = read_body(build, out);
+  int status = formula_read_head(build, out, item->name);
+  if (!status) status = formula_read_body(build, out);
   return status ? status : check_formula(build, out);
 }
 

@@ -22,12 +22,12 @@ static void put_element(const struct writer *writer, const struct formula_elemen
 }
 
 /* The name of a slot whose value is known only at launch. */
-static const char *slot_name(const struct config *config, int slot) {
+static const char *formula_print_slot_name(const struct config *config, int slot) {
   return slot >= config->first_tunable ? config->shared_tunables[slot - config->first_tunable].name
                                        : config->problems[slot - config->first_problem].name;
 }
 
-static const char *write_slot(void *context, int slot) {
+static const char *formula_print_write_slot(void *context, int slot) {
   struct writer *writer = context;
   const struct config_formula *formula = writer->formula;
   struct text *out = &writer->name;
@@ -37,7 +37,7 @@ static const char *write_slot(void *context, int slot) {
   else if (slot >= FORMULA_SCALAR)
     text_addf(out, "__t(%s)", writer->config->arguments[slot - FORMULA_SCALAR].name);
   else if (slot < FORMULA_PARAMETER)
-    text_addf(out, "__t(%s)", slot_name(writer->config, slot));
+    text_addf(out, "__t(%s)", formula_print_slot_name(writer->config, slot));
   else if (writer->index[slot - FORMULA_PARAMETER])
     text_addf(out, "__t(__v_%s)", formula->parameters[slot - FORMULA_PARAMETER]);
   else
@@ -58,7 +58,7 @@ static void put_parameters(const struct writer *writer, struct text *out) {
   }
 }
 
-static void put_arguments(const struct config_formula *formula, const char *const *arguments, struct text *out) {
+static void formula_print_put_arguments(const struct config_formula *formula, const char *const *arguments, struct text *out) {
   for (size_t i = 0; i < formula->parameter_count; i++) text_addf(out, "%s(%s)", i ? ", " : "", arguments[i]);
 }
 
@@ -79,7 +79,7 @@ static int print_body(struct writer *writer, const struct value *slots, const bo
   int status = expr_bind(writer->formula->expr, slots, known, slot_count, &bound, err);
   if (status) return status;
   find_indices(writer, bound);
-  status = expr_print_formula(bound, write_slot, writer, out, err);
+  status = expr_print_formula(bound, formula_print_write_slot, writer, out, err);
   out->failed |= writer->name.failed;
   text_free(&writer->name);
   expr_free(bound);
@@ -99,7 +99,7 @@ int formula_print(const struct config *config, const struct config_formula *form
     text_addf(out, ") -> decltype(__v_%s) { ", first);
     if (strstr(text_get(&body), "__t(")) text_addf(out, "using __t = decltype(__v_%s); ", first);
     text_addf(out, "return %s; }(", text_get(&body));
-    put_arguments(formula, arguments, out);
+    formula_print_put_arguments(formula, arguments, out);
     text_add(out, "))");
     if (body.failed || out->failed) status = error_memory(err);
   }

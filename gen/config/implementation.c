@@ -129,7 +129,7 @@ static int read_heuristics(struct build *build, const struct list *list, struct 
 /* ---- Launches ---- */
 
 /* Reads the part of a launch on top of the stack. */
-static int read_part(struct build *build, enum keyword_id id, struct config_line line, struct config_launch *out) {
+static int implementation_read_part(struct build *build, enum keyword_id id, struct config_line line, struct config_launch *out) {
   int count;
   switch (id) {
   case KEYWORD_grid: return read_exprs(build, line, "grid", 3, out->grid, &count);
@@ -159,7 +159,7 @@ static int read_either(struct build *build, const struct list *list, const char 
   if (!item && !field) return CUGEN_OK;
   if (!field) list_push(build, list, item);
   int status = item && field ? build_fail(build, list->line, "%s has %s twice", owner, name)
-                             : read_part(build, id, item ? item->declaration->line : list->line, out);
+                             : implementation_read_part(build, id, item ? item->declaration->line : list->line, out);
   lua_pop(build->L, 1);
   return status;
 }
@@ -171,7 +171,7 @@ static void take_slots(const struct build *build, const struct config_implementa
 }
 
 /* Reads the parts of a launch. The names that its steps define end with the launch. */
-static int read_parts(struct build *build, const struct list *list,
+static int implementation_read_parts(struct build *build, const struct list *list,
                       const struct config_implementation *implementation, struct config_launch *out) {
   size_t names = build->name_count;
   int status = CUGEN_OK;
@@ -194,7 +194,7 @@ static int check_launch_fields(struct build *build, const struct list *list) {
                      odd);
 }
 
-static int check_launch(struct build *build, const char *owner, const struct config_launch *launch) {
+static int implementation_check_launch(struct build *build, const char *owner, const struct config_launch *launch) {
   if (!launch->grid[0])
     return build_fail(build, launch->line, "%s has no grid: %s", owner, config_keywords[KEYWORD_grid].example);
   if (!launch->block[0])
@@ -209,9 +209,9 @@ static int read_launch(struct build *build, const struct list *list, const struc
   list_push(build, list, item);
   int status = read_list(build, lua_gettop(build->L), PLACE_LAUNCH, "launch", line, &parts);
   if (!status) status = check_launch_fields(build, &parts);
-  if (!status) status = read_parts(build, &parts, implementation, out);
+  if (!status) status = implementation_read_parts(build, &parts, implementation, out);
   lua_pop(build->L, 1);
-  return status ? status : check_launch(build, "launch", out);
+  return status ? status : implementation_check_launch(build, "launch", out);
 }
 
 /* ---- Loops ---- */
@@ -277,8 +277,8 @@ static int read_single_launch(struct build *build, const struct list *list, cons
   struct config_launch *launch = next_launch(build, list->line, owner, out);
   const struct item *grid = list_find(list, KEYWORD_grid);
   launch->line = grid ? grid->declaration->line : list->line;
-  int status = read_parts(build, list, out, launch);
-  if (!status) status = check_launch(build, owner, launch);
+  int status = implementation_read_parts(build, list, out, launch);
+  if (!status) status = implementation_check_launch(build, owner, launch);
   if (!status) add_loop(out, 0, launch->line);
   return status;
 }

@@ -11,21 +11,21 @@
 /* ---- Errors ---- */
 
 /* Ends the run of the config with includes->error. */
-static int give_up(lua_State *L, struct includes *includes) {
+static int include_give_up(lua_State *L, struct includes *includes) {
   includes->failed = true;
   lua_pushnil(L);
   return lua_error(L);
 }
 
 /* Adds the line of the include to includes->error. */
-static void place_error(lua_State *L, struct includes *includes) {
+static void include_place_error(lua_State *L, struct includes *includes) {
   const struct config_line line = includes_line(L);
   if (includes->error.status == CUGEN_ERROR_MEMORY) return;
   includes->error.status = CUGEN_ERROR_CONFIG;
   error_prefix_at(&includes->error, line.path, line.number, "include");
 }
 
-static bool is_open(const struct includes *includes, const struct included_file *file) {
+static bool include_is_open(const struct includes *includes, const struct included_file *file) {
   for (int i = 0; i <= includes->depth; i++)
     if (includes->open[i] == file) return true;
   return false;
@@ -39,8 +39,8 @@ static int refuse_cycle(lua_State *L, struct includes *includes, const struct in
   for (; i <= includes->depth && includes->open[i]; i++) text_addf(&chain, "%s includes ", includes->open[i]->path);
   error_set(&includes->error, CUGEN_ERROR_CONFIG, "a file cannot include itself: %s%s", text_get(&chain), file->path);
   text_free(&chain);
-  place_error(L, includes);
-  return give_up(L, includes);
+  include_place_error(L, includes);
+  return include_give_up(L, includes);
 }
 
 /* Explains Lua's message for a comma behind a statement, which does not mention the comma. */
@@ -52,7 +52,7 @@ static void explain_comma(cugen_error *err) {
 /* ---- Files ---- */
 
 /* Finds the file and its text (in content). Returns NULL with includes->error set if it cannot. */
-static struct included_file *find_wanted(struct includes *includes, const struct include_wanted *wanted,
+static struct included_file *include_find_wanted(struct includes *includes, const struct include_wanted *wanted,
                                          struct text *content) {
   struct text path = {0};
   struct included_file *file = NULL;
@@ -76,7 +76,7 @@ void include_skip_mark(const char **content, size_t *length) {
 }
 
 /* Pushes the chunk of the file; its environment is on top of the stack. */
-static int load(lua_State *L, struct includes *includes, const struct included_file *file,
+static int include_load(lua_State *L, struct includes *includes, const struct included_file *file,
                 const struct text *content) {
   const char *code = text_get(content);
   size_t length = content->length;
@@ -95,16 +95,16 @@ static struct included_file *push_file(lua_State *L, struct includes *includes) 
                                         includes_find(includes, from)->shipped};
   struct text content = {0};
   sandbox_push_environment(L);
-  struct included_file *file = find_wanted(includes, &wanted, &content);
-  if (!file) place_error(L, includes);
-  bool failed = !file || (!is_open(includes, file) && load(L, includes, file, &content));
+  struct included_file *file = include_find_wanted(includes, &wanted, &content);
+  if (!file) include_place_error(L, includes);
+  bool failed = !file || (!include_is_open(includes, file) && include_load(L, includes, file, &content));
   text_free(&content);
-  if (failed) give_up(L, includes);
-  if (is_open(includes, file)) refuse_cycle(L, includes, file);
+  if (failed) include_give_up(L, includes);
+  if (include_is_open(includes, file)) refuse_cycle(L, includes, file);
   return file;
 }
 
-static int run(lua_State *L) {
+static int include_run(lua_State *L) {
   struct includes *includes = includes_of(L);
   if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING || strlen(lua_tostring(L, 1)) != lua_rawlen(L, 1))
     return luaL_error(L, "include takes the name of a file: %s", config_keywords[KEYWORD_include].example);
@@ -121,7 +121,7 @@ static int run(lua_State *L) {
 }
 
 int include_open(lua_State *L) {
-  lua_pushcfunction(L, run);
+  lua_pushcfunction(L, include_run);
   lua_setglobal(L, config_keywords[KEYWORD_include].name);
   return 0;
 }

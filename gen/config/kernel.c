@@ -42,7 +42,7 @@ static int read_problem(struct build *build, const struct item *item, int slot, 
   return status;
 }
 
-static int read_problems(struct build *build, const struct list *list) {
+static int kernel_read_problems(struct build *build, const struct list *list) {
   struct config *config = build->config;
   size_t count = list_count(list, KEYWORD_problem);
   struct config_problem *problems = arena_array(build->arena, count, sizeof *problems);
@@ -102,7 +102,7 @@ static int check_arguments(struct build *build, struct config_line line) {
                     config_keywords[KEYWORD_output].example);
 }
 
-static int read_arguments(struct build *build, const struct list *list) {
+static int kernel_read_arguments(struct build *build, const struct list *list) {
   struct config *config = build->config;
   size_t count = 0;
   for (size_t i = 0; i < list->count; i++) count += is_argument(list->items[i].declaration->keyword->id);
@@ -203,7 +203,7 @@ int config_set_objective(struct config *config, const char *text, cugen_error *e
   return CUGEN_OK;
 }
 
-static int check_objective(struct build *build, struct config_line line, const char *word) {
+static int kernel_check_objective(struct build *build, struct config_line line, const char *word) {
   cugen_error why;
   build->config->objective_line = line;
   int status = config_set_objective(build->config, word, &why);
@@ -225,7 +225,7 @@ static int read_objective(struct build *build, const struct list *list) {
   if (!item) return CUGEN_OK;
   list_push(build, list, item);
   int status = read_string(build, item->declaration->line, "objective", &word);
-  if (!status) status = check_objective(build, item->declaration->line, word);
+  if (!status) status = kernel_check_objective(build, item->declaration->line, word);
   lua_pop(build->L, 1);
   return status;
 }
@@ -279,19 +279,19 @@ static int read_implementations(struct build *build, const struct list *list) {
 
 /* ---- The kernel ---- */
 
-static int read_body(struct build *build, int table, struct config_line line) {
+static int kernel_read_body(struct build *build, int table, struct config_line line) {
   struct list list;
   struct text owner = {0};
   text_addf(&owner, "kernel \"%s\"", build->config->name);
   int status = read_list(build, table, PLACE_KERNEL, text_get(&owner), line, &list);
   text_free(&owner);
-  if (!status) status = read_problems(build, &list);
+  if (!status) status = kernel_read_problems(build, &list);
   if (!status) status = read_kernel_check(build, &list);
   if (!status) status = read_waivers(build, &list);
   if (!status) status = read_policy(build, &list);
   if (!status) status = read_problem_sets(build, &list);
   if (!status) status = read_shared(build, &list);
-  if (!status) status = read_arguments(build, &list);
+  if (!status) status = kernel_read_arguments(build, &list);
   if (!status) status = read_formulas(build, &list);
   if (!status) status = read_compile(build, &list, NULL, &build->config->compile);
   if (!status) status = read_proof(build, &list);
@@ -322,14 +322,14 @@ static int read_kernel_name(struct build *build, const char *name, struct config
 
 /* Marks the declarations in the declaration on top of the stack as attached, down to the parts of a
    launch. */
-static void attach(struct build *build, int levels) {
+static void kernel_attach(struct build *build, int levels) {
   lua_State *L = build->L;
   struct declaration *declaration = declarations_at(L, -1);
   if (!declaration || declaration->attached || levels == 0) return;
   declaration->attached = true;
   declarations_push_value(L, -1);
   if (lua_type(L, -1) == LUA_TTABLE)
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) attach(build, levels - 1);
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) kernel_attach(build, levels - 1);
   lua_pop(L, 1);
 }
 
@@ -352,7 +352,7 @@ static int check_attached(struct build *build, int all) {
 }
 
 /* Pushes the kernel's declaration from the list of all declarations. */
-static int find_kernel(struct build *build, int all) {
+static int kernel_find_kernel(struct build *build, int all) {
   lua_State *L = build->L;
   const struct declaration *found = NULL;
   lua_pushnil(L);
@@ -378,16 +378,16 @@ int read_kernel(struct build *build) {
   lua_State *L = build->L;
   if (!lua_checkstack(L, 64)) return error_memory(build->err);
   declarations_push(L);
-  int all = lua_gettop(L), status = find_kernel(build, all);
+  int all = lua_gettop(L), status = kernel_find_kernel(build, all);
   if (!status) {
     const int kernel = lua_gettop(L);
     const struct config_line line = declarations_at(L, kernel)->line;
-    attach(build, 5); /* the levels: kernel, implementation, loop, launch, grid */
+    kernel_attach(build, 5); /* the levels: kernel, implementation, loop, launch, grid */
     status = check_attached(build, all);
     declarations_push_name(L, kernel);
     if (!status) status = read_kernel_name(build, lua_tostring(L, -1), line);
     declarations_push_value(L, kernel);
-    if (!status) status = read_body(build, lua_gettop(L), line);
+    if (!status) status = kernel_read_body(build, lua_gettop(L), line);
   }
   lua_settop(L, all - 1);
   return status;

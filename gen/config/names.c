@@ -524,7 +524,7 @@ static int compare_names(const void *name, const void *entry) {
   return strcmp(name, *(const char *const *)entry);
 }
 
-static const struct group *find_group(const char *name) {
+static const struct group *names_find_group(const char *name) {
   for (const struct group *group = groups; group < groups + GROUP_COUNT; group++)
     if (bsearch(name, group->names, group->count, sizeof *group->names, compare_names)) return group;
   return NULL;
@@ -551,12 +551,12 @@ static bool is_math_variant(const char *name) {
   if (length < 3 || length > sizeof base || (name[length - 1] != 'f' && name[length - 1] != 'l')) return false;
   memcpy(base, name, length - 1);
   base[length - 1] = '\0';
-  const struct group *group = find_group(base);
+  const struct group *group = names_find_group(base);
   return group && group->names == mathematics;
 }
 
 const char *names_refused(const char *name, bool in_expressions) {
-  const struct group *group = find_group(name);
+  const struct group *group = names_find_group(name);
   if (group && (in_expressions || group->names != expression_functions)) return group->reason;
   if (strncmp(name, "__", 2) == 0) return "names with two leading underscores are the compiler's";
   if (name[0] == '_' && isupper((unsigned char)name[1]))

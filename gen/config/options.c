@@ -254,7 +254,7 @@ static int refuse_option(struct build *build, struct config_line line, const cha
   return status;
 }
 
-static int read_fields(struct build *build, int table, struct config_options *out) {
+static int options_read_fields(struct build *build, int table, struct config_options *out) {
   enum { DEFINE = COMPILE_OPTION_COUNT, FLAGS, ALL };
   const char *names[ALL] = {[DEFINE] = "define", [FLAGS] = "flags"};
   for (int i = 0; i < COMPILE_OPTION_COUNT; i++) names[i] = options[i].name;
@@ -271,7 +271,7 @@ static int read_fields(struct build *build, int table, struct config_options *ou
   return status;
 }
 
-static int read_options(struct build *build, const struct list *list, const struct config_options **out) {
+static int options_read_options(struct build *build, const struct list *list, const struct config_options **out) {
   const struct item *item = list_find(list, KEYWORD_options);
   if (!item) return CUGEN_OK;
   struct config_options *read = arena_array(build->arena, 1, sizeof *read);
@@ -279,7 +279,7 @@ static int read_options(struct build *build, const struct list *list, const stru
   *out = read;
   read->line = item->declaration->line;
   list_push(build, list, item);
-  int status = lua_type(build->L, -1) == LUA_TTABLE ? read_fields(build, lua_gettop(build->L), read)
+  int status = lua_type(build->L, -1) == LUA_TTABLE ? options_read_fields(build, lua_gettop(build->L), read)
                                                     : build_fail(build, read->line, "options stand in braces: %s",
                                                                  config_keywords[KEYWORD_options].example);
   lua_pop(build->L, 1);
@@ -329,7 +329,7 @@ static int read_folders(struct build *build, const struct list *list, const stru
 int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
                  struct config_compile *out) {
   const struct config_options *own = NULL;
-  int status = read_options(build, list, &own);
+  int status = options_read_options(build, list, &own);
   out->shared = outer ? outer->shared : own;
   out->own = outer ? own : NULL;
   return status ? status : read_folders(build, list, outer, out);
@@ -346,7 +346,7 @@ struct evaluation {
   cugen_error *err;
 };
 
-static int fail(const struct evaluation *e, const char *value, const char *rule) {
+static int options_fail(const struct evaluation *e, const char *value, const char *rule) {
   return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->line.path, e->line.number, "option %s is %s: it must be %s",
                       e->option->name, value, rule);
 }
@@ -364,7 +364,7 @@ static int add_switch(const struct evaluation *e, const struct expr *expr) {
   return CUGEN_OK;
 }
 
-static int add_number(const struct evaluation *e, const struct expr *expr) {
+static int options_add_number(const struct evaluation *e, const struct expr *expr) {
   int64_t number;
   struct text value = {0}, rule = {0};
   int status = expr_eval_int(expr, e->slots, &number, e->err);
@@ -372,7 +372,7 @@ static int add_number(const struct evaluation *e, const struct expr *expr) {
   if (number < 0 || number > strtol(e->option->range, NULL, 10)) {
     text_addf(&value, "%lld", (long long)number);
     text_addf(&rule, "0 to %s", e->option->range);
-    status = fail(e, text_get(&value), text_get(&rule));
+    status = options_fail(e, text_get(&value), text_get(&rule));
   }
   begin_flag(e);
   text_addf(e->out, "%lld", (long long)number);
@@ -381,22 +381,22 @@ static int add_number(const struct evaluation *e, const struct expr *expr) {
   return status;
 }
 
-static bool is_listed(const char *words, const char *word) {
+static bool options_is_listed(const char *words, const char *word) {
   size_t length = strlen(word);
   for (const char *at = words; (at = strstr(at, word)); at += length)
     if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return length > 0;
   return false;
 }
 
-static int add_word(const struct evaluation *e, const struct config_word *word) {
+static int options_add_word(const struct evaluation *e, const struct config_word *word) {
   struct value value = value_string(word->word);
   struct text rule = {0}, text = {0};
   int status = word->word ? CUGEN_OK : expr_eval(word->expr, e->slots, &value, e->err);
   if (status) return status;
-  if (value.type != VALUE_STRING || !is_listed(e->option->range, value.string)) {
+  if (value.type != VALUE_STRING || !options_is_listed(e->option->range, value.string)) {
     value_print(value, &text);
     text_addf(&rule, "one of %s", e->option->range);
-    status = fail(e, text_get(&text), text_get(&rule));
+    status = options_fail(e, text_get(&text), text_get(&rule));
     text_free(&rule);
     text_free(&text);
     return status;
@@ -420,9 +420,9 @@ int config_flags(const struct config *config, const struct config_compile *compi
     if (!set || (reference && i != COMPILE_std)) continue;
     const struct config_word *word = &set->values[i];
     const struct evaluation e = {config, &options[i], set->line, slots, out, err};
-    int status = options[i].kind == OPTION_WORD     ? add_word(&e, word)
+    int status = options[i].kind == OPTION_WORD     ? options_add_word(&e, word)
                  : options[i].kind <= OPTION_SWITCH ? add_switch(&e, word->expr)
-                                                    : add_number(&e, word->expr);
+                                                    : options_add_number(&e, word->expr);
     if (status && err && strncmp(err->message, set->line.path, strlen(set->line.path)) != 0)
       error_prefix_at(err, set->line.path, set->line.number, "option %s", options[i].name);
     if (status) return status;

@@ -35,7 +35,7 @@ bool sees_step(const struct config_launch *launch) {
 
 /* Finds an argument of the kernel, or a scalar of the implementation, whose number follows those of
    the arguments. */
-static bool find_argument(const struct config *config, const struct config_implementation *implementation,
+static bool pass_find_argument(const struct config *config, const struct config_implementation *implementation,
                           const char *name, size_t *out) {
   for (*out = 0; *out < config->argument_count; ++*out)
     if (strcmp(config->arguments[*out].name, name) == 0) return true;
@@ -65,7 +65,7 @@ static bool is_word_tunable(const struct config_tunable *tunable) {
 
 /* Returns whether the name is a size, or a tunable whose values are numbers: such a value cannot be
    the name of an argument. */
-static bool is_number(const struct build *build, const char *name) {
+static bool pass_is_number(const struct build *build, const char *name) {
   const struct config_implementation *implementation = build->implementation;
   for (size_t i = 0; i < implementation->tunable_count; i++)
     if (strcmp(implementation->tunables[i].name, name) == 0) return !is_word_tunable(&implementation->tunables[i]);
@@ -80,9 +80,9 @@ static int read_passed_name(struct build *build, struct config_line line, struct
   if (!name)
     return build_fail(build, line, "pass is a list of arguments in braces: %s",
                       config_keywords[KEYWORD_pass].example);
-  if (find_argument(build->config, build->implementation, name, &out->argument)) return CUGEN_OK;
+  if (pass_find_argument(build->config, build->implementation, name, &out->argument)) return CUGEN_OK;
   if (names_identifier(name) && !scope_find(build, name)) return no_argument(build, line, name);
-  if (is_number(build, name))
+  if (pass_is_number(build, name))
     return build_fail(
         build, line,
         "pass names '%.80s', which is a number and no argument: declare scalar \"%.80s\" { dtype = ... } in the "
@@ -167,7 +167,7 @@ static int passed_argument(const struct passing *p, size_t *out) {
   if (!p->parameter->expr) return CUGEN_OK;
   int status = expr_eval(p->parameter->expr, p->slots, &name, p->err);
   if (status) return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "pass"), status;
-  if (name.type == VALUE_STRING && find_argument(p->config, p->implementation, name.string, out)) return CUGEN_OK;
+  if (name.type == VALUE_STRING && pass_find_argument(p->config, p->implementation, name.string, out)) return CUGEN_OK;
   struct text text = {0};
   value_print(name, &text);
   status = pass_fail(p,

@@ -18,7 +18,7 @@ static const char *const examples[KINDS] = {
 
 /* ---- nearest { distance = 1 }, portfolio { distance = 1 } ---- */
 
-static int read_distance(struct build *build, struct config_line line, int table, enum policy_kind kind) {
+static int policy_read_distance(struct build *build, struct config_line line, int table, enum policy_kind kind) {
   static const char *const known[] = {"distance"};
   struct value value;
   struct text what = {0};
@@ -124,7 +124,7 @@ static int read_policy_value(struct build *build, struct config_line line, enum 
   if (kind == POLICY_EXACT) return build_fail(build, line, "policy \"exact\" takes nothing more: %s", examples[kind]);
   if (lua_type(build->L, table) != LUA_TTABLE)
     return build_fail(build, line, "policy \"%s\" needs its values in braces: %s", kinds[kind], examples[kind]);
-  return kind == POLICY_BUCKETS ? read_buckets(build, line, table) : read_distance(build, line, table, kind);
+  return kind == POLICY_BUCKETS ? read_buckets(build, line, table) : policy_read_distance(build, line, table, kind);
 }
 
 int read_policy(struct build *build, const struct list *list) {

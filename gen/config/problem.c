@@ -35,7 +35,7 @@ struct setting {
   cugen_error *err;
 };
 
-static int refuse(const struct setting *setting, const char *expected) {
+static int problem_refuse(const struct setting *setting, const char *expected) {
   return error_set(setting->err, CUGEN_ERROR_USAGE, "setting '%s': %s (%s:%d)", setting->whole, expected,
                    setting->problem->line.path, setting->problem->line.number);
 }
@@ -43,12 +43,12 @@ static int refuse(const struct setting *setting, const char *expected) {
 static int parse_integer(const struct setting *setting, struct value *out) {
   const char *digits = setting->text + (setting->text[0] == '-');
   bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-  if (digits[0] < '0' || digits[0] > '9') return refuse(setting, "a whole number was expected");
+  if (digits[0] < '0' || digits[0] > '9') return problem_refuse(setting, "a whole number was expected");
   char *end;
   errno = 0;
   long long value = strtoll(setting->text, &end, hexadecimal ? 16 : 10);
-  if (*end) return refuse(setting, "a whole number was expected");
-  if (errno == ERANGE) return refuse(setting, "this number does not fit into 64 bits");
+  if (*end) return problem_refuse(setting, "a whole number was expected");
+  if (errno == ERANGE) return problem_refuse(setting, "this number does not fit into 64 bits");
   *out = value_int(value);
   return CUGEN_OK;
 }
@@ -57,23 +57,23 @@ static int parse_integer(const struct setting *setting, struct value *out) {
 static int parse_real(const struct setting *setting, struct value *out) {
   struct expr *expr;
   bool number = strspn(setting->text, "+-0123456789.eExXpPaAbBcCdDfF") == strlen(setting->text);
-  if (!number || expr_parse(setting->text, NULL, &expr, NULL)) return refuse(setting, "a number was expected");
+  if (!number || expr_parse(setting->text, NULL, &expr, NULL)) return problem_refuse(setting, "a number was expected");
   double real = 0;
   bool constant = expr_constant(expr, NULL) && !expr_eval_float(expr, NULL, &real, NULL);
   expr_free(expr);
   *out = value_float(real);
-  return constant ? CUGEN_OK : refuse(setting, "a number was expected");
+  return constant ? CUGEN_OK : problem_refuse(setting, "a number was expected");
 }
 
 static int parse_boolean(const struct setting *setting, struct value *out) {
   *out = value_bool(strcmp(setting->text, "true") == 0);
   return out->boolean || strcmp(setting->text, "false") == 0 ? CUGEN_OK
-                                                             : refuse(setting, "true or false was expected");
+                                                             : problem_refuse(setting, "true or false was expected");
 }
 
 static int parse_word(const struct setting *setting, struct value *out) {
   *out = value_string(setting->text);
-  return names_refused_word(setting->text) ? refuse(setting, "a word was expected") : CUGEN_OK;
+  return names_refused_word(setting->text) ? problem_refuse(setting, "a word was expected") : CUGEN_OK;
 }
 
 static int parse_value(const struct setting *setting, struct value *out) {
@@ -109,7 +109,7 @@ static int find_listed(const struct setting *setting, struct value *value) {
   }
   struct text choices = {0};
   print_choices(problem, setting->text, &choices);
-  int status = choices.failed ? error_memory(setting->err) : refuse(setting, text_get(&choices));
+  int status = choices.failed ? error_memory(setting->err) : problem_refuse(setting, text_get(&choices));
   text_free(&choices);
   return status;
 }
@@ -278,7 +278,7 @@ int problem_bucket(const struct config *config, const struct problem *base, stru
 
 /* ---- Text ---- */
 
-static bool is_told(const struct config_problem *p, struct value value) {
+static bool problem_is_told(const struct config_problem *p, struct value value) {
   if (value.type == VALUE_STRING ? dtype_find(value.string) != NULL : value.type != VALUE_BOOL) return true;
   return !value_equal(value, p->values[0]);
 }
@@ -286,7 +286,7 @@ static bool is_told(const struct config_problem *p, struct value value) {
 static void print_settings(const struct config *config, const struct problem *problem, bool all, struct text *out) {
   const char *between = "";
   for (size_t i = 0; i < config->problem_count; i++) {
-    if (!all && !is_told(&config->problems[i], problem->values[i])) continue;
+    if (!all && !problem_is_told(&config->problems[i], problem->values[i])) continue;
     text_addf(out, "%s%s=", between, config->problems[i].name);
     value_print(problem->values[i], out);
     between = " ";

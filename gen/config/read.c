@@ -8,7 +8,7 @@
 #include "build.h"
 #include "names.h"
 
-static const char *type_name(lua_State *L, int index) {
+static const char *read_type_name(lua_State *L, int index) {
   return declarations_at(L, index) ? "declaration" : lua_typename(L, lua_type(L, index));
 }
 
@@ -19,7 +19,7 @@ static const char *const place_names[] = {
     [PLACE_LAUNCH] = "a launch",      [PLACE_LOOP] = "a loop",
 };
 
-static const char *home_of(const struct keyword *keyword) {
+static const char *read_home_of(const struct keyword *keyword) {
   for (unsigned place = PLACE_LAUNCH; place; place /= 2)
     if (keyword->places & place) return place_names[place];
   return "another place";
@@ -52,10 +52,10 @@ static int check_item(struct build *build, const struct list *list, const char *
   if (!declaration)
     return build_fail(build, list->line,
                       "number %d in %s is a %s: declarations are calls, such as problem \"M\" (4096)", position,
-                      owner, type_name(build->L, -1));
+                      owner, read_type_name(build->L, -1));
   const struct keyword *keyword = declaration->keyword;
   if (!(keyword->places & list->place))
-    return build_fail(build, declaration->line, "%s stands in %s, not in %s", keyword->name, home_of(keyword),
+    return build_fail(build, declaration->line, "%s stands in %s, not in %s", keyword->name, read_home_of(keyword),
                       place_names[list->place]);
   if (!declaration->complete)
     return build_fail(build, declaration->line, "%s has a name but no value: %s", keyword->name, keyword->example);
@@ -66,7 +66,7 @@ static int check_item(struct build *build, const struct list *list, const char *
   return CUGEN_OK;
 }
 
-static const char *name_of(lua_State *L, int index) {
+static const char *read_name_of(lua_State *L, int index) {
   declarations_push_name(L, index);
   const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   lua_pop(L, 1);
@@ -77,7 +77,7 @@ int read_list(struct build *build, int table, enum place place, const char *owne
               struct list *out) {
   lua_State *L = build->L;
   if (lua_type(L, table) != LUA_TTABLE)
-    return build_fail(build, line, "%s needs a list of declarations in braces, not a %s", owner, type_name(L, table));
+    return build_fail(build, line, "%s needs a list of declarations in braces, not a %s", owner, read_type_name(L, table));
   int status = check_keys(build, table, owner, line, place);
   if (status) return status;
   int length = (int)lua_rawlen(L, table);
@@ -87,7 +87,7 @@ int read_list(struct build *build, int table, enum place place, const char *owne
   for (int i = 1; i <= length && !status; i++) {
     lua_rawgeti(L, table, i);
     status = check_item(build, out, owner, i);
-    if (!status) out->items[out->count++] = (struct item){declarations_at(L, -1), name_of(L, -1), i};
+    if (!status) out->items[out->count++] = (struct item){declarations_at(L, -1), read_name_of(L, -1), i};
     lua_pop(L, 1);
   }
   return status;
@@ -173,7 +173,7 @@ int read_string(struct build *build, struct config_line line, const char *what, 
   const char *string = plain_string(build->L);
   if (!string || !*string)
     return build_fail(build, line, "%s must be a string in quotes, not %s", what,
-                      string ? "empty" : type_name(build->L, -1));
+                      string ? "empty" : read_type_name(build->L, -1));
   *out = arena_string(build->arena, string, strlen(string));
   return *out ? CUGEN_OK : build_memory(build);
 }
@@ -209,7 +209,7 @@ int read_value(struct build *build, struct config_line line, const char *what, s
     return build_fail(build, line, "%s has a value that is no finite number", what);
   default:
     return build_fail(build, line, "%s has a value of type %s: values are numbers, booleans and strings", what,
-                      type_name(L, -1));
+                      read_type_name(L, -1));
   }
 }
 
@@ -250,7 +250,7 @@ int read_expr(struct build *build, struct config_line line, const char *what, co
   if (!expression_text(build->L, &source))
     status =
         build_fail(build, line, "%s is a %s: an expression is a string such as \"ceil_div(N, tile)\" or a number",
-                   what, type_name(build->L, -1));
+                   what, read_type_name(build->L, -1));
   else if (source.length > LONGEST_EXPRESSION)
     status = build_fail(build, line, "%s is longer than %d characters; derive gives its parts names", what,
                         LONGEST_EXPRESSION);
@@ -308,7 +308,7 @@ static int unknown_word(struct build *build, struct config_line line, const char
 int read_word(struct build *build, struct config_line line, const char *what, const char *const *known,
               struct config_word *out) {
   const char *word = plain_string(build->L);
-  if (!word) return build_fail(build, line, "%s must be a string in quotes, not %s", what, type_name(build->L, -1));
+  if (!word) return build_fail(build, line, "%s must be a string in quotes, not %s", what, read_type_name(build->L, -1));
   for (size_t i = 0; known[i]; i++) {
     if (strcmp(word, known[i]) != 0) continue;
     out->word = known[i];

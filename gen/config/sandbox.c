@@ -34,14 +34,14 @@ lua_State *sandbox_state(struct sandbox *sandbox) {
 
 /* ---- Open and close ---- */
 
-static int open_library(lua_State *L) {
+static int sandbox_open_library(lua_State *L) {
   sandbox_library_open(L);
   return 0;
 }
 
 static int fill_state(struct sandbox *sandbox, cugen_error *err) {
   lua_State *L = sandbox->L;
-  lua_pushcfunction(L, open_library);
+  lua_pushcfunction(L, sandbox_open_library);
   if (lua_pcall(L, 0, 0, 0) != LUA_OK) return error_memory(err);
   limits_watch(&sandbox->limits, L);
   return CUGEN_OK;
@@ -249,12 +249,12 @@ static void name_open_brace(const char *code, size_t length, cugen_error *err) {
 
 /* ---- Load and call ---- */
 
-static locale_t enter(struct sandbox *sandbox) {
+static locale_t sandbox_enter(struct sandbox *sandbox) {
   limits_enter(&sandbox->limits);
   return uselocale(sandbox->locale);
 }
 
-static void leave(struct sandbox *sandbox, locale_t before, bool failed) {
+static void sandbox_leave(struct sandbox *sandbox, locale_t before, bool failed) {
   uselocale(before);
   limits_leave(&sandbox->limits);
   if (failed && sandbox->limits.refusals) lua_gc(sandbox->L, LUA_GCCOLLECT);
@@ -291,7 +291,7 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
   lua_State *L = sandbox->L;
   environment = environment ? lua_absindex(L, environment) : 0;
   if (!lua_checkstack(L, LUA_MINSTACK) || !remember_name(sandbox, name)) return error_memory(err);
-  locale_t before = enter(sandbox);
+  locale_t before = sandbox_enter(sandbox);
   if (sandbox->limits.depth == 1) {
     shorten(name, sandbox->limits.where_file);
     sandbox->limits.where_line = 1;
@@ -299,7 +299,7 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
   const bool compiled = length && *code == *LUA_SIGNATURE;
   int lua_status = load_text(sandbox, name, code, length);
   int result = lua_status == LUA_OK ? CUGEN_OK : set_failure(sandbox, lua_status, status, err);
-  leave(sandbox, before, result != CUGEN_OK);
+  sandbox_leave(sandbox, before, result != CUGEN_OK);
   if (lua_status == LUA_ERRSYNTAX) name_open_brace(code, length, err);
   if (result && compiled)
     error_set_at(err, result, name, 1, "attempt to load a binary chunk; what cugen reads is Lua's text");
@@ -312,7 +312,7 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
 
 /* Notes the line of an error. A message handler, which sees the stack as it was when the error was
    raised. */
-static int note_place(lua_State *L) {
+static int sandbox_note_place(lua_State *L) {
   struct limits *limits = limits_of(L);
   if (limits->reason != REASON_NONE) return 1;
   limits->where_line = 0;
@@ -327,12 +327,12 @@ int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status
     lua_settop(L, base - 1);
     return error_memory(err);
   }
-  locale_t before = enter(sandbox);
-  lua_pushcfunction(L, note_place);
+  locale_t before = sandbox_enter(sandbox);
+  lua_pushcfunction(L, sandbox_note_place);
   lua_insert(L, base);
   int lua_status = lua_pcall(L, arguments, results, base);
   int result = lua_status == LUA_OK ? CUGEN_OK : set_failure(sandbox, lua_status, status, err);
   lua_remove(L, base);
-  leave(sandbox, before, result != CUGEN_OK);
+  sandbox_leave(sandbox, before, result != CUGEN_OK);
   return result;
 }

@@ -121,7 +121,7 @@ static bool element_before(lua_State *L, int table, lua_Integer a, lua_Integer b
 }
 
 /* Merges the sorted from[low .. middle) and from[middle .. high) into to[low .. high). */
-static void merge(lua_State *L, int from, int to, lua_Integer low, lua_Integer middle, lua_Integer high,
+static void library_merge(lua_State *L, int from, int to, lua_Integer low, lua_Integer middle, lua_Integer high,
                   order *before) {
   lua_Integer left = low, right = middle;
   for (lua_Integer i = low; i < high; i++) {
@@ -143,13 +143,13 @@ static void merge_sort(lua_State *L, lua_Integer count, order *before) {
   lua_createtable(L, (int)count, 0);
   for (lua_Integer width = 1; width < count; width *= 2) {
     for (lua_Integer low = 1; low <= count; low += 2 * width)
-      merge(L, from, to, low, smaller(low + width, count + 1), smaller(low + 2 * width, count + 1), before);
+      library_merge(L, from, to, low, smaller(low + width, count + 1), smaller(low + 2 * width, count + 1), before);
     lua_insert(L, from); /* the merged table becomes the source of the next pass */
   }
   lua_pop(L, 1);
 }
 
-static int sort(lua_State *L) {
+static int library_sort(lua_State *L) {
   lua_Integer count = checked_length(L);
   bool function = !lua_isnoneornil(L, 2);
   if (function) luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -243,7 +243,7 @@ static const struct offer math_offers[] = {
 
 static const struct offer table_offers[] = {
     {"concat", charged_concat}, {"insert", charged_insert},
-    {"remove", charged_remove}, {"sort", sort},
+    {"remove", charged_remove}, {"sort", library_sort},
     {"unpack", charged_unpack}, {NULL, NULL},
 };
 

@@ -95,7 +95,7 @@ int limits_give_up(lua_State *L, enum limit_reason reason) {
   return lua_error(L);
 }
 
-static void spend(lua_State *L, size_t work) {
+static void sandbox_limits_spend(lua_State *L, size_t work) {
   struct limits *limits = limits_of(L);
   if (!limits->depth) return;
   if (work > INT32_MAX) work = INT32_MAX;
@@ -111,13 +111,13 @@ void sandbox_charge(lua_State *L, size_t work) {
   if (work < HOOK_STEP && (limits->left - (int64_t)work) / HOOK_STEP == step && limits->left > (int64_t)work)
     limits->left -= (int64_t)work;
   else
-    spend(L, work);
+    sandbox_limits_spend(L, work);
 }
 
 static void count_hook(lua_State *L, lua_Debug *activation) {
   (void)activation;
   limits_locate(limits_of(L));
-  spend(L, HOOK_STEP);
+  sandbox_limits_spend(L, HOOK_STEP);
 }
 
 void limits_watch(struct limits *limits, lua_State *L) {

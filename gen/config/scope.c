@@ -54,7 +54,7 @@ static int check_repeats(struct build *build, const struct scope_name *name) {
   return CUGEN_OK;
 }
 
-static bool make_room(struct build *build) {
+static bool scope_make_room(struct build *build) {
   if (build->name_count < build->name_capacity) return true;
   size_t capacity = build->name_capacity ? 2 * build->name_capacity : 64;
   struct scope_name *names = realloc(build->names, capacity * sizeof *names);
@@ -72,7 +72,7 @@ int scope_add(struct build *build, const struct scope_name *name) {
   if (status) return status;
   /* Charged because each name is compared with all others. */
   if (!arena_charge(build->arena, 1024)) return build_memory(build);
-  if (!make_room(build)) return error_memory(build->err);
+  if (!scope_make_room(build)) return error_memory(build->err);
   build->names[build->name_count++] = *name;
   return CUGEN_OK;
 }

@@ -3,7 +3,7 @@
 
 #include "build.h"
 
-static int check_value(struct build *build, struct config_line line, const struct config_problem *problem,
+static int sizes_check_value(struct build *build, struct config_line line, const struct config_problem *problem,
                        struct value value) {
   struct text text = {0};
   int status = CUGEN_OK;
@@ -22,7 +22,7 @@ static int check_value(struct build *build, struct config_line line, const struc
 }
 
 /* Appends the value or list on top of the stack, as "64,256". */
-static int add_values(struct build *build, struct config_line line, const struct config_problem *problem,
+static int sizes_add_values(struct build *build, struct config_line line, const struct config_problem *problem,
                       struct text *out) {
   struct value value;
   const struct value *values = &value;
@@ -31,7 +31,7 @@ static int add_values(struct build *build, struct config_line line, const struct
   int status =
       listed ? read_values(build, line, "problems", &values, &count) : read_value(build, line, "problems", &value);
   for (size_t i = 0; i < count && !status; i++) {
-    status = check_value(build, line, problem, values[i]);
+    status = sizes_check_value(build, line, problem, values[i]);
     text_add(out, i ? "," : "");
     value_print(values[i], out);
   }
@@ -49,7 +49,7 @@ static int read_set(struct build *build, struct config_line line, struct text *o
   for (size_t i = 0; i < config->problem_count && !status; i++) {
     if (!push_field(build, table, config->problems[i].name)) continue;
     text_addf(out, "%s%s=", out->length ? " " : "", config->problems[i].name);
-    status = add_values(build, line, &config->problems[i], out);
+    status = sizes_add_values(build, line, &config->problems[i], out);
     lua_pop(build->L, 1);
   }
   if (!status && !out->length)

@@ -6,13 +6,13 @@
 
 /* Returns the next `${` at or behind `at`, and sets *close to its closing brace; NULL: there is
    none. */
-static const char *next_part(const char *at, const char **close) {
+static const char *spelling_next_part(const char *at, const char **close) {
   const char *open = strstr(at, "${");
   *close = open ? strchr(open, '}') : NULL;
   return open;
 }
 
-static int read_part(struct build *build, struct config_line line, const char *what, const char *open,
+static int spelling_read_part(struct build *build, struct config_line line, const char *what, const char *open,
                      const char *close, const struct expr **out) {
   if (!close) return build_fail(build, line, "%s: `${` without its `}`", what);
   const char *source = arena_string(build->arena, open + 2, (size_t)(close - open) - 2);
@@ -31,12 +31,12 @@ int read_spelling(struct build *build, struct config_line line, const char *what
   *out = (struct config_spelling){0};
   int status = read_string(build, line, what, &out->text);
   if (status) return status;
-  for (const char *at = out->text; (at = next_part(at, &close)); at += 2) count++;
+  for (const char *at = out->text; (at = spelling_next_part(at, &close)); at += 2) count++;
   const struct expr **parts = arena_array(build->arena, count, sizeof *parts);
   if (!parts || !arena_charge(build->arena, 64 * count)) return build_memory(build);
   out->parts = parts;
-  for (const char *at = out->text; !status && (at = next_part(at, &close)); at += 2)
-    status = read_part(build, line, what, at, close, &parts[out->part_count++]);
+  for (const char *at = out->text; !status && (at = spelling_next_part(at, &close)); at += 2)
+    status = spelling_read_part(build, line, what, at, close, &parts[out->part_count++]);
   return status;
 }
 
@@ -53,7 +53,7 @@ static void spell_value(struct value value, struct text *out) {
 int config_spell(const struct config_spelling *spelling, const struct value *slots, struct text *out,
                  cugen_error *err) {
   const char *at = spelling->text, *open, *close;
-  for (size_t i = 0; (open = next_part(at, &close)) && i < spelling->part_count; i++, at = close + 1) {
+  for (size_t i = 0; (open = spelling_next_part(at, &close)) && i < spelling->part_count; i++, at = close + 1) {
     struct value value;
     text_add_n(out, at, (size_t)(open - at));
     int status = expr_eval(spelling->parts[i], slots, &value, err);
@@ -64,14 +64,14 @@ int config_spell(const struct config_spelling *spelling, const struct value *slo
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-static void note_reads(const struct expr *expr, bool *reads) {
+static void spelling_note_reads(const struct expr *expr, bool *reads) {
   size_t count;
   const int *slots = expr_slots(expr, &count);
   for (size_t k = 0; k < count; k++) reads[slots[k]] = true;
 }
 
 void config_spelling_reads(const struct config_spelling *spelling, bool *reads) {
-  for (size_t i = 0; i < spelling->part_count; i++) note_reads(spelling->parts[i], reads);
+  for (size_t i = 0; i < spelling->part_count; i++) spelling_note_reads(spelling->parts[i], reads);
 }
 
 bool config_spelling_sees(const struct config_spelling *spelling, int slot) {
@@ -84,5 +84,5 @@ void config_entry_reads(const struct config_launch *launch, bool *reads) {
   config_spelling_reads(&launch->entry, reads);
   const bool stepped = config_spelling_sees(&launch->entry, launch->step_slot) ||
                        config_spelling_sees(&launch->entry, launch->steps_slot);
-  if (stepped && launch->steps) note_reads(launch->steps, reads);
+  if (stepped && launch->steps) spelling_note_reads(launch->steps, reads);
 }

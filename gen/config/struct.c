@@ -89,7 +89,7 @@ static int place_field(struct build *build, struct config_argument *argument, st
 
 /* ---- All ---- */
 
-static int read_fields(struct build *build, struct config_argument *argument, struct config_field *fields,
+static int struct_read_fields(struct build *build, struct config_argument *argument, struct config_field *fields,
                        int count) {
   int status = CUGEN_OK, align = 1;
   for (int i = 0; i < count && !status; i++) {
@@ -119,7 +119,7 @@ int read_struct_fields(struct build *build, struct config_argument *argument, co
   if (!fields) return build_memory(build);
   argument->fields = fields;
   argument->field_count = (int)count;
-  return read_fields(build, argument, fields, (int)count);
+  return struct_read_fields(build, argument, fields, (int)count);
 }
 
 int complete_struct(struct build *build, struct config_argument *argument) {

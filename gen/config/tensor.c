@@ -7,7 +7,7 @@
 
 /* ---- Reading ---- */
 
-static int find_argument(struct build *build, const struct item *item, size_t *out) {
+static int tensor_find_argument(struct build *build, const struct item *item, size_t *out) {
   const struct config *config = build->config;
   const char *names[KERNEL_MAX_ARGUMENTS];
   for (*out = 0; *out < config->argument_count; ++*out) {
@@ -39,7 +39,7 @@ static int read_optional(struct build *build, int table, const char *name, struc
   return status;
 }
 
-static int read_fields(struct build *build, int table, const char *what, const struct config_argument *argument,
+static int tensor_read_fields(struct build *build, int table, const char *what, const struct config_argument *argument,
                        struct config_tensor *out) {
   static const char *const known[] = {"box", "swizzle", "parts", "when"};
   int count = 0;
@@ -66,12 +66,12 @@ static int read_tensor(struct build *build, const struct item *item,
                        const struct config_implementation *implementation, struct config_tensor *out) {
   struct text what = {0};
   out->line = item->declaration->line;
-  int status = find_argument(build, item, &out->argument);
+  int status = tensor_find_argument(build, item, &out->argument);
   if (!status) status = check_argument(build, implementation, out);
   if (status) return status;
   const struct config_argument *argument = &build->config->arguments[out->argument];
   text_addf(&what, "tensor \"%s\"", argument->name);
-  status = read_fields(build, lua_gettop(build->L), text_get(&what), argument, out);
+  status = tensor_read_fields(build, lua_gettop(build->L), text_get(&what), argument, out);
   text_free(&what);
   return status;
 }
@@ -103,12 +103,12 @@ struct tensor_evaluation {
   cugen_error *err;
 };
 
-static int fail(const struct tensor_evaluation *e, const char *what, int64_t value, const char *rule) {
+static int tensor_fail(const struct tensor_evaluation *e, const char *what, int64_t value, const char *rule) {
   return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
                       "tensor \"%s\": %s %lld: it must be %s", e->argument->name, what, (long long)value, rule);
 }
 
-static int evaluate(const struct tensor_evaluation *e, const struct expr *expr, const struct value *slots,
+static int tensor_evaluate(const struct tensor_evaluation *e, const struct expr *expr, const struct value *slots,
                     int64_t *out) {
   int status = expr ? expr_eval_int(expr, slots, out, e->err) : CUGEN_OK;
   if (status)
@@ -119,9 +119,9 @@ static int evaluate(const struct tensor_evaluation *e, const struct expr *expr, 
 static int evaluate_box(const struct tensor_evaluation *e, const struct value *slots) {
   for (int i = 0; i < e->argument->rank; i++) {
     int64_t extent = 0;
-    int status = evaluate(e, e->tensor->box[i], slots, &extent);
+    int status = tensor_evaluate(e, e->tensor->box[i], slots, &extent);
     if (status) return status;
-    if (extent < 1 || extent > MOST_BOX) return fail(e, "an extent of the box is", extent, "1 to 256");
+    if (extent < 1 || extent > MOST_BOX) return tensor_fail(e, "an extent of the box is", extent, "1 to 256");
     e->argument->box[i] = (int)extent;
   }
   return CUGEN_OK;
@@ -129,10 +129,10 @@ static int evaluate_box(const struct tensor_evaluation *e, const struct value *s
 
 static int evaluate_swizzle(const struct tensor_evaluation *e, const struct value *slots) {
   int64_t swizzle = 0;
-  int status = evaluate(e, e->tensor->swizzle, slots, &swizzle);
+  int status = tensor_evaluate(e, e->tensor->swizzle, slots, &swizzle);
   if (status) return status;
   if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
-    return fail(e, "swizzle is", swizzle, "0, 32, 64 or 128 bytes");
+    return tensor_fail(e, "swizzle is", swizzle, "0, 32, 64 or 128 bytes");
   e->argument->swizzle = (int)swizzle;
   return CUGEN_OK;
 }
@@ -140,36 +140,36 @@ static int evaluate_swizzle(const struct tensor_evaluation *e, const struct valu
 /* Cuts the outermost dimension into equal parts. */
 static int evaluate_parts(const struct tensor_evaluation *e, const struct value *slots) {
   int64_t parts = 1;
-  int status = evaluate(e, e->tensor->parts, slots, &parts);
+  int status = tensor_evaluate(e, e->tensor->parts, slots, &parts);
   int outermost = e->argument->column_major ? e->argument->rank - 1 : 0;
   if (status) return status;
   if (parts < 1 || e->argument->shape[outermost] % parts)
-    return fail(e, "parts are", parts, "1 or more, all equally long");
-  if (parts > 1 && e->argument->rank == 1) return fail(e, "parts are", parts, "1 where there is one dimension");
+    return tensor_fail(e, "parts are", parts, "1 or more, all equally long");
+  if (parts > 1 && e->argument->rank == 1) return tensor_fail(e, "parts are", parts, "1 where there is one dimension");
   e->argument->parts = parts;
   return CUGEN_OK;
 }
 
-static int check_bytes(const struct tensor_evaluation *e) {
+static int tensor_check_bytes(const struct tensor_evaluation *e) {
   const struct kernel_argument *argument = e->argument;
   int contiguous = argument->column_major ? 0 : argument->rank - 1;
   int64_t inner = (int64_t)argument->box[contiguous] * argument->dtype->bytes;
   if (inner % GRANULE)
-    return fail(e, "the box's bytes along the contiguous dimension are", inner, "a multiple of 16");
+    return tensor_fail(e, "the box's bytes along the contiguous dimension are", inner, "a multiple of 16");
   if (argument->swizzle && inner > argument->swizzle)
-    return fail(e, "the box's bytes along the contiguous dimension are", inner, "at most the swizzle's");
+    return tensor_fail(e, "the box's bytes along the contiguous dimension are", inner, "at most the swizzle's");
   const struct tensor_extent extent = kernel_argument_tensor(argument);
   for (int i = 0; i < extent.rank; i++) {
     if (i && extent.stride[i] % GRANULE)
-      return fail(e, "its rows' distance in bytes is", extent.stride[i], "a multiple of 16");
+      return tensor_fail(e, "its rows' distance in bytes is", extent.stride[i], "a multiple of 16");
     if (extent.stride[i] >= (int64_t)1 << 40)
-      return fail(e, "its rows' distance in bytes is", extent.stride[i], "below 2^40");
-    if (extent.shape[i] > (int64_t)1 << 32) return fail(e, "an extent is", extent.shape[i], "2^32 at most");
+      return tensor_fail(e, "its rows' distance in bytes is", extent.stride[i], "below 2^40");
+    if (extent.shape[i] > (int64_t)1 << 32) return tensor_fail(e, "an extent is", extent.shape[i], "2^32 at most");
   }
   return CUGEN_OK;
 }
 
-static int evaluate_when(const struct tensor_evaluation *e, const struct value *slots, bool *out) {
+static int tensor_evaluate_when(const struct tensor_evaluation *e, const struct value *slots, bool *out) {
   *out = !e->argument->absent;
   if (!*out || !e->tensor->when) return CUGEN_OK;
   int status = expr_eval_bool(e->tensor->when, slots, out, e->err);
@@ -180,12 +180,12 @@ static int evaluate_when(const struct tensor_evaluation *e, const struct value *
 
 static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
   bool wanted = false;
-  int status = evaluate_when(e, slots, &wanted);
+  int status = tensor_evaluate_when(e, slots, &wanted);
   if (status || !wanted) return status;
   status = evaluate_box(e, slots);
   if (!status) status = evaluate_swizzle(e, slots);
   if (!status) status = evaluate_parts(e, slots);
-  if (!status) status = check_bytes(e);
+  if (!status) status = tensor_check_bytes(e);
   if (status) return status;
   if (e->argument->access != ACCESS_GLOBAL)
     return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,

@@ -10,7 +10,7 @@ static const cugen_finding_kind waivable[] = {CUGEN_FINDING_UNINITIALISED, CUGEN
                                               CUGEN_FINDING_SAME_VALUE};
 enum { WAIVABLE = sizeof waivable / sizeof *waivable };
 
-static int read_kind(struct build *build, const struct item *item, struct config_waiver *out) {
+static int waive_read_kind(struct build *build, const struct item *item, struct config_waiver *out) {
   const char *names[WAIVABLE];
   for (int i = 0; i < WAIVABLE; i++) {
     names[i] = finding_name((int)waivable[i]);
@@ -23,7 +23,7 @@ static int read_kind(struct build *build, const struct item *item, struct config
 }
 
 /* Both `at` and `reason` are required and must not be empty. */
-static int read_field(struct build *build, struct config_line line, int table, const char *name, const char **out) {
+static int waive_read_field(struct build *build, struct config_line line, int table, const char *name, const char **out) {
   struct text what = {0};
   if (!push_field(build, table, name))
     return build_fail(build, line, "waive has no %s: %s", name, config_keywords[KEYWORD_waive].example);
@@ -40,15 +40,15 @@ static int read_waiver(struct build *build, const struct item *item, struct conf
   static const char *const known[] = {"at", "reason"};
   const int table = lua_gettop(build->L);
   out->line = item->declaration->line;
-  int status = read_kind(build, item, out);
+  int status = waive_read_kind(build, item, out);
   if (status) return status;
   if (lua_type(build->L, table) != LUA_TTABLE)
     return build_fail(build, out->line, "waive needs its fields in braces: %s",
                       config_keywords[KEYWORD_waive].example);
   const char *odd = unknown_key(build, table, known, 2);
   if (odd) return refuse_name(build, out->line, odd, known, 2, "unknown field '%s' of waive", odd);
-  status = read_field(build, out->line, table, "at", &out->at);
-  return status ? status : read_field(build, out->line, table, "reason", &out->reason);
+  status = waive_read_field(build, out->line, table, "at", &out->at);
+  return status ? status : waive_read_field(build, out->line, table, "reason", &out->reason);
 }
 
 int read_waivers(struct build *build, const struct list *list) {

@@ -39,7 +39,7 @@ static int next_piece(void *context, struct hash_piece *out) {
   return status;
 }
 
-static struct hash hash_data(const struct sources *sources, const char *name, const char *from, struct text *path) {
+static struct hash data_files_hash_data(const struct sources *sources, const char *name, const char *from, struct text *path) {
   struct hashing h = {.piece = malloc(PIECE)};
   struct hash hash = {0};
   cugen_error ignored;
@@ -50,14 +50,14 @@ static struct hash hash_data(const struct sources *sources, const char *name, co
   return hash;
 }
 
-static void forget(struct data_file *file) {
+static void data_files_forget(struct data_file *file) {
   free(file->name);
   free(file->from);
   free(file->path);
   free(file);
 }
 
-static struct data_file *find_known(const struct data_files *files, const char *name, const char *from) {
+static struct data_file *data_files_find_known(const struct data_files *files, const char *name, const char *from) {
   struct data_file *file = files->list;
   while (file && (strcmp(file->name, name) != 0 || strcmp(file->from, from) != 0)) file = file->next;
   return file;
@@ -72,9 +72,9 @@ static bool unchanged(const struct data_file *file) {
          now.st_mtim.tv_nsec == file->info.st_mtim.tv_nsec;
 }
 
-static void remember(struct data_files *files, const char *name, const char *from, const char *path,
+static void data_files_remember(struct data_files *files, const char *name, const char *from, const char *path,
                      struct hash hash) {
-  struct data_file *file = find_known(files, name, from);
+  struct data_file *file = data_files_find_known(files, name, from);
   struct stat info;
   if (stat(path, &info)) return;
   if (!file) {
@@ -84,7 +84,7 @@ static void remember(struct data_files *files, const char *name, const char *fro
     file->from = strdup(from);
     file->next = files->list;
     if (!file->name || !file->from) {
-      forget(file);
+      data_files_forget(file);
       return;
     }
     files->list = file;
@@ -98,11 +98,11 @@ static void remember(struct data_files *files, const char *name, const char *fro
 
 struct hash data_file_hash(struct data_files *files, const struct sources *sources, const char *name,
                            const char *from) {
-  struct data_file *known = find_known(files, name, from);
+  struct data_file *known = data_files_find_known(files, name, from);
   struct text path = {0};
   if (known && known->path && unchanged(known)) return known->hash;
-  const struct hash hash = hash_data(sources, name, from, &path);
-  if (hash.hex[0]) remember(files, name, from, text_get(&path), hash);
+  const struct hash hash = data_files_hash_data(sources, name, from, &path);
+  if (hash.hex[0]) data_files_remember(files, name, from, text_get(&path), hash);
   text_free(&path);
   return hash;
 }
@@ -110,7 +110,7 @@ struct hash data_file_hash(struct data_files *files, const struct sources *sourc
 void data_files_close(struct data_files *files) {
   while (files->list) {
     struct data_file *next = files->list->next;
-    forget(files->list);
+    data_files_forget(files->list);
     files->list = next;
   }
 }

@@ -43,7 +43,7 @@ static bool in_word(char c) {
 }
 
 /* Returns the length of a backslash-newline at `at`, or 0. */
-static size_t splice(const char *at, const char *end) {
+static size_t source_text_splice(const char *at, const char *end) {
   if (end - at >= 2 && at[0] == '\\' && at[1] == '\n') return 2;
   if (end - at >= 3 && at[0] == '\\' && at[1] == '\r' && at[2] == '\n') return 3;
   return 0;
@@ -51,7 +51,7 @@ static size_t splice(const char *at, const char *end) {
 
 /* Returns the newline that ends the line at `at`, where spliced lines count as one line; `end` if
    there is none. */
-static const char *line_end(const char *at, const char *end) {
+static const char *source_text_line_end(const char *at, const char *end) {
   for (const char *start = at;; at++) {
     at = memchr(at, '\n', (size_t)(end - at));
     if (!at) return end;
@@ -70,7 +70,7 @@ static const char *block_comment(const char *at, const char *end) {
 static const char *quoted(const char *at, const char *end) {
   char quote = *at++;
   while (at < end && *at != '\n') {
-    size_t spliced = splice(at, end);
+    size_t spliced = source_text_splice(at, end);
     if (spliced) {
       at += spliced;
     } else if (*at == '\\' && at + 1 < end) {
@@ -112,7 +112,7 @@ static bool raw_prefix(const char *word, size_t length) {
 }
 
 /* [lex.ppnumber] */
-static const char *number(const char *at, const char *end) {
+static const char *source_text_number(const char *at, const char *end) {
   while (at < end) {
     char c = *at;
     bool sign_may_follow = c == 'e' || c == 'E' || c == 'p' || c == 'P';
@@ -123,7 +123,7 @@ static const char *number(const char *at, const char *end) {
   return at;
 }
 
-static enum source_kind read_word(struct source_reader *reader) {
+static enum source_kind source_text_read_word(struct source_reader *reader) {
   const char *start = reader->at, *at = start + 1, *end = reader->end;
   while (at < end && in_word(*at)) at++;
   bool prefix = at < end && *at == '"' && raw_prefix(start, (size_t)(at - start));
@@ -136,10 +136,10 @@ static enum source_kind read_mark(struct source_reader *reader) {
   char next = at + 1 < end ? at[1] : '\0';
   const char *close = *at == '"' || *at == '\'' ? quoted(at, end) : NULL;
   if (close) return reader->at = close, SOURCE_LITERAL;
-  if (*at == '/' && next == '/') return reader->at = line_end(at, end), SOURCE_COMMENT;
+  if (*at == '/' && next == '/') return reader->at = source_text_line_end(at, end), SOURCE_COMMENT;
   if (*at == '/' && next == '*') return reader->at = block_comment(at, end), SOURCE_COMMENT;
-  if (*at == '.' && next >= '0' && next <= '9') return reader->at = number(at + 1, end), SOURCE_NUMBER;
-  size_t spliced = splice(at, end);
+  if (*at == '.' && next >= '0' && next <= '9') return reader->at = source_text_number(at + 1, end), SOURCE_NUMBER;
+  size_t spliced = source_text_splice(at, end);
   reader->at += spliced ? spliced : 1;
   return spliced ? SOURCE_SPLICE : SOURCE_MARK;
 }
@@ -155,8 +155,8 @@ struct source_token source_next(struct source_reader *reader) {
   switch (class_of(*reader->at)) {
   case CLASS_BLANK: token.kind = read_blank(reader); break;
   case CLASS_NEWLINE: reader->at++, token.kind = SOURCE_NEWLINE; break;
-  case CLASS_WORD: token.kind = read_word(reader); break;
-  case CLASS_DIGIT: reader->at = number(reader->at, reader->end), token.kind = SOURCE_NUMBER; break;
+  case CLASS_WORD: token.kind = source_text_read_word(reader); break;
+  case CLASS_DIGIT: reader->at = source_text_number(reader->at, reader->end), token.kind = SOURCE_NUMBER; break;
   default: token.kind = read_mark(reader); break;
   }
   token.length = (size_t)(reader->at - token.at);
@@ -246,7 +246,7 @@ static bool leaves_open(const struct source_token *token) {
   return !raw_open(memchr(token->at, '"', token->length), end);
 }
 
-static void put(struct normaliser *n, const struct source_token *token) {
+static void source_text_put(struct normaliser *n, const struct source_token *token) {
   /* Blanks are significant in a directive: `#define f (x)`. */
   bool melt = (n->last_melts & melts(*token->at)) != 0;
   bool blank = n->gap && n->last != '\n' && (n->in_directive ? n->last != '#' : melt);
@@ -259,7 +259,7 @@ static void put(struct normaliser *n, const struct source_token *token) {
   n->gap = n->line_start = false;
 }
 
-static void end_line(struct normaliser *n) {
+static void source_text_end_line(struct normaliser *n) {
   if (n->in_directive || n->open_quote) put_newline(n);
   n->in_directive = n->open_quote = false;
   n->line_start = n->gap = true;
@@ -273,23 +273,23 @@ static void begin_directive(struct normaliser *n, struct source_reader *reader, 
   }
   put_newline(n);
   n->in_directive = true;
-  put(n, mark);
+  source_text_put(n, mark);
 }
 
 static void normalise(struct normaliser *n, struct source_reader reader) {
   for (;;) {
     struct source_token token = source_next(&reader);
     switch (token.kind) {
-    case SOURCE_END: end_line(n); return;
+    case SOURCE_END: source_text_end_line(n); return;
     case SOURCE_SPLICE: break; /* joins the text on both sides, as the language says */
     case SOURCE_BLANK:
     case SOURCE_COMMENT: n->gap = true; break;
-    case SOURCE_NEWLINE: end_line(n); break;
+    case SOURCE_NEWLINE: source_text_end_line(n); break;
     default:
       if (n->line_start && *token.at == '#')
         begin_directive(n, &reader, &token);
       else
-        put(n, &token);
+        source_text_put(n, &token);
     }
   }
 }

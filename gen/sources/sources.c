@@ -32,7 +32,7 @@ struct search {
 /* ---- Places ---- */
 
 /* Notes a searched place, unless it is noted already, because several folders may be the same. */
-static void note_place(struct search *search, const char *place, const char *kind) {
+static void sources_note_place(struct search *search, const char *place, const char *kind) {
   struct text all = {0}, one = {0};
   text_addf(&all, ", %s, ", text_get(&search->looked));
   text_addf(&one, ", %s%s, ", place, kind);
@@ -48,7 +48,7 @@ static void found(struct search *search, const char *path) {
 }
 
 /* Takes a file in memory as the result. */
-static void take(struct search *search, const void *memory, size_t length) {
+static void sources_take(struct search *search, const void *memory, size_t length) {
   if (search->data)
     *search->data = (struct source_data){-1, memory, length};
   else
@@ -57,7 +57,7 @@ static void take(struct search *search, const void *memory, size_t length) {
 
 /* Takes the descriptor of an open file. Returns whether the search owns it now. A file that is too
    large is refused when it is read. */
-static bool take_descriptor(struct search *search, int fd) {
+static bool sources_take_descriptor(struct search *search, int fd) {
   struct stat info;
   if (!search->data || fd < 0 || fstat(fd, &info) || info.st_size < 0 || (uintmax_t)info.st_size > search->most)
     return false;
@@ -67,11 +67,11 @@ static bool take_descriptor(struct search *search, int fd) {
 
 static void try_file(struct search *search, const char *path) {
   if (search->found || search->status) return;
-  note_place(search, path, "");
+  sources_note_place(search, path, "");
   int fd;
   const enum file_kind kind = file_open(path, search->roots, &fd);
   search->folder |= kind == FILE_FOLDER;
-  const bool taken = take_descriptor(search, fd);
+  const bool taken = sources_take_descriptor(search, fd);
   if (fd >= 0 && !taken) close(fd);
   if (kind == FILE_MISSING || kind == FILE_FOLDER) return;
   if (!taken) search->status = file_read_beneath(path, search->roots, search->most, search->content, search->err);
@@ -91,10 +91,10 @@ static void try_folder(struct search *search, const char *folder, const char *na
 static void try_memory(struct search *search, const char *folder, const char *name) {
   if (search->found || search->status || !search->files) return;
   const struct source_file *file;
-  note_place(search, name, " (in memory)");
+  sources_note_place(search, name, " (in memory)");
   search->status = sources_find(search->files, folder, name, &file, search->err);
   if (search->status || !file) return;
-  take(search, file->data, file->length);
+  sources_take(search, file->data, file->length);
   found(search, file->name);
 }
 
@@ -110,9 +110,9 @@ static void try_shipped(struct search *search, const char *folder, const char *n
   text_addf(&path, "%s%s%s", folder, *folder ? "/" : "", name);
   if (path.failed) search->status = error_memory(search->err);
   const struct embedded_file *file = path.failed ? NULL : embedded_find(text_get(&path));
-  note_place(search, text_get(&path), " (shipped)");
+  sources_note_place(search, text_get(&path), " (shipped)");
   if (file) {
-    take(search, file->data, file->length);
+    sources_take(search, file->data, file->length);
     found(search, file->path);
     search->shipped = true;
   }

@@ -7,7 +7,7 @@
 
 /* ---- Rules ---- */
 
-static uint64_t cost_of(const struct rule *rule) {
+static uint64_t domain_cost_of(const struct rule *rule) {
   uint64_t cost = 1 + rule->one_of_count;
   for (size_t i = 0; i < rule->bound_count; i++) cost += expr_cost(rule->bound[i]);
   return cost;
@@ -22,7 +22,7 @@ static int compare_rules(const void *a, const void *b) {
 static int open_rules(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
   int status = domain_add_config(domain, !filter || !filter->all, err);
   if (!status && filter) status = domain_add_filter(domain, filter, err);
-  for (size_t i = 0; i < domain->rule_count && !status; i++) domain->rules[i].cost = cost_of(&domain->rules[i]);
+  for (size_t i = 0; i < domain->rule_count && !status; i++) domain->rules[i].cost = domain_cost_of(&domain->rules[i]);
   if (!status && domain->rule_count) qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
   return status;
 }

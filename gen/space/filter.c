@@ -84,7 +84,7 @@ struct part {
 };
 
 /* Reads the next part. Returns false at the end. */
-static bool next_part(const char **at, struct part *out) {
+static bool filter_next_part(const char **at, struct part *out) {
   const char *start = *at + strspn(*at, " ");
   if (!*start) return false;
   size_t name = strcspn(start, " =");
@@ -95,7 +95,7 @@ static bool next_part(const char **at, struct part *out) {
   return true;
 }
 
-static bool is_named(const struct part *part, const char *name) {
+static bool filter_is_named(const struct part *part, const char *name) {
   return strlen(name) == part->name_length && memcmp(name, part->name, part->name_length) == 0;
 }
 
@@ -111,16 +111,16 @@ static size_t find_values(const struct part *part, const struct config_tunable *
   return count;
 }
 
-static const struct config_tunable *find_tunable(const struct config_implementation *implementation,
+static const struct config_tunable *filter_find_tunable(const struct config_implementation *implementation,
                                                  const struct part *part) {
   for (size_t i = 0; i < implementation->tunable_count; i++)
-    if (is_named(part, implementation->tunables[i].name)) return &implementation->tunables[i];
+    if (filter_is_named(part, implementation->tunables[i].name)) return &implementation->tunables[i];
   return NULL;
 }
 
-static bool is_meant(const char *pattern, const char *name) {
+static bool filter_is_meant(const char *pattern, const char *name) {
   struct part part;
-  while (next_part(&pattern, &part))
+  while (filter_next_part(&pattern, &part))
     if (!part.value && !space_list_means(part.name, name)) return false;
   return true;
 }
@@ -137,7 +137,7 @@ static int unknown_tunable(const struct config *config, const char *pattern, con
   int status = names && word ? CUGEN_ERROR_USAGE : error_memory(err);
   for (size_t i = 0; i < config->implementation_count && names; i++) {
     const struct config_implementation *one = &config->implementations[i];
-    for (size_t t = 0; t < one->tunable_count && is_meant(pattern, one->name); t++) {
+    for (size_t t = 0; t < one->tunable_count && filter_is_meant(pattern, one->name); t++) {
       size_t seen = 0;
       while (seen < count && strcmp(names[seen], one->tunables[t].name) != 0) seen++;
       if (seen == count) names[count++] = one->tunables[t].name;
@@ -166,11 +166,11 @@ static int unknown_value(const char *pattern, const struct part *part, const str
   return status;
 }
 
-static int check_value(const struct config *config, const char *pattern, const struct part *part, cugen_error *err) {
+static int filter_check_value(const struct config *config, const char *pattern, const struct part *part, cugen_error *err) {
   const struct config_tunable *found = NULL;
   for (size_t i = 0; i < config->implementation_count; i++) {
     const struct config_implementation *one = &config->implementations[i];
-    const struct config_tunable *tunable = is_meant(pattern, one->name) ? find_tunable(one, part) : NULL;
+    const struct config_tunable *tunable = filter_is_meant(pattern, one->name) ? filter_find_tunable(one, part) : NULL;
     if (!tunable) continue;
     struct value *values = calloc(tunable->value_count + 1, sizeof *values);
     if (!values) return error_memory(err);
@@ -186,8 +186,8 @@ static int check_pattern(const struct config *config, const char *pattern, cugen
   struct part part;
   const char *at = pattern;
   int status = CUGEN_OK;
-  while (!status && next_part(&at, &part))
-    status = part.value ? check_value(config, pattern, &part, err) : space_list_check(config, part.name, err);
+  while (!status && filter_next_part(&at, &part))
+    status = part.value ? filter_check_value(config, pattern, &part, err) : space_list_check(config, part.name, err);
   return status;
 }
 
@@ -206,7 +206,7 @@ struct scope {
   bool elsewhere; /* the expression uses a name that only other implementations have */
 };
 
-static void add_values(const struct config *config, const char *name, struct value *values, size_t *count) {
+static void filter_add_values(const struct config *config, const char *name, struct value *values, size_t *count) {
   for (size_t i = 0; i < config->implementation_count; i++) {
     const struct config_implementation *one = &config->implementations[i];
     for (size_t t = 0; t < one->tunable_count; t++) {
@@ -233,7 +233,7 @@ static bool fill_values(struct scope *scope) {
     struct expr_symbol *symbol = &scope->tunables[t];
     *symbol = (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_tunable + (int)t};
     symbol->values = scope->values + at;
-    add_values(config, one->tunables[t].name, scope->values + at, &symbol->value_count);
+    filter_add_values(config, one->tunables[t].name, scope->values + at, &symbol->value_count);
     at += symbol->value_count;
   }
   return true;
@@ -250,7 +250,7 @@ static struct expr_symbol find_own(const struct config *config, const struct con
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
-static struct expr_symbol find_name(void *context, const char *name) {
+static struct expr_symbol filter_find_name(void *context, const char *name) {
   struct scope *scope = context;
   const struct config *config = scope->config;
   for (int i = 0; i < DEVICE_FACT_COUNT; i++)
@@ -269,7 +269,7 @@ static struct expr_symbol find_name(void *context, const char *name) {
   return own;
 }
 
-static const char *const *list_names(void *context, size_t *count) {
+static const char *const *filter_list_names(void *context, size_t *count) {
   struct scope *scope = context;
   *count = scope->count;
   return scope->names;
@@ -294,10 +294,10 @@ static bool fill_names(struct scope *scope) {
 
 /* Parses an expression of the filter. *out is NULL without an error if the expression uses a name
    that only other implementations have; then no variant of this implementation is wanted. */
-static int parse(const struct config *config, const struct config_implementation *implementation, const char *text,
+static int filter_parse(const struct config *config, const struct config_implementation *implementation, const char *text,
                  struct expr **out, cugen_error *err) {
   struct scope scope = {.config = config, .implementation = implementation};
-  struct expr_scope names = {find_name, list_names, &scope};
+  struct expr_scope names = {filter_find_name, filter_list_names, &scope};
   cugen_error why = {0};
   *out = NULL;
   int status = fill_names(&scope) && fill_values(&scope) ? CUGEN_OK : error_memory(&why);
@@ -322,10 +322,10 @@ static struct space_rule make_rule(const char *option, const char *text) {
   return (struct space_rule){CUGEN_RESTRICTION_FILTER, strdup(text), option, {NULL, 0}, 0};
 }
 
-static int add_where(struct domain *domain, const char *text, cugen_error *err) {
+static int filter_add_where(struct domain *domain, const char *text, cugen_error *err) {
   struct rule *rule;
   struct expr *expr, **parsed;
-  int status = parse(domain->config, domain->implementation, text, &expr, err);
+  int status = filter_parse(domain->config, domain->implementation, text, &expr, err);
   if (!status) status = domain_add_rule(domain, make_rule("cugen_filter.where", text), &rule, err);
   if (status || !expr) return expr_free(expr), status;
   parsed = realloc(domain->parsed, (domain->parsed_count + 1) * sizeof *parsed);
@@ -338,9 +338,9 @@ static int add_where(struct domain *domain, const char *text, cugen_error *err) 
 
 /* Adds one rule for the implementations of a pattern, and one for each tunable's values. If the
    implementation lacks the tunable, nothing passes. */
-static int add_part(struct domain *domain, const char *pattern, const struct part *part, cugen_error *err) {
+static int filter_add_part(struct domain *domain, const char *pattern, const struct part *part, cugen_error *err) {
   const struct config_implementation *implementation = domain->implementation;
-  const struct config_tunable *tunable = part->value ? find_tunable(implementation, part) : NULL;
+  const struct config_tunable *tunable = part->value ? filter_find_tunable(implementation, part) : NULL;
   struct rule *rule;
   if (!part->value && space_list_means(part->name, implementation->name)) return CUGEN_OK;
   int status = domain_add_rule(domain, make_rule("cugen_filter.variant", pattern), &rule, err);
@@ -356,7 +356,7 @@ static int add_pattern(struct domain *domain, const char *pattern, cugen_error *
   struct part part;
   const char *at = pattern;
   int status = CUGEN_OK;
-  while (!status && next_part(&at, &part)) status = add_part(domain, pattern, &part, err);
+  while (!status && filter_next_part(&at, &part)) status = filter_add_part(domain, pattern, &part, err);
   return status;
 }
 
@@ -366,6 +366,6 @@ int domain_add_filter(struct domain *domain, const struct space_filter *filter, 
   if (filter->implementation && !space_list_means(filter->implementation, domain->implementation->name))
     status = domain_add_rule(domain, make_rule("cugen_filter.implementation", filter->implementation), &rule, err);
   if (!status && filter->variant) status = add_pattern(domain, filter->variant, err);
-  for (size_t i = 0; i < filter->where_count && !status; i++) status = add_where(domain, filter->where[i], err);
+  for (size_t i = 0; i < filter->where_count && !status; i++) status = filter_add_where(domain, filter->where[i], err);
   return status;
 }

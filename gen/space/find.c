@@ -33,7 +33,7 @@ static void skip_spaces(struct search *search) {
 
 /* Reads the next word up to a space or `stop`. Names of implementations and string values may
    contain spaces, so take_word tries these first. */
-static char *next_word(const struct search *search, char stop) {
+static char *find_next_word(const struct search *search, char stop) {
   size_t length = 0;
   while (search->at[length] && search->at[length] != ' ' && search->at[length] != stop) length++;
   struct text word = {0};
@@ -50,7 +50,7 @@ static size_t match_word(const struct search *search, const char *word) {
 }
 
 /* Reports a word that is none of `names`, with the nearest one and the list of all. */
-static int unknown(const struct search *search, const char *what, const char *word, const char *const *names,
+static int space_find_unknown(const struct search *search, const char *what, const char *word, const char *const *names,
                    size_t count) {
   const char *nearest = *word ? text_nearest(word, names, count) : NULL;
   struct text list = {0};
@@ -65,7 +65,7 @@ static int unknown(const struct search *search, const char *what, const char *wo
 }
 
 /* Reads the longest of the names that the text goes on with. */
-static int take_word(struct search *search, const char *what, const char *const *names, size_t count, size_t *index) {
+static int find_take_word(struct search *search, const char *what, const char *const *names, size_t count, size_t *index) {
   size_t best = 0;
   for (size_t i = 0; i < count; i++) {
     size_t length = match_word(search, names[i]);
@@ -75,19 +75,19 @@ static int take_word(struct search *search, const char *what, const char *const 
     search->at += best;
     return CUGEN_OK;
   }
-  char *word = next_word(search, '\0');
-  int status = word ? unknown(search, what, word, names, count) : error_memory(search->err);
+  char *word = find_next_word(search, '\0');
+  int status = word ? space_find_unknown(search, what, word, names, count) : error_memory(search->err);
   free(word);
   return status;
 }
 
-static int read_implementation(struct search *search) {
+static int find_read_implementation(struct search *search) {
   const struct config *config = search->space->config;
   size_t count = config->implementation_count;
   const char **names = malloc((count + 1) * sizeof *names);
   if (!names) return error_memory(search->err);
   for (size_t i = 0; i < count; i++) names[i] = config->implementations[i].name;
-  int status = take_word(search, "unknown implementation", names, count, &search->index);
+  int status = find_take_word(search, "unknown implementation", names, count, &search->index);
   const char *word = search->at; /* a value whose tunable's name was left out */
   if (status == CUGEN_ERROR_USAGE && memchr(word, '=', strcspn(word, " ")))
     error_append(search->err, "; a variant begins with its implementation: \"%s %.300s\"", names[0], search->text);
@@ -97,14 +97,14 @@ static int read_implementation(struct search *search) {
 }
 
 /* Finds the tunable of a setting: "tile" of "tile=16". */
-static int find_tunable(struct search *search, const char *word, size_t *index) {
+static int space_find_tunable(struct search *search, const char *word, size_t *index) {
   size_t count = search->implementation->tunable_count;
   const char **names = malloc((count + 1) * sizeof *names);
   if (!names) return error_memory(search->err);
   for (size_t i = 0; i < count; i++) names[i] = search->implementation->tunables[i].name;
   *index = 0;
   while (*index < count && strcmp(names[*index], word) != 0) ++*index;
-  int status = *index < count ? CUGEN_OK : unknown(search, "unknown tunable", word, names, count);
+  int status = *index < count ? CUGEN_OK : space_find_unknown(search, "unknown tunable", word, names, count);
   free(names);
   return status;
 }
@@ -128,7 +128,7 @@ static char **print_values(const struct config_tunable *tunable) {
   return printed;
 }
 
-static int read_value(struct search *search, size_t tunable) {
+static int find_read_value(struct search *search, size_t tunable) {
   const struct config_tunable *one = &search->implementation->tunables[tunable];
   if (search->fixed[tunable] >= 0)
     return error_set(search->err, CUGEN_ERROR_USAGE, "\"%s\" is given twice in \"%.500s\"", one->name, search->text);
@@ -137,7 +137,7 @@ static int read_value(struct search *search, size_t tunable) {
   struct text what = {0};
   size_t value = 0;
   text_addf(&what, "%s has no value", one->name);
-  int status = take_word(search, text_get(&what), (const char *const *)printed, one->value_count, &value);
+  int status = find_take_word(search, text_get(&what), (const char *const *)printed, one->value_count, &value);
   if (!status) search->fixed[tunable] = (int64_t)value;
   text_free(&what);
   free_strings(printed, one->value_count);
@@ -146,9 +146,9 @@ static int read_value(struct search *search, size_t tunable) {
 
 static int read_setting(struct search *search) {
   size_t tunable = 0;
-  char *word = next_word(search, '=');
+  char *word = find_next_word(search, '=');
   if (!word) return error_memory(search->err);
-  int status = find_tunable(search, word, &tunable);
+  int status = space_find_tunable(search, word, &tunable);
   search->at += strlen(word);
   free(word);
   if (status) return status;
@@ -156,12 +156,12 @@ static int read_setting(struct search *search) {
     return error_set(search->err, CUGEN_ERROR_USAGE, "expected \"%s=VALUE\" in \"%.500s\"",
                      search->implementation->tunables[tunable].name, search->text);
   search->at++;
-  return read_value(search, tunable);
+  return find_read_value(search, tunable);
 }
 
-static int read_text(struct search *search) {
+static int find_read_text(struct search *search) {
   skip_spaces(search);
-  int status = read_implementation(search);
+  int status = find_read_implementation(search);
   if (status) return status;
   size_t count = search->implementation->tunable_count;
   search->fixed = malloc((count + 1) * sizeof *search->fixed);
@@ -173,7 +173,7 @@ static int read_text(struct search *search) {
 
 /* Checks that the text names all tunables. The record of an older config may lack a tunable that
    was added later. */
-static int check_whole(const struct search *search) {
+static int find_check_whole(const struct search *search) {
   const struct config_implementation *implementation = search->implementation;
   for (size_t i = 0; i < implementation->tunable_count; i++)
     if (search->fixed[i] < 0)
@@ -206,7 +206,7 @@ static bool next_rank(const struct search *search, const struct domain *domain, 
 
 /* Finds the first row that the text matches. Leaps from one candidate to the next, so that a full
    name costs a few binary searches in any space. */
-static bool find_row(const struct search *search, size_t *row) {
+static bool space_find_row(const struct search *search, size_t *row) {
   const struct rows *rows = &search->space->rows[search->index];
   const struct domain *domain = &search->space->domains[search->index];
   uint64_t rank;
@@ -223,7 +223,7 @@ static bool find_row(const struct search *search, size_t *row) {
 /* Fixes the values of the combinations that the text and the rule leave open: tunables that the
    rule does not mention get their first value, because they do not change the rule's result.
    Returns the number of combinations; 0 if there are too many for an error message. */
-static uint64_t pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
+static uint64_t find_pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
   const struct config_implementation *implementation = search->implementation;
   uint64_t open = 1;
   for (size_t i = 0; i < implementation->tunable_count; i++) {
@@ -241,7 +241,7 @@ static uint64_t pin(const struct search *search, const struct rule *rule, int64_
 static bool removes_all(struct search *search, const struct rule *rule, uint64_t *removed, int64_t *fixed) {
   struct domain alone = search->rest;
   struct rule only = *rule;
-  uint64_t open = pin(search, rule, fixed);
+  uint64_t open = find_pin(search, rule, fixed);
   alone.rules = &only;
   alone.rule_count = 1;
   removed[only.index] = 0;
@@ -329,7 +329,7 @@ bool space_look_up(const struct space *space, const char *text, uint64_t *index)
   cugen_error ignored;
   struct search search = {.space = space, .text = text, .at = text, .err = &ignored};
   size_t row = 0;
-  bool found = read_text(&search) == CUGEN_OK && find_row(&search, &row);
+  bool found = find_read_text(&search) == CUGEN_OK && space_find_row(&search, &row);
   if (found) *index = space->implementations[search.index].first + row;
   free(search.fixed);
   return found;
@@ -339,12 +339,12 @@ int space_find(const struct space *space, const char *text, uint64_t *index, cug
   return space_find_ruled_out(space, text, index, NULL, err);
 }
 
-static int find(struct search *search, uint64_t *index) {
+static int find_find(struct search *search, uint64_t *index) {
   search->effort = effort_begin(search->space->effort.stop);
   size_t row = 0;
-  int status = read_text(search);
-  if (!status && search->whole) status = check_whole(search);
-  if (!status && find_row(search, &row))
+  int status = find_read_text(search);
+  if (!status && search->whole) status = find_check_whole(search);
+  if (!status && space_find_row(search, &row))
     *index = search->space->implementations[search->index].first + row;
   else if (!status)
     status = find_left_out(search, index);
@@ -355,23 +355,23 @@ static int find(struct search *search, uint64_t *index) {
 int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
                          cugen_error *err) {
   struct search search = {.space = space, .text = text, .at = text, .rules = rules, .err = err};
-  return find(&search, index);
+  return find_find(&search, index);
 }
 
 int space_find_brief(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
   struct search search = {.space = space, .text = text, .at = text, .brief = true, .err = err};
-  return find(&search, index);
+  return find_find(&search, index);
 }
 
 int space_find_one(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
   struct search search = {.space = space, .text = text, .at = text, .whole = true, .err = err};
-  return find(&search, index);
+  return find_find(&search, index);
 }
 
 /* ---- Variants named by the config ---- */
 
 /* Returns the text of the variant that the config names at this place; NULL: there are fewer. */
-static const char *try_at(const struct config *config, size_t at) {
+static const char *find_try_at(const struct config *config, size_t at) {
   for (size_t i = config->implementation_count; i-- > 0;) {
     const struct config_implementation *implementation = &config->implementations[i];
     if (at < implementation->try_count) return implementation->tries[at];
@@ -381,20 +381,20 @@ static const char *try_at(const struct config *config, size_t at) {
 }
 
 bool space_try(const struct space *space, size_t at, uint64_t *index) {
-  const char *text = try_at(space->config, at);
+  const char *text = find_try_at(space->config, at);
   return text && space_look_up(space, text, index);
 }
 
 size_t space_tries(const struct space *space, uint64_t *out) {
   size_t count = 0;
-  for (size_t i = 0; try_at(space->config, i); i++) count += space_try(space, i, &out[count]);
+  for (size_t i = 0; find_try_at(space->config, i); i++) count += space_try(space, i, &out[count]);
   return count;
 }
 
 uint64_t space_default(const struct space *space, size_t *try) {
   uint64_t index = 0;
   size_t at = 0;
-  while (try_at(space->config, at) && !space_try(space, at, &index)) at++;
+  while (find_try_at(space->config, at) && !space_try(space, at, &index)) at++;
   if (try) *try = at;
   return index;
 }

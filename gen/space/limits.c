@@ -13,7 +13,7 @@ struct list {
   size_t count;
 };
 
-static bool mentions(const struct launch_limit *limit, int slot) {
+static bool limits_mentions(const struct launch_limit *limit, int slot) {
   for (size_t i = 0; i < limit->count; i++)
     if (expr_sees(limit->factors[i], slot)) return true;
   return false;
@@ -21,8 +21,8 @@ static bool mentions(const struct launch_limit *limit, int slot) {
 
 /* Adds a limit and returns the text to describe it in; NULL if the previous step has an equal
    limit. name: "grid y", "grid y in step 3". */
-static struct text *add(struct list *list, const char *name, struct launch_limit limit) {
-  const bool stepped = mentions(&limit, list->launch->step_slot);
+static struct text *limits_add(struct list *list, const char *name, struct launch_limit limit) {
+  const bool stepped = limits_mentions(&limit, list->launch->step_slot);
   if (list->step && !stepped) return NULL;
   limit.launch = list->launch;
   limit.step = list->step;
@@ -38,7 +38,7 @@ static void add_dimensions(struct list *list, const struct expr *const exprs[3],
   for (int i = 0; i < 3; i++) {
     if (!exprs[i]) continue;
     struct text *what =
-        add(list, limits[i].name,
+        limits_add(list, limits[i].name,
             (struct launch_limit){.factors = {exprs[i]}, .count = 1, .least = 1, .most = limits[i].most});
     if (what) text_addf(what, ": 1 to %" PRId64, limits[i].most);
   }
@@ -52,25 +52,25 @@ static void add_threads(struct list *list) {
   struct launch_limit limit = {.least = INT64_MIN, .most = fact(list, DEVICE_FACT_max_threads_per_block)};
   for (int i = 0; i < 3; i++)
     if (list->launch->block[i]) limit.factors[limit.count++] = list->launch->block[i];
-  struct text *what = limit.count && limit.most > 0 ? add(list, "block", limit) : NULL;
+  struct text *what = limit.count && limit.most > 0 ? limits_add(list, "block", limit) : NULL;
   if (what) text_addf(what, ": at most %" PRId64 " threads (device.max_threads_per_block)", limit.most);
 }
 
-static void add_shared(struct list *list) {
+static void limits_add_shared(struct list *list) {
   const struct device_facts facts = {.is_gpu = fact(list, DEVICE_FACT_is_gpu),
                                      .shared_per_block_optin = fact(list, DEVICE_FACT_shared_per_block_optin)};
   const bool known = list->slots[DEVICE_FACT_is_gpu].type == VALUE_INT;
   const int64_t most = known ? launch_shared_limit(&facts) : 0;
   if (!list->launch->shared || most <= 0) return;
   struct text *what =
-      add(list, "shared", (struct launch_limit){.factors = {list->launch->shared}, .count = 1, .most = most});
+      limits_add(list, "shared", (struct launch_limit){.factors = {list->launch->shared}, .count = 1, .most = most});
   if (what)
     text_addf(what, ": at most %" PRId64 " bytes%s", most, facts.is_gpu ? " (device.shared_per_block_optin)" : "");
 }
 
 static void add_steps(struct list *list) {
   struct launch_limit limit = {.factors = {list->launch->steps}, .count = 1, .most = KERNEL_MAX_SEQUENCE};
-  struct text *what = limit.factors[0] && !list->launch->inner ? add(list, "steps", limit) : NULL;
+  struct text *what = limit.factors[0] && !list->launch->inner ? limits_add(list, "steps", limit) : NULL;
   if (what) text_addf(what, ": 0 to %d", KERNEL_MAX_SEQUENCE);
   if (what) list->out[list->count - 1].launch = NULL; /* the limit applies whatever the step */
 }
@@ -81,7 +81,7 @@ size_t launch_limits(const struct config_launch *launch, int step, const struct 
   add_threads(&list); /* added first, because an error names the first limit that is exceeded */
   add_dimensions(&list, launch->block, launch_block_limits);
   add_dimensions(&list, launch->grid, launch_grid_limits);
-  add_shared(&list);
+  limits_add_shared(&list);
   add_steps(&list);
   return list.count;
 }

@@ -116,7 +116,7 @@ static int add_heuristics(struct domain *domain, cugen_error *err) {
   return status;
 }
 
-static int add_limit(struct domain *domain, struct config_line line, const struct launch_limit *limit,
+static int rules_add_limit(struct domain *domain, struct config_line line, const struct launch_limit *limit,
                      struct text *what, cugen_error *err) {
   struct rule *rule;
   struct space_rule listed = {CUGEN_RESTRICTION_LIMIT, text_take(what), NULL, line, 0};
@@ -171,7 +171,7 @@ static int add_step_limits(struct domain *domain, const struct config_launch *la
   struct text what[LAUNCH_LIMITS] = {0};
   size_t count = launch_limits(launch, step, domain->slots, limits, what);
   int status = CUGEN_OK;
-  for (size_t i = 0; i < count && !status; i++) status = add_limit(domain, launch->line, &limits[i], &what[i], err);
+  for (size_t i = 0; i < count && !status; i++) status = rules_add_limit(domain, launch->line, &limits[i], &what[i], err);
   for (size_t i = 0; i < count; i++) text_free(&what[i]);
   return status;
 }
@@ -187,7 +187,7 @@ static int add_limits(struct domain *domain, cugen_error *err) {
     for (int step = 0; step < steps && !status; step++) status = add_step_limits(domain, launch, step, err);
   }
   if (!status && launch_count_limit(implementation, &all, &what))
-    status = add_limit(domain, implementation->launches[0].line, &all, &what, err);
+    status = rules_add_limit(domain, implementation->launches[0].line, &all, &what, err);
   text_free(&what);
   return status;
 }

@@ -31,7 +31,7 @@ static int64_t shaped_own(enum shape shape, int64_t size) {
   return shape == SHAPE_LARGER ? (size + 3) | 1 : shaped(shape, size);
 }
 
-static int64_t shape_of(const struct sizes *s, enum shape shape, int64_t size) {
+static int64_t sizes_shape_of(const struct sizes *s, enum shape shape, int64_t size) {
   return s->owner ? shaped_own(shape, size) : shaped(shape, size);
 }
 
@@ -69,7 +69,7 @@ struct work {     /* the work of a variant on a problem */
   double flops;   /* floating point operations; 0: the config declares none */
 };
 
-static struct work find_work(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
+static struct work sizes_find_work(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   struct work work = {.extent = -1};
   cugen_error ignored;
@@ -90,8 +90,8 @@ static struct work find_work(const struct sizes *s, const struct problem *proble
   return work;
 }
 
-static double extent_of(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
-  return find_work(s, problem, variant).extent;
+static double sizes_extent_of(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
+  return sizes_find_work(s, problem, variant).extent;
 }
 
 /* ---- Which parameters are sizes ---- */
@@ -108,7 +108,7 @@ static bool is_candidate(const struct sizes *s, size_t i) {
          s->base->values[i].integer > 3;
 }
 
-static void compare(double before, double after, double factor, int64_t at, struct size_growth *out) {
+static void sizes_compare(double before, double after, double factor, int64_t at, struct size_growth *out) {
   if (before <= 0 || after < 0) return;
   out->known = true;
   out->changes |= after < before || after > before;
@@ -122,14 +122,14 @@ static void compare(double before, double after, double factor, int64_t at, stru
    problem. */
 static void find_growth(struct sizes *s, const struct variant *variant, size_t i, struct value *changed) {
   const int64_t size = s->base->values[i].integer;
-  const double before = extent_of(s, s->base, variant);
+  const double before = sizes_extent_of(s, s->base, variant);
   memcpy(changed, s->base->values, s->base->count * sizeof *changed);
   for (enum shape shape = 0; shape < SHAPE_COUNT; shape++) {
-    const int64_t other = shape_of(s, shape, size);
+    const int64_t other = sizes_shape_of(s, shape, size);
     changed[i] = value_int(other);
     const struct problem problem = {.values = changed, .count = s->base->count};
     const double factor = other > size ? (double)other / (double)size : 1;
-    compare(before, extent_of(s, &problem, variant), factor, other, &s->growth[i]);
+    sizes_compare(before, sizes_extent_of(s, &problem, variant), factor, other, &s->growth[i]);
   }
 }
 
@@ -139,8 +139,8 @@ static void find_most(struct sizes *s, const struct variant *variant, struct val
   enum { LITTLE = 1 << 20 };
   const struct problem problem = {.values = changed, .count = s->base->count};
   for (size_t i = 0; i < s->base->count; i++)
-    changed[i] = s->vary[i] ? value_int(shape_of(s, SHAPE_LARGER, s->base->values[i].integer)) : s->base->values[i];
-  const double extent = extent_of(s, &problem, variant);
+    changed[i] = s->vary[i] ? value_int(sizes_shape_of(s, SHAPE_LARGER, s->base->values[i].integer)) : s->base->values[i];
+  const double extent = sizes_extent_of(s, &problem, variant);
   if (s->most < LITTLE) s->most = LITTLE;
   if (extent > s->most) s->most = extent;
 }
@@ -266,7 +266,7 @@ static void find_tiles(const struct sizes *s, const struct variant *variant, siz
 
 /* ---- Problems ---- */
 
-static bool same_values(const struct value *a, const struct value *b, size_t count) {
+static bool sizes_same_values(const struct value *a, const struct value *b, size_t count) {
   size_t i = 0;
   while (i < count && value_equal(a[i], b[i])) i++;
   return i == count;
@@ -276,8 +276,8 @@ static bool same_values(const struct value *a, const struct value *b, size_t cou
 static void keep_new(const struct sizes *s, struct size_list *list) {
   const size_t count = s->base->count;
   const struct value *made = list->values + list->count * count;
-  bool known = same_values(made, s->base->values, count);
-  for (size_t j = 0; j < list->count && !known; j++) known = same_values(made, list->values + j * count, count);
+  bool known = sizes_same_values(made, s->base->values, count);
+  for (size_t j = 0; j < list->count && !known; j++) known = sizes_same_values(made, list->values + j * count, count);
   list->count += !known;
 }
 
@@ -292,7 +292,7 @@ int sizes_plain(const struct sizes *s, struct size_list *out, cugen_error *err) 
   for (enum shape shape = 0; shape < SHAPE_COUNT && !status; shape++) {
     struct value *made = out->values + out->count * s->base->count;
     for (size_t i = 0; i < s->base->count; i++)
-      made[i] = s->vary[i] ? value_int(shape_of(s, shape, s->base->values[i].integer)) : s->base->values[i];
+      made[i] = s->vary[i] ? value_int(sizes_shape_of(s, shape, s->base->values[i].integer)) : s->base->values[i];
     keep_new(s, out);
   }
   return status;
@@ -336,9 +336,9 @@ static double own_time(const struct sizes *s, const struct variant *variant, siz
   const struct problem problem = {.values = made, .count = s->base->count};
   const struct value own = s->own->values[which], base = s->base->values[which];
   made[which] = base;
-  const struct work before = find_work(s, &problem, variant);
+  const struct work before = sizes_find_work(s, &problem, variant);
   made[which] = own;
-  const struct work work = find_work(s, &problem, variant);
+  const struct work work = sizes_find_work(s, &problem, variant);
   if (work.extent < 0) return -1;
   const double own_size = own.type == VALUE_INT ? (double)own.integer : 1;
   const double least = base.type == VALUE_INT && base.integer > 1 ? (double)base.integer : 1;
@@ -349,14 +349,14 @@ static double own_time(const struct sizes *s, const struct variant *variant, siz
 
 /* Adds a problem in which parameter `which` has its own value and the other sizes are whole tiles,
    or less than a tile if whole tiles would take too long. */
-static void add_own(const struct sizes *s, const struct variant *variant, const struct tiles *tiles, size_t which,
+static void sizes_add_own(const struct sizes *s, const struct variant *variant, const struct tiles *tiles, size_t which,
                     struct size_list *list) {
   static const double most = 1e9;
   struct value *made = list->values + list->count * s->base->count;
   for (int small = 0; small < 2; small++) {
     make_around(s, tiles, 0, made);
     for (size_t i = 0; i < s->base->count && small; i++)
-      if (s->vary[i]) made[i] = value_int(shape_of(s, SHAPE_SMALL, s->base->values[i].integer));
+      if (s->vary[i]) made[i] = value_int(sizes_shape_of(s, SHAPE_SMALL, s->base->values[i].integer));
     const double time = own_time(s, variant, which, made);
     if (time < 0 || time > most) continue;
     keep_new(s, list);
@@ -375,11 +375,11 @@ int sizes_around(const struct sizes *s, const struct variant *variant, struct si
     struct value *made = out->values + out->count * s->base->count;
     make_around(s, tiles, number, made);
     const struct problem problem = {.values = made, .count = s->base->count};
-    const double extent = extent_of(s, &problem, variant);
+    const double extent = sizes_extent_of(s, &problem, variant);
     if (extent >= 0 && extent <= s->most) keep_new(s, out);
   }
   for (size_t i = 0; i < s->base->count && !status; i++)
-    if (has_own(s, i)) add_own(s, variant, tiles, i, out);
+    if (has_own(s, i)) sizes_add_own(s, variant, tiles, i, out);
   free(slots);
   free(tiles);
   return status;

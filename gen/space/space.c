@@ -33,7 +33,7 @@ static int check_requirements(const struct config *config, const struct config_i
 }
 
 /* Frees the memory that growing allocated in excess. */
-static void trim(struct rows *rows) {
+static void space_trim(struct rows *rows) {
   if (rows->count == 0) return;
   uint64_t *ranks = realloc(rows->ranks, rows->count * sizeof *ranks);
   if (ranks) rows->ranks = ranks;
@@ -41,7 +41,7 @@ static void trim(struct rows *rows) {
 }
 
 /* Collects the rows, and counts what each rule removes. */
-static int walk(struct domain *domain, struct rows *rows, struct effort *effort, cugen_error *err) {
+static int space_walk(struct domain *domain, struct rows *rows, struct effort *effort, cugen_error *err) {
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   int status = removed ? domain_walk(domain, NULL, rows, removed, effort, err) : error_memory(err);
   for (size_t i = 0; i < domain->rule_count && !status; i++) domain->listed[i].removed = removed[i];
@@ -59,9 +59,9 @@ static int open_implementation(struct space *space, size_t index, const struct v
   int status = domain_open(space->config, implementation, slots, filter, domain, err);
   if (status) return status;
   status = check_requirements(space->config, implementation, slots, &out->unmet, err);
-  if (!status && !out->unmet) status = walk(domain, &space->rows[index], &space->effort, err);
+  if (!status && !out->unmet) status = space_walk(domain, &space->rows[index], &space->effort, err);
   if (status) return status;
-  trim(&space->rows[index]);
+  space_trim(&space->rows[index]);
   out->rules = domain->listed;
   out->rule_count = domain->rule_count;
   out->cartesian = domain->cartesian;
@@ -72,7 +72,7 @@ static int open_implementation(struct space *space, size_t index, const struct v
   return error_set(err, CUGEN_ERROR_CONFIG, "%s: the space has 2^64 combinations or more", space->config->path);
 }
 
-static int allocate(struct space *space, cugen_error *err) {
+static int space_allocate(struct space *space, cugen_error *err) {
   size_t count = space->config->implementation_count + 1; /* avoids an allocation of size zero */
   space->implementations = calloc(count, sizeof *space->implementations);
   space->domains = calloc(count, sizeof *space->domains);
@@ -80,10 +80,10 @@ static int allocate(struct space *space, cugen_error *err) {
   return space->implementations && space->domains && space->rows ? CUGEN_OK : error_memory(err);
 }
 
-static int open_all(struct space *space, const struct problem *problem, const struct device_facts *facts,
+static int space_open_all(struct space *space, const struct problem *problem, const struct device_facts *facts,
                     const struct space_filter *filter, cugen_error *err) {
   struct value *slots = calloc((size_t)space->config->first_tunable + 1, sizeof *slots);
-  int status = slots ? allocate(space, err) : error_memory(err);
+  int status = slots ? space_allocate(space, err) : error_memory(err);
   if (!status) config_slots(space->config, problem, facts, slots);
   for (size_t i = 0; i < space->config->implementation_count && !status; i++) {
     space->count++; /* so that space_close frees the implementation that failed */
@@ -94,7 +94,7 @@ static int open_all(struct space *space, const struct problem *problem, const st
 }
 
 /* Returns whether heuristics removed any combination. */
-static bool has_heuristics(const struct space *space) {
+static bool space_space_has_heuristics(const struct space *space) {
   for (size_t i = 0; i < space->count; i++)
     for (size_t r = 0; r < space->implementations[i].rule_count; r++) {
       const struct space_rule *rule = &space->implementations[i].rules[r];
@@ -112,8 +112,8 @@ int space_open_within(const struct config *config, const struct problem *problem
   space->config = config;
   space->effort = effort_begin(stop);
   int status = filter ? space_filter_check(config, filter, err) : CUGEN_OK;
-  if (!status) status = open_all(space, problem, facts, filter, err);
-  const bool nothing = !status && !filter && !space->valid && has_heuristics(space);
+  if (!status) status = space_open_all(space, problem, facts, filter, err);
+  const bool nothing = !status && !filter && !space->valid && space_space_has_heuristics(space);
   if (status || nothing)
     space_close(space);
   else
@@ -174,7 +174,7 @@ bool space_left_out_index(const struct space *space, size_t implementation, uint
   return !__builtin_add_overflow(*index, rank, index);
 }
 
-static uint64_t rank_of(const struct space *space, uint64_t index, size_t *implementation) {
+static uint64_t space_rank_of(const struct space *space, uint64_t index, size_t *implementation) {
   size_t i = 0;
   uint64_t rank = index - space->valid;
   if (index < space->valid) {
@@ -189,7 +189,7 @@ static uint64_t rank_of(const struct space *space, uint64_t index, size_t *imple
 
 void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out) {
   size_t i;
-  uint64_t rank = rank_of(space, index, &i);
+  uint64_t rank = space_rank_of(space, index, &i);
   const struct config_implementation *implementation = space->implementations[i].implementation;
   for (size_t t = implementation->tunable_count; t-- > 0;) {
     const struct config_tunable *tunable = &implementation->tunables[t];
@@ -213,7 +213,7 @@ size_t space_max_neighbours(const struct space *space) {
 }
 
 /* Finds the row of the rank. Returns false if that combination is not valid. */
-static bool find_row(const struct rows *rows, uint64_t rank, size_t *at) {
+static bool space_space_find_row(const struct rows *rows, uint64_t rank, size_t *at) {
   *at = rows_at_least(rows, 0, rank);
   return *at < rows->count && rows->ranks[*at] == rank;
 }
@@ -227,7 +227,7 @@ size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out
     size_t own = domain_value(domain, rank, t);
     uint64_t base = rank - own * domain->strides[t];
     for (size_t v = 0; v < one->implementation->tunables[t].value_count; v++)
-      if (v != own && find_row(&space->rows[i], base + v * domain->strides[t], &at)) out[count++] = one->first + at;
+      if (v != own && space_space_find_row(&space->rows[i], base + v * domain->strides[t], &at)) out[count++] = one->first + at;
   }
   return count;
 }
@@ -245,7 +245,7 @@ bool space_at(const struct space *space, size_t implementation, const size_t *pl
   size_t at;
   if (!space->implementations[implementation].valid) return false;
   for (size_t t = 0; t < domain->implementation->tunable_count; t++) rank += places[t] * domain->strides[t];
-  if (!find_row(&space->rows[implementation], rank, &at)) return false;
+  if (!space_space_find_row(&space->rows[implementation], rank, &at)) return false;
   *index = space->implementations[implementation].first + at;
   return true;
 }
@@ -359,7 +359,7 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
   for (size_t i = 0; i < space->count; i++)
     if (!left_out(&space->implementations[i])) explain_implementation(&space->implementations[i], &why);
   error_append(err, "%s", text_get(&why));
-  if (has_heuristics(space)) error_append(err, "\ncugen_filter.all takes what heuristics leave out");
+  if (space_space_has_heuristics(space)) error_append(err, "\ncugen_filter.all takes what heuristics leave out");
   text_free(&filters);
   text_free(&why);
   return CUGEN_ERROR_EMPTY;

@@ -145,7 +145,7 @@ static int walk_start(struct walk *walk) {
 /* Evaluates the failing rule again in its unbound form, in which sizes still have their names, and
    adds the file, the line and the values to the message. Only the first walk can fail, because
    later ones visit fewer combinations; the problem still exists then. */
-static int explain(const struct walk *walk, const struct rule *rule) {
+static int walk_explain(const struct walk *walk, const struct rule *rule) {
   const struct domain *domain = walk->domain;
   const struct space_rule *listed = &domain->listed[rule->index];
   struct text values = {0};
@@ -174,7 +174,7 @@ struct effort effort_begin(struct space_stop stop) {
   return (struct effort){.stop = stop, .most = SPACE_MAX_STEPS, .next = SPACE_STOP_STEPS};
 }
 
-static int too_long(const struct walk *walk) {
+static int walk_too_long(const struct walk *walk) {
   const struct config_implementation *implementation = walk->domain->implementation;
   return error_set_at(
       walk->err, CUGEN_ERROR_CONFIG, implementation->line.path, implementation->line.number,
@@ -187,31 +187,31 @@ static int too_long(const struct walk *walk) {
 static bool is_hopeless(const struct walk *walk);
 
 /* Called when the number of steps reaches effort->next. */
-__attribute__((noinline, cold)) static int look_up(struct walk *walk) {
+__attribute__((noinline, cold)) static int walk_look_up(struct walk *walk) {
   struct effort *effort = walk->effort;
   bool doubt = walk->doubt && effort->steps >= walk->doubt;
   if (doubt) walk->doubt = 0;
-  if (effort->steps > effort->most || (doubt && is_hopeless(walk))) return too_long(walk);
+  if (effort->steps > effort->most || (doubt && is_hopeless(walk))) return walk_too_long(walk);
   if (effort->stop.asked && effort->stop.asked(effort->stop.context))
     return error_set(walk->err, CUGEN_ERROR_INTERRUPTED, "interrupted while the space was walked");
   effort->next = effort->steps + SPACE_STOP_STEPS;
   return CUGEN_OK;
 }
 
-static inline int spend(struct walk *walk, uint64_t steps) {
+static inline int walk_spend(struct walk *walk, uint64_t steps) {
   walk->effort->steps += steps;
-  return walk->effort->steps < walk->effort->next ? CUGEN_OK : look_up(walk);
+  return walk->effort->steps < walk->effort->next ? CUGEN_OK : walk_look_up(walk);
 }
 
 static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
-  return rule_try(walk->domain, rule, walk->slots, holds) ? explain(walk, rule) : CUGEN_OK;
+  return rule_try(walk->domain, rule, walk->slots, holds) ? walk_explain(walk, rule) : CUGEN_OK;
 }
 
 /* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only values that
    earlier rules left alive are evaluated, so that a rule may rely on the rules before it. */
 static int fill_mask(struct walk *walk, const struct rule *rule, struct mask *mask, struct level *level, size_t word,
                      uint64_t wanted) {
-  int status = spend(walk, rule->cost * (uint64_t)__builtin_popcountll(wanted));
+  int status = walk_spend(walk, rule->cost * (uint64_t)__builtin_popcountll(wanted));
   mask->known[word] |= wanted;
   for (; wanted && !status; wanted &= wanted - 1) {
     bool holds;
@@ -253,8 +253,8 @@ static void allow_values(struct level *level) {
 }
 
 /* Finds the values of a level that are allowed with the values chosen at the levels above. */
-INNER static inline int enter(struct walk *walk, struct level *level) {
-  int status = spend(walk, level->enter_cost);
+INNER static inline int walk_enter(struct walk *walk, struct level *level) {
+  int status = walk_spend(walk, level->enter_cost);
   if (status) return status;
   allow_values(level);
   for (size_t i = level->first_rule; i < level->end_rule && !status; i++) status = apply_rule(walk, i, level);
@@ -274,7 +274,7 @@ static int try_root(struct walk *walk, uint64_t combinations, bool *alive) {
 
 /* ---- Rows ---- */
 
-static int too_many(const struct walk *walk) {
+static int walk_too_many(const struct walk *walk) {
   return error_set(walk->err, CUGEN_ERROR_CONFIG,
                    "%s: the space has more than %d valid variants: add restrictions (where) or give tunables "
                    "fewer values",
@@ -293,7 +293,7 @@ static bool has_too_many(const struct walk *walk, const struct level *level) {
 static int rows_grow(struct walk *walk) {
   struct rows *rows = walk->rows;
   size_t capacity = rows->capacity ? rows->capacity * 2 : 1024;
-  if (rows->count >= rows->limit) return too_many(walk);
+  if (rows->count >= rows->limit) return walk_too_many(walk);
   if (capacity > rows->limit) capacity = rows->limit;
   uint64_t *ranks = realloc(rows->ranks, capacity * sizeof *ranks);
   if (!ranks) return error_memory(walk->err);
@@ -302,7 +302,7 @@ static int rows_grow(struct walk *walk) {
   return CUGEN_OK;
 }
 
-static int add_row(struct walk *walk, uint64_t rank) {
+static int walk_add_row(struct walk *walk, uint64_t rank) {
   if (walk->rows->count == walk->rows->capacity) {
     int status = rows_grow(walk);
     if (status) return status;
@@ -317,7 +317,7 @@ static int add_rows(struct walk *walk) {
   int status = CUGEN_OK;
   for (size_t word = 0; walk->rows && word < level->words; word++)
     for (uint64_t alive = level->alive[word]; alive && !status; alive &= alive - 1)
-      status = add_row(walk, level->base + word * 64 + (uint64_t)__builtin_ctzll(alive));
+      status = walk_add_row(walk, level->base + word * 64 + (uint64_t)__builtin_ctzll(alive));
   return status;
 }
 
@@ -341,12 +341,12 @@ INNER static inline bool choose_next(struct walk *walk, size_t depth) {
 /* Not recursive, because a config may have any number of tunables. */
 static int walk_levels(struct walk *walk) {
   size_t depth = 0, last = walk->depth - 1;
-  int status = enter(walk, &walk->levels[0]);
-  if (!status && has_too_many(walk, &walk->levels[0])) status = too_many(walk);
+  int status = walk_enter(walk, &walk->levels[0]);
+  if (!status && has_too_many(walk, &walk->levels[0])) status = walk_too_many(walk);
   while (!status) {
     if (depth < last && choose_next(walk, depth)) {
-      status = enter(walk, &walk->levels[++depth]);
-      if (!status && has_too_many(walk, &walk->levels[depth])) status = too_many(walk);
+      status = walk_enter(walk, &walk->levels[++depth]);
+      if (!status && has_too_many(walk, &walk->levels[depth])) status = walk_too_many(walk);
       continue;
     }
     if (depth == last) status = add_rows(walk);
@@ -355,7 +355,7 @@ static int walk_levels(struct walk *walk) {
   return status;
 }
 
-static int walk_all(struct walk *walk) {
+static int space_walk_all(struct walk *walk) {
   uint64_t combinations = 1;
   for (size_t i = 0; i < walk->depth; i++)
     if (walk->levels[i].only < 0) combinations *= walk->levels[i].count;
@@ -363,7 +363,7 @@ static int walk_all(struct walk *walk) {
   int status = try_root(walk, combinations, &alive);
   if (status || !alive) return status;
   if (walk->depth > 0) return walk_levels(walk);
-  return walk->rows ? add_row(walk, 0) : CUGEN_OK;
+  return walk->rows ? walk_add_row(walk, 0) : CUGEN_OK;
 }
 
 int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows, uint64_t *removed,
@@ -372,7 +372,7 @@ int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *
       .domain = domain, .fixed = fixed, .rows = rows, .removed = removed, .effort = effort, .err = err};
   walk.doubt = effort->steps + SPACE_DOUBT_STEPS;
   int status = walk_start(&walk);
-  if (!status) status = walk_all(&walk);
+  if (!status) status = space_walk_all(&walk);
   walk_free(&walk);
   return status;
 }
@@ -385,7 +385,7 @@ int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *
 
 enum { ESTIMATES = 256 };
 
-static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b) {
+static uint64_t walk_add_product(uint64_t sum, uint64_t a, uint64_t b) {
   uint64_t product, total;
   bool over = __builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(sum, product, &total);
   return over ? UINT64_MAX : total;
@@ -394,13 +394,13 @@ static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b) {
 /* Enters the level and adds the weighted steps. A rule is tried once for each choice of its second
    deepest tunable, however many levels lie between. */
 static int enter_weighted(struct walk *walk, struct level *level, uint64_t *steps) {
-  int status = spend(walk, level->enter_cost);
-  *steps = add_product(*steps, level->weight, level->enter_cost);
+  int status = walk_spend(walk, level->enter_cost);
+  *steps = walk_add_product(*steps, level->weight, level->enter_cost);
   allow_values(level);
   for (size_t i = level->first_rule; i < level->end_rule && !status; i++) {
     uint64_t before = walk->effort->steps;
     status = apply_rule(walk, i, level);
-    *steps = add_product(*steps, walk->levels[walk->domain->rules[i].hoist + 1].weight, walk->effort->steps - before);
+    *steps = walk_add_product(*steps, walk->levels[walk->domain->rules[i].hoist + 1].weight, walk->effort->steps - before);
   }
   return status;
 }

@@ -65,7 +65,7 @@ static int test(struct walk *walk, struct name *name, struct source_token word) 
       name->text);
 }
 
-static void doubt(struct walk *walk, struct source_token word) {
+static void assemble_doubt(struct walk *walk, struct source_token word) {
   struct name *name = word.kind == SOURCE_WORD ? names_find(walk->names, word.at, word.length) : NULL;
   walk->asked = word.at;
   if (name) name->doubted = true;
@@ -78,7 +78,7 @@ static void call_in_condition(struct walk *walk, struct source_token word) {
   struct source_token next = source_next_in_line(&ahead);
   const bool opens = next.kind == SOURCE_MARK && *next.at == '(';
   if (source_is(word, "defined"))
-    doubt(walk, opens ? source_next_in_line(&ahead) : next);
+    assemble_doubt(walk, opens ? source_next_in_line(&ahead) : next);
   else if (opens)
     walk->in_value = false;
 }
@@ -130,7 +130,7 @@ static bool same_header(const struct include *include, const char *header, size_
 
 /* Leaves [at, end) out of the body. header: the line that moves to the top in its place, or
    NULL. */
-static int cut(struct walk *walk, const char *at, const char *end, const char *header, size_t header_length) {
+static int assemble_cut(struct walk *walk, const char *at, const char *end, const char *header, size_t header_length) {
   struct include *moved = array_reserve(walk->includes, &walk->include_capacity, walk->include_count, sizeof *moved);
   if (!moved) return error_memory(walk->err);
   walk->includes = moved;
@@ -145,7 +145,7 @@ static int hold_macro(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   source_skip_line(&ahead);
   const size_t length = (size_t)(ahead.at - mark.at);
-  int status = walk->conditions ? CUGEN_OK : cut(walk, mark.at, ahead.at, mark.at, length);
+  int status = walk->conditions ? CUGEN_OK : assemble_cut(walk, mark.at, ahead.at, mark.at, length);
   if (!status && !walk->conditions) walk->includes[walk->include_count - 1].macro = true;
   return status;
 }
@@ -168,10 +168,10 @@ static int angle_include(struct walk *walk, struct source_token mark, struct sou
   const char *close = memchr(open.at, '>', (size_t)((newline ? newline : end) - open.at));
   if (!close) return CUGEN_OK;
   walk->reader.at = close + 1;
-  return walk->conditions ? CUGEN_OK : cut(walk, mark.at, close + 1, open.at, (size_t)(close + 1 - open.at));
+  return walk->conditions ? CUGEN_OK : assemble_cut(walk, mark.at, close + 1, open.at, (size_t)(close + 1 - open.at));
 }
 
-static int include_line(struct walk *walk, struct source_token mark) {
+static int assemble_include_line(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   struct source_token token = source_next_in_line(&ahead);
   return token.kind == SOURCE_MARK && *token.at == '<' ? angle_include(walk, mark, token) : CUGEN_OK;
@@ -206,7 +206,7 @@ static int define_line(struct walk *walk, struct source_token mark) {
   if (!is_number_line(ahead) || *ahead.at == '(' || !names_macro(walk->names, name))
     return error_at(walk, word.at, " comes from the config: put #ifndef and #endif around its #define", name->text);
   source_skip_line(&walk->reader);
-  return cut(walk, mark.at, walk->reader.at, NULL, 0);
+  return assemble_cut(walk, mark.at, walk->reader.at, NULL, 0);
 }
 
 static int undef_line(struct walk *walk, struct source_token mark) {
@@ -227,7 +227,7 @@ static int open_condition(struct walk *walk, struct source_token mark) {
 
 static int open_ifdef(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
-  doubt(walk, source_next_in_line(&ahead));
+  assemble_doubt(walk, source_next_in_line(&ahead));
   return open_condition(walk, mark);
 }
 
@@ -266,7 +266,7 @@ static const struct directive {
   const char *word;
   int (*handle)(struct walk *walk, struct source_token mark);
 } directives[] = {
-    {"include", include_line}, {"define", define_line},    {"undef", undef_line}, {"if", open_condition},
+    {"include", assemble_include_line}, {"define", define_line},    {"undef", undef_line}, {"if", open_condition},
     {"ifdef", open_ifdef},     {"ifndef", open_guard},     {"line", skip_line},   {"elif", next_condition},
     {"else", next_condition},  {"endif", close_condition}, {"error", skip_line},  {"warning", skip_line},
 };
@@ -293,7 +293,7 @@ static void add_kernel(struct kernel_names *kernels, struct source_token word, b
 }
 
 /* Skips to behind the parenthesis that closes the one that was just read. */
-static void skip_parentheses(struct source_reader *reader) {
+static void assemble_skip_parentheses(struct source_reader *reader) {
   int depth = 1;
   while (depth) {
     struct source_token token = source_next_solid(reader);
@@ -302,21 +302,21 @@ static void skip_parentheses(struct source_reader *reader) {
   }
 }
 
-static bool is_mark(struct source_token token, char mark) {
+static bool assemble_is_mark(struct source_token token, char mark) {
   return token.kind == SOURCE_MARK && *token.at == mark;
 }
 
 /* Finds the name of a kernel behind __global__: the word before the parentheses that a body or a
    semicolon follows. So attributes such as __launch_bounds__(256) are skipped. */
-static void find_kernel(struct walk *walk) {
+static void assemble_find_kernel(struct walk *walk) {
   struct source_reader reader = walk->reader;
   struct source_token word = {SOURCE_END, NULL, 0}, token = source_next_solid(&reader);
-  while (token.kind != SOURCE_END && !is_mark(token, ';') && !is_mark(token, '{')) {
-    if (is_mark(token, '(') && word.kind == SOURCE_WORD) {
-      skip_parentheses(&reader);
+  while (token.kind != SOURCE_END && !assemble_is_mark(token, ';') && !assemble_is_mark(token, '{')) {
+    if (assemble_is_mark(token, '(') && word.kind == SOURCE_WORD) {
+      assemble_skip_parentheses(&reader);
       struct source_reader ahead = reader;
       struct source_token next = source_next_solid(&ahead);
-      if (is_mark(next, '{') || is_mark(next, ';')) {
+      if (assemble_is_mark(next, '{') || assemble_is_mark(next, ';')) {
         add_kernel(walk->kernels, word, walk->templated);
         return;
       }
@@ -331,7 +331,7 @@ static void find_kernel(struct walk *walk) {
 static int visit_word(struct walk *walk, struct source_token word) {
   struct name *name = names_find(walk->names, word.at, word.length);
   if (word.length == 10 && source_is(word, "__global__"))
-    find_kernel(walk);
+    assemble_find_kernel(walk);
   else if (word.length == 8 && source_is(word, "template"))
     walk->templated = true;
   else if (walk->in_test && !name)
@@ -348,7 +348,7 @@ static int visit_mark(struct walk *walk, struct source_token mark) {
   return CUGEN_OK;
 }
 
-static int visit(struct walk *walk, struct source_token token) {
+static int assemble_visit(struct walk *walk, struct source_token token) {
   switch (token.kind) {
   case SOURCE_WORD: return visit_word(walk, token);
   case SOURCE_MARK: return visit_mark(walk, token);
@@ -365,7 +365,7 @@ static int walk_body(struct walk *walk) {
   for (;;) {
     struct source_token token = source_next(&walk->reader);
     if (token.kind == SOURCE_END) return CUGEN_OK;
-    int status = visit(walk, token);
+    int status = assemble_visit(walk, token);
     if (status) return status;
     if (token.kind == SOURCE_NEWLINE)
       walk->line_start = true;
@@ -410,7 +410,7 @@ static int all_entries(struct walk *walk, const struct assembly *in) {
    macro. If the source needs the macro and also declares the name, the error is reported here; the
    compiler would only complain about `int 128`. A name that is declared only in branches of the
    preprocessor stays a macro. */
-static int settle(struct walk *walk, struct name *name) {
+static int assemble_settle(struct walk *walk, struct name *name) {
   if (name->variable && !name->used && names_tunable(walk->names, name))
     return error_at(walk, name->variable,
                     " is a tunable of the config, and this variable hides it: remove the variable's declaration, or "
@@ -429,7 +429,7 @@ static int settle(struct walk *walk, struct name *name) {
 
 static int settle_all(struct walk *walk) {
   int status = CUGEN_OK;
-  for (size_t i = 0; i < walk->names->count && !status; i++) status = settle(walk, &walk->names->list[i]);
+  for (size_t i = 0; i < walk->names->count && !status; i++) status = assemble_settle(walk, &walk->names->list[i]);
   return status;
 }
 
@@ -544,7 +544,7 @@ static void add_includes(const struct walk *walk, const struct prologue *prologu
 }
 
 /* The lines of moved includes are kept empty, so that no #line is needed. */
-static void add_body(const struct walk *walk, struct text *out) {
+static void assemble_add_body(const struct walk *walk, struct text *out) {
   size_t at = 0;
   for (size_t i = 0; i < walk->include_count; i++) {
     text_add_n(out, walk->body->data + at, walk->includes[i].at - at);
@@ -587,7 +587,7 @@ static void add_common_types(const struct walk *walk, const struct assembly *in,
   common_types_write(&types, in->defines, out);
 }
 
-static int build(struct walk *walk, struct prologue *prologue, const struct assembly *assembly, struct text *out) {
+static int assemble_build(struct walk *walk, struct prologue *prologue, const struct assembly *assembly, struct text *out) {
   const struct names_input *in = &prologue->names->in;
   int status = walk_body(walk);
   release_macros(walk);
@@ -607,7 +607,7 @@ static int build(struct walk *walk, struct prologue *prologue, const struct asse
   add_includes(walk, prologue, out);
   add_common_types(walk, assembly, out);
   add_definitions(prologue, out);
-  add_body(walk, out);
+  assemble_add_body(walk, out);
   status = add_checks(walk, out);
   if (status) return status;
   return out->failed ? error_memory(walk->err) : CUGEN_OK;
@@ -625,7 +625,7 @@ int assemble(const struct assembly *in, struct text *out, struct kernel_names *k
   *kernels = (struct kernel_names){.count = 0};
   for (size_t i = 0; i < in->names->count; i++) names_forget(&in->names->list[i]);
   struct prologue prologue = {.names = in->names};
-  int status = build(&walk, &prologue, in, out);
+  int status = assemble_build(&walk, &prologue, in, out);
   free(walk.includes);
   free(prologue.definitions);
   text_free(&prologue.lines);

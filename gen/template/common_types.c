@@ -17,17 +17,17 @@ static const struct {
     {"uchar", "unsigned char", false},
 };
 
-static bool is_letter(char c) {
+static bool common_types_is_letter(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* Finds the word as a whole word, possibly in a comment. */
-static bool has_word(const char *text, size_t length, const char *word) {
+static bool common_types_has_word(const char *text, size_t length, const char *word) {
   const size_t word_length = strlen(word);
   const char *end = text + length, *at = text;
   while ((at = memmem(at, (size_t)(end - at), word, word_length))) {
     const char *after = at + word_length;
-    if ((at == text || !is_letter(at[-1])) && (after == end || !is_letter(*after))) return true;
+    if ((at == text || !common_types_is_letter(at[-1])) && (after == end || !common_types_is_letter(*after))) return true;
     at = after;
   }
   return false;
@@ -35,7 +35,7 @@ static bool has_word(const char *text, size_t length, const char *word) {
 
 static bool has_any(const char *text, size_t length) {
   for (size_t i = 0; i < COMMON_TYPES; i++)
-    if (has_word(text, length, known[i].name)) return true;
+    if (common_types_has_word(text, length, known[i].name)) return true;
   return false;
 }
 
@@ -48,31 +48,31 @@ struct reading {
   int depth, conditions;
 };
 
-static bool is_mark(struct source_token token, char mark) {
+static bool common_types_is_mark(struct source_token token, char mark) {
   return token.kind == SOURCE_MARK && *token.at == mark;
 }
 
 /* Recognises `using uint = ...`, `struct uint` and `typedef ... uint;`. */
-static bool declares(const struct reading *r) {
+static bool common_types_declares(const struct reading *r) {
   static const char *const before[] = {"using", "struct", "class", "enum", "union"};
   struct source_reader ahead = r->reader;
   if (r->depth || r->in_directive) return false;
   for (size_t i = 0; i < sizeof before / sizeof *before; i++)
     if (r->before.kind == SOURCE_WORD && source_is(r->before, before[i])) return true;
   const struct source_token after = source_next_solid(&ahead);
-  return r->in_typedef && (is_mark(after, ';') || is_mark(after, ','));
+  return r->in_typedef && (common_types_is_mark(after, ';') || common_types_is_mark(after, ','));
 }
 
-static void see_word(struct reading *r, struct source_token word) {
+static void common_types_see_word(struct reading *r, struct source_token word) {
   r->in_typedef |= source_is(word, "typedef");
   for (size_t i = 0; i < COMMON_TYPES; i++) {
     if (!source_is(word, known[i].name)) continue;
     r->types->list[i].used = true;
-    r->types->list[i].declared |= declares(r) && !(r->conditions && known[i].nvcc);
+    r->types->list[i].declared |= common_types_declares(r) && !(r->conditions && known[i].nvcc);
   }
 }
 
-static void see_mark(struct reading *r, struct source_token mark) {
+static void common_types_see_mark(struct reading *r, struct source_token mark) {
   if (r->line_start && *mark.at == '#') {
     struct source_reader ahead = r->reader;
     const struct source_token word = source_next_in_line(&ahead);
@@ -93,8 +93,8 @@ void common_types_see(struct common_types *types, const char *text, size_t lengt
     const struct source_token token = source_next(&r.reader);
     if (token.kind == SOURCE_END) return;
     if (token.kind == SOURCE_NEWLINE) r.line_start = true, r.in_directive = false;
-    if (token.kind == SOURCE_WORD) see_word(&r, token);
-    if (token.kind == SOURCE_MARK) see_mark(&r, token);
+    if (token.kind == SOURCE_WORD) common_types_see_word(&r, token);
+    if (token.kind == SOURCE_MARK) common_types_see_mark(&r, token);
     if (token.kind < SOURCE_WORD) continue;
     r.line_start = false;
     r.before = token;
@@ -105,7 +105,7 @@ void common_types_write(const struct common_types *types, const char *defines, s
   const size_t before = out->length;
   for (size_t i = 0; i < COMMON_TYPES; i++) {
     const char *name = known[i].name;
-    if (!types->list[i].used || types->list[i].declared || has_word(defines, strlen(defines), name)) continue;
+    if (!types->list[i].used || types->list[i].declared || common_types_has_word(defines, strlen(defines), name)) continue;
     text_addf(out, "using %s = %s;\n", name, known[i].type);
   }
   if (out->length != before) text_add_char(out, '\n');

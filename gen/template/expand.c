@@ -82,7 +82,7 @@ static bool has_proof(const struct config *config, int which) {
 
 /* Returns the hashes of the reference, the verify kernel or an argument's generator. They are empty
    if there is none or if it does not expand; the error is reported when the kernel is needed. */
-static struct proof find_proof(struct expander *expander, const struct config *config, const struct problem *problem,
+static struct proof expand_find_proof(struct expander *expander, const struct config *config, const struct problem *problem,
                                const struct device_facts *facts, const struct variant *variant, int which) {
   struct proof proof = {0};
   struct text key = {0};
@@ -105,7 +105,7 @@ static struct proof find_proof(struct expander *expander, const struct config *c
 
 /* Hashes the sources of the inputs' data that are not fills, because a record holds only for the
    data with which it was verified. */
-static int hash_data(struct expansion *x) {
+static int expand_hash_data(struct expansion *x) {
   if (x->reference) return CUGEN_OK;
   struct text text = {0};
   for (size_t i = 0; i < x->argument_count; i++) {
@@ -115,7 +115,7 @@ static int hash_data(struct expansion *x) {
     if (data->kind == DATA_FILE)
       content = data_file_hash(&x->expander->data_files, x->expander->sources, data->file, x->config->path);
     if (data->kind == DATA_GENERATOR)
-      content = find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i).kernel;
+      content = expand_find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i).kernel;
     text_clear(&text);
     config_data_describe(x->config, i, x->slots, x->arguments, content, &text);
     x->arguments[i].data_hash = hash_bytes(text_get(&text), text.length);
@@ -139,7 +139,7 @@ static int run_steps(struct expansion *x) {
   static int (*const steps[])(struct expansion *) = {
       expansion_fill_slots,
       expansion_fill_arguments,
-      hash_data,
+      expand_hash_data,
       expansion_write_parameters,
       expansion_open_names,
       expansion_evaluate_options,
@@ -164,7 +164,7 @@ static int run_steps(struct expansion *x) {
   return CUGEN_OK;
 }
 
-static int expand(struct expansion *x, struct kernel_spec *out) {
+static int expand_expand(struct expansion *x, struct kernel_spec *out) {
   *out = (struct kernel_spec){0};
   x->out = out;
   int status = expansion_name_variant(x);
@@ -179,7 +179,7 @@ static int expand(struct expansion *x, struct kernel_spec *out) {
 }
 
 /* The common beginning of all expansions. */
-static struct expansion begin(struct expander *expander, const struct config *config, const struct problem *problem,
+static struct expansion expand_begin(struct expander *expander, const struct config *config, const struct problem *problem,
                               const struct device_facts *facts, const struct variant *variant, cugen_error *err) {
   return (struct expansion){.expander = expander,
                             .config = config,
@@ -197,16 +197,16 @@ static int expand_one(struct expander *expander, const struct config *config, co
   *out = (struct kernel_spec){0};
   int status = problem_check(config, problem, &check, err);
   if (status) return status;
-  struct expansion x = begin(expander, config, problem, facts, variant, err);
+  struct expansion x = expand_begin(expander, config, problem, facts, variant, err);
   x.unnamed = unnamed;
-  x.proof = find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE);
-  x.judge = find_proof(expander, config, problem, facts, variant, PROOF_VERIFY);
-  x.check_proof = find_proof(expander, config, &check, facts, variant, PROOF_REFERENCE);
-  x.check_judge = find_proof(expander, config, &check, facts, variant, PROOF_VERIFY);
+  x.proof = expand_find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE);
+  x.judge = expand_find_proof(expander, config, problem, facts, variant, PROOF_VERIFY);
+  x.check_proof = expand_find_proof(expander, config, &check, facts, variant, PROOF_REFERENCE);
+  x.check_judge = expand_find_proof(expander, config, &check, facts, variant, PROOF_VERIFY);
   x.template_name = variant->implementation->template_name;
   x.template_line = variant->implementation->template_line;
   problem_free(&check);
-  return expand(&x, out);
+  return expand_expand(&x, out);
 }
 
 int expand_variant(struct expander *expander, const struct config *config, const struct problem *problem,
@@ -241,37 +241,37 @@ int expand_reference(struct expander *expander, const struct config *config, con
   *out = (struct kernel_spec){0};
   if (!config->reference)
     return error_set(err, CUGEN_ERROR_CONFIG, "%s: kernel '%s' declares no reference", config->path, config->name);
-  struct expansion x = begin(expander, config, problem, facts, variant, err);
+  struct expansion x = expand_begin(expander, config, problem, facts, variant, err);
   x.reference = true;
   x.samples = sample_count;
   x.template_name = config->reference;
   x.template_line = config->reference_line;
   x.entry = config->reference_entry;
-  return expand(&x, out);
+  return expand_expand(&x, out);
 }
 
 int expand_verify(struct expander *expander, const struct config *config, const struct problem *problem,
                   const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
                   cugen_error *err) {
-  struct expansion x = begin(expander, config, problem, facts, variant, err);
+  struct expansion x = expand_begin(expander, config, problem, facts, variant, err);
   x.reference = x.verifies = true;
   x.template_name = config->verify;
   x.template_line = config->verify_line;
   x.entry = config->verify_entry;
-  return expand(&x, out);
+  return expand_expand(&x, out);
 }
 
 int expand_generator(struct expander *expander, const struct config *config, const struct problem *problem,
                      const struct device_facts *facts, const struct variant *variant, size_t i,
                      struct kernel_spec *out, cugen_error *err) {
   const struct config_argument *argument = &config->arguments[i];
-  struct expansion x = begin(expander, config, problem, facts, variant, err);
+  struct expansion x = expand_begin(expander, config, problem, facts, variant, err);
   x.reference = true;
   x.generates = (int)i;
   x.template_name = argument->data.file;
   x.template_line = argument->line;
   x.entry = argument->data.generator;
-  return expand(&x, out);
+  return expand_expand(&x, out);
 }
 
 /* ---- Checks that the other files exist ---- */

@@ -29,7 +29,7 @@ bool expansion_is_buffer(const struct kernel_argument *argument) {
 }
 
 /* Makes the argument packed and row-major, in its wide dtype. */
-static void make_plain(struct kernel_argument *argument) {
+static void arguments_make_plain(struct kernel_argument *argument) {
   argument->dtype = argument->dtype->wide;
   argument->column_major = false;
   int64_t stride = 1;
@@ -58,7 +58,7 @@ static void hide(struct kernel_argument *argument) {
                                        .value = value_int(0)};
 }
 
-static bool has_data(const struct kernel_argument *argument) {
+static bool arguments_has_data(const struct kernel_argument *argument) {
   return argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_INOUT ||
          argument->kind == CUGEN_ARGUMENT_CONSTANT;
 }
@@ -71,8 +71,8 @@ static void make_generator(struct expansion *x) {
     argument->access = ACCESS_GLOBAL;
     argument->overwrite = false;
     if (x->plain[i])
-      make_plain(argument), argument->kind = CUGEN_ARGUMENT_OUTPUT;
-    else if (argument->kind != CUGEN_ARGUMENT_SCALAR && ((int)i > x->generates || !has_data(argument)))
+      arguments_make_plain(argument), argument->kind = CUGEN_ARGUMENT_OUTPUT;
+    else if (argument->kind != CUGEN_ARGUMENT_SCALAR && ((int)i > x->generates || !arguments_has_data(argument)))
       hide(argument);
     else if (argument->kind == CUGEN_ARGUMENT_INOUT)
       argument->kind = CUGEN_ARGUMENT_INPUT;
@@ -120,7 +120,7 @@ int expansion_fill_arguments(struct expansion *x) {
   if (x->generates >= 0 || x->verifies) return CUGEN_OK;
   for (size_t i = 0; i < x->argument_count; i++) {
     x->plain[i] = x->reference && x->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT;
-    if (x->plain[i]) make_plain(&x->arguments[i]);
+    if (x->plain[i]) arguments_make_plain(&x->arguments[i]);
     if (x->reference) make_direct(&x->arguments[i]);
   }
   return CUGEN_OK;
@@ -128,7 +128,7 @@ int expansion_fill_arguments(struct expansion *x) {
 
 /* ---- ${params} ------------------------------------------------------------------------------- */
 
-static void add_parameter(struct text *out, const struct kernel_argument *argument, bool index) {
+static void arguments_add_parameter(struct text *out, const struct kernel_argument *argument, bool index) {
   if (!kernel_argument_passed(argument)) return;
   if (out->length) text_add(out, ", ");
   if (kernel_argument_textured(argument)) {
@@ -158,9 +158,9 @@ int expansion_write_parameters(struct expansion *x) {
   struct text *out = &x->expander->parameters;
   text_restart(out);
   for (size_t i = 0; i < x->config->argument_count; i++)
-    add_parameter(out, &x->arguments[i], config_is_index(&x->config->arguments[i]));
+    arguments_add_parameter(out, &x->arguments[i], config_is_index(&x->config->arguments[i]));
   for (size_t i = 0; i < x->own_count; i++)
-    add_parameter(out, &x->arguments[x->argument_count + i], config_is_index(&x->variant->implementation->own[i]));
+    arguments_add_parameter(out, &x->arguments[x->argument_count + i], config_is_index(&x->variant->implementation->own[i]));
   const char *comma = out->length ? ", " : "";
   if (x->generates >= 0)
     text_addf(out, "%slong long sample_count", comma);

@@ -264,7 +264,7 @@ static void add_to_sequence(struct expansion *x) {
 }
 
 /* Makes room for one more launch and its parameters. */
-static int reserve(struct expansion *x, const struct config_launch *launch) {
+static int launches_reserve(struct expansion *x, const struct config_launch *launch) {
   struct kernel_spec *spec = x->out;
   if (spec->launch_count == KERNEL_MAX_LAUNCHES)
     return error_set_at(
@@ -286,7 +286,7 @@ static int reserve(struct expansion *x, const struct config_launch *launch) {
 
 static int evaluate_step(struct expansion *x, const struct config_launch *launch, size_t step, size_t steps) {
   struct expansion_entry *entry;
-  int status = reserve(x, launch);
+  int status = launches_reserve(x, launch);
   if (status) return status;
   struct kernel_launch *out = &x->out->launches[x->out->launch_count];
   *out = (struct kernel_launch){.line = launch->line.number};

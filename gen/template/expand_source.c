@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_line(struct config_line a, struct config_line b) {
+static bool expand_source_same_line(struct config_line a, struct config_line b) {
   return a.number == b.number && strcmp(a.path, b.path) == 0;
 }
 
@@ -20,7 +20,7 @@ static size_t shared_derived(const struct expansion *x) {
     const struct config_implementation *other = &config->implementations[i];
     size_t same = 0;
     while (same < count && same < other->derived_count &&
-           same_line(other->derived[same].line, first->derived[same].line) &&
+           expand_source_same_line(other->derived[same].line, first->derived[same].line) &&
            strcmp(other->derived[same].name, first->derived[same].name) == 0)
       same++;
     count = same;
@@ -188,7 +188,7 @@ int expansion_write_source(struct expansion *x) {
   return status ? status : put_together(x);
 }
 
-static int note_reads(struct expansion *x, bool **reads, struct names_values *values) {
+static int expand_source_note_reads(struct expansion *x, bool **reads, struct names_values *values) {
   free(*reads);
   *reads = calloc(x->slot_count + CONFIG_STEP_SLOTS + 1, sizeof **reads);
   if (!*reads) return error_memory(x->err);
@@ -209,8 +209,8 @@ int expansion_note_reads(struct expansion *x) {
   free(expander->values);
   expander->values = values.list;
   expander->read_count = x->slot_count;
-  int status = values.list ? note_reads(x, &expander->reads, NULL) : error_memory(x->err);
-  if (!status) status = note_reads(x, &expander->reads_beside, &values);
+  int status = values.list ? expand_source_note_reads(x, &expander->reads, NULL) : error_memory(x->err);
+  if (!status) status = expand_source_note_reads(x, &expander->reads_beside, &values);
   expander->value_count = values.count;
   return status;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int too_many(const struct expansion *x, size_t launches) {
+static int expand_spec_too_many(const struct expansion *x, size_t launches) {
   const struct config_launch *first = x->variant->implementation->launches;
   if (launches)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, first->line.path, first->line.number,
@@ -28,12 +28,12 @@ int expansion_count_steps(struct expansion *x) {
     x->steps[i] = (size_t)steps;
     launches += (size_t)steps * loop->count;
   }
-  if (!launches || launches > KERNEL_MAX_SEQUENCE) return too_many(x, launches);
+  if (!launches || launches > KERNEL_MAX_SEQUENCE) return expand_spec_too_many(x, launches);
   x->out->sequence = calloc(launches, sizeof *x->out->sequence);
   return x->out->sequence ? CUGEN_OK : error_memory(x->err);
 }
 
-static const struct config_line *line_of(const struct expansion *x, size_t argument) {
+static const struct config_line *expand_spec_line_of(const struct expansion *x, size_t argument) {
   return argument < x->argument_count ? &x->config->arguments[argument].line
                                       : &x->variant->implementation->own[argument - x->argument_count].line;
 }
@@ -41,9 +41,9 @@ static const struct config_line *line_of(const struct expansion *x, size_t argum
 /* Arguments declared in one file share the stored name of the file. */
 static void store_files(const struct expansion *x) {
   for (size_t i = 0, last = 0; i < x->argument_count + x->own_count; last = i++) {
-    const struct config_line *const line = line_of(x, i);
+    const struct config_line *const line = expand_spec_line_of(x, i);
     struct kernel_argument *const argument = &x->out->arguments[i];
-    const bool same = i > 0 && line->path == line_of(x, last)->path;
+    const bool same = i > 0 && line->path == expand_spec_line_of(x, last)->path;
     argument->file =
         same ? x->out->arguments[last].file : (const char *)(uintptr_t)expansion_store_string(x->out, line->path);
     argument->line = line->number;
@@ -83,7 +83,7 @@ int expansion_finish_strings(struct expansion *x) {
   return CUGEN_OK;
 }
 
-static void describe_list(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
+static void expand_spec_describe_list(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
   if (!launch->listed) return;
   text_add(out, "pass");
   for (size_t i = 0; i < launch->parameter_count; i++) {
@@ -102,7 +102,7 @@ static void describe_launch(const struct kernel_spec *spec, const struct kernel_
   if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
   if (launch->overlap) text_add(out, "overlap\n");
   if (launch->cooperative) text_add(out, "cooperative\n");
-  describe_list(spec, launch, out);
+  expand_spec_describe_list(spec, launch, out);
 }
 
 /* Describes the aspects of the arguments that make another launch although the source is the
@@ -162,7 +162,7 @@ static bool has_list(const struct kernel_launch *launch) {
 }
 
 /* Returns whether a launch passes the argument in a list of its own. */
-static bool is_listed(const struct kernel_spec *spec, size_t argument) {
+static bool expand_spec_is_listed(const struct kernel_spec *spec, size_t argument) {
   for (size_t i = 0; i < spec->launch_count; i++) {
     const struct kernel_launch *launch = &spec->launches[i];
     for (size_t k = 0; has_list(launch) && k < launch->parameter_count; k++)
@@ -185,7 +185,7 @@ static void note_unused(const struct expansion *x, const char *text) {
   bool nobody = all_listed(spec);
   for (size_t i = 0; i < x->argument_count; i++) {
     struct kernel_argument *argument = &spec->arguments[i];
-    argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH && !is_listed(spec, i) &&
+    argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH && !expand_spec_is_listed(spec, i) &&
                        (nobody || (x->parameters_used && !says(text, argument->name)));
   }
 }

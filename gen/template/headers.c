@@ -46,7 +46,7 @@ static void header_free(struct header *h) {
   free(h);
 }
 
-static char *copy_string(const char *string) {
+static char *headers_copy_string(const char *string) {
   struct text text = {0};
   text_add(&text, string);
   return text_take(&text);
@@ -88,7 +88,7 @@ static bool is_if(const struct text *word) {
   return strncmp(text_get(word), "if", 2) == 0;
 }
 
-static bool same_word(struct source_token a, struct source_token b) {
+static bool headers_same_word(struct source_token a, struct source_token b) {
   return a.kind == SOURCE_WORD && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
 
@@ -129,7 +129,7 @@ static struct guard find_guard(const struct text *text, struct text *word) {
   const struct source_token name = source_next_in_line(&reader);
   const char *define = written_directive(&reader, &other, word);
   if (!define || other || strcmp(text_get(word), "define") != 0) return none;
-  if (!same_word(name, source_next_in_line(&reader))) return none;
+  if (!headers_same_word(name, source_next_in_line(&reader))) return none;
   const char *close = closing_endif(&reader, word);
   if (!close) return none;
   source_skip_line(&reader);
@@ -164,7 +164,7 @@ static int study(struct header *h, cugen_error *err) {
   return status;
 }
 
-static int read_header(struct headers *headers, const struct header_search *wanted, struct header *h,
+static int headers_read_header(struct headers *headers, const struct header_search *wanted, struct header *h,
                        cugen_error *err) {
   struct text path = {0};
   bool found = false;
@@ -178,7 +178,7 @@ static int read_header(struct headers *headers, const struct header_search *want
   return status;
 }
 
-static int remember(struct headers *headers, struct header *h, cugen_error *err) {
+static int headers_remember(struct headers *headers, struct header *h, cugen_error *err) {
   struct header **moved = array_reserve(headers->list, &headers->capacity, headers->count, sizeof(struct header *));
   if (!moved) return error_memory(err);
   headers->list = moved;
@@ -186,7 +186,7 @@ static int remember(struct headers *headers, struct header *h, cugen_error *err)
   return CUGEN_OK;
 }
 
-static int find_header(struct headers *headers, const struct header_search *wanted,
+static int headers_find_header(struct headers *headers, const struct header_search *wanted,
                        const struct config_compile *compile, struct header **out, cugen_error *err) {
   for (size_t i = 0; i < headers->count; i++) {
     struct header *h = headers->list[i];
@@ -197,12 +197,12 @@ static int find_header(struct headers *headers, const struct header_search *want
   }
   struct header *h = calloc(1, sizeof *h);
   if (!h) return error_memory(err);
-  *h = (struct header){.from = copy_string(wanted->from),
-                       .name = copy_string(wanted->name),
+  *h = (struct header){.from = headers_copy_string(wanted->from),
+                       .name = headers_copy_string(wanted->name),
                        .compile = compile,
                        .quoted = wanted->quoted};
-  int status = read_header(headers, wanted, h, err);
-  if (!status) status = remember(headers, h, err);
+  int status = headers_read_header(headers, wanted, h, err);
+  if (!status) status = headers_remember(headers, h, err);
   if (status) header_free(h);
   *out = status ? NULL : h;
   return status;
@@ -252,15 +252,15 @@ struct layer {
 
 static int inline_layer(struct inliner *in, struct layer *layer);
 
-static void locate(const struct layer *layer, const char *at, struct text *path, int *line) {
+static void headers_locate(const struct layer *layer, const char *at, struct text *path, int *line) {
   source_locate(layer->text, (size_t)(at - layer->text), path, line);
   if (!path->length && layer->header) text_add(path, layer->header->path);
 }
 
-static int fail(struct inliner *in, const struct layer *layer, const char *at, const char *what) {
+static int headers_fail(struct inliner *in, const struct layer *layer, const char *at, const char *what) {
   struct text path = {0};
   int line;
-  locate(layer, at, &path, &line);
+  headers_locate(layer, at, &path, &line);
   int status = path.failed ? error_memory(in->err)
                            : error_set_at(in->err, CUGEN_ERROR_TEMPLATE, text_get(&path), line, "%s", what);
   text_free(&path);
@@ -269,8 +269,8 @@ static int fail(struct inliner *in, const struct layer *layer, const char *at, c
 
 /* Refuses an include. In a condition an #error takes its place, because a branch that is never
    compiled may contain anything. */
-static int refuse(struct inliner *in, const struct layer *layer, const char *at, const char *what) {
-  if (!in->conditions) return fail(in, layer, at, what);
+static int headers_refuse(struct inliner *in, const struct layer *layer, const char *at, const char *what) {
+  if (!in->conditions) return headers_fail(in, layer, at, what);
   text_addf(in->out, "#error %s\n", what);
   return CUGEN_OK;
 }
@@ -324,14 +324,14 @@ static int put_found(struct inliner *in, struct layer *layer, const char *at, co
   struct text path = {0};
   int line, status;
   if (in->depth >= DEEPEST_HEADER)
-    return fail(in, layer, at, "headers are nested more than 32 deep: does one include itself?");
-  locate(layer, next, &path, &line);
+    return headers_fail(in, layer, at, "headers are nested more than 32 deep: does one include itself?");
+  headers_locate(layer, next, &path, &line);
   if (in->out->length && in->out->data[in->out->length - 1] != '\n') text_add_char(in->out, '\n');
   status = put_header(in, h);
   source_add_line(in->out, line, text_get(&path));
   text_free(&path);
   if (!status && in->out->length > SIZE_TEMPLATE)
-    return fail(in, layer, at, "the source with its headers is larger than 16 MiB");
+    return headers_fail(in, layer, at, "the source with its headers is larger than 16 MiB");
   return status;
 }
 
@@ -348,21 +348,21 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
               "#include of '%s' is refused: name a header relative to its file or to a folder of include_dirs, "
               "without '..' or a hidden name (template_dir names a folder elsewhere)",
               name);
-    status = what.failed ? error_memory(in->err) : refuse(in, layer, at, text_get(&what));
+    status = what.failed ? error_memory(in->err) : headers_refuse(in, layer, at, text_get(&what));
     text_free(&what);
     return status;
   }
-  locate(layer, at, &from, &line);
+  headers_locate(layer, at, &from, &line);
   const struct header_search wanted = {.name = name,
                                        .from = text_get(&from),
                                        .quoted = quoted,
                                        .config = in->request->config,
                                        .folders = compile->folders,
                                        .folder_count = compile->folder_count};
-  status = from.failed ? error_memory(in->err) : find_header(in->headers, &wanted, compile, &h, in->err);
+  status = from.failed ? error_memory(in->err) : headers_find_header(in->headers, &wanted, compile, &h, in->err);
   if (status == CUGEN_ERROR_TEMPLATE || status == CUGEN_ERROR_IO || status == CUGEN_ERROR_MISSING) {
     text_add(&what, in->err ? in->err->message : "");
-    status = refuse(in, layer, at, text_get(&what));
+    status = headers_refuse(in, layer, at, text_get(&what));
   } else if (!status && h->path) {
     status = put_found(in, layer, at, next, h);
   } else if (!status && quoted) {
@@ -376,7 +376,7 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
 }
 
 /* Reads the name behind #include up to the end of the line. Returns false if it is not a name. */
-static bool read_name(struct source_reader *reader, bool *quoted, struct text *name) {
+static bool headers_read_name(struct source_reader *reader, bool *quoted, struct text *name) {
   struct source_token token = source_next_in_line(reader);
   *quoted = token.kind == SOURCE_LITERAL && *token.at == '"';
   const char *end = token.at + token.length - 1;
@@ -390,18 +390,18 @@ static bool read_name(struct source_reader *reader, bool *quoted, struct text *n
   return true;
 }
 
-static int include_line(struct inliner *in, struct layer *layer, const char *at, struct source_reader *reader) {
+static int headers_include_line(struct inliner *in, struct layer *layer, const char *at, struct source_reader *reader) {
   struct text name = {0};
   bool quoted;
   write_until(in, layer, at);
-  const bool named = read_name(reader, &quoted, &name) && !name.failed;
+  const bool named = headers_read_name(reader, &quoted, &name) && !name.failed;
   source_skip_line(reader);
   const char *next = reader->at < reader->end ? reader->at + 1 : reader->end;
   int status;
   if (!strcmp(text_get(&in->word), "include") && named)
     status = include_name(in, layer, at, next, quoted, text_get(&name));
   else
-    status = refuse(in, layer, at, "only #include of a name in quotes or angle brackets is read here");
+    status = headers_refuse(in, layer, at, "only #include of a name in quotes or angle brackets is read here");
   layer->written = (size_t)(next - layer->text);
   reader->at = next;
   text_free(&name);
@@ -424,7 +424,7 @@ static int see_directive(struct inliner *in, struct layer *layer, const char *at
     return CUGEN_OK;
   }
   for (size_t i = 0; i < sizeof including / sizeof *including; i++)
-    if (!strcmp(word, including[i])) return include_line(in, layer, at, reader);
+    if (!strcmp(word, including[i])) return headers_include_line(in, layer, at, reader);
   in->conditions += is_if(&in->word) - (!strcmp(word, "endif") && in->conditions);
   return CUGEN_OK;
 }
@@ -455,7 +455,7 @@ int headers_inline(struct headers *headers, const struct headers_request *reques
   struct layer layer = {.text = text_get(request->body), .length = request->body->length};
   int line;
   layer.guard = find_guard(request->body, &in->word);
-  if (layer.guard.found) locate(&layer, layer.text + layer.guard.begin, &in->guarded, &line);
+  if (layer.guard.found) headers_locate(&layer, layer.text + layer.guard.begin, &in->guarded, &line);
   int status = inline_layer(in, &layer);
   if (!status && (out->failed || in->word.failed || in->guarded.failed)) status = error_memory(err);
   text_free(&in->word);

@@ -25,7 +25,7 @@ struct search {
 };
 
 /* Finds the next whole word at or behind `at`; NULL: there is none. */
-static const char *find_word(const char *text, const char *at, const char *word) {
+static const char *mentions_find_word(const char *text, const char *at, const char *word) {
   const size_t length = strlen(word);
   for (; (at = strstr(at, word)); at++)
     if ((at == text || !text_is_word(at[-1])) && !text_is_word(at[length])) return at;
@@ -47,7 +47,7 @@ static bool asks_definition(const char *text, const char *at) {
 static void look_for_names(struct search *s, const char *text) {
   for (size_t i = 0; i < s->count; i++) {
     const char *at = text;
-    for (; !s->used[i] && (at = find_word(text, at, s->tunables[i].name)); at++) {
+    for (; !s->used[i] && (at = mentions_find_word(text, at, s->tunables[i].name)); at++) {
       const bool asked = asks_definition(text, at);
       s->asked[i] |= asked;
       s->used[i] = !asked;
@@ -65,7 +65,7 @@ static bool is_declared(const struct search *s, const char *word) {
   return false;
 }
 
-static void consider(struct search *s, const char *word) {
+static void mentions_consider(struct search *s, const char *word) {
   for (size_t i = 0; i < s->count; i++) {
     const char *const names[] = {s->nearest[i], word};
     const char *best = text_nearest(s->tunables[i].name, names, 2);
@@ -80,7 +80,7 @@ static void look_in_condition(struct search *s, const char *at) {
     for (length = 0; text_is_word(at[length]);) length++;
     if (length && length < sizeof word) {
       snprintf(word, sizeof word, "%.*s", (int)length, at);
-      if (!is_declared(s, word)) consider(s, word);
+      if (!is_declared(s, word)) mentions_consider(s, word);
     }
     length += !length;
   }
@@ -132,7 +132,7 @@ static void search_text(struct search *s, const char *text, const char *path) {
   static const char word[] = "include";
   look_for_names(s, text);
   look_for_conditions(s, text);
-  for (const char *at = text; !s->all && !s->failed && (at = find_word(text, at, word)); at++)
+  for (const char *at = text; !s->all && !s->failed && (at = mentions_find_word(text, at, word)); at++)
     search_included(s, at + sizeof word - 1, path);
 }
 
@@ -155,7 +155,7 @@ static void search_launches(struct search *s, const struct config_implementation
     if (implementation->launches[i].entry.text) look_for_names(s, implementation->launches[i].entry.text);
 }
 
-static bool search_open(struct search *s, const struct sources *sources, const struct config *config,
+static bool mentions_search_open(struct search *s, const struct sources *sources, const struct config *config,
                         const struct config_tunable *tunables, size_t count) {
   *s = (struct search){.sources = sources, .config = config, .tunables = tunables, .count = count};
   s->used = calloc(count + 1, sizeof *s->used);
@@ -186,7 +186,7 @@ static bool tells(const struct search *s, size_t i, int *why) {
 }
 
 /* Adds the reports. */
-static int search_close(struct search *s, const struct config_implementation *implementation, size_t first,
+static int mentions_search_close(struct search *s, const struct config_implementation *implementation, size_t first,
                         struct unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
   for (size_t i = first; !s->all && i < s->count; i++) {
     int why;
@@ -214,36 +214,36 @@ static void search_proof(struct search *s) {
       search_file(s, config->arguments[i].data.file, config->path);
 }
 
-static int add_shared(const struct sources *sources, const struct config *config, struct unused_tunable *out,
+static int mentions_add_shared(const struct sources *sources, const struct config *config, struct unused_tunable *out,
                       size_t most, size_t *count, cugen_error *err) {
   struct search s;
   if (!config->shared_tunable_count) return CUGEN_OK;
-  if (!search_open(&s, sources, config, config->shared_tunables, config->shared_tunable_count))
+  if (!mentions_search_open(&s, sources, config, config->shared_tunables, config->shared_tunable_count))
     return error_memory(err);
   search_proof(&s);
   for (size_t i = 0; i < config->implementation_count; i++) {
     search_file(&s, config->implementations[i].template_name, config->path);
     search_launches(&s, &config->implementations[i]);
   }
-  return search_close(&s, NULL, 0, out, most, count, err);
+  return mentions_search_close(&s, NULL, 0, out, most, count, err);
 }
 
-static int add_own(const struct sources *sources, const struct config *config,
+static int mentions_add_own(const struct sources *sources, const struct config *config,
                    const struct config_implementation *implementation, struct unused_tunable *out, size_t most,
                    size_t *count, cugen_error *err) {
   struct search s;
-  if (!search_open(&s, sources, config, implementation->tunables, implementation->tunable_count))
+  if (!mentions_search_open(&s, sources, config, implementation->tunables, implementation->tunable_count))
     return error_memory(err);
   search_file(&s, implementation->template_name, config->path);
   search_launches(&s, implementation);
-  return search_close(&s, implementation, config->shared_tunable_count, out, most, count, err);
+  return mentions_search_close(&s, implementation, config->shared_tunable_count, out, most, count, err);
 }
 
 int mentions_unused(const struct sources *sources, const struct config *config, struct unused_tunable *out,
                     size_t most, size_t *count, cugen_error *err) {
   *count = 0;
-  int status = add_shared(sources, config, out, most, count, err);
+  int status = mentions_add_shared(sources, config, out, most, count, err);
   for (size_t i = 0; i < config->implementation_count && !status; i++)
-    status = add_own(sources, config, &config->implementations[i], out, most, count, err);
+    status = mentions_add_own(sources, config, &config->implementations[i], out, most, count, err);
   return status;
 }

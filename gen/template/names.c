@@ -54,14 +54,14 @@ struct name *names_find(const struct names *names, const char *text, size_t leng
   return NULL;
 }
 
-static void insert(struct names *names, size_t index) {
+static void names_insert(struct names *names, size_t index) {
   size_t mask = names->bucket_count - 1;
   size_t i = hash_of(names->list[index].text, names->list[index].length) & mask;
   while (names->buckets[i]) i = (i + 1) & mask;
   names->buckets[i] = (unsigned short)(index + 1);
 }
 
-static void add(struct names *names, struct name name, const char *text) {
+static void names_add(struct names *names, struct name name, const char *text) {
   name.text = text;
   name.length = strlen(text);
   names->list[names->count++] = name;
@@ -87,7 +87,7 @@ static const struct config_argument *declared_of(const struct names *names, int 
 }
 
 /* Returns NULL for a fact of the device. */
-static const char *slot_name(const struct names_input *in, int slot) {
+static const char *names_slot_name(const struct names_input *in, int slot) {
   if (slot >= in->config->first_tunable) return in->tunables[slot - in->config->first_tunable].name;
   if (slot >= in->config->first_problem) return in->config->problems[slot - in->config->first_problem].name;
   return NULL;
@@ -103,10 +103,10 @@ static void add_scalar(struct names *names, int argument) {
       names->known[name->index] = names->all_known = false;
     return;
   }
-  add(names, (struct name){.kind = NAME_SCALAR, .index = argument, .scalar = argument}, declared->name);
+  names_add(names, (struct name){.kind = NAME_SCALAR, .index = argument, .scalar = argument}, declared->name);
 }
 
-static void add_argument(struct names *names, int argument) {
+static void names_add_argument(struct names *names, int argument) {
   const struct kernel_argument *evaluated = &names->in.arguments[argument];
   if (evaluated->absent) return;
   if (evaluated->struct_bytes) return; /* the type of a struct is declared by the template */
@@ -124,14 +124,14 @@ static void add_all(struct names *names) {
   const struct names_input *in = &names->in;
   const struct config *config = in->config;
   struct name slot = {.kind = NAME_SLOT, .index = config->first_problem, .scalar = -1};
-  add(names, (struct name){.kind = NAME_INDEX_T, .scalar = -1}, "index_t");
-  add(names, (struct name){.kind = NAME_TENSOR_MAP, .scalar = -1}, "tensor_map");
-  for (size_t i = 0; i < config->problem_count; i++, slot.index++) add(names, slot, config->problems[i].name);
+  names_add(names, (struct name){.kind = NAME_INDEX_T, .scalar = -1}, "index_t");
+  names_add(names, (struct name){.kind = NAME_TENSOR_MAP, .scalar = -1}, "tensor_map");
+  for (size_t i = 0; i < config->problem_count; i++, slot.index++) names_add(names, slot, config->problems[i].name);
   slot.index = config->first_tunable;
-  for (size_t i = 0; i < in->tunable_count; i++, slot.index++) add(names, slot, in->tunables[i].name);
+  for (size_t i = 0; i < in->tunable_count; i++, slot.index++) names_add(names, slot, in->tunables[i].name);
   for (size_t i = 0; i < in->derived_count; i++)
-    add(names, (struct name){.kind = NAME_DERIVED, .index = (int)i, .scalar = -1}, in->derived[i].name);
-  for (size_t i = 0; i < config->argument_count; i++) add_argument(names, (int)i);
+    names_add(names, (struct name){.kind = NAME_DERIVED, .index = (int)i, .scalar = -1}, in->derived[i].name);
+  for (size_t i = 0; i < config->argument_count; i++) names_add_argument(names, (int)i);
   for (size_t i = 0; i < in->own_count; i++) add_scalar(names, (int)(config->argument_count + i));
 }
 
@@ -139,11 +139,11 @@ static void add_all(struct names *names) {
 static void fill_buckets(struct names *names) {
   for (size_t i = 0; i < names->count; i++) {
     if (!names->list[i].text) names->list[i].text = names->texts.data + names->list[i].at;
-    insert(names, i);
+    names_insert(names, i);
   }
 }
 
-static bool allocate(struct names *names) {
+static bool names_allocate(struct names *names) {
   const struct names_input *in = &names->in;
   /* An argument adds at most a type, a stride for each dimension, a pitch and a layout. */
   names->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
@@ -159,7 +159,7 @@ static bool allocate(struct names *names) {
 
 int names_open(const struct names_input *in, struct names *out, cugen_error *err) {
   *out = (struct names){.in = *in, .all_known = true};
-  if (!allocate(out)) {
+  if (!names_allocate(out)) {
     names_close(out);
     return error_memory(err);
   }
@@ -240,7 +240,7 @@ bool names_macro(const struct names *names, const struct name *name) {
   return !names_value(names, name, &value, NULL) && value.type != VALUE_STRING;
 }
 
-static bool is_known(const struct names *names, const struct expr *expr) {
+static bool names_is_known(const struct names *names, const struct expr *expr) {
   size_t count;
   const int *slots = expr_slots(expr, &count);
   for (size_t i = 0; i < count; i++)
@@ -249,7 +249,7 @@ static bool is_known(const struct names *names, const struct expr *expr) {
 }
 
 bool names_constant(const struct names *names, const struct name *name) {
-  if (name->kind == NAME_DERIVED) return is_known(names, names->in.derived[name->index].expr);
+  if (name->kind == NAME_DERIVED) return names_is_known(names, names->in.derived[name->index].expr);
   if (name->kind == NAME_STRIDE || name->kind == NAME_PITCH) return names->all_known && !names->in.wide_index;
   return name->scalar < 0 || !names->in.arguments[name->scalar].dtype->floating;
 }
@@ -266,7 +266,7 @@ void names_forget(struct name *name) {
 /* ---- Definitions ----------------------------------------------------------------------------- */
 
 /* Prints a number in parentheses if an operator in front could bind to its sign. */
-static void put_number(struct value value, struct text *out) {
+static void names_put_number(struct value value, struct text *out) {
   bool negative = (value.type == VALUE_INT && value.integer < 0) || (value.type == VALUE_FLOAT && value.real < 0);
   if (value.type == VALUE_BOOL) {
     text_add(out, value.boolean ? "1" : "0");
@@ -294,7 +294,7 @@ static void define_number(const struct name *name, struct value value, struct te
   text_add(out, name->scoped ? "constexpr auto " : "#define ");
   text_add_n(out, name->text, name->length);
   text_add(out, name->scoped ? " = " : " ");
-  put_number(value, out);
+  names_put_number(value, out);
   text_add(out, name->scoped ? ";\n" : "\n");
 }
 
@@ -321,7 +321,7 @@ static void define_scalar(const struct names *names, const struct name *name, st
   }
   /* A plain literal such as 0.5 would be a double and make the arithmetic on floats double. */
   text_addf(out, "#define %s ((%s)(", name->text, argument->dtype->cuda_name);
-  put_number(argument->value, out);
+  names_put_number(argument->value, out);
   text_add(out, "))\n");
   *type = argument->dtype;
 }
@@ -334,10 +334,10 @@ struct slot_writer {
   struct text name; /* the name returned last */
 };
 
-static const char *write_slot(void *context, int slot) {
+static const char *names_write_slot(void *context, int slot) {
   struct slot_writer *writer = context;
   text_clear(&writer->name);
-  text_addf(&writer->name, writer->wide ? "((long long)%s)" : "%s", slot_name(&writer->names->in, slot));
+  text_addf(&writer->name, writer->wide ? "((long long)%s)" : "%s", names_slot_name(&writer->names->in, slot));
   return text_get(&writer->name);
 }
 
@@ -348,7 +348,7 @@ static int refuse_real_slots(const struct names *names, const struct expr *bound
     if (names->in.slots[slots[i]].type != VALUE_INT)
       return error_set(err, CUGEN_ERROR_TEMPLATE,
                        "'%s' is no whole number and passed at launch, so that \"%s\" cannot be written in C",
-                       slot_name(&names->in, slots[i]), expr_text(bound));
+                       names_slot_name(&names->in, slots[i]), expr_text(bound));
   return CUGEN_OK;
 }
 
@@ -357,20 +357,20 @@ static bool is_slot(const struct names *names, const struct expr *expr, const ch
   size_t count;
   const int *slots = expr_slots(expr, &count);
   for (size_t i = 0; i < count; i++)
-    if (strcmp(text, slot_name(&names->in, slots[i])) == 0) return true;
+    if (strcmp(text, names_slot_name(&names->in, slots[i])) == 0) return true;
   return false;
 }
 
 static int print_slots(struct slot_writer *writer, const struct expr *bound, struct text *out, cugen_error *err) {
   struct text plain = {0};
-  int status = expr_print_c(bound, write_slot, writer, &plain, err);
+  int status = expr_print_c(bound, names_write_slot, writer, &plain, err);
   bool alone = !status && is_slot(writer->names, bound, text_get(&plain));
   writer->wide = true;
   text_add_char(out, '(');
   if (alone)
     text_add(out, text_get(&plain));
   else if (!status)
-    status = expr_print_c(bound, write_slot, writer, out, err);
+    status = expr_print_c(bound, names_write_slot, writer, out, err);
   text_add_char(out, ')');
   out->failed |= plain.failed || writer->name.failed;
   text_free(&plain);
@@ -378,7 +378,7 @@ static int print_slots(struct slot_writer *writer, const struct expr *bound, str
 }
 
 /* Binds the known slots of expr, and appends its value or its C expression in parentheses. */
-static int put_bound(const struct names *names, const struct expr *expr, struct value *constant, struct text *out,
+static int names_put_bound(const struct names *names, const struct expr *expr, struct value *constant, struct text *out,
                      cugen_error *err) {
   struct expr *bound;
   int status = expr_bind(expr, names->in.slots, names->known, names->in.slot_count, &bound, err);
@@ -401,7 +401,7 @@ static int define_derived(const struct names *names, const struct name *name, st
   int status = derived_value(names, name, &value, err);
   if (status) return status;
   if (!names->all_known) {
-    status = put_bound(names, names->in.derived[name->index].expr, &constant, &text, err);
+    status = names_put_bound(names, names->in.derived[name->index].expr, &constant, &text, err);
     if (status) status = derived_error(names, name, status, err);
   }
   if (!status && text.failed) status = error_memory(err);
@@ -439,7 +439,7 @@ static int put_product(const struct names *names, const struct product *product,
   for (int i = 0; i < product->count; i++) {
     struct value value;
     struct text factor = {0};
-    int status = put_bound(names, product->factors[i], &value, &factor, err);
+    int status = names_put_bound(names, product->factors[i], &value, &factor, err);
     if (!status && value.type == VALUE_INT && __builtin_mul_overflow(*constant, value.integer, constant))
       status = error_set(err, CUGEN_ERROR_CONFIG, "a stride past 2^63");
     if (factor.length && out->length) text_add(out, " * ");
@@ -512,31 +512,31 @@ int names_define(const struct names *names, const struct name *name, struct text
 
 /* Notes the slots that an expression depends on. known_only: slots that the launch decides stay
    names in the text and do not count. */
-static void read_expr(const struct names *names, const struct expr *expr, bool known_only, bool *reads) {
+static void names_read_expr(const struct names *names, const struct expr *expr, bool known_only, bool *reads) {
   size_t count = 0;
   const int *slots = expr ? expr_slots(expr, &count) : NULL;
   for (size_t i = 0; i < count; i++)
     if (!known_only || names->known[slots[i]]) reads[slots[i]] = true;
 }
 
-static void read_distance(const struct names *names, const struct name *name, bool known_only, bool *reads) {
+static void names_read_distance(const struct names *names, const struct name *name, bool known_only, bool *reads) {
   int dimension = name->kind == NAME_STRIDE ? name->dimension : pitch_dimension(&names->in.arguments[name->index]);
   struct product product = stride_factors(names, name->index, dimension);
-  for (int i = 0; i < product.count; i++) read_expr(names, product.factors[i], known_only, reads);
-  read_expr(names, names->in.config->arguments[name->index].layout.expr, false, reads);
+  for (int i = 0; i < product.count; i++) names_read_expr(names, product.factors[i], known_only, reads);
+  names_read_expr(names, names->in.config->arguments[name->index].layout.expr, false, reads);
 }
 
 /* Notes the slots of a scalar. A scalar without a value of its own is the slot of its name. */
 static void read_scalar(const struct names *names, int argument, bool *reads) {
   const struct config_argument *declared = declared_of(names, argument);
-  read_expr(names, declared->value, false, reads);
+  names_read_expr(names, declared->value, false, reads);
   if (declared->value) return;
   for (size_t i = 0; i < names->count; i++)
     if (names->list[i].kind == NAME_SLOT && strcmp(names->list[i].text, declared->name) == 0)
       reads[names->list[i].index] = true;
 }
 
-static void read_name(const struct names *names, const struct name *name, bool known_only, bool *reads) {
+static void names_read_name(const struct names *names, const struct name *name, bool known_only, bool *reads) {
   const struct config *config = names->in.config;
   switch (name->kind) {
   case NAME_INDEX_T:
@@ -545,12 +545,12 @@ static void read_name(const struct names *names, const struct name *name, bool k
     if (name->scalar >= 0 && known_only) read_scalar(names, name->scalar, reads);
     if (!known_only || names->known[name->index]) reads[name->index] = true;
     break;
-  case NAME_DERIVED: read_expr(names, names->in.derived[name->index].expr, known_only, reads); break;
+  case NAME_DERIVED: names_read_expr(names, names->in.derived[name->index].expr, known_only, reads); break;
   case NAME_SCALAR: read_scalar(names, name->index, reads); break;
-  case NAME_TYPE: read_expr(names, config->arguments[name->index].dtype.expr, false, reads); break;
+  case NAME_TYPE: names_read_expr(names, config->arguments[name->index].dtype.expr, false, reads); break;
   case NAME_STRIDE:
-  case NAME_PITCH: read_distance(names, name, known_only, reads); break;
-  case NAME_LAYOUT: read_expr(names, config->arguments[name->index].layout.expr, false, reads); break;
+  case NAME_PITCH: names_read_distance(names, name, known_only, reads); break;
+  case NAME_LAYOUT: names_read_expr(names, config->arguments[name->index].layout.expr, false, reads); break;
   }
 }
 
@@ -563,26 +563,26 @@ void names_read_value(const struct expr *expr, bool *reads, struct names_values 
 
 /* Notes what every expansion depends on: how the parameters of the kernel are declared and
    passed. */
-static void read_arguments(const struct names *names, bool *reads, struct names_values *values) {
+static void names_read_arguments(const struct names *names, bool *reads, struct names_values *values) {
   for (size_t i = 0; i < names->in.config->argument_count; i++) {
     const struct config_argument *declared = &names->in.config->arguments[i];
-    read_expr(names, declared->dtype.expr, false, reads);
-    read_expr(names, declared->compiled, false, reads);
-    read_expr(names, declared->access.expr, false, reads);
+    names_read_expr(names, declared->dtype.expr, false, reads);
+    names_read_expr(names, declared->compiled, false, reads);
+    names_read_expr(names, declared->access.expr, false, reads);
     names_read_value(declared->when, reads, values);
   }
-  for (size_t i = 0; i < names->in.own_count; i++) read_expr(names, names->in.own[i].dtype.expr, false, reads);
+  for (size_t i = 0; i < names->in.own_count; i++) names_read_expr(names, names->in.own[i].dtype.expr, false, reads);
 }
 
 void names_reads(const struct names *names, bool *reads, struct names_values *values) {
-  read_arguments(names, reads, values);
+  names_read_arguments(names, reads, values);
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) reads[i] |= names->facts[i];
   for (size_t i = 0; i < names->count; i++) {
     const struct name *name = &names->list[i];
     if (name->asked && values && name->kind == NAME_DERIVED)
       values->list[values->count++] = names->in.derived[name->index].expr;
     else if (name->asked)
-      read_name(names, name, false, reads);
-    if (name->used && !names_parameter(names, name)) read_name(names, name, true, reads);
+      names_read_name(names, name, false, reads);
+    if (name->used && !names_parameter(names, name)) names_read_name(names, name, true, reads);
   }
 }

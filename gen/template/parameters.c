@@ -28,7 +28,7 @@ static bool is_of(struct source_token token, const char *marks) {
   return token.kind == SOURCE_MARK && strchr(marks, *token.at);
 }
 
-static bool same_word(struct source_token a, const char *at, size_t length) {
+static bool parameters_same_word(struct source_token a, const char *at, size_t length) {
   return a.kind == SOURCE_WORD && a.length == length && memcmp(a.at, at, length) == 0;
 }
 
@@ -69,7 +69,7 @@ static void take_token(struct parameter *p, struct source_token token) {
 }
 
 /* Reads a list whose opening bracket has been read. */
-static void read_list(struct source_reader text, struct parameter_list *list) {
+static void parameters_read_list(struct source_reader text, struct parameter_list *list) {
   struct parameter spare;
   char open[NESTED] = "(";
   int depth = 1, tokens = 0;
@@ -97,7 +97,7 @@ static bool is_defined(const char *text, struct source_token word) {
   for (const char *at = text; (at = strstr(at, directive)); at += sizeof directive - 1) {
     const char *name = at + sizeof directive - 1;
     struct source_reader reader = {name, name + strlen(name)};
-    if (same_word(source_next_in_line(&reader), word.at, word.length)) return true;
+    if (parameters_same_word(source_next_in_line(&reader), word.at, word.length)) return true;
   }
   return false;
 }
@@ -118,7 +118,7 @@ static bool is_named_once(const struct text *body, const struct kernel_name *ker
   size_t count = 0;
   for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
        token = source_next_solid(&reader))
-    count += same_word(token, kernel->at, kernel->length);
+    count += parameters_same_word(token, kernel->at, kernel->length);
   return count == 1;
 }
 
@@ -137,7 +137,7 @@ static const struct kernel_argument *argument_of(const struct passing *p, size_t
   return &p->x->out->arguments[p->passed[i].argument];
 }
 
-static const struct dtype *type_of(struct parameter seen) {
+static const struct dtype *parameters_type_of(struct parameter seen) {
   for (size_t i = 0; seen.plain && i < DTYPE_COUNT; i++)
     if (strcmp(dtype_table[i].cuda_name, seen.type) == 0) return &dtype_table[i];
   return NULL;
@@ -147,7 +147,7 @@ static const struct dtype *type_of(struct parameter seen) {
    not. Buffers are often read through another type, such as packed halves through unsigned int, so
    only float and double are told apart. An address may be passed as a number of 8 bytes. */
 static bool type_agrees(struct parameter seen, const struct kernel_argument *argument) {
-  const struct dtype *const type = type_of(seen);
+  const struct dtype *const type = parameters_type_of(seen);
   if (!seen.plain || argument->access != ACCESS_GLOBAL || argument->struct_bytes > 0) return true;
   if (argument->kind != CUGEN_ARGUMENT_SCALAR)
     return !type || (seen.pointer ? type->kind != DTYPE_FLOAT || argument->dtype->kind != DTYPE_FLOAT ||
@@ -173,7 +173,7 @@ static void say_launch(const struct passing *p, struct text *out) {
   if (p->launch->listed) text_addf(out, " (launch at line %d)", p->launch->line);
 }
 
-static int refuse_count(const struct passing *p, const struct parameter_list *list) {
+static int parameters_refuse_count(const struct passing *p, const struct parameter_list *list) {
   const struct text *body = &p->x->expander->body;
   struct text path = {0}, said = {0};
   int line, status = CUGEN_ERROR_MEMORY;
@@ -212,8 +212,8 @@ static int refuse_type(const struct passing *p, const struct parameter *seen,
   return status;
 }
 
-static int refuse(const struct passing *p, const struct parameter_list *list, size_t wrong) {
-  return wrong < p->count ? refuse_type(p, &list->seen[wrong], argument_of(p, wrong)) : refuse_count(p, list);
+static int parameters_refuse(const struct passing *p, const struct parameter_list *list, size_t wrong) {
+  return wrong < p->count ? refuse_type(p, &list->seen[wrong], argument_of(p, wrong)) : parameters_refuse_count(p, list);
 }
 
 /* ---- Arguments that seem exchanged ----------------------------------------------------------- */
@@ -225,7 +225,7 @@ static int find_passed(const struct passing *p, const struct parameter_list *lis
   for (size_t k = 0; k < p->count; k++) {
     const size_t at = (i + k) % p->count;
     const char *const passed = argument_of(p, at)->name;
-    if (same_word(name, passed, strlen(passed))) return (int)at;
+    if (parameters_same_word(name, passed, strlen(passed))) return (int)at;
   }
   return UNKNOWN;
 }
@@ -267,7 +267,7 @@ static int note_order(const struct passing *p, const struct parameter_list *list
 /* ---- Launches -------------------------------------------------------------------------------- */
 
 /* Returns NULL if the parameter list of the kernel cannot be seen. */
-static const struct kernel_name *find_kernel(const struct expansion *x, const char *entry) {
+static const struct kernel_name *parameters_find_kernel(const struct expansion *x, const char *entry) {
   const size_t length = strcspn(entry, "<");
   size_t start = length;
   while (start > 0 && entry[start - 1] != ':') start--;
@@ -280,31 +280,31 @@ static const struct kernel_name *find_kernel(const struct expansion *x, const ch
 
 /* Returns whether the text of the list is complete: it has no macro, and there is no second kernel
    of that name. */
-static bool is_plain(const struct passing *p, struct source_reader list) {
+static bool parameters_is_plain(const struct passing *p, struct source_reader list) {
   const struct text *body = &p->x->expander->body;
   return is_named_once(body, p->kernel) && !has_macro(text_get(body), list) &&
          !has_macro(text_get(&p->x->expander->defines), list);
 }
 
-static int check_launch(struct expansion *x, const struct kernel_launch *launch) {
+static int parameters_check_launch(struct expansion *x, const struct kernel_launch *launch) {
   const struct text *body = &x->expander->body;
-  struct passing p = {.x = x, .kernel = find_kernel(x, launch->entry), .launch = launch};
+  struct passing p = {.x = x, .kernel = parameters_find_kernel(x, launch->entry), .launch = launch};
   struct parameter_list list;
   if (!p.kernel) return CUGEN_OK;
   struct source_reader reader = {p.kernel->at + p.kernel->length, text_get(body) + body->length};
   if (!is_of(source_next_solid(&reader), "(")) return CUGEN_OK;
   p.count = kernel_launch_parameters(x->out, launch, p.passed);
-  read_list(reader, &list);
+  parameters_read_list(reader, &list);
   if (list.count == UNKNOWN) return CUGEN_OK;
   const int wrong = find_fault(&p, &list);
   const bool exchanged = wrong == UNKNOWN && !x->out->order && is_exchanged(&p, &list);
-  if ((wrong == UNKNOWN && !exchanged) || !is_plain(&p, reader)) return CUGEN_OK;
-  return exchanged ? note_order(&p, &list) : refuse(&p, &list, (size_t)wrong);
+  if ((wrong == UNKNOWN && !exchanged) || !parameters_is_plain(&p, reader)) return CUGEN_OK;
+  return exchanged ? note_order(&p, &list) : parameters_refuse(&p, &list, (size_t)wrong);
 }
 
 int expansion_check_parameters(struct expansion *x) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < x->out->launch_count && !x->reference && !x->parameters_used && !status; i++)
-    status = check_launch(x, &x->out->launches[i]);
+    status = parameters_check_launch(x, &x->out->launches[i]);
   return status;
 }

@@ -80,7 +80,7 @@ static struct renderer *renderer_of(lua_State *L) {
 }
 
 /* Ends the rendering with renderer->error. */
-static int give_up(lua_State *L, struct renderer *renderer) {
+static int render_give_up(lua_State *L, struct renderer *renderer) {
   renderer->failed = true;
   lua_pushnil(L);
   return lua_error(L);
@@ -88,7 +88,7 @@ static int give_up(lua_State *L, struct renderer *renderer) {
 
 /* ---- Loading --------------------------------------------------------------------------------- */
 
-static char *copy_string(const char *string) {
+static char *render_copy_string(const char *string) {
   struct text text = {0};
   text_add(&text, string);
   return text_take(&text);
@@ -108,13 +108,13 @@ static struct template *find_template(struct renderer *renderer, const char *pat
   return NULL;
 }
 
-static int remember(struct renderer *renderer, const char *from, const char *name, struct template *template,
+static int render_remember(struct renderer *renderer, const char *from, const char *name, struct template *template,
                     bool owner, cugen_error *err) {
   struct loaded *moved =
       array_reserve(renderer->loaded, &renderer->loaded_capacity, renderer->loaded_count, sizeof *moved);
   if (!moved) return error_memory(err);
   renderer->loaded = moved;
-  struct loaded loaded = {copy_string(from), copy_string(name), template, owner};
+  struct loaded loaded = {render_copy_string(from), render_copy_string(name), template, owner};
   if (!loaded.from || !loaded.name) {
     free(loaded.from);
     free(loaded.name);
@@ -132,12 +132,12 @@ static int load_file(struct renderer *renderer, const char *from, const char *na
   struct template *template = find_template(renderer, text_get(path));
   bool owner = !template;
   if (!template) status = template_parse(text_get(path), text_get(content), content->length, &template, err);
-  if (!status) status = remember(renderer, from, name, template, owner, err);
+  if (!status) status = render_remember(renderer, from, name, template, owner, err);
   if (status && owner) template_free(template);
   return status;
 }
 
-static int load(struct renderer *renderer, const char *from, const char *name, const struct template **out,
+static int render_load(struct renderer *renderer, const char *from, const char *name, const struct template **out,
                 cugen_error *err) {
   struct loaded *loaded = find_loaded(renderer, from, name);
   if (!loaded) {
@@ -190,10 +190,10 @@ static int refuse_value(lua_State *L, struct renderer *renderer, const struct te
   error_set_at(&renderer->error, CUGEN_ERROR_TEMPLATE, template->path, fragment->line,
                "${%.*s} gives %s where a number, string or boolean was expected", (int)fragment->expression_length,
                template->lua.data + fragment->expression, what);
-  return give_up(L, renderer);
+  return render_give_up(L, renderer);
 }
 
-static void add_value(lua_State *L, struct renderer *renderer, const struct template *template,
+static void render_add_value(lua_State *L, struct renderer *renderer, const struct template *template,
                       const struct template_fragment *fragment, int index) {
   switch (lua_type(L, index)) {
   case LUA_TNUMBER:
@@ -211,7 +211,7 @@ static void add_value(lua_State *L, struct renderer *renderer, const struct temp
 }
 
 /* emit(piece, expressions...), the function that every chunk gets as its first argument. */
-static int emit(lua_State *L) {
+static int render_emit(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   const struct template *template = lua_touserdata(L, lua_upvalueindex(2));
   size_t number = (size_t)lua_tointeger(L, 1);
@@ -222,7 +222,7 @@ static int emit(lua_State *L) {
   keep_step(renderer, template, piece);
   for (size_t i = 0; i <= piece->expressions; i++, fragment++) {
     text_add_n(renderer->body, template->literal.data + fragment->at, fragment->length);
-    if (i < piece->expressions) add_value(L, renderer, template, fragment, (int)i + 2);
+    if (i < piece->expressions) render_add_value(L, renderer, template, fragment, (int)i + 2);
   }
   renderer->next_line += piece->lines;
   if (renderer->body->length > LARGEST_TEXT)
@@ -248,13 +248,13 @@ static void push_chunk(lua_State *L, struct renderer *renderer, const struct tem
   if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua), template->lua.length, 0,
                    CUGEN_ERROR_TEMPLATE, &renderer->error)) {
     hide_call(&renderer->error);
-    give_up(L, renderer);
+    render_give_up(L, renderer);
   }
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, template);
 }
 
-static void run(lua_State *L, struct renderer *renderer, const struct template *template) {
+static void render_run(lua_State *L, struct renderer *renderer, const struct template *template) {
   const struct template *before = renderer->current;
   luaL_checkstack(L, LUA_MINSTACK, NULL);
   push_chunk(L, renderer, template);
@@ -262,7 +262,7 @@ static void run(lua_State *L, struct renderer *renderer, const struct template *
   lua_setupvalue(L, -2, 1);
   lua_pushlightuserdata(L, renderer);
   lua_pushlightuserdata(L, (void *)(uintptr_t) template);
-  lua_pushcclosure(L, emit, 2);
+  lua_pushcclosure(L, render_emit, 2);
   renderer->current = template;
   renderer->depth++;
   lua_call(L, 1, 0);
@@ -295,12 +295,12 @@ static bool not_found(const cugen_error *err) {
   return err->status != CUGEN_ERROR_TEMPLATE && err->status != CUGEN_ERROR_MEMORY;
 }
 
-static int place_error(cugen_error *err, const char *path, int line) {
+static int render_place_error(cugen_error *err, const char *path, int line) {
   error_prefix_at(err, path, line, NULL);
   return err->status = CUGEN_ERROR_TEMPLATE;
 }
 
-static int include(lua_State *L) {
+static int render_include(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   if (lua_type(L, 1) != LUA_TSTRING || lua_gettop(L) != 1)
     return luaL_error(L, "include takes the name of a template: include \"lib/name.cuh\"");
@@ -308,18 +308,18 @@ static int include(lua_State *L) {
     return luaL_error(L, "includes are nested more than %d deep: does a template include itself?", DEEPEST_INCLUDE);
   const struct template *template;
   cugen_error error = {0};
-  if (load(renderer, renderer->current->path, lua_tostring(L, 1), &template, &error)) {
+  if (render_load(renderer, renderer->current->path, lua_tostring(L, 1), &template, &error)) {
     renderer->error = error;
-    if (not_found(&error)) place_error(&renderer->error, renderer->current->path, calling_line(L));
-    return give_up(L, renderer);
+    if (not_found(&error)) render_place_error(&renderer->error, renderer->current->path, calling_line(L));
+    return render_give_up(L, renderer);
   }
-  if (!seen_before(L, template)) run(L, renderer, template);
+  if (!seen_before(L, template)) render_run(L, renderer, template);
   return 0;
 }
 
 /* ---- The functions that templates share with expressions ------------------------------------- */
 
-static lua_Integer floor_divide(lua_Integer a, lua_Integer b) {
+static lua_Integer render_floor_divide(lua_Integer a, lua_Integer b) {
   lua_Integer quotient = a / b;
   return quotient - (a % b != 0 && (a < 0) != (b < 0));
 }
@@ -331,7 +331,7 @@ static lua_Integer positive_argument(lua_State *L, int index) {
 }
 
 static lua_Integer ceil_quotient(lua_State *L) {
-  lua_Integer a = luaL_checkinteger(L, 1), b = positive_argument(L, 2), quotient = floor_divide(a, b);
+  lua_Integer a = luaL_checkinteger(L, 1), b = positive_argument(L, 2), quotient = render_floor_divide(a, b);
   return quotient + (quotient * b != a);
 }
 
@@ -407,7 +407,7 @@ static const struct function {
   const char *name;
   lua_CFunction function;
 } functions[] = {
-    {"include", include},     {"ceil_div", lua_ceil_div}, {"round_up", lua_round_up},
+    {"include", render_include},     {"ceil_div", lua_ceil_div}, {"round_up", lua_round_up},
     {"is_pow2", lua_is_pow2}, {"log2", lua_log2},         {"sizeof", lua_sizeof},
     {"abs", lua_abs},         {"min", lua_min},           {"max", lua_max},
 };
@@ -452,7 +452,7 @@ static int call_formula(lua_State *L) {
   if (formula_print(names->in.config, formula, names->in.slots, names->known, names->in.slot_count, arguments,
                     &renderer->formula, &renderer->error)) {
     error_prefix_at(&renderer->error, formula->line.path, formula->line.number, "formula \"%s\"", formula->name);
-    return give_up(L, renderer);
+    return render_give_up(L, renderer);
   }
   lua_pushlstring(L, text_get(&renderer->formula), renderer->formula.length);
   return 1;
@@ -483,7 +483,7 @@ static void add_candidate(struct candidates *candidates, const char *name) {
     candidates->names[candidates->count++] = name;
 }
 
-static int unknown(lua_State *L, const char *name, const struct candidates *candidates) {
+static int render_unknown(lua_State *L, const char *name, const struct candidates *candidates) {
   const char *nearest = text_nearest(name, candidates->names, candidates->count);
   if (nearest) return luaL_error(L, "%s: unknown, nearest '%s'", name, nearest);
   return luaL_error(L, "%s: unknown: neither in the config nor set in a //@ line before", name);
@@ -503,7 +503,7 @@ static int read_fact(lua_State *L) {
     return 1;
   }
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) add_candidate(&candidates, device_fact_names[i] + prefix);
-  return unknown(L, luaL_tolstring(L, 2, NULL), &candidates);
+  return render_unknown(L, luaL_tolstring(L, 2, NULL), &candidates);
 }
 
 static void push_device(lua_State *L, const struct names *names) {
@@ -525,7 +525,7 @@ static void push_value(lua_State *L, struct value value) {
   }
 }
 
-static bool push_name(lua_State *L, struct renderer *renderer, const char *text, size_t length) {
+static bool render_push_name(lua_State *L, struct renderer *renderer, const char *text, size_t length) {
   const struct names *names = renderer->request->names;
   struct name *name = names_find(names, text, length);
   struct value value;
@@ -549,14 +549,14 @@ static bool push_global(lua_State *L, const char *name) {
 }
 
 static bool push_known(lua_State *L, struct renderer *renderer, const char *name, size_t length) {
-  if (push_name(L, renderer, name, length)) return true;
+  if (render_push_name(L, renderer, name, length)) return true;
   if (push_formula(L, renderer, name)) return true;
   if (push_function(L, renderer, name) || push_global(L, name)) return true;
   if (strcmp(name, "device") == 0) return push_device(L, renderer->request->names), true;
   return false;
 }
 
-static int unknown_name(lua_State *L, struct renderer *renderer, const char *name) {
+static int render_unknown_name(lua_State *L, struct renderer *renderer, const char *name) {
   struct candidates candidates = {.count = 0};
   const struct names *names = renderer->request->names;
   for (size_t i = 0; i < names->count; i++) add_candidate(&candidates, names->list[i].text);
@@ -567,12 +567,12 @@ static int unknown_name(lua_State *L, struct renderer *renderer, const char *nam
   add_candidate(&candidates, "device");
   lua_pushglobaltable(L);
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) add_candidate(&candidates, lua_tostring(L, -2));
-  return unknown(L, name, &candidates);
+  return render_unknown(L, name, &candidates);
 }
 
 /* __index of `known`, the table behind the environment. Called once for each name; then the table
    has the answer. */
-static int find_known(lua_State *L) {
+static int render_find_known(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   size_t length;
   if (lua_type(L, 2) != LUA_TSTRING) return luaL_error(L, "a name was expected");
@@ -581,7 +581,7 @@ static int find_known(lua_State *L) {
     renderer->parameters_used = true;
     lua_pushstring(L, renderer->request->parameters);
   } else if (!push_known(L, renderer, name, length)) {
-    return unknown_name(L, renderer, name);
+    return render_unknown_name(L, renderer, name);
   }
   lua_pushvalue(L, 2);
   lua_pushvalue(L, -2);
@@ -626,7 +626,7 @@ static void make_environment(lua_State *L, struct renderer *renderer) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &known_meta_key) == LUA_TNIL) {
     lua_pop(L, 1);
     lua_createtable(L, 0, 1);
-    set_function(L, renderer, "__index", find_known);
+    set_function(L, renderer, "__index", render_find_known);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &known_meta_key);
   }
@@ -641,15 +641,15 @@ static int render_protected(lua_State *L) {
   struct renderer *renderer = lua_touserdata(L, 1);
   make_environment(L, renderer);
   seen_before(L, renderer->current);
-  run(L, renderer, renderer->current);
+  render_run(L, renderer, renderer->current);
   return 0;
 }
 
 /* ---- Rendering ---- */
 
 static int load_main(struct renderer *renderer, const struct render_request *request, cugen_error *err) {
-  int status = load(renderer, request->from, request->template_name, &renderer->current, err);
-  return status && not_found(err) ? place_error(err, request->named_in, request->named_at) : status;
+  int status = render_load(renderer, request->from, request->template_name, &renderer->current, err);
+  return status && not_found(err) ? render_place_error(err, request->named_in, request->named_at) : status;
 }
 
 int render(struct renderer *renderer, const struct render_request *request, struct text *body, bool *parameters_used,

@@ -7,7 +7,7 @@ void scopes_open(struct scopes *scopes, const char *text) {
   *scopes = (struct scopes){.statement = text};
 }
 
-static bool is_mark(struct source_token token, char mark) {
+static bool scopes_is_mark(struct source_token token, char mark) {
   return token.kind == SOURCE_MARK && *token.at == mark;
 }
 
@@ -31,7 +31,7 @@ static bool is_type(struct source_token token) {
 /* Words between a type and the declared name. */
 static bool is_qualifier(struct source_token token) {
   static const char *const words[] = {"const", "volatile", "__restrict__", "__restrict", "restrict", "__shared__"};
-  return is_mark(token, '*') || is_mark(token, '&') || is_one_of(token, words, sizeof words / sizeof *words);
+  return scopes_is_mark(token, '*') || scopes_is_mark(token, '&') || is_one_of(token, words, sizeof words / sizeof *words);
 }
 
 static bool is_prefix(struct source_token token) {
@@ -64,19 +64,19 @@ struct reading {
 };
 
 static void read_token(struct reading *r, struct source_token token) {
-  if (r->before.kind == SOURCE_WORD && source_is(r->before, "template") && is_mark(token, '<')) {
+  if (r->before.kind == SOURCE_WORD && source_is(r->before, "template") && scopes_is_mark(token, '<')) {
     r->angles = 1;
   } else if (r->angles) {
-    r->angles += is_mark(token, '<') - is_mark(token, '>');
+    r->angles += scopes_is_mark(token, '<') - scopes_is_mark(token, '>');
   }
-  r->parentheses += (is_mark(token, '(') || is_mark(token, '[')) - (is_mark(token, ')') || is_mark(token, ']'));
+  r->parentheses += (scopes_is_mark(token, '(') || scopes_is_mark(token, '[')) - (scopes_is_mark(token, ')') || scopes_is_mark(token, ']'));
   r->typed = is_type(token) || (r->typed && is_qualifier(token));
-  r->declares = (r->declares || (!r->begun && r->typed)) && !is_mark(token, '<');
+  r->declares = (r->declares || (!r->begun && r->typed)) && !scopes_is_mark(token, '<');
   r->begun |= !is_prefix(token);
   r->before = token;
 }
 
-static struct reading read_statement(const char *statement, const char *name) {
+static struct reading scopes_read_statement(const char *statement, const char *name) {
   struct source_reader reader = {statement, name};
   struct reading r = {.before = {SOURCE_END, statement, 0}};
   for (;;) {
@@ -87,12 +87,12 @@ static struct reading read_statement(const char *statement, const char *name) {
 }
 
 /* Returns whether the name is declared at this place. after: the token behind the name. */
-static bool declares(const struct reading *r, struct source_token after) {
+static bool scopes_declares(const struct reading *r, struct source_token after) {
   if (r->angles)
     return r->before.kind == SOURCE_WORD && !is_operator_word(r->before) &&
-           (is_mark(after, ',') || is_mark(after, '>') || is_mark(after, '='));
+           (scopes_is_mark(after, ',') || scopes_is_mark(after, '>') || scopes_is_mark(after, '='));
   if (r->typed) return ends_declarator(after);
-  if (r->declares && !r->parentheses && is_mark(r->before, ','))
+  if (r->declares && !r->parentheses && scopes_is_mark(r->before, ','))
     return after.kind == SOURCE_MARK && strchr("=;,[", *after.at);
   return r->before.kind == SOURCE_WORD && !is_operator_word(r->before) && after.kind == SOURCE_MARK &&
          strchr("=;,)[", *after.at);
@@ -108,14 +108,14 @@ static bool is_hidden(const struct scopes *s, const struct name *name) {
 
 /* Recognises `threads.x` and `p->x`; about `ns::x` nothing is known. */
 static bool is_member(const struct scopes *s) {
-  return is_mark(s->before[0], '.') || (is_mark(s->before[0], '>') && is_mark(s->before[1], '-'));
+  return scopes_is_mark(s->before[0], '.') || (scopes_is_mark(s->before[0], '>') && scopes_is_mark(s->before[1], '-'));
 }
 
 static enum scope_sight see_name(struct scopes *s, struct source_token token, struct source_reader ahead,
                                  const struct name *name) {
   if (is_member(s) || is_hidden(s, name)) return SCOPE_HIDDEN;
-  const struct reading r = read_statement(s->statement, token.at);
-  if (!declares(&r, source_next_solid(&ahead)) || s->hidden_count == SCOPES_MOST) return SCOPE_MENTION;
+  const struct reading r = scopes_read_statement(s->statement, token.at);
+  if (!scopes_declares(&r, source_next_solid(&ahead)) || s->hidden_count == SCOPES_MOST) return SCOPE_MENTION;
   const bool parameter = s->parentheses || r.angles;
   if (!parameter && !s->depth) return SCOPE_GLOBAL;
   s->hidden[s->hidden_count++] = (struct hidden){name, s->depth, parameter};
@@ -154,7 +154,7 @@ static void see_brace(struct scopes *s, struct source_token token) {
   }
 }
 
-static void see_mark(struct scopes *s, struct source_token token) {
+static void scopes_see_mark(struct scopes *s, struct source_token token) {
   const char mark = *token.at;
   if (mark == '{' || mark == '}') see_brace(s, token);
   s->parentheses += (mark == '(') - (mark == ')' && s->parentheses);
@@ -166,7 +166,7 @@ static void see_mark(struct scopes *s, struct source_token token) {
 enum scope_sight scopes_see(struct scopes *s, struct source_token token, struct source_reader ahead,
                             const struct name *name) {
   enum scope_sight sight = name ? see_name(s, token, ahead, name) : SCOPE_MENTION;
-  if (token.kind == SOURCE_MARK) see_mark(s, token);
+  if (token.kind == SOURCE_MARK) scopes_see_mark(s, token);
   s->before[1] = s->before[0];
   s->before[0] = token;
   return sight;

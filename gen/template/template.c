@@ -29,7 +29,7 @@ static int parse_error(struct parser *parser, const char *what) {
 }
 
 /* Makes room for one more element in a growing array; returns false if memory is out. */
-static bool grow(void *array, size_t *capacity, size_t count, size_t size) {
+static bool template_grow(void *array, size_t *capacity, size_t count, size_t size) {
   void *moved = array_reserve(*(void **)array, capacity, count, size);
   if (moved) *(void **)array = moved;
   return moved != NULL;
@@ -39,7 +39,7 @@ static bool grow(void *array, size_t *capacity, size_t count, size_t size) {
 
 static int begin_fragment(struct parser *parser) {
   struct template *t = parser->template;
-  if (!grow(&t->fragments, &t->fragment_capacity, t->fragment_count, sizeof *t->fragments))
+  if (!template_grow(&t->fragments, &t->fragment_capacity, t->fragment_count, sizeof *t->fragments))
     return error_memory(parser->err);
   t->fragments[t->fragment_count++] = (struct template_fragment){.at = t->literal.length};
   return CUGEN_OK;
@@ -47,8 +47,8 @@ static int begin_fragment(struct parser *parser) {
 
 static int begin_piece(struct parser *parser) {
   struct template *t = parser->template;
-  if (!grow(&t->pieces, &t->piece_capacity, t->piece_count, sizeof *t->pieces) ||
-      !grow(&parser->piece_plain_line, &parser->piece_plain_capacity, t->piece_count, sizeof(int)))
+  if (!template_grow(&t->pieces, &t->piece_capacity, t->piece_count, sizeof *t->pieces) ||
+      !template_grow(&parser->piece_plain_line, &parser->piece_plain_capacity, t->piece_count, sizeof(int)))
     return error_memory(parser->err);
   parser->piece_plain_line[t->piece_count] = parser->plain_line;
   t->pieces[t->piece_count] = (struct template_piece){.line = parser->line, .first = t->fragment_count};
@@ -67,7 +67,7 @@ static void end_piece(struct parser *parser) {
   parser->in_piece = false;
 }
 
-static void add_literal(struct parser *parser, const char *text, size_t length) {
+static void template_add_literal(struct parser *parser, const char *text, size_t length) {
   text_add_n(&parser->template->literal, text, length);
   text_add_n(&parser->plain, text, length);
   last_fragment(parser)->length += length;
@@ -101,7 +101,7 @@ static bool blank(const char *at, const char *end) {
 }
 
 /* `at` is behind the opening brace; *after becomes the place behind the closing one. */
-static int parse_expression(struct parser *parser, const char *at, const char *end, const char **after) {
+static int template_parse_expression(struct parser *parser, const char *at, const char *end, const char **after) {
   bool comment;
   const char *close = expression_end(at, end, &comment);
   if (!close) return parse_error(parser, "`${` without its `}` on the same line (a literal `${` is written `$${`)");
@@ -132,18 +132,18 @@ static int parse_text(struct parser *parser, const char *at, const char *end) {
     bool escaped = end - dollar >= 3 && dollar[1] == '$' && dollar[2] == '{';
     bool opened = end - dollar >= 2 && dollar[1] == '{';
     if (!escaped && !opened) continue;
-    add_literal(parser, literal, (size_t)(dollar - literal));
+    template_add_literal(parser, literal, (size_t)(dollar - literal));
     literal = at = dollar + (escaped ? 1 : 2);
     if (escaped) {
       at += 2; /* the literal text continues with the second `$` */
       continue;
     }
-    int status = parse_expression(parser, at, end, &at);
+    int status = template_parse_expression(parser, at, end, &at);
     if (status) return status;
     literal = at;
   }
-  add_literal(parser, literal, (size_t)(end - literal));
-  add_literal(parser, "\n", 1);
+  template_add_literal(parser, literal, (size_t)(end - literal));
+  template_add_literal(parser, "\n", 1);
   parser->plain_line++;
   return CUGEN_OK;
 }
@@ -241,7 +241,7 @@ static int mark_fresh_pieces(struct parser *parser) {
 
 /* ---- Parsing a file ---- */
 
-static char *copy_string(const char *string) {
+static char *template_copy_string(const char *string) {
   struct text text = {0};
   text_add(&text, string);
   return text_take(&text);
@@ -254,7 +254,7 @@ static int refuse_nul(struct parser *parser) {
   return parse_error(parser, "a NUL byte: not a text file");
 }
 
-static int parse(struct parser *parser) {
+static int template_template_parse(struct parser *parser) {
   int status = refuse_nul(parser);
   if (!status) status = parse_lines(parser);
   if (!status) status = mark_fresh_pieces(parser);
@@ -266,13 +266,13 @@ static int parse(struct parser *parser) {
 int template_parse(const char *path, const char *content, size_t length, struct template **out, cugen_error *err) {
   *out = NULL;
   struct template *template = calloc(1, sizeof *template);
-  if (template) template->path = copy_string(path);
+  if (template) template->path = template_copy_string(path);
   if (!template || !template->path) {
     free(template);
     return error_memory(err);
   }
   struct parser parser = {.template = template, .at = content, .end = content + length, .line = 1, .err = err};
-  int status = parse(&parser);
+  int status = template_template_parse(&parser);
   text_free(&parser.plain);
   free(parser.piece_plain_line);
   if (status)

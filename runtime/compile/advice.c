@@ -17,7 +17,7 @@ struct diagnostic {
   int line;
 };
 
-static bool take_apart(const char *line, size_t length, struct diagnostic *out) {
+static bool advice_take_apart(const char *line, size_t length, struct diagnostic *out) {
   const char *end = line + length;
   for (const char *colon = line; (colon = memchr(colon, ':', (size_t)(end - colon))); colon++) {
     size_t digits = 0;
@@ -34,7 +34,7 @@ static bool take_apart(const char *line, size_t length, struct diagnostic *out) 
 /* ---- Missing headers ---- */
 
 /* Takes the text between two marks of the line; returns false if the marks are not there. */
-static bool between(const char *line, size_t length, const char *open, const char *close, struct text *out) {
+static bool advice_between(const char *line, size_t length, const char *open, const char *close, struct text *out) {
   const char *end = line + length, *at = memmem(line, length, open, strlen(open));
   if (!at) return false;
   at += strlen(open);
@@ -44,9 +44,9 @@ static bool between(const char *line, size_t length, const char *open, const cha
 }
 
 static bool missing_header(const char *line, size_t length, struct text *out) {
-  return between(line, length, "cannot open source file \"", "\"", out) ||
-         between(line, length, "fatal error: '", "' file not found", out) || /* the form of clang */
-         between(line, length, "fatal error: ", ": No such file", out);
+  return advice_between(line, length, "cannot open source file \"", "\"", out) ||
+         advice_between(line, length, "fatal error: '", "' file not found", out) || /* the form of clang */
+         advice_between(line, length, "fatal error: ", ": No such file", out);
 }
 
 static void advise_missing(const struct advice *advice, const char *header, struct text *out) {
@@ -109,7 +109,7 @@ static const char *header_of(const char *line, size_t length) {
                                         {"LLONG_MAX", "climits"}};
   struct text name = {0};
   const char *found = NULL;
-  if (between(line, length, "identifier \"", "\" is undefined", &name))
+  if (advice_between(line, length, "identifier \"", "\" is undefined", &name))
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
       if (strcmp(text_get(&name), rows[i][0]) == 0) found = rows[i][1];
   text_free(&name);
@@ -131,9 +131,9 @@ static const char *gone_name(const char *line, size_t length) {
       {"__all", "it is gone since sm_70; __all_sync names the lanes"}};
   struct text name = {0};
   const char *found = NULL;
-  const bool named = between(line, length, "identifier \"", "\" is undefined", &name) ||
-                     between(line, length, "error: '", "' was not declared", &name) ||
-                     between(line, length, "error: '", "' does not name a type", &name);
+  const bool named = advice_between(line, length, "identifier \"", "\" is undefined", &name) ||
+                     advice_between(line, length, "error: '", "' was not declared", &name) ||
+                     advice_between(line, length, "error: '", "' does not name a type", &name);
   for (size_t i = 0; named && i < sizeof rows / sizeof *rows; i++)
     if (strcmp(text_get(&name), rows[i][0]) == 0) found = rows[i][1];
   text_free(&name);
@@ -187,13 +187,13 @@ static const struct limit {
      "sm_100a, sm_103a and sm_110a take up to 227 KiB, sm_120a and sm_121a 99 KiB, all others 48 KiB",
      SOURCE_SHARED}};
 
-static const struct limit *find_limit(const char *line, size_t length) {
+static const struct limit *advice_find_limit(const char *line, size_t length) {
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
     if (memmem(line, length, limits[i].words, strlen(limits[i].words))) return &limits[i];
   return NULL;
 }
 
-static void add_limit(struct advice *advice, const struct limit *limit, const char *line, size_t length,
+static void advice_add_limit(struct advice *advice, const struct limit *limit, const char *line, size_t length,
                       struct text *out) {
   const struct compile_request *request = advice->request;
   struct text file = {0};
@@ -247,7 +247,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
   bool found = false;
   if (!from) {
     found = blame_header(advice->request->toolkit, source, text_get(&d->path), &place, &header);
-  } else if (take_apart(from, strlen(from), &includer)) {
+  } else if (advice_take_apart(from, strlen(from), &includer)) {
     text_addf(&place, "%s:%d", text_get(&includer.path), includer.line);
     found = blame_include(source, text_get(&includer.path), includer.line, &header);
   }
@@ -266,7 +266,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
 }
 
 /* A diagnostic in one of the source's own files. */
-static void add_own(struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
+static void advice_add_own(struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
                     struct text *out) {
   struct text header = {0};
   struct blamed_function function;
@@ -347,15 +347,15 @@ void advice_add(struct advice *advice, const char *line, size_t length, const ch
   }
   struct diagnostic d = {.line = 0};
   int number = -1;
-  const struct limit *limit = advice->cpu || advice->given ? NULL : find_limit(line, length);
+  const struct limit *limit = advice->cpu || advice->given ? NULL : advice_find_limit(line, length);
   if (limit)
-    add_limit(advice, limit, line, length, out);
-  else if (advice->given || !is_error(line, length) || !take_apart(line, length, &d))
+    advice_add_limit(advice, limit, line, length, out);
+  else if (advice->given || !is_error(line, length) || !advice_take_apart(line, length, &d))
     text_add_n(out, line, length);
   else if ((number = entry_number(advice, &d, line, length)) >= 0)
     add_entry(advice, number, line, length, out);
   else if (note_own(advice, &d))
-    add_own(advice, &d, line, length, out);
+    advice_add_own(advice, &d, line, length, out);
   else
     add_foreign(advice, &d, line, length, from, out);
   text_free(&d.path);

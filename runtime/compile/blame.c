@@ -17,13 +17,13 @@ struct place {
   int line;
 };
 
-static const char *skip_blanks(const char *at) {
+static const char *blame_skip_blanks(const char *at) {
   while (*at == ' ' || *at == '\t') at++;
   return at;
 }
 
 /* Reads `#line 12 "path"`, which sets the place of the next line. */
-static bool read_line(const char *at, struct place *place) {
+static bool blame_read_line(const char *at, struct place *place) {
   if (strncmp(at, "#line ", 6) != 0) return false;
   char *end;
   const long line = strtol(at + 6, &end, 10);
@@ -41,7 +41,7 @@ bool blame_is_own(const struct compile_request *request, const char *path) {
   struct place place = {.line = 1};
   if (strcmp(path, request->name) == 0) return true;
   for (const char *at = request->source; *at; at += strcspn(at, "\n"), at += *at == '\n')
-    if (read_line(at, &place) && strlen(path) == place.length && memcmp(path, place.path, place.length) == 0)
+    if (blame_read_line(at, &place) && strlen(path) == place.length && memcmp(path, place.path, place.length) == 0)
       return true;
   return false;
 }
@@ -60,21 +60,21 @@ struct outline {
   int branches[BRANCHES_MOST], branch_count;
 };
 
-static bool is_word(char c) {
+static bool blame_is_word(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool has_word(const char *at, const char *end, const char *word) {
+static bool blame_has_word(const char *at, const char *end, const char *word) {
   const size_t length = strlen(word);
   for (const char *from = at; (at = memmem(at, (size_t)(end - at), word, length)); at += length)
-    if ((at == from || !is_word(at[-1])) && (at + length == end || !is_word(at[length]))) return true;
+    if ((at == from || !blame_is_word(at[-1])) && (at + length == end || !blame_is_word(at[length]))) return true;
   return false;
 }
 
 /* Skips the directive at o->at with its continuation lines. Each branch of an #if starts with
    the brace depth at the #if. */
 static void skip_directive(struct outline *o) {
-  const char *word = skip_blanks(o->at + 1);
+  const char *word = blame_skip_blanks(o->at + 1);
   int *count = &o->branch_count;
   if (strncmp(word, "if", 2) == 0) {
     if (*count < BRANCHES_MOST) o->branches[*count] = o->depth;
@@ -84,7 +84,7 @@ static void skip_directive(struct outline *o) {
   } else if (strncmp(word, "endif", 5) == 0) {
     *count -= *count > 0;
   }
-  read_line(o->at, &o->place);
+  blame_read_line(o->at, &o->place);
   for (o->at += strcspn(o->at, "\n"); *o->at && o->at[-1] == '\\'; o->at += strcspn(o->at, "\n")) {
     o->place.line++;
     o->at++;
@@ -92,7 +92,7 @@ static void skip_directive(struct outline *o) {
 }
 
 static bool is_namespace(const char *at, const char *end) {
-  return has_word(at, end, "namespace") || (has_word(at, end, "extern") && !memchr(at, '(', (size_t)(end - at)));
+  return blame_has_word(at, end, "namespace") || (blame_has_word(at, end, "extern") && !memchr(at, '(', (size_t)(end - at)));
 }
 
 /* Skips `template <...>`. */
@@ -112,13 +112,13 @@ static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
   const char *item = skip_template(o->item, o->at), *open = memchr(item, '(', (size_t)(o->at - item)), *end = open;
   if (!open || memchr(item, '=', (size_t)(open - item))) return false;
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (has_word(item, open, types[i])) return false;
+    if (blame_has_word(item, open, types[i])) return false;
   const char *brace = memchr(open, '{', (size_t)(o->at - open)), *head = brace ? brace : o->at;
-  if (has_word(item, head, "__global__") || has_word(item, head, "__device__")) return false;
+  if (blame_has_word(item, head, "__global__") || blame_has_word(item, head, "__device__")) return false;
   while (end > item && isspace((unsigned char)end[-1])) end--;
   const char *name = end;
-  while (name > item && is_word(name[-1])) name--;
-  *out = (struct blamed_function){name, (size_t)(end - name), has_word(item, head, "__host__")};
+  while (name > item && blame_is_word(name[-1])) name--;
+  *out = (struct blamed_function){name, (size_t)(end - name), blame_has_word(item, head, "__host__")};
   return name < end;
 }
 
@@ -126,7 +126,7 @@ enum sight { GOES_ON, UNMARKED, OTHER };
 
 /* Processes a character outside of literals. The first function that contains the line, or whose
    body does, decides. */
-static enum sight see_mark(struct outline *o, struct blamed_function *out) {
+static enum sight blame_see_mark(struct outline *o, struct blamed_function *out) {
   const bool outside = o->depth == o->open;
   if (*o->at == '{' && outside && o->item && is_namespace(o->item, o->at)) {
     o->depth++, o->open++, o->item = NULL;
@@ -156,7 +156,7 @@ bool blame_function(const char *source, const char *path, int line, struct blame
     }
     if (!o.item && !isspace((unsigned char)*o.at) && past == o.at && *o.at != '}') o.item = o.at, o.covers = false;
     o.covers |= o.item && is_at(&o.place, path, line);
-    const enum sight sight = past == o.at ? see_mark(&o, out) : GOES_ON;
+    const enum sight sight = past == o.at ? blame_see_mark(&o, out) : GOES_ON;
     if (sight == UNMARKED) return true;
     if (sight == OTHER && !is_at(&o.place, path, line)) return false;
     if (!isspace((unsigned char)*o.at)) line_start = false;
@@ -169,10 +169,10 @@ bool blame_function(const char *source, const char *path, int line, struct blame
 
 /* Whether the name stands in front of the parameters, after attributes: `__launch_bounds__(4)
    add(`. */
-static bool declares(const char *at, const char *name, size_t length) {
+static bool blame_declares(const char *at, const char *name, size_t length) {
   const char *end = at + strcspn(at, "{;");
   while ((at = memmem(at, (size_t)(end - at), name, length))) {
-    const bool whole = !is_word(at[-1]) && !is_word(at[length]);
+    const bool whole = !blame_is_word(at[-1]) && !blame_is_word(at[length]);
     at += length;
     const char *next = at;
     while (next < end && isspace((unsigned char)*next)) next++;
@@ -184,15 +184,15 @@ static bool declares(const char *at, const char *name, size_t length) {
 int blame_kernels(const char *source, const char *entry, struct text *out) {
   static const char mark[] = "__global__";
   const char *end = entry + strcspn(entry, "<"), *name = end;
-  while (name > entry && is_word(name[-1])) name--; /* the last part of "deep::add" */
+  while (name > entry && blame_is_word(name[-1])) name--; /* the last part of "deep::add" */
   const size_t length = (size_t)(end - name);
   struct place place = {.line = 1};
   int count = 0;
   for (const char *at = source; length && *at;) {
     const char *past = text_skip_opaque(at);
-    if (past == at && !strncmp(at, mark, sizeof mark - 1) && declares(at, name, length))
+    if (past == at && !strncmp(at, mark, sizeof mark - 1) && blame_declares(at, name, length))
       text_addf(out, "%s%.*s:%d", count++ ? ", " : "", (int)place.length, place.path ? place.path : "", place.line);
-    if (*at == '#') read_line(at, &place);
+    if (*at == '#') blame_read_line(at, &place);
     if (past == at) past++;
     for (; at < past; at++) place.line += *at == '\n';
   }
@@ -203,11 +203,11 @@ int blame_kernels(const char *source, const char *entry, struct text *out) {
 
 /* Reads `#include <x.h>` or, in the toolkit's own files, "x.h". */
 static bool read_include(const char *at, struct text *header) {
-  at = skip_blanks(at);
+  at = blame_skip_blanks(at);
   if (*at != '#') return false;
-  at = skip_blanks(at + 1);
+  at = blame_skip_blanks(at + 1);
   if (strncmp(at, "include", 7) != 0) return false;
-  at = skip_blanks(at + 7);
+  at = blame_skip_blanks(at + 7);
   if (*at != '<' && *at != '"') return false;
   text_clear(header);
   text_add_n(header, at + 1, strcspn(at + 1, *at == '<' ? ">\n" : "\"\n"));
@@ -215,7 +215,7 @@ static bool read_include(const char *at, struct text *header) {
 }
 
 static const char *next_line(const char *at, struct place *place) {
-  read_line(at, place);
+  blame_read_line(at, place);
   place->line++;
   at += strcspn(at, "\n");
   return at + (*at == '\n');
@@ -250,12 +250,12 @@ static bool reaches(struct hunt *hunt, const char *from, const char *name);
 
 /* Whether the line is `#include MACRO`, as in Thrust. */
 static bool is_computed(const char *at) {
-  at = skip_blanks(at);
+  at = blame_skip_blanks(at);
   if (*at != '#') return false;
-  at = skip_blanks(at + 1);
-  if (strncmp(at, "include", 7) != 0 || is_word(at[7])) return false;
-  at = skip_blanks(at + 7);
-  return is_word(*at);
+  at = blame_skip_blanks(at + 1);
+  if (strncmp(at, "include", 7) != 0 || blame_is_word(at[7])) return false;
+  at = blame_skip_blanks(at + 7);
+  return blame_is_word(*at);
 }
 
 static bool reaches_below(struct hunt *hunt, const char *path) {

@@ -51,7 +51,7 @@ void kept_images_free(struct kept_images *kept) {
 }
 
 /* The link to the image with that key, or the last link of the list. */
-static struct image **find(struct kept_images *kept, const struct hash *key) {
+static struct image **kept_find(struct kept_images *kept, const struct hash *key) {
   struct image **at = &kept->all;
   while (*at && strcmp((*at)->key.hex, key->hex) != 0) at = &(*at)->next;
   return at;
@@ -59,7 +59,7 @@ static struct image **find(struct kept_images *kept, const struct hash *key) {
 
 /* Marks an image as being compiled. Without memory for the mark, two threads may compile the
    same image. */
-static void mark(struct kept_images *kept, const struct hash *key) {
+static void kept_mark(struct kept_images *kept, const struct hash *key) {
   struct image *image = calloc(1, sizeof *image);
   if (!image) return;
   image->key = *key;
@@ -78,13 +78,13 @@ bool kept_images_get(struct kept_images *kept, const struct hash *key, const str
                      struct compiled *out) {
   bool found = false;
   pthread_mutex_lock(&kept->mutex);
-  struct image *image = *find(kept, key);
+  struct image *image = *kept_find(kept, key);
   while (image && !image->ready && !(stop->asked && stop->asked(stop->context))) {
     wait_a_moment(kept);
-    image = *find(kept, key);
+    image = *kept_find(kept, key);
   }
   if (!image)
-    mark(kept, key);
+    kept_mark(kept, key);
   else if (image->ready)
     found = compiled_copy(&image->compiled, out);
   pthread_mutex_unlock(&kept->mutex);
@@ -92,7 +92,7 @@ bool kept_images_get(struct kept_images *kept, const struct hash *key, const str
 }
 
 /* Called with the mutex held. */
-static void drop_oldest(struct kept_images *kept) {
+static void kept_drop_oldest(struct kept_images *kept) {
   size_t bytes = 0;
   for (struct image **at = &kept->all; *at;) {
     struct image *image = *at;
@@ -108,14 +108,14 @@ static void drop_oldest(struct kept_images *kept) {
 
 void kept_images_put(struct kept_images *kept, const struct hash *key, const struct compiled *compiled) {
   pthread_mutex_lock(&kept->mutex);
-  struct image **at = find(kept, key), *image = *at;
+  struct image **at = kept_find(kept, key), *image = *at;
   if (image && !image->ready && pthread_equal(image->by, pthread_self())) {
     image->ready = compiled && compiled_copy(compiled, &image->compiled);
     if (!image->ready) {
       *at = image->next;
       image_free(image);
     }
-    drop_oldest(kept);
+    kept_drop_oldest(kept);
     pthread_cond_broadcast(&kept->changed);
   }
   pthread_mutex_unlock(&kept->mutex);

@@ -12,7 +12,7 @@ static const char *word_end(const char *at) {
   return at;
 }
 
-static bool is_blank(char c) {
+static bool passed_is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n';
 }
 
@@ -20,8 +20,8 @@ static bool is_blank(char c) {
 static bool is_parameter(const char *list, const char *end, const char *word, size_t length) {
   for (const char *at = list; (at = memmem(at, (size_t)(end - at), word, length)); at += length) {
     const char *before = at, *behind = at + length;
-    while (before > list && is_blank(before[-1])) before--;
-    while (behind < end && is_blank(*behind)) behind++;
+    while (before > list && passed_is_blank(before[-1])) before--;
+    while (behind < end && passed_is_blank(*behind)) behind++;
     if (before < at && text_is_word(before[-1]) && (*behind == ',' || *behind == ')')) return true;
   }
   return false;

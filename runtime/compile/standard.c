@@ -65,7 +65,7 @@ const char *standard_text(const char *name) {
 
 /* ---- Advice ---------------------------------------------------------------------------------------------------- */
 
-static void list_names(struct text *out) {
+static void standard_list_names(struct text *out) {
   for (const struct standard_header *h = standard_headers; h->name; h++)
     if (!strstr(h->name, ".h")) text_addf(out, " <%s>", h->name);
 }
@@ -105,6 +105,6 @@ void standard_advise(const struct toolkit *toolkit, const char *header, struct t
     text_add(out, ": it is neither beside its file nor in a folder of include_dirs, nor with CUDA");
   } else {
     text_add(out, ": NVRTC has no C++ library, only these (each as <NAME.h> too):");
-    list_names(out);
+    standard_list_names(out);
   }
 }

@@ -40,7 +40,7 @@ static const char *const core_folders[] = {"include/cccl",
 
 /* ---- Searching ---- */
 
-static void join(struct text *out, const char *folder, const char *below, const char *name) {
+static void toolkit_join(struct text *out, const char *folder, const char *below, const char *name) {
   text_addf(out, "%s/%s%s%s", folder, below, *below ? "/" : "", name);
 }
 
@@ -53,7 +53,7 @@ static bool look_in(const char *root, const char *const *folders, const char *co
   for (size_t n = 0; names[n] && !found; n++)
     for (size_t f = 0; folders[f] && !found; f++) {
       text_clear(&path);
-      join(&path, root, folders[f], names[n]);
+      toolkit_join(&path, root, folders[f], names[n]);
       found = !path.failed && file_exists(text_get(&path));
     }
   if (found && folder_only)
@@ -80,7 +80,7 @@ static void look_for_headers(struct toolkit *toolkit, const char *root) {
   text_addf(&toolkit->searched, "include: %s: %s\n", root, found ? "found" : "not there");
 }
 
-static void look_at(struct toolkit *toolkit, const char *root) {
+static void toolkit_look_at(struct toolkit *toolkit, const char *root) {
   if (!root || !*root) return;
   look_for_nvrtc(toolkit, root);
   look_for_headers(toolkit, root);
@@ -94,9 +94,9 @@ static void look_beside(struct toolkit *toolkit, const char *file) {
   path_folder(file, &folder);
   for (size_t i = 0; beside[i] && !folder.failed; i++) {
     text_clear(&root);
-    join(&root, text_get(&folder), beside[i], "");
+    toolkit_join(&root, text_get(&folder), beside[i], "");
     if (root.length) root.data[--root.length] = '\0'; /* removes the last slash, which join added */
-    look_at(toolkit, text_get(&root));
+    toolkit_look_at(toolkit, text_get(&root));
   }
   toolkit->searched.failed |= folder.failed | root.failed;
   text_free(&folder);
@@ -137,15 +137,15 @@ static const char *named_folder(const struct toolkit_options *options, const cha
 
 static void find_toolkit(struct toolkit *toolkit, const char *named) {
   if (named) {
-    look_at(toolkit, named);
+    toolkit_look_at(toolkit, named);
     return;
   }
   look_beside_us(toolkit);
-  look_at(toolkit, getenv("CUDA_HOME"));
-  look_at(toolkit, getenv("CUDA_PATH"));
-  look_at(toolkit, "/usr/local/cuda");
-  look_at(toolkit, "/opt/cuda");
-  look_at(toolkit, "/usr");
+  toolkit_look_at(toolkit, getenv("CUDA_HOME"));
+  toolkit_look_at(toolkit, getenv("CUDA_PATH"));
+  toolkit_look_at(toolkit, "/usr/local/cuda");
+  toolkit_look_at(toolkit, "/opt/cuda");
+  toolkit_look_at(toolkit, "/usr");
   look_with_loader(toolkit);
 }
 

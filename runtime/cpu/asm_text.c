@@ -14,7 +14,7 @@
 enum { WRONG_MOST = 160, STATEMENT_MOST = 16384 };
 
 /* Skips blanks, comments and line continuations. */
-static const char *skip(const char *at) {
+static const char *asm_text_skip(const char *at) {
   for (const char *past;; at = past) {
     while (isspace((unsigned char)*at) || (*at == '\\' && at[1] == '\n')) at++;
     past = *at == '/' ? text_skip_opaque(at) : at;
@@ -22,7 +22,7 @@ static const char *skip(const char *at) {
   }
 }
 
-static const char *after_word(const char *at, const char *word) {
+static const char *asm_text_after_word(const char *at, const char *word) {
   const size_t length = strlen(word);
   return strncmp(at, word, length) == 0 && !text_is_word(at[length]) ? at + length : NULL;
 }
@@ -32,13 +32,13 @@ static const char *find_open(const char *at) {
   static const char *const first[] = {"asm", "__asm__", "__asm"}, *const qualifiers[] = {"volatile", "__volatile__",
                                                                                          "inline"};
   const char *past = NULL;
-  for (size_t i = 0; i < sizeof first / sizeof *first && !past; i++) past = after_word(at, first[i]);
+  for (size_t i = 0; i < sizeof first / sizeof *first && !past; i++) past = asm_text_after_word(at, first[i]);
   if (!past) return NULL;
   for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++) {
-    const char *end = after_word(skip(past), qualifiers[i]);
+    const char *end = asm_text_after_word(asm_text_skip(past), qualifiers[i]);
     if (end) past = end, i = (size_t)-1;
   }
-  past = skip(past);
+  past = asm_text_skip(past);
   return *past == '(' ? past : NULL;
 }
 
@@ -79,7 +79,7 @@ static char unescape(char c) {
   return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
 }
 
-static const char *add_literal(const char *at, const char *end, struct text *out) {
+static const char *asm_text_add_literal(const char *at, const char *end, struct text *out) {
   for (at++; at < end && *at != '"'; at++) {
     if (*at == '\\' && at[1] == '\n')
       at++;
@@ -91,14 +91,14 @@ static const char *add_literal(const char *at, const char *end, struct text *out
 
 /* Reads adjacent literals; false: there is something else, which the preprocessor will replace. */
 static bool read_literals(const char *at, const char *end, struct text *out) {
-  for (at = skip(at); at < end; at = skip(at)) {
+  for (at = asm_text_skip(at); at < end; at = asm_text_skip(at)) {
     if (*at != '"') return false;
-    at = add_literal(at, end, out);
+    at = asm_text_add_literal(at, end, out);
   }
   return true;
 }
 
-static bool is_known(const char *at, const char *end, char *wrong, bool *empty) {
+static bool asm_text_is_known(const char *at, const char *end, char *wrong, bool *empty) {
   struct text text = {0};
   bool known = true;
   *empty = false;
@@ -123,15 +123,15 @@ static void keep_lines(const char *at, const char *end, struct text *out) {
 
 /* Writes `"=r"(x), "+r"(y)`, each as a call of that name; false: another form. */
 static bool add_operands(const char *at, const char *end, const char *name, struct text *out) {
-  while (skip(at) < end) {
-    const char *constraint = skip(at), *past = text_skip_opaque(constraint), *open = skip(past), *close = NULL;
+  while (asm_text_skip(at) < end) {
+    const char *constraint = asm_text_skip(at), *past = text_skip_opaque(constraint), *open = asm_text_skip(past), *close = NULL;
     keep_lines(at, constraint, out);
     if (*constraint == '"' && open < end && *open == '(') close = find_close(open);
     if (!close || close >= end) return false;
     text_addf(out, ", %s(%.*s, ", name, (int)(past - constraint), constraint);
     text_add_n(out, open, (size_t)(close + 1 - open));
     text_add_char(out, ')');
-    at = skip(close + 1); /* nvcc accepts a missing comma */
+    at = asm_text_skip(close + 1); /* nvcc accepts a missing comma */
     keep_lines(close + 1, at, out);
     if (at < end && *at == ',') at++;
   }
@@ -150,7 +150,7 @@ static void add_plain(const char *at, const char *end, struct text *out) {
   }
 }
 
-static const char *refuse(const char *at, const char *close, const char *wrong, unsigned *refused, struct text *out) {
+static const char *asm_text_refuse(const char *at, const char *close, const char *wrong, unsigned *refused, struct text *out) {
   text_addf(out, "do { extern void cugen_refused_%u() __attribute__((__error__(\"", *refused);
   for (const char *c = wrong; *c; c++)
     text_add_char(out, *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c);
@@ -166,7 +166,7 @@ const char *asm_translate(const char *at, unsigned *refused, struct text *out) {
   bool empty;
   if (!close) return NULL;
   const char *outputs = find_separator(open + 1, close, ':');
-  if (!is_known(open + 1, outputs, wrong, &empty)) return refuse(at, close, wrong, refused, out);
+  if (!asm_text_is_known(open + 1, outputs, wrong, &empty)) return asm_text_refuse(at, close, wrong, refused, out);
   if (empty) return NULL;
   const char *inputs = find_separator(outputs + (outputs < close), close, ':');
   const char *clobbers = find_separator(inputs + (inputs < close), close, ':');

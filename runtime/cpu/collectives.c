@@ -72,7 +72,7 @@ int collective_barrier(int kind, int predicate) {
 }
 
 /* Whether every lane of the set waits at this operation; collects their arguments. */
-static bool gather(const struct parked *lanes, unsigned set, const struct parked *operation, void **slots) {
+static bool collectives_gather(const struct parked *lanes, unsigned set, const struct parked *operation, void **slots) {
   for (; set; set &= set - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(set);
     if (lanes[lane].mask != operation->mask || lanes[lane].combine != operation->combine) return false;
@@ -95,7 +95,7 @@ bool collective_try_warp(struct fibers *all, unsigned thread) {
   const unsigned wanted = operation->mask & warp->live;
   if (wanted & ~warp->waiting) return false;
   void *slots[FIBERS_LANES] = {NULL};
-  if (!gather(&all->parked[thread / FIBERS_LANES * FIBERS_LANES], wanted, operation, slots)) return false;
+  if (!collectives_gather(&all->parked[thread / FIBERS_LANES * FIBERS_LANES], wanted, operation, slots)) return false;
   operation->combine(slots, wanted);
   for (unsigned left = all->launch->observer ? wanted : 0; left; left &= left - 1)
     all->parked[thread / FIBERS_LANES * FIBERS_LANES + (unsigned)__builtin_ctz(left)].mask = wanted;

@@ -132,7 +132,7 @@ struct job {
   int hold;                       /* lock on the folder; -1: none */
 };
 
-static void job_free(struct job *job) {
+static void compile_job_free(struct job *job) {
   if (job->folder.length) folder_remove(text_get(&job->folder));
   if (job->hold >= 0) close(job->hold);
   text_free(&job->folder);
@@ -146,7 +146,7 @@ static void job_free(struct job *job) {
   for (size_t i = 0; i < SINK_PASSES; i++) text_free(&job->dumps[i]);
 }
 
-static int write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
+static int compile_write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
   struct text script = {0};
   int status = folder_temporary(&job->folder, err);
   if (status) return status;
@@ -250,7 +250,7 @@ static size_t add_flags(const struct compile_request *request, const struct job 
   return n;
 }
 
-static int run(const struct compile_request *request, struct job *job, const char *const *argv, int jail, int *code,
+static int compile_run(const struct compile_request *request, struct job *job, const char *const *argv, int jail, int *code,
                cugen_error *err) {
   struct text temporary = {0};
   text_addf(&temporary, "TMPDIR=%s", text_get(&job->folder));
@@ -294,7 +294,7 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
   argv[n++] = input;
   n += add_libraries(request, clang, argv + n);
   argv[n] = NULL;
-  return run(request, job, argv, jail, code, err);
+  return compile_run(request, job, argv, jail, code, err);
 }
 
 /* Checks the included files before anything of the log is passed on, and the assembly before it
@@ -313,7 +313,7 @@ static int run_unjailed(const struct compile_request *request, struct job *job, 
   argv[n++] = text_get(&assembly);
   argv[n++] = text_get(&job->source);
   argv[n] = NULL;
-  int status = assembly.failed ? error_memory(err) : run(request, job, argv, -1, code, err);
+  int status = assembly.failed ? error_memory(err) : compile_run(request, job, argv, -1, code, err);
   if (!status) status = unjailed_check_log(&job->log, places->list, TOOL_PLACES, err);
   if (!status && !*code) status = unjailed_check_assembly(text_get(&assembly), err);
   if (!status && !*code) status = run_whole(request, job, clang, text_get(&assembly), -1, code, err);
@@ -427,7 +427,7 @@ static int fill_entries(const struct compile_request *request, struct compiled *
   return out->log ? CUGEN_OK : error_memory(err);
 }
 
-static int take_image(const struct job *job, bool watched, struct compiled *out, cugen_error *err) {
+static int compile_take_image(const struct job *job, bool watched, struct compiled *out, cugen_error *err) {
   struct text image = {0};
   struct stat info;
   if (stat(text_get(&job->object), &info) == 0 && info.st_size > (off_t)COMPILER_IMAGE_MB << 20)
@@ -462,7 +462,7 @@ static size_t lines_between(const char *at, const char *end) {
 }
 
 /* The hash of everything that an image depends on, besides the toolkit. */
-static int image_key(const struct compile_request *request, struct hash *out, cugen_error *err) {
+static int compile_image_key(const struct compile_request *request, struct hash *out, cugen_error *err) {
   struct text key = {0};
   const char *code = behind_head(request->source);
   text_addf(&key, "%d %d %s\n%s\n", request->watched, request->at_source, request->name,
@@ -475,18 +475,18 @@ static int image_key(const struct compile_request *request, struct hash *out, cu
   return status;
 }
 
-static int compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
+static int compile_compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
   struct job job = {.hold = -1};
   int status = includes_check(request->source, err);
-  if (!status) status = write_files(request, &job, err);
+  if (!status) status = compile_write_files(request, &job, err);
   if (!status) status = take_standard(request, &job, err);
   if (!status) status = run_compiler(request, &job, err);
-  if (!status) status = take_image(&job, request->watched, out, err);
+  if (!status) status = compile_take_image(&job, request->watched, out, err);
   if (!status && request->watched && !request->at_source && !is_clang(request->toolkit))
     out->moved = has_moved(&job) || (has_casts(request->source) && !has_wide_types(request->source));
   if (!status) status = fill_entries(request, out, err);
   if (status) compiled_free(out);
-  job_free(&job);
+  compile_job_free(&job);
   return status;
 }
 
@@ -494,9 +494,9 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
   struct hash key;
   *out = (struct compiled){0};
   if (!request->toolkit->compiler.length) return toolkit_missing(request->toolkit, "compiler", err);
-  int status = image_key(request, &key, err);
+  int status = compile_image_key(request, &key, err);
   if (status || kept_images_get(request->toolkit->kept, &key, &request->stop, out)) return status;
-  status = compile(request, out, err);
+  status = compile_compile(request, out, err);
   kept_images_put(request->toolkit->kept, &key, status ? NULL : out);
   return status;
 }

@@ -51,7 +51,7 @@ void copies_begin(struct copies *copies) {
   memset(copies->groups, 0, sizeof copies->groups);
 }
 
-static struct copy *add(struct list *list) {
+static struct copy *copies_add(struct list *list) {
   if (list->first == list->count) list->first = list->count = 0;
   struct copy *grown = array_reserve(list->copies, &list->room, list->count, sizeof *grown);
   if (!grown) fibers_trap("no memory for a copy that is on its way");
@@ -83,7 +83,7 @@ static void touch_global(const struct copy *copy, const char *at, size_t bytes, 
 
 /* ---- Boxes of a tensor ---- */
 
-static unsigned box_bytes(const struct cpu_tensor *map) {
+static unsigned copies_box_bytes(const struct cpu_tensor *map) {
   unsigned bytes = map->element;
   for (int i = 0; i < map->rank; i++) bytes *= map->box[i];
   return bytes;
@@ -96,7 +96,7 @@ static unsigned swizzled(unsigned place, unsigned swizzle) {
 
 /* The beginning of the box's line in global memory; NULL: the line is outside of the tensor in a
    dimension other than the first. */
-static char *line_of(const struct copy *copy, unsigned line) {
+static char *copies_line_of(const struct copy *copy, unsigned line) {
   const struct cpu_tensor *map = &copy->map;
   char *at = (char *)(uintptr_t)map->base;
   for (int i = 1; i < map->rank; i++) {
@@ -115,7 +115,7 @@ struct piece {
   int64_t begin, end;
 };
 
-static struct piece piece_at(const struct copy *copy, unsigned from) {
+static struct piece copies_piece_at(const struct copy *copy, unsigned from) {
   const int64_t at = (int64_t)copy->at[0] * copy->map.element + from;
   const int64_t length = (int64_t)copy->map.shape[0] * copy->map.element;
   struct piece piece = {at, at < 0 ? -at : 0, CHUNK};
@@ -127,10 +127,10 @@ static struct piece piece_at(const struct copy *copy, unsigned from) {
 
 static void load_line(const struct copy *copy, unsigned line, unsigned rank) {
   const unsigned line_bytes = (unsigned)copy->map.box[0] * copy->map.element;
-  const char *from = line_of(copy, line);
+  const char *from = copies_line_of(copy, line);
   for (unsigned done = 0; done < line_bytes; done += CHUNK) {
     char *to = async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), rank, CHUNK);
-    const struct piece piece = piece_at(copy, done);
+    const struct piece piece = copies_piece_at(copy, done);
     memset(to, 0, CHUNK);
     if (!from) continue;
     touch_global(copy, from + piece.at + piece.begin, (size_t)(piece.end - piece.begin), 0);
@@ -141,9 +141,9 @@ static void load_line(const struct copy *copy, unsigned line, unsigned rank) {
 /* A piece that is partly within the tensor is written whole, as on an H200. */
 static void store_line(const struct copy *copy, unsigned line) {
   const unsigned line_bytes = (unsigned)copy->map.box[0] * copy->map.element;
-  char *to = line_of(copy, line);
+  char *to = copies_line_of(copy, line);
   for (unsigned done = 0; to && done < line_bytes; done += CHUNK) {
-    const struct piece piece = piece_at(copy, done);
+    const struct piece piece = copies_piece_at(copy, done);
     const char *from =
         async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), copy->rank, CHUNK);
     if (piece.end == piece.begin) continue;
@@ -175,10 +175,10 @@ static void begin_load(struct copy *load) {
   for (rank = 0; rank < FIBERS_BLOCKS; rank++)
     if (load->blocks >> rank & 1)
       load->epochs[rank] = touch_shared(load, rank, CPU_WRITE | CPU_ASYNC | OBSERVED_ENGINE);
-  *add(&async->copies->loads) = *load;
+  *copies_add(&async->copies->loads) = *load;
 }
 
-static void check_map(const struct cpu_tensor *map, unsigned place) {
+static void copies_check_map(const struct cpu_tensor *map, unsigned place) {
   if (map->rank < 1 || map->rank > CPU_TENSOR_RANK) fibers_trap("a tensor map that the runtime did not make");
   if (place % 128) fibers_trap("a box of a tensor lies at a multiple of 128 bytes");
 }
@@ -186,9 +186,9 @@ static void check_map(const struct cpu_tensor *map, unsigned place) {
 void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at, unsigned blocks) {
   struct copy load = {.tensor = true, .shared = to, .barrier = barrier, .blocks = blocks};
   memcpy(&load.map, map, sizeof load.map);
-  check_map(&load.map, to);
+  copies_check_map(&load.map, to);
   memcpy(load.at, at, load.map.rank * sizeof *at);
-  load.bytes = box_bytes(&load.map);
+  load.bytes = copies_box_bytes(&load.map);
   load.site = async_site(__builtin_return_address(0));
   begin_load(&load);
 }
@@ -200,7 +200,7 @@ void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned ba
   begin_load(&load);
 }
 
-static void land(const struct copy *load, unsigned rank) {
+static void copies_land(const struct copy *load, unsigned rank) {
   const unsigned lines = load->tensor ? line_count(load) : 0;
   for (unsigned line = 0; line < lines; line++) load_line(load, line, rank);
   if (!load->tensor) {
@@ -222,7 +222,7 @@ bool copies_step(struct copies *copies) {
   if (loads->first == loads->count) return false;
   const struct copy load = loads->copies[loads->first++];
   for (unsigned rank = 0; rank < FIBERS_BLOCKS; rank++)
-    if (load.blocks >> rank & 1) land(&load, rank);
+    if (load.blocks >> rank & 1) copies_land(&load, rank);
   return true;
 }
 
@@ -236,15 +236,15 @@ static void begin_store(struct copy *store) {
   store->group = async->copies->groups[store->slot];
   use_global(store);
   touch_shared(store, store->rank, CPU_ASYNC);
-  *add(&async->copies->stores) = *store;
+  *copies_add(&async->copies->stores) = *store;
 }
 
 void copies_tensor_store(const void *map, unsigned from, const int *at) {
   struct copy store = {.tensor = true, .shared = from};
   memcpy(&store.map, map, sizeof store.map);
-  check_map(&store.map, from);
+  copies_check_map(&store.map, from);
   memcpy(store.at, at, store.map.rank * sizeof *at);
-  store.bytes = box_bytes(&store.map);
+  store.bytes = copies_box_bytes(&store.map);
   store.site = async_site(__builtin_return_address(0));
   begin_store(&store);
 }

@@ -95,7 +95,7 @@ static void processor_name(struct text *out) {
   text_free(&info);
 }
 
-static void copy_text(char *to, size_t size, const struct text *from) {
+static void device_copy_text(char *to, size_t size, const struct text *from) {
   size_t length = from->length < size ? from->length : size - 1;
   memcpy(to, text_get(from), length);
   to[length] = '\0';
@@ -142,8 +142,8 @@ static int cpu_describe(const struct toolkit *toolkit, int ordinal, struct devic
   text_addf(&fingerprint, "cpu %s, %.*s, flags %.8s", text_get(&name), (int)compiler_length, text_get(&compiler),
             hash_bytes(text_get(&compiler), compiler.length).hex);
   bool failed = fingerprint.failed || name.failed;
-  copy_text(out->name, sizeof out->name, &name);
-  copy_text(out->fingerprint, sizeof out->fingerprint, &fingerprint);
+  device_copy_text(out->name, sizeof out->name, &name);
+  device_copy_text(out->fingerprint, sizeof out->fingerprint, &fingerprint);
   text_free(&name);
   text_free(&compiler);
   text_free(&fingerprint);
@@ -328,7 +328,7 @@ static int refuse_map(const struct kernel_argument *argument, const char *why, c
   return error_set(err, CUGEN_ERROR_DEVICE, "tensor map of '%s': %s", argument->name, why);
 }
 
-static int check_map(const struct kernel_argument *argument, const struct cpu_tensor *map, cugen_error *err) {
+static int device_check_map(const struct kernel_argument *argument, const struct cpu_tensor *map, cugen_error *err) {
   const unsigned line = (unsigned)map->box[0] * map->element;
   if (line % 16) return refuse_map(argument, "a line of the box is no multiple of 16 bytes", err);
   if (map->swizzle && line > map->swizzle)
@@ -361,12 +361,12 @@ static int cpu_tensor_make(struct device *device, const struct kernel_argument *
   }
   memset(out, 0, sizeof *out);
   memcpy(out, &map, sizeof map);
-  return check_map(argument, &map, err);
+  return device_check_map(argument, &map, err);
 }
 
 /* ---- Images ---- */
 
-static void *find_symbol(struct loaded *loaded, const char *name, cugen_error *err) {
+static void *device_find_symbol(struct loaded *loaded, const char *name, cugen_error *err) {
   void *at = dlsym(loaded->library, name);
   if (!at) error_set(err, CUGEN_ERROR_DEVICE, "the compiled kernel has no symbol '%s'", name);
   return at;
@@ -424,8 +424,8 @@ static int cpu_load(struct device *device, const struct compiled *compiled, stru
   if (!loaded) return error_memory(err);
   loaded->compiled = compiled;
   int status = open_image(loaded, err);
-  const struct cpu_hooks **hooks = status ? NULL : find_symbol(loaded, "cugen_hooks", err);
-  loaded->builtins = hooks ? find_symbol(loaded, "cugen_builtins", err) : NULL;
+  const struct cpu_hooks **hooks = status ? NULL : device_find_symbol(loaded, "cugen_hooks", err);
+  loaded->builtins = hooks ? device_find_symbol(loaded, "cugen_builtins", err) : NULL;
   if (!status && !loaded->builtins) status = CUGEN_ERROR_DEVICE;
   if (!status) status = watch_image((const struct cpu_device *)device, loaded, err);
   if (status) {
@@ -439,7 +439,7 @@ static int cpu_load(struct device *device, const struct compiled *compiled, stru
   return CUGEN_OK;
 }
 
-static int check_shared(int64_t bytes, cugen_error *err) {
+static int device_check_shared(int64_t bytes, cugen_error *err) {
   if (bytes <= DYNAMIC_SHARED) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_DEVICE, "%lld bytes of dynamic shared memory a block, the device has %d",
                    (long long)bytes, DYNAMIC_SHARED);
@@ -479,8 +479,8 @@ static int find_cluster(struct loaded *loaded, const char *name, struct entry *e
 static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
   struct text takes_name = {0};
   text_addf(&takes_name, "%s_takes", loaded->compiled->entries[index]);
-  void *run = find_symbol(loaded, loaded->compiled->entries[index], err);
-  void *takes = run ? find_symbol(loaded, text_get(&takes_name), err) : NULL;
+  void *run = device_find_symbol(loaded, loaded->compiled->entries[index], err);
+  void *takes = run ? device_find_symbol(loaded, text_get(&takes_name), err) : NULL;
   text_free(&takes_name);
   if (!takes) return CUGEN_ERROR_DEVICE;
   struct entry *entry = calloc(1, sizeof *entry);
@@ -497,7 +497,7 @@ static int cpu_entry(struct device *device, struct loaded *loaded, size_t index,
                      struct entry **out, cugen_error *err) {
   (void)device;
   *out = NULL;
-  int status = check_shared(dynamic_shared, err);
+  int status = device_check_shared(dynamic_shared, err);
   if (status) return status;
   if (!loaded->entries[index]) status = make_entry(loaded, index, err);
   *out = loaded->entries[index];
@@ -573,7 +573,7 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
   if (together && (blocks > FIBERS_BLOCKS || entry->cluster)) return refuse_together(entry->cluster, err);
   const unsigned *cluster = entry->cluster ? entry->cluster : together ? launch->grid : (const unsigned[3]){1, 1, 1};
   const bool several = entry->cluster || together;
-  int status = check_shared(launch->shared_bytes, err);
+  int status = device_check_shared(launch->shared_bytes, err);
   if (!status)
     status = shared_zone_prepare(&d->shared, several ? FIBERS_BLOCKS : 1, (size_t)launch->shared_bytes,
                                  entry->of->aligned || several ? SHARED_ZONE_FAR : SHARED_ZONE_NEAR, err);

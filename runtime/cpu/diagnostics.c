@@ -23,7 +23,7 @@ static size_t without_quote(const char *source, const char *line, size_t length)
   return own ? (size_t)(word - line) + word_length : (size_t)(at - line) + sizeof mark - 3;
 }
 
-static void add_line(struct text *out, const char *line, size_t length, const char *folder) {
+static void diagnostics_add_line(struct text *out, const char *line, size_t length, const char *folder) {
   const char *at = line, *end = line + length, *found;
   size_t skip = strlen(folder);
   while ((found = strstr(at, folder)) && found < end) {
@@ -78,7 +78,7 @@ static const char *find_crash(const char *log, size_t *length) {
   return begin;
 }
 
-static int crashed(const struct compile_request *request, const char *signal, size_t length, cugen_error *err) {
+static int diagnostics_crashed(const struct compile_request *request, const char *signal, size_t length, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_COMPILE,
                    "%s: the compiler crashed: %.*s; it may use %d MB of memory, and write files of as many",
                    request->name, (int)(length < 64 ? length : 64), signal, COMPILER_MEMORY_MB);
@@ -102,7 +102,7 @@ static void take_refusal(struct text *line) {
   *line = out;
 }
 
-static bool has(const char *line, size_t length, const char *word) {
+static bool diagnostics_has(const char *line, size_t length, const char *word) {
   return memmem(line, length, word, strlen(word)) != NULL;
 }
 
@@ -115,10 +115,10 @@ static const char *const type_names[][2] = {
 
 /* CUDA's name for the type at `at`, with its length; NULL: not in the table. A following " {aka
    'cugen_...'}" is dropped. */
-static const char *type_name(const char *at, size_t *length) {
+static const char *diagnostics_type_name(const char *at, size_t *length) {
   const bool gcc = strncmp(at, " {aka '", 7) == 0, clang = strncmp(at, " (aka '", 7) == 0;
   const char *end = gcc ? strstr(at, "'}") : clang ? strstr(at, "')") : NULL;
-  if (end && has(at, (size_t)(end - at), "cugen_float")) {
+  if (end && diagnostics_has(at, (size_t)(end - at), "cugen_float")) {
     *length = (size_t)(end - at) + 2;
     return "";
   }
@@ -134,7 +134,7 @@ static void plain_types(struct text *line) {
   size_t length;
   if (!strstr(text_get(line), "cugen_float")) return;
   for (const char *at = text_get(line); *at;) {
-    const char *name = type_name(at, &length);
+    const char *name = diagnostics_type_name(at, &length);
     text_add_n(&out, name ? name : at, name ? strlen(name) : 1);
     at += name ? length : 1;
   }
@@ -157,9 +157,9 @@ static void drop_warnings(const char *log, struct text *out) {
   bool dropped = false;
   for (const char *line = log; *line;) {
     const size_t length = strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n');
-    const bool warning = has(line, length, ": warning: ") || has(line, length, ": some warnings being treated");
-    const bool note = has(line, length, ": note: "), said = note || warning || has(line, length, "error: ");
-    const bool leads = !said && (has(line, length, " from ") || has(line, length, ": In "));
+    const bool warning = diagnostics_has(line, length, ": warning: ") || diagnostics_has(line, length, ": some warnings being treated");
+    const bool note = diagnostics_has(line, length, ": note: "), said = note || warning || diagnostics_has(line, length, "error: ");
+    const bool leads = !said && (diagnostics_has(line, length, " from ") || diagnostics_has(line, length, ": In "));
     dropped = warning || (dropped && note);
     text_add_n(&context, line, length);
     if (!leads && !dropped) text_add_n(out, text_get(&context), context.length);
@@ -172,14 +172,14 @@ static void drop_warnings(const char *log, struct text *out) {
 }
 
 /* gcc and clang name the construct, the assembler the instruction. */
-static cugen_cause cause_of(const char *diagnostics) {
+static cugen_cause diagnostics_cause_of(const char *diagnostics) {
   const bool assembly = strstr(diagnostics, "asm") || strstr(diagnostics, "no such instruction") ||
                         strstr(diagnostics, "has no form on the cpu device");
   return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
 }
 
 /* Appends the first lines, each with advice. */
-static void add_lines(const char *log, const char *folder, struct advice *advice, struct text *text) {
+static void diagnostics_add_lines(const char *log, const char *folder, struct advice *advice, struct text *text) {
   enum { MOST_LINES = 6 };
   const struct compile_request *request = advice->request;
   struct text from = {0}, plain = {0};
@@ -188,7 +188,7 @@ static void add_lines(const char *log, const char *folder, struct advice *advice
     size_t length = strcspn(line, "\n");
     if (length && !is_context(line, length, &from)) {
       text_clear(&plain);
-      add_line(&plain, line, without_quote(request->source, line, length), folder);
+      diagnostics_add_line(&plain, line, without_quote(request->source, line, length), folder);
       plain_quotes(&plain);
       plain_types(&plain);
       take_refusal(&plain);
@@ -210,15 +210,15 @@ int cpu_refuse(const struct compile_request *request, const char *log, const cha
   struct text text = {0}, said = {0};
   size_t crash_length = 0;
   const char *crash = find_crash(log, &crash_length);
-  if (crash) return crashed(request, crash, crash_length, err);
+  if (crash) return diagnostics_crashed(request, crash, crash_length, err);
   drop_warnings(log, &said);
-  add_lines(text_get(&said), folder, &advice, &text);
+  diagnostics_add_lines(text_get(&said), folder, &advice, &text);
   text_free(&said);
   while (text.length && text.data[text.length - 1] == '\n') text.data[--text.length] = '\0';
   if (!text.length)
     text_addf(&text, "%s ended with exit code %d and said nothing: is it a C++ compiler?",
               text_get(&request->toolkit->compiler), code);
-  int status = error_set_cause(err, CUGEN_ERROR_COMPILE, cause_of(text_get(&text)),
+  int status = error_set_cause(err, CUGEN_ERROR_COMPILE, diagnostics_cause_of(text_get(&text)),
                                "the C++ compiler refused the source:\n%s", text_get(&text));
   error_place(err, advice.where.file, advice.where.line);
   text_free(&text);

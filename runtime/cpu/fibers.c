@@ -92,7 +92,7 @@ static bool choose_block(struct fibers *all, uint64_t number) {
   return true;
 }
 
-static bool next_block(struct fibers *all) {
+static bool fibers_next_block(struct fibers *all) {
   struct observer *observer = all->launch->observer;
   const uint64_t next = observer ? observer->ops->next_block(observer) : ++all->number;
   if (next == OBSERVER_HUNG) fibers_fault(CUGEN_CAUSE_NONE, "the time is up");
@@ -100,7 +100,7 @@ static bool next_block(struct fibers *all) {
 }
 
 /* Called after a thread ended on this fiber; returns when the fiber has another thread to run. */
-static void find_work(struct fibers *all, struct fiber *self) {
+static void fibers_find_work(struct fibers *all, struct fiber *self) {
   struct context *next = &all->caller;
   if (!fibers_any_ready(all) && all->unstarted >= all->slots && all->live) fibers_await(all);
   if (!all->live) async_end(all->async);
@@ -111,7 +111,7 @@ static void find_work(struct fibers *all, struct fiber *self) {
     return;
   } else if (all->live) {
     positions_deadlock(all);
-  } else if (next_block(all)) {
+  } else if (fibers_next_block(all)) {
     fibers_stop_if_asked(all);
     start_block(all);
     fibers_start_next(all, self);
@@ -128,7 +128,7 @@ static void fiber_main(void) {
   for (;;) {
     all->launch->entry(all->launch->parameters);
     thread_ended(all);
-    find_work(all, self);
+    fibers_find_work(all, self);
   }
 }
 
@@ -201,7 +201,7 @@ static int check_shape(const struct fiber_launch *launch, cugen_error *err) {
                    grid->x, grid->y, grid->z, block->x, block->y, block->z, FIBERS_THREADS);
 }
 
-static int check_cluster(const struct fiber_launch *launch, const struct cpu_dim3 *cluster, cugen_error *err) {
+static int fibers_check_cluster(const struct fiber_launch *launch, const struct cpu_dim3 *cluster, cugen_error *err) {
   const struct cpu_dim3 *grid = &launch->grid;
   const bool whole = grid->x % cluster->x == 0 && grid->y % cluster->y == 0 && grid->z % cluster->z == 0;
   if (whole && (uint64_t)cluster->x * cluster->y * cluster->z <= FIBERS_BLOCKS) return CUGEN_OK;
@@ -281,7 +281,7 @@ static int prepare_shape(struct fibers *all, const struct fiber_launch *launch, 
   const struct cpu_dim3 *asked = &launch->cluster;
   const struct cpu_dim3 cluster = {asked->x ? asked->x : 1, asked->y ? asked->y : 1, asked->z ? asked->z : 1};
   int status = check_shape(launch, err);
-  if (!status) status = check_cluster(launch, &cluster, err);
+  if (!status) status = fibers_check_cluster(launch, &cluster, err);
   if (status) return status;
   struct current *current = &all->current;
   all->cluster = cluster;

@@ -42,7 +42,7 @@ static size_t zone(bool soft) {
   return (size_t)1 << (soft ? 16 : 20);
 }
 
-static void remember(char *start, char *end) {
+static void guard_remember(char *start, char *end) {
   for (size_t i = 0; i < MOST_BUFFERS; i++) {
     if (guard.buffers[i].start) continue;
     guard.buffers[i] = (struct span){start, end};
@@ -61,7 +61,7 @@ static struct canaries canaries_of(const struct memory *memory, bool soft) {
   return (struct canaries){base + unreachable, start, start + memory->bytes, base + memory->base_bytes - unreachable};
 }
 
-static void write_canaries(const struct memory *memory, bool soft) {
+static void guard_write_canaries(const struct memory *memory, bool soft) {
   const struct canaries c = canaries_of(memory, soft);
   memset(c.low, CANARY, (size_t)(c.start - c.low));
   memset(c.end, CANARY, (size_t)(c.high - c.end));
@@ -84,8 +84,8 @@ int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
   char *start = base + zone(soft) + inside - slack - bytes;
   *out = (struct memory){
       .kind = MEMORY_DEVICE, .device = start, .host = start, .bytes = bytes, .base = base, .base_bytes = whole};
-  write_canaries(out, soft);
-  if (!soft) remember(start, start + bytes);
+  guard_write_canaries(out, soft);
+  if (!soft) guard_remember(start, start + bytes);
   return CUGEN_OK;
 }
 
@@ -113,7 +113,7 @@ static int check_canaries(const struct memory *memory, bool soft, cugen_error *e
 
 int guard_check(const struct memory *memory, bool soft, cugen_error *err) {
   int status = check_canaries(memory, soft, err);
-  if (status) write_canaries(memory, soft);
+  if (status) guard_write_canaries(memory, soft);
   return status;
 }
 
@@ -124,18 +124,18 @@ struct line {
   size_t length; /* length of the text */
 };
 
-static void add(struct line *line, const char *string) {
+static void guard_add(struct line *line, const char *string) {
   while (*string && line->length < sizeof line->fault.text - 1) line->fault.text[line->length++] = *string++;
   line->fault.text[line->length] = '\0';
 }
 
-static void add_number(struct line *line, unsigned long long value, unsigned base) {
+static void guard_add_number(struct line *line, unsigned long long value, unsigned base) {
   char digits[24];
   int at = sizeof digits - 1;
   digits[at] = '\0';
   do digits[--at] = "0123456789abcdef"[value % base];
   while ((value /= base) != 0);
-  add(line, &digits[at]);
+  guard_add(line, &digits[at]);
 }
 
 static void die(const struct line *line) {
@@ -143,18 +143,18 @@ static void die(const struct line *line) {
   _exit(FAULT_EXIT);
 }
 
-static void add_where(struct line *line) {
+static void guard_add_where(struct line *line) {
   char where[128];
   fibers_where(where, sizeof where);
   if (!where[0]) return;
-  add(line, " in ");
-  add(line, where);
+  guard_add(line, " in ");
+  guard_add(line, where);
 }
 
 /* For trap, assert and deadlock, whose text has the place already. */
 static void on_fault(cugen_cause cause, const char *text) {
   struct line line = {.fault.cause = cause};
-  add(&line, text);
+  guard_add(&line, text);
   die(&line);
 }
 
@@ -185,7 +185,7 @@ static bool is_write(const void *context) {
 #endif
 }
 
-static const char *access_kind(const void *context) {
+static const char *guard_access_kind(const void *context) {
 #if defined(__x86_64__)
   return is_write(context) ? "write" : "read";
 #else
@@ -254,12 +254,12 @@ static bool describe_shared(struct line *line, const char *address, const void *
   size_t distance;
   if (!guard.shared || !shared_zone_find(guard.shared, address, &before, &distance)) return false;
   line->fault.cause = CUGEN_CAUSE_BOUNDS;
-  add(line, access_kind(context));
-  add(line, " at byte ");
-  add_number(line, distance, 10);
-  add(line, before ? " before the start of " : " past the end of ");
-  add_number(line, guard.shared->bytes, 10);
-  add(line, " bytes of dynamic shared memory" SHARED_ZONE_HINT ",");
+  guard_add(line, guard_access_kind(context));
+  guard_add(line, " at byte ");
+  guard_add_number(line, distance, 10);
+  guard_add(line, before ? " before the start of " : " past the end of ");
+  guard_add_number(line, guard.shared->bytes, 10);
+  guard_add(line, " bytes of dynamic shared memory" SHARED_ZONE_HINT ",");
   return true;
 }
 
@@ -269,34 +269,34 @@ static void describe_address(struct line *line, const siginfo_t *info, const voi
   const struct span *buffer = nearest(address, &distance);
   if (is_misaligned(info, context)) {
     line->fault.cause = CUGEN_CAUSE_TRAP;
-    add(line, "misaligned access");
+    guard_add(line, "misaligned access");
     fibers_misaligned(site(context));
   } else if (fibers_owns_guard(address)) {
-    add(line, "stack overflow");
+    guard_add(line, "stack overflow");
     fibers_ended(site(context), "stack overflow");
   } else if (describe_shared(line, address, context)) {
     return;
   } else if (!buffer) {
     line->fault.cause = CUGEN_CAUSE_BOUNDS;
-    add(line, access_kind(context));
+    guard_add(line, guard_access_kind(context));
     fibers_stray(site(context), address, is_write(context));
-    add(line, " at address 0x");
-    add_number(line, (unsigned long long)(uintptr_t)address, 16);
+    guard_add(line, " at address 0x");
+    guard_add_number(line, (unsigned long long)(uintptr_t)address, 16);
   } else {
     bool before = address < buffer->start;
     line->fault.cause = CUGEN_CAUSE_BOUNDS;
-    add(line, access_kind(context));
-    add(line, " at byte ");
-    add_number(line, distance, 10);
-    add(line, before ? " before the start of a buffer of " : " past the end of a buffer of ");
-    add_number(line, (unsigned long long)(buffer->end - buffer->start), 10);
-    add(line, " bytes");
+    guard_add(line, guard_access_kind(context));
+    guard_add(line, " at byte ");
+    guard_add_number(line, distance, 10);
+    guard_add(line, before ? " before the start of a buffer of " : " past the end of a buffer of ");
+    guard_add_number(line, (unsigned long long)(buffer->end - buffer->start), 10);
+    guard_add(line, " bytes");
   }
 }
 
-static void trap(struct line *line, const void *context, const char *what) {
+static void guard_trap(struct line *line, const void *context, const char *what) {
   line->fault.cause = CUGEN_CAUSE_TRAP;
-  add(line, what);
+  guard_add(line, what);
   fibers_ended(site(context), what);
 }
 
@@ -304,14 +304,14 @@ static void trap(struct line *line, const void *context, const char *what) {
 static void refuse_call(struct line *line, const siginfo_t *info, const void *context) {
   const char *name = seccomp_name(info->si_syscall);
   struct line what = {.length = 0};
-  add(&what, "a GPU has no system calls, and ");
-  add(&what, name ? "'" : "number ");
+  guard_add(&what, "a GPU has no system calls, and ");
+  guard_add(&what, name ? "'" : "number ");
   if (name)
-    add(&what, name);
+    guard_add(&what, name);
   else
-    add_number(&what, (unsigned)info->si_syscall, 10);
-  add(&what, name ? "' was called" : " was called");
-  trap(line, context, what.fault.text);
+    guard_add_number(&what, (unsigned)info->si_syscall, 10);
+  guard_add(&what, name ? "' was called" : " was called");
+  guard_trap(line, context, what.fault.text);
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
@@ -319,20 +319,20 @@ static void handle(int number, siginfo_t *info, void *context) {
   switch (number) {
   case SIGSEGV:
   case SIGBUS: describe_address(&line, info, context); break;
-  case SIGFPE: trap(&line, context, "integer division by zero"); break;
+  case SIGFPE: guard_trap(&line, context, "integer division by zero"); break;
   case SIGALRM:
     if (fibers_time_is_up()) {
       alarm(1); /* ends a loop that makes no access */
       return;
     }
-    add(&line, fibers_hang(site(context)));
+    guard_add(&line, fibers_hang(site(context)));
     break;
   case SIGVTALRM: fibers_leave_reversed(program_counter(context)); return;
   case SIGSYS: refuse_call(&line, info, context); break;
-  case SIGILL: trap(&line, context, "illegal instruction"); break;
-  default: trap(&line, context, "abort"); break;
+  case SIGILL: guard_trap(&line, context, "illegal instruction"); break;
+  default: guard_trap(&line, context, "abort"); break;
   }
-  add_where(&line);
+  guard_add_where(&line);
   die(&line);
 }
 

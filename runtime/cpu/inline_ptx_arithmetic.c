@@ -5,7 +5,7 @@
 
 #include "inline_ptx.h"
 
-static enum iptx_type type_of(const struct iptx_instruction *i) {
+static enum iptx_type arithmetic_type_of(const struct iptx_instruction *i) {
   return i->type_count ? i->types[0] : IPTX_B32;
 }
 
@@ -114,7 +114,7 @@ static uint64_t real_part(const struct iptx_instruction *i, real_function *f, co
 }
 
 static void real(struct iptx_run *run, const struct iptx_instruction *i, real_function *f) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   uint64_t v[3] = {0, 0, 0}, out;
   for (unsigned a = 1; a < i->count && a < 4; a++) v[a - 1] = iptx_get(run, i, a, type);
   out = real_part(i, f, v, type);
@@ -177,14 +177,14 @@ static uint64_t integer_not(uint64_t a, uint64_t b, bool s) {
 }
 
 static void integer(struct iptx_run *run, const struct iptx_instruction *i, integer_function *f) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   const uint64_t b = i->count > 2 ? iptx_get(run, i, 2, type) : 0;
   iptx_put(run, i, 0, f(iptx_get(run, i, 1, type), b, is_signed(type)));
 }
 
 #define REAL_OR_INTEGER(name)                                                                                        \
   static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) {                                    \
-    if (is_real(type_of(i)))                                                                                         \
+    if (is_real(arithmetic_type_of(i)))                                                                                         \
       real(run, i, real_##name);                                                                                     \
     else                                                                                                             \
       integer(run, i, integer_##name);                                                                               \
@@ -224,14 +224,14 @@ __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 wide_unsigned;
 
 static uint64_t product(const struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   const uint64_t a = iptx_get(run, i, 1, type), b = iptx_get(run, i, 2, type);
   const wide all = is_signed(type) ? (wide)(int64_t)a * (int64_t)b : (wide)((wide_unsigned)a * b);
   return iptx_has(i, IPTX_W_HI) ? (uint64_t)(all >> iptx_bits(type)) : (uint64_t)all;
 }
 
 static void do_mul(struct iptx_run *run, const struct iptx_instruction *i) {
-  if (is_real(type_of(i)))
+  if (is_real(arithmetic_type_of(i)))
     real(run, i, real_mul);
   else
     iptx_put(run, i, 0, product(run, i));
@@ -239,14 +239,14 @@ static void do_mul(struct iptx_run *run, const struct iptx_instruction *i) {
 
 /* The type of the summand of a wide product. */
 static enum iptx_type sum_type(const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   if (!iptx_has(i, IPTX_W_WIDE)) return type;
   if (iptx_bits(type) == 16) return is_signed(type) ? IPTX_S32 : IPTX_U32;
   return is_signed(type) ? IPTX_S64 : IPTX_U64;
 }
 
 static void do_mad(struct iptx_run *run, const struct iptx_instruction *i) {
-  if (is_real(type_of(i)))
+  if (is_real(arithmetic_type_of(i)))
     real(run, i, real_fma);
   else
     iptx_put(run, i, 0, product(run, i) + iptx_get(run, i, 3, sum_type(i)));
@@ -257,14 +257,14 @@ static int64_t low24(uint64_t bits, bool s) {
 }
 
 static void do_mul24(struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   const int64_t all =
       low24(iptx_get(run, i, 1, type), is_signed(type)) * low24(iptx_get(run, i, 2, type), is_signed(type));
   iptx_put(run, i, 0, (uint64_t)(iptx_has(i, IPTX_W_HI) ? all >> 16 : all));
 }
 
 static void do_sad(struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   const uint64_t a = iptx_get(run, i, 1, type), b = iptx_get(run, i, 2, type);
   const bool less = is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
   iptx_put(run, i, 0, (less ? b - a : a - b) + iptx_get(run, i, 3, type));
@@ -299,13 +299,13 @@ static void do_vabsdiff4(struct iptx_run *run, const struct iptx_instruction *i)
 /* ---- Bits ---- */
 
 static void do_shl(struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   const uint64_t by = iptx_get(run, i, 2, IPTX_U32);
   iptx_put(run, i, 0, by >= iptx_bits(type) ? 0 : iptx_get(run, i, 1, type) << by);
 }
 
 static void do_shr(struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   uint64_t by = iptx_get(run, i, 2, IPTX_U32);
   const uint64_t value = iptx_get(run, i, 1, type);
   if (by > 63) by = 63;
@@ -343,37 +343,37 @@ static void do_prmt(struct iptx_run *run, const struct iptx_instruction *i) {
 }
 
 static void do_popc(struct iptx_run *run, const struct iptx_instruction *i) {
-  iptx_put(run, i, 0, (uint64_t)__builtin_popcountll(iptx_get(run, i, 1, type_of(i))));
+  iptx_put(run, i, 0, (uint64_t)__builtin_popcountll(iptx_get(run, i, 1, arithmetic_type_of(i))));
 }
 
-static uint64_t leading_zeros(uint64_t value, unsigned width) {
+static uint64_t arithmetic_leading_zeros(uint64_t value, unsigned width) {
   return value ? (uint64_t)__builtin_clzll(value) - (64 - width) : width;
 }
 
 static void do_clz(struct iptx_run *run, const struct iptx_instruction *i) {
-  iptx_put(run, i, 0, leading_zeros(iptx_get(run, i, 1, type_of(i)), iptx_bits(type_of(i))));
+  iptx_put(run, i, 0, arithmetic_leading_zeros(iptx_get(run, i, 1, arithmetic_type_of(i)), iptx_bits(arithmetic_type_of(i))));
 }
 
 /* The position of the highest bit that differs from the sign; all ones if there is none. */
 static void do_bfind(struct iptx_run *run, const struct iptx_instruction *i) {
-  const unsigned width = iptx_bits(type_of(i));
-  uint64_t value = iptx_get(run, i, 1, type_of(i));
-  if (is_signed(type_of(i)) && (int64_t)value < 0) value = ~value;
+  const unsigned width = iptx_bits(arithmetic_type_of(i));
+  uint64_t value = iptx_get(run, i, 1, arithmetic_type_of(i));
+  if (is_signed(arithmetic_type_of(i)) && (int64_t)value < 0) value = ~value;
   if (width < 64) value &= (UINT64_C(1) << width) - 1;
-  const uint64_t zeros = leading_zeros(value, width);
+  const uint64_t zeros = arithmetic_leading_zeros(value, width);
   iptx_put(run, i, 0, zeros == width ? 0xffffffffu : iptx_has(i, IPTX_W_SHIFTAMT) ? zeros : width - 1 - zeros);
 }
 
 static void do_brev(struct iptx_run *run, const struct iptx_instruction *i) {
-  const unsigned width = iptx_bits(type_of(i));
-  const uint64_t value = iptx_get(run, i, 1, type_of(i));
+  const unsigned width = iptx_bits(arithmetic_type_of(i));
+  const uint64_t value = iptx_get(run, i, 1, arithmetic_type_of(i));
   uint64_t out = 0;
   for (unsigned at = 0; at < width; at++) out |= (value >> at & 1) << (width - 1 - at);
   iptx_put(run, i, 0, out);
 }
 
 static void do_bfe(struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   const unsigned width = iptx_bits(type), from = (unsigned)iptx_get(run, i, 2, IPTX_U32) & 255;
   unsigned length = (unsigned)iptx_get(run, i, 3, IPTX_U32) & 255;
   const uint64_t value = iptx_get(run, i, 1, width == 64 ? IPTX_B64 : IPTX_B32);
@@ -388,7 +388,7 @@ static void do_bfe(struct iptx_run *run, const struct iptx_instruction *i) {
 }
 
 static void do_bfi(struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   const unsigned from = (unsigned)iptx_get(run, i, 3, IPTX_U32) & 255,
                  length = (unsigned)iptx_get(run, i, 4, IPTX_U32) & 255;
   const uint64_t mask =
@@ -402,7 +402,7 @@ static void do_bfi(struct iptx_run *run, const struct iptx_instruction *i) {
 /* mov from a vector joins its parts into a word; mov to a vector splits a word. */
 static void do_mov(struct iptx_run *run, const struct iptx_instruction *i) {
   const struct iptx_argument *to = &i->arguments[0], *from = &i->arguments[1];
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = arithmetic_type_of(i);
   uint64_t bits = iptx_read(run, &from->terms[0], type);
   const unsigned parts = from->count > to->count ? from->count : to->count,
                  width = iptx_bits(type) / (parts ? parts : 1);
@@ -432,7 +432,7 @@ static uint64_t to_integer(const struct iptx_instruction *i, double value, enum 
   return is_signed(to) ? (uint64_t)(int64_t)value : (uint64_t)value;
 }
 
-static bool is_number(enum iptx_type type) {
+static bool arithmetic_is_number(enum iptx_type type) {
   return is_real(type) || iptx_kind(type) == 'x' || iptx_kind(type) == 'y';
 }
 
@@ -455,20 +455,20 @@ static uint64_t directed(const struct iptx_instruction *i, double value, enum ip
 }
 
 static uint64_t convert(const struct iptx_instruction *i, uint64_t bits, enum iptx_type to, enum iptx_type from) {
-  if (is_number(from)) {
+  if (arithmetic_is_number(from)) {
     const double value = whole(iptx_real(bits, from), i);
-    if (!is_number(to)) return to_integer(i, value, to);
+    if (!arithmetic_is_number(to)) return to_integer(i, value, to);
     const bool integral =
         iptx_has(i, IPTX_W_RZI) || iptx_has(i, IPTX_W_RMI) || iptx_has(i, IPTX_W_RPI) || iptx_has(i, IPTX_W_RNI);
     return directed(i, integral ? rounded(i, value) : value, to);
   }
-  if (is_number(to)) return iptx_from_real(is_signed(from) ? (double)(int64_t)bits : (double)bits, to);
+  if (arithmetic_is_number(to)) return iptx_from_real(is_signed(from) ? (double)(int64_t)bits : (double)bits, to);
   return iptx_has(i, IPTX_W_SAT) ? saturated(bits, to, from) : bits;
 }
 
 /* `cvt.rn.f16x2.f32 d, a, b`: a becomes the upper half. */
 static void do_cvt(struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type to = type_of(i), from = i->type_count > 1 ? i->types[1] : to;
+  const enum iptx_type to = arithmetic_type_of(i), from = i->type_count > 1 ? i->types[1] : to;
   const bool packs = i->count == 3;
   const uint64_t bits = iptx_get(run, i, 1, from);
   if (!packs) {
@@ -519,7 +519,7 @@ static bool compares(const struct iptx_run *run, const struct iptx_instruction *
 }
 
 static void do_setp(struct iptx_run *run, const struct iptx_instruction *i) {
-  bool p = compares(run, i, type_of(i)), q = !p;
+  bool p = compares(run, i, arithmetic_type_of(i)), q = !p;
   if (i->count > 3) {
     const bool other = iptx_get(run, i, 3, IPTX_PRED);
     const bool both[] = {p, q};
@@ -531,12 +531,12 @@ static void do_setp(struct iptx_run *run, const struct iptx_instruction *i) {
 }
 
 static void do_set(struct iptx_run *run, const struct iptx_instruction *i) {
-  const bool holds = compares(run, i, i->type_count > 1 ? i->types[1] : type_of(i));
-  iptx_put(run, i, 0, is_real(type_of(i)) ? iptx_from_real(holds, type_of(i)) : holds ? ~UINT64_C(0) : 0);
+  const bool holds = compares(run, i, i->type_count > 1 ? i->types[1] : arithmetic_type_of(i));
+  iptx_put(run, i, 0, is_real(arithmetic_type_of(i)) ? iptx_from_real(holds, arithmetic_type_of(i)) : holds ? ~UINT64_C(0) : 0);
 }
 
 static void do_selp(struct iptx_run *run, const struct iptx_instruction *i) {
-  iptx_put(run, i, 0, iptx_get(run, i, iptx_get(run, i, 3, IPTX_PRED) ? 1 : 2, type_of(i)));
+  iptx_put(run, i, 0, iptx_get(run, i, iptx_get(run, i, 3, IPTX_PRED) ? 1 : 2, arithmetic_type_of(i)));
 }
 
 #define ROW(name, least, most)                                                                                       \

@@ -5,7 +5,7 @@
 #include "inline_ptx.h"
 #include "scheduler.h"
 
-static void at_site(const struct iptx_run *run) {
+static void collective_at_site(const struct iptx_run *run) {
   fibers_async()->site = run->site;
 }
 
@@ -25,12 +25,12 @@ static void bar(struct iptx_run *run, const struct iptx_instruction *i) {
     collective_barrier_at(run->site, CPU_BARRIER_PLAIN, 0);
     return;
   }
-  at_site(run);
+  collective_at_site(run);
   barriers_named(number, threads, waits);
 }
 
 static void barrier_cluster(struct iptx_run *run, const struct iptx_instruction *i) {
-  at_site(run);
+  collective_at_site(run);
   barriers_cluster(iptx_has(i, IPTX_W_ARRIVE) ? CPU_CLUSTER_ARRIVE : CPU_CLUSTER_WAIT);
 }
 
@@ -53,7 +53,7 @@ struct slot {
 #define LANES(lane, mask)                                                                                            \
   for (unsigned left = (mask), lane; left && (lane = (unsigned)__builtin_ctz(left), true); left &= left - 1)
 
-static void exchange(void **slots, unsigned mask) {
+static void collective_exchange(void **slots, unsigned mask) {
   LANES(lane, mask) {
     struct slot *to = slots[lane];
     const struct slot *from = slots[to->source];
@@ -81,7 +81,7 @@ static void shfl(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned mask = (unsigned)iptx_get(run, i, 4, IPTX_U32);
   struct slot slot = {.value = iptx_get(run, i, 1, IPTX_B32)};
   const bool inside = shuffle_source(i, lane_of_current(), by, c, &slot.source);
-  const unsigned came = collective_warp_at(run->site, mask, exchange, &slot);
+  const unsigned came = collective_warp_at(run->site, mask, collective_exchange, &slot);
   if (run->watch && !(came >> slot.source & 1)) run->watch->lane(mask, slot.source);
   iptx_put(run, i, 0, slot.result);
   if (i->arguments[0].count > 1) iptx_write(run, &i->arguments[0].terms[1], inside);
@@ -129,7 +129,7 @@ static void match(struct iptx_run *run, const struct iptx_instruction *i) {
   if (i->arguments[0].count > 1) iptx_write(run, &i->arguments[0].terms[1], all);
 }
 
-static uint64_t joined(const struct iptx_instruction *i, uint64_t a, uint64_t b) {
+static uint64_t collective_joined(const struct iptx_instruction *i, uint64_t a, uint64_t b) {
   const bool is_signed = i->type_count && iptx_kind(i->types[0]) == 's';
   const bool less = is_signed ? (int64_t)a < (int64_t)b : a < b;
   if (iptx_has(i, IPTX_W_ADD)) return a + b;
@@ -141,7 +141,7 @@ static uint64_t joined(const struct iptx_instruction *i, uint64_t a, uint64_t b)
 static void reduce(void **slots, unsigned mask) {
   const struct slot *first = slots[__builtin_ctz(mask)];
   uint64_t all = first->value;
-  LANES(lane, mask & (mask - 1)) all = joined(first->i, all, ((struct slot *)slots[lane])->value);
+  LANES(lane, mask & (mask - 1)) all = collective_joined(first->i, all, ((struct slot *)slots[lane])->value);
   LANES(lane, mask)((struct slot *)slots[lane])->result = all;
 }
 
@@ -188,22 +188,22 @@ static void branch(struct iptx_run *run, const struct iptx_instruction *i) {
   run->at = i->target;
 }
 
-static void leave(struct iptx_run *run, const struct iptx_instruction *i) {
+static void collective_leave(struct iptx_run *run, const struct iptx_instruction *i) {
   (void)i;
   run->at = run->program->count;
 }
 
-static void trap(struct iptx_run *run, const struct iptx_instruction *i) {
+static void collective_trap(struct iptx_run *run, const struct iptx_instruction *i) {
   (void)i;
   iptx_end(run, "trap; was executed");
 }
 
-static void nothing(struct iptx_run *run, const struct iptx_instruction *i) {
+static void collective_nothing(struct iptx_run *run, const struct iptx_instruction *i) {
   (void)run, (void)i;
 }
 
 const struct iptx_operation iptx_control[] = {
-    {"bra", IPTX_W_COUNT, 0, 0, branch},         {"ret", IPTX_W_COUNT, 0, 0, leave},
-    {"trap", IPTX_W_COUNT, 0, 0, trap},          {"brkpt", IPTX_W_COUNT, 0, 0, trap},
-    {"nanosleep", IPTX_W_COUNT, 1, 1, nothing},  {"pmevent", IPTX_W_COUNT, 1, 1, nothing},
-    {"setmaxnreg", IPTX_W_COUNT, 1, 1, nothing}, {NULL, IPTX_W_COUNT, 0, 0, NULL}};
+    {"bra", IPTX_W_COUNT, 0, 0, branch},         {"ret", IPTX_W_COUNT, 0, 0, collective_leave},
+    {"trap", IPTX_W_COUNT, 0, 0, collective_trap},          {"brkpt", IPTX_W_COUNT, 0, 0, collective_trap},
+    {"nanosleep", IPTX_W_COUNT, 1, 1, collective_nothing},  {"pmevent", IPTX_W_COUNT, 1, 1, collective_nothing},
+    {"setmaxnreg", IPTX_W_COUNT, 1, 1, collective_nothing}, {NULL, IPTX_W_COUNT, 0, 0, NULL}};

@@ -28,7 +28,7 @@ struct shape {
   enum iptx_type a, b, sum, result;
 };
 
-static struct shape shape_of(const struct iptx_instruction *i) {
+static struct shape matrix_shape_of(const struct iptx_instruction *i) {
   struct shape s = {.halves = iptx_has(i, IPTX_W_M8N8K4) || iptx_has(i, IPTX_W_M8N8K16) ? 1 : 2,
                     .a_registers = i->arguments[1].count,
                     .b_registers = i->arguments[2].count,
@@ -41,7 +41,7 @@ static struct shape shape_of(const struct iptx_instruction *i) {
   return s;
 }
 
-static bool is_whole(const struct shape *s) {
+static bool matrix_is_whole(const struct shape *s) {
   return iptx_kind(s->sum) == 's';
 }
 
@@ -60,7 +60,7 @@ struct matrices {
   double a[ROWS][DEPTH], b[DEPTH][COLUMNS];
 };
 
-static void place(struct matrices *m, const struct shape *s, const struct member *own, unsigned lane) {
+static void matrix_place(struct matrices *m, const struct shape *s, const struct member *own, unsigned lane) {
   for (unsigned r = 0; r < s->a_registers; r++)
     for (unsigned e = 0; e < s->elements; e++)
       m->a[lane / 4 + r % s->halves * 8][(lane % 4 + 4 * (r / s->halves)) * s->elements + e] =
@@ -80,14 +80,14 @@ static void multiply_lane(const struct matrices *m, const struct shape *s, struc
   }
 }
 
-static void multiply(void **slots, unsigned mask) {
+static void matrix_multiply(void **slots, unsigned mask) {
   struct matrices m;
   (void)mask;
   memset(&m, 0, sizeof m);
   const struct member *first = slots[__builtin_ctz(mask)];
-  const struct shape s = shape_of(first->i);
+  const struct shape s = matrix_shape_of(first->i);
   for (unsigned lane = 0; lane < LANES; lane++)
-    if (slots[lane]) place(&m, &s, slots[lane], lane);
+    if (slots[lane]) matrix_place(&m, &s, slots[lane], lane);
   for (unsigned lane = 0; lane < LANES; lane++)
     if (slots[lane]) multiply_lane(&m, &s, slots[lane], lane);
 }
@@ -101,15 +101,15 @@ static void take_sums(const struct iptx_run *run, const struct shape *s, const s
                                     s->sum == IPTX_F64 ? IPTX_B64
                                     : packed           ? IPTX_B32
                                                        : s->sum);
-    own->sums[r] = is_whole(s) ? 0 : iptx_real(packed ? bits >> 16 * (r % 2) : bits, s->sum);
-    own->whole[r] = is_whole(s) ? (int64_t)bits : 0;
+    own->sums[r] = matrix_is_whole(s) ? 0 : iptx_real(packed ? bits >> 16 * (r % 2) : bits, s->sum);
+    own->whole[r] = matrix_is_whole(s) ? (int64_t)bits : 0;
   }
 }
 
 static void give_sums(struct iptx_run *run, const struct shape *s, const struct iptx_argument *to,
                       const struct member *own) {
   for (unsigned r = 0; r < 2 * s->halves; r++) {
-    const uint64_t bits = is_whole(s) ? (uint32_t)own->whole[r] : iptx_from_real(own->sums[r], s->result);
+    const uint64_t bits = matrix_is_whole(s) ? (uint32_t)own->whole[r] : iptx_from_real(own->sums[r], s->result);
     if (s->result != IPTX_F16) {
       iptx_write(run, &to->terms[r], bits);
     } else if (r % 2) {
@@ -121,7 +121,7 @@ static void give_sums(struct iptx_run *run, const struct shape *s, const struct 
 static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
   struct member own = {.i = i};
   if (i->type_count != 4) iptx_trap(run, "an mma of other than four types");
-  const struct shape s = shape_of(i);
+  const struct shape s = matrix_shape_of(i);
   const unsigned sums = s.sum == IPTX_F16 ? s.halves : 2 * s.halves;
   const bool fits =
       i->arguments[0].count >= (s.result == IPTX_F16 ? s.halves : 2 * s.halves) && i->arguments[3].count >= sums;
@@ -130,7 +130,7 @@ static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
   for (unsigned r = 0; r < s.a_registers; r++) own.a[r] = iptx_read(run, &i->arguments[1].terms[r], IPTX_B64);
   for (unsigned r = 0; r < s.b_registers; r++) own.b[r] = iptx_read(run, &i->arguments[2].terms[r], IPTX_B64);
   take_sums(run, &s, &i->arguments[3], &own);
-  const unsigned came = collective_warp_at(run->site, all_lanes, multiply, &own);
+  const unsigned came = collective_warp_at(run->site, all_lanes, matrix_multiply, &own);
   if (run->watch && ~came) run->watch->lane(all_lanes, (unsigned)__builtin_ctz(~came));
   give_sums(run, &s, &i->arguments[0], &own);
 }

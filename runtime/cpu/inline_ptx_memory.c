@@ -24,24 +24,24 @@ void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i,
   return (void *)(uintptr_t)at;
 }
 
-static void check_alignment(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind) {
+static void memory_check_alignment(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind) {
   if ((uintptr_t)at % bytes == 0) return;
   if (run->watch) run->watch->misaligned("inline PTX", at, bytes, kind, run->site);
   iptx_trap(run, "misaligned access of inline PTX");
 }
 
-static enum iptx_type type_of(const struct iptx_instruction *i) {
+static enum iptx_type memory_type_of(const struct iptx_instruction *i) {
   return i->type_count ? i->types[i->type_count - 1] : IPTX_B32;
 }
 
-static size_t bytes_of(enum iptx_type type) {
+static size_t memory_bytes_of(enum iptx_type type) {
   return iptx_bits(type) / 8;
 }
 
 /* ---- Loads and stores ---- */
 
 /* Strong accesses bypass caches, like volatile ones; a release or acquire is also a fence. */
-static unsigned access_kind(const struct iptx_instruction *i) {
+static unsigned memory_access_kind(const struct iptx_instruction *i) {
   static const enum iptx_word strong[] = {IPTX_W_VOLATILE, IPTX_W_RELAXED, IPTX_W_ACQUIRE,
                                           IPTX_W_RELEASE,  IPTX_W_CG,      IPTX_W_CV};
   for (size_t word = 0; word < sizeof strong / sizeof *strong; word++)
@@ -49,17 +49,17 @@ static unsigned access_kind(const struct iptx_instruction *i) {
   return 0;
 }
 
-static void fence(const struct iptx_run *run, const struct iptx_instruction *i) {
+static void memory_fence(const struct iptx_run *run, const struct iptx_instruction *i) {
   if (run->watch) run->watch->fence(!iptx_has(i, IPTX_W_CTA));
 }
 
-static void load(struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
-  const size_t bytes = bytes_of(type);
+static void memory_load(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = memory_type_of(i);
+  const size_t bytes = memory_bytes_of(type);
   const struct iptx_argument *to = &i->arguments[0];
   const char *at = iptx_address(run, i, 1);
-  check_alignment(run, at, bytes * to->count, 0);
-  iptx_note(run, at, bytes * to->count, access_kind(i));
+  memory_check_alignment(run, at, bytes * to->count, 0);
+  iptx_note(run, at, bytes * to->count, memory_access_kind(i));
   for (unsigned part = 0; part < to->count; part++) {
     uint64_t bits = 0;
     memcpy(&bits, at + part * bytes, bytes);
@@ -67,17 +67,17 @@ static void load(struct iptx_run *run, const struct iptx_instruction *i) {
       bits = (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
     iptx_write(run, &to->terms[part], bits);
   }
-  if (iptx_has(i, IPTX_W_ACQUIRE)) fence(run, i);
+  if (iptx_has(i, IPTX_W_ACQUIRE)) memory_fence(run, i);
 }
 
-static void store(struct iptx_run *run, const struct iptx_instruction *i) {
-  const enum iptx_type type = type_of(i);
-  const size_t bytes = bytes_of(type);
+static void memory_store(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = memory_type_of(i);
+  const size_t bytes = memory_bytes_of(type);
   const struct iptx_argument *from = &i->arguments[1];
   char *at = iptx_address(run, i, 0);
-  if (iptx_has(i, IPTX_W_RELEASE)) fence(run, i);
-  check_alignment(run, at, bytes * from->count, CPU_WRITE);
-  iptx_note(run, at, bytes * from->count, CPU_WRITE | access_kind(i));
+  if (iptx_has(i, IPTX_W_RELEASE)) memory_fence(run, i);
+  memory_check_alignment(run, at, bytes * from->count, CPU_WRITE);
+  iptx_note(run, at, bytes * from->count, CPU_WRITE | memory_access_kind(i));
   for (unsigned part = 0; part < from->count; part++) {
     const uint64_t bits = iptx_read(run, &from->terms[part], type);
     memcpy(at + part * bytes, &bits, bytes);
@@ -108,36 +108,36 @@ static uint64_t combined(const struct iptx_instruction *i, uint64_t old, uint64_
 
 static uint64_t load_typed(const char *at, enum iptx_type type) {
   uint64_t bits = 0;
-  memcpy(&bits, at, bytes_of(type));
+  memcpy(&bits, at, memory_bytes_of(type));
   const unsigned width = iptx_bits(type);
   return iptx_kind(type) == 's' && width < 64 ? (uint64_t)((int64_t)(bits << (64 - width)) >> (64 - width)) : bits;
 }
 
 /* Performs the operation on one element; returns the old value. */
-static uint64_t exchange(const struct iptx_run *run, const struct iptx_instruction *i, char *at, unsigned first,
+static uint64_t memory_exchange(const struct iptx_run *run, const struct iptx_instruction *i, char *at, unsigned first,
                          unsigned part) {
-  const enum iptx_type type = type_of(i);
+  const enum iptx_type type = memory_type_of(i);
   const uint64_t old = load_typed(at, type), value = iptx_read(run, &i->arguments[first].terms[part], type);
   uint64_t out = combined(i, old, value, type);
   if (iptx_has(i, IPTX_W_CAS)) out = old == value ? iptx_get(run, i, first + 1, type) : old;
-  memcpy(at, &out, bytes_of(type));
+  memcpy(at, &out, memory_bytes_of(type));
   return old;
 }
 
 static void exchange_all(struct iptx_run *run, const struct iptx_instruction *i, unsigned address) {
-  const size_t bytes = bytes_of(type_of(i));
+  const size_t bytes = memory_bytes_of(memory_type_of(i));
   const struct iptx_argument *values = &i->arguments[address + 1];
   char *at = iptx_address(run, i, address);
   const bool orders = iptx_has(i, IPTX_W_RELEASE) || iptx_has(i, IPTX_W_ACQ_REL);
   const bool ordered = iptx_has(i, IPTX_W_ACQUIRE) || iptx_has(i, IPTX_W_ACQ_REL);
-  if (orders) fence(run, i);
-  check_alignment(run, at, bytes * values->count, CPU_WRITE);
+  if (orders) memory_fence(run, i);
+  memory_check_alignment(run, at, bytes * values->count, CPU_WRITE);
   iptx_note(run, at, bytes * values->count, CPU_WRITE | CPU_ATOMIC | (iptx_has(i, IPTX_W_EXCH) ? CPU_REPLACES : 0));
   for (unsigned part = 0; part < values->count; part++) {
-    const uint64_t old = exchange(run, i, at + part * bytes, address + 1, part);
+    const uint64_t old = memory_exchange(run, i, at + part * bytes, address + 1, part);
     if (address) iptx_write(run, &i->arguments[0].terms[part], old);
   }
-  if (ordered) fence(run, i);
+  if (ordered) memory_fence(run, i);
 }
 
 static void atom(struct iptx_run *run, const struct iptx_instruction *i) {
@@ -175,7 +175,7 @@ static void do_fence(struct iptx_run *run, const struct iptx_instruction *i) {
   else if (iptx_has(i, IPTX_W_PROXY))
     barriers_fence(CPU_FENCE_PROXY);
   else
-    fence(run, i);
+    memory_fence(run, i);
 }
 
 static void griddepcontrol(struct iptx_run *run, const struct iptx_instruction *i) {
@@ -183,7 +183,7 @@ static void griddepcontrol(struct iptx_run *run, const struct iptx_instruction *
   if (iptx_has(i, IPTX_W_WAIT)) barriers_fence(CPU_FENCE_LAUNCH);
 }
 
-static void nothing(struct iptx_run *run, const struct iptx_instruction *i) {
+static void memory_nothing(struct iptx_run *run, const struct iptx_instruction *i) {
   (void)run, (void)i;
 }
 
@@ -195,7 +195,7 @@ static void createpolicy(struct iptx_run *run, const struct iptx_instruction *i)
 
 /* cp.async [shared], [global], bytes{, bytes that are read}; an ignore-src predicate is not
    supported. */
-static void copy(struct iptx_run *run, const struct iptx_instruction *i) {
+static void memory_copy(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned bytes = (unsigned)iptx_get(run, i, 2, IPTX_U32);
   const bool part = i->count > 3 && !iptx_has(i, IPTX_W_HINT);
   unsigned from_bytes = part ? (unsigned)iptx_get(run, i, 3, IPTX_U32) : bytes;
@@ -205,14 +205,14 @@ static void copy(struct iptx_run *run, const struct iptx_instruction *i) {
                                .from = (const void *)(uintptr_t)base_of(run, i, 1),
                                .bytes = bytes,
                                .from_bytes = from_bytes};
-  check_alignment(run, all.to, bytes, CPU_WRITE);
-  if (from_bytes) check_alignment(run, all.from, bytes, 0);
+  memory_check_alignment(run, all.to, bytes, CPU_WRITE);
+  if (from_bytes) memory_check_alignment(run, all.from, bytes, 0);
   if (from_bytes) iptx_note(run, all.from, from_bytes, CPU_ASYNC);
   iptx_note(run, all.to, bytes, CPU_WRITE | CPU_ASYNC);
   thread_copies_add(&all);
 }
 
-static void finish(const struct iptx_run *run, unsigned newest) {
+static void memory_finish(const struct iptx_run *run, unsigned newest) {
   struct cpu_copy done;
   while (thread_copies_next(newest, &done)) {
     if (run->watch) run->watch->arrived(done.to, done.bytes, run->site);
@@ -222,12 +222,12 @@ static void finish(const struct iptx_run *run, unsigned newest) {
 }
 
 static void copy_wait(struct iptx_run *run, const struct iptx_instruction *i) {
-  finish(run, (unsigned)iptx_get(run, i, 0, IPTX_U32));
+  memory_finish(run, (unsigned)iptx_get(run, i, 0, IPTX_U32));
 }
 
 static void copy_wait_all(struct iptx_run *run, const struct iptx_instruction *i) {
   (void)i;
-  finish(run, CPU_COPY_ALL);
+  memory_finish(run, CPU_COPY_ALL);
 }
 
 static void copy_commit(struct iptx_run *run, const struct iptx_instruction *i) {
@@ -237,13 +237,13 @@ static void copy_commit(struct iptx_run *run, const struct iptx_instruction *i) 
 
 /* ---- mbarriers ---- */
 
-static void at_site(const struct iptx_run *run) {
+static void memory_at_site(const struct iptx_run *run) {
   fibers_async()->site = run->site;
 }
 
 static void mbarrier_start(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned arrivals = (unsigned)iptx_get(run, i, 1, IPTX_U32), at = iptx_shared(run, i, 0);
-  at_site(run);
+  memory_at_site(run);
   mbarrier_init(at, arrivals);
 }
 
@@ -256,14 +256,14 @@ static void mbarrier_come(struct iptx_run *run, const struct iptx_instruction *i
   const unsigned rank = at >> ASYNC_BLOCK_SHIFT;
   if (address && !rank) iptx_put(run, i, 0, mbarrier_phase(at));
   for (unsigned time = 0; time < times; time++) {
-    at_site(run);
+    memory_at_site(run);
     mbarrier_arrive(at, bytes ? number : 0);
   }
 }
 
 static void mbarrier_more(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned at = iptx_shared(run, i, 0);
-  at_site(run);
+  memory_at_site(run);
   mbarrier_expect(at, (unsigned)iptx_get(run, i, 1, IPTX_U32));
 }
 
@@ -271,7 +271,7 @@ static void mbarrier_more(struct iptx_run *run, const struct iptx_instruction *i
 static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *i) {
   const uint64_t state = iptx_get(run, i, 2, IPTX_B64);
   const unsigned at = iptx_shared(run, i, 1);
-  at_site(run);
+  memory_at_site(run);
   mbarrier_wait(at, (unsigned)state & 1);
   iptx_put(run, i, 0, 1);
 }
@@ -279,8 +279,8 @@ static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *
 /* The thread's copies are counted when they have arrived: they are made now, before the arrival. */
 static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned at = iptx_shared(run, i, 0);
-  finish(run, CPU_COPY_ALL);
-  at_site(run);
+  memory_finish(run, CPU_COPY_ALL);
+  memory_at_site(run);
   if (iptx_has(i, IPTX_W_NOINC)) mbarrier_arrive(at, 0);
 }
 
@@ -290,7 +290,7 @@ static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) 
 static void bulk(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool loads = i->count >= 4 && i->arguments[3].address;
   const unsigned bytes = (unsigned)iptx_get(run, i, 2, IPTX_U32);
-  at_site(run);
+  memory_at_site(run);
   if (loads)
     copies_bulk_load(iptx_shared(run, i, 0), (const void *)(uintptr_t)base_of(run, i, 1), bytes,
                      iptx_shared(run, i, 3));
@@ -312,7 +312,7 @@ static void bulk_tensor(struct iptx_run *run, const struct iptx_instruction *i) 
   coordinates(run, &i->arguments[map], at);
   const void *tensor = (const void *)(uintptr_t)base_of(run, i, map);
   const unsigned blocks = several ? (unsigned)iptx_get(run, i, 3, IPTX_U16) : 0;
-  at_site(run);
+  memory_at_site(run);
   if (stores)
     copies_tensor_store(tensor, iptx_shared(run, i, 1), at);
   else
@@ -344,13 +344,13 @@ static void cp(struct iptx_run *run, const struct iptx_instruction *i) {
   else if (iptx_has(i, IPTX_W_BULK))
     bulk(run, i);
   else
-    copy(run, i);
+    memory_copy(run, i);
 }
 
 #define ANY IPTX_W_COUNT
-const struct iptx_operation iptx_memory[] = {{"ld", ANY, 2, 3, load},
-                                             {"ldu", ANY, 2, 2, load},
-                                             {"st", ANY, 2, 3, store},
+const struct iptx_operation iptx_memory[] = {{"ld", ANY, 2, 3, memory_load},
+                                             {"ldu", ANY, 2, 2, memory_load},
+                                             {"st", ANY, 2, 3, memory_store},
                                              {"atom", ANY, 3, 4, atom},
                                              {"red", IPTX_W_ASYNC, 99, 99, NULL},
                                              {"red", ANY, 2, 3, red},
@@ -359,14 +359,14 @@ const struct iptx_operation iptx_memory[] = {{"ld", ANY, 2, 3, load},
                                              {"fence", ANY, 0, 2, do_fence},
                                              {"membar", ANY, 0, 0, do_fence},
                                              {"griddepcontrol", ANY, 0, 0, griddepcontrol},
-                                             {"prefetch", ANY, 1, 1, nothing},
-                                             {"prefetchu", ANY, 1, 1, nothing},
-                                             {"discard", ANY, 1, 2, nothing},
-                                             {"applypriority", ANY, 1, 2, nothing},
+                                             {"prefetch", ANY, 1, 1, memory_nothing},
+                                             {"prefetchu", ANY, 1, 1, memory_nothing},
+                                             {"discard", ANY, 1, 2, memory_nothing},
+                                             {"applypriority", ANY, 1, 2, memory_nothing},
                                              {"createpolicy", ANY, 1, 4, createpolicy},
                                              {"cp", IPTX_W_ASYNC, 0, 5, cp},
                                              {"mbarrier", IPTX_W_INIT, 2, 2, mbarrier_start},
-                                             {"mbarrier", IPTX_W_INVAL, 1, 1, nothing},
+                                             {"mbarrier", IPTX_W_INVAL, 1, 1, memory_nothing},
                                              {"mbarrier", IPTX_W_ARRIVE, 1, 3, mbarrier_come},
                                              {"mbarrier", IPTX_W_EXPECT_TX, 2, 2, mbarrier_more},
                                              {"mbarrier", IPTX_W_TRY_WAIT, 3, 4, mbarrier_until},

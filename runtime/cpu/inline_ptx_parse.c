@@ -39,13 +39,13 @@ static bool is_name(char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-static void fail(struct reader *r, const char *what, const char *name, size_t length) {
+static void parse_fail(struct reader *r, const char *what, const char *name, size_t length) {
   if (!r->failed)
     snprintf(r->wrong, r->size, "%s '%.*s'", what, (int)(length < 2 * NAME_MOST ? length : 2 * NAME_MOST), name);
   r->failed = true;
 }
 
-static void skip(struct reader *r) {
+static void parse_skip(struct reader *r) {
   for (;;) {
     r->at += strspn(r->at, " \t\r\n\f\v");
     if (r->at[0] == '/' && r->at[1] == '/')
@@ -58,20 +58,20 @@ static void skip(struct reader *r) {
   }
 }
 
-static bool take(struct reader *r, char c) {
-  skip(r);
+static bool parse_take(struct reader *r, char c) {
+  parse_skip(r);
   if (*r->at != c) return false;
   r->at++;
   return true;
 }
 
-static size_t name_length(const char *at) {
+static size_t parse_name_length(const char *at) {
   size_t length = *at == '%';
   while (is_name(at[length])) length++;
   return length;
 }
 
-static bool is_word(const char *at, size_t length, const char *word) {
+static bool parse_is_word(const char *at, size_t length, const char *word) {
   if (strlen(word) != length) return false;
   for (size_t i = 0; i < length; i++)
     if (toupper((unsigned char)at[i]) != word[i]) return false;
@@ -86,7 +86,7 @@ static int find_register(const struct reader *r, const char *name, size_t length
   return -1;
 }
 
-static void read_number(struct reader *r, struct iptx_term *term) {
+static void parse_read_number(struct reader *r, struct iptx_term *term) {
   char *end;
   const char *at = r->at;
   if (at[0] == '0' && strchr("fFdD", at[1]) && at[1]) {
@@ -111,7 +111,7 @@ static void read_number(struct reader *r, struct iptx_term *term) {
     }
     if (*end == 'U' || *end == 'u') end++;
   }
-  if (end == at) fail(r, "the number", at, strcspn(at, " ,;]}"));
+  if (end == at) parse_fail(r, "the number", at, strcspn(at, " ,;]}"));
   r->at = end;
 }
 
@@ -171,9 +171,9 @@ static bool read_special(struct reader *r, const char *name, struct iptx_term *t
 /* %0 is an operand, %%laneid or %laneid a special register, anything else a declared register. */
 static void read_term(struct reader *r, struct iptx_term *term) {
   *term = (struct iptx_term){.kind = IPTX_NOTHING};
-  skip(r);
-  if (take(r, '!')) term->negated = true;
-  skip(r);
+  parse_skip(r);
+  if (parse_take(r, '!')) term->negated = true;
+  parse_skip(r);
   const char *begin = r->at;
   if (begin[0] == '%' && isdigit((unsigned char)begin[1])) {
     term->kind = IPTX_OPERAND;
@@ -181,19 +181,19 @@ static void read_term(struct reader *r, struct iptx_term *term) {
     return;
   }
   if (isdigit((unsigned char)*begin) || *begin == '-') {
-    read_number(r, term);
+    parse_read_number(r, term);
     return;
   }
   while (*r->at == '%') r->at++;
   const char *name = r->at;
-  const size_t length = name_length(name);
+  const size_t length = parse_name_length(name);
   r->at += length;
   const int found = find_register(r, name, length);
   if (found >= 0) {
     term->kind = IPTX_REGISTER;
     term->index = (uint16_t)found;
   } else if (!read_special(r, name, term) && !(length == 1 && *name == '_')) {
-    fail(r, "the register", name, length ? length : 1);
+    parse_fail(r, "the register", name, length ? length : 1);
   }
 }
 
@@ -210,7 +210,7 @@ static bool add_to_list(struct reader *r, struct iptx_argument *argument) {
 static void add_term(struct reader *r, struct iptx_argument *argument) {
   if (argument->count >= IPTX_TERMS && add_to_list(r, argument)) return;
   if (argument->count >= IPTX_TERMS) {
-    fail(r, "a vector of more than 8 parts at", r->at, 8);
+    parse_fail(r, "a vector of more than 8 parts at", r->at, 8);
     return;
   }
   read_term(r, &argument->terms[argument->count++]);
@@ -218,14 +218,14 @@ static void add_term(struct reader *r, struct iptx_argument *argument) {
 
 static void read_vector(struct reader *r, struct iptx_argument *argument) {
   do add_term(r, argument);
-  while (!r->failed && take(r, ','));
-  if (!take(r, '}')) fail(r, "a vector without end at", r->at, 8);
+  while (!r->failed && parse_take(r, ','));
+  if (!parse_take(r, '}')) parse_fail(r, "a vector without end at", r->at, 8);
 }
 
-static void read_address(struct reader *r, struct iptx_argument *argument) {
+static void parse_read_address(struct reader *r, struct iptx_argument *argument) {
   argument->address = true;
   add_term(r, argument);
-  while (!r->failed && take(r, '+')) {
+  while (!r->failed && parse_take(r, '+')) {
     struct iptx_term offset;
     read_term(r, &offset);
     if (offset.kind == IPTX_IMMEDIATE)
@@ -235,44 +235,44 @@ static void read_address(struct reader *r, struct iptx_argument *argument) {
       argument->terms[IPTX_TERMS - 1].negated = true;
     }
   }
-  if (take(r, ',')) {
-    if (take(r, '{'))
+  if (parse_take(r, ',')) {
+    if (parse_take(r, '{'))
       read_vector(r, argument);
     else
       add_term(r, argument);
   }
-  if (!take(r, ']')) fail(r, "an address without end at", r->at, 8);
+  if (!parse_take(r, ']')) parse_fail(r, "an address without end at", r->at, 8);
 }
 
-static void read_argument(struct reader *r, struct iptx_argument *argument) {
-  if (take(r, '{'))
+static void parse_read_argument(struct reader *r, struct iptx_argument *argument) {
+  if (parse_take(r, '{'))
     read_vector(r, argument);
-  else if (take(r, '['))
-    read_address(r, argument);
+  else if (parse_take(r, '['))
+    parse_read_address(r, argument);
   else
     add_term(r, argument);
 }
 
 /* Reads `p | q` as two results, the second after the first. */
-static void read_arguments(struct reader *r, struct iptx_instruction *i) {
-  skip(r);
+static void parse_read_arguments(struct reader *r, struct iptx_instruction *i) {
+  parse_skip(r);
   if (*r->at == ';') return;
   do {
     if (i->count == IPTX_ARGUMENTS) {
-      fail(r, "more than 8 arguments at", r->at, 8);
+      parse_fail(r, "more than 8 arguments at", r->at, 8);
       return;
     }
     struct iptx_argument *argument = &i->arguments[i->count++];
-    read_argument(r, argument);
-    if (take(r, '|')) add_term(r, argument);
-  } while (!r->failed && take(r, ','));
+    parse_read_argument(r, argument);
+    if (parse_take(r, '|')) add_term(r, argument);
+  } while (!r->failed && parse_take(r, ','));
 }
 
 /* ---- Instructions ---- */
 
-static bool add_type(struct iptx_instruction *i, const char *at, size_t length) {
+static bool parse_add_type(struct iptx_instruction *i, const char *at, size_t length) {
   for (size_t type = 1; type < sizeof types / sizeof *types; type++) {
-    if (!is_word(at, length, types[type])) continue;
+    if (!parse_is_word(at, length, types[type])) continue;
     if (i->type_count < IPTX_INSTRUCTION_TYPES) i->types[i->type_count++] = (unsigned char)type;
     return true;
   }
@@ -287,11 +287,11 @@ static bool add_shape(struct iptx_instruction *i, const char *at, size_t length)
   return true;
 }
 
-static bool add_word(struct iptx_instruction *i, const char *at, size_t length) {
+static bool parse_add_word(struct iptx_instruction *i, const char *at, size_t length) {
   char dimension[3] = {'D', at[0], 0};
   if (length == 2 && at[1] == 'd') at = dimension; /* 2d */
   for (size_t word = 0; word < IPTX_W_COUNT; word++) {
-    if (!is_word(at, length, words[word])) continue;
+    if (!parse_is_word(at, length, words[word])) continue;
     i->words[word / 64] |= UINT64_C(1) << word % 64;
     return true;
   }
@@ -311,14 +311,14 @@ static void read_words(struct reader *r, struct iptx_instruction *i, const char 
     while (is_name(*r->at)) r->at++;
     size_t length = (size_t)(r->at - at);
     const bool hint = is_hint(at);
-    if (length && !hint && !add_type(i, at, length) && !add_word(i, at, length) && !add_shape(i, at, length))
-      fail(r, "the instruction", name, whole);
+    if (length && !hint && !parse_add_type(i, at, length) && !parse_add_word(i, at, length) && !add_shape(i, at, length))
+      parse_fail(r, "the instruction", name, whole);
     while (!strncmp(r->at, "::", 2)) {
       at = r->at += 2;
       while (is_name(*r->at)) r->at++;
       length = (size_t)(r->at - at);
-      if (!hint && !is_hint(at) && !add_type(i, at, length) && !add_word(i, at, length))
-        fail(r, "the instruction", name, whole);
+      if (!hint && !is_hint(at) && !parse_add_type(i, at, length) && !parse_add_word(i, at, length))
+        parse_fail(r, "the instruction", name, whole);
     }
   }
   i->vector = iptx_has(i, IPTX_W_V2) ? 2 : iptx_has(i, IPTX_W_V4) ? 4 : iptx_has(i, IPTX_W_V8) ? 8 : 1;
@@ -341,7 +341,7 @@ static struct iptx_instruction *add_instruction(struct reader *r) {
   const bool full = r->program->count == INSTRUCTIONS_MOST;
   if (!full) grown = array_grow(r->program->instructions, r->program->count, sizeof *grown);
   if (!grown) {
-    fail(r, full ? "inline PTX of more than 4096 instructions at" : "no memory for", r->at, 8);
+    parse_fail(r, full ? "inline PTX of more than 4096 instructions at" : "no memory for", r->at, 8);
     return NULL;
   }
   r->program->instructions = grown;
@@ -351,18 +351,18 @@ static struct iptx_instruction *add_instruction(struct reader *r) {
 }
 
 static void read_label(struct reader *r, struct iptx_instruction *i) {
-  skip(r);
+  parse_skip(r);
   while (*r->at == '%') r->at++; /* %= makes a label unique, and has no effect here */
   i->label = r->at;
   while (is_name(*r->at) || *r->at == '%' || *r->at == '=') r->at++;
   i->label_length = (size_t)(r->at - i->label);
 }
 
-static void read_instruction(struct reader *r, struct iptx_instruction *i) {
-  if (take(r, '@')) read_term(r, &i->guard);
-  skip(r);
+static void parse_read_instruction(struct reader *r, struct iptx_instruction *i) {
+  if (parse_take(r, '@')) read_term(r, &i->guard);
+  parse_skip(r);
   const char *name = r->at;
-  const size_t length = name_length(name), whole = strcspn(name, " \t\n;");
+  const size_t length = parse_name_length(name), whole = strcspn(name, " \t\n;");
   r->at += length;
   r->wgmma = length == 5 && !strncmp(name, "wgmma", 5);
   read_words(r, i, name, whole);
@@ -370,21 +370,21 @@ static void read_instruction(struct reader *r, struct iptx_instruction *i) {
   if (branch)
     read_label(r, i);
   else if (!r->failed)
-    read_arguments(r, i);
-  if (!r->failed && !take(r, ';') && *r->at && *r->at != '}') fail(r, "the instruction", name, whole);
+    parse_read_arguments(r, i);
+  if (!r->failed && !parse_take(r, ';') && *r->at && *r->at != '}') parse_fail(r, "the instruction", name, whole);
   if (r->failed) return;
   const struct iptx_operation *operation = find_operation(i, name, length);
   if (!operation)
-    fail(r, "the instruction", name, whole);
+    parse_fail(r, "the instruction", name, whole);
   else
     i->perform = operation->perform;
 }
 
 /* Reads `.reg .pred p, q;` or `.reg .b32 r<4>;`. */
-static void declare(struct reader *r, const char *name, size_t length) {
+static void parse_declare(struct reader *r, const char *name, size_t length) {
   if (find_register(r, name, length) >= 0) return;
   if (r->program->registers == IPTX_REGISTERS || !length || length >= NAME_MOST) {
-    fail(r, "the declaration of", name, length);
+    parse_fail(r, "the declaration of", name, length);
     return;
   }
   memcpy(r->names[r->program->registers], name, length);
@@ -396,32 +396,32 @@ static void declare_several(struct reader *r, const char *name, size_t length) {
   for (unsigned long i = 0; i < count && !r->failed; i++) {
     char numbered[NAME_MOST];
     const int written = snprintf(numbered, sizeof numbered, "%.*s%lu", (int)length, name, i);
-    declare(r, numbered, written > 0 ? (size_t)written : 0);
+    parse_declare(r, numbered, written > 0 ? (size_t)written : 0);
   }
-  take(r, '>');
+  parse_take(r, '>');
 }
 
 static void read_declaration(struct reader *r) {
   const char *begin = r->at;
   r->at += strlen(".reg");
-  skip(r);
+  parse_skip(r);
   if (*r->at != '.') {
-    fail(r, "the declaration", begin, strcspn(begin, ";"));
+    parse_fail(r, "the declaration", begin, strcspn(begin, ";"));
     return;
   }
   for (r->at++; is_name(*r->at); r->at++) continue;
   do {
-    skip(r);
+    parse_skip(r);
     while (*r->at == '%') r->at++;
     const char *name = r->at;
-    const size_t length = name_length(name);
+    const size_t length = parse_name_length(name);
     r->at += length;
-    if (take(r, '<'))
+    if (parse_take(r, '<'))
       declare_several(r, name, length);
     else
-      declare(r, name, length);
-  } while (!r->failed && take(r, ','));
-  take(r, ';');
+      parse_declare(r, name, length);
+  } while (!r->failed && parse_take(r, ','));
+  parse_take(r, ';');
 }
 
 /* A label becomes an instruction without an effect, so that its place is that of the next
@@ -440,22 +440,22 @@ static bool read_definition(struct reader *r) {
   return true;
 }
 
-static void read_statement(struct reader *r) {
+static void parse_read_statement(struct reader *r) {
   if (!strncmp(r->at, ".reg", 4) && !is_name(r->at[4]))
     read_declaration(r);
   else if (*r->at == '{' || *r->at == '}' || *r->at == ';')
     r->at++;
   else if (*r->at == '.')
-    fail(r, "the directive", r->at, strcspn(r->at, " ;"));
+    parse_fail(r, "the directive", r->at, strcspn(r->at, " ;"));
   else if (!read_definition(r)) {
     struct iptx_instruction *i = add_instruction(r);
-    if (i) read_instruction(r, i);
+    if (i) parse_read_instruction(r, i);
   }
 }
 
 /* A branch goes to the definition of its label; if a block was pasted twice, to the next
    definition. */
-static void resolve(struct reader *r) {
+static void parse_resolve(struct reader *r) {
   struct iptx_program *p = r->program;
   for (size_t i = 0; i < p->count && !r->failed; i++) {
     struct iptx_instruction *branch = &p->instructions[i];
@@ -467,7 +467,7 @@ static void resolve(struct reader *r) {
               !strncmp(mark->label, branch->label, branch->label_length);
       if (found) branch->target = (uint16_t)j;
     }
-    if (!found) fail(r, "the label", branch->label, branch->label_length);
+    if (!found) parse_fail(r, "the label", branch->label, branch->label_length);
   }
 }
 
@@ -482,8 +482,8 @@ struct iptx_program *iptx_parse(const char *text, char *wrong, size_t size) {
     return NULL;
   }
   *r = (struct reader){.at = program->text, .program = program, .wrong = wrong, .size = size};
-  for (skip(r); *r->at && !r->failed; skip(r)) read_statement(r);
-  if (!r->failed) resolve(r);
+  for (parse_skip(r); *r->at && !r->failed; parse_skip(r)) parse_read_statement(r);
+  if (!r->failed) parse_resolve(r);
   const bool failed = r->failed || program->count > UINT16_MAX;
   free(r);
   if (!failed) return program;

@@ -128,22 +128,22 @@ static uint64_t nanoseconds(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static unsigned part(const struct cpu_dim3 *v, unsigned index) {
+static unsigned values_part(const struct cpu_dim3 *v, unsigned index) {
   return index == 0 ? v->x : index == 1 ? v->y : v->z;
 }
 
-static uint64_t position(const struct cpu_builtins *b, unsigned index) {
+static uint64_t values_position(const struct cpu_builtins *b, unsigned index) {
   static const size_t at[] = {offsetof(struct cpu_builtins, thread), offsetof(struct cpu_builtins, block_size),
                               offsetof(struct cpu_builtins, block), offsetof(struct cpu_builtins, grid_size)};
-  return part((const struct cpu_dim3 *)(const void *)((const char *)b + at[index / 3]), index % 3);
+  return values_part((const struct cpu_dim3 *)(const void *)((const char *)b + at[index / 3]), index % 3);
 }
 
 static uint64_t in_cluster(const struct cpu_builtins *b, unsigned index) {
   const struct cpu_dim3 *size = &b->cluster_size;
   if (index == CLUSTER_RANK) return b->cluster_rank;
   if (index == CLUSTER_RANKS) return (uint64_t)size->x * size->y * size->z;
-  if (index < CLUSTER_NCTAID) return part(&b->block, index - CLUSTER_CTAID) % part(size, index - CLUSTER_CTAID);
-  return part(size, index - CLUSTER_NCTAID);
+  if (index < CLUSTER_NCTAID) return values_part(&b->block, index - CLUSTER_CTAID) % values_part(size, index - CLUSTER_CTAID);
+  return values_part(size, index - CLUSTER_NCTAID);
 }
 
 static uint64_t lane_mask(unsigned lane, unsigned index) {
@@ -152,9 +152,9 @@ static uint64_t lane_mask(unsigned lane, unsigned index) {
   return masks[index - MASK_EQ];
 }
 
-static uint64_t special(unsigned index) {
+static uint64_t values_special(unsigned index) {
   const struct cpu_builtins *b = fibers_launch()->builtins;
-  if (index < LANEID) return position(b, index);
+  if (index < LANEID) return values_position(b, index);
   if (index >= MASK_EQ && index <= MASK_GE) return lane_mask(b->linear % FIBERS_LANES, index);
   if (index >= CLUSTER_RANK && index < DYNAMIC_BYTES) return in_cluster(b, index);
   switch (index) {
@@ -173,7 +173,7 @@ static uint64_t special(unsigned index) {
   }
 }
 
-static uint64_t read_operand(const struct iptx_run *run, unsigned index) {
+static uint64_t values_read_operand(const struct iptx_run *run, unsigned index) {
   uint64_t bits = 0;
   if (index >= run->operand_count) iptx_trap(run, "inline PTX names an operand that its asm does not have");
   const struct cpu_ptx_operand *operand = &run->operands[index];
@@ -191,9 +191,9 @@ uint64_t iptx_read(const struct iptx_run *run, const struct iptx_term *term, enu
   uint64_t bits = term->bits;
   switch (term->kind) {
   case IPTX_REGISTER: bits = run->registers[term->index]; break;
-  case IPTX_OPERAND: bits = read_operand(run, term->index); break;
+  case IPTX_OPERAND: bits = values_read_operand(run, term->index); break;
   case IPTX_REAL: return real_number(term, iptx_kind(type) == 'b' ? IPTX_F32 : type);
-  case IPTX_SPECIAL: bits = special(term->index); break;
+  case IPTX_SPECIAL: bits = values_special(term->index); break;
   default: break;
   }
   if (iptx_kind(type) == 'p') return term->negated ? !bits : bits != 0;

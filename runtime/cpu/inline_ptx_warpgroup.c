@@ -7,7 +7,7 @@
 enum { DESCRIPTOR_X = 1, DESCRIPTOR_Y, SCALE, NEGATE_X, NEGATE_Y, ACROSS_X, ACROSS_Y };
 
 /* The enum cpu_number of the operands' type; -1: not supported. */
-static int number_of(const struct iptx_instruction *i) {
+static int warpgroup_number_of(const struct iptx_instruction *i) {
   static const struct {
     enum iptx_type sum, element;
     int number;
@@ -57,8 +57,8 @@ static uint64_t descriptor_of(const struct iptx_run *run, const struct iptx_inst
   return descriptor;
 }
 
-static void multiply(struct iptx_run *run, const struct iptx_instruction *i) {
-  const int number = number_of(i), n = 2 * i->arguments[0].count;
+static void cpu_warpgroup_multiply(struct iptx_run *run, const struct iptx_instruction *i) {
+  const int number = warpgroup_number_of(i), n = 2 * i->arguments[0].count;
   if (number < 0) iptx_trap(run, "a wgmma of types that the cpu device does not have");
   if (i->arguments[DESCRIPTOR_X].count > 1) iptx_trap(run, "a wgmma with an operand in registers");
   if (n != i->columns) iptx_trap(run, "a wgmma with other registers than its shape has");
@@ -69,12 +69,12 @@ static void multiply(struct iptx_run *run, const struct iptx_instruction *i) {
   warpgroup_multiply(number, n, sums, x, y, flags);
 }
 
-static void fence(struct iptx_run *run, const struct iptx_instruction *i) {
+static void cpu_warpgroup_fence(struct iptx_run *run, const struct iptx_instruction *i) {
   (void)run, (void)i;
   warpgroup_fence();
 }
 
-static void commit(struct iptx_run *run, const struct iptx_instruction *i) {
+static void cpu_warpgroup_commit(struct iptx_run *run, const struct iptx_instruction *i) {
   (void)run, (void)i;
   warpgroup_commit();
 }
@@ -84,8 +84,8 @@ static void wait(struct iptx_run *run, const struct iptx_instruction *i) {
   warpgroup_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
 }
 
-const struct iptx_operation iptx_warpgroup[] = {{"wgmma", IPTX_W_MMA_ASYNC, 4, 8, multiply},
-                                                {"wgmma", IPTX_W_FENCE, 0, 0, fence},
-                                                {"wgmma", IPTX_W_COMMIT_GROUP, 0, 0, commit},
+const struct iptx_operation iptx_warpgroup[] = {{"wgmma", IPTX_W_MMA_ASYNC, 4, 8, cpu_warpgroup_multiply},
+                                                {"wgmma", IPTX_W_FENCE, 0, 0, cpu_warpgroup_fence},
+                                                {"wgmma", IPTX_W_COMMIT_GROUP, 0, 0, cpu_warpgroup_commit},
                                                 {"wgmma", IPTX_W_WAIT_GROUP, 1, 1, wait},
                                                 {NULL, IPTX_W_COUNT, 0, 0, NULL}};

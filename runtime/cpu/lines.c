@@ -100,7 +100,7 @@ static void keep_answer(const struct question *question, const struct source_pla
 }
 
 /* The text with which each address's answer begins. */
-static void read_answer(const char *text, const struct questions *q, struct source_place *out, bool *in_shim) {
+static void lines_read_answer(const char *text, const struct questions *q, struct source_place *out, bool *in_shim) {
   struct source_place place;
   size_t index = 0;
   bool shim = false;
@@ -134,7 +134,7 @@ static int run_program(const struct asked *a, const char *const *argv, struct te
   return process_run_within(argv, &limits, answer, code, err);
 }
 
-static int ask(const struct asked *a, const struct questions *q, struct source_place *out, bool *in_shim,
+static int lines_ask(const struct asked *a, const struct questions *q, struct source_place *out, bool *in_shim,
                cugen_error *err) {
   enum { WORDS = 6 };
   struct text addresses = {0}, answer = {0};
@@ -154,7 +154,7 @@ static int ask(const struct asked *a, const struct questions *q, struct source_p
     for (size_t i = 0; i < q->count; i++) argv[WORDS - 1 + i] = text_get(&addresses) + starts[i];
     status = run_program(a, argv, &answer, &code, err);
   }
-  if (!status && code == 0) read_answer(text_get(&answer), q, out, in_shim);
+  if (!status && code == 0) lines_read_answer(text_get(&answer), q, out, in_shim);
   free(argv);
   free(starts);
   text_free(&addresses);
@@ -173,14 +173,14 @@ static int ask_twice(const struct asked *a, const struct line_site *sites, size_
   bool *in_shim = calloc(count + 1, sizeof *in_shim);
   int status = q.all && in_shim ? CUGEN_OK : error_memory(err);
   for (size_t i = 0; i < count && !status; i++) add_question(&q, sites[i].site, i);
-  if (!status && q.count) status = ask(a, &q, out, in_shim, err);
+  if (!status && q.count) status = lines_ask(a, &q, out, in_shim, err);
   q.count = 0;
   for (size_t i = 0; i < count && !status; i++) {
     const uint64_t from = in_shim[i] ? sites[i].instead : sites[i].site;
     if (out[i].line) continue;
     for (uint64_t back = !in_shim[i]; back <= NEAR && back < from; back++) add_question(&q, from - back, i);
   }
-  if (!status && q.count) status = ask(a, &q, out, in_shim, err);
+  if (!status && q.count) status = lines_ask(a, &q, out, in_shim, err);
   free(q.all);
   free(in_shim);
   return status;
@@ -208,7 +208,7 @@ static int confine(struct asked *a, const void *image, size_t length, cugen_erro
              : CUGEN_OK;
 }
 
-static int open_asked(struct asked *a, const void *image, size_t length, cugen_error *err) {
+static int lines_open_asked(struct asked *a, const void *image, size_t length, cugen_error *err) {
   if (!path_find_program("addr2line", &a->program))
     return error_set(err, CUGEN_ERROR_MISSING, "addr2line (binutils) is not there: findings have no lines");
   int status = folder_temporary(&a->folder, err);
@@ -233,7 +233,7 @@ int lines_find(const void *image, size_t length, const struct line_site *sites, 
   struct asked a = {.jail = -1, .hold = -1};
   memset(out, 0, count * sizeof *out);
   if (!any_site(sites, count)) return CUGEN_OK;
-  int status = open_asked(&a, image, length, err);
+  int status = lines_open_asked(&a, image, length, err);
   if (!status) status = ask_twice(&a, sites, count, out, err);
   close_asked(&a);
   return status;

@@ -4,7 +4,7 @@
 
 #include "async.h"
 
-static struct mbarrier *find(struct async *async, unsigned rank, unsigned address) {
+static struct mbarrier *mbarrier_find(struct async *async, unsigned rank, unsigned address) {
   for (unsigned i = 0; i < async->mbarrier_count[rank]; ++i)
     if (async->mbarriers[rank][i].address == address) return &async->mbarriers[rank][i];
   return NULL;
@@ -13,7 +13,7 @@ static struct mbarrier *find(struct async *async, unsigned rank, unsigned addres
 /* Finds a barrier, and checks that it was initialised and that the initialisation is visible to
    its user. */
 static struct mbarrier *need(struct async *async, unsigned rank, unsigned address, unsigned slot, const void *site) {
-  struct mbarrier *barrier = find(async, rank, address);
+  struct mbarrier *barrier = mbarrier_find(async, rank, address);
   if (!barrier) async_trap(site, "uses an mbarrier that was not initialised");
   const struct observed_access use = {
       .at = async_raw(address, rank), .bytes = 8, .kind = CPU_WRITE, .thread = slot, .rank = rank, .site = site};
@@ -32,7 +32,7 @@ void mbarrier_init(unsigned address, unsigned arrivals) {
   struct async *async = fibers_async();
   unsigned rank;
   const unsigned place = async_place(address, &rank), slot = fibers_current()->slot;
-  struct mbarrier *barrier = find(async, rank, place);
+  struct mbarrier *barrier = mbarrier_find(async, rank, place);
   async->used = true;
   if (place % 8) async_trap(site, "an mbarrier lies at a multiple of 8 bytes");
   if (!barrier && async->mbarrier_count[rank] == ASYNC_MOST_MBARRIERS)
@@ -75,7 +75,7 @@ void mbarrier_arrive(unsigned address, unsigned expected_bytes) {
 unsigned mbarrier_phase(unsigned address) {
   unsigned rank;
   const unsigned place = async_place(address, &rank);
-  const struct mbarrier *barrier = find(fibers_async(), rank, place);
+  const struct mbarrier *barrier = mbarrier_find(fibers_async(), rank, place);
   if (!barrier) async_trap(async_site(__builtin_return_address(0)), "uses an mbarrier that was not initialised");
   return barrier->phase;
 }

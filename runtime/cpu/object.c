@@ -15,21 +15,21 @@ struct object {
   size_t at, count; /* offset of the dynamic section, and number of its entries */
 };
 
-static const void *part(const struct object *o, uint64_t offset, uint64_t length) {
+static const void *object_part(const struct object *o, uint64_t offset, uint64_t length) {
   return offset <= o->length && length <= o->length - offset ? o->bytes + offset : NULL;
 }
 
 static struct object open_object(const void *image, size_t length) {
   struct object o = {.bytes = image, .length = length};
   Elf64_Ehdr header;
-  if (!part(&o, 0, sizeof header)) return o;
+  if (!object_part(&o, 0, sizeof header)) return o;
   memcpy(&header, image, sizeof header);
   for (size_t i = 0; i < header.e_phnum; i++) {
     Elf64_Phdr segment;
-    const void *at = part(&o, header.e_phoff + i * sizeof segment, sizeof segment);
+    const void *at = object_part(&o, header.e_phoff + i * sizeof segment, sizeof segment);
     if (!at) return o;
     memcpy(&segment, at, sizeof segment);
-    if (segment.p_type != PT_DYNAMIC || !part(&o, segment.p_offset, segment.p_filesz)) continue;
+    if (segment.p_type != PT_DYNAMIC || !object_part(&o, segment.p_offset, segment.p_filesz)) continue;
     o.at = segment.p_offset;
     o.count = segment.p_filesz / sizeof(Elf64_Dyn);
   }
@@ -81,12 +81,12 @@ static size_t tag_at(uint64_t tag) {
   return i;
 }
 
-static uint64_t value_of(const struct loader *l, uint64_t tag) {
+static uint64_t object_value_of(const struct loader *l, uint64_t tag) {
   return l->value[tag_at(tag)];
 }
 
 static bool segment_at(const struct object *o, const Elf64_Ehdr *header, size_t i, Elf64_Phdr *out) {
-  const void *at = i < header->e_phnum ? part(o, header->e_phoff + i * sizeof *out, sizeof *out) : NULL;
+  const void *at = i < header->e_phnum ? object_part(o, header->e_phoff + i * sizeof *out, sizeof *out) : NULL;
   if (at) memcpy(out, at, sizeof *out);
   return at != NULL;
 }
@@ -107,7 +107,7 @@ static const void *constant_at(const struct loader *l, uint64_t address, uint64_
   if (!find_segment(l, address, bytes, &segment) || segment.p_flags & PF_W) return NULL;
   const uint64_t offset = address - segment.p_vaddr;
   return bytes <= segment.p_filesz && offset <= segment.p_filesz - bytes
-             ? part(l->o, segment.p_offset + offset, bytes)
+             ? object_part(l->o, segment.p_offset + offset, bytes)
              : NULL;
 }
 
@@ -127,7 +127,7 @@ static bool is_plain_relocation(unsigned machine, uint64_t type) {
 
 static bool is_plain_symbol(const struct loader *l, uint64_t number) {
   Elf64_Sym symbol;
-  const void *at = constant_at(l, value_of(l, DT_SYMTAB) + number * sizeof symbol, sizeof symbol);
+  const void *at = constant_at(l, object_value_of(l, DT_SYMTAB) + number * sizeof symbol, sizeof symbol);
   if (!at) return false;
   memcpy(&symbol, at, sizeof symbol);
   return symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC;
@@ -161,13 +161,13 @@ static const char *check_relocations(const struct loader *l, uint64_t table, uin
 
 /* Checks that a needed library is given by its name alone: the system's. */
 static const char *check_needed(const struct loader *l, uint64_t name) {
-  const uint64_t bytes = value_of(l, DT_STRSZ);
-  const char *strings = constant_at(l, value_of(l, DT_STRTAB), bytes);
+  const uint64_t bytes = object_value_of(l, DT_STRSZ);
+  const char *strings = constant_at(l, object_value_of(l, DT_STRTAB), bytes);
   const char *end = strings && name < bytes ? memchr(strings + name, '\0', bytes - name) : NULL;
   return end && !memchr(strings + name, '/', (size_t)(end - strings - (ptrdiff_t)name)) ? NULL : "a library's path";
 }
 
-static const char *read_entries(struct loader *l) {
+static const char *object_read_entries(struct loader *l) {
   for (size_t i = 0; i < l->o->count; i++) {
     const Elf64_Dyn entry = entry_at(l->o, i);
     const size_t at = tag_at((uint64_t)entry.d_tag);
@@ -185,9 +185,9 @@ static const char *check_tables(const struct loader *l) {
     const size_t at = tag_at(read_only_tags[i]);
     if (l->has[at] && !constant_at(l, l->value[at], 1)) return "a table for the loader that can be written";
   }
-  if (value_of(l, DT_FLAGS) & DF_TEXTREL) return "relocations of its code";
-  const char *wrong = check_relocations(l, value_of(l, DT_RELA), value_of(l, DT_RELASZ));
-  if (!wrong) wrong = check_relocations(l, value_of(l, DT_JMPREL), value_of(l, DT_PLTRELSZ));
+  if (object_value_of(l, DT_FLAGS) & DF_TEXTREL) return "relocations of its code";
+  const char *wrong = check_relocations(l, object_value_of(l, DT_RELA), object_value_of(l, DT_RELASZ));
+  if (!wrong) wrong = check_relocations(l, object_value_of(l, DT_JMPREL), object_value_of(l, DT_PLTRELSZ));
   for (size_t i = 0; !wrong && i < l->o->count && entry_at(l->o, i).d_tag != DT_NULL; i++)
     if (entry_at(l->o, i).d_tag == DT_NEEDED) wrong = check_needed(l, entry_at(l->o, i).d_un.d_val);
   return wrong;
@@ -199,7 +199,7 @@ static const char *find_foreign(const struct object *o) {
   struct loader l = {.o = o};
   Elf64_Phdr segment;
   size_t sections = 0;
-  if (!part(o, 0, sizeof l.header)) return "no header";
+  if (!object_part(o, 0, sizeof l.header)) return "no header";
   memcpy(&l.header, o->bytes, sizeof l.header);
   for (size_t i = 0; segment_at(o, &l.header, i, &segment); i++) {
     if (segment.p_type != PT_DYNAMIC) continue;
@@ -207,7 +207,7 @@ static const char *find_foreign(const struct object *o) {
     l.dynamic = segment.p_vaddr;
   }
   if (sections != 1 || !o->count) return "no section for the loader, or several";
-  const char *wrong = read_entries(&l);
+  const char *wrong = object_read_entries(&l);
   return wrong ? wrong : check_tables(&l);
 }
 
@@ -219,11 +219,11 @@ static bool has_choosers(const struct object *o) {
   memcpy(&header, o->bytes, sizeof header);
   for (size_t i = 0; i < header.e_shnum; i++) {
     Elf64_Shdr section;
-    const void *at = part(o, header.e_shoff + i * sizeof section, sizeof section);
+    const void *at = object_part(o, header.e_shoff + i * sizeof section, sizeof section);
     if (!at) return false;
     memcpy(&section, at, sizeof section);
     if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) ||
-        !part(o, section.sh_offset, section.sh_size))
+        !object_part(o, section.sh_offset, section.sh_size))
       continue;
     for (uint64_t k = 0; k < section.sh_size / sizeof(Elf64_Sym); k++) {
       Elf64_Sym symbol;
@@ -278,7 +278,7 @@ bool object_is_const(const void *image, size_t length, uint64_t address) {
   Elf64_Ehdr header;
   Elf64_Phdr segment;
   bool written = false;
-  if (!part(&o, 0, sizeof header)) return true;
+  if (!object_part(&o, 0, sizeof header)) return true;
   memcpy(&header, image, sizeof header);
   for (size_t i = 0; segment_at(&o, &header, i, &segment); i++) {
     if (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_memsz) continue;
@@ -294,13 +294,13 @@ bool object_is_const(const void *image, size_t length, uint64_t address) {
 static const void *at_address(const struct object *o, uint64_t address, uint64_t bytes) {
   Elf64_Ehdr header;
   Elf64_Phdr segment;
-  if (!part(o, 0, sizeof header)) return NULL;
+  if (!object_part(o, 0, sizeof header)) return NULL;
   memcpy(&header, o->bytes, sizeof header);
   for (size_t i = 0; segment_at(o, &header, i, &segment); i++) {
     const uint64_t offset = address - segment.p_vaddr;
     if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && offset <= segment.p_filesz &&
         bytes <= segment.p_filesz - offset)
-      return part(o, segment.p_offset + offset, bytes);
+      return object_part(o, segment.p_offset + offset, bytes);
   }
   return NULL;
 }
@@ -309,8 +309,8 @@ typedef void take_symbol(void *context, const char *name, const void *value, uin
 
 static void each_symbol(const struct object *o, const Elf64_Shdr *table, const Elf64_Shdr *names, take_symbol *take,
                         void *context) {
-  const char *text = part(o, names->sh_offset, names->sh_size);
-  const char *symbols = part(o, table->sh_offset, table->sh_size);
+  const char *text = object_part(o, names->sh_offset, names->sh_size);
+  const char *symbols = object_part(o, table->sh_offset, table->sh_size);
   if (!text || !symbols || !names->sh_size || text[names->sh_size - 1]) return;
   for (uint64_t i = 0; i < table->sh_size / sizeof(Elf64_Sym); i++) {
     Elf64_Sym symbol;
@@ -322,17 +322,17 @@ static void each_symbol(const struct object *o, const Elf64_Shdr *table, const E
 }
 
 /* Reads the symbol table for debuggers, which also has static symbols. */
-static void read_symbols(const struct object *o, take_symbol *take, void *context) {
+static void object_read_symbols(const struct object *o, take_symbol *take, void *context) {
   Elf64_Ehdr header;
-  if (!part(o, 0, sizeof header)) return;
+  if (!object_part(o, 0, sizeof header)) return;
   memcpy(&header, o->bytes, sizeof header);
   for (size_t i = 0; i < header.e_shnum; i++) {
     Elf64_Shdr table, names;
-    const void *at = part(o, header.e_shoff + i * sizeof table, sizeof table);
+    const void *at = object_part(o, header.e_shoff + i * sizeof table, sizeof table);
     if (!at) return;
     memcpy(&table, at, sizeof table);
     const void *strings = table.sh_type == SHT_SYMTAB && table.sh_link < header.e_shnum
-                              ? part(o, header.e_shoff + table.sh_link * sizeof names, sizeof names)
+                              ? object_part(o, header.e_shoff + table.sh_link * sizeof names, sizeof names)
                               : NULL;
     if (!strings) continue;
     memcpy(&names, strings, sizeof names);
@@ -367,5 +367,5 @@ void object_needs(const struct compiled *compiled, size_t index, struct kernel_n
   const struct object o = {.bytes = compiled->image, .length = compiled->image_length};
   struct needs_reading reading = {compiled->entries[index], out};
   *out = (struct kernel_needs){0};
-  read_symbols(&o, take_need, &reading);
+  object_read_symbols(&o, take_need, &reading);
 }

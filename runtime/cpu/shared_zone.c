@@ -15,7 +15,7 @@ struct extent {
   unsigned char *low, *start, *end, *high;
 };
 
-static struct extent extent_of(const struct shared_zone *z, unsigned block) {
+static struct extent shared_zone_extent_of(const struct shared_zone *z, unsigned block) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   const size_t used = (z->bytes + z->alignment - 1) / z->alignment * z->alignment;
   unsigned char *middle = (unsigned char *)z->base + block * (size_t)SHARED_ROOM + SHARED_ROOM / 2;
@@ -24,7 +24,7 @@ static struct extent extent_of(const struct shared_zone *z, unsigned block) {
   return (struct extent){low - around, start, start + z->bytes, middle + around};
 }
 
-static void write_canaries(const struct extent *e) {
+static void shared_zone_write_canaries(const struct extent *e) {
   memset(e->low, CANARY, (size_t)(e->start - e->low));
   memset(e->end, CANARY, (size_t)(e->high - e->end));
 }
@@ -42,14 +42,14 @@ int shared_zone_prepare(struct shared_zone *z, unsigned blocks, size_t bytes, si
   if (base == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
   *z = (struct shared_zone){
       .base = base, .reserved = reserved, .blocks = blocks, .bytes = bytes, .alignment = alignment, .soft = z->soft};
-  z->start = (char *)extent_of(z, 0).start;
+  z->start = (char *)shared_zone_extent_of(z, 0).start;
   for (unsigned i = 0; i < blocks; i++) {
-    const struct extent e = extent_of(z, i);
+    const struct extent e = shared_zone_extent_of(z, i);
     if (e.low == e.high) continue;
     if (mprotect(e.low, (size_t)(e.high - e.low), PROT_READ | PROT_WRITE))
       return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
     memset(e.start, UNWRITTEN, bytes);
-    write_canaries(&e);
+    shared_zone_write_canaries(&e);
   }
   return CUGEN_OK;
 }
@@ -61,10 +61,10 @@ static const unsigned char *first_changed(const unsigned char *at, const unsigne
 
 int shared_zone_check(struct shared_zone *z, cugen_error *err) {
   for (unsigned i = 0; i < z->blocks; i++) {
-    const struct extent e = extent_of(z, i);
+    const struct extent e = shared_zone_extent_of(z, i);
     const unsigned char *behind = first_changed(e.end, e.high), *before = first_changed(e.low, e.start);
     if (!behind && !before) continue;
-    write_canaries(&e);
+    shared_zone_write_canaries(&e);
     return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
                            "write at byte %zu %s of %zu bytes of dynamic shared memory" SHARED_ZONE_HINT,
                            (size_t)(behind ? behind - e.end : e.start - before),

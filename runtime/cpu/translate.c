@@ -10,19 +10,19 @@
 
 /* ---- Words ---- */
 
-static const char *skip_space(const char *at) {
+static const char *translate_skip_space(const char *at) {
   while (isspace((unsigned char)*at)) at++;
   return at;
 }
 
 /* The text after `word` if that stands at `at` as a whole word, else NULL. */
-static const char *after_word(const char *at, const char *word) {
+static const char *translate_after_word(const char *at, const char *word) {
   size_t length = strlen(word);
   return strncmp(at, word, length) == 0 && !text_is_word(at[length]) ? at + length : NULL;
 }
 
 /* Skips text in parentheses. */
-static const char *skip_parentheses(const char *at) {
+static const char *translate_skip_parentheses(const char *at) {
   int depth = 0;
   for (; *at; at++) {
     depth += (*at == '(') - (*at == ')');
@@ -36,9 +36,9 @@ static const char *skip_parentheses(const char *at) {
 static const char *skip_alignment(const char *at) {
   static const char *const words[] = {"__align__", "alignas", "__attribute__"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    const char *end = after_word(at, words[i]);
+    const char *end = translate_after_word(at, words[i]);
     if (!end) continue;
-    return skip_space(skip_parentheses(skip_space(end)));
+    return translate_skip_space(translate_skip_parentheses(translate_skip_space(end)));
   }
   return at;
 }
@@ -62,18 +62,18 @@ struct specifiers {
 /* Reads the specifiers at `at`; returns the beginning of the type. */
 static const char *read_specifiers(const char *at, struct specifiers *out) {
   *out = (struct specifiers){.shared = false};
-  for (const char *end;; at = skip_space(end)) {
-    if ((end = after_word(at, "__shared__"))) {
+  for (const char *end;; at = translate_skip_space(end)) {
+    if ((end = translate_after_word(at, "__shared__"))) {
       out->shared = true;
       continue;
     }
-    if ((end = after_word(at, "extern")))
+    if ((end = translate_after_word(at, "extern")))
       out->external = true;
-    else if ((end = after_word(at, "const")))
+    else if ((end = translate_after_word(at, "const")))
       out->constant = true;
-    else if ((end = after_word(at, "volatile")))
+    else if ((end = translate_after_word(at, "volatile")))
       out->changing = true;
-    else if (!(end = after_word(at, "static")))
+    else if (!(end = translate_after_word(at, "static")))
       return at;
     out->others++;
   }
@@ -88,14 +88,14 @@ static void keep_newlines(const char *at, const char *end, struct text *out) {
 static bool is_shared_later(const char *type) {
   size_t length = strcspn(type, "[;({=\"");
   for (size_t i = 1; type[length] == '[' && i < length; i++)
-    if (!text_is_word(type[i - 1]) && after_word(type + i, "__shared__")) return true;
+    if (!text_is_word(type[i - 1]) && translate_after_word(type + i, "__shared__")) return true;
   return false;
 }
 
-static void add_type(const char *type, const char *end, struct text *out) {
+static void translate_add_type(const char *type, const char *end, struct text *out) {
   for (const char *at = type, *past; at < end; at++) {
     bool begins = at > type && !text_is_word(at[-1]);
-    if (begins && (past = after_word(at, "__shared__")) && past <= end) at = past;
+    if (begins && (past = translate_after_word(at, "__shared__")) && past <= end) at = past;
     if (begins && (past = skip_alignment(at)) > at && past <= end) at = past;
     if (at < end) text_add_char(out, *at);
   }
@@ -103,7 +103,7 @@ static void add_type(const char *type, const char *end, struct text *out) {
 
 /* Skips `[4] [8]`. */
 static const char *skip_bounds(const char *at) {
-  for (const char *end; *(end = skip_space(at)) == '[' && (end = strchr(end, ']'));) at = end + 1;
+  for (const char *end; *(end = translate_skip_space(at)) == '[' && (end = strchr(end, ']'));) at = end + 1;
   return at;
 }
 
@@ -132,10 +132,10 @@ static const char *translate_dynamic(const char *at, const char *type, const str
   const char *end = find_end(bracket, place->macro), *close = strchr(bracket, ']');
   if (name == type || !close || (!*end && !place->macro)) return NULL;
   const bool inside = place->depth || place->macro;
-  const char *bounds = skip_space(close + 1), *past = skip_bounds(bounds);
+  const char *bounds = translate_skip_space(close + 1), *past = skip_bounds(bounds);
   const char *reference = inside ? "" : "&", *words = specifiers->changing ? "volatile " : "";
   struct text plain = {0};
-  add_type(type, name, &plain);
+  translate_add_type(type, name, &plain);
   const char *open = past > bounds ? "(" : "", *shut = past > bounds ? ")" : "";
   text_addf(out, "%s%s%s%s*%s%.*s%s%.*s = (%s%s%s*%s%s%.*s)cugen_builtins.dynamic_shared", inside ? "" : "static ",
             words, text_get(&plain), open, reference, (int)(name_end - name), name, shut, (int)(past - bounds),
@@ -149,9 +149,9 @@ static const char *translate_dynamic(const char *at, const char *type, const str
 /* Translates `__shared__ alignas(16) float name[32];`, where C++ wants the attribute in another
    place. Returns the place after it. */
 static const char *translate_alignment(const char *type, struct text *out) {
-  const char *open = after_word(type, "alignas"), *end = open ? skip_parentheses(skip_space(open)) : type;
+  const char *open = translate_after_word(type, "alignas"), *end = open ? translate_skip_parentheses(translate_skip_space(open)) : type;
   if (!open) return type;
-  open = skip_space(open);
+  open = translate_skip_space(open);
   const int length = (int)(end - open);
   /* If the argument may be a type, uses the type's alignment; an expression needs another form. */
   const bool type_name = length > 3 && !isdigit((unsigned char)open[1]) &&
@@ -167,7 +167,7 @@ static const char *translate_shared(const char *at, const struct place *place, s
   struct specifiers specifiers;
   const char *type = read_specifiers(at, &specifiers);
   if (specifiers.external && is_shared_later(type)) specifiers.shared = true;
-  if (!specifiers.shared || (!specifiers.others && !after_word(type, "alignas"))) return NULL;
+  if (!specifiers.shared || (!specifiers.others && !translate_after_word(type, "alignas"))) return NULL;
   if (specifiers.external) return translate_dynamic(at, type, &specifiers, place, out);
   text_addf(out, "__shared__ %s%s", specifiers.constant ? "const " : "", specifiers.changing ? "volatile " : "");
   const char *past = translate_alignment(type, out);
@@ -199,7 +199,7 @@ static const char *translate_launch(const char *at, struct place *place, struct 
 static const char *translate_noinline(const char *at, struct text *out) {
   static const char attribute[] = "__attribute__((";
   const size_t length = sizeof attribute - 1;
-  const char *past = *at == '_' ? after_word(at, "__noinline__") : NULL;
+  const char *past = *at == '_' ? translate_after_word(at, "__noinline__") : NULL;
   if (!past) return NULL;
   const bool inside = out->length >= length && memcmp(out->data + out->length - length, attribute, length) == 0;
   text_add(out, inside ? "__noinline__" : "__attribute__((__noinline__))");
@@ -224,8 +224,8 @@ static bool begins_directive(const char *at) {
    NVRTC and unlike g++. NULL: not such a directive. If preprocessing skips the line, the #pragma
    GCC error is skipped too. */
 static const char *refuse_unroll(const char *source, const char *at, struct text *out) {
-  const char *word = after_word(skip_space(at + 1), "pragma"), *end = at + strcspn(at, "\n");
-  const char *count = word ? after_word(skip_space(word), "unroll") : NULL;
+  const char *word = translate_after_word(translate_skip_space(at + 1), "pragma"), *end = at + strcspn(at, "\n");
+  const char *count = word ? translate_after_word(translate_skip_space(word), "unroll") : NULL;
   struct passed found;
   if (!count || count > end || !passed_find(source, count, end, &found) || found.name == found.size) return NULL;
   text_add(out, "#pragma GCC error \"#pragma unroll takes a constant\"");
@@ -249,15 +249,15 @@ static bool is_outside(const struct scope *s) {
   return s->depth == s->spaces;
 }
 
-static void see_word(struct scope *s, const char *word, const char *end) {
+static void translate_see_word(struct scope *s, const char *word, const char *end) {
   const size_t length = (size_t)(end - word);
-  const char *next = skip_space(end);
-  s->space |= after_word(word, "namespace") == end;
-  if (after_word(word, "extern") == end && *next == '"') s->space |= *skip_space(text_skip_opaque(next)) == '{';
+  const char *next = translate_skip_space(end);
+  s->space |= translate_after_word(word, "namespace") == end;
+  if (translate_after_word(word, "extern") == end && *next == '"') s->space |= *translate_skip_space(text_skip_opaque(next)) == '{';
   if (!is_outside(s)) return;
-  s->partial |= after_word(word, "extern") == end || after_word(word, "template") == end;
-  s->shared |= after_word(word, "__shared__") == end;
-  s->constant |= after_word(word, "__constant__") == end;
+  s->partial |= translate_after_word(word, "extern") == end || translate_after_word(word, "template") == end;
+  s->shared |= translate_after_word(word, "__shared__") == end;
+  s->constant |= translate_after_word(word, "__constant__") == end;
   const bool named = s->constant && !s->name && strchr("[=;,{", *next);
   if (named) s->name = word, s->name_length = length;
 }
@@ -292,13 +292,13 @@ void cpu_translate(const char *source, struct text *out) {
     if (end == at && text_is_word(*at)) {
       const char *past = translate_word(at, &place, out);
       if (past) {
-        scope.shared |= is_outside(&scope) && !place.macro && *skip_space(past) != ';' &&
+        scope.shared |= is_outside(&scope) && !place.macro && *translate_skip_space(past) != ';' &&
                         memmem(at, (size_t)(past - at), "__shared__", 10);
         at = past;
         continue;
       }
       while (text_is_word(*end)) end++;
-      if (!place.macro) see_word(&scope, at, end);
+      if (!place.macro) translate_see_word(&scope, at, end);
     }
     const char *past = end == at && (*at == '<' || *at == '>')  ? translate_launch(at, &place, out)
                        : end == at && *at == '#' && place.macro ? refuse_unroll(source, at, out)
@@ -324,14 +324,14 @@ void cpu_translate(const char *source, struct text *out) {
 static const char *kernel_name(const char *at, size_t *length) {
   static const char *const words[] = {"void",   "__global__", "__launch_bounds__", "__cluster_dims__",
                                       "static", "__maxnreg__"};
-  for (at = skip_space(at); *at; at = skip_space(at)) {
+  for (at = translate_skip_space(at); *at; at = translate_skip_space(at)) {
     const char *end = at;
     while (text_is_word(*end)) end++;
     size_t word = 0;
-    while (word < sizeof words / sizeof *words && after_word(at, words[word]) != end) word++;
+    while (word < sizeof words / sizeof *words && translate_after_word(at, words[word]) != end) word++;
     *length = (size_t)(end - at);
     if (end == at || word == sizeof words / sizeof *words) return at;
-    at = *skip_space(end) == '(' ? skip_parentheses(skip_space(end)) : end;
+    at = *translate_skip_space(end) == '(' ? translate_skip_parentheses(translate_skip_space(end)) : end;
   }
   return at;
 }
@@ -343,10 +343,10 @@ struct reading {
   int conditions;
 };
 
-static const char *read_directive(struct reading *r, const char *at) {
-  const char *word = skip_space(at + 1);
+static const char *translate_read_directive(struct reading *r, const char *at) {
+  const char *word = translate_skip_space(at + 1);
   r->conditions += strncmp(word, "if", 2) == 0;
-  r->conditions -= after_word(word, "endif") != NULL;
+  r->conditions -= translate_after_word(word, "endif") != NULL;
   at += strcspn(at, "\n");
   r->declaration = at;
   return at;
@@ -354,11 +354,11 @@ static const char *read_directive(struct reading *r, const char *at) {
 
 /* Appends the `template <int n>` in front of the declaration; nothing if it is not a template. */
 static void add_template(const char *declaration, const char *at, struct text *out) {
-  const char *begin = skip_space(declaration), *end = at;
+  const char *begin = translate_skip_space(declaration), *end = at;
   const char *global = memmem(begin, (size_t)(at - begin), "__global__", 10);
   if (global) end = global;
   while (end > begin && end[-1] != '>') end--;
-  if (after_word(begin, "template")) text_add_n(out, begin, (size_t)(end - begin));
+  if (translate_after_word(begin, "template")) text_add_n(out, begin, (size_t)(end - begin));
 }
 
 /* Appends CUGEN_NUMBERS(0, cluster, n, 1, 1), or for a template's instance the numbers of a
@@ -383,14 +383,14 @@ void cpu_translate_numbers(const char *source, const char *entry, size_t index, 
   const size_t wanted = strcspn(entry, "<");
   struct reading r = {.declaration = source};
   for (const char *at = source; *at;) {
-    const char *opaque = text_skip_opaque(at), *past = after_word(at, word);
+    const char *opaque = text_skip_opaque(at), *past = translate_after_word(at, word);
     const bool begins = at == source || !text_is_word(at[-1]);
     if (opaque != at) {
       at = opaque;
     } else if (*at == '#' && (at == source || at[-1] == '\n')) {
-      at = read_directive(&r, at);
-    } else if (past && begins && *skip_space(past) == '(') {
-      const char *open = skip_space(past), *end = skip_parentheses(open);
+      at = translate_read_directive(&r, at);
+    } else if (past && begins && *translate_skip_space(past) == '(') {
+      const char *open = translate_skip_space(past), *end = translate_skip_parentheses(open);
       size_t length = 0;
       const char *name = kernel_name(end, &length);
       const bool found = length == wanted && strncmp(name, entry, wanted) == 0;

@@ -44,7 +44,7 @@ static const struct {
 /* Headers of the toolkit that compile here unchanged, if there is a toolkit. */
 static const char *const toolkit_words[] = {"curand_kernel", "curand_", NULL};
 
-static bool mentions(const char *text, const char *const *words) {
+static bool unit_mentions(const char *text, const char *const *words) {
   for (; *words; words++)
     if (strstr(text, *words)) return true;
   return false;
@@ -52,8 +52,8 @@ static bool mentions(const char *text, const char *const *words) {
 
 static void write_parts(const struct compile_request *request, struct text *out) {
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    bool has = mentions(request->source, parts[i].words);
-    for (size_t j = 0; j < request->entry_count && !has; j++) has = mentions(request->entries[j], parts[i].words);
+    bool has = unit_mentions(request->source, parts[i].words);
+    for (size_t j = 0; j < request->entry_count && !has; j++) has = unit_mentions(request->entries[j], parts[i].words);
     if (has) text_addf(out, "#define %s 1\n", parts[i].macro);
   }
 }
@@ -107,7 +107,7 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
    CUDA's functions. */
 static const char *const host_headers[] = {"assert.h", "cassert", "cmath", "math.h"};
 
-static int write_file(const char *folder, const char *name, const struct text *content, cugen_error *err) {
+static int unit_write_file(const char *folder, const char *name, const struct text *content, cugen_error *err) {
   struct text path = {0};
   text_addf(&path, "%s/%s", folder, name);
   int status = path.failed || content->failed ? error_memory(err)
@@ -119,7 +119,7 @@ static int write_file(const char *folder, const char *name, const struct text *c
 static int write_plain_header(const char *folder, const char *name, const char *content, cugen_error *err) {
   struct text text = {0};
   text_add(&text, content);
-  int status = write_file(folder, name, &text, err);
+  int status = unit_write_file(folder, name, &text, err);
   text_free(&text);
   return status;
 }
@@ -149,7 +149,7 @@ static int write_header(const char *folder, const struct cpu_header *header, cug
   }
   text_add_n(&text, header->text, header->length);
   text_addf(&path, CPU_HEADERS_NAME "/%s", header->name);
-  if (!status) status = path.failed ? error_memory(err) : write_file(folder, text_get(&path), &text, err);
+  if (!status) status = path.failed ? error_memory(err) : unit_write_file(folder, text_get(&path), &text, err);
   text_free(&text);
   text_free(&path);
   return status;
@@ -173,7 +173,7 @@ static int write_headers(const char *source, const char *folder, cugen_error *er
 /* ---- The whole input ---- */
 
 bool unit_wants_toolkit(const char *source) {
-  return mentions(source, toolkit_words);
+  return unit_mentions(source, toolkit_words);
 }
 
 int unit_write(const struct compile_request *request, const char *folder, cugen_error *err) {
@@ -182,7 +182,7 @@ int unit_write(const struct compile_request *request, const char *folder, cugen_
   int status = unit.failed ? error_memory(err)
                            /* the translation may have produced an include */
                            : includes_check(text_get(&unit), err);
-  if (!status) status = write_file(folder, CPU_UNIT_NAME, &unit, err);
+  if (!status) status = unit_write_file(folder, CPU_UNIT_NAME, &unit, err);
   if (!status) status = write_headers(request->source, folder, err);
   text_free(&unit);
   return status;

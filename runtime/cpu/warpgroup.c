@@ -142,7 +142,7 @@ static struct operand operand_of(unsigned long long descriptor, int number, bool
 }
 
 /* PTX ISA, "Shared Memory Matrix Layout", "Strides": line counts rows of X or columns of Y. */
-static unsigned place_of(const struct operand *o, unsigned line, unsigned k) {
+static unsigned warpgroup_place_of(const struct operand *o, unsigned line, unsigned k) {
   unsigned at = o->start;
   if (o->across) {
     const unsigned wide = o->swizzle / (unsigned)o->element;
@@ -156,14 +156,14 @@ static unsigned place_of(const struct operand *o, unsigned line, unsigned k) {
 }
 
 static const unsigned char *element_at(const struct operand *o, unsigned line, unsigned k) {
-  return (const unsigned char *)async_shared(place_of(o, line, k), o->rank, (size_t)o->element);
+  return (const unsigned char *)async_shared(warpgroup_place_of(o, line, k), o->rank, (size_t)o->element);
 }
 
 /* ---- Accesses of a watched kernel's products, in pieces of 16 bytes ---- */
 
 static struct observed_access touch_of(const struct operand *o, unsigned line, unsigned k, unsigned slot,
                                        const void *site) {
-  return (struct observed_access){.at = async_raw(place_of(o, line, k), o->rank),
+  return (struct observed_access){.at = async_raw(warpgroup_place_of(o, line, k), o->rank),
                                   .bytes = 16,
                                   .kind = OBSERVED_PROXY,
                                   .thread = slot,
@@ -250,7 +250,7 @@ static void multiply_wholes(const struct product *p, const struct operand *x, co
   }
 }
 
-static void run(struct warpgroup *w, const struct product *p) {
+static void warpgroup_run(struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
   union accumulators *accumulators = w->accumulators[p->accumulator];
   touch_operands(w, p, false);
@@ -263,7 +263,7 @@ static void run(struct warpgroup *w, const struct product *p) {
 
 /* ---- Registers: accumulator 4 q + 2 h + e of a thread is of row t / 32 * 16 + t % 32 / 4 + 8 h, column 8 q + t % 4 * 2 + e ---- */
 
-static void exchange(union accumulators *accumulators, unsigned thread, const struct held *held, bool to_registers) {
+static void warpgroup_exchange(union accumulators *accumulators, unsigned thread, const struct held *held, bool to_registers) {
   const unsigned row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
   for (int q = 0; q < held->n / 8; q++) {
     for (unsigned h = 0; h < 2; h++) {
@@ -276,7 +276,7 @@ static void exchange(union accumulators *accumulators, unsigned thread, const st
 
 /* The index of these registers: a thread numbers its accumulators, in the same way in all
    threads. Other registers give up their accumulators. */
-static unsigned hold(struct warpgroup *w, struct member *self, char *registers, int n) {
+static unsigned warpgroup_hold(struct warpgroup *w, struct member *self, char *registers, int n) {
   const unsigned thread = (unsigned)(self - w->members);
   unsigned free_one = MOST_ACCUMULATORS;
   for (unsigned i = MOST_ACCUMULATORS; i-- > 0;) {
@@ -288,16 +288,16 @@ static unsigned hold(struct warpgroup *w, struct member *self, char *registers, 
       posix_memalign((void **)&w->accumulators[free_one], sizeof(vector), sizeof(union accumulators)))
     fibers_trap("no memory for a warpgroup's sums");
   self->held[free_one] = (struct held){.registers = registers, .n = n};
-  exchange(w->accumulators[free_one], thread, &self->held[free_one], false);
+  warpgroup_exchange(w->accumulators[free_one], thread, &self->held[free_one], false);
   memset(registers, 0xff, (size_t)n / 2 * sizeof(float)); /* NaN, or -1 */
   return free_one;
 }
 
-static void give_back(struct warpgroup *w, struct member *self) {
+static void warpgroup_give_back(struct warpgroup *w, struct member *self) {
   for (unsigned i = 0; i < MOST_ACCUMULATORS; i++) {
     struct held *held = &self->held[i];
     if (!held->registers || held->product >= w->done) continue;
-    exchange(w->accumulators[i], (unsigned)(self - w->members), held, true);
+    warpgroup_exchange(w->accumulators[i], (unsigned)(self - w->members), held, true);
     observe_accumulators_release(fibers_observer(), fibers_current()->slot, held->registers);
     held->registers = NULL;
   }
@@ -305,7 +305,7 @@ static void give_back(struct warpgroup *w, struct member *self) {
 
 /* ---- Hooks ---- */
 
-static struct product *add_product(struct warpgroup *w) {
+static struct product *warpgroup_add_product(struct warpgroup *w) {
   if (w->count == w->room) {
     const unsigned room = w->room ? 2 * w->room : 64;
     struct product *grown = realloc(w->products, room * sizeof *grown);
@@ -331,12 +331,12 @@ void warpgroup_multiply(int number, int n, void *accumulators, unsigned long lon
   struct warpgroup *w = own_warpgroup();
   struct member *self = own_member(w);
   if (n < 8 || n > MOST_N || n % 8) fibers_trap("wgmma of other than 8, 16 ... 256 columns");
-  const unsigned index = self->issued++, accumulator = hold(w, self, accumulators, n);
+  const unsigned index = self->issued++, accumulator = warpgroup_hold(w, self, accumulators, n);
   self->held[accumulator].product = index;
   struct product wanted = {
       .x = x, .y = y, .number = number, .n = n, .flags = flags, .accumulator = accumulator, .group = self->committed};
   wanted.site = async_site(__builtin_return_address(0));
-  if (index == w->done + w->count) *add_product(w) = wanted;
+  if (index == w->done + w->count) *warpgroup_add_product(w) = wanted;
   struct product *p = &w->products[index - w->done];
   if (p->x != x || p->y != y || p->n != n || p->flags != flags || p->accumulator != accumulator ||
       p->group != wanted.group)
@@ -361,16 +361,16 @@ void warpgroup_commit(void) {
   fibers_wake_all(&w->queue);
 }
 
-static void describe(const void *object, char *out, size_t size) {
+static void warpgroup_describe(const void *object, char *out, size_t size) {
   static const char text[] = "for products that not all threads of its warpgroup have come to";
   (void)object;
   if (size) memcpy(out, text, size < sizeof text ? size - 1 : sizeof text);
 }
 
 /* Completes the products before that one. */
-static void finish(struct warpgroup *w, unsigned end) {
+static void warpgroup_finish(struct warpgroup *w, unsigned end) {
   const unsigned wanted = end > w->done ? end - w->done : 0;
-  for (unsigned i = 0; i < wanted; i++) run(w, &w->products[i]);
+  for (unsigned i = 0; i < wanted; i++) warpgroup_run(w, &w->products[i]);
   if (!wanted) return;
   w->done += wanted;
   w->count -= wanted;
@@ -383,10 +383,10 @@ void warpgroup_wait(unsigned newest) {
   const void *site = async_site(__builtin_return_address(0));
   unsigned end = w->done;
   while (end - w->done < w->count && w->products[end - w->done].group + newest < self->committed) end++;
-  while (end > w->done && committed(w) < end) fibers_wait(&w->queue, site, describe, w);
-  finish(w, end);
+  while (end > w->done && committed(w) < end) fibers_wait(&w->queue, site, warpgroup_describe, w);
+  warpgroup_finish(w, end);
   observe_follow(fibers_observer(), fibers_current()->slot, w->leader, w->epoch);
-  give_back(w, self);
+  warpgroup_give_back(w, self);
 }
 
 void warpgroup_fence(void) {

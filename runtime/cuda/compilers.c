@@ -115,7 +115,7 @@ enum { PATIENCE = 3 };
 /* A child is replaced after so many compiles, because NVRTC does not free all its memory. */
 enum { MOST_COMPILES = 100 };
 
-static void give_back(struct compilers *c, struct child *child) {
+static void compilers_give_back(struct compilers *c, struct child *child) {
   if (++child->compiles == MOST_COMPILES) {
     child_end(child, NULL);
     return;
@@ -130,7 +130,7 @@ static void give_back(struct compilers *c, struct child *child) {
 enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_UNASKED, ANSWER_GONE, ANSWER_LATE, ANSWER_STOPPED };
 
 /* Waits for a child's answer. The only error is a lack of memory. */
-static int await(const struct child *child, struct text *message, double timeout, struct process_stop stop,
+static int compilers_await(const struct child *child, struct text *message, double timeout, struct process_stop stop,
                  enum answer *answer, cugen_error *err) {
   cugen_error why;
   double end = clock_seconds() + timeout;
@@ -153,18 +153,18 @@ static int await(const struct child *child, struct text *message, double timeout
 }
 
 /* Sends a message and waits for the answer. The only error is a lack of memory. */
-static int ask(const struct child *child, enum message_type type, struct text *message, double timeout,
+static int compilers_ask(const struct child *child, enum message_type type, struct text *message, double timeout,
                struct process_stop stop, enum answer *answer, cugen_error *err) {
   cugen_error why;
   int status = wire_send(child->socket, type, message, -1, &why);
   *answer = ANSWER_UNASKED;
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  return await(child, message, timeout, stop, answer, err);
+  return compilers_await(child, message, timeout, stop, answer, err);
 }
 
 static const struct process_stop never = {.asked = NULL};
 
-static int send_identity(const struct child *child, cugen_error *err) {
+static int compilers_send_identity(const struct child *child, cugen_error *err) {
   struct text identity = {0}, message = {0};
   wire_identity(&identity);
   wire_put_string(&message, text_get(&identity));
@@ -174,11 +174,11 @@ static int send_identity(const struct child *child, cugen_error *err) {
   return status;
 }
 
-static int await_identity(const struct compilers *c, const struct child *child, cugen_error *err) {
+static int compilers_await_identity(const struct compilers *c, const struct child *child, cugen_error *err) {
   struct text identity = {0}, message = {0};
   enum answer answer = ANSWER_GONE;
   wire_identity(&identity);
-  int status = await(child, &message, start_limit, never, &answer, err);
+  int status = compilers_await(child, &message, start_limit, never, &answer, err);
   struct wire_reader reader = wire_read(&message);
   if (!status && (answer != ANSWER_DONE || strcmp(wire_get_string(&reader), text_get(&identity)) != 0))
     status =
@@ -204,7 +204,7 @@ static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   if (status == CUGEN_ERROR_MISSING)
     error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
   if (!status) status = wire_limit(child->socket, err);
-  if (!status && send_identity(child, &why) == CUGEN_ERROR_MEMORY) status = error_memory(err);
+  if (!status && compilers_send_identity(child, &why) == CUGEN_ERROR_MEMORY) status = error_memory(err);
   if (status)
     child_end(child, NULL);
   else
@@ -212,11 +212,11 @@ static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   return status;
 }
 
-static int start(struct compilers *c, struct child **out, cugen_error *err) {
+static int compilers_start(struct compilers *c, struct child **out, cugen_error *err) {
   struct child *child;
   int status = spawn(c, &child, err);
   if (status) return status;
-  if ((status = await_identity(c, child, err)))
+  if ((status = compilers_await_identity(c, child, err)))
     child_end(child, NULL);
   else
     *out = child;
@@ -255,7 +255,7 @@ static int late(const struct compile_request *request, double limit, cugen_error
                          request->name, limit);
 }
 
-static int crashed(const struct compile_request *request, struct child *child, cugen_error *err) {
+static int compilers_crashed(const struct compile_request *request, struct child *child, cugen_error *err) {
   struct text how = {0};
   /* A source cannot cause SIGKILL: memory has run out, or a user killed the process. */
   const bool killed = child_end(child, &how) == SIGKILL;
@@ -283,18 +283,18 @@ static int end_compile(struct compilers *c, struct child *child, const struct co
     if (!status) status = error_set(err, CUGEN_ERROR_INTERNAL, "a compiler's answer makes no sense");
     break;
   case ANSWER_UNASKED:
-  case ANSWER_GONE: return crashed(request, child, err);
+  case ANSWER_GONE: return compilers_crashed(request, child, err);
   case ANSWER_LATE:
     child_end(child, NULL);
     return late(request, request->timeout > 0 ? request->timeout : COMPILER_SECONDS, err);
   case ANSWER_STOPPED: child_end(child, NULL); return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
   }
-  give_back(c, child);
+  compilers_give_back(c, child);
   return status;
 }
 
 /* Starts a child ahead. Its two answers are read when it gets its first compile. */
-static bool prepare(struct compilers *c) {
+static bool cuda_compilers_prepare(struct compilers *c) {
   struct text message = {0};
   struct child *child;
   cugen_error ignored;
@@ -315,7 +315,7 @@ static bool prepare(struct compilers *c) {
 }
 
 void compilers_prepare(struct compilers *c, int count) {
-  while (count-- > 0 && prepare(c)) continue;
+  while (count-- > 0 && cuda_compilers_prepare(c)) continue;
 }
 
 /* Reads the answers of a child that was started ahead. Returns false if the child is unusable:
@@ -325,8 +325,8 @@ static bool read_unread(const struct compilers *c, struct child *child) {
   struct text message = {0};
   enum answer answer = ANSWER_DONE;
   cugen_error ignored;
-  int status = child->unread ? await_identity(c, child, &ignored) : CUGEN_OK;
-  if (!status && child->unread) status = await(child, &message, start_limit, never, &answer, &ignored);
+  int status = child->unread ? compilers_await_identity(c, child, &ignored) : CUGEN_OK;
+  if (!status && child->unread) status = compilers_await(child, &message, start_limit, never, &answer, &ignored);
   child->unread = 0;
   text_free(&message);
   return !status && (answer == ANSWER_DONE || answer == ANSWER_ERROR);
@@ -340,13 +340,13 @@ static int ask_any(struct compilers *c, const struct compile_request *request, s
   put_request(c, request, message);
   if ((*child = take_idle(c))) {
     *answer = ANSWER_UNASKED;
-    if (read_unread(c, *child)) status = ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+    if (read_unread(c, *child)) status = compilers_ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
     if (status || *answer != ANSWER_UNASKED) return status;
     child_end(*child, NULL);
     *child = NULL;
   }
-  status = start(c, child, err);
-  return status ? status : ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+  status = compilers_start(c, child, err);
+  return status ? status : compilers_ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
 }
 
 int compilers_compile(struct compilers *c, const struct compile_request *request, struct compiled *out,

@@ -171,7 +171,7 @@ static int check_context(struct cuda_device *cuda, cugen_error *err) {
       (int)handle, cuda->base.description.id, (int)handle);
 }
 
-static int start(struct cuda_device *cuda, const struct device_options *options, cugen_error *err) {
+static int device_start(struct cuda_device *cuda, const struct device_options *options, cugen_error *err) {
   int ordinal = options->ordinal;
   int status = get_handle(cuda->driver, ordinal, &cuda->handle, err);
   if (!status) status = describe_handle(cuda->driver, cuda->handle, ordinal, &cuda->base.description, err);
@@ -209,7 +209,7 @@ static int cuda_open(const struct device_options *options, struct device **out, 
   cuda->base.ops = &cuda_device_ops;
   cuda->toolkit = options->toolkit;
   cuda->driver = driver;
-  if ((status = start(cuda, options, err))) {
+  if ((status = device_start(cuda, options, err))) {
     cuda_close(&cuda->base);
     return status;
   }

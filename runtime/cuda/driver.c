@@ -39,7 +39,7 @@ static const struct {
     {CUDA_ERROR_MPS_RPC_FAILURE, CUGEN_CAUSE_DEVICE_LOST},
 };
 
-static cugen_cause cause_of(CUresult result) {
+static cugen_cause driver_cause_of(CUresult result) {
   for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
     if (causes[i].result == result) return causes[i].cause;
   return CUGEN_CAUSE_NONE;
@@ -51,7 +51,7 @@ int driver_check(const struct driver *driver, CUresult result, enum driver_call 
   if (driver->error_name(result, &name) || !name) name = "an error without a name";
   if (driver->error_string(result, &text) || !text) text = "the driver does not describe it";
   int status = result == CUDA_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_DEVICE;
-  return error_set_cause(err, status, cause_of(result), "%s: %s (%d): %s", symbols[call].name, name, (int)result,
+  return error_set_cause(err, status, driver_cause_of(result), "%s: %s (%d): %s", symbols[call].name, name, (int)result,
                          text);
 }
 

@@ -28,7 +28,7 @@ struct loaded {
   struct entry entries[KERNEL_MAX_ENTRIES];
 };
 
-static int load_image(struct cuda_device *cuda, struct loaded *loaded, const void *image, cugen_error *err) {
+static int kernel_load_image(struct cuda_device *cuda, struct loaded *loaded, const void *image, cugen_error *err) {
   if (cuda->driver->library_load)
     return CHECK(cuda, err, library_load, (&loaded->library, image, NULL, NULL, 0, NULL, NULL, 0));
   return CHECK(cuda, err, module_load, (&loaded->module, image));
@@ -43,7 +43,7 @@ static void unload(struct cuda_device *cuda, struct loaded *loaded) {
 
 /* Gets the function of a library's kernel in this context. The call also loads the code now
    instead of at the first launch. */
-static int find_function(struct cuda_device *cuda, struct loaded *loaded, const char *name, CUfunction *out,
+static int kernel_find_function(struct cuda_device *cuda, struct loaded *loaded, const char *name, CUfunction *out,
                          cugen_error *err) {
   CUkernel kernel = NULL;
   if (!loaded->library) return CHECK(cuda, err, module_function, (out, loaded->module, name));
@@ -82,7 +82,7 @@ static int load_entry(struct cuda_device *cuda, struct loaded *loaded, const str
   struct entry *entry = &loaded->entries[index];
   const char *name = compiled->entries[index];
   if (!(entry->name = strdup(name))) return error_memory(err);
-  int status = find_function(cuda, loaded, name, &entry->function, err);
+  int status = kernel_find_function(cuda, loaded, name, &entry->function, err);
   if (!status) status = ask_function(cuda, entry, err);
   if (!status) status = allow_cluster(cuda, entry, err);
   if (status) {
@@ -95,9 +95,9 @@ static int load_entry(struct cuda_device *cuda, struct loaded *loaded, const str
   return CUGEN_OK;
 }
 
-static int load_all(struct cuda_device *cuda, struct loaded *loaded, const struct compiled *compiled,
+static int kernel_load_all(struct cuda_device *cuda, struct loaded *loaded, const struct compiled *compiled,
                     cugen_error *err) {
-  int status = load_image(cuda, loaded, compiled->image, err);
+  int status = kernel_load_image(cuda, loaded, compiled->image, err);
   for (size_t i = 0; i < compiled->entry_count && !status; i++) status = load_entry(cuda, loaded, compiled, i, err);
   if (status == CUGEN_ERROR_DEVICE) /* a library's code is checked only with its first kernel */
     error_append(err,
@@ -117,7 +117,7 @@ int cuda_load(struct device *device, const struct compiled *compiled, struct loa
     free(loaded);
     return status;
   }
-  status = load_all(cuda, loaded, compiled, err);
+  status = kernel_load_all(cuda, loaded, compiled, err);
   if (status)
     unload(cuda, loaded);
   else

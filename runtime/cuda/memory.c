@@ -10,19 +10,19 @@
    NULL if the host has no access. */
 typedef int memory_maker(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err);
 
-static int make_device(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+static int memory_make_device(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
   (void)host;
   return CHECK(cuda, err, mem_alloc, (device, bytes));
 }
 
 /* With unified addressing (every 64-bit Linux) kernels use pinned memory by its host address. */
-static int make_pinned(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+static int memory_make_pinned(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
   int status = CHECK(cuda, err, host_alloc, (host, bytes, CU_MEMHOSTALLOC_PORTABLE));
   *device = (CUdeviceptr)(uintptr_t)*host;
   return status;
 }
 
-static int make_mapped(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+static int memory_make_mapped(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
   int status = CHECK(cuda, err, host_alloc, (host, bytes, CU_MEMHOSTALLOC_DEVICEMAP));
   if (status) return status;
   status = CHECK(cuda, err, host_device_pointer, (device, *host, 0));
@@ -30,7 +30,7 @@ static int make_mapped(struct cuda_device *cuda, size_t bytes, CUdeviceptr *devi
   return status;
 }
 
-static int make_managed(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+static int memory_make_managed(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
   int status = CHECK(cuda, err, mem_alloc_managed, (device, bytes, CU_MEM_ATTACH_GLOBAL));
   *host = status ? NULL : (void *)(uintptr_t)*device;
   return status;
@@ -39,7 +39,7 @@ static int make_managed(struct cuda_device *cuda, size_t bytes, CUdeviceptr *dev
 enum { PAGE = 4096 };
 
 /* Allocates with malloc, then page-locks and maps the memory. */
-static int make_registered(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host,
+static int memory_make_registered(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host,
                            cugen_error *err) {
   const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
   void *memory = aligned_alloc(PAGE, whole);
@@ -61,11 +61,11 @@ static void free_device(const struct driver *driver, void *base) {
   driver->mem_free(address(base));
 }
 
-static void free_host(const struct driver *driver, void *base) {
+static void memory_free_host(const struct driver *driver, void *base) {
   driver->host_free(base);
 }
 
-static void free_registered(const struct driver *driver, void *base) {
+static void memory_free_registered(const struct driver *driver, void *base) {
   driver->host_unregister(base);
   free(base);
 }
@@ -74,11 +74,11 @@ static const struct {
   memory_maker *make;
   void (*free)(const struct driver *driver, void *base);
   bool host; /* base is a host address */
-} memory_kinds[MEMORY_KIND_COUNT] = {[MEMORY_DEVICE] = {make_device, free_device, false},
-                                     [MEMORY_PINNED] = {make_pinned, free_host, true},
-                                     [MEMORY_MAPPED] = {make_mapped, free_host, true},
-                                     [MEMORY_MANAGED] = {make_managed, free_device, false},
-                                     [MEMORY_REGISTERED] = {make_registered, free_registered, true}};
+} memory_kinds[MEMORY_KIND_COUNT] = {[MEMORY_DEVICE] = {memory_make_device, free_device, false},
+                                     [MEMORY_PINNED] = {memory_make_pinned, memory_free_host, true},
+                                     [MEMORY_MAPPED] = {memory_make_mapped, memory_free_host, true},
+                                     [MEMORY_MANAGED] = {memory_make_managed, free_device, false},
+                                     [MEMORY_REGISTERED] = {memory_make_registered, memory_free_registered, true}};
 
 /* ---- Memory: guards ------------------------------------------------------------------------------------------ */
 
@@ -169,7 +169,7 @@ int cuda_memory_check(struct device *device, const struct memory *memory, cugen_
 
 /* ---- Memory: allocating and freeing ---- */
 
-static int allocate(struct cuda_device *cuda, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
+static int memory_allocate(struct cuda_device *cuda, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
                     cugen_error *err) {
   CUdeviceptr device = 0;
   void *host = NULL;
@@ -201,7 +201,7 @@ int cuda_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool 
   *out = (struct memory){0};
   if (bytes > SIZE_MAX / 2) return error_set(err, CUGEN_ERROR_MEMORY, "cannot allocate %zu bytes", bytes);
   int status = enter(cuda, err);
-  return status ? status : leave(cuda, allocate(cuda, kind, bytes, guard, out, err));
+  return status ? status : leave(cuda, memory_allocate(cuda, kind, bytes, guard, out, err));
 }
 
 void cuda_free(struct device *device, struct memory *memory) {
@@ -282,13 +282,13 @@ int cuda_flush(struct device *device, const struct memory *memory, cugen_error *
 }
 
 /* Memory that the driver does not know is ordinary host memory. */
-static CUmemorytype type_of(struct cuda_device *cuda, const void *pointer) {
+static CUmemorytype cuda_memory_type_of(struct cuda_device *cuda, const void *pointer) {
   unsigned type = 0;
   CUresult result = cuda->driver->pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(pointer));
   return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
 }
 
-static int copy_rows(struct cuda_device *cuda, const CUDA_MEMCPY2D *copy, cugen_error *err) {
+static int memory_copy_rows(struct cuda_device *cuda, const CUDA_MEMCPY2D *copy, cugen_error *err) {
   int status = sync_stream(cuda, err); /* the copy runs on the default stream */
   if (!status) status = CHECK(cuda, err, copy_2d, (copy));
   if (!status) status = CHECK(cuda, err, context_sync, ());
@@ -301,15 +301,15 @@ int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *f
   if (!width || !rows) return CUGEN_OK;
   int status = enter(cuda, err);
   if (status) return status;
-  CUDA_MEMCPY2D copy = {.srcMemoryType = type_of(cuda, from),
+  CUDA_MEMCPY2D copy = {.srcMemoryType = cuda_memory_type_of(cuda, from),
                         .srcHost = from,
                         .srcDevice = address(from),
                         .srcPitch = from_pitch,
-                        .dstMemoryType = type_of(cuda, to),
+                        .dstMemoryType = cuda_memory_type_of(cuda, to),
                         .dstHost = to,
                         .dstDevice = address(to),
                         .dstPitch = to_pitch,
                         .WidthInBytes = width,
                         .Height = rows};
-  return leave(cuda, copy_rows(cuda, &copy, err));
+  return leave(cuda, memory_copy_rows(cuda, &copy, err));
 }

@@ -169,7 +169,7 @@ static bool knows_virtual(const struct nvrtc *nvrtc, const char *arch) {
 
 /* Takes "sm_90a" as it is if NVRTC knows 90; otherwise takes the nearest lower architecture,
    with a note. */
-static int choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text *out, struct text *note,
+static int nvrtc_choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text *out, struct text *note,
                        cugen_error *err) {
   struct arch known;
   if (is_virtual(arch)) {
@@ -255,7 +255,7 @@ static int past_deadline(void *context, void *reserved) {
   return clock_seconds() > job->deadline;
 }
 
-static bool is_late(const struct job *job) {
+static bool nvrtc_is_late(const struct job *job) {
   return job->deadline > 0 && clock_seconds() > job->deadline;
 }
 
@@ -276,7 +276,7 @@ static int job_create(struct job *job, cugen_error *err) {
 
 static int job_start(struct job *job, cugen_error *err) {
   const struct compile_request *request = job->request;
-  int status = choose_arch(job->nvrtc, request->arch, &job->arch, &job->note, err);
+  int status = nvrtc_choose_arch(job->nvrtc, request->arch, &job->arch, &job->note, err);
   if (request->timeout > 0 && job->nvrtc->flow_callback) job->deadline = clock_seconds() + request->timeout;
   return status ? status : job_create(job, err);
 }
@@ -309,7 +309,7 @@ static bool says_why(struct job *job) {
 
 static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   const struct compile_request *request = job->request;
-  if (is_late(job))
+  if (nvrtc_is_late(job))
     return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME, "%s: " COMPILE_LATE "%g s",
                            request->name, request->timeout);
   const char *log = job_log(job);
@@ -345,7 +345,7 @@ static void add_option(struct options *options, const char *text, size_t length)
     options->list[options->count++] = copy; /* freed with the options: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 }
 
-static void add_folder(struct options *options, const struct text *folder) {
+static void nvrtc_add_folder(struct options *options, const struct text *folder) {
   struct text text = {0};
   if (!folder->length) return;
   text_addf(&text, "--include-path=%s", text_get(folder));
@@ -382,8 +382,8 @@ static void list_options(const struct job *job, bool figures, struct options *ou
   if (job->nvrtc->number >= CACHES) add_option(out, no_cache, strlen(no_cache));
   if (!requested || !strstr(requested, "--std=")) add_option(out, "--std=c++17", strlen("--std=c++17"));
   add_requested(out, requested);
-  add_folder(out, &job->request->toolkit->include);
-  add_folder(out, &job->request->toolkit->core);
+  nvrtc_add_folder(out, &job->request->toolkit->include);
+  nvrtc_add_folder(out, &job->request->toolkit->core);
 }
 
 /* Returns 0 and NVRTC's result in *result, or an error for lack of memory. */
@@ -398,7 +398,7 @@ static int run_nvrtc(struct job *job, bool figures, nvrtcResult *result, cugen_e
 
 /* When figures are requested, NVRTC 13.0 omits ptxas's reason for refusing a source from its
    log. Therefore a refused source is compiled again without figures. */
-static int explain(struct job *job, nvrtcResult *result, cugen_error *err) {
+static int nvrtc_explain(struct job *job, nvrtcResult *result, cugen_error *err) {
   const nvrtcResult refusal = *result;
   job->nvrtc->destroy(&job->program);
   job->program = NULL;
@@ -411,24 +411,24 @@ static int explain(struct job *job, nvrtcResult *result, cugen_error *err) {
 static int job_compile(struct job *job, cugen_error *err) {
   nvrtcResult result = NVRTC_SUCCESS;
   int status = run_nvrtc(job, true, &result, err);
-  if (!status && result == NVRTC_ERROR_COMPILATION && !is_late(job) && !says_why(job))
-    status = explain(job, &result, err);
+  if (!status && result == NVRTC_ERROR_COMPILATION && !nvrtc_is_late(job) && !says_why(job))
+    status = nvrtc_explain(job, &result, err);
   return status || !result ? status : job_refused(job, result, err);
 }
 
-static int check_size(const struct job *job, size_t size, cugen_error *err) {
+static int nvrtc_check_size(const struct job *job, size_t size, cugen_error *err) {
   if (size <= (size_t)COMPILER_IMAGE_MB << 20) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_COMPILE, "%s: the compiled code has %zu MB; at most %d MB are taken",
                    job->request->name, size >> 20, COMPILER_IMAGE_MB);
 }
 
 /* An image that is PTX is text with its final zero. */
-static int take_image(struct job *job, struct compiled *out, cugen_error *err) {
+static int nvrtc_take_image(struct job *job, struct compiled *out, cugen_error *err) {
   bool ptx = is_virtual(job->request->arch);
   const struct nvrtc *nvrtc = job->nvrtc;
   nvrtcResult result = (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, &out->image_length);
   if (result) return job_error(job, result, "give the code's size", err);
-  int status = check_size(job, out->image_length, err);
+  int status = nvrtc_check_size(job, out->image_length, err);
   if (status) return status;
   out->image = malloc(out->image_length ? out->image_length : 1);
   if (!out->image) return error_memory(err);
@@ -446,7 +446,7 @@ static int take_ptx(struct job *job, char **out, cugen_error *err) {
   if (!nvrtc->ptx_size || !nvrtc->ptx) return CUGEN_OK;
   nvrtcResult result = nvrtc->ptx_size(job->program, &size);
   if (result) return job_error(job, result, "give the PTX's size", err);
-  int status = check_size(job, size, err);
+  int status = nvrtc_check_size(job, size, err);
   if (status) return status;
   *out = calloc(1, size + 1);
   if (!*out) return error_memory(err);
@@ -455,7 +455,7 @@ static int take_ptx(struct job *job, char **out, cugen_error *err) {
 
 /* The text of the kernel in PTX, from its name to the '}' that begins a line; NULL: the PTX has
    no such kernel. */
-static const char *find_body(const char *ptx, const char *entry, size_t *length) {
+static const char *nvrtc_find_body(const char *ptx, const char *entry, size_t *length) {
   const size_t name = strlen(entry);
   for (const char *at = ptx; (at = strstr(at, ".entry ")) != NULL; at++) {
     const char *begin = at + strlen(".entry "), *end = strstr(begin, "\n}");
@@ -473,7 +473,7 @@ static const char *find_body(const char *ptx, const char *entry, size_t *length)
 static bool needs_grid(const char *ptx, const char *entry) {
   static const char asks[] = "%envreg2", traps[] = "trap;";
   size_t length = 0;
-  const char *body = find_body(ptx, entry, &length), *function = strstr(ptx, ".func ");
+  const char *body = nvrtc_find_body(ptx, entry, &length), *function = strstr(ptx, ".func ");
   if (!body || !memmem(body, length, asks, sizeof asks - 1)) return false;
   return memmem(body, length, traps, sizeof traps - 1) || (function && strstr(function, traps));
 }
@@ -491,7 +491,7 @@ static int note_grids(struct job *job, struct compiled *out, cugen_error *err) {
   return status;
 }
 
-static int take_entry(struct job *job, size_t index, const char *log, struct compiled *out, cugen_error *err) {
+static int nvrtc_take_entry(struct job *job, size_t index, const char *log, struct compiled *out, cugen_error *err) {
   const char *lowered = NULL, *entry = job->request->entries[index];
   nvrtcResult result = job->nvrtc->lowered_name(job->program, entry, &lowered);
   if (result) return job_error(job, result, "name a kernel", err), error_append(err, " (%s)", entry);
@@ -521,12 +521,12 @@ static int check_wgmma(const struct job *job, const char *log, const struct comp
   return CUGEN_OK;
 }
 
-static int take_results(struct job *job, struct compiled *out, cugen_error *err) {
+static int nvrtc_take_results(struct job *job, struct compiled *out, cugen_error *err) {
   const char *log = job_log(job);
   if (!log) return error_memory(err);
-  int status = take_image(job, out, err);
+  int status = nvrtc_take_image(job, out, err);
   if (!status && job->request->keep_ptx) status = take_ptx(job, &out->ptx, err);
-  for (size_t i = 0; i < job->request->entry_count && !status; i++) status = take_entry(job, i, log, out, err);
+  for (size_t i = 0; i < job->request->entry_count && !status; i++) status = nvrtc_take_entry(job, i, log, out, err);
   if (!status) status = note_grids(job, out, err);
   if (!status) status = check_wgmma(job, log, out, err);
   if (status) return status;
@@ -545,7 +545,7 @@ int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *reque
   int status = includes_check(request->source, err);
   if (!status) status = job_start(&job, err);
   if (!status) status = job_compile(&job, err);
-  if (!status) status = take_results(&job, out, err);
+  if (!status) status = nvrtc_take_results(&job, out, err);
   if (job.program) nvrtc->destroy(&job.program);
   text_free(&job.arch);
   text_free(&job.note);

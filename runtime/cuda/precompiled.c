@@ -74,7 +74,7 @@ static bool takes_long(const char *name, size_t length) {
   return false;
 }
 
-static const char *skip_blanks(const char *at) {
+static const char *precompiled_skip_blanks(const char *at) {
   return at + strspn(at, " \t");
 }
 
@@ -95,13 +95,13 @@ static const char *skip_nothing(const char *at) {
 }
 
 /* Whether this word begins at the place. */
-static bool is_word(const char *at, const char *word) {
+static bool precompiled_is_word(const char *at, const char *word) {
   size_t length = strlen(word);
   return strncmp(at, word, length) == 0 && !isalnum((unsigned char)at[length]) && at[length] != '_';
 }
 
 /* The end of a line; for a continued line the end of its last part. */
-static const char *line_end(const char *at) {
+static const char *precompiled_line_end(const char *at) {
   for (;;) {
     at += strcspn(at, "\n");
     if (!*at || at[-1] != '\\') return at;
@@ -112,16 +112,16 @@ static const char *line_end(const char *at) {
 bool precompiled_find(const char *source, struct text *includes, struct text *macros) {
   size_t kept_includes = 0, kept_macros = 0;
   int depth = 0;
-  for (const char *at = skip_nothing(source); at && *at == '#'; at = skip_nothing(line_end(at))) {
-    const char *word = skip_blanks(at + 1);
-    if (is_word(word, "if") || is_word(word, "ifdef") || is_word(word, "ifndef")) depth++;
-    if (is_word(word, "endif")) depth--;
-    if (is_word(word, "define") || is_word(word, "undef")) {
-      const char *name = skip_blanks(word + strcspn(word, " \t\n"));
+  for (const char *at = skip_nothing(source); at && *at == '#'; at = skip_nothing(precompiled_line_end(at))) {
+    const char *word = precompiled_skip_blanks(at + 1);
+    if (precompiled_is_word(word, "if") || precompiled_is_word(word, "ifdef") || precompiled_is_word(word, "ifndef")) depth++;
+    if (precompiled_is_word(word, "endif")) depth--;
+    if (precompiled_is_word(word, "define") || precompiled_is_word(word, "undef")) {
+      const char *name = precompiled_skip_blanks(word + strcspn(word, " \t\n"));
       text_addf(macros, "%.*s\n", (int)strcspn(name, " \t(\r\n"), name);
     }
-    const char *name = skip_blanks(word + strlen("include"));
-    if (!is_word(word, "include") || depth != 0 || *name != '<') continue;
+    const char *name = precompiled_skip_blanks(word + strlen("include"));
+    if (!precompiled_is_word(word, "include") || depth != 0 || *name != '<') continue;
     size_t length = strcspn(name, ">\n");
     if (name[length] != '>') continue;
     text_addf(includes, "#include %.*s\n", (int)length + 1, name);
@@ -153,7 +153,7 @@ static int compile_moved(const struct nvrtc *nvrtc, const struct compile_request
   return status;
 }
 
-static bool has_room(const char *path) {
+static bool precompiled_has_room(const char *path) {
   struct statvfs place;
   long long size = 0;
   int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -164,7 +164,7 @@ static bool has_room(const char *path) {
 }
 
 /* Makes the file, and compares the image with that of the source as it is. */
-static void prove(struct precompiled *h, const struct nvrtc *nvrtc, const struct compile_request *request,
+static void precompiled_prove(struct precompiled *h, const struct nvrtc *nvrtc, const struct compile_request *request,
                   const struct text *includes, const struct compiled *as_it_stands) {
   struct text path = {0};
   struct compiled moved = {0};
@@ -172,7 +172,7 @@ static void prove(struct precompiled *h, const struct nvrtc *nvrtc, const struct
   text_addf(&path, "%s/%ld.pch", text_get(&h->folder), (long)getpid());
   h->stage = REFUSED;
   if (!path.failed && !compile_moved(nvrtc, request, includes, "create", text_get(&path), &moved, &ignored) &&
-      strcmp(moved.image_hash.hex, as_it_stands->image_hash.hex) == 0 && has_room(text_get(&path))) {
+      strcmp(moved.image_hash.hex, as_it_stands->image_hash.hex) == 0 && precompiled_has_room(text_get(&path))) {
     h->file = open(text_get(&path), O_RDONLY | O_CLOEXEC);
     if (h->file >= 0) h->stage = USE;
   }
@@ -212,7 +212,7 @@ static int compile_again(struct precompiled *h, const struct nvrtc *nvrtc, const
   double begin = clock_seconds();
   int status = nvrtc_compile(nvrtc, request, out, err);
   bool time_left = clock_seconds() - begin < share_of_time * request->timeout;
-  if (!status && h->stage == PROVE && time_left) prove(h, nvrtc, request, includes, out);
+  if (!status && h->stage == PROVE && time_left) precompiled_prove(h, nvrtc, request, includes, out);
   return status;
 }
 

@@ -20,7 +20,7 @@ static int find_format(const struct kernel_argument *argument, CUarray_format *o
 
 /* ---- Textures over the buffer itself ---- */
 
-static int check_alignment(const struct driver *driver, CUdevice handle, const struct kernel_argument *argument,
+static int texture_check_alignment(const struct driver *driver, CUdevice handle, const struct kernel_argument *argument,
                            const void *buffer, size_t row_bytes, cugen_error *err) {
   int base = 1, pitch = 1;
   int status = CHECK(driver, err, device_attribute, (&base, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, handle));
@@ -51,7 +51,7 @@ static int describe_buffer(const struct driver *driver, CUdevice handle, const s
   out->res.pitch2D.height = (size_t)extent.height;
   out->res.pitch2D.pitchInBytes = row_bytes;
   int status = find_format(argument, &out->res.pitch2D.format, err);
-  return status ? status : check_alignment(driver, handle, argument, buffer, row_bytes, err);
+  return status ? status : texture_check_alignment(driver, handle, argument, buffer, row_bytes, err);
 }
 
 /* ---- Textures over an array ---- */

@@ -49,7 +49,7 @@ static bool inside(const struct cubin *cubin, uint64_t offset, uint64_t length) 
   return offset <= cubin->length && length <= cubin->length - offset;
 }
 
-static bool section_at(const struct cubin *cubin, size_t index, Elf64_Shdr *out) {
+static bool cubin_section_at(const struct cubin *cubin, size_t index, Elf64_Shdr *out) {
   uint64_t offset = cubin->header.e_shoff + index * sizeof *out;
   if (index >= cubin->header.e_shnum || !inside(cubin, offset, sizeof *out)) return false;
   memcpy(out, cubin->image + offset, sizeof *out);
@@ -61,7 +61,7 @@ static bool cubin_open(const void *image, size_t length, struct cubin *out) {
   if (length < sizeof out->header) return false;
   memcpy(&out->header, image, sizeof out->header);
   return !memcmp(out->header.e_ident, ELFMAG, SELFMAG) && out->header.e_ident[EI_CLASS] == ELFCLASS64 &&
-         out->header.e_shoff < length && section_at(out, out->header.e_shstrndx, &out->names);
+         out->header.e_shoff < length && cubin_section_at(out, out->header.e_shstrndx, &out->names);
 }
 
 /* True when the NUL-terminated text at offset of the string table is `first` followed by `second`. */
@@ -76,7 +76,7 @@ static bool text_is(const struct cubin *cubin, const Elf64_Shdr *strings, uint64
 
 static bool section_find(const struct cubin *cubin, const char *prefix, const char *kernel, Elf64_Shdr *out) {
   for (size_t i = 0; i < cubin->header.e_shnum; i++)
-    if (section_at(cubin, i, out) && text_is(cubin, &cubin->names, out->sh_name, prefix, kernel)) return true;
+    if (cubin_section_at(cubin, i, out) && text_is(cubin, &cubin->names, out->sh_name, prefix, kernel)) return true;
   return false;
 }
 
@@ -89,7 +89,7 @@ static struct span section_span(const struct cubin *cubin, const Elf64_Shdr *sec
    NVRTC makes all variables local. */
 static uint32_t symbol_find(const struct cubin *cubin, const char *name, int type, Elf64_Sym *out) {
   Elf64_Shdr table, strings;
-  if (!section_find(cubin, ".symtab", "", &table) || !section_at(cubin, table.sh_link, &strings)) return 0;
+  if (!section_find(cubin, ".symtab", "", &table) || !cubin_section_at(cubin, table.sh_link, &strings)) return 0;
   struct span span = section_span(cubin, &table);
   for (uint32_t i = 1; (i + 1) * sizeof(Elf64_Sym) <= span.length; i++) {
     memcpy(out, span.data + i * sizeof *out, sizeof *out);
@@ -165,7 +165,7 @@ static void read_kernel_info(const struct cubin *cubin, const char *entry, struc
   while (attribute_next(&span, &attribute)) take_kernel_attribute(&attribute, out);
 }
 
-static void read_memory(const struct cubin *cubin, const char *entry, struct kernel_resources *out) {
+static void cubin_read_memory(const struct cubin *cubin, const char *entry, struct kernel_resources *out) {
   Elf64_Shdr section;
   if (section_find(cubin, ".nv.shared.", entry, &section)) out->static_shared = (int64_t)section.sh_size;
   if (cubin_sm(cubin) >= FIRST_SM_WITH_RESERVED && out->static_shared >= RESERVED_SHARED)
@@ -184,7 +184,7 @@ int cubin_resources(const void *image, size_t length, const char *entry, struct 
   if (!symbol) return error_set(err, CUGEN_ERROR_COMPILE, "the cubin holds no kernel '%s'", entry);
   read_module_info(&cubin, symbol, out);
   read_kernel_info(&cubin, entry, out);
-  read_memory(&cubin, entry, out);
+  cubin_read_memory(&cubin, entry, out);
   return CUGEN_OK;
 }
 

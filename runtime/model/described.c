@@ -26,7 +26,7 @@ static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
 }
 
 /* Reads a number without a sign; *end is the position after it. */
-static int digits(const char *text, const char **end) {
+static int described_digits(const char *text, const char **end) {
   char *stop = NULL;
   long value = isdigit((unsigned char)*text) ? strtol(text, &stop, 10) : 0;
   *end = stop ? stop : text;
@@ -50,8 +50,8 @@ static bool from_fingerprint(const char *text, struct device_description *out) {
   for (const char *at = strstr(text, " sm_"); at; at = strstr(at + 1, " sm_")) mark = at;
   size_t name = mark ? (size_t)(mark - text) : 0, length = strlen(text);
   if (!name || name >= sizeof out->name || length >= sizeof out->fingerprint) return false;
-  int capability = digits(mark + 4, &end);
-  int count = *end == ' ' ? digits(end + 1, &end) : 0;
+  int capability = described_digits(mark + 4, &end);
+  int count = *end == ' ' ? described_digits(end + 1, &end) : 0;
   if (!count || strcmp(end, " SMs") != 0 || !fill_facts(capability, count, &out->facts)) return false;
   memcpy(out->name, text, name);
   memcpy(out->fingerprint, text, length + 1);

@@ -132,7 +132,7 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
 }
 
 /* The bytes that one copy by the argument's tensor map moves; 0: the argument has no map. */
-static double box_bytes(const struct kernel_argument *a) {
+static double model_box_bytes(const struct kernel_argument *a) {
   double bytes = a->access == ACCESS_TENSOR ? a->dtype->bytes : 0;
   for (int i = 0; i < a->rank; i++) bytes *= a->box[i];
   return bytes;
@@ -148,7 +148,7 @@ static int fill_parameters(const struct kernel_spec *spec, const struct kernel_l
     const struct kernel_argument *a = &spec->arguments[passed[i].argument];
     const struct value value = passed[i].value.type == VALUE_NIL ? a->value : passed[i].value;
     structs[i] = (struct ptx_struct){a->packed, a->struct_bytes};
-    boxes[i] = box_bytes(a);
+    boxes[i] = model_box_bytes(a);
     out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(passed[i].argument + 1) << PTX_BUFFER_SHIFT
              : value.type == VALUE_FLOAT      ? 0 /* floats are not followed */
                                               : value.integer;
@@ -235,7 +235,7 @@ static double memory_slowness(const struct situation *s, const struct model_laun
          opening * fmax(0, rows - 1);
 }
 
-static double between(const double of[PTX_SCENARIOS], double from_memory) {
+static double model_between(const double of[PTX_SCENARIOS], double from_memory) {
   return of[PTX_FROM_L2] + from_memory * (of[PTX_FROM_MEMORY] - of[PTX_FROM_L2]);
 }
 
@@ -243,7 +243,7 @@ static double norm(double a, double b, double power) {
   return pow(pow(a, power) + pow(b, power), 1 / power);
 }
 
-static double bytes_of(const struct kernel_spec *spec, bool outputs_only) {
+static double model_bytes_of(const struct kernel_spec *spec, bool outputs_only) {
   double bytes = 0;
   for (size_t i = 0; i < spec->argument_count; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
@@ -260,8 +260,8 @@ static double bytes_of(const struct kernel_spec *spec, bool outputs_only) {
 static double footprint(const struct situation *s, const struct ptx_counts *c) {
   const double word = 4, sector = 32;
   const struct ptx_footprint *f = &c->footprint;
-  double moved = fmin(s->blocks * (f->fetched + f->written), bytes_of(s->spec, false));
-  double left_out = bytes_of(s->spec, true) - s->blocks * f->covered;
+  double moved = fmin(s->blocks * (f->fetched + f->written), model_bytes_of(s->spec, false));
+  double left_out = model_bytes_of(s->spec, true) - s->blocks * f->covered;
   return moved + fmin(s->blocks * f->part, fmax(0, left_out) / word * sector);
 }
 
@@ -280,8 +280,8 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
   out->parts[MODEL_INSTRUCTIONS] = instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
   out->parts[MODEL_FETCH] = fetch_cycles(c) * per_block;
   out->parts[MODEL_L1] = passes * per_block;
-  out->parts[MODEL_LATENCY] = (between(c->alone, from_memory) + block_cycles) * per_round;
-  out->waiting = (between(c->path, from_memory) + block_cycles) * per_round;
+  out->parts[MODEL_LATENCY] = (model_between(c->alone, from_memory) + block_cycles) * per_round;
+  out->waiting = (model_between(c->path, from_memory) + block_cycles) * per_round;
   out->parts[MODEL_L2] = 32 * (sectors + c->atomics * s->blocks) / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
   out->parts[MODEL_MEMORY] =
       least / (1e9 * r->memory_gb_per_second * memory_efficiency) * memory_slowness(s, out, moved);
@@ -315,7 +315,7 @@ static int texel_bytes(const struct kernel_spec *spec) {
   return bytes;
 }
 
-static int walk(struct situation *s, const struct ptx_machine *machine, const struct compiled *compiled, size_t entry,
+static int model_walk(struct situation *s, const struct ptx_machine *machine, const struct compiled *compiled, size_t entry,
                 struct model_launch *out, cugen_error *err) {
   if (!compiled->ptx) return error_set(err, CUGEN_ERROR_COMPILE, "this NVRTC gives no PTX");
   int64_t parameters[KERNEL_MAX_ARGUMENTS];
@@ -359,7 +359,7 @@ static int walk(struct situation *s, const struct ptx_machine *machine, const st
 }
 
 /* Like an open device: the image says which parameters its kernel takes. */
-static int check_parameters(const struct kernel_spec *spec, size_t launch, const struct compiled *compiled,
+static int model_check_parameters(const struct kernel_spec *spec, size_t launch, const struct compiled *compiled,
                             size_t entry, cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};
   int takes =
@@ -392,7 +392,7 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   if (status) return status;
   out->resident = occupancy.blocks;
   fill_machine(s->device, &machine);
-  status = walk(s, &machine, compiled, entry, out, err);
+  status = model_walk(s, &machine, compiled, entry, out, err);
   if (!status) fill_parts(s, bytes, out);
   return status;
 }
@@ -480,7 +480,7 @@ double model_requested(const struct device_description *device, const struct ker
                           .resources = &compiled->resources[entry],
                           .stop = stop};
     struct model_launch launch = {.resident = 1};
-    const bool walked = !walk(&s, &any_machine, compiled, entry, &launch, &ignored);
+    const bool walked = !model_walk(&s, &any_machine, compiled, entry, &launch, &ignored);
     sum += walked ? (double)times[i] * launch_requested(&launch) : NAN;
   }
   free(times);
@@ -501,7 +501,7 @@ static int add_launch(const struct device_description *device, const struct kern
                         .resources = &compiled->resources[entry],
                         .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz,
                         .until = until};
-  int status = check_parameters(spec, i, compiled, entry, err);
+  int status = model_check_parameters(spec, i, compiled, entry, err);
   if (!status) status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, launch, err);
   if (status) return status;
   out->requested += times * launch_requested(launch);

@@ -57,7 +57,7 @@ static const char *limiter_of(const cudaOccResult *result, double fraction) {
   return "threads";
 }
 
-static int refuse(const struct device_facts *facts, cudaOccError error, cugen_error *err) {
+static int model_occupancy_refuse(const struct device_facts *facts, cudaOccError error, cugen_error *err) {
   if (error == CUDA_OCC_ERROR_UNKNOWN_DEVICE)
     return error_set(err, CUGEN_ERROR_DEVICE, "the occupancy of compute capability %d.%d is not known",
                      (int)(facts->compute_capability / 10), (int)(facts->compute_capability % 10));
@@ -76,7 +76,7 @@ int occupancy_get(const struct device_facts *facts, const struct kernel_resource
   cudaOccResult result = {0};
   cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state, threads,
                                                                (size_t)dynamic_shared);
-  if (error != CUDA_OCC_SUCCESS) return refuse(facts, error, err);
+  if (error != CUDA_OCC_SUCCESS) return model_occupancy_refuse(facts, error, err);
   /* the calculator ignores launch bounds */
   if (threads > attributes.maxThreadsPerBlock) return CUGEN_OK;
   int warps = (threads + properties.warpSize - 1) / properties.warpSize;
@@ -105,7 +105,7 @@ int occupancy_best_block(const struct device_facts *facts, const struct kernel_r
   int limit = (int)facts->max_threads_per_block, most = 0;
   *threads = 0;
   if (resources->max_threads > 0 && resources->max_threads < limit) limit = resources->max_threads;
-  if (warp < 1 || limit < 1) return refuse(facts, CUDA_OCC_ERROR_INVALID_INPUT, err);
+  if (warp < 1 || limit < 1) return model_occupancy_refuse(facts, CUDA_OCC_ERROR_INVALID_INPUT, err);
   for (int aligned = (limit + warp - 1) / warp * warp; aligned > 0 && most < facts->max_threads_per_sm;
        aligned -= warp) {
     const int size = aligned < limit ? aligned : limit;

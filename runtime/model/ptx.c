@@ -41,7 +41,7 @@ struct reader {
   cugen_error *err;
 };
 
-static int refuse(struct reader *r, const char *what, struct ptx_name word) {
+static int ptx_refuse(struct reader *r, const char *what, struct ptx_name word) {
   return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: %s '%.*s'", r->line, what, (int)word.length, word.text);
 }
 
@@ -52,7 +52,7 @@ static void *room(struct reader *r, void *array, size_t count, size_t size) {
   return bigger ? bigger : array;
 }
 
-static bool is_word(struct ptx_name word, const char *text) {
+static bool ptx_is_word(struct ptx_name word, const char *text) {
   return strlen(text) == word.length && strncmp(word.text, text, word.length) == 0;
 }
 
@@ -68,7 +68,7 @@ static void skip_comment(struct reader *r) {
   if (*r->at) r->at += 2;
 }
 
-static void skip_space(struct reader *r) {
+static void ptx_skip_space(struct reader *r) {
   for (;;) {
     if (r->at[0] == '/' && r->at[1] == '/')
       r->at += strcspn(r->at, "\n");
@@ -85,8 +85,8 @@ static bool in_name(char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
-static struct ptx_name next_word(struct reader *r) {
-  skip_space(r);
+static struct ptx_name ptx_next_word(struct reader *r) {
+  ptx_skip_space(r);
   struct ptx_name word = {r->at, 0};
   while (in_name(r->at[word.length]) || (r->at[word.length] == ':' && r->at[word.length + 1] == ':'))
     word.length += r->at[word.length] == ':' ? 2 : 1; /* shared::cta */
@@ -115,7 +115,7 @@ static void skip_body(struct reader *r) {
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-static struct symbol *find_symbol(struct reader *r, struct ptx_name name) {
+static struct symbol *ptx_find_symbol(struct reader *r, struct ptx_name name) {
   for (size_t i = r->symbol_count; i > 0; i--) {
     struct symbol *symbol = &r->symbols[i - 1];
     if (symbol->name.length == name.length && memcmp(symbol->name.text, name.text, name.length) == 0) return symbol;
@@ -131,11 +131,11 @@ static void add_symbol(struct reader *r, struct ptx_name name, bool is_register,
 /* Reads .func (.param .b32 func_retval0) name; the function's address is a number like any
    other. */
 static void read_function(struct reader *r) {
-  struct ptx_name name = next_word(r);
-  while (begins(name, ".")) name = next_word(r);
+  struct ptx_name name = ptx_next_word(r);
+  while (begins(name, ".")) name = ptx_next_word(r);
   if (*name.text == '(') {
     skip_behind(r, ")");
-    name = next_word(r);
+    name = ptx_next_word(r);
   }
   add_symbol(r, name, false, 0);
   skip_body(r);
@@ -172,13 +172,13 @@ enum { MOST_REGISTERS = 1 << 20, MOST_CLUSTER = 16, PASSED = 1 << 20 };
 static void read_registers(struct reader *r, struct ptx_name directive) {
   enum { REG = sizeof ".reg" - 1 };
   struct ptx_name type = {directive.text + REG, directive.length - REG};
-  if (!type.length) type = next_word(r);
+  if (!type.length) type = ptx_next_word(r);
   bool valueless = begins(type, ".f");
   while (*r->at && !r->failed) {
-    struct ptx_name name = next_word(r);
-    if (is_word(name, ";")) return;
-    if (is_word(name, ",")) continue;
-    skip_space(r);
+    struct ptx_name name = ptx_next_word(r);
+    if (ptx_is_word(name, ";")) return;
+    if (ptx_is_word(name, ",")) continue;
+    ptx_skip_space(r);
     if (*r->at == '<') {
       char *end;
       long count = strtol(r->at + 1, &end, 10);
@@ -197,10 +197,10 @@ static void read_registers(struct reader *r, struct ptx_name directive) {
 /* Reads .shared .align 16 .b8 tile[1024]; the initial content is ignored. */
 static void read_variable(struct reader *r, struct ptx_name space) {
   int64_t align = 1, size = 4, elements = 1;
-  struct ptx_name word = next_word(r), name = {"", 0};
-  for (; *r->at && !strchr(";={", *word.text); word = next_word(r)) {
-    if (is_word(word, ".align")) {
-      align = strtoll(next_word(r).text, NULL, 10);
+  struct ptx_name word = ptx_next_word(r), name = {"", 0};
+  for (; *r->at && !strchr(";={", *word.text); word = ptx_next_word(r)) {
+    if (ptx_is_word(word, ".align")) {
+      align = strtoll(ptx_next_word(r).text, NULL, 10);
     } else if (*word.text == '[') {
       elements *= strtoll(r->at, NULL, 10);
       skip_behind(r, "]");
@@ -214,11 +214,11 @@ static void read_variable(struct reader *r, struct ptx_name space) {
   }
   if (*word.text != ';') skip_behind(r, ";");
   /* an argument or result of a call, not a parameter of the kernel */
-  if (is_word(space, ".param")) {
+  if (ptx_is_word(space, ".param")) {
     add_symbol(r, name, false, (int64_t)(PASSED + r->passed++) << PTX_PARAM_SHIFT);
     return;
   }
-  int64_t *given = is_word(space, ".shared") ? &r->shared : is_word(space, ".local") ? &r->local : &r->other;
+  int64_t *given = ptx_is_word(space, ".shared") ? &r->shared : ptx_is_word(space, ".local") ? &r->local : &r->other;
   int64_t base = given == &r->other ? PTX_CONST_BASE : 0;
   if (align > 1) *given = (*given + align - 1) / align * align;
   add_symbol(r, name, false, base + *given);
@@ -231,7 +231,7 @@ static const char *const special_names[PTX_OTHER_SPECIAL] = {
     "%tid.x",   "%tid.y",   "%tid.z",    "%ntid.x",   "%ntid.y",   "%ntid.z", "%ctaid.x",
     "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid"};
 
-static size_t add_operand(struct reader *r, struct ptx_operand operand) {
+static size_t ptx_add_operand(struct reader *r, struct ptx_operand operand) {
   struct ptx_kernel *k = r->out;
   k->operands = room(r, k->operands, k->operand_count, sizeof *k->operands);
   if (r->failed) return 0;
@@ -245,10 +245,10 @@ static struct ptx_operand named(struct reader *r, struct ptx_name name) {
   int slot = find_in_range(r, name);
   if (slot >= 0) return (struct ptx_operand){PTX_REGISTER, slot, 0};
   for (int i = 0; i < PTX_OTHER_SPECIAL; i++)
-    if (is_word(name, special_names[i])) return (struct ptx_operand){PTX_SPECIAL, i, 0};
-  if (is_word(name, "_")) return (struct ptx_operand){PTX_SINK, -1, 0};
-  if (is_word(name, "WARP_SZ")) return (struct ptx_operand){PTX_NUMBER, -1, 32};
-  symbol = find_symbol(r, name);
+    if (ptx_is_word(name, special_names[i])) return (struct ptx_operand){PTX_SPECIAL, i, 0};
+  if (ptx_is_word(name, "_")) return (struct ptx_operand){PTX_SINK, -1, 0};
+  if (ptx_is_word(name, "WARP_SZ")) return (struct ptx_operand){PTX_NUMBER, -1, 32};
+  symbol = ptx_find_symbol(r, name);
   if (symbol && symbol->is_register) return (struct ptx_operand){PTX_REGISTER, (int)symbol->value, 0};
   if (symbol) return (struct ptx_operand){PTX_NUMBER, -1, symbol->value};
   if (*name.text == '%') return (struct ptx_operand){PTX_SPECIAL, PTX_OTHER_SPECIAL, 0};
@@ -257,9 +257,9 @@ static struct ptx_operand named(struct reader *r, struct ptx_name name) {
   return (struct ptx_operand){PTX_NUMBER, -1, 0};
 }
 
-static struct ptx_operand number(struct reader *r, struct ptx_name word) {
+static struct ptx_operand ptx_number(struct reader *r, struct ptx_name word) {
   bool negative = *word.text == '-';
-  if (negative) word = next_word(r);
+  if (negative) word = ptx_next_word(r);
   if (word.length > 2 && word.text[0] == '0' && strchr("fFdD", word.text[1])) /* 0f3F800000 */
     return (struct ptx_operand){PTX_NUMBER, -1, (int64_t)strtoull(word.text + 2, NULL, 16)};
   int64_t value = (int64_t)strtoull(word.text, NULL, 0);
@@ -267,15 +267,15 @@ static struct ptx_operand number(struct reader *r, struct ptx_name word) {
 }
 
 static struct ptx_operand plain(struct reader *r, struct ptx_name word) {
-  return isdigit((unsigned char)*word.text) || *word.text == '-' ? number(r, word) : named(r, word);
+  return isdigit((unsigned char)*word.text) || *word.text == '-' ? ptx_number(r, word) : named(r, word);
 }
 
 /* Reads [%rd1+16], [name+-8], [%rd1, {%r1, %r2}]: a tensor's coordinates become further
    operands. */
-static void read_address(struct reader *r) {
-  size_t at = add_operand(r, (struct ptx_operand){PTX_ADDRESS, -1, 0});
+static void ptx_read_address(struct reader *r) {
+  size_t at = ptx_add_operand(r, (struct ptx_operand){PTX_ADDRESS, -1, 0});
   size_t fixups = r->fixup_count;
-  struct ptx_operand base = plain(r, next_word(r));
+  struct ptx_operand base = plain(r, ptx_next_word(r));
   if (r->failed) return;
   if (r->fixup_count > fixups) r->fixups[fixups].operand = at;
   struct ptx_operand *address = &r->out->operands[at];
@@ -283,11 +283,11 @@ static void read_address(struct reader *r) {
     address->slot = base.slot;
   else
     address->value = base.value;
-  for (struct ptx_name word = next_word(r); *r->at && *word.text != ']'; word = next_word(r)) {
+  for (struct ptx_name word = ptx_next_word(r); *r->at && *word.text != ']'; word = ptx_next_word(r)) {
     if (*word.text == '+')
-      r->out->operands[at].value += number(r, next_word(r)).value;
+      r->out->operands[at].value += ptx_number(r, ptx_next_word(r)).value;
     else if (!strchr(",{}", *word.text))
-      add_operand(r, plain(r, word));
+      ptx_add_operand(r, plain(r, word));
     if (r->failed) return;
   }
 }
@@ -300,8 +300,8 @@ static int read_operands(struct reader *r, int *first) {
   bool counted = false;
   *first = 0;
   for (;;) {
-    struct ptx_name word = next_word(r);
-    if (!word.length) return refuse(r, "the file ends in a statement", word);
+    struct ptx_name word = ptx_next_word(r);
+    if (!word.length) return ptx_refuse(r, "the file ends in a statement", word);
     if (*word.text == ';') break;
     if (*word.text == '{') depth++;
     if (*word.text == '}') depth--;
@@ -311,9 +311,9 @@ static int read_operands(struct reader *r, int *first) {
     }
     if (strchr("{},|!()", *word.text)) continue;
     if (*word.text == '[')
-      read_address(r);
+      ptx_read_address(r);
     else
-      add_operand(r, plain(r, word));
+      ptx_add_operand(r, plain(r, word));
     if (r->failed) return error_memory(r->err);
   }
   if (!counted) *first = (int)(r->out->operand_count - begin);
@@ -324,41 +324,41 @@ static int read_operands(struct reader *r, int *first) {
 
 /* Reads call (retval0), name, (param0), or a call through a register. The names of arguments are
    skipped. */
-static void read_call(struct reader *r, struct ptx_instruction *out) {
+static void ptx_read_call(struct reader *r, struct ptx_instruction *out) {
   const int print_weight =
       /* roughly: a printf reserves room in a buffer and copies the text's address and the values */
       400;
   struct ptx_kernel *k = r->out;
-  struct ptx_name name = next_word(r);
+  struct ptx_name name = ptx_next_word(r);
   if (*name.text == '(') {
     skip_behind(r, ")");
-    next_word(r); /* skips the comma */
-    name = next_word(r);
+    ptx_next_word(r); /* skips the comma */
+    name = ptx_next_word(r);
   }
   skip_behind(r, ";");
-  out->op = is_word(name, "__assertfail") ? PTX_FAIL : is_word(name, "vprintf") ? PTX_PRINT : PTX_CALL;
+  out->op = ptx_is_word(name, "__assertfail") ? PTX_FAIL : ptx_is_word(name, "vprintf") ? PTX_PRINT : PTX_CALL;
   if (out->op == PTX_PRINT) out->weight = print_weight;
   k->called = room(r, k->called, k->called_count, sizeof *k->called);
   out->immediate = (int64_t)k->called_count;
   if (!r->failed) k->called[k->called_count++] = name;
 }
 
-static int read_instruction(struct reader *r, struct ptx_name word) {
+static int ptx_read_instruction(struct reader *r, struct ptx_name word) {
   struct ptx_kernel *k = r->out;
   struct ptx_instruction made = {.guard = -1, .line = r->line, .first = k->operand_count};
   int first = 0, status = CUGEN_OK;
   if (*word.text == '@') {
-    word = next_word(r);
+    word = ptx_next_word(r);
     made.guard_not = *word.text == '!';
-    if (made.guard_not) word = next_word(r);
+    if (made.guard_not) word = ptx_next_word(r);
     made.guard = named(r, word).slot;
-    word = next_word(r);
-    if (made.guard < 0) return refuse(r, "no predicate", word);
+    word = ptx_next_word(r);
+    if (made.guard < 0) return ptx_refuse(r, "no predicate", word);
   }
   ptx_opcode_read(word.text, word.length, &made);
   made.file = r->file, made.source_line = r->source_line;
   if (made.op == PTX_CALL)
-    read_call(r, &made);
+    ptx_read_call(r, &made);
   else
     status = read_operands(r, &first);
   if (status) return status;
@@ -385,33 +385,33 @@ static void read_location(struct reader *r) {
 /* Reads .branchtargets $L_1, $L_2; which follows the table's label. The label's value is an
    operand with the number of targets, which stand after that operand. */
 static int read_targets(struct reader *r) {
-  const size_t first = add_operand(r, (struct ptx_operand){PTX_NUMBER, -1, 0});
+  const size_t first = ptx_add_operand(r, (struct ptx_operand){PTX_NUMBER, -1, 0});
   int ignored, status;
-  if (!r->symbol_count) return refuse(r, "no label in front of", (struct ptx_name){".branchtargets", 14});
+  if (!r->symbol_count) return ptx_refuse(r, "no label in front of", (struct ptx_name){".branchtargets", 14});
   r->symbols[r->symbol_count - 1].value = (int64_t)first;
   status = r->failed ? error_memory(r->err) : read_operands(r, &ignored);
   if (!status) r->out->operands[first].value = (int64_t)(r->out->operand_count - first - 1);
   return status;
 }
 
-static int read_statement(struct reader *r, struct ptx_name word) {
+static int ptx_read_statement(struct reader *r, struct ptx_name word) {
   static const char *const spaces[] = {".shared", ".local", ".const", ".global", ".param"};
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
-    if (!is_word(word, spaces[i])) continue;
+    if (!ptx_is_word(word, spaces[i])) continue;
     read_variable(r, word);
     return r->failed ? error_memory(r->err) : CUGEN_OK;
   }
   if (begins(word, ".reg")) {
     read_registers(r, word);
-  } else if (is_word(word, ".loc")) {
+  } else if (ptx_is_word(word, ".loc")) {
     read_location(r);
-  } else if (is_word(word, ".branchtargets")) {
+  } else if (ptx_is_word(word, ".branchtargets")) {
     return read_targets(r);
   } else if (*word.text == '.') {
     skip_behind(r, ";\n"); /* .pragma, .callprototype */
   } else {
-    skip_space(r);
-    if (*r->at != ':') return read_instruction(r, word);
+    ptx_skip_space(r);
+    if (*r->at != ':') return ptx_read_instruction(r, word);
     r->at++;
     add_symbol(r, word, false, (int64_t)r->out->count);
   }
@@ -423,7 +423,7 @@ static int read_statement(struct reader *r, struct ptx_name word) {
 static void leave_scope(struct reader *r, size_t ranges, size_t symbols, size_t fixups) {
   size_t kept = fixups;
   for (size_t i = fixups; i < r->fixup_count; i++) {
-    struct symbol *symbol = find_symbol(r, r->fixups[i].name);
+    struct symbol *symbol = ptx_find_symbol(r, r->fixups[i].name);
     if (symbol && symbol >= r->symbols + symbols)
       r->out->operands[r->fixups[i].operand].value += symbol->value;
     else
@@ -438,14 +438,14 @@ static int read_scope(struct reader *r, int depth) {
   enum { MOST_SCOPES = 64 };
   const size_t ranges = r->range_count, symbols = r->symbol_count, fixups = r->fixup_count;
   for (int status = CUGEN_OK; !status;) {
-    struct ptx_name word = next_word(r);
-    if (!word.length) return refuse(r, "the file ends in a kernel", word);
-    if (depth > MOST_SCOPES) return refuse(r, "too many scopes at", word);
+    struct ptx_name word = ptx_next_word(r);
+    if (!word.length) return ptx_refuse(r, "the file ends in a kernel", word);
+    if (depth > MOST_SCOPES) return ptx_refuse(r, "too many scopes at", word);
     if (*word.text == '}') break;
     if (*word.text == '{')
       status = read_scope(r, depth + 1);
     else if (*word.text != ';')
-      status = read_statement(r, word);
+      status = ptx_read_statement(r, word);
     if (status) return status;
   }
   if (depth) leave_scope(r, ranges, symbols, fixups);
@@ -453,9 +453,9 @@ static int read_scope(struct reader *r, int depth) {
 }
 
 /* Reads .param .u64 NAME, .param .align 64 .b8 NAME[128]. */
-static void read_parameters(struct reader *r) {
+static void ptx_read_parameters(struct reader *r) {
   struct ptx_name last = {"", 0};
-  for (struct ptx_name word = next_word(r); *r->at; word = next_word(r)) {
+  for (struct ptx_name word = ptx_next_word(r); *r->at; word = ptx_next_word(r)) {
     bool ends = *word.text == ',' || *word.text == ')';
     if (ends && last.length) add_symbol(r, last, false, (int64_t)r->out->parameters++ << PTX_PARAM_SHIFT);
     if (*word.text == ')') return;
@@ -512,12 +512,12 @@ static void mark_leaders(struct ptx_kernel *k) {
   }
 }
 
-static int resolve(struct reader *r) {
+static int ptx_resolve(struct reader *r) {
   struct ptx_kernel *k = r->out;
   for (size_t i = 0; i < r->fixup_count; i++) {
-    struct symbol *symbol = find_symbol(r, r->fixups[i].name);
+    struct symbol *symbol = ptx_find_symbol(r, r->fixups[i].name);
     struct ptx_operand *operand = &k->operands[r->fixups[i].operand];
-    if (!symbol) return refuse(r, "unknown name", r->fixups[i].name);
+    if (!symbol) return ptx_refuse(r, "unknown name", r->fixups[i].name);
     operand->value += symbol->value;
   }
   for (size_t i = 0; i < k->count; i++)
@@ -533,9 +533,9 @@ static int resolve(struct reader *r) {
 static void read_directives(struct reader *r) {
   r->out->cluster = 1;
   for (bool counts = false; *r->at;) {
-    struct ptx_name word = next_word(r);
+    struct ptx_name word = ptx_next_word(r);
     if (!word.length || *word.text == '{') return;
-    if (*word.text == '.') counts = is_word(word, ".reqnctapercluster");
+    if (*word.text == '.') counts = ptx_is_word(word, ".reqnctapercluster");
     if (!counts || !isdigit((unsigned char)*word.text)) continue;
     long blocks = strtol(word.text, NULL, 10);
     if (blocks >= 1 && blocks <= MOST_CLUSTER) r->out->cluster *= (int)blocks;
@@ -543,10 +543,10 @@ static void read_directives(struct reader *r) {
 }
 
 /* Reads .file 1 "k.cu". */
-static void read_file(struct reader *r) {
+static void ptx_read_file(struct reader *r) {
   struct ptx_kernel *k = r->out;
-  struct ptx_file file = {.number = (int)strtol(next_word(r).text, NULL, 10)};
-  skip_space(r);
+  struct ptx_file file = {.number = (int)strtol(ptx_next_word(r).text, NULL, 10)};
+  ptx_skip_space(r);
   if (*r->at != '"') return;
   const size_t length = strcspn(r->at + 1, "\"\n");
   /* NVRTC puts the current folder of its process in front of the name */
@@ -559,13 +559,13 @@ static void read_file(struct reader *r) {
 }
 
 static int read_entry(struct reader *r, const char *entry, bool *found) {
-  if (*found || !is_word(next_word(r), entry)) {
+  if (*found || !ptx_is_word(ptx_next_word(r), entry)) {
     skip_behind(r, ")");
     skip_body(r);
     return CUGEN_OK;
   }
   *found = true;
-  read_parameters(r);
+  ptx_read_parameters(r);
   read_directives(r);
   return read_scope(r, 0);
 }
@@ -574,13 +574,13 @@ static int read_entry(struct reader *r, const char *entry, bool *found) {
 static int read_module(struct reader *r, const char *entry, bool *found) {
   int status = CUGEN_OK;
   while (!status) {
-    struct ptx_name word = next_word(r);
+    struct ptx_name word = ptx_next_word(r);
     if (!word.length || (*found && !r->source_line)) break;
-    if (is_word(word, ".shared") || is_word(word, ".const") || is_word(word, ".global")) read_variable(r, word);
-    if (is_word(word, ".func")) read_function(r);
-    if (is_word(word, ".file")) read_file(r);
-    if (is_word(word, ".section")) skip_body(r);
-    if (is_word(word, ".entry")) status = read_entry(r, entry, found);
+    if (ptx_is_word(word, ".shared") || ptx_is_word(word, ".const") || ptx_is_word(word, ".global")) read_variable(r, word);
+    if (ptx_is_word(word, ".func")) read_function(r);
+    if (ptx_is_word(word, ".file")) ptx_read_file(r);
+    if (ptx_is_word(word, ".section")) skip_body(r);
+    if (ptx_is_word(word, ".entry")) status = read_entry(r, entry, found);
   }
   if (!status && r->failed) status = error_memory(r->err);
   return status;
@@ -592,7 +592,7 @@ int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_
   bool found = false;
   int status = read_module(&r, entry, &found);
   if (!status && !found) status = error_set(err, CUGEN_ERROR_COMPILE, "the PTX holds no kernel '%s'", entry);
-  if (!status) status = resolve(&r);
+  if (!status) status = ptx_resolve(&r);
   free(r.ranges);
   free(r.symbols);
   free(r.fixups);

@@ -3,7 +3,7 @@
 
 enum { QUAD = 16, PAIR = 8, WORD = 4, MOST = QUAD / WORD };
 
-static int bytes_of(const struct ptx_instruction *in) {
+static int ptx_join_bytes_of(const struct ptx_instruction *in) {
   return in->size * in->vector;
 }
 
@@ -14,8 +14,8 @@ static bool is_shared_load(const struct ptx_instruction *in) {
 /* Whether the load is of one or two words at an address in a register or at a name. */
 static bool may_join(const struct ptx_kernel *k, size_t at) {
   const struct ptx_instruction *in = &k->instructions[at];
-  return is_shared_load(in) && in->guard < 0 && in->count > in->results && bytes_of(in) >= WORD &&
-         bytes_of(in) < QUAD && k->operands[in->first + (size_t)in->results].kind == PTX_ADDRESS;
+  return is_shared_load(in) && in->guard < 0 && in->count > in->results && ptx_join_bytes_of(in) >= WORD &&
+         ptx_join_bytes_of(in) < QUAD && k->operands[in->first + (size_t)in->results].kind == PTX_ADDRESS;
 }
 
 static const struct ptx_operand *address_of(const struct ptx_kernel *k, size_t at) {
@@ -38,15 +38,15 @@ static bool defines(const struct ptx_kernel *k, const struct ptx_instruction *in
   return false;
 }
 
-static enum ptx_part *part_of(struct ptx_kernel *k, size_t at, int width) {
+static enum ptx_part *ptx_join_part_of(struct ptx_kernel *k, size_t at, int width) {
   return width == QUAD ? &k->instructions[at].quad : &k->instructions[at].pair;
 }
 
 /* Collects the loads of `width` bytes in all that the load at `first` belongs to; 0: some are
    missing. */
-static int find_group(const struct ptx_kernel *k, size_t first, int width, size_t *out) {
+static int ptx_join_find_group(const struct ptx_kernel *k, size_t first, int width, size_t *out) {
   const struct ptx_operand *own = address_of(k, first);
-  int each = bytes_of(&k->instructions[first]), wanted = width / each, count = 0;
+  int each = ptx_join_bytes_of(&k->instructions[first]), wanted = width / each, count = 0;
   bool seen[MOST] = {false};
   if (own->value < 0 || wanted < 2) return 0;
   for (size_t at = first; at < k->count && count < wanted; at++) {
@@ -54,7 +54,7 @@ static int find_group(const struct ptx_kernel *k, size_t first, int width, size_
     const struct ptx_operand *address = may_join(k, at) ? address_of(k, at) : NULL;
     if (at > first && ends_group(in)) break;
     if (address && address->slot == own->slot && address->value / width == own->value / width &&
-        bytes_of(in) == each && address->value % each == 0 && !seen[address->value % width / each]) {
+        ptx_join_bytes_of(in) == each && address->value % each == 0 && !seen[address->value % width / each]) {
       seen[address->value % width / each] = true;
       out[count++] = at;
     }
@@ -66,8 +66,8 @@ static int find_group(const struct ptx_kernel *k, size_t first, int width, size_
 static void join_all(struct ptx_kernel *k, int width) {
   size_t group[MOST];
   for (size_t i = 0; i < k->count; i++) {
-    int count = may_join(k, i) && *part_of(k, i, width) == PTX_ALONE ? find_group(k, i, width, group) : 0;
-    for (int j = 0; j < count; j++) *part_of(k, group[j], width) = j ? PTX_FOLLOWS : PTX_LEADS;
+    int count = may_join(k, i) && *ptx_join_part_of(k, i, width) == PTX_ALONE ? ptx_join_find_group(k, i, width, group) : 0;
+    for (int j = 0; j < count; j++) *ptx_join_part_of(k, group[j], width) = j ? PTX_FOLLOWS : PTX_LEADS;
   }
 }
 
@@ -79,6 +79,6 @@ void ptx_join(struct ptx_kernel *kernel) {
 int ptx_join_count(const struct ptx_kernel *kernel, int bytes) {
   int count = 0;
   for (size_t i = 0; i < kernel->count; i++)
-    count += is_shared_load(&kernel->instructions[i]) && bytes_of(&kernel->instructions[i]) == bytes;
+    count += is_shared_load(&kernel->instructions[i]) && ptx_join_bytes_of(&kernel->instructions[i]) == bytes;
   return count;
 }

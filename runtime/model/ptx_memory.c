@@ -93,7 +93,7 @@ void ptx_touch(struct ptx_memory *memory, uint64_t address, int64_t bytes, bool 
 }
 
 /* Whether the sector is in L1; afterwards it is. */
-static bool look_up(struct ptx_memory *m, uint64_t sector) {
+static bool ptx_memory_look_up(struct ptx_memory *m, uint64_t sector) {
   struct ptx_line *line = &m->lines[(sector ^ sector >> 16) % LINES];
   bool hit = line->arrived && line->sector == sector && m->arrived - line->arrived < m->capacity;
   if (!hit) *line = (struct ptx_line){sector, ++m->arrived};
@@ -125,7 +125,7 @@ void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes,
     if (!load) touch_pieces(memory, address, (uint64_t)lanes->bytes, false);
   }
   for (int i = 0; i < out->sectors; i++) {
-    bool misses = !through_l1 || !look_up(memory, sectors[i]);
+    bool misses = !through_l1 || !ptx_memory_look_up(memory, sectors[i]);
     out->misses += misses;
     if (load && misses) touch_pieces(memory, sectors[i] * SECTOR, SECTOR, true);
   }
@@ -193,7 +193,7 @@ static int conflicts(const struct ptx_lanes *lanes, uint32_t mask) {
 
 /* Whether each lane's address equals that of its neighbour at the distance; inactive lanes match
    any address. */
-static bool in_pairs(const struct ptx_lanes *lanes, uint32_t mask, int distance) {
+static bool ptx_memory_in_pairs(const struct ptx_lanes *lanes, uint32_t mask, int distance) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     int lane = __builtin_ctz(rest), other = lane ^ distance;
     if (mask >> other & 1 && lanes->address[lane] != lanes->address[other]) return false;
@@ -213,7 +213,7 @@ static void count_conflicts(const struct ptx_lanes *lanes, struct ptx_access *ou
   for (int first = 0; first < PTX_LANES; first += group) {
     uint32_t part = lanes->mask & (group == PTX_LANES ? UINT32_MAX : ((1u << group) - 1) << first);
     uint32_t half = ((1u << group / 2) - 1) << first;
-    bool whole = lanes->bytes < 8 || in_pairs(lanes, part, 1) || in_pairs(lanes, part, 2);
+    bool whole = lanes->bytes < 8 || ptx_memory_in_pairs(lanes, part, 1) || ptx_memory_in_pairs(lanes, part, 2);
     count_part(lanes, whole ? part : part & half, out);
     if (!whole) count_part(lanes, part & ~half, out);
   }

@@ -139,14 +139,14 @@ static const struct {
     {"e4m3", 1, false, PTX_PIPE_FP16},  {"e5m2", 1, false, PTX_PIPE_FP16},
 };
 
-static bool same(const char *word, size_t length, const char *name) {
+static bool ptx_opcode_same(const char *word, size_t length, const char *name) {
   return strlen(name) == length && strncmp(word, name, length) == 0;
 }
 
 /* The first type is that of the result, the second that of the source. */
 static bool take_type(const char *word, size_t length, struct ptx_instruction *out, int *seen) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-    if (!same(word, length, types[i].name)) continue;
+    if (!ptx_opcode_same(word, length, types[i].name)) continue;
     if (++*seen == 1) {
       out->size = types[i].size;
       out->is_signed = types[i].is_signed;
@@ -185,21 +185,21 @@ static int64_t shape_flops(const char *word, size_t length) {
   return flops;
 }
 
-static void take_word(const char *word, size_t length, struct ptx_instruction *out) {
+static void ptx_opcode_take_word(const char *word, size_t length, struct ptx_instruction *out) {
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-    if (same(word, length, spaces[i].name)) out->space = spaces[i].space;
+    if (ptx_opcode_same(word, length, spaces[i].name)) out->space = spaces[i].space;
   if (out->op == PTX_SETP)
     for (size_t i = 0; i < sizeof compares / sizeof *compares; i++)
-      if (same(word, length, compares[i].name)) out->compare = compares[i].compare;
-  if (out->op == PTX_CVTA && same(word, length, "to")) out->high = true;
-  if (same(word, length, "wide")) out->wide = true;
-  if (same(word, length, "hi")) out->high = true;
-  if (same(word, length, "l")) out->left = true;
-  if (same(word, length, "cg") || same(word, length, "cv") || same(word, length, "volatile")) out->past_l1 = true;
-  if (out->op == PTX_ATOMIC && same(word, length, "cas")) out->swaps = true;
-  if (same(word, length, "bfly")) out->immediate = 1;
-  if (same(word, length, "down")) out->immediate = 2;
-  if (same(word, length, "up")) out->immediate = 3;
+      if (ptx_opcode_same(word, length, compares[i].name)) out->compare = compares[i].compare;
+  if (out->op == PTX_CVTA && ptx_opcode_same(word, length, "to")) out->high = true;
+  if (ptx_opcode_same(word, length, "wide")) out->wide = true;
+  if (ptx_opcode_same(word, length, "hi")) out->high = true;
+  if (ptx_opcode_same(word, length, "l")) out->left = true;
+  if (ptx_opcode_same(word, length, "cg") || ptx_opcode_same(word, length, "cv") || ptx_opcode_same(word, length, "volatile")) out->past_l1 = true;
+  if (out->op == PTX_ATOMIC && ptx_opcode_same(word, length, "cas")) out->swaps = true;
+  if (ptx_opcode_same(word, length, "bfly")) out->immediate = 1;
+  if (ptx_opcode_same(word, length, "down")) out->immediate = 2;
+  if (ptx_opcode_same(word, length, "up")) out->immediate = 3;
   if (length == 2 && (*word == 'v' || *word == 'x') && isdigit((unsigned char)word[1])) out->vector = word[1] - '0';
   if ((out->op == PTX_MMA || out->op == PTX_WGMMA) && *word == 'm' && length > 4 && isdigit((unsigned char)word[1]))
     out->immediate = shape_flops(word, length);
@@ -207,16 +207,16 @@ static void take_word(const char *word, size_t length, struct ptx_instruction *o
 
 /* The number of machine instructions, roughly; divisions and other complex operations become
    sequences. */
-static int weight_of(const struct ptx_instruction *in, bool exact) {
+static int ptx_opcode_weight_of(const struct ptx_instruction *in, bool exact) {
   if (in->op == PTX_DIV || in->op == PTX_REM) return in->is_float ? 10 : in->size == 8 ? 70 : 20;
   return in->pipe == PTX_PIPE_SPECIAL && exact ? 8 : 1;
 }
 
 /* Moves between registers of any type are removed by the compiler; conversions between floats
    are real instructions. */
-static void settle(struct ptx_instruction *out, bool exact) {
+static void ptx_opcode_settle(struct ptx_instruction *out, bool exact) {
   if (!out->size) out->size = out->from_size = 4;
-  out->weight = weight_of(out, exact);
+  out->weight = ptx_opcode_weight_of(out, exact);
   const bool logic = out->op == PTX_AND || out->op == PTX_OR || out->op == PTX_XOR || out->op == PTX_NOT;
   if (logic && out->size == 1)
     /* predicates: a comparison needs one instruction more, and negation is part of any
@@ -239,9 +239,9 @@ void ptx_opcode_read(const char *text, size_t length, struct ptx_instruction *ou
   for (const char *at = text; at < end;) {
     size_t n = 0;
     while (at + n < end && at[n] != '.') n++;
-    exact |= same(at, n, "rn");
-    if (at != text && !take_type(at, n, out, &types_seen)) take_word(at, n, out);
+    exact |= ptx_opcode_same(at, n, "rn");
+    if (at != text && !take_type(at, n, out, &types_seen)) ptx_opcode_take_word(at, n, out);
     at += n + 1;
   }
-  settle(out, exact);
+  ptx_opcode_settle(out, exact);
 }

@@ -52,7 +52,7 @@ static size_t list_ends(const struct ptx_launch *l, uint32_t out[6][3]) {
 }
 
 /* The number of working blocks along a dimension, from the first one on. */
-static uint32_t find_limit(struct search *s, int dimension) {
+static uint32_t ptx_survey_find_limit(struct search *s, int dimension) {
   uint32_t at[3] = {0}, works_at = 0, idle_at = s->launch.grid[dimension];
   at[dimension] = idle_at - 1;
   if (works(s, at)) return idle_at;
@@ -112,7 +112,7 @@ int ptx_survey(const struct ptx_kernel *kernel, const struct ptx_machine *machin
   if (alike || s.status) return s.status;
   const uint32_t first[3] = {0};
   if (works(&s, first))
-    for (int d = 0; d < 3; d++) limit[d] = find_limit(&s, d);
+    for (int d = 0; d < 3; d++) limit[d] = ptx_survey_find_limit(&s, d);
   find_share(&s, limit, out);
   out->idle = (double)s.idle / 2;
   return s.status;

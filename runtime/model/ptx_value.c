@@ -45,7 +45,7 @@ static const uint64_t *row(const struct ptx_values *v, int slot) {
   return place < 0 ? NULL : v->lanes[place];
 }
 
-static uint64_t special(const struct ptx_values *v, int which, int lane) {
+static uint64_t ptx_value_special(const struct ptx_values *v, int which, int lane) {
   switch (which) {
   case PTX_TID_X:
   case PTX_TID_Y:
@@ -65,11 +65,11 @@ static uint64_t special(const struct ptx_values *v, int which, int lane) {
   }
 }
 
-static uint64_t read_operand(const struct ptx_values *v, const struct ptx_operand *operand, int lane) {
+static uint64_t ptx_value_read_operand(const struct ptx_values *v, const struct ptx_operand *operand, int lane) {
   const uint64_t *lanes;
   switch (operand->kind) {
   case PTX_NUMBER: return (uint64_t)operand->value;
-  case PTX_SPECIAL: return special(v, operand->slot, lane);
+  case PTX_SPECIAL: return ptx_value_special(v, operand->slot, lane);
   case PTX_REGISTER:
   case PTX_ADDRESS:
     lanes = row(v, operand->slot);
@@ -80,7 +80,7 @@ static uint64_t read_operand(const struct ptx_values *v, const struct ptx_operan
 
 int64_t ptx_value_of(const struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
                      int index, int lane) {
-  return index < in->count ? (int64_t)read_operand(v, &kernel->operands[in->first + (size_t)index], lane) : 0;
+  return index < in->count ? (int64_t)ptx_value_read_operand(v, &kernel->operands[in->first + (size_t)index], lane) : 0;
 }
 
 int64_t ptx_operand_number(const struct ptx_kernel *kernel, const struct ptx_instruction *in, int index,
@@ -156,7 +156,7 @@ static uint64_t narrow(uint64_t value, int size, bool is_signed) {
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 unsigned_wide;
 
-static uint64_t multiply(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
+static uint64_t ptx_value_multiply(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
   /* operands are sign-extended, so that a wide product is right, too */
   if (!in->high) return a * b;
   if (in->size == 8)
@@ -175,7 +175,7 @@ static bool less(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
   return in->is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-static bool compare(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
+static bool ptx_value_compare(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
   switch (in->compare) {
   case PTX_EQ: return a == b;
   case PTX_NE: return a != b;
@@ -210,7 +210,7 @@ static uint64_t extract(const struct ptx_instruction *in, uint64_t a, uint64_t a
 }
 
 /* bfi d, a, b, at, length: inserts a's low bits into b. */
-static uint64_t insert(uint64_t a, uint64_t b, uint64_t at, uint64_t length) {
+static uint64_t ptx_value_insert(uint64_t a, uint64_t b, uint64_t at, uint64_t length) {
   at &= 255, length &= 255;
   if (at > 63) return b;
   uint64_t mask = field(length) << at;
@@ -224,7 +224,7 @@ static uint64_t logic3(uint64_t a, uint64_t b, uint64_t c, uint64_t table) {
   return result;
 }
 
-static uint64_t leading_zeros(uint64_t a, int size) {
+static uint64_t ptx_value_leading_zeros(uint64_t a, int size) {
   a = narrow(a, size, false);
   return a ? (uint64_t)(__builtin_clzll(a) - (64 - 8 * size)) : 8 * (uint64_t)size;
 }
@@ -235,8 +235,8 @@ static uint64_t compute(const struct ptx_instruction *in, const uint64_t x[5]) {
   case PTX_CVT: return x[0];
   case PTX_ADD: return x[0] + x[1];
   case PTX_SUB: return x[0] - x[1];
-  case PTX_MUL: return multiply(in, x[0], x[1]);
-  case PTX_MAD: return multiply(in, x[0], x[1]) + x[2];
+  case PTX_MUL: return ptx_value_multiply(in, x[0], x[1]);
+  case PTX_MAD: return ptx_value_multiply(in, x[0], x[1]) + x[2];
   case PTX_DIV:
   case PTX_REM: return divide(in, x[0], x[1]);
   case PTX_MIN: return less(in, x[0], x[1]) ? x[0] : x[1];
@@ -251,11 +251,11 @@ static uint64_t compute(const struct ptx_instruction *in, const uint64_t x[5]) {
   case PTX_SHR: return shift_right(in, x[0], x[1]);
   case PTX_SHF: return funnel(in, x[0], x[1], x[2]);
   case PTX_BFE: return extract(in, x[0], x[1], x[2]);
-  case PTX_BFI: return insert(x[0], x[1], x[2], x[3]);
+  case PTX_BFI: return ptx_value_insert(x[0], x[1], x[2], x[3]);
   case PTX_LOP3: return logic3(x[0], x[1], x[2], x[3]);
   case PTX_POPC: return (uint64_t)__builtin_popcountll(narrow(x[0], in->size, false));
-  case PTX_CLZ: return leading_zeros(x[0], in->size);
-  case PTX_SETP: return in->is_float ? 0 : compare(in, x[0], x[1]);
+  case PTX_CLZ: return ptx_value_leading_zeros(x[0], in->size);
+  case PTX_SETP: return in->is_float ? 0 : ptx_value_compare(in, x[0], x[1]);
   case PTX_SELP: return x[2] & 1 ? x[0] : x[1];
   case PTX_WAIT_BARRIER: return 1;
   default: return 0;
@@ -324,13 +324,13 @@ static bool move_parts(struct ptx_values *v, const struct ptx_instruction *in, c
   uint64_t whole = 0;
   if (in->op != PTX_MOV || parts < 2 || parts > 4) return false;
   if (in->results > 1) {
-    whole = read_operand(v, &operands[in->results], lane);
+    whole = ptx_value_read_operand(v, &operands[in->results], lane);
     for (int i = 0; i < parts; i++)
       write_operand(v, &operands[i], lane, bits < 64 ? whole >> (i * bits) & field((uint64_t)bits) : whole);
     return true;
   }
   for (int i = 0; i < parts && bits < 64; i++)
-    whole |= (read_operand(v, &operands[1 + i], lane) & field((uint64_t)bits)) << (i * bits);
+    whole |= (ptx_value_read_operand(v, &operands[1 + i], lane) & field((uint64_t)bits)) << (i * bits);
   write_operand(v, &operands[0], lane, whole);
   return true;
 }
@@ -342,7 +342,7 @@ static void compute_lane(struct ptx_values *v, const struct ptx_instruction *in,
   bool is_signed = in->op == PTX_CVT ? in->from_signed : in->is_signed;
   if (move_parts(v, in, operands, lane)) return;
   for (int i = in->results; i < in->count && i - in->results < 5; i++)
-    x[i - in->results] = read_operand(v, &operands[i], lane);
+    x[i - in->results] = ptx_value_read_operand(v, &operands[i], lane);
   bool shift = in->op == PTX_SHL || in->op == PTX_SHR;
   x[0] = narrow(x[0], size, is_signed);
   if (in->op != PTX_SELP && !shift) x[1] = narrow(x[1], size, is_signed);
@@ -359,12 +359,12 @@ static void compute_lane(struct ptx_values *v, const struct ptx_instruction *in,
 }
 
 /* Copies the source before a lane overwrites it, because lanes read the registers' old values. */
-static void shuffle(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
+static void ptx_value_shuffle(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
                     uint32_t mask) {
   uint64_t from[PTX_LANES];
-  for (int lane = 0; lane < PTX_LANES; lane++) from[lane] = read_operand(v, &operands[in->results], lane);
+  for (int lane = 0; lane < PTX_LANES; lane++) from[lane] = ptx_value_read_operand(v, &operands[in->results], lane);
   for (; mask; mask &= mask - 1) {
-    int lane = __builtin_ctz(mask), by = (int)read_operand(v, &operands[in->results + 1], lane) & 31, to = by;
+    int lane = __builtin_ctz(mask), by = (int)ptx_value_read_operand(v, &operands[in->results + 1], lane) & 31, to = by;
     if (in->immediate == 1) to = lane ^ by;
     if (in->immediate == 2) to = lane + by < PTX_LANES ? lane + by : lane;
     if (in->immediate == 3) to = lane >= by ? lane - by : lane;
@@ -379,7 +379,7 @@ static void convert_address(struct ptx_values *v, const struct ptx_instruction *
   uint64_t tag = in->space == PTX_SHARED ? PTX_SHARED_TAG : in->space == PTX_LOCAL ? PTX_LOCAL_TAG : 0;
   for (; mask; mask &= mask - 1) {
     int lane = __builtin_ctz(mask);
-    uint64_t value = read_operand(v, &operands[1], lane);
+    uint64_t value = ptx_value_read_operand(v, &operands[1], lane);
     write_operand(v, &operands[0], lane, in->high ? value & ~tag : value | tag);
   }
 }
@@ -398,13 +398,13 @@ static uint64_t load_field(const struct ptx_values *v, const struct ptx_instruct
 }
 
 /* The stand-in for an unknown value: equal for equal places, and different for others. */
-static uint64_t stand_in(uint64_t place) {
+static uint64_t ptx_value_stand_in(uint64_t place) {
   const int bits = 24; /* few enough that an index by the value stays in its buffer's region */
   place = (place ^ place >> 32) * UINT64_C(0x9e3779b97f4a7c15);
   return place >> (64 - bits);
 }
 
-static void load(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
+static void ptx_value_load(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
                  uint32_t mask) {
   for (; mask; mask &= mask - 1) {
     int lane = __builtin_ctz(mask);
@@ -415,9 +415,9 @@ static void load(struct ptx_values *v, const struct ptx_instruction *in, const s
       value = narrow((uint64_t)v->launch->parameters[index], in->size, in->is_signed);
     const bool field =
         index >= 0 && index < v->launch->parameter_count && v->launch->structs && v->launch->structs[index].bytes;
-    const uint64_t place = index < 0 ? read_operand(v, &operands[in->results], lane) : 0;
+    const uint64_t place = index < 0 ? ptx_value_read_operand(v, &operands[in->results], lane) : 0;
     for (int i = 0; i < in->results; i++) {
-      if (index < 0) value = narrow(stand_in(place + (uint64_t)(i * in->size)), in->size, false);
+      if (index < 0) value = narrow(ptx_value_stand_in(place + (uint64_t)(i * in->size)), in->size, false);
       write_operand(v, &operands[i], lane, field ? load_field(v, in, index, offset, i) : index >= 0 && i ? 0 : value);
     }
   }
@@ -430,16 +430,16 @@ void ptx_execute(struct ptx_values *v, const struct ptx_kernel *kernel, const st
   bool kept = in->results > 0 && (operands[0].kind == PTX_REGISTER || in->results > 1);
   if (!kept || (in->op == PTX_FLOAT && v->place[operands[0].slot < 0 ? 0 : operands[0].slot] < 0)) return;
   switch (in->op) {
-  case PTX_LOAD: load(v, in, operands, mask); return;
+  case PTX_LOAD: ptx_value_load(v, in, operands, mask); return;
   case PTX_CVTA: convert_address(v, in, operands, mask); return;
   case PTX_SHFL:
-    if (in->count >= in->results + 2) shuffle(v, in, operands, mask);
+    if (in->count >= in->results + 2) ptx_value_shuffle(v, in, operands, mask);
     return;
   case PTX_FLOAT:
     if (v->origin[operands[0].slot] > PTX_FROM_FLOAT) {
       for (; mask; mask &= mask - 1) {
         const int lane = __builtin_ctz(mask);
-        write_operand(v, &operands[0], lane, narrow(stand_in(in->first << 5 | (uint64_t)lane), in->size, false));
+        write_operand(v, &operands[0], lane, narrow(ptx_value_stand_in(in->first << 5 | (uint64_t)lane), in->size, false));
       }
       return;
     } /* fall through */

@@ -98,7 +98,7 @@ static void close_basic_block(struct warp *w) {
 }
 
 /* Starts an instruction when its operands are ready; results are set later. */
-static void start(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+static void ptx_walk_start(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                   double begin[PTX_SCENARIOS]) {
   const struct ptx_operand *operands = &walk->kernel->operands[in->first];
   for (int s = 0; s < PTX_SCENARIOS; s++) {
@@ -112,7 +112,7 @@ static void start(const struct walk *walk, struct warp *w, const struct ptx_inst
   }
 }
 
-static void finish(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+static void ptx_walk_finish(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                    const double begin[PTX_SCENARIOS], const double latency[PTX_SCENARIOS]) {
   const struct ptx_operand *operands = &walk->kernel->operands[in->first];
   for (int i = 0; i < in->results; i++)
@@ -120,7 +120,7 @@ static void finish(const struct walk *walk, struct warp *w, const struct ptx_ins
       for (int s = 0; s < PTX_SCENARIOS; s++) w->ready[s][operands[i].slot] = begin[s] + latency[s];
 }
 
-static void spend(struct warp *w, enum ptx_pipe pipe, double cycles) {
+static void ptx_walk_spend(struct warp *w, enum ptx_pipe pipe, double cycles) {
   w->counts.pipe[pipe] += cycles;
   w->phase_pipe[pipe] += cycles;
 }
@@ -167,7 +167,7 @@ static void take_off(struct warp *w, const struct ptx_instruction *in, const dou
 
 /* ---- Asynchronous copies ----------------------------------------------------------------------------------------- */
 
-static void push(struct queue *q, const double done[PTX_SCENARIOS]) {
+static void ptx_walk_push(struct queue *q, const double done[PTX_SCENARIOS]) {
   if (q->count == GROUPS) q->first++, q->count--;
   memcpy(q->done[(q->first + q->count++) % GROUPS], done, sizeof q->done[0]);
 }
@@ -184,8 +184,8 @@ static void begin_copy(struct warp *w, const double begin[PTX_SCENARIOS], const 
   w->any_open = true;
 }
 
-static void commit(struct warp *w) {
-  push(&w->groups, w->any_open ? w->open : w->now);
+static void ptx_walk_commit(struct warp *w) {
+  ptx_walk_push(&w->groups, w->any_open ? w->open : w->now);
   w->any_open = false;
 }
 
@@ -213,13 +213,13 @@ static void count_global(struct warp *w, const struct ptx_access *access, double
   c->ideal_sectors += access->ideal;
   c->global_wavefronts += access->wavefronts;
   *to_l2 += access->misses;
-  spend(w, PTX_PIPE_MEMORY, access->wavefronts);
+  ptx_walk_spend(w, PTX_PIPE_MEMORY, access->wavefronts);
 }
 
 static void count_shared(struct warp *w, const struct ptx_access *access) {
   w->counts.shared_wavefronts += access->wavefronts;
   w->counts.shared_ideal += access->ideal;
-  spend(w, PTX_PIPE_MEMORY, access->wavefronts);
+  ptx_walk_spend(w, PTX_PIPE_MEMORY, access->wavefronts);
 }
 
 static void both(double latency[PTX_SCENARIOS], double value) {
@@ -235,7 +235,7 @@ static bool has_index(const struct walk *walk, const struct ptx_instruction *in)
 }
 
 /* The number of 128-byte lines that the lanes use, if they are side by side or all apart. */
-static double lines_of(const struct ptx_lanes *lanes) {
+static double ptx_walk_lines_of(const struct ptx_lanes *lanes) {
   const int shift = 7;
   uint64_t least = UINT64_MAX, most = 0;
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
@@ -261,7 +261,7 @@ static void read_constant(const struct walk *walk, struct warp *w, const struct 
   both(latency, walk->machine->latency[PTX_PIPE_INT]);
   if (!has_index(walk, in)) return;
   const double cycles = word * ptx_distinct_words(lanes);
-  spend(w, PTX_PIPE_CONSTANT, cycles);
+  ptx_walk_spend(w, PTX_PIPE_CONSTANT, cycles);
   both(latency, walk->machine->latency_shared + cycles);
 }
 
@@ -285,14 +285,14 @@ static void count_atomic(const struct walk *walk, struct warp *w, const struct p
                            ? (double)(l->buffers[buffer].bytes / line)
                            : 1;
   w->counts.atomics += passes * (in->results ? 3 : 2) - sectors;
-  w->counts.crowded += passes / (lanes->by_block || !lanes->known ? lines : fmin(lines, lines_of(lanes)));
+  w->counts.crowded += passes / (lanes->by_block || !lanes->known ? lines : fmin(lines, ptx_walk_lines_of(lanes)));
 }
 
 /* The words of a lane are interleaved with those of its warp, so that each word of the warp is a
    line. Stores leave L1 like those to global memory. */
 static void access_local(struct warp *w, const struct ptx_instruction *in, bool load) {
   const double sectors = 4, words = in->vector * (in->size > 4 ? in->size / 4.0 : 1);
-  spend(w, PTX_PIPE_MEMORY, words);
+  ptx_walk_spend(w, PTX_PIPE_MEMORY, words);
   if (load) return;
   w->counts.store_wavefronts += words;
   w->counts.store_sectors += sectors * words;
@@ -375,7 +375,7 @@ static void count_bulk(struct warp *w, double bytes, bool load) {
   w->counts.global_sectors += sectors;
   w->counts.ideal_sectors += sectors;
   w->counts.global_requests++;
-  spend(w, PTX_PIPE_MEMORY, sectors / 4);
+  ptx_walk_spend(w, PTX_PIPE_MEMORY, sectors / 4);
 }
 
 static double expected_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in,
@@ -386,7 +386,7 @@ static double expected_bytes(const struct walk *walk, const struct warp *w, cons
 
 /* The bytes of a tensor map's box, if the operand at `index` is the address of the parameter
    itself; 0: not known. */
-static double box_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in, int index,
+static double ptx_walk_box_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in, int index,
                         uint32_t mask) {
   int64_t map = ptx_value_of(&w->values, walk->kernel, in, index, __builtin_ctz(mask)) >> PTX_PARAM_SHIFT;
   bool known = walk->launch->boxes && map >= 0 && map < walk->launch->parameter_count;
@@ -407,7 +407,7 @@ static void load_tensor(const struct walk *walk, struct warp *w, const double be
   const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory}, shared = 0.5;
   double done[PTX_SCENARIOS];
   for (int s = 0; s < PTX_SCENARIOS; s++) done[s] = begin[s] + latency[s] + w->expected / 64;
-  if (w->expected > 0 && !walk->wgmma) push(&w->bulk, done);
+  if (w->expected > 0 && !walk->wgmma) ptx_walk_push(&w->bulk, done);
   count_bulk(w, w->expected * (walk->wgmma ? shared / walk->alike : 1), true);
   w->expected = 0;
 }
@@ -428,7 +428,7 @@ static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instru
     done[s] = begin[s] + latency[s];
   }
   if (load)
-    push(&w->bulk, done);
+    ptx_walk_push(&w->bulk, done);
   else
     begin_copy(w, begin, latency);
 }
@@ -467,14 +467,14 @@ static void begin_product(const struct walk *walk, struct warp *w, const struct 
                           const double begin[PTX_SCENARIOS]) {
   double cycles = tensor_cycles(walk, in);
   for (int s = 0; s < PTX_SCENARIOS; s++) w->tensor[s] = larger(w->tensor[s], begin[s]) + cycles;
-  spend(w, PTX_PIPE_TENSOR, cycles / 4);
+  ptx_walk_spend(w, PTX_PIPE_TENSOR, cycles / 4);
 }
 
 /* ---- One instruction --------------------------------------------------------------------------------------------- */
 
 /* Changes the lanes to one access of so many bytes if all base addresses are aligned to it, as
    ptxas knew when it joined the loads. */
-static bool widen(const struct walk *walk, const struct ptx_instruction *in, int bytes, struct ptx_lanes *lanes) {
+static bool ptx_walk_widen(const struct walk *walk, const struct ptx_instruction *in, int bytes, struct ptx_lanes *lanes) {
   uint64_t at = (uint64_t)walk->kernel->operands[in->first + (size_t)in->results].value % (uint64_t)bytes;
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1)
     if (lanes->address[__builtin_ctz(rest)] % (uint64_t)bytes != at) return false;
@@ -490,8 +490,8 @@ static bool read_lanes(const struct walk *walk, const struct warp *w, const stru
   bool accesses = in->op == PTX_LOAD || in->op == PTX_STORE || in->op == PTX_ATOMIC;
   if (!accesses || !mask) return false;
   ptx_lanes_read(&w->values, walk->kernel, in, in->results, mask, in->size * in->vector, out);
-  if (walk->joins_quads && in->quad && widen(walk, in, 16, out)) return in->quad == PTX_FOLLOWS;
-  if (walk->joins_pairs && in->pair && widen(walk, in, 8, out)) return in->pair == PTX_FOLLOWS;
+  if (walk->joins_quads && in->quad && ptx_walk_widen(walk, in, 16, out)) return in->quad == PTX_FOLLOWS;
+  if (walk->joins_pairs && in->pair && ptx_walk_widen(walk, in, 8, out)) return in->pair == PTX_FOLLOWS;
   return false;
 }
 
@@ -515,18 +515,18 @@ static void perform(struct walk *walk, struct warp *w, const struct ptx_instruct
   case PTX_BULK_STORE: copy_bulk(walk, w, in, mask, begin); break;
   case PTX_MATRIX_LOAD:
   case PTX_MATRIX_STORE: access_matrix(walk, w, in, mask, latency); break;
-  case PTX_SHFL: spend(w, PTX_PIPE_MEMORY, 1); break;
-  case PTX_MMA: spend(w, PTX_PIPE_TENSOR, tensor_cycles(walk, in)); break;
+  case PTX_SHFL: ptx_walk_spend(w, PTX_PIPE_MEMORY, 1); break;
+  case PTX_MMA: ptx_walk_spend(w, PTX_PIPE_TENSOR, tensor_cycles(walk, in)); break;
   case PTX_EXPECT: w->expected += expected_bytes(walk, w, in, mask); break;
   case PTX_TENSOR_LOAD:
     load_tensor(walk, w, begin);
-    request_box(walk, w, box_bytes(walk, w, in, 1, mask));
+    request_box(walk, w, ptx_walk_box_bytes(walk, w, in, 1, mask));
     break;
-  case PTX_TENSOR_STORE: request_box(walk, w, box_bytes(walk, w, in, 0, mask)); break;
+  case PTX_TENSOR_STORE: request_box(walk, w, ptx_walk_box_bytes(walk, w, in, 0, mask)); break;
   case PTX_WGMMA: begin_product(walk, w, in, begin); break;
-  case PTX_WGMMA_COMMIT: push(&w->products, w->tensor); break;
+  case PTX_WGMMA_COMMIT: ptx_walk_push(&w->products, w->tensor); break;
   case PTX_WGMMA_WAIT: wait_until(w, &w->products, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
-  case PTX_COMMIT: commit(w); break;
+  case PTX_COMMIT: ptx_walk_commit(w); break;
   case PTX_WAIT: wait_until(w, &w->groups, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
   case PTX_WAIT_BARRIER: wait_until(w, &w->bulk, w->bulk.count ? w->bulk.count - 1 : 0); break;
   case PTX_BARRIER:
@@ -542,9 +542,9 @@ static void perform(struct walk *walk, struct warp *w, const struct ptx_instruct
 static void issue(const struct walk *walk, struct warp *w, const struct ptx_instruction *in) {
   const struct ptx_machine *m = walk->machine;
   w->counts.instructions += in->weight;
-  spend(w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
+  ptx_walk_spend(w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
   if (in->pipe != PTX_PIPE_MEMORY && in->pipe != PTX_PIPE_TENSOR)
-    spend(w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
+    ptx_walk_spend(w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
   w->issued += in->weight;
 }
 
@@ -558,7 +558,7 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
       in->op == PTX_LOAD && (in->space == PTX_PARAM || (in->space == PTX_CONST && !has_index(walk, in)));
   bool free = follows || operand || in->op == PTX_MOV || in->op == PTX_CVTA;
   if (in->leader) close_basic_block(w);
-  start(walk, w, in, begin);
+  ptx_walk_start(walk, w, in, begin);
   if (in->op == PTX_LOAD && !operand) wait_for_registers(walk, w, in, begin);
   both(latency, free ? 0 : walk->machine->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
   if (!free) issue(walk, w, in);
@@ -566,7 +566,7 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   perform(walk, w, in, mask, follows, &lanes, begin, latency);
   if (in->op == PTX_WGMMA) return;
   if (in->op == PTX_LOAD && !operand) take_off(w, in, begin, latency);
-  finish(walk, w, in, begin, latency);
+  ptx_walk_finish(walk, w, in, begin, latency);
 }
 
 /* ---- Control flow ------------------------------------------------------------------------------------------------ */
@@ -660,7 +660,7 @@ static enum turn find_turn(const struct ptx_kernel *k, size_t at) {
   return jumps && k->operands[before->first].value > (int64_t)target ? TURN_BOTH : TURN_NEVER;
 }
 
-static void refuse(struct walk *walk, struct warp *w, const struct ptx_instruction *in, enum ptx_origin because) {
+static void ptx_walk_refuse(struct walk *walk, struct warp *w, const struct ptx_instruction *in, enum ptx_origin because) {
   if (!walk->refused) walk->refused = in, walk->because = because;
   w->live = 0;
 }
@@ -674,7 +674,7 @@ static uint32_t guess_lanes(struct walk *walk, struct warp *w, size_t at, uint32
   if (!walk->turns[at]) walk->turns[at] = (unsigned char)find_turn(walk->kernel, at);
   switch ((enum turn)walk->turns[at]) {
   case TURN_LOOP:
-    if (origin != PTX_FROM_SWAP) return refuse(walk, w, in, origin), 0;
+    if (origin != PTX_FROM_SWAP) return ptx_walk_refuse(walk, w, in, origin), 0;
     return ptx_targets_of(walk->kernel, in).first[0].value <= (int64_t)at ? 0 : mask;
   case TURN_ALWAYS: return mask;
   case TURN_BOTH: return mask & every_second && mask & ~every_second ? mask & every_second : 0;
@@ -707,7 +707,7 @@ static void move_by_table(struct walk *walk, struct warp *w, const struct ptx_in
 
 /* Executes one instruction. Returns true when other warps should continue: after a backward
    branch, or at a barrier. */
-static bool step(struct walk *walk, struct warp *w) {
+static bool ptx_walk_step(struct walk *walk, struct warp *w) {
   int pc;
   uint32_t mask = choose_lanes(w, &pc);
   if (pc >= (int)walk->kernel->count) {
@@ -716,7 +716,7 @@ static bool step(struct walk *walk, struct warp *w) {
   }
   const struct ptx_instruction *in = &walk->kernel->instructions[pc];
   uint32_t active = find_active(walk, w, (size_t)pc, mask);
-  if (in->op == PTX_CALL && active) refuse(walk, w, in, PTX_KNOWN);
+  if (in->op == PTX_CALL && active) ptx_walk_refuse(walk, w, in, PTX_KNOWN);
   if (!w->live) return true;
   account(walk, w, in, active);
   w->steps++;
@@ -760,13 +760,13 @@ static void warp_close(struct warp *w) {
   ptx_values_close(&w->values);
 }
 
-static bool has(const struct ptx_kernel *kernel, enum ptx_op op) {
+static bool ptx_walk_has(const struct ptx_kernel *kernel, enum ptx_op op) {
   for (size_t i = 0; i < kernel->count; i++)
     if (kernel->instructions[i].op == op) return true;
   return false;
 }
 
-static int check(const struct walk *walk, cugen_error *err) {
+static int ptx_walk_check(const struct walk *walk, cugen_error *err) {
   const struct ptx_kernel *kernel = walk->kernel;
   if (walk->warps < 1 || walk->warps > 32)
     return error_set(err, CUGEN_ERROR_COMPILE, "a block has 1 to 1024 threads");
@@ -780,12 +780,12 @@ static int check(const struct walk *walk, cugen_error *err) {
 }
 
 /* Counts the steps of a warp, at most `most`. */
-static int probe(const struct walk *walk, int index, long most, long *steps, cugen_error *err) {
+static int ptx_walk_probe(const struct walk *walk, int index, long most, long *steps, cugen_error *err) {
   struct walk copy = *walk;
   struct warp w;
   int status = warp_open(walk, index, &w, err);
   if (!status) status = ptx_memory_open(walk->launch->l1_bytes, &copy.memory, err);
-  while (!status && w.live && w.steps < most) step(&copy, &w);
+  while (!status && w.live && w.steps < most) ptx_walk_step(&copy, &w);
   *steps = w.steps;
   warp_close(&w);
   ptx_memory_close(&copy.memory);
@@ -793,7 +793,7 @@ static int probe(const struct walk *walk, int index, long most, long *steps, cug
 }
 
 /* The error message for an instruction that cannot be followed, with its place. */
-static int explain(const struct walk *walk, cugen_error *err) {
+static int ptx_walk_explain(const struct walk *walk, cugen_error *err) {
   static const char *const origins[] = {[PTX_FROM_FLOAT] = "floats that are computed",
                                         [PTX_FROM_LOCAL] = "values in local memory",
                                         [PTX_FROM_SHARED] = "values in shared memory",
@@ -821,9 +821,9 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
   for (bool any = true; any;) {
     any = false;
     for (int i = 0; i < count; i++) {
-      while (warps[i].live && !step(walk, &warps[i]))
+      while (warps[i].live && !ptx_walk_step(walk, &warps[i]))
         ;
-      if (walk->refused) return explain(walk, err);
+      if (walk->refused) return ptx_walk_explain(walk, err);
       if ((walk->launch->stop && atomic_load(walk->launch->stop)) ||
           (walk->launch->until > 0 && clock_seconds() > walk->launch->until))
         return error_set(err, CUGEN_ERROR_INTERRUPTED, "the walk was stopped");
@@ -837,7 +837,7 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
 
 /* Adds the counts of a walked warp, times the number of warps that it represents. The first warp
    often does what the others do not, so it represents itself alone. */
-static void add_counts(const struct ptx_counts *from, double factor, struct ptx_counts *c) {
+static void ptx_walk_add_counts(const struct ptx_counts *from, double factor, struct ptx_counts *c) {
   const double more[] = {
       from->instructions,     from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
       from->global_requests,  from->global_sectors,    from->ideal_sectors, from->load_sectors,
@@ -881,7 +881,7 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
   for (int i = 0; i < count && warps; i++) {
     if (!status) end_phase(walk, &warps[i]);
     double others = walk->wgmma ? (double)walk->warps / count : i ? (double)(walk->warps - 1) / (count - 1) : 1;
-    add_counts(&warps[i].counts, others, &walk->counts);
+    ptx_walk_add_counts(&warps[i].counts, others, &walk->counts);
     for (int s = 0; s < PTX_SCENARIOS; s++) {
       walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
       walk->counts.path[s] = larger(walk->counts.path[s], warps[i].path[s]);
@@ -900,9 +900,9 @@ static int walk_open(const struct ptx_kernel *kernel, const struct ptx_machine *
   const int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
   *out = (struct walk){.kernel = kernel, .machine = machine, .launch = launch};
   out->warps = (int)((threads + PTX_LANES - 1) / PTX_LANES);
-  int status = check(out, err);
+  int status = ptx_walk_check(out, err);
   if (status) return status;
-  out->wgmma = has(kernel, PTX_WGMMA);
+  out->wgmma = ptx_walk_has(kernel, PTX_WGMMA);
   out->joins_quads = launch->shared_quads > ptx_join_count(kernel, 16);
   out->joins_pairs = launch->shared_pairs > ptx_join_count(kernel, 8);
   out->alike = out->wgmma && out->warps > 4 ? 4 : out->warps;
@@ -922,8 +922,8 @@ int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine
   long last = 0;
   *steps = 0;
   int status = walk_open(kernel, machine, launch, &walk, err);
-  if (!status) status = probe(&walk, 0, most, steps, err);
-  if (!status && walk.warps > 1) status = probe(&walk, walk.warps - 1, most, &last, err);
+  if (!status) status = ptx_walk_probe(&walk, 0, most, steps, err);
+  if (!status && walk.warps > 1) status = ptx_walk_probe(&walk, walk.warps - 1, most, &last, err);
   *steps += last;
   walk_close(&walk);
   return status;
@@ -934,7 +934,7 @@ int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
   struct walk walk;
   long steps = 0;
   int status = walk_open(kernel, machine, launch, &walk, err);
-  if (!status) status = probe(&walk, 0, PROBE_STEPS, &steps, err);
+  if (!status) status = ptx_walk_probe(&walk, 0, PROBE_STEPS, &steps, err);
   int64_t most = steps < PROBE_STEPS ? BLOCK_STEPS / (steps + 1) : 2;
   if (most < 2) most = 2;
   if (walk.wgmma) most = (walk.warps + 3) / 4;

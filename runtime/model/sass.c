@@ -16,7 +16,7 @@ struct instruction {
   unsigned opcode, width, releases, waits;
 };
 
-static struct instruction read_instruction(const unsigned char *code) {
+static struct instruction sass_read_instruction(const unsigned char *code) {
   uint64_t low, high;
   memcpy(&low, code, sizeof low);
   memcpy(&high, code + sizeof low, sizeof high);
@@ -28,7 +28,7 @@ struct flights {
   int of_barrier[BARRIERS], all;
 };
 
-static void land(struct flights *f, unsigned barriers) {
+static void sass_land(struct flights *f, unsigned barriers) {
   for (int b = 0; b < BARRIERS; b++) {
     if (!(barriers >> b & 1)) continue;
     f->all -= f->of_barrier[b];
@@ -41,10 +41,10 @@ struct sass_facts sass_read(const void *code, size_t length) {
   struct flights flights = {0};
   const unsigned char *at = code;
   for (size_t i = 0; i + BYTES <= length; i += BYTES) {
-    struct instruction in = read_instruction(at + i);
+    struct instruction in = sass_read_instruction(at + i);
     if (in.opcode == NOP) continue;
     out.instructions++;
-    land(&flights, in.waits);
+    sass_land(&flights, in.waits);
     out.shared_quads += in.opcode == LDS && in.width == FOUR_WORDS;
     out.shared_pairs += in.opcode == LDS && in.width == TWO_WORDS;
     if (in.opcode != LDG || in.releases >= BARRIERS) continue;

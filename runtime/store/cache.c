@@ -87,7 +87,7 @@ int cache_devices(struct cache *cache, const struct cache_key *key,
   LOCKED(cache, devices(cache, key, visit, context, err));
 }
 
-static int store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
+static int store_cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                  cugen_error *err) {
   LOCKED(cache, store(cache, key, record, err));
 }
@@ -100,7 +100,7 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
   if (!settled.reason) return error_memory(err);
   cache_record_settle(&settled);
   int status = cache_check_entry(cache, key, &settled, err);
-  if (!status) status = store(cache, key, &settled, err);
+  if (!status) status = store_cache_store(cache, key, &settled, err);
   free(settled.reason);
   return status;
 }

@@ -5,7 +5,7 @@
 
 /* Values in a row may come from anybody, so they are cleaned: no text moves a terminal's cursor
    or looks like a line of the check. */
-static void end_line(struct text *lines, size_t from) {
+static void findings_end_line(struct text *lines, size_t from) {
   for (size_t i = from; !lines->failed && i < lines->length; i++)
     if ((unsigned char)lines->data[i] < ' ' || lines->data[i] == 127) lines->data[i] = '?';
   text_add_char(lines, '\n');
@@ -17,7 +17,7 @@ void cache_check_add(struct cache_check *check, const char *format, ...) {
   va_start(args, format);
   text_vaddf(check->wrong, format, args);
   va_end(args);
-  end_line(check->wrong, from);
+  findings_end_line(check->wrong, from);
 }
 
 void cache_check_record(struct cache_check *check, long long id, const struct cache_record *record,
@@ -40,7 +40,7 @@ static void visit_image(void *context, const char *name, int64_t bytes, enum cac
   if (state == CACHE_IMAGE_FOREIGN) {
     size_t from = check->foreign->length;
     text_addf(check->foreign, "image '%s' is sealed with another key", name);
-    end_line(check->foreign, from);
+    findings_end_line(check->foreign, from);
   }
   if (state == CACHE_IMAGE_CHANGED)
     cache_check_add(check, "image '%s' is not what was stored; it will be compiled again when it is needed", name);

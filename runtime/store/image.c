@@ -32,13 +32,13 @@ static void write_name(const struct cache *cache, const char *key, struct text *
   text_addf(out, "%s%s%s", key, sealed_by, cache->seal.id);
 }
 
-static bool is_own(const struct cache *cache, const char *name) {
+static bool image_is_own(const struct cache *cache, const char *name) {
   size_t length = strlen(name), end = sizeof sealed_by - 1 + SEAL_ID;
   return cache->seal.known && length > end && memcmp(name + length - end, sealed_by, sizeof sealed_by - 1) == 0 &&
          strcmp(name + length - SEAL_ID, cache->seal.id) == 0;
 }
 
-static void add_fact(struct text *out, const char *fact) {
+static void image_add_fact(struct text *out, const char *fact) {
   text_addf(out, "%zu:%s\n", strlen(fact), fact);
 }
 
@@ -46,13 +46,13 @@ static void add_fact(struct text *out, const char *fact) {
    entries. */
 static void write_facts(const char *name, const struct compiled *compiled, struct text *out) {
   text_addf(out, "cugen image %d\n", 1);
-  add_fact(out, name);
-  add_fact(out, compiled->image_hash.hex);
-  add_fact(out, compiled->log ? compiled->log : "");
+  image_add_fact(out, name);
+  image_add_fact(out, compiled->image_hash.hex);
+  image_add_fact(out, compiled->log ? compiled->log : "");
   text_addf(out, "%zu\n", compiled->entry_count);
   for (size_t i = 0; i < compiled->entry_count; i++) {
     const struct kernel_resources *r = &compiled->resources[i];
-    add_fact(out, compiled->entries[i]);
+    image_add_fact(out, compiled->entries[i]);
     text_addf(out, "%d %d %lld %lld %lld %lld\n", r->registers, r->max_threads, (long long)r->static_shared,
               (long long)r->local_bytes, (long long)r->spill_bytes, (long long)r->constant_bytes);
   }
@@ -75,7 +75,7 @@ static bool check_row(const struct cache *cache, const char *name, const struct 
 
 /* A changed image counts as not found, so that the kernel is compiled again and the new image
    replaces it. */
-static int load_image(struct cache *cache, const char *name, struct compiled *out, bool *found, cugen_error *err) {
+static int image_load_image(struct cache *cache, const char *name, struct compiled *out, bool *found, cugen_error *err) {
   struct cache_image_row row = {0};
   int status = cache->engine->image_load(cache, name, &row, found, err);
   if (!status && *found && !check_row(cache, name, &row, found)) status = error_memory(err);
@@ -96,7 +96,7 @@ int cache_image_load(struct cache *cache, const char *key, struct compiled *out,
   write_name(cache, key, &name);
   int status = !cache->seal.known ? CUGEN_OK
                : name.failed      ? error_memory(err)
-                                  : load_image(cache, text_get(&name), out, found, err);
+                                  : image_load_image(cache, text_get(&name), out, found, err);
   pthread_mutex_unlock(&cache->lock);
   text_free(&name);
   return status;
@@ -108,7 +108,7 @@ int cache_image_load(struct cache *cache, const char *key, struct compiled *out,
    and the oldest images are removed. */
 static const size_t most_in_file = (size_t)256 << 20, most_in_memory = (size_t)32 << 20, step = (size_t)16 << 20;
 
-static int trim(struct cache *cache, size_t added, cugen_error *err) {
+static int store_image_trim(struct cache *cache, size_t added, cugen_error *err) {
   if (added < cache->may_add) {
     cache->may_add -= added;
     return CUGEN_OK;
@@ -128,7 +128,7 @@ static int seal_and_store(struct cache *cache, const char *key, const struct com
   if (!status) {
     seal_make(&cache->seal, &facts, compiled->image, compiled->image_length, mac);
     status = cache->engine->image_store(cache, text_get(&name), compiled, mac, err);
-    if (!status) status = trim(cache, compiled->image_length, err);
+    if (!status) status = store_image_trim(cache, compiled->image_length, err);
   }
   text_free(&name);
   text_free(&facts);
@@ -145,12 +145,12 @@ int cache_image_store(struct cache *cache, const char *key, const struct compile
 
 /* ---- Checking all images ---- */
 
-static int state_of(struct cache *cache, const char *name, enum cache_image_state *out, cugen_error *err) {
+static int image_state_of(struct cache *cache, const char *name, enum cache_image_state *out, cugen_error *err) {
   struct compiled compiled = {0};
   bool found = false;
   *out = CACHE_IMAGE_FOREIGN;
-  if (!is_own(cache, name)) return CUGEN_OK;
-  int status = load_image(cache, name, &compiled, &found, err);
+  if (!image_is_own(cache, name)) return CUGEN_OK;
+  int status = image_load_image(cache, name, &compiled, &found, err);
   *out = found ? CACHE_IMAGE_OWN : CACHE_IMAGE_CHANGED;
   compiled_free(&compiled);
   return status;
@@ -165,7 +165,7 @@ struct visiting {
 static int visit_one(void *context, const char *name, int64_t bytes, cugen_error *err) {
   const struct visiting *visiting = context;
   enum cache_image_state state;
-  int status = state_of(visiting->cache, name, &state, err);
+  int status = image_state_of(visiting->cache, name, &state, err);
   if (!status) visiting->visit(visiting->context, name, bytes, state);
   return status;
 }

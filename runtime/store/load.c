@@ -91,7 +91,7 @@ struct shorter_list {
   struct shorter *out;
 };
 
-static int add_problem(void *context, const char *problem, cugen_error *err) {
+static int load_add_problem(void *context, const char *problem, cugen_error *err) {
   const struct shorter_list *list = context;
   struct shorter *out = list->out;
   if (out->count == MOST_SHORTER || !cache_lacks(list->key, problem, &out->lacks[out->count])) return CUGEN_OK;
@@ -107,7 +107,7 @@ static int find_shorter(struct cache *cache, const struct cache_key *key, struct
   if (write_range(key->settings, &from, &to))
     status = from.failed || to.failed
                  ? error_memory(err)
-                 : cache->engine->shorter(cache, key, text_get(&from), text_get(&to), add_problem, &list, err);
+                 : cache->engine->shorter(cache, key, text_get(&from), text_get(&to), load_add_problem, &list, err);
   text_free(&from);
   text_free(&to);
   return status;
@@ -115,7 +115,7 @@ static int find_shorter(struct cache *cache, const struct cache_key *key, struct
 
 /* ---- Joining sets of records ---- */
 
-static int by_variant(const void *a, const void *b) {
+static int load_by_variant(const void *a, const void *b) {
   return strcmp((*(const struct cache_record *const *)a)->variant, (*(const struct cache_record *const *)b)->variant);
 }
 
@@ -145,7 +145,7 @@ static bool drop_renewed(const struct cache_records *all, struct cache_records *
   struct cache_record **sorted = malloc((all->count + 1) * sizeof *sorted);
   if (!sorted) return false;
   for (size_t i = 0; i < all->count; i++) sorted[i] = &all->data[i];
-  qsort(sorted, all->count, sizeof *sorted, by_variant);
+  qsort(sorted, all->count, sizeof *sorted, load_by_variant);
   for (size_t i = 0; i < more->count; i++)
     if (is_renewed(&more->data[i], sorted, all->count))
       cache_record_free(&more->data[i]);
@@ -157,20 +157,20 @@ static bool drop_renewed(const struct cache_records *all, struct cache_records *
 }
 
 /* The order of the SQL statements, where NULL is the least time. */
-static bool goes_before(const struct cache_record *a, const struct cache_record *b) {
+static bool load_goes_before(const struct cache_record *a, const struct cache_record *b) {
   const bool failed = a->outcome != CUGEN_OUTCOME_OK;
   if (failed != (b->outcome != CUGEN_OUTCOME_OK)) return !failed;
   return (isnan(a->seconds) ? (double)-INFINITY : a->seconds) < (isnan(b->seconds) ? (double)-INFINITY : b->seconds);
 }
 
 /* Merges two ordered lists into one. Takes over the records of `more`. */
-static bool merge(struct cache_records *all, struct cache_records *more) {
+static bool load_merge(struct cache_records *all, struct cache_records *more) {
   if (!drop_renewed(all, more)) return false;
   size_t count = all->count + more->count, left = 0, right = 0;
   struct cache_record *data = malloc((count + 1) * sizeof *data);
   if (!data) return false;
   for (size_t i = 0; i < count; i++) {
-    bool from_more = left == all->count || (right < more->count && goes_before(&more->data[right], &all->data[left]));
+    bool from_more = left == all->count || (right < more->count && load_goes_before(&more->data[right], &all->data[left]));
     data[i] = from_more ? more->data[right++] : all->data[left++];
   }
   free(all->data);
@@ -188,7 +188,7 @@ struct ranked {
   size_t place;
 };
 
-static int by_cost(const void *a, const void *b) {
+static int load_by_cost(const void *a, const void *b) {
   const struct ranked *x = a, *y = b;
   if (x->failed != y->failed) return x->failed - y->failed;
   if (x->cost != y->cost) return (x->cost > y->cost) - (x->cost < y->cost);
@@ -206,7 +206,7 @@ static bool sort_by(struct cache_records *all, const struct objective *objective
   }
   const bool good = ranked && data;
   if (good) {
-    qsort(ranked, all->count, sizeof *ranked, by_cost);
+    qsort(ranked, all->count, sizeof *ranked, load_by_cost);
     for (size_t i = 0; i < all->count; i++) data[i] = all->data[ranked[i].place];
     free(all->data);
     *all = (struct cache_records){data, all->count, all->count + 1};
@@ -224,7 +224,7 @@ static int add_shorter(struct cache *cache, const struct cache_key *key, const s
   other.problem = shorter->problems[i];
   int status = cache->engine->load(cache, &other, &more, err);
   for (size_t r = 0; r < more.count; r++) more.data[r].lacks = shorter->lacks[i];
-  if (!status && !merge(all, &more)) status = error_memory(err);
+  if (!status && !load_merge(all, &more)) status = error_memory(err);
   cache_records_free(&more);
   return status;
 }

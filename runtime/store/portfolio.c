@@ -52,12 +52,12 @@ struct reader {
   cugen_error *err;
 };
 
-static int refuse(const struct reader *reader, const char *what) {
+static int portfolio_refuse(const struct reader *reader, const char *what) {
   return error_set(reader->err, CUGEN_ERROR_CACHE, "no portfolio: %s", what);
 }
 
 /* Skips "word " at the beginning of a line. */
-static bool take_word(struct reader *reader, const char *word) {
+static bool portfolio_take_word(struct reader *reader, const char *word) {
   const size_t length = strlen(word);
   if (strncmp(reader->at, word, length) != 0 || reader->at[length] != ' ') return false;
   reader->at += length + 1;
@@ -67,14 +67,14 @@ static bool take_word(struct reader *reader, const char *word) {
 /* Takes the rest of the line and skips its end. */
 static int take_rest(struct reader *reader, bool may_be_empty, char **out) {
   const size_t length = strcspn(reader->at, "\n");
-  if (reader->at[length] != '\n' || (!length && !may_be_empty)) return refuse(reader, "a line is not whole");
+  if (reader->at[length] != '\n' || (!length && !may_be_empty)) return portfolio_refuse(reader, "a line is not whole");
   *out = strndup(reader->at, length);
   reader->at += length + 1;
   return *out ? CUGEN_OK : error_memory(reader->err);
 }
 
 /* Takes the digits before `end`. */
-static bool take_whole(struct reader *reader, char end, int64_t *out) {
+static bool portfolio_take_whole(struct reader *reader, char end, int64_t *out) {
   const size_t length = strspn(reader->at, "0123456789");
   if (length == 0 || length > 15 || reader->at[length] != end) return false;
   *out = 0;
@@ -86,50 +86,50 @@ static bool take_whole(struct reader *reader, char end, int64_t *out) {
 /* Takes a number such as "1.012000": at least 1, or 0. */
 static bool take_fixed(struct reader *reader, char end, double *out) {
   int64_t whole, millionths;
-  if (!take_whole(reader, '.', &whole) || strspn(reader->at, "0123456789") != 6 ||
-      !take_whole(reader, end, &millionths))
+  if (!portfolio_take_whole(reader, '.', &whole) || strspn(reader->at, "0123456789") != 6 ||
+      !portfolio_take_whole(reader, end, &millionths))
     return false;
   *out = (double)whole + (double)millionths / 1e6;
   return whole >= 1 ? whole < 1000000000 : millionths == 0;
 }
 
 static int take_loss(struct reader *reader, const char *word, double *mean, double *worst) {
-  const bool good = take_word(reader, word) && take_fixed(reader, ' ', mean) && take_fixed(reader, '\n', worst);
-  return good ? CUGEN_OK : refuse(reader, "the losses are no numbers from 1 on");
+  const bool good = portfolio_take_word(reader, word) && take_fixed(reader, ' ', mean) && take_fixed(reader, '\n', worst);
+  return good ? CUGEN_OK : portfolio_refuse(reader, "the losses are no numbers from 1 on");
 }
 
 /* Portfolios that ship with cugen have no exceptions, and so no "alone" lines. */
 static int take_alone(struct reader *reader, struct portfolio_body *out) {
   if (strncmp(reader->at, "alone ", 6) != 0) return CUGEN_OK;
   int status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);
-  if (status || (take_word(reader, "kernels") && take_whole(reader, '\n', &out->kernels))) return status;
-  return refuse(reader, "how many kernels it has is no number");
+  if (status || (portfolio_take_word(reader, "kernels") && portfolio_take_whole(reader, '\n', &out->kernels))) return status;
+  return portfolio_refuse(reader, "how many kernels it has is no number");
 }
 
 static int take_head(struct reader *reader, struct portfolio_body *out) {
-  if (!take_word(reader, "rule")) return refuse(reader, "its first line is to be the rule");
+  if (!portfolio_take_word(reader, "rule")) return portfolio_refuse(reader, "its first line is to be the rule");
   int status = take_rest(reader, false, &out->rule);
   if (status) return status;
-  if (!take_word(reader, "problems") || !take_whole(reader, '\n', &out->problems))
-    return refuse(reader, "how many problems it is of is no number");
+  if (!portfolio_take_word(reader, "problems") || !portfolio_take_whole(reader, '\n', &out->problems))
+    return portfolio_refuse(reader, "how many problems it is of is no number");
   status = take_loss(reader, "tuned", &out->tuned_mean, &out->tuned_worst);
   if (!status) status = take_loss(reader, "held", &out->held_mean, &out->held_worst);
   if (!status) status = take_alone(reader, out);
-  if (status || !take_word(reader, "doubted") || take_fixed(reader, '\n', &out->doubted)) return status;
-  return refuse(reader, "from where the rule is doubted is no number from 1 on");
+  if (status || !portfolio_take_word(reader, "doubted") || take_fixed(reader, '\n', &out->doubted)) return status;
+  return portfolio_refuse(reader, "from where the rule is doubted is no number from 1 on");
 }
 
 static int take_variant(struct reader *reader, struct portfolio_body_variant *out) {
   enum { DIGITS = sizeof out->source.hex - 1 };
-  if (!take_word(reader, "variant") || !take_whole(reader, ' ', &out->serves) ||
+  if (!portfolio_take_word(reader, "variant") || !portfolio_take_whole(reader, ' ', &out->serves) ||
       strspn(reader->at, "0123456789abcdef") != DIGITS || reader->at[DIGITS] != ' ')
-    return refuse(reader, "a variant is to have how many problems it serves and 32 hexadecimal digits");
+    return portfolio_refuse(reader, "a variant is to have how many problems it serves and 32 hexadecimal digits");
   memcpy(out->source.hex, reader->at, DIGITS);
   reader->at += DIGITS + 1;
   int status = take_rest(reader, false, &out->variant);
-  if (!status && take_word(reader, "time")) status = take_rest(reader, false, &out->time);
+  if (!status && portfolio_take_word(reader, "time")) status = take_rest(reader, false, &out->time);
   if (status) return status;
-  if (!take_word(reader, "at")) return refuse(reader, "a variant has no problem");
+  if (!portfolio_take_word(reader, "at")) return portfolio_refuse(reader, "a variant has no problem");
   return take_rest(reader, true, &out->problem);
 }
 
@@ -138,17 +138,17 @@ static int take_variants(struct reader *reader, struct portfolio_body *out) {
   out->variants = calloc(PORTFOLIO_BODY_MOST_VARIANTS, sizeof *out->variants);
   if (!out->variants) return error_memory(reader->err);
   while (*reader->at && !status) {
-    if (out->count == PORTFOLIO_BODY_MOST_VARIANTS) return refuse(reader, "it has too many variants");
+    if (out->count == PORTFOLIO_BODY_MOST_VARIANTS) return portfolio_refuse(reader, "it has too many variants");
     status = take_variant(reader, &out->variants[out->count++]);
   }
-  return status || out->count ? status : refuse(reader, "it has no variant");
+  return status || out->count ? status : portfolio_refuse(reader, "it has no variant");
 }
 
 int portfolio_body_parse(const char *text, struct portfolio_body *out, cugen_error *err) {
   struct reader reader = {text, err};
   *out = (struct portfolio_body){0};
-  int status = cache_text_wrong(text, "\n") ? refuse(&reader, "it has control characters or is not UTF-8") : CUGEN_OK;
-  if (!status && strlen(text) > PORTFOLIO_BODY_MOST_BYTES) status = refuse(&reader, "it is too long");
+  int status = cache_text_wrong(text, "\n") ? portfolio_refuse(&reader, "it has control characters or is not UTF-8") : CUGEN_OK;
+  if (!status && strlen(text) > PORTFOLIO_BODY_MOST_BYTES) status = portfolio_refuse(&reader, "it is too long");
   if (!status) status = take_head(&reader, out);
   if (!status) status = take_variants(&reader, out);
   if (status) portfolio_body_free(out);

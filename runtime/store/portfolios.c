@@ -35,7 +35,7 @@ int cache_portfolios(struct cache *cache, const struct cache_key *key, struct ca
   return status;
 }
 
-static int change(struct cache *cache, const struct cache_portfolio *portfolios, size_t count, bool removed,
+static int store_portfolios_change(struct cache *cache, const struct cache_portfolio *portfolios, size_t count, bool removed,
                   cugen_error *err) {
   if (!count) return CUGEN_OK;
   pthread_mutex_lock(&cache->lock);
@@ -52,12 +52,12 @@ int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *po
       return error_set(err, CUGEN_ERROR_CACHE, "%s: the portfolio of %s %s cannot be remembered: its %s %s",
                        text_get(&cache->path), portfolios[i].config, portfolios[i].class, name, wrong);
   }
-  return change(cache, portfolios, count, false, err);
+  return store_portfolios_change(cache, portfolios, count, false, err);
 }
 
 /* ---- Removing ------------------------------------------------------------------------------------------------------ */
 
-static bool is_meant(const struct cache_filter *filter, const struct cache_portfolio *p) {
+static bool portfolios_is_meant(const struct cache_filter *filter, const struct cache_portfolio *p) {
   const struct cache_key key = {.device = p->device, .config = p->config, .problem = p->class, .options = p->options};
   if (filter->failed || (filter->before && p->learnt_at >= filter->before)) return false;
   if (filter->origin && strcmp(filter->origin, p->origin) != 0 && !(filter->unknown && !*p->origin)) return false;
@@ -71,12 +71,12 @@ int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filt
   *count = 0;
   int status = cache_portfolios(cache, NULL, &all, &found, err);
   for (size_t i = 0; i < found; i++) { /* selected portfolios come first */
-    if (!is_meant(filter, &all[i])) continue;
+    if (!portfolios_is_meant(filter, &all[i])) continue;
     const struct cache_portfolio swapped = all[meant];
     all[meant++] = all[i];
     all[i] = swapped;
   }
-  if (!status && really) status = change(cache, all, meant, true, err);
+  if (!status && really) status = store_portfolios_change(cache, all, meant, true, err);
   if (!status) *count = meant;
   cache_portfolios_free(all, found);
   return status;

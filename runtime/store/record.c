@@ -268,7 +268,7 @@ bool cache_record_is_same(const struct cache_record *record, const struct kernel
   return same_parts(record, spec) && same_hash(record->proof_hash, kernel_spec_proof_without(spec, record->lacks));
 }
 
-static bool same_work(const struct cache_record *record, const struct kernel_spec *spec,
+static bool record_same_work(const struct cache_record *record, const struct kernel_spec *spec,
                       const struct objective *objective) {
   const struct objective_values then = cache_record_values(record), now = {0, 0, spec->flops, spec->bytes};
   return record->outcome != CUGEN_OUTCOME_OK || objective_same_work(objective, &then, &now);
@@ -276,7 +276,7 @@ static bool same_work(const struct cache_record *record, const struct kernel_spe
 
 bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec,
                         const struct objective *objective, bool predicted) {
-  if (!same_work(record, spec, objective)) return false;
+  if (!record_same_work(record, spec, objective)) return false;
   if (cache_record_is_same(record, spec)) return true;
   return predicted && !cache_record_is_refuted(record) && same_parts(record, spec);
 }

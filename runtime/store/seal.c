@@ -19,7 +19,7 @@ _Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "as BLAKE2b-256");
 /* ---- The MAC ---- */
 
 /* Adds the length first, so that no byte can move from one part to the next. */
-static void add_part(crypto_generichash_state *state, const void *data, size_t length) {
+static void seal_add_part(crypto_generichash_state *state, const void *data, size_t length) {
   unsigned char size[8];
   for (size_t i = 0; i < sizeof size; i++) size[i] = (unsigned char)((uint64_t)length >> 8 * i);
   crypto_generichash_update(state, size, sizeof size);
@@ -30,8 +30,8 @@ void seal_make(const struct seal *seal, const struct text *facts, const void *da
                unsigned char mac[SEAL_BYTES]) {
   crypto_generichash_state state;
   crypto_generichash_init(&state, seal->key, SEAL_BYTES, SEAL_BYTES);
-  add_part(&state, text_get(facts), facts->length);
-  add_part(&state, data ? data : "", length);
+  seal_add_part(&state, text_get(facts), facts->length);
+  seal_add_part(&state, data ? data : "", length);
   crypto_generichash_final(&state, mac, SEAL_BYTES);
 }
 

@@ -84,7 +84,7 @@ static bool beats(const struct portfolio_matrix *m, const bool *rows, size_t oth
   return better || other < variant;
 }
 
-static bool is_beaten(const struct portfolio_matrix *m, const bool *rows, const bool *dropped, size_t variant) {
+static bool choose_is_beaten(const struct portfolio_matrix *m, const bool *rows, const bool *dropped, size_t variant) {
   for (size_t other = 0; other < m->variants; other++)
     if (other != variant && !dropped[other] && beats(m, rows, other, variant)) return true;
   return false;
@@ -95,7 +95,7 @@ static bool is_beaten(const struct portfolio_matrix *m, const bool *rows, const 
 static size_t drop_needless(const struct portfolio_matrix *m, const bool *rows, bool *dropped) {
   size_t left = m->variants;
   for (size_t v = 0; v < m->variants; v++) dropped[v] = !serves_any(m, rows, v);
-  for (size_t v = 0; v < m->variants; v++) dropped[v] = dropped[v] || is_beaten(m, rows, dropped, v);
+  for (size_t v = 0; v < m->variants; v++) dropped[v] = dropped[v] || choose_is_beaten(m, rows, dropped, v);
   for (size_t v = 0; v < m->variants; v++) left -= dropped[v];
   return left;
 }
@@ -109,7 +109,7 @@ static void fill_costs(struct chooser *c, const struct portfolio_matrix *m, cons
   }
 }
 
-static int allocate(struct chooser *c, size_t rows, size_t columns, size_t most, cugen_error *err) {
+static int choose_allocate(struct chooser *c, size_t rows, size_t columns, size_t most, cugen_error *err) {
   *c = (struct chooser){.rows = rows, .columns = columns, .most = most < columns ? most : columns};
   c->costs = calloc(rows * columns + 1, sizeof *c->costs);
   c->variants = calloc(columns ? columns : 1, sizeof *c->variants);
@@ -126,7 +126,7 @@ static int chooser_open(struct chooser *c, const struct portfolio_matrix *m, con
   for (size_t p = 0; p < m->problems; p++) count += !rows || rows[p];
   bool *dropped = calloc(m->variants + 1, sizeof *dropped);
   if (!dropped) return error_memory(err);
-  const int status = allocate(c, count, drop_needless(m, rows, dropped), most, err);
+  const int status = choose_allocate(c, count, drop_needless(m, rows, dropped), most, err);
   for (size_t v = 0, at = 0; !status && v < m->variants; v++)
     if (!dropped[v]) c->variants[at++] = v;
   if (!status) fill_costs(c, m, rows);
@@ -206,7 +206,7 @@ static bool improve_place(struct chooser *c, size_t place) {
   return best != before;
 }
 
-static void exchange(struct chooser *c) {
+static void choose_exchange(struct chooser *c) {
   for (bool better = true; better;) {
     better = false;
     for (size_t i = 0; i < c->count; i++) better |= improve_place(c, i);
@@ -221,7 +221,7 @@ static void choose_greedily(struct chooser *c) {
     c->sum = INFINITY;
     improve_place(c, c->count - 1);
   }
-  exchange(c);
+  choose_exchange(c);
 }
 
 /* Begins with random distinct columns and improves them by exchange. */
@@ -233,7 +233,7 @@ static void choose_at_random(struct chooser *c, uint64_t *state) {
     if (at == c->count) c->chosen[c->count++] = column;
   }
   c->sum = sum_of(c, c->chosen, c->count);
-  exchange(c);
+  choose_exchange(c);
 }
 
 /* Exchange can end far from the best choice, so that it is repeated from several beginnings. */
@@ -279,7 +279,7 @@ static size_t least_needed(struct chooser *c, double *sum) {
   return least;
 }
 
-static void trim(struct chooser *c) {
+static void choose_trim(struct chooser *c) {
   const double most = c->sum + PORTFOLIO_NEGLIGIBLE * (double)c->rows;
   while (c->count > 1) {
     double sum;
@@ -290,12 +290,12 @@ static void trim(struct chooser *c) {
   }
 }
 
-static int by_number(const void *a, const void *b) {
+static int choose_by_number(const void *a, const void *b) {
   const size_t *x = a, *y = b;
   return (*x > *y) - (*x < *y);
 }
 
-static int run(struct chooser *c, cugen_error *err) {
+static int choose_run(struct chooser *c, cugen_error *err) {
   const double steps = combinations(c->columns, c->most) * (double)(c->rows * c->most);
   int status = CUGEN_OK;
   if (!c->most) return CUGEN_OK;
@@ -303,7 +303,7 @@ static int run(struct chooser *c, cugen_error *err) {
     status = choose_exactly(c, err);
   else
     status = choose_often(c, err);
-  if (!status) trim(c);
+  if (!status) choose_trim(c);
   return status;
 }
 
@@ -319,7 +319,7 @@ size_t portfolio_most_variants(const struct portfolio_matrix *m, size_t most) {
    Call chooser_close even after an error. */
 static int open_kernels(struct chooser *kernels, const struct portfolio_matrix *m, const struct chooser *variants,
                         size_t most, cugen_error *err) {
-  int status = allocate(kernels, variants->rows, variants->columns, most, err);
+  int status = choose_allocate(kernels, variants->rows, variants->columns, most, err);
   size_t count = 0;
   for (size_t i = 0; i < variants->columns && !status; i++) {
     const size_t kernel = m->kernels[variants->variants[i]];
@@ -340,7 +340,7 @@ static int open_kernels(struct chooser *kernels, const struct portfolio_matrix *
   return CUGEN_OK;
 }
 
-static bool is_chosen(const struct chooser *kernels, size_t kernel) {
+static bool choose_is_chosen(const struct chooser *kernels, size_t kernel) {
   for (size_t i = 0; i < kernels->count; i++)
     if (kernels->variants[kernels->chosen[i]] == kernel) return true;
   return false;
@@ -351,10 +351,10 @@ static void keep_kernels(struct chooser *variants, const struct portfolio_matrix
   size_t kept = 0, at = 0;
   for (size_t r = 0; r < variants->rows; r++)
     for (size_t i = 0; i < variants->columns; i++)
-      if (is_chosen(kernels, m->kernels[variants->variants[i]]))
+      if (choose_is_chosen(kernels, m->kernels[variants->variants[i]]))
         variants->costs[at++] = variants->costs[r * variants->columns + i];
   for (size_t i = 0; i < variants->columns; i++)
-    if (is_chosen(kernels, m->kernels[variants->variants[i]])) variants->variants[kept++] = variants->variants[i];
+    if (choose_is_chosen(kernels, m->kernels[variants->variants[i]])) variants->variants[kept++] = variants->variants[i];
   variants->columns = kept;
   if (variants->most > WAYS * kernels->count) variants->most = WAYS * kernels->count;
   if (variants->most > kept) variants->most = kept;
@@ -363,7 +363,7 @@ static void keep_kernels(struct chooser *variants, const struct portfolio_matrix
 static int choose_kernels(struct chooser *variants, const struct portfolio_matrix *m, size_t most, cugen_error *err) {
   struct chooser kernels;
   int status = open_kernels(&kernels, m, variants, most, err);
-  if (!status) status = run(&kernels, err);
+  if (!status) status = choose_run(&kernels, err);
   if (!status) keep_kernels(variants, m, &kernels);
   chooser_close(&kernels);
   return status;
@@ -375,9 +375,9 @@ int portfolio_choose(const struct portfolio_matrix *m, const bool *rows, size_t 
   int status = chooser_open(&c, m, rows, portfolio_most_variants(m, most), err);
   *count = 0;
   if (!status && m->kernels) status = choose_kernels(&c, m, most, err);
-  if (!status) status = run(&c, err);
+  if (!status) status = choose_run(&c, err);
   for (size_t i = 0; i < c.count && !status; i++) chosen[(*count)++] = c.variants[c.chosen[i]];
-  if (*count) qsort(chosen, *count, sizeof *chosen, by_number);
+  if (*count) qsort(chosen, *count, sizeof *chosen, choose_by_number);
   chooser_close(&c);
   return status;
 }

@@ -26,7 +26,7 @@ struct list {
   size_t count;
 };
 
-static void add(struct list *list, enum portfolio_feature_kind kind, size_t a, size_t b) {
+static void features_add(struct list *list, enum portfolio_feature_kind kind, size_t a, size_t b) {
   list->all[list->count].kind = kind;
   list->all[list->count].a = a;
   list->all[list->count++].b = b;
@@ -34,7 +34,7 @@ static void add(struct list *list, enum portfolio_feature_kind kind, size_t a, s
 
 static void add_pairs(struct list *list, const size_t *sizes, size_t count, enum portfolio_feature_kind kind) {
   for (size_t i = 0; i < count; i++)
-    for (size_t k = i + 1; k < count; k++) add(list, kind, sizes[i], sizes[k]);
+    for (size_t k = i + 1; k < count; k++) features_add(list, kind, sizes[i], sizes[k]);
 }
 
 /* ---- What divides ---- */
@@ -61,11 +61,11 @@ static void add_multiples(struct list *list, const struct portfolio_matrix *m, c
   uint64_t each = 0;
   bool any = false;
   for (size_t i = 0; i < count; i++) {
-    if (decides(m, sizes[i])) any = true, add(list, FEATURE_MULTIPLE, sizes[i], 0);
+    if (decides(m, sizes[i])) any = true, features_add(list, FEATURE_MULTIPLE, sizes[i], 0);
     if (has_multiples(m, sizes[i]) && sizes[i] < MOST_BITS) each |= UINT64_C(1) << sizes[i];
   }
   if (any || !each) return;
-  add(list, FEATURE_MULTIPLES, 0, 0);
+  features_add(list, FEATURE_MULTIPLES, 0, 0);
   list->all[list->count - 1].each = each;
 }
 
@@ -78,10 +78,10 @@ struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, s
   if (!list.all) return NULL;
   for (size_t s = 0; s < m->sizes && differ < PORTFOLIO_MOST_SIZES; s++)
     if (differs(m, s)) sizes[differ++] = s, positive = positive && is_positive(m, s);
-  for (size_t i = 0; i < differ; i++) add(&list, FEATURE_SIZE, sizes[i], 0);
+  for (size_t i = 0; i < differ; i++) features_add(&list, FEATURE_SIZE, sizes[i], 0);
   if (positive) {
     add_pairs(&list, sizes, differ, FEATURE_PRODUCT);
-    if (differ > 2) add(&list, FEATURE_VOLUME, 0, 0);
+    if (differ > 2) features_add(&list, FEATURE_VOLUME, 0, 0);
     add_pairs(&list, sizes, differ, FEATURE_TILES);
     add_pairs(&list, sizes, differ, FEATURE_RATIO);
     add_multiples(&list, m, sizes, differ);

@@ -57,7 +57,7 @@ static double times_sizes(const struct portfolio_formula *f, const struct portfo
   return value;
 }
 
-static double blocks_of(const struct portfolio_formula *f, const struct portfolio_matrix *m, int factors,
+static double formula_blocks_of(const struct portfolio_formula *f, const struct portfolio_matrix *m, int factors,
                         const int64_t *sizes) {
   const double units = m->multiprocessors > 0 ? (double)m->multiprocessors : 1;
   double tiles = tiles_of(sizes[f->a], f->tile_a);
@@ -69,7 +69,7 @@ static double blocks_of(const struct portfolio_formula *f, const struct portfoli
 static double term_times(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t term,
                          const int64_t *sizes, double value) {
   const int factors = term_factors[term];
-  if (factors & BLOCKS) value *= blocks_of(f, m, factors, sizes);
+  if (factors & BLOCKS) value *= formula_blocks_of(f, m, factors, sizes);
   return times_sizes(f, m, factors, sizes, value);
 }
 
@@ -98,7 +98,7 @@ double portfolio_formula_of(const struct portfolio_formula *f, const struct port
   for (size_t t = 0; t < FORMULA_TERMS;) {
     const int blocks = term_factors[t] & BLOCKS;
     const double group = sum_group(f, m, sizes, &t);
-    sum += blocks && group > 0 ? blocks_of(f, m, blocks, sizes) * group : group;
+    sum += blocks && group > 0 ? formula_blocks_of(f, m, blocks, sizes) * group : group;
   }
   for (size_t i = 0; i < f->ragged_count; i++)
     if (is_ragged(&f->ragged[i], sizes)) sum *= f->ragged[i].factor;
@@ -186,7 +186,7 @@ struct fitter {
 };
 
 /* Lists the problems whose time is known or assumed. Returns how many times are known. */
-static size_t list_rows(struct fitter *f, const bool *rows, size_t variant) {
+static size_t formula_list_rows(struct fitter *f, const bool *rows, size_t variant) {
   size_t known = 0;
   for (size_t p = 0; p < f->m->problems; p++) {
     const double ratio = portfolio_ratio(f->m, p, variant), best = f->m->best ? f->m->best[p] : 1;
@@ -332,7 +332,7 @@ static double round_off(double value) {
 /* A plan parses the text each time. So terms and factors that make no difference are left out. */
 static const double least_share = 0.005, least_factor = 0.01;
 
-static bool matters(const struct fitter *f, const struct portfolio_formula *formula, size_t term) {
+static bool formula_matters(const struct fitter *f, const struct portfolio_formula *formula, size_t term) {
   for (size_t r = 0; r < f->rows; r++)
     if (term_times(formula, f->m, term, sizes_of(f, r), formula->terms[term]) >
         least_share * portfolio_formula_of(formula, f->m, sizes_of(f, r)))
@@ -343,7 +343,7 @@ static bool matters(const struct fitter *f, const struct portfolio_formula *form
 static void round_all(const struct fitter *f, struct portfolio_formula *formula) {
   size_t kept = 0;
   for (size_t t = 0; t < FORMULA_TERMS; t++)
-    formula->terms[t] = matters(f, formula, t) ? round_off(formula->terms[t]) : 0;
+    formula->terms[t] = formula_matters(f, formula, t) ? round_off(formula->terms[t]) : 0;
   for (size_t i = 0; i < formula->ragged_count; i++) {
     formula->ragged[i].factor = round_off(formula->ragged[i].factor);
     if (fabs(formula->ragged[i].factor - 1) > least_factor) formula->ragged[kept++] = formula->ragged[i];
@@ -351,7 +351,7 @@ static void round_all(const struct fitter *f, struct portfolio_formula *formula)
   formula->ragged_count = kept;
 }
 
-static void print_number(double value, struct text *out) {
+static void formula_print_number(double value, struct text *out) {
   value_print(value_float(value), out);
 }
 
@@ -372,7 +372,7 @@ static void print_blocks(const struct portfolio_formula *f, const struct portfol
 static void print_term(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t term,
                        struct text *out) {
   const int factors = term_factors[term];
-  print_number(f->terms[term], out);
+  formula_print_number(f->terms[term], out);
   if (factors & SIZE_A) text_addf(out, " * %s", m->names[f->a]);
   if (factors & SIZE_B && f->b != PORTFOLIO_NO_SIZE) text_addf(out, " * %s", m->names[f->b]);
   for (size_t s = 0; s < m->sizes && factors & REST; s++)
@@ -410,7 +410,7 @@ static void print_ragged(const struct portfolio_ragged *ragged, const struct por
     between = " or ";
   }
   text_add(out, ", ");
-  print_number(ragged->factor, out);
+  formula_print_number(ragged->factor, out);
   text_add(out, ", 1.0)");
 }
 
@@ -439,7 +439,7 @@ static size_t list_sizes(const struct fitter *f, size_t *out) {
   return count;
 }
 
-static void fit(struct fitter *f, struct portfolio_formula out[FORMULA_WAYS]) {
+static void formula_fit(struct fitter *f, struct portfolio_formula out[FORMULA_WAYS]) {
   size_t sizes[FORMULA_MOST_SIZES];
   const size_t count = list_sizes(f, sizes);
   struct portfolio_formula formula = {0};
@@ -463,7 +463,7 @@ int portfolio_formula_fit(const struct portfolio_matrix *m, const bool *rows, si
   for (size_t way = 0; way < FORMULA_WAYS; way++) out[way] = (struct portfolio_formula){0};
   if (numbers && problems) {
     f.times = numbers, f.weights = numbers + m->problems, f.factors = numbers + 2 * m->problems;
-    if (list_rows(&f, rows, variant) >= LEAST_KNOWN) fit(&f, out);
+    if (formula_list_rows(&f, rows, variant) >= LEAST_KNOWN) formula_fit(&f, out);
   }
   const bool good = numbers && problems;
   free(numbers);

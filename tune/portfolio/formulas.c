@@ -50,7 +50,7 @@ static size_t find_least(const struct fitting *f, size_t problem, size_t way) {
   return best;
 }
 
-static double cost_of(const struct fitting *f, size_t problem, size_t given) {
+static double formulas_cost_of(const struct fitting *f, size_t problem, size_t given) {
   const double ratio = given < f->count ? portfolio_ratio(f->m, problem, f->chosen[given]) : (double)NAN;
   return fmin(portfolio_cost(ratio), PORTFOLIO_FAR_OFF);
 }
@@ -69,7 +69,7 @@ static int validate(const struct fitting *f, const bool *rows, size_t *honest, s
     for (size_t p = 0; p < problems && !status; p++)
       for (size_t way = 0; way < FORMULA_WAYS && (!rows || rows[p]) && part[p] == z; way++) {
         honest[way * problems + p] = find_least(f, p, way);
-        sums[way] += cost_of(f, p, honest[way * problems + p]);
+        sums[way] += formulas_cost_of(f, p, honest[way * problems + p]);
       }
   }
   *best = 0;
@@ -84,7 +84,7 @@ static size_t count_rows(const struct portfolio_matrix *m, const bool *rows) {
   return count;
 }
 
-static int fit(const struct fitting *f, const bool *rows, size_t *honest, size_t *part, bool *others,
+static int formulas_fit(const struct fitting *f, const bool *rows, size_t *honest, size_t *part, bool *others,
                struct portfolio_formulas *out, cugen_error *err) {
   const size_t problems = f->m->problems;
   int status = validate(f, rows, honest, part, others, &out->way, err);
@@ -115,7 +115,7 @@ int portfolio_formulas_fit(const struct portfolio_matrix *m, const bool *rows, c
   bool *others = calloc(m->problems + 1, sizeof *others);
   const bool good = out->of && out->least && out->honest && honest && part && others;
   const struct fitting f = {m, chosen, count, out->of};
-  int status = good ? fit(&f, rows, honest, part, others, out, err) : error_memory(err);
+  int status = good ? formulas_fit(&f, rows, honest, part, others, out, err) : error_memory(err);
   free(honest);
   free(part);
   free(others);

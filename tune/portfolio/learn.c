@@ -48,7 +48,7 @@ struct placed {
   double cost;
 };
 
-static int by_cost(const void *a, const void *b) {
+static int learn_by_cost(const void *a, const void *b) {
   const struct placed *x = a, *y = b;
   if (x->cost != y->cost) return x->cost < y->cost ? -1 : 1;
   return (x->variant > y->variant) - (x->variant < y->variant);
@@ -69,17 +69,17 @@ static double average_cost(const struct portfolio_matrix *m, const bool *rows, s
 /* Sorts the chosen variants by their average cost. If the rule's choice is not valid for a problem,
    the first valid variant in this order serves. So variants that are good where they are valid come
    first, and variants that are valid everywhere but never fast come last. */
-static void put_in_order(const struct portfolio_matrix *m, const bool *rows, size_t *chosen, size_t count) {
+static void learn_put_in_order(const struct portfolio_matrix *m, const bool *rows, size_t *chosen, size_t count) {
   struct placed placed[PORTFOLIO_MOST];
   for (size_t i = 0; i < count; i++) placed[i] = (struct placed){chosen[i], average_cost(m, rows, chosen[i])};
-  qsort(placed, count, sizeof *placed, by_cost);
+  qsort(placed, count, sizeof *placed, learn_by_cost);
   for (size_t i = 0; i < count; i++) chosen[i] = placed[i].variant;
 }
 
-static int choose(const struct portfolio_matrix *m, const bool *rows, size_t most, size_t *chosen, size_t *count,
+static int learn_choose(const struct portfolio_matrix *m, const bool *rows, size_t most, size_t *chosen, size_t *count,
                   cugen_error *err) {
   int status = portfolio_choose(m, rows, most, chosen, count, err);
-  if (!status) put_in_order(m, rows, chosen, *count);
+  if (!status) learn_put_in_order(m, rows, chosen, *count);
   return status;
 }
 
@@ -132,7 +132,7 @@ static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   struct portfolio_formulas formulas = {0};
   size_t count;
   for (size_t p = 0; p < m->problems; p++) v->rows[p] = v->fold[p] != fold;
-  int status = choose(m, v->rows, v->most, v->chosen, &count, err);
+  int status = learn_choose(m, v->rows, v->most, v->chosen, &count, err);
   for (size_t p = 0; p < m->problems && !status; p++)
     if (!v->rows[p]) v->missed[p] = is_missed(m, p, v->chosen, count);
   if (!status) status = portfolio_formulas_fit(m, v->rows, v->chosen, count, &formulas, err);
@@ -233,7 +233,7 @@ static size_t choose_leaves(const struct validation *v, const struct portfolio_t
   return leaves;
 }
 
-static int make_room(const struct portfolio_matrix *m, size_t kernels, struct portfolio_learnt *out,
+static int learn_make_room(const struct portfolio_matrix *m, size_t kernels, struct portfolio_learnt *out,
                      cugen_error *err) {
   const size_t most = portfolio_most_variants(m, kernels);
   out->chosen = calloc(most + 1, sizeof *out->chosen);
@@ -382,7 +382,7 @@ static int learn_from_all(const struct portfolio_matrix *m, const struct validat
                           cugen_error *err) {
   struct portfolio_tree tree = {0};
   struct portfolio_formulas formulas = {0};
-  int status = choose(m, NULL, v->most, out->chosen, &out->count, err);
+  int status = learn_choose(m, NULL, v->most, out->chosen, &out->count, err);
   if (status) return status;
   if (!out->count) return serve_nothing(m, out), CUGEN_OK;
   status = portfolio_formulas_fit(m, NULL, out->chosen, out->count, &formulas, err);
@@ -400,7 +400,7 @@ static void take_held(const struct validation *v, struct portfolio_learnt *out) 
     out->held[p] = problems > 2 && out->count ? v->held[(leaves - 1) * problems + p] : (double)NAN;
 }
 
-static void sum_losses(const struct validation *v, struct portfolio_learnt *out) {
+static void learn_sum_losses(const struct validation *v, struct portfolio_learnt *out) {
   const size_t problems = v->m->problems;
   out->tuned_loss = sum_up(out->tuned, problems);
   out->held_loss = sum_up(out->held, problems);
@@ -414,14 +414,14 @@ int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfo
   struct validation v;
   *out = (struct portfolio_learnt){0};
   int status = open_validation(&v, m, most, err);
-  if (!status) status = make_room(m, most, out, err);
+  if (!status) status = learn_make_room(m, most, out, err);
   if (!status && m->problems > 2) portfolio_deal(m->problems, v.folds, 1, v.fold);
   for (size_t fold = 0; fold < v.folds && m->problems > 2 && !status; fold++) status = run_fold(&v, fold, err);
   if (!status && m->problems > 2) choose_doubts(&v);
   if (!status) status = learn_from_all(m, &v, out, err);
   if (!status) {
     take_held(&v, out);
-    sum_losses(&v, out);
+    learn_sum_losses(&v, out);
   }
   close_validation(&v);
   return status;

@@ -73,7 +73,7 @@ size_t portfolio_given(const struct portfolio_matrix *m, size_t problem, const s
 
 /* ---- Splitting ---- */
 
-static int by_value(const void *a, const void *b) {
+static int tree_by_value(const void *a, const void *b) {
   const struct ranked *x = a, *y = b;
   if (x->value != y->value) return x->value < y->value ? -1 : 1;
   return (x->problem > y->problem) - (x->problem < y->problem);
@@ -105,7 +105,7 @@ static void try_feature(struct grower *g, struct leaf *leaf, const double *prior
     const size_t problem = g->order[leaf->first + i];
     g->ranked[i] = (struct ranked){g->values[problem * features + feature], problem};
   }
-  qsort(g->ranked, leaf->count, sizeof *g->ranked, by_value);
+  qsort(g->ranked, leaf->count, sizeof *g->ranked, tree_by_value);
   sum_costs(g, leaf, g->after);
   for (size_t c = 0; c < g->choices; c++) g->before[c] = 0;
   for (size_t i = 0; i + 1 < leaf->count; i++) {
@@ -150,7 +150,7 @@ static size_t measure_leaf(struct grower *g, struct leaf *leaf, double *inner) {
 
 /* Moves the leaf's problems whose feature is at most the threshold to the front, and returns their
    number. */
-static size_t part(struct grower *g, const struct leaf *leaf) {
+static size_t tree_part(struct grower *g, const struct leaf *leaf) {
   size_t low = 0;
   for (size_t i = 0; i < leaf->count; i++) {
     const size_t problem = g->order[leaf->first + i];
@@ -172,7 +172,7 @@ static double *inner_of(const struct grower *g, size_t node) {
 static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, double threshold) {
   struct leaf split = *leaf;
   split.feature = feature, split.threshold = threshold;
-  const size_t low_count = part(g, &split);
+  const size_t low_count = tree_part(g, &split);
   if (low_count == 0 || low_count == leaf->count) return;
   const double *prior = inner_of(g, leaf->node);
   struct leaf low = {.first = leaf->first, .count = low_count, .depth = leaf->depth + 1, .prior = prior};
@@ -196,10 +196,10 @@ static void judge_leaf(struct grower *g, struct leaf *leaf) {
       look_ahead(g, leaf, f, power);
 }
 
-static void split_leaf(struct grower *g, size_t at) {
+static void tree_split_leaf(struct grower *g, size_t at) {
   struct leaf *leaf = &g->leaves[at], *high = &g->leaves[g->leaf_count++];
   struct portfolio_tree *tree = g->tree;
-  const size_t low_count = part(g, leaf);
+  const size_t low_count = tree_part(g, leaf);
   tree->nodes[leaf->node].feature = leaf->feature;
   tree->nodes[leaf->node].threshold = leaf->threshold;
   tree->nodes[leaf->node].low = tree->count;
@@ -218,7 +218,7 @@ static void split_leaf(struct grower *g, size_t at) {
 
 /* ---- Growing ---- */
 
-static size_t list_rows(struct grower *g, const bool *rows) {
+static size_t tree_list_rows(struct grower *g, const bool *rows) {
   size_t count = 0;
   for (size_t p = 0; p < g->m->problems; p++)
     if (!rows || rows[p]) g->order[count++] = p;
@@ -226,7 +226,7 @@ static size_t list_rows(struct grower *g, const bool *rows) {
 }
 
 /* Computes the costs. The last choice is the least formula, if there are formulas. */
-static void fill(struct grower *g, const size_t *chosen, size_t count, const size_t *least) {
+static void tree_fill(struct grower *g, const size_t *chosen, size_t count, const size_t *least) {
   const struct portfolio_matrix *m = g->m;
   const size_t features = g->tree->feature_count;
   for (size_t p = 0; p < m->problems; p++) {
@@ -240,7 +240,7 @@ static void fill(struct grower *g, const size_t *chosen, size_t count, const siz
   }
 }
 
-static bool make_room(struct grower *g, size_t leaves) {
+static bool tree_make_room(struct grower *g, size_t leaves) {
   const struct portfolio_matrix *m = g->m;
   g->tree->features = portfolio_features(m, &g->tree->feature_count);
   g->tree->nodes = calloc(2 * leaves, sizeof *g->tree->nodes);
@@ -257,9 +257,9 @@ static bool make_room(struct grower *g, size_t leaves) {
          g->after && g->leaves && g->priors && g->trial;
 }
 
-static void grow(struct grower *g, const bool *rows, size_t leaves) {
+static void tree_grow(struct grower *g, const bool *rows, size_t leaves) {
   /* Before any split nothing is known around the leaf. */
-  g->leaves[0] = (struct leaf){.count = list_rows(g, rows), .prior = g->trial + g->choices};
+  g->leaves[0] = (struct leaf){.count = tree_list_rows(g, rows), .prior = g->trial + g->choices};
   g->leaf_count = g->tree->count = 1;
   judge_leaf(g, &g->leaves[0]);
   while (g->leaf_count < leaves) {
@@ -267,7 +267,7 @@ static void grow(struct grower *g, const bool *rows, size_t leaves) {
     for (size_t i = 1; i < g->leaf_count; i++)
       if (g->leaves[i].gain > g->leaves[best].gain) best = i;
     if (!(g->leaves[best].gain > 0)) break;
-    split_leaf(g, best);
+    tree_split_leaf(g, best);
   }
 }
 
@@ -275,10 +275,10 @@ int portfolio_tree_grow(const struct portfolio_matrix *m, const bool *rows, cons
                         const size_t *least, size_t leaves, struct portfolio_tree *out, cugen_error *err) {
   *out = (struct portfolio_tree){0};
   struct grower g = {.m = m, .tree = out, .choices = count + (least != NULL)};
-  const bool good = make_room(&g, leaves + 1);
+  const bool good = tree_make_room(&g, leaves + 1);
   if (good) {
-    fill(&g, chosen, count, least);
-    grow(&g, rows, leaves);
+    tree_fill(&g, chosen, count, least);
+    tree_grow(&g, rows, leaves);
   }
   void *arrays[] = {g.costs, g.values, g.order, g.ranked, g.before, g.after, g.leaves, g.priors, g.trial};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);

@@ -34,33 +34,33 @@ struct axes {
 
 /* ---- Values ---- */
 
-static bool is_number(struct value v) {
+static bool axes_is_number(struct value v) {
   return v.type == VALUE_INT || v.type == VALUE_FLOAT || v.type == VALUE_BOOL;
 }
 
-static double number(struct value v) {
+static double axes_number(struct value v) {
   if (v.type == VALUE_BOOL) return v.boolean;
   return v.type == VALUE_INT ? (double)v.integer : v.real;
 }
 
 /* Numbers are sorted and come before words, which keep their order. */
-static bool goes_before(struct value a, struct value b) {
-  if (is_number(a) && is_number(b)) return number(a) < number(b);
-  return is_number(a) && !is_number(b);
+static bool axes_goes_before(struct value a, struct value b) {
+  if (axes_is_number(a) && axes_is_number(b)) return axes_number(a) < axes_number(b);
+  return axes_is_number(a) && !axes_is_number(b);
 }
 
-static size_t place_of(const struct axis_values *axis, struct value value) {
+static size_t axes_place_of(const struct axis_values *axis, struct value value) {
   size_t at = 0;
   while (at < axis->count && !value_equal(axis->values[at], value)) at++;
   return at;
 }
 
-static bool add_value(struct axis_values *axis, struct value value) {
-  if (place_of(axis, value) < axis->count) return true;
+static bool axes_add_value(struct axis_values *axis, struct value value) {
+  if (axes_place_of(axis, value) < axis->count) return true;
   struct value *values = realloc(axis->values, (axis->count + 1) * sizeof *values);
   if (!values) return false;
   size_t at = axis->count++;
-  for (; at > 0 && goes_before(value, values[at - 1]); at--) values[at] = values[at - 1];
+  for (; at > 0 && axes_goes_before(value, values[at - 1]); at--) values[at] = values[at - 1];
   values[at] = value;
   axis->values = values;
   return true;
@@ -76,9 +76,9 @@ static struct axis_values *axis_named(struct axes *a, const char *name) {
 
 static bool set_numbers(struct axis_values *axis) {
   for (size_t i = 0; i < axis->count; i++)
-    if (!is_number(axis->values[i])) return true;
+    if (!axes_is_number(axis->values[i])) return true;
   axis->numbers = calloc(axis->count + 1, sizeof *axis->numbers);
-  for (size_t i = 0; i < axis->count && axis->numbers; i++) axis->numbers[i] = number(axis->values[i]);
+  for (size_t i = 0; i < axis->count && axis->numbers; i++) axis->numbers[i] = axes_number(axis->values[i]);
   return axis->numbers;
 }
 
@@ -94,14 +94,14 @@ static size_t most_axes(const struct axes *a) {
   return most;
 }
 
-static bool collect(struct axes *a) {
+static bool axes_collect(struct axes *a) {
   a->first = a->count = a->implementation_count > 1;
   for (size_t i = 0; i < a->implementation_count; i++)
     for (size_t t = 0; t < implementation(a, i)->tunable_count; t++) {
       const struct config_tunable *tunable = &implementation(a, i)->tunables[t];
       struct axis_values *axis = axis_named(a, tunable->name);
       for (size_t v = 0; v < tunable->value_count; v++)
-        if (!add_value(axis, tunable->values[v])) return false;
+        if (!axes_add_value(axis, tunable->values[v])) return false;
     }
   return true;
 }
@@ -114,7 +114,7 @@ static bool map_tunable(const struct axes *a, const struct config_tunable *tunab
   if (!own->positions || !own->places) return false;
   for (size_t p = 0; p < axis->count; p++) own->places[p] = STRATEGY_ABSENT;
   for (size_t v = 0; v < tunable->value_count; v++) {
-    own->positions[v] = (uint16_t)place_of(axis, tunable->values[v]);
+    own->positions[v] = (uint16_t)axes_place_of(axis, tunable->values[v]);
     own->places[own->positions[v]] = (uint16_t)v;
   }
   return true;
@@ -145,12 +145,12 @@ static bool fits(const struct axes *a) {
   return fit;
 }
 
-static bool open_all(struct axes *a) {
+static bool axes_open_all(struct axes *a) {
   size_t most = most_axes(a);
   a->all = calloc(most, sizeof *a->all);
   a->axes = calloc(most, sizeof *a->axes);
   a->own = calloc(a->implementation_count + 1, sizeof *a->own);
-  if (!a->all || !a->axes || !a->own || !collect(a)) return false;
+  if (!a->all || !a->axes || !a->own || !axes_collect(a)) return false;
   return !fits(a) || (map_all(a) && fill_axes(a));
 }
 
@@ -159,7 +159,7 @@ struct axes *axes_open(const struct space *space) {
   if (!a) return NULL;
   a->space = space;
   a->implementations = space_implementations(space, &a->implementation_count);
-  if (open_all(a)) return a;
+  if (axes_open_all(a)) return a;
   axes_close(a);
   return NULL;
 }
@@ -191,7 +191,7 @@ static size_t neighbours(const void *context, uint64_t index, uint64_t *out) {
   return space_neighbours(((const struct axes *)context)->space, index, out);
 }
 
-static void locate(const void *context, uint64_t index, uint16_t *positions) {
+static void axes_locate(const void *context, uint64_t index, uint16_t *positions) {
   const struct axes *a = context;
   size_t i = space_implementation_of(a->space, index);
   for (size_t n = 0; n < a->count; n++) positions[n] = STRATEGY_ABSENT;
@@ -200,7 +200,7 @@ static void locate(const void *context, uint64_t index, uint16_t *positions) {
     positions[a->own[i][t].axis] = a->own[i][t].positions[space_place(a->space, index, t)];
 }
 
-static bool find(const void *context, const uint16_t *positions, uint64_t *index) {
+static bool axes_find(const void *context, const uint16_t *positions, uint64_t *index) {
   const struct axes *a = context;
   size_t i = a->first ? positions[0] : 0, places[STRATEGY_MAX_AXES];
   for (size_t t = 0; t < implementation(a, i)->tunable_count; t++) {
@@ -216,7 +216,7 @@ void axes_describe(const struct axes *a, struct strategy_space *out) {
   out->max_neighbours = space_max_neighbours(a->space);
   out->axes = a->axes;
   out->axis_count = fits(a) ? a->count : 0;
-  out->locate = locate;
-  out->find = find;
+  out->locate = axes_locate;
+  out->find = axes_find;
   out->context = a;
 }

@@ -72,7 +72,7 @@ static float draw_threshold(struct forest *f, float low, float high) {
   return threshold < high ? threshold : low;
 }
 
-static bool reserve(struct tree *t, size_t count) {
+static bool forest_reserve(struct tree *t, size_t count) {
   if (count <= t->capacity) return true;
   struct node *nodes = realloc(t->nodes, (2 * count + 1) * sizeof *nodes);
   if (!nodes) return false;
@@ -108,7 +108,7 @@ static double separation(const struct split *split, double sum, size_t count) {
   return between * between * left * right;
 }
 
-static double count_left(const struct forest *f, const uint32_t *rows, size_t count, struct split *splits) {
+static double forest_count_left(const struct forest *f, const uint32_t *rows, size_t count, struct split *splits) {
   double sum = 0, sums[DRAWN] = {0};
   size_t counts[DRAWN] = {0};
   const float *const x = f->x;
@@ -141,7 +141,7 @@ static bool choose_split(struct forest *f, const uint32_t *rows, size_t count, s
   }
   *out = splits[0];
   if (count == 2) return true;
-  const double sum = count_left(f, rows, count, splits);
+  const double sum = forest_count_left(f, rows, count, splits);
   for (size_t n = 0; n < DRAWN; n++) {
     double separated = separation(&splits[n], sum, count);
     if (separated > best) best = separated, *out = splits[n];
@@ -149,7 +149,7 @@ static bool choose_split(struct forest *f, const uint32_t *rows, size_t count, s
   return true;
 }
 
-static void grow(struct forest *f, struct tree *t, size_t at, uint32_t *rows, size_t count) {
+static void search_forest_grow(struct forest *f, struct tree *t, size_t at, uint32_t *rows, size_t count) {
   struct split split;
   if (!choose_split(f, rows, count, &split)) {
     t->nodes[at] = (struct node){.column = -1, .next = rows[0]};
@@ -164,8 +164,8 @@ static void grow(struct forest *f, struct tree *t, size_t at, uint32_t *rows, si
   }
   t->count += 2;
   t->nodes[at] = (struct node){split.threshold, (int32_t)split.column, (uint32_t)next};
-  grow(f, t, next, rows, left);
-  grow(f, t, next + 1, rows + left, count - left);
+  search_forest_grow(f, t, next, rows, left);
+  search_forest_grow(f, t, next + 1, rows + left, count - left);
 }
 
 /* ---- Inserting, and growing anew ---- */
@@ -194,7 +194,7 @@ static bool draw_column(struct forest *f, const float *a, const float *b, size_t
   return found;
 }
 
-static void split_leaf(struct forest *f, struct tree *t, const float *x, uint32_t row) {
+static void forest_split_leaf(struct forest *f, struct tree *t, const float *x, uint32_t row) {
   const float *added = x + row * f->columns;
   struct node *leaf = find_leaf(t, added);
   const uint32_t old = leaf->next;
@@ -211,11 +211,11 @@ static void split_leaf(struct forest *f, struct tree *t, const float *x, uint32_
 }
 
 static bool grow_tree(struct forest *f, struct tree *t, const uint32_t *rows, size_t known, size_t count) {
-  if (!reserve(t, 2 * count)) return false;
+  if (!forest_reserve(t, 2 * count)) return false;
   memcpy(f->order, rows, known * sizeof *rows);
   t->count = 1;
-  grow(f, t, 0, f->order, known);
-  for (size_t i = known; i < count; i++) split_leaf(f, t, f->x, rows[i]);
+  search_forest_grow(f, t, 0, f->order, known);
+  for (size_t i = known; i < count; i++) forest_split_leaf(f, t, f->x, rows[i]);
   return true;
 }
 
@@ -238,8 +238,8 @@ bool forest_grow(struct forest *f, const float *x, const double *y, const uint32
 bool forest_insert(struct forest *f, const float *x, size_t row) {
   for (size_t i = 0; i < f->tree_count; i++) {
     if (!f->trees[i].count) continue;
-    if (!reserve(&f->trees[i], f->trees[i].count + 2)) return false;
-    split_leaf(f, &f->trees[i], x, (uint32_t)row);
+    if (!forest_reserve(&f->trees[i], f->trees[i].count + 2)) return false;
+    forest_split_leaf(f, &f->trees[i], x, (uint32_t)row);
   }
   return true;
 }

@@ -54,7 +54,7 @@ static void local_report(struct strategy *strategy, uint64_t index, double cost,
   s->leader_count++;
 }
 
-static void shuffle(uint64_t *values, size_t count, uint64_t state) {
+static void local_shuffle(uint64_t *values, size_t count, uint64_t state) {
   for (size_t i = count; i > 1; i--) {
     size_t other = (size_t)(random_next(&state) % i);
     uint64_t kept = values[i - 1];
@@ -68,7 +68,7 @@ static void look_around(struct local *s, struct leader *leader) {
   leader->around = malloc((s->strategy.space.max_neighbours + 1) * sizeof *leader->around);
   if (!leader->around) return;
   leader->count = s->strategy.space.neighbours(s->strategy.space.context, leader->index, leader->around);
-  shuffle(leader->around, leader->count, s->strategy.space.seed + leader->index);
+  local_shuffle(leader->around, leader->count, s->strategy.space.seed + leader->index);
 }
 
 static bool near_next(struct local *s, uint64_t *index) {

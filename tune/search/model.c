@@ -88,7 +88,7 @@ static double logarithm(double x) {
   return 2 * z * sum + exponent * 0.69314718055994531;
 }
 
-static bool is_whole(double v) {
+static bool model_is_whole(double v) {
   return v >= 1 && v < 1e15 && v - (double)(int64_t)v == 0; /* x: above 0 */
 }
 
@@ -106,7 +106,7 @@ static bool wants_odd(const struct strategy_axis *axis) {
   bool other = false;
   if (!axis->values || axis->count < 6) return false;
   for (size_t i = 0; i < axis->count; i++) {
-    if (!is_whole(axis->values[i])) return false;
+    if (!model_is_whole(axis->values[i])) return false;
     other |= odd_part(axis->values[i]) > 1;
   }
   return other;
@@ -140,7 +140,7 @@ static bool fill_column(const struct strategy_axis *axis, struct column *out) {
   return (out->odd = odd_column(axis));
 }
 
-static void fill_row(const struct model *m, uint64_t index, float *row) {
+static void model_fill_row(const struct model *m, uint64_t index, float *row) {
   uint16_t at[STRATEGY_MAX_AXES];
   m->space->locate(m->space->context, index, at);
   for (size_t a = 0; a < m->space->axis_count; a++) {
@@ -199,7 +199,7 @@ static bool enlarge(void *array, size_t count, size_t size) {
   return larger;
 }
 
-static bool reserve(struct model *m) {
+static bool model_reserve(struct model *m) {
   size_t capacity = m->capacity ? 2 * m->capacity : 64;
   if (m->rows < m->capacity) return true;
   if (!enlarge(&m->x, capacity, m->column_count * sizeof *m->x) || !enlarge(&m->cost, capacity, sizeof *m->cost) ||
@@ -211,19 +211,19 @@ static bool reserve(struct model *m) {
 }
 
 /* Returns false if there is no room for a row. */
-static bool add_row(struct model *m, uint64_t index, size_t *row) {
-  m->broken |= m->rows >= MOST_ROWS || !reserve(m);
+static bool model_add_row(struct model *m, uint64_t index, size_t *row) {
+  m->broken |= m->rows >= MOST_ROWS || !model_reserve(m);
   if (m->broken) return false;
   *row = m->rows++;
   m->index[*row] = index;
   m->state[*row] = EXPECTED;
   m->cost[*row] = m->price[*row] = 0;
-  fill_row(m, index, m->x + *row * m->column_count);
+  model_fill_row(m, index, m->x + *row * m->column_count);
   return true;
 }
 
 /* Searches from the end, because a reported variant is usually one of the last announced. */
-static bool find_row(const struct model *m, uint64_t index, size_t *row) {
+static bool model_find_row(const struct model *m, uint64_t index, size_t *row) {
   for (*row = m->rows; (*row)-- > 0;)
     if (m->index[*row] == index) return true;
   return false;
@@ -232,7 +232,7 @@ static bool find_row(const struct model *m, uint64_t index, size_t *row) {
 /* ---- Predicting ---- */
 
 /* Predicts by a committee of trees of costs, beginning with tree `from`. */
-static void predict(const struct model *m, const float *row, size_t from, double *mean, double *variance,
+static void search_model_predict(const struct model *m, const float *row, size_t from, double *mean, double *variance,
                     double *price) {
   uint32_t nearest[FOREST_MOST_TREES];
   double sum = 0, squares = 0;
@@ -258,8 +258,8 @@ static size_t committee(const struct model *m, size_t turn) {
 double model_score(const struct model *m, uint64_t index, size_t turn) {
   float row[FOREST_MOST_COLUMNS];
   double mean, variance, price;
-  fill_row(m, index, row);
-  predict(m, row, committee(m, turn), &mean, &variance, &price);
+  model_fill_row(m, index, row);
+  search_model_predict(m, row, committee(m, turn), &mean, &variance, &price);
   /* The expected improvement is approximated by deviation * (z + sqrt(z^2 + 2 / pi)) / 2. This is
      right for z = 0 and for large z, and above the value of a normal distribution for small z, so
      that it never vanishes. */
@@ -271,7 +271,7 @@ double model_score(const struct model *m, uint64_t index, size_t turn) {
 double model_distance(const struct model *m, uint64_t index) {
   float row[FOREST_MOST_COLUMNS];
   double nearest = INFINITY;
-  fill_row(m, index, row);
+  model_fill_row(m, index, row);
   for (size_t i = 0; i < m->rows; i++) {
     double sum = 0;
     for (size_t c = 0; c < m->column_count; c++) {
@@ -321,7 +321,7 @@ static void set_order(struct model *m) {
   for (size_t i = 0; i < m->rows; i++) m->order[m->state[i] == EXPECTED ? expected++ : known++] = (uint32_t)i;
 }
 
-static void grow(struct model *m) {
+static void model_grow(struct model *m) {
   if (m->known < RESULTS || m->right < 2) return;
   set_unknown(m);
   set_order(m);
@@ -335,7 +335,7 @@ static void grow(struct model *m) {
 
 void model_expect(struct model *m, uint64_t index) {
   size_t row;
-  if (!add_row(m, index, &row)) return;
+  if (!model_add_row(m, index, &row)) return;
   m->cost[row] = m->worst;
   if (m->grown) m->broken |= !forest_insert(m->costs, m->x, row);
 }
@@ -358,12 +358,12 @@ static void set_result(struct model *m, size_t row, double cost, double seconds)
 
 void model_learn(struct model *m, uint64_t index, double cost, double seconds) {
   size_t row;
-  bool expected = find_row(m, index, &row);
-  if (!expected && !add_row(m, index, &row)) return;
+  bool expected = model_find_row(m, index, &row);
+  if (!expected && !model_add_row(m, index, &row)) return;
   if (m->state[row] != EXPECTED) return;
   set_result(m, row, cost, seconds);
   if (m->broken) return;
   if (m->grown)
     m->broken |= (!expected && !forest_insert(m->costs, m->x, row)) || !forest_insert(m->prices, m->x, row);
-  grow(m);
+  model_grow(m);
 }

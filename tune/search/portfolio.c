@@ -77,7 +77,7 @@ static double worth(const struct portfolio *s, size_t arm) {
   return mean * mean;
 }
 
-static size_t choose(struct portfolio *s) {
+static size_t search_portfolio_choose(struct portfolio *s) {
   double total = 0;
   size_t arm = 0;
   if (!population_draw(&s->state, LEAST)) return (size_t)population_draw(&s->state, ARMS);
@@ -91,7 +91,7 @@ static size_t choose(struct portfolio *s) {
 
 static bool portfolio_next(struct strategy *strategy, uint64_t *index) {
   struct portfolio *s = (struct portfolio *)strategy;
-  size_t arm = s->reported < SAMPLES ? 0 : choose(s);
+  size_t arm = s->reported < SAMPLES ? 0 : search_portfolio_choose(s);
   while (arms[arm]->next(s->arms[arm], index)) {
     if (!search_give(strategy, *index)) continue; /* another strategy gave this variant */
     for (size_t i = 0; i < ARMS; i++)

@@ -15,7 +15,7 @@ uint64_t search_variant(const struct strategy *s, uint64_t n) {
 }
 
 /* Sets *n to the position of a variant; returns false if it is in no span. */
-static bool position(const struct strategy *s, uint64_t index, uint64_t *n) {
+static bool search_position(const struct strategy *s, uint64_t index, uint64_t *n) {
   *n = 0;
   for (size_t i = 0; i < s->span_count; i++) {
     if (index >= s->spans[i].first && index - s->spans[i].first < s->spans[i].count) {
@@ -29,12 +29,12 @@ static bool position(const struct strategy *s, uint64_t index, uint64_t *n) {
 
 bool search_is_new(const struct strategy *s, uint64_t index) {
   uint64_t n;
-  return position(s, index, &n) && !(s->given[n / 64] >> n % 64 & 1);
+  return search_position(s, index, &n) && !(s->given[n / 64] >> n % 64 & 1);
 }
 
 bool search_give(struct strategy *s, uint64_t index) {
   uint64_t n;
-  if (!position(s, index, &n) || s->given[n / 64] >> n % 64 & 1) return false;
+  if (!search_position(s, index, &n) || s->given[n / 64] >> n % 64 & 1) return false;
   s->given[n / 64] |= UINT64_C(1) << n % 64;
   return true;
 }

@@ -80,7 +80,7 @@ static void surrogate_report(struct strategy *strategy, uint64_t index, double c
 
 /* ---- Candidates ---- */
 
-static void consider(struct surrogate *s, uint64_t index, struct candidate *best) {
+static void surrogate_consider(struct surrogate *s, uint64_t index, struct candidate *best) {
   if (!search_is_new(&s->strategy, index)) return;
   double score = model_score(s->model, index, s->turn);
   if (score > best->score) *best = (struct candidate){index, score};
@@ -90,7 +90,7 @@ static void consider_around(struct surrogate *s, uint64_t index, struct candidat
   size_t count = s->strategy.space.neighbours(s->strategy.space.context, index, s->around);
   for (size_t i = 0; i < count && i < AROUND; i++) {
     size_t at = count > AROUND ? (size_t)population_draw(&s->state, count) : i;
-    consider(s, s->around[at], best);
+    surrogate_consider(s, s->around[at], best);
   }
 }
 
@@ -100,7 +100,7 @@ static void consider_children(struct surrogate *s, struct candidate *best) {
   for (int i = 0; i < CHILDREN && p->count; i++) {
     uint64_t mother = p->members[population_draw(&s->state, p->count)].index;
     uint64_t father = p->members[population_draw(&s->state, p->count)].index;
-    if (population_cross(&s->strategy.space, mother, father, MUTATION, &s->state, &child)) consider(s, child, best);
+    if (population_cross(&s->strategy.space, mother, father, MUTATION, &s->state, &child)) surrogate_consider(s, child, best);
   }
 }
 
@@ -118,7 +118,7 @@ static bool model_next(struct surrogate *s, uint64_t *index) {
   for (size_t i = 0; i < LEADERS && i < s->population.count; i++)
     consider_around(s, s->population.members[i].index, &best);
   for (int i = 0; i < RANDOM; i++)
-    consider(s, search_variant(&s->strategy, population_draw(&s->state, s->strategy.total)), &best);
+    surrogate_consider(s, search_variant(&s->strategy, population_draw(&s->state, s->strategy.total)), &best);
   consider_children(s, &best);
   climb(s, &best);
   *index = best.index;

@@ -98,12 +98,12 @@ void access_report(const void *at, unsigned long bytes, unsigned kind, const voi
 
 /* ---- Places ---- */
 
-static struct place *place_of(const struct watch *w, uintptr_t from) {
+static struct place *access_place_of(const struct watch *w, uintptr_t from) {
   return &w->places[from / CALL % PLACES];
 }
 
 static void keep_constant(struct watch *w, uintptr_t at, uintptr_t from) {
-  *place_of(w, from) =
+  *access_place_of(w, from) =
       (struct place){.from = from, .start = at, .room = 1, .site = (uint32_t)finding_site(w, (const void *)from)};
 }
 
@@ -115,7 +115,7 @@ static void keep_part(struct watch *w, const struct region_part *part, unsigned 
   const bool words = bytes >= WATCH_WORD && part->start % WATCH_WORD == 0 && region->start % WATCH_WORD == 0;
   const enum look words_look = claims ? LOOK_CLAIMED : LOOK_WORDS;
   const enum look look = !looks && !claims ? LOOK_NONE : words && looks ? words_look : LOOK_FULL;
-  *place_of(w, from) = (struct place){.from = from,
+  *access_place_of(w, from) = (struct place){.from = from,
                                       .start = part->start,
                                       .room = part->bytes - bytes + 1,
                                       .cells = region->cells + first,
@@ -161,7 +161,7 @@ static struct access access_of(struct watch *w, const struct place *p, uintptr_t
                          .site = p->site};
 }
 
-static __attribute__((noinline)) void count(struct watch *w, struct place *p, uintptr_t at, unsigned bytes,
+static __attribute__((noinline)) void access_count(struct watch *w, struct place *p, uintptr_t at, unsigned bytes,
                                             unsigned kind) {
   struct region_part part;
   if (!p->region || (!p->counted && !regions_part(w, at, &part))) return;
@@ -173,7 +173,7 @@ static __attribute__((noinline)) void look_full(struct watch *w, struct place *p
                                                 unsigned kind) {
   const struct access a = access_of(w, p, at, bytes, kind);
   shadow_visit(&a);
-  if (w->counting) count(w, p, at, bytes, kind);
+  if (w->counting) access_count(w, p, at, bytes, kind);
 }
 
 static __attribute__((noinline)) void look_word(struct watch *w, struct place *p, uintptr_t at, unsigned bytes,
@@ -182,7 +182,7 @@ static __attribute__((noinline)) void look_word(struct watch *w, struct place *p
   shadow_visit_word(&a, cell, WATCH_WHOLE_WORD);
 }
 
-static inline __attribute__((always_inline)) bool is_settled(struct watch *w, const struct place *p, size_t word,
+static inline __attribute__((always_inline)) bool access_is_settled(struct watch *w, const struct place *p, size_t word,
                                                              unsigned kind) {
   const struct last_access now = {.epoch = w->hb.epoch,
                                   .site = p->site,
@@ -200,16 +200,16 @@ static __attribute__((noinline)) void look_words(struct watch *w, struct place *
   if (p->look == LOOK_CLAIMED)
     speculation_claim(w->speculation, (size_t)(p->region - w->regions), at - p->start, bytes, kind);
   for (size_t word = first; word < first + bytes / WATCH_WORD; word++)
-    if (!is_settled(w, p, word, kind)) look_word(w, p, at, bytes, kind, &p->cells[word]);
-  if (w->counting) count(w, p, at, bytes, kind);
+    if (!access_is_settled(w, p, word, kind)) look_word(w, p, at, bytes, kind, &p->cells[word]);
+  if (w->counting) access_count(w, p, at, bytes, kind);
 }
 
 /* Calls the other functions last, so that this one needs no stack. */
-static inline __attribute__((always_inline)) void see(const struct cpu_watch *hooks, const void *pointer,
+static inline __attribute__((always_inline)) void access_see(const struct cpu_watch *hooks, const void *pointer,
                                                       unsigned bytes, unsigned kind, const void *caller) {
   struct watch *w = (struct watch *)((uintptr_t)hooks - offsetof(struct watch, hooks));
   const uintptr_t at = (uintptr_t)pointer, from = (uintptr_t)caller;
-  struct place *p = place_of(w, from);
+  struct place *p = access_place_of(w, from);
   if (w->full || p->from != from || at - p->start >= p->room || at % bytes) {
     visit_new(w, pointer, bytes, kind, from);
     return;
@@ -223,21 +223,21 @@ static inline __attribute__((always_inline)) void see(const struct cpu_watch *ho
     return;
   }
   if (p->look == LOOK_FULL ||
-      (p->look == LOOK_WORDS && bytes == WATCH_WORD && !is_settled(w, p, (at - p->start) / WATCH_WORD, kind))) {
+      (p->look == LOOK_WORDS && bytes == WATCH_WORD && !access_is_settled(w, p, (at - p->start) / WATCH_WORD, kind))) {
     look_full(w, p, at, bytes, kind);
     return;
   }
-  if (w->counting) count(w, p, at, bytes, kind);
+  if (w->counting) access_count(w, p, at, bytes, kind);
 }
 
 /* ---- Hooks ---- */
 
 #define HOOKS(bytes)                                                                                                 \
   static void on_read_##bytes(const void *at, const struct cpu_watch *hooks) {                                       \
-    see(hooks, at, bytes, 0, __builtin_return_address(0));                                                           \
+    access_see(hooks, at, bytes, 0, __builtin_return_address(0));                                                           \
   }                                                                                                                  \
   static void on_write_##bytes(const void *at, const struct cpu_watch *hooks) {                                      \
-    see(hooks, at, bytes, CPU_WRITE, __builtin_return_address(0));                                                   \
+    access_see(hooks, at, bytes, CPU_WRITE, __builtin_return_address(0));                                                   \
   }
 HOOKS(1)
 HOOKS(2)
@@ -245,23 +245,23 @@ HOOKS(4)
 HOOKS(8)
 HOOKS(16)
 
-static void pass_over(const void *at, const struct cpu_watch *hooks) {
+static void access_pass_over(const void *at, const struct cpu_watch *hooks) {
   (void)at, (void)hooks;
 }
 
-static void set_hooks(struct cpu_watch *hooks, bool passed_over) {
+static void access_set_hooks(struct cpu_watch *hooks, bool passed_over) {
   typedef void hook(const void *, const struct cpu_watch *);
   static hook *const reads[] = {on_read_1, on_read_2, on_read_4, on_read_8, on_read_16};
   static hook *const writes[] = {on_write_1, on_write_2, on_write_4, on_write_8, on_write_16};
   hooks->access = access_report;
   for (int i = 0; i < CPU_WATCH_SIZES; i++) {
-    hooks->read[i] = passed_over ? pass_over : reads[i];
-    hooks->write[i] = passed_over ? pass_over : writes[i];
+    hooks->read[i] = passed_over ? access_pass_over : reads[i];
+    hooks->write[i] = passed_over ? access_pass_over : writes[i];
   }
 }
 
 /* A signal handler may run in between with the same result, because it sets time_is_up first. */
 void access_choose_hooks(struct watch *w) {
-  set_hooks(&w->hooks, w->passed_over && !w->time_is_up);
-  if (w->time_is_up) set_hooks(&w->hooks, false);
+  access_set_hooks(&w->hooks, w->passed_over && !w->time_is_up);
+  if (w->time_is_up) access_set_hooks(&w->hooks, false);
 }

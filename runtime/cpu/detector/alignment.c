@@ -15,7 +15,7 @@ static unsigned needed_multiple(const struct access *a, bool noted) {
 }
 
 /* Returns false if the address is not watched. */
-static bool add_misaligned(const struct access *a, unsigned multiple, const char *type) {
+static bool alignment_add_misaligned(const struct access *a, unsigned multiple, const char *type) {
   const struct region *region = regions_find(a->watch, a->at);
   struct watch_finding *f = region ? finding_new(a->watch, CUGEN_FINDING_MISALIGNED, a->site, 0, a->thread) : NULL;
   if (!f) return region;
@@ -29,7 +29,7 @@ static bool add_misaligned(const struct access *a, unsigned multiple, const char
 
 /* Ends the launch like a GPU, also because the host's processor may fault at that access. */
 void alignment_refuse(const struct access *a, unsigned multiple, const char *type) {
-  if (add_misaligned(a, multiple, type)) fibers_give_up(CUGEN_CAUSE_TRAP, "misaligned access");
+  if (alignment_add_misaligned(a, multiple, type)) fibers_give_up(CUGEN_CAUSE_TRAP, "misaligned access");
 }
 
 void alignment_check(const struct access *a, bool noted) {
@@ -45,6 +45,6 @@ void alignment_fault(struct watch *w, const void *site) {
                               .kind = w->last_kind,
                               .thread = watch_thread(w),
                               .site = w->last_site};
-  if (w->last_at % WIDE && add_misaligned(&last, WIDE, "")) return;
+  if (w->last_at % WIDE && alignment_add_misaligned(&last, WIDE, "")) return;
   finding_report(w, CUGEN_FINDING_TRAP, finding_position(w, site), last.thread, NULL, 0, "misaligned access");
 }

@@ -11,18 +11,18 @@ struct image {
   size_t length;
 };
 
-static const void *part(const struct image *image, uint64_t offset, uint64_t length) {
+static const void *arrays_part(const struct image *image, uint64_t offset, uint64_t length) {
   return offset <= image->length && length <= image->length - offset ? image->bytes + offset : NULL;
 }
 
-static const Elf64_Shdr *section_at(const struct image *image, const Elf64_Ehdr *header, size_t index) {
-  return index < header->e_shnum ? part(image, header->e_shoff + index * sizeof(Elf64_Shdr), sizeof(Elf64_Shdr))
+static const Elf64_Shdr *arrays_section_at(const struct image *image, const Elf64_Ehdr *header, size_t index) {
+  return index < header->e_shnum ? arrays_part(image, header->e_shoff + index * sizeof(Elf64_Shdr), sizeof(Elf64_Shdr))
                                  : NULL;
 }
 
 static const Elf64_Shdr *symbols_of(const struct image *image, const Elf64_Ehdr *header) {
   for (size_t i = 0; i < header->e_shnum; i++) {
-    const Elf64_Shdr *section = section_at(image, header, i);
+    const Elf64_Shdr *section = arrays_section_at(image, header, i);
     if (section && section->sh_type == SHT_SYMTAB) return section;
   }
   return NULL;
@@ -67,7 +67,7 @@ static bool outer_name(const char *symbol, char out[WATCH_NAME]) {
 /* The meanings of symbols. */
 enum kind { KIND_NONE, KIND_ARRAY, KIND_GAP, KIND_OUTER_GAP, KIND_END_GAP, KIND_OUTER, KIND_CONSTANT, KIND_OTHER };
 
-static enum kind kind_of(const char *symbol, char name[WATCH_NAME]) {
+static enum kind arrays_kind_of(const char *symbol, char name[WATCH_NAME]) {
   static const char gap[] = "cugen_gap_", end[] = "cugen_gap_end_", constant[] = "cugen_constant_";
   const bool local = strncmp(symbol, "_ZZ", 3) == 0;
   /* the guard of a function's static variable */
@@ -93,19 +93,19 @@ static int by_address(const void *a, const void *b) {
 
 /* Whether the symbol's section is writable: .data or .bss. */
 static bool is_writable(const struct image *image, const Elf64_Ehdr *header, const Elf64_Shdr *home) {
-  const Elf64_Shdr *names = section_at(image, header, header->e_shstrndx);
-  const char *text = names ? part(image, names->sh_offset, names->sh_size) : NULL;
+  const Elf64_Shdr *names = arrays_section_at(image, header, header->e_shstrndx);
+  const char *text = names ? arrays_part(image, names->sh_offset, names->sh_size) : NULL;
   if (!home || !(home->sh_flags & SHF_WRITE) || !text || home->sh_name >= names->sh_size) return false;
   const char *name = text + home->sh_name;
   return strncmp(name, ".bss", 4) == 0 || (strncmp(name, ".data", 5) == 0 && strncmp(name, ".data.rel.ro", 12) != 0);
 }
 
-static int read_symbols(const struct image *image, struct symbol **out, size_t *count, cugen_error *err) {
-  const Elf64_Ehdr *header = part(image, 0, sizeof *header);
+static int arrays_read_symbols(const struct image *image, struct symbol **out, size_t *count, cugen_error *err) {
+  const Elf64_Ehdr *header = arrays_part(image, 0, sizeof *header);
   const Elf64_Shdr *table = header ? symbols_of(image, header) : NULL;
-  const Elf64_Shdr *names = table ? section_at(image, header, table->sh_link) : NULL;
-  const Elf64_Sym *symbols = table ? part(image, table->sh_offset, table->sh_size) : NULL;
-  const char *text = names ? part(image, names->sh_offset, names->sh_size) : NULL;
+  const Elf64_Shdr *names = table ? arrays_section_at(image, header, table->sh_link) : NULL;
+  const Elf64_Sym *symbols = table ? arrays_part(image, table->sh_offset, table->sh_size) : NULL;
+  const char *text = names ? arrays_part(image, names->sh_offset, names->sh_size) : NULL;
   const size_t symbol_count = symbols && text ? table->sh_size / sizeof *symbols : 0;
   *count = 0;
   *out = calloc(symbol_count + 1, sizeof **out);
@@ -114,8 +114,8 @@ static int read_symbols(const struct image *image, struct symbol **out, size_t *
     const Elf64_Sym *from = &symbols[i];
     struct symbol *s = &(*out)[*count];
     if (ELF64_ST_TYPE(from->st_info) != STT_OBJECT || from->st_name >= names->sh_size) continue;
-    s->kind = kind_of(text + from->st_name, s->name);
-    const bool written = is_writable(image, header, section_at(image, header, from->st_shndx));
+    s->kind = arrays_kind_of(text + from->st_name, s->name);
+    const bool written = is_writable(image, header, arrays_section_at(image, header, from->st_shndx));
     if (s->kind == KIND_NONE || (!written && s->kind != KIND_CONSTANT)) continue;
     s->start = from->st_value;
     s->end = from->st_value + from->st_size;
@@ -185,7 +185,7 @@ int arrays_read(const void *bytes, size_t length, uintptr_t base, struct image_m
   struct symbol *all = NULL;
   size_t count = 0;
   *out = (struct image_memory){.arrays = NULL};
-  int status = read_symbols(&image, &all, &count, err);
+  int status = arrays_read_symbols(&image, &all, &count, err);
   if (!status) find_outer_arrays(all, count);
   if (!status) out->arrays = calloc(2 * count + 1, sizeof *out->arrays);
   if (!status) out->variables = calloc(count + 1, sizeof *out->variables);

@@ -99,7 +99,7 @@ static void begin_overwriting(const struct access *a, const struct last_access *
   watch_look(a->watch);
 }
 
-static bool is_race(cugen_finding_kind kind) {
+static bool findings_is_race(cugen_finding_kind kind) {
   return kind == CUGEN_FINDING_RACE || kind == CUGEN_FINDING_BLOCK_RACE;
 }
 
@@ -108,7 +108,7 @@ void finding_add(const struct access *a, cugen_finding_kind kind, const struct l
   const struct shared_array *array = array_at(w, a->region, a->at);
   struct watch_finding *f =
       add_new(w, kind, a->site, other ? other->site : 0, a->thread, array ? array->name : a->region->name);
-  if (is_race(kind) && (f || w->known)) begin_overwriting(a, other, f ? f : w->known, !f);
+  if (findings_is_race(kind) && (f || w->known)) begin_overwriting(a, other, f ? f : w->known, !f);
   if (!f) return;
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)a->bytes;

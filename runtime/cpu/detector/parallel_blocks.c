@@ -14,7 +14,7 @@ static struct launch_counters *current_counters(const struct watch *w) {
   return &w->report->launches[w->report->launch_count - 1];
 }
 
-static void become_process(struct watch *w) {
+static void blocks_become_process(struct watch *w) {
   struct watch_report *own = speculation_report(w->speculation);
   *own = *w->report;
   own->elsewhere = 0;
@@ -51,7 +51,7 @@ static void take_report(struct watch *w, const struct watch_report *report, uint
   for (size_t i = 0; i < sizeof report->reached; i++) w->report->reached[i] |= report->reached[i];
 }
 
-static uint64_t take_results(struct watch *w, const struct speculation *speculation) {
+static uint64_t blocks_take_results(struct watch *w, const struct speculation *speculation) {
   const struct watch_report *report;
   const uint32_t slot = w->report->launch_count - 1;
   for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++) take_report(w, report, slot);
@@ -83,11 +83,11 @@ static uint64_t speculate(struct watch *w, uint64_t next, uint64_t step) {
       speculation_run(memory, w->region_count, processes, &range, &w->speculation);
   struct speculation *speculation = w->speculation;
   if (outcome == SPECULATION_CHILD) {
-    become_process(w);
+    blocks_become_process(w);
     return next_in_process(w);
   }
   w->speculation = NULL;
-  if (outcome == SPECULATION_DONE) next = take_results(w, speculation);
+  if (outcome == SPECULATION_DONE) next = blocks_take_results(w, speculation);
   if (outcome == SPECULATION_HANG) next = take_hang(w, speculation);
   speculation_close(speculation);
   return next;

@@ -18,7 +18,7 @@ static bool is_modified(const struct access *a) {
 
 /* Counts an access. A buffer's addresses count from its first byte, which is aligned on a GPU;
    in this process the buffer's end is. */
-static void count(const struct access *a, const char *array) {
+static void regions_count(const struct access *a, const char *array) {
   if (!a->watch->counting) return;
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
   /* not a request of a warp */
@@ -125,7 +125,7 @@ static void access_static(struct access *a) {
   if (!array->touched) touch_array(a, array);
   a->region = shared;
   shadow_visit(a);
-  count(a, array->name);
+  regions_count(a, array->name);
 }
 
 /* The rank of the block whose dynamic shared memory is near the address; half of a block's room
@@ -141,7 +141,7 @@ static void access_dynamic(struct access *a, uintptr_t rank) {
   a->region = dynamic;
   if (a->at >= dynamic->start && a->at + a->bytes <= dynamic->end) {
     shadow_visit(a);
-    count(a, dynamic->name);
+    regions_count(a, dynamic->name);
     return;
   }
   finding_add(a, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
@@ -204,7 +204,7 @@ static bool is_inside(uintptr_t at, const void *start, size_t bytes) {
 
 /* Whether the address is in memory of the image that needs no watching: constants, cugen's own
    variables, and the tables of hooks. */
-static bool is_table(const struct watch *w, uintptr_t at) {
+static bool regions_is_table(const struct watch *w, uintptr_t at) {
   const struct cpu_hooks *hooks = fibers_hooks();
   if (is_inside(at, hooks, sizeof *hooks) || is_inside(at, hooks->async, sizeof *hooks->async)) return true;
   if (is_inside(at, &w->hooks, sizeof w->hooks)) return true;
@@ -213,7 +213,7 @@ static bool is_table(const struct watch *w, uintptr_t at) {
 }
 
 bool regions_is_constant(struct watch *w, uintptr_t at) {
-  return at >= NULL_PAGE && !regions_find(w, at) && is_table(w, at);
+  return at >= NULL_PAGE && !regions_find(w, at) && regions_is_table(w, at);
 }
 
 static void access_global(struct access *a) {
@@ -222,7 +222,7 @@ static void access_global(struct access *a) {
   w->report->dependent |= (a->kind & CPU_VOLATILE) != 0;
   if (is_modified(a) || (a->kind & CPU_WRITE && (!region || region->variable))) entangle(w);
   if (!region && a->at < NULL_PAGE) leave_memory(a);
-  w->report->elsewhere += !region && a->at >= NULL_PAGE && !is_table(w, a->at);
+  w->report->elsewhere += !region && a->at >= NULL_PAGE && !regions_is_table(w, a->at);
   if (!region) return;
   a->region = region;
   if (!(a->kind & OBSERVED_PROXY)) need_launch(w, a->thread, a->site);
@@ -235,7 +235,7 @@ static void access_global(struct access *a) {
   else if (a->kind & CPU_WRITE)
     finding_add(a, region->variable ? CUGEN_FINDING_CONSTANT_WRITE : CUGEN_FINDING_INPUT_WRITE, NULL);
   /* constants have a cache of their own */
-  if (!region->variable || !region->read_only) count(a, region->name);
+  if (!region->variable || !region->read_only) regions_count(a, region->name);
 }
 
 void regions_visit(struct access *a) {
@@ -250,7 +250,7 @@ void regions_visit(struct access *a) {
     access_global(a);
 }
 
-static bool part_of(const struct region *region, uintptr_t start, uintptr_t end, const char *name,
+static bool regions_part_of(const struct region *region, uintptr_t start, uintptr_t end, const char *name,
                     struct region_part *out) {
   *out = (struct region_part){.region = region, .name = name, .start = start, .bytes = end - start};
   return true;
@@ -259,11 +259,11 @@ static bool part_of(const struct region *region, uintptr_t start, uintptr_t end,
 bool regions_part(struct watch *w, uintptr_t at, struct region_part *out) {
   const struct region *r = regions_find(w, at);
   if (!r || r->variable || at < r->start || at >= r->end) return false;
-  if (!r->arrays) return part_of(r, r->start, r->end, r->name, out);
+  if (!r->arrays) return regions_part_of(r, r->start, r->end, r->name, out);
   const uint8_t number = w->array_of[(at - r->start) / WATCH_WORD];
   const struct shared_array *array = number ? &w->arrays[number - 1] : NULL;
   return array && !is_gap(array) && at >= array->start && at < array->end &&
-         part_of(r, array->start, array->end, array->name, out);
+         regions_part_of(r, array->start, array->end, array->name, out);
 }
 
 /* Returns NULL if the address is not watched, such as a thread's own stack. */
@@ -320,7 +320,7 @@ static void map_arrays(struct watch *w) {
 }
 
 /* Makes the shadow of shared memory for the blocks that run together. */
-static int make_shared(struct watch *w, cugen_error *err) {
+static int regions_make_shared(struct watch *w, cugen_error *err) {
   int status = CUGEN_OK;
   if (!w->array_count) return status;
   const uintptr_t start = w->arrays[0].start / WATCH_WORD * WATCH_WORD, end = w->arrays[w->array_count - 1].end;
@@ -364,7 +364,7 @@ void regions_close_image(struct watch *w) {
   w->array_count = w->variable_count = 0;
 }
 
-static int read_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
+static int regions_read_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
   struct image_memory memory;
   int status = arrays_read(image->bytes, image->length, image->base, &memory, err);
   if (status) return status;
@@ -376,11 +376,11 @@ static int read_image(struct watch *w, const struct observed_image *image, cugen
 }
 
 int regions_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
-  if (w->image.bytes == image->bytes && w->image.base == image->base) return make_shared(w, err);
+  if (w->image.bytes == image->bytes && w->image.base == image->base) return regions_make_shared(w, err);
   regions_close_image(w);
   w->image = *image;
-  int status = read_image(w, image, err);
-  if (!status) status = make_shared(w, err);
+  int status = regions_read_image(w, image, err);
+  if (!status) status = regions_make_shared(w, err);
   if (status || !w->array_count) return status;
   w->array_of = calloc((w->shared[0].end - w->shared[0].start) / WATCH_WORD + 2, 1);
   if (!w->array_of) return error_memory(err);

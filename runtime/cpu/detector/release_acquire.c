@@ -146,7 +146,7 @@ void ra_barrier(struct release_acquire *ra, unsigned rank) {
   ra->swept[rank] = ra->hb->barrier_epoch[rank];
 }
 
-static void acquire(struct release_acquire *ra, unsigned thread, uint32_t release) {
+static void acquire_acquire(struct release_acquire *ra, unsigned thread, uint32_t release) {
   struct synchronizer *self = &ra->threads[thread];
   if (self->acquired && nth_acquire(ra, self->acquired - 1)->release == release) return;
   if (!need_room(ra, &ra->acquires)) return;
@@ -155,7 +155,7 @@ static void acquire(struct release_acquire *ra, unsigned thread, uint32_t releas
   self->acquired = self->unfenced = ra->acquires.count;
 }
 
-static void release(struct release_acquire *ra, unsigned thread, uint32_t *word, bool adds) {
+static void acquire_release(struct release_acquire *ra, unsigned thread, uint32_t *word, bool adds) {
   const struct happens_before *hb = ra->hb;
   const struct synchronizer *self = &ra->threads[thread];
   const uint32_t swept = ra->swept[thread / hb->padded], before = *word;
@@ -181,8 +181,8 @@ bool ra_is_flag(const struct release_acquire *ra, uint32_t word) {
 
 void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *word, int use) {
   if (*word <= ra->base) *word = 0;
-  if (*word && use & RA_READ) acquire(ra, thread, *word - ra->base - 1);
-  if (use & RA_WRITE) release(ra, thread, word, use & RA_READ);
+  if (*word && use & RA_READ) acquire_acquire(ra, thread, *word - ra->base - 1);
+  if (use & RA_WRITE) acquire_release(ra, thread, word, use & RA_READ);
 }
 
 /* ---- Searching ---- */

@@ -81,7 +81,7 @@ static bool may_meet(const struct access *a, const struct cell *cell, const stru
 }
 
 /* Whether an earlier access may be unordered, after a check of the common orders. */
-static inline bool is_open(const struct access *a, const struct last_access *then, unsigned bytes) {
+static inline bool shadow_memory_is_open(const struct access *a, const struct last_access *then, unsigned bytes) {
   const struct happens_before *hb = &a->watch->hb;
   if (!(then->bytes & bytes) || then->epoch < (a->region->shared ? hb->block_epoch : hb->launch_epoch)) return false;
   if (then->epoch < hb->block_epoch || then->kind & (CPU_ASYNC | OBSERVED_ENGINE)) return true;
@@ -104,16 +104,16 @@ static void check_last(const struct access *a, const struct cell *cell, const st
 }
 
 void shadow_check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
-  if (is_open(a, &cell->write, bytes)) check_last(a, cell, &cell->write, cell->write.kind & CPU_ASYNC);
+  if (shadow_memory_is_open(a, &cell->write, bytes)) check_last(a, cell, &cell->write, cell->write.kind & CPU_ASYNC);
   const struct last_access *atomic = &shadow_rare(a->region, cell)->atomic;
-  if (is_open(a, atomic, bytes)) check_last(a, cell, atomic, false);
+  if (shadow_memory_is_open(a, atomic, bytes)) check_last(a, cell, atomic, false);
 }
 
 /* Data that a thread's own copy has read are in registers, so they are not in flight for other
    threads. */
 static void check_read(const struct access *a, const struct cell *cell, const struct last_access *then,
                        unsigned bytes) {
-  if (is_open(a, then, bytes)) check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
+  if (shadow_memory_is_open(a, then, bytes)) check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
 }
 
 static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
@@ -148,12 +148,12 @@ static struct byte_cell *byte_cells(const struct access *a, const struct cell *c
 static void check_byte(const struct access *a, const struct cell *cell, const struct byte_cell *byte, unsigned bit) {
   const struct last_access *write = &byte->write;
   const bool known = write->epoch == cell->write.epoch && write->thread == cell->write.thread;
-  if (!known && is_open(a, write, bit)) check_last(a, cell, write, write->kind & CPU_ASYNC);
+  if (!known && shadow_memory_is_open(a, write, bit)) check_last(a, cell, write, write->kind & CPU_ASYNC);
   for (int i = 0; i < 2 && a->kind & CPU_WRITE; i++)
-    if (is_open(a, &byte->reads[i], bit)) check_last(a, cell, &byte->reads[i], false);
+    if (shadow_memory_is_open(a, &byte->reads[i], bit)) check_last(a, cell, &byte->reads[i], false);
 }
 
-static void check_bytes(const struct access *a, const struct cell *cell, unsigned bytes) {
+static void shadow_memory_check_bytes(const struct access *a, const struct cell *cell, unsigned bytes) {
   const struct byte_cell *all = byte_cells(a, cell);
   for (unsigned i = 0; i < WATCH_WORD && all; i++)
     if (bytes >> i & 1) check_byte(a, cell, &all[i], 1u << i);
@@ -206,7 +206,7 @@ static bool makes_use(const struct access *a) {
 
 /* When more than a word is read, which may be the copy of a struct, unwritten bytes of a word
    are taken for padding. */
-static void check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
+static void shadow_memory_check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
   const bool here = !a->region->shared || last_written(a->region, cell) >= a->watch->hb.block_epoch;
   const unsigned written = here ? cell->written & bytes : 0;
   if (!a->region->unwritten || written == bytes || (written && a->bytes > WATCH_WORD)) return;
@@ -236,12 +236,12 @@ void shadow_visit_word(const struct access *a, struct cell *cell, unsigned bytes
                                   .bytes = (uint8_t)bytes,
                                   .kind = cell_kind(a->kind)};
   shadow_check_write(a, cell, bytes);
-  if (cell->split) check_bytes(a, cell, bytes);
+  if (cell->split) shadow_memory_check_bytes(a, cell, bytes);
   if (a->kind & OBSERVED_PROXY && a->region->shared) {
     check_fence(a, &cell->write, bytes);
     check_fence(a, &shadow_rare(a->region, cell)->atomic, bytes);
   }
-  if (makes_use(a)) check_written(a, cell, bytes);
+  if (makes_use(a)) shadow_memory_check_written(a, cell, bytes);
   if (bytes != WATCH_WHOLE_WORD) keep_bytes(a, cell, &now);
   if (!(a->kind & CPU_WRITE)) {
     keep_read(a, cell, &now);

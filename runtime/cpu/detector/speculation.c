@@ -57,7 +57,7 @@ static size_t common_bytes(int processes) {
   return sizeof(struct common) + (size_t)processes * sizeof(struct slot);
 }
 
-static void *map_shared(size_t bytes) {
+static void *speculation_map_shared(size_t bytes) {
   void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? NULL : at;
 }
@@ -77,7 +77,7 @@ static bool keep_area(struct speculation *s, const struct speculation_memory *me
   *area = (struct area){.memory = *memory};
   if (!memory->bytes) return true;
   area->before = malloc(memory->bytes);
-  area->claims = map_shared(memory->bytes);
+  area->claims = speculation_map_shared(memory->bytes);
   if (!area->before || !area->claims) return false;
   memcpy(area->before, memory->start, memory->bytes);
   return true;
@@ -95,7 +95,7 @@ static struct speculation *open_speculation(const struct speculation_memory *mem
   struct speculation *s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->processes = processes < MOST_PROCESSES ? processes : MOST_PROCESSES;
-  s->common = map_shared(common_bytes(s->processes));
+  s->common = speculation_map_shared(common_bytes(s->processes));
   bool kept = s->common != NULL;
   for (size_t i = 0; i < count && kept; i++) kept = keep_area(s, &memory[i]);
   if (kept) return s;
@@ -107,7 +107,7 @@ static struct speculation *open_speculation(const struct speculation_memory *mem
 
 /* A child process dies with its parent, has what is left of its parent's time, and reports no
    faults: they occur again when the parent runs the same block. */
-static void become_process(struct speculation *s, int number, pid_t parent, const struct itimerval *left) {
+static void speculation_become_process(struct speculation *s, int number, pid_t parent, const struct itimerval *left) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   s->self = (uint8_t)(number + 1);
@@ -120,7 +120,7 @@ static bool is_child(struct speculation *s, pid_t *pids, const struct itimerval 
   for (int i = 0; i < s->processes; i++) {
     pids[i] = seccomp_fork(key);
     if (pids[i] == 0) {
-      become_process(s, i, parent, left);
+      speculation_become_process(s, i, parent, left);
       return true;
     }
     if (pids[i] < 0) atomic_store(&s->common->dropped, true);
@@ -134,7 +134,7 @@ static bool has_hung(const struct watch_report *report) {
   return false;
 }
 
-static enum speculation_outcome wait_for_all(struct speculation *s, const pid_t *pids) {
+static enum speculation_outcome speculation_wait_for_all(struct speculation *s, const pid_t *pids) {
   bool all_done = true, hung = false;
   for (int i = 0; i < s->processes; i++) {
     int status;
@@ -147,7 +147,7 @@ static enum speculation_outcome wait_for_all(struct speculation *s, const pid_t 
   return all_done ? SPECULATION_DONE : hung ? SPECULATION_HANG : SPECULATION_NONE;
 }
 
-static void restore(const struct speculation *s) {
+static void speculation_restore(const struct speculation *s) {
   for (size_t i = 0; i < s->area_count; i++)
     if (s->areas[i].before) memcpy(s->areas[i].memory.start, s->areas[i].before, s->areas[i].memory.bytes);
 }
@@ -164,10 +164,10 @@ enum speculation_outcome speculation_run(const struct speculation_memory *memory
   atomic_store(&s->common->next, range->first);
   setitimer(ITIMER_REAL, &never, &left);
   if (is_child(s, pids, &left, range->fork)) return SPECULATION_CHILD;
-  const enum speculation_outcome outcome = wait_for_all(s, pids);
+  const enum speculation_outcome outcome = speculation_wait_for_all(s, pids);
   setitimer(ITIMER_REAL, &left, NULL);
   if (outcome != SPECULATION_NONE) return outcome;
-  restore(s);
+  speculation_restore(s);
   speculation_close(s);
   *speculation = NULL;
   return SPECULATION_NONE;
@@ -202,7 +202,7 @@ static uint8_t claimed(uint8_t now, uint8_t self, bool write) {
   return write || now & WRITTEN ? 0 : BY_SEVERAL;
 }
 
-static bool claim(atomic_uchar *at, uint8_t self, bool write) {
+static bool detector_speculation_claim(atomic_uchar *at, uint8_t self, bool write) {
   unsigned char now = atomic_load_explicit(at, memory_order_relaxed);
   for (;;) {
     const uint8_t wanted = claimed(now, self, write);
@@ -227,7 +227,7 @@ void speculation_claim(struct speculation *s, size_t i, size_t offset, size_t by
   for (size_t b = offset; b < offset + bytes; b++) {
     if (b % sizeof(uint32_t) == 0 && b + sizeof(uint32_t) <= offset + bytes && claim_word(&claims[b], s->self, write))
       b += sizeof(uint32_t) - 1;
-    else if (!claim(&claims[b], s->self, write))
+    else if (!detector_speculation_claim(&claims[b], s->self, write))
       speculation_drop(s);
   }
 }

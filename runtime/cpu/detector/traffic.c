@@ -65,7 +65,7 @@ static unsigned worst_bank(const uintptr_t at[WARP], unsigned lanes, unsigned by
 }
 
 /* Whether each lane reads the same as its neighbour at that distance; inactive lanes match any. */
-static bool in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned distance) {
+static bool traffic_in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned distance) {
   for (unsigned left = lanes; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left), other = lane ^ distance;
     if (lanes >> other & 1 && at[lane] != at[other]) return false;
@@ -82,7 +82,7 @@ void traffic_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, uns
   for (unsigned first = 0; first < WARP; first += group) {
     const unsigned part = lanes & (bytes <= 8 ? ~0u : 0xffffu << first);
     const unsigned half = bytes <= 8 ? 0xffffu : 0xffu << first;
-    if (bytes <= 4 || in_pairs(at, part, 1) || in_pairs(at, part, 2)) {
+    if (bytes <= 4 || traffic_in_pairs(at, part, 1) || traffic_in_pairs(at, part, 2)) {
       *needed += worst_bank(at, part, bytes);
       *ideal += part != 0;
     } else {
@@ -92,7 +92,7 @@ void traffic_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, uns
   }
 }
 
-static int by_value(const void *a, const void *b) {
+static int traffic_by_value(const void *a, const void *b) {
   const uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
   return (x > y) - (x < y);
 }
@@ -113,7 +113,7 @@ struct traffic_touched traffic_sectors(const uintptr_t at[WARP], unsigned lanes,
     sorted[count] = at[__builtin_ctz(lanes)];
     ascend &= !count || sorted[count - 1] <= sorted[count];
   }
-  if (!ascend) qsort(sorted, count, sizeof *sorted, by_value);
+  if (!ascend) qsort(sorted, count, sizeof *sorted, traffic_by_value);
   for (unsigned i = 0; i < count; i++) {
     const uintptr_t from = sorted[i] > end ? sorted[i] : end, to = sorted[i] + bytes;
     if (to <= from) continue;
@@ -280,7 +280,7 @@ static unsigned together(const struct traffic_site *s, const struct trail *trail
   return 1;
 }
 
-static void add_up(const struct traffic_site *s, const struct instance *instance, unsigned bytes) {
+static void traffic_add_up(const struct traffic_site *s, const struct instance *instance, unsigned bytes) {
   unsigned needed, ideal;
   struct watch_counter *c = s->counter;
   if (s->counter->shared) {
@@ -305,7 +305,7 @@ void traffic_met(struct traffic *t, unsigned warp) {
     align(trail);
     for (unsigned pass = 0, passes; pass < trail->used; pass += passes) {
       passes = together(s, trail, pass);
-      if (trail->instances[pass].lanes) add_up(s, &trail->instances[pass], passes * s->bytes);
+      if (trail->instances[pass].lanes) traffic_add_up(s, &trail->instances[pass], passes * s->bytes);
     }
     for (unsigned pass = 0; pass < trail->used; pass++) trail->instances[pass].lanes = 0;
     memset(trail->passes, 0, sizeof trail->passes);

@@ -124,7 +124,7 @@ static void on_lane(unsigned mask, unsigned lane) {
   finding_report(w, CUGEN_FINDING_ABSENT_LANES, __builtin_return_address(0), watch_thread(w), NULL, 0, text);
 }
 
-static void set_hooks(struct cpu_watch *hooks) {
+static void watch_set_hooks(struct cpu_watch *hooks) {
   *hooks = (struct cpu_watch){.enter = on_enter,
                               .leave = on_leave,
                               .copied = on_copied,
@@ -149,7 +149,7 @@ static struct watch *watch_of(struct observer *observer) {
   return (struct watch *)observer;
 }
 
-static int begin(struct observer *observer, const struct observed_launch *launch, cugen_error *err) {
+static int watch_begin(struct observer *observer, const struct observed_launch *launch, cugen_error *err) {
   struct watch *w = watch_of(observer);
   w->launch = *launch;
   int status = regions_image(w, launch->image, err);
@@ -177,7 +177,7 @@ static int begin(struct observer *observer, const struct observed_launch *launch
   return CUGEN_OK;
 }
 
-static void end(struct observer *observer) {
+static void watch_end(struct observer *observer) {
   struct watch *w = watch_of(observer);
   if (w->overwriting.finding) finding_compare(w);
   if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
@@ -210,7 +210,7 @@ static void block_begins(struct observer *observer) {
   w->report->launches[w->report->launch_count - 1].counted += w->counting;
 }
 
-static uint64_t next_block(struct observer *observer) {
+static uint64_t watch_next_block(struct observer *observer) {
   return parallel_next(watch_of(observer));
 }
 
@@ -245,11 +245,11 @@ static void warp(struct observer *observer, unsigned warp, unsigned lanes, bool 
   if (orders) hb_lanes(&w->hb, warp, lanes, all);
 }
 
-static void release(struct observer *observer, unsigned thread, unsigned sync) {
+static void watch_release(struct observer *observer, unsigned thread, unsigned sync) {
   hb_release(&watch_of(observer)->hb, thread, sync);
 }
 
-static void acquire(struct observer *observer, unsigned thread, unsigned sync) {
+static void watch_acquire(struct observer *observer, unsigned thread, unsigned sync) {
   hb_acquire(&watch_of(observer)->hb, thread, sync);
 }
 
@@ -332,7 +332,7 @@ static void proxy_fence(struct observer *observer, unsigned thread) {
   w->fence_epoch[thread] = w->hb.epoch++;
 }
 
-static void hold(struct observer *observer, unsigned thread, const void *start, size_t bytes, const void *site) {
+static void watch_hold(struct observer *observer, unsigned thread, const void *start, size_t bytes, const void *site) {
   accumulators_hold(watch_of(observer), thread, start, bytes, site);
 }
 
@@ -379,19 +379,19 @@ static void misaligned(struct observer *observer, const void *site) {
   alignment_fault(watch_of(observer), site);
 }
 
-static const void *position(const struct observer *observer, const void *site) {
+static const void *watch_position(const struct observer *observer, const void *site) {
   return finding_position((const struct watch *)observer, site);
 }
 
-static const struct observer_ops watch_ops = {.begin = begin,
-                                              .end = end,
+static const struct observer_ops watch_ops = {.begin = watch_begin,
+                                              .end = watch_end,
                                               .block_begins = block_begins,
-                                              .next_block = next_block,
+                                              .next_block = watch_next_block,
                                               .barrier = barrier,
                                               .cluster_barrier = cluster_barrier,
                                               .warp = warp,
-                                              .release = release,
-                                              .acquire = acquire,
+                                              .release = watch_release,
+                                              .acquire = watch_acquire,
                                               .pass = pass,
                                               .follow = follow,
                                               .now = now,
@@ -402,7 +402,7 @@ static const struct observer_ops watch_ops = {.begin = begin,
                                               .copy_landed = copy_landed,
                                               .copy_counted = copy_counted,
                                               .proxy_fence = proxy_fence,
-                                              .accumulators_hold = hold,
+                                              .accumulators_hold = watch_hold,
                                               .accumulators_release = let_go,
                                               .accumulators_fence = registers_fence,
                                               .launch_waited = launch_waited,
@@ -412,7 +412,7 @@ static const struct observer_ops watch_ops = {.begin = begin,
                                               .stray = stray,
                                               .misaligned = misaligned,
                                               .time_is_up = time_is_up,
-                                              .position = position};
+                                              .position = watch_position};
 
 /* ---- Opening ---- */
 
@@ -422,7 +422,7 @@ int watch_open(struct watch_report *report, const uint64_t *fork, struct watch *
   if (!w) return error_memory(err);
   w->observer.ops = &watch_ops;
   w->report = report;
-  set_hooks(&w->hooks);
+  watch_set_hooks(&w->hooks);
   access_choose_hooks(w);
   w->fork = fork;
   int status = traffic_open(&w->traffic, err);

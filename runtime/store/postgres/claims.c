@@ -49,7 +49,7 @@ static void note_states(struct pg_cache *cache, const struct pg_result *result, 
     if (claims[i].state == CACHE_CLAIM_TAKEN) claims[i].state = CACHE_CLAIM_LEFT;
 }
 
-static int claim(struct pg_cache *cache, int64_t space, const struct cache_lease *lease, struct cache_claim *claims,
+static int claims_claim(struct pg_cache *cache, int64_t space, const struct cache_lease *lease, struct cache_claim *claims,
                  size_t count, cugen_error *err) {
   struct text names = {0}, kernels = {0};
   struct pg_parameters parameters = {0};
@@ -91,7 +91,7 @@ int postgres_claim(struct cache *base, const struct cache_key *key, const struct
   if (!err) err = &own;
   for (int i = 0; i < TRIES; i++) {
     status = pg_space(cache, key, true, &space, err);
-    if (!status) status = claim(cache, space, lease, claims, count, err);
+    if (!status) status = claims_claim(cache, space, lease, claims, count, err);
     if (!status || !pg_is_passing(err)) break;
     pg_forget_space(cache);
   }

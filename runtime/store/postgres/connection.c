@@ -21,23 +21,23 @@
 
 /* ---- Parameters ------------------------------------------------------------------------------------------------ */
 
-static void add(struct pg_parameters *to, const char *value) {
+static void connection_add(struct pg_parameters *to, const char *value) {
   to->formats[to->count] = 0;
   to->values[to->count++] = value;
 }
 
 void pg_add_text(struct pg_parameters *to, const char *text) {
-  add(to, text ? text : "");
+  connection_add(to, text ? text : "");
 }
 
 void pg_add_integer(struct pg_parameters *to, int64_t value) {
   snprintf(to->numbers[to->count], PG_NUMBER, "%lld", (long long)value);
-  add(to, to->numbers[to->count]);
+  connection_add(to, to->numbers[to->count]);
 }
 
 void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs) {
   outputs_text(outputs, to->numbers[to->count], PG_NUMBER);
-  add(to, to->numbers[to->count]);
+  connection_add(to, to->numbers[to->count]);
 }
 
 /* The decimal point of the locale that the application may have set. */
@@ -49,16 +49,16 @@ void pg_add_real(struct pg_parameters *to, double value) {
   snprintf(to->numbers[to->count], PG_NUMBER, "%.17g", value);
   char *point = strchr(to->numbers[to->count], decimal_point());
   if (point) *point = '.';
-  add(to, isnan(value) ? NULL : isinf(value) ? value > 0 ? "Infinity" : "-Infinity" : to->numbers[to->count]);
+  connection_add(to, isnan(value) ? NULL : isinf(value) ? value > 0 ? "Infinity" : "-Infinity" : to->numbers[to->count]);
 }
 
 void pg_add_null(struct pg_parameters *to) {
-  add(to, NULL);
+  connection_add(to, NULL);
 }
 
 void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length) {
   to->lengths[to->count] = (int)length; /* at most CACHE_MAX_IMAGE */
-  add(to, data ? data : "");
+  connection_add(to, data ? data : "");
   to->formats[to->count - 1] = 1;
 }
 
@@ -135,7 +135,7 @@ static const struct meaning *meaning_of(const char *state) {
   return &meanings[i];
 }
 
-static const char *state_of(struct pg_cache *cache, const struct pg_result *result) {
+static const char *connection_state_of(struct pg_cache *cache, const struct pg_result *result) {
   const char *state = result ? cache->pq.result_field(result, PQ_DIAG_SQLSTATE) : NULL;
   return state ? state : "08";
 }
@@ -147,9 +147,9 @@ static int given_up(const struct pg_cache *cache, cugen_error *err) {
       text_get(&cache->base.path));
 }
 
-static int fail(struct pg_cache *cache, const struct pg_result *result, const char *doing, cugen_error *err) {
+static int connection_fail(struct pg_cache *cache, const struct pg_result *result, const char *doing, cugen_error *err) {
   if (cache->given_up) return given_up(cache, err);
-  const struct meaning *meaning = meaning_of(state_of(cache, result));
+  const struct meaning *meaning = meaning_of(connection_state_of(cache, result));
   const char *message = result ? cache->pq.result_field(result, PQ_DIAG_MESSAGE) : NULL;
   struct text words = {0}, clean = {0};
   take_words(cache, message ? message : cache->pq.error(cache->conn), &words);
@@ -168,14 +168,14 @@ bool pg_is_passing(const cugen_error *err) {
 
 /* ---- Waiting ----------------------------------------------------------------------------------------------------- */
 
-static bool is_stopped(const struct pg_cache *cache) {
+static bool connection_is_stopped(const struct pg_cache *cache) {
   return cache->stop.asked && cache->stop.asked(cache->stop.context);
 }
 
 /* Waits until the server's socket can be read (or written, as `events` says). Returns false if
    that has not happened by `until` (0: no limit), or if a stop was requested and the server was
    silent for `grace` seconds. */
-static bool await(struct pg_cache *cache, short events, double grace, double until) {
+static bool connection_await(struct pg_cache *cache, short events, double grace, double until) {
   enum { ASK_MS = 50 };
   double stopped = 0;
   while (!cache->given_up) {
@@ -184,7 +184,7 @@ static bool await(struct pg_cache *cache, short events, double grace, double unt
     const int ready = poll(&socket, 1, ASK_MS);
     const double now = clock_seconds();
     if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
-    if (stopped <= 0 && is_stopped(cache)) stopped = now;
+    if (stopped <= 0 && connection_is_stopped(cache)) stopped = now;
     if (stopped > 0 && now - stopped >= grace) cache->given_up = true;
     if (until > 0 && now > until) return false;
   }
@@ -198,14 +198,14 @@ static const double grace = 1;
 static bool flush(struct pg_cache *cache) {
   int left;
   while ((left = cache->pq.flush(cache->conn)) > 0)
-    if (!await(cache, POLLIN | POLLOUT, grace, 0) || !cache->pq.consume(cache->conn)) return false;
+    if (!connection_await(cache, POLLIN | POLLOUT, grace, 0) || !cache->pq.consume(cache->conn)) return false;
   return left == 0;
 }
 
 /* Like PQgetResult, but returns NULL when the server stays silent after a stop was requested. */
 static struct pg_result *next_result(struct pg_cache *cache) {
   while (cache->pq.is_busy(cache->conn)) {
-    if (!await(cache, POLLIN, grace, 0)) return NULL;
+    if (!connection_await(cache, POLLIN, grace, 0)) return NULL;
     /* on a lost connection, the next result is the error */
     if (!cache->pq.consume(cache->conn)) break;
   }
@@ -230,9 +230,9 @@ static struct pg_result *exec(struct pg_cache *cache, const char *sql) {
 }
 
 /* Sleeps; ends early when a stop is requested. */
-static void wait_for(struct pg_cache *cache, double seconds) {
+static void connection_wait_for(struct pg_cache *cache, double seconds) {
   const double end = clock_seconds() + seconds;
-  for (double left; (left = end - clock_seconds()) > 0 && !is_stopped(cache);) {
+  for (double left; (left = end - clock_seconds()) > 0 && !connection_is_stopped(cache);) {
     const struct timespec time = {0, (long)(fmin(left, 0.05) * 1e9)};
     nanosleep(&time, NULL);
   }
@@ -291,7 +291,7 @@ static bool finish_connecting(struct pg_cache *cache, int (*step)(struct pg_conn
   int state = PQ_POLL_WRITING;
   while (state == PQ_POLL_WRITING || state == PQ_POLL_READING) {
     if (cache->pq.status(cache->conn) == PQ_CONNECTION_BAD) return false;
-    if (!await(cache, state == PQ_POLL_READING ? POLLIN : POLLOUT, 0, until)) return false;
+    if (!connection_await(cache, state == PQ_POLL_READING ? POLLIN : POLLOUT, 0, until)) return false;
     state = step(cache->conn);
   }
   return state == PQ_POLL_OK && set_up(cache);
@@ -345,8 +345,8 @@ static bool reconnect(struct pg_cache *cache, double until) {
     cache->lost = !connected;
     const double left = until - clock_seconds();
     if (!cache->lost || left <= 0 || cache->given_up) return !cache->lost;
-    wait_for(cache, fmin(pause, left));
-    if (is_stopped(cache)) cache->given_up = true;
+    connection_wait_for(cache, fmin(pause, left));
+    if (connection_is_stopped(cache)) cache->given_up = true;
     pause = fmin(2 * pause, LONGEST_PAUSE);
   }
 }
@@ -374,7 +374,7 @@ static void write_type(const struct cache_column *column, struct text *out) {
   if (column->format > 1) text_add(out, text ? " DEFAULT ''" : " DEFAULT 0");
 }
 
-static void write_columns(char how, struct text *out) {
+static void connection_write_columns(char how, struct text *out) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
     if (i) text_add(out, ", ");
     if (how == 'v')
@@ -388,7 +388,7 @@ static void write_columns(char how, struct text *out) {
 void pg_write_sql(const char *sql, struct text *out) {
   for (const char *mark; (mark = strchr(sql, '%')); sql = mark + 2) {
     text_add_n(out, sql, (size_t)(mark - sql));
-    write_columns(mark[1], out);
+    connection_write_columns(mark[1], out);
   }
   text_add(out, sql);
 }
@@ -406,11 +406,11 @@ static bool is_good(struct pg_cache *cache, const struct pg_result *result) {
 
 /* Whether two processes wrote the same row at once; then one of them tries again. */
 static bool is_collision(struct pg_cache *cache, const struct pg_result *result) {
-  const char *state = state_of(cache, result);
+  const char *state = connection_state_of(cache, result);
   return strncmp(state, "40", 2) == 0 || strcmp(state, "23505") == 0;
 }
 
-static struct pg_result *run_once(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters,
+static struct pg_result *connection_run_once(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters,
                                   bool binary) {
   static const struct pg_parameters none = {0};
   const struct pg_parameters *p = parameters ? parameters : &none;
@@ -425,12 +425,12 @@ static struct pg_result *run_patiently(struct pg_cache *cache, const char *sql,
   enum { MOST_COLLISIONS = 50 };
   const double until = clock_seconds() + seconds;
   for (int collisions = 0;;) {
-    struct pg_result *result = run_once(cache, sql, parameters, binary);
+    struct pg_result *result = connection_run_once(cache, sql, parameters, binary);
     if (is_good(cache, result) || cache->given_up) return result;
     const bool lost = cache->pq.status(cache->conn) != PQ_CONNECTION_OK;
     if (!lost && !(is_collision(cache, result) && ++collisions < MOST_COLLISIONS)) return result;
     if (lost && !reconnect(cache, until)) return result;
-    if (!lost) wait_for(cache, 0.001 * collisions);
+    if (!lost) connection_wait_for(cache, 0.001 * collisions);
     cache->pq.clear(result);
   }
 }
@@ -443,11 +443,11 @@ int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql, const struc
   if (result) *result = NULL;
   if (text.failed) return error_memory(err);
   if (way == PG_WITHIN)
-    got = run_once(cache, text_get(&text), parameters, false);
+    got = connection_run_once(cache, text_get(&text), parameters, false);
   else
     got = run_patiently(cache, text_get(&text), parameters, way == PG_BINARY, patience_of(cache, way == PG_STORE));
   text_free(&text);
-  int status = is_good(cache, got) ? CUGEN_OK : fail(cache, got, doing, err);
+  int status = is_good(cache, got) ? CUGEN_OK : connection_fail(cache, got, doing, err);
   if (result)
     *result = got;
   else
@@ -457,7 +457,7 @@ int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql, const struc
 
 int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cugen_error *err) {
   struct pg_result *result = exec(cache, sql);
-  int status = is_good(cache, result) ? CUGEN_OK : fail(cache, result, doing, err);
+  int status = is_good(cache, result) ? CUGEN_OK : connection_fail(cache, result, doing, err);
   cache->pq.clear(result);
   return status;
 }
@@ -466,7 +466,7 @@ int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cu
 static int end_copy(struct pg_cache *cache, const char *doing, cugen_error *err) {
   int status = CUGEN_OK;
   for (struct pg_result *result; (result = next_result(cache)); cache->pq.clear(result))
-    if (!status && !is_good(cache, result)) status = fail(cache, result, doing, err);
+    if (!status && !is_good(cache, result)) status = connection_fail(cache, result, doing, err);
   if (!status && cache->given_up) status = given_up(cache, err);
   return status;
 }
@@ -474,13 +474,13 @@ static int end_copy(struct pg_cache *cache, const char *doing, cugen_error *err)
 int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing, cugen_error *err) {
   struct pg_result *result = exec(cache, sql);
   const bool begun = result && cache->pq.result_status(result) == PQ_COPY_IN;
-  int status = begun ? CUGEN_OK : fail(cache, result, doing, err);
+  int status = begun ? CUGEN_OK : connection_fail(cache, result, doing, err);
   cache->pq.clear(result);
   if (status) return status;
   int put, ended = -1; /* 0: libpq can take more after it has sent */
   while ((put = cache->pq.put_copy(cache->conn, text_get(lines), (int)lines->length)) == 0 && flush(cache)) continue;
   while (put == 1 && (ended = cache->pq.end_copy(cache->conn, NULL)) == 0 && flush(cache)) continue;
-  if (put != 1 || ended != 1 || !flush(cache)) return fail(cache, NULL, doing, err);
+  if (put != 1 || ended != 1 || !flush(cache)) return connection_fail(cache, NULL, doing, err);
   return end_copy(cache, doing, err);
 }
 

@@ -17,7 +17,7 @@ static int64_t number_at(struct pg_cache *cache, const struct pg_result *result,
   return (int64_t)value;
 }
 
-static bool read_entries(struct pg_cache *cache, const struct pg_result *result, struct compiled *out) {
+static bool image_read_entries(struct pg_cache *cache, const struct pg_result *result, struct compiled *out) {
   enum { NAME = 4 };
   for (int row = 0; row < pg_rows(cache, result) && out->entry_count < KERNEL_MAX_ENTRIES; row++) {
     if (cache->pq.is_null(result, row, NAME)) continue; /* an image without entries */
@@ -36,7 +36,7 @@ static bool read_entries(struct pg_cache *cache, const struct pg_result *result,
   return true;
 }
 
-static bool read_image(struct pg_cache *cache, const struct pg_result *result, struct cache_image_row *out) {
+static bool image_read_image(struct pg_cache *cache, const struct pg_result *result, struct cache_image_row *out) {
   enum { HASH, LOG, DATA, SEAL };
   struct compiled *compiled = &out->compiled;
   const size_t length = (size_t)cache->pq.length(result, 0, DATA);
@@ -48,7 +48,7 @@ static bool read_image(struct pg_cache *cache, const struct pg_result *result, s
   if (!compiled->log || !compiled->image) return false;
   memcpy(compiled->image, pg_text(cache, result, 0, DATA), length);
   compiled->image_length = length;
-  return read_entries(cache, result, compiled);
+  return image_read_entries(cache, result, compiled);
 }
 
 #define FITS "length(data) <= 67108864"
@@ -68,7 +68,7 @@ int postgres_image_load(struct cache *base, const char *name, struct cache_image
   pg_add_text(&parameters, name);
   int status = pg_run(cache, PG_BINARY, load_sql, &parameters, "read a compiled kernel", &result, err);
   *found = !status && pg_rows(cache, result) > 0;
-  if (*found && !read_image(cache, result, out)) status = error_memory(err);
+  if (*found && !image_read_image(cache, result, out)) status = error_memory(err);
   pg_clear(cache, result);
   return status;
 }

@@ -23,7 +23,7 @@ static const char spaces_sql[] =
     "superseded = 0 AND outcome = 0 ORDER BY seconds NULLS FIRST, id LIMIT 1) b ON true "
     "ORDER BY s.config, s.device, s.options, s.problem";
 
-static bool read_space(struct pg_cache *cache, const struct pg_result *result, int row, struct cache_space *out) {
+static bool manage_read_space(struct pg_cache *cache, const struct pg_result *result, int row, struct cache_space *out) {
   char **const texts[] = {&out->device, &out->config, &out->problem, &out->options, &out->best, &out->origin};
   static const int columns[] = {1, 2, 3, 4, 9, 13};
   out->id = pg_integer(cache, result, row, 0);
@@ -45,7 +45,7 @@ int postgres_spaces(struct cache *base, struct cache_spaces *out, cugen_error *e
   int status = pg_run(cache, PG_ALONE, spaces_sql, NULL, "read", &result, err);
   for (int row = 0; !status && row < pg_rows(cache, result); row++) {
     struct cache_space *next = cache_spaces_next(out);
-    if (!next || !read_space(cache, result, row, next)) status = error_memory(err);
+    if (!next || !manage_read_space(cache, result, row, next)) status = error_memory(err);
   }
   pg_clear(cache, result);
   return status;
@@ -66,7 +66,7 @@ int postgres_has_origin(struct cache *base, const char *origin, bool *has, cugen
 /* ---- Selected sets ---- */
 
 /* The ids of the sets that the filter selects, as an array; within a transaction. */
-static int list_meant(struct pg_cache *cache, const struct cache_filter *filter, struct text *ids, cugen_error *err) {
+static int manage_list_meant(struct pg_cache *cache, const struct cache_filter *filter, struct text *ids, cugen_error *err) {
   struct pg_result *result;
   int status = pg_run(cache, PG_WITHIN, "SELECT id, device, config, problem, options FROM cugen.space", NULL, "read",
                       &result, err);
@@ -105,7 +105,7 @@ static const char remove_images_sql[] =
     "JOIN cugen.space s ON s.id = r.space_id WHERE r.superseded = 0 AND r.source_hash = '') o WHERE strpos(key, ' ' "
     "|| o.options || ' nvrtc ') > 0) RETURNING length(data)) SELECT count(*), coalesce(sum(length), 0) FROM gone";
 
-static int count(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters, size_t *number,
+static int manage_count(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters, size_t *number,
                  int64_t *sum, cugen_error *err) {
   struct pg_result *result;
   int status = pg_run(cache, PG_WITHIN, sql, parameters, doing, &result, err);
@@ -120,7 +120,7 @@ static int remove_within(struct pg_cache *cache, const struct cache_filter *filt
   struct pg_parameters parameters = {0};
   struct text ids = {0};
   int64_t history = 0, none;
-  int status = list_meant(cache, filter, &ids, err);
+  int status = manage_list_meant(cache, filter, &ids, err);
   pg_add_text(&parameters, text_get(&ids));
   pg_add_integer(&parameters, filter->before);
   pg_add_integer(&parameters, filter->failed);
@@ -129,11 +129,11 @@ static int remove_within(struct pg_cache *cache, const struct cache_filter *filt
   else
     pg_add_null(&parameters);
   pg_add_integer(&parameters, filter->unknown);
-  if (!status) status = count(cache, remove_records_sql, &parameters, &out->records, &history, err);
+  if (!status) status = manage_count(cache, remove_records_sql, &parameters, &out->records, &history, err);
   out->history = (size_t)history;
   out->records -= out->history;
-  if (!status) status = count(cache, remove_spaces_sql, NULL, &out->spaces, &none, err);
-  if (!status) status = count(cache, remove_images_sql, NULL, &out->images, &out->image_bytes, err);
+  if (!status) status = manage_count(cache, remove_spaces_sql, NULL, &out->spaces, &none, err);
+  if (!status) status = manage_count(cache, remove_images_sql, NULL, &out->images, &out->image_bytes, err);
   text_free(&ids);
   return status;
 }
@@ -213,7 +213,7 @@ static int each_within(struct pg_cache *cache, const struct cache_filter *filter
   struct pg_parameters parameters = {0};
   struct text ids = {0};
   struct each each = {.visit = visit, .counting = true};
-  int status = list_meant(cache, filter, &ids, err);
+  int status = manage_list_meant(cache, filter, &ids, err);
   pg_add_text(&parameters, text_get(&ids));
   if (!status) status = pg_run(cache, PG_WITHIN, any_order_sql, &parameters, "read", NULL, err);
   if (!status) status = visit_rows(cache, visit_entry, &each, err);

@@ -21,7 +21,7 @@ static const char remove_sql[] = "DELETE FROM cugen.portfolio WHERE device = $1 
                                  "options = $4 AND origin = $5 AND "
                                  "objective = $6";
 
-static bool read_portfolio(struct pg_cache *cache, const struct pg_result *result, int row,
+static bool portfolio_read_portfolio(struct pg_cache *cache, const struct pg_result *result, int row,
                            struct cache_portfolio *out) {
   int at = 0;
 #define X(name) out->name = strdup(pg_text(cache, result, row, at++));
@@ -47,7 +47,7 @@ int postgres_portfolios(struct cache *base, const struct cache_key *key, struct 
   int status = pg_run(cache, PG_ALONE, key ? of_key_sql : list_sql, &parameters, "read", &result, err);
   for (int row = 0; !status && row < pg_rows(cache, result); row++) {
     struct cache_portfolio *next = cache_portfolios_next(out);
-    if (!next || !read_portfolio(cache, result, row, next)) status = error_memory(err);
+    if (!next || !portfolio_read_portfolio(cache, result, row, next)) status = error_memory(err);
   }
   pg_clear(cache, result);
   return status;

@@ -24,7 +24,7 @@ static int take_all(struct pg_cache *cache, const struct pg_result *result, stru
   return CUGEN_OK;
 }
 
-static int load(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters,
+static int postgres_records_load(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters,
                 struct cache_records *out, cugen_error *err) {
   struct pg_result *result;
   int status = pg_run(cache, PG_ALONE, sql, parameters, "read", &result, err);
@@ -37,7 +37,7 @@ int postgres_load(struct cache *base, const struct cache_key *key, struct cache_
   struct pg_parameters parameters = {0};
   pg_add_key(&parameters, key);
   pg_add_text(&parameters, key->origin);
-  return load(pg_cache_of(base),
+  return postgres_records_load(pg_cache_of(base),
               "SELECT %s, (origin NOT IN ('', $5))::integer FROM cugen.record WHERE superseded = 0 AND " OF_KEY ORDER,
               &parameters, out, err);
 }
@@ -46,7 +46,7 @@ int postgres_history(struct cache *base, const struct cache_key *key, struct cac
   struct pg_parameters parameters = {0};
   pg_add_key(&parameters, key);
   pg_add_text(&parameters, key->origin);
-  return load(pg_cache_of(base),
+  return postgres_records_load(pg_cache_of(base),
               "SELECT %s, 0 FROM cugen.record WHERE superseded = 1 AND origin IN ('', $5) AND " OF_KEY
               " ORDER BY id DESC",
               &parameters, out, err);
@@ -110,7 +110,7 @@ int postgres_fastest(struct cache *base, const struct cache_key *key, cache_visi
 
 #define HAS_RECORDS "EXISTS (SELECT FROM cugen.record WHERE space_id = space.id AND superseded = 0)"
 
-static int visit_problems(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters,
+static int records_visit_problems(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters,
                           cache_problem_visitor *visit, void *context, cugen_error *err) {
   struct pg_result *result;
   int status = pg_run(cache, PG_ALONE, sql, parameters, "read", &result, err);
@@ -126,7 +126,7 @@ int postgres_problems(struct cache *base, const struct cache_key *key, cache_pro
   pg_add_text(&parameters, key->device);
   pg_add_text(&parameters, key->config);
   pg_add_text(&parameters, key->options);
-  return visit_problems(
+  return records_visit_problems(
       pg_cache_of(base),
       "SELECT problem FROM cugen.space WHERE device = $1 AND config = $2 AND options = $3 AND " HAS_RECORDS
       " ORDER BY problem",
@@ -157,7 +157,7 @@ int postgres_shorter(struct cache *base, const struct cache_key *key, const char
   pg_add_key(&parameters, key);
   pg_add_text(&parameters, from);
   pg_add_text(&parameters, to);
-  return visit_problems(pg_cache_of(base),
+  return records_visit_problems(pg_cache_of(base),
                         "SELECT problem FROM cugen.space WHERE device = $1 AND config = $2 AND options = $4 AND "
                         "problem >= $5 AND problem < $6 AND length(problem) < length($3::text) AND " HAS_RECORDS
                         " ORDER BY length(problem) DESC, id",
@@ -203,7 +203,7 @@ static const char store_sql[] =
     "SELECT $1::bigint, $3::integer, $2::text, %v WHERE (SELECT count(*) FROM older) >= 0 AND NOT EXISTS (SELECT "
     "FROM same) AND $4::text IS NOT NULL";
 
-static int store(struct pg_cache *cache, int64_t space, const struct cache_key *key,
+static int records_store(struct pg_cache *cache, int64_t space, const struct cache_key *key,
                  const struct cache_record *record, cugen_error *err) {
   struct pg_parameters parameters = {0};
   pg_add_integer(&parameters, space);
@@ -225,7 +225,7 @@ int postgres_store(struct cache *base, const struct cache_key *key, const struct
   if (!err) err = &own;
   for (int i = 0; i < TRIES; i++) {
     status = pg_space(cache, key, true, &space, err);
-    if (!status) status = store(cache, space, key, record, err);
+    if (!status) status = records_store(cache, space, key, record, err);
     if (!status) break;
     pg_forget_space(cache);
     if (!pg_is_passing(err)) break;

@@ -53,7 +53,7 @@ void pg_write_record(const struct cache_record *record, struct text *out) {
 /* ---- From the server ---- */
 
 /* What is wrong with the column's value; *memory: out of memory. */
-static const char *read_column(struct pg_cache *cache, const struct pg_result *result, int row, int i,
+static const char *row_read_column(struct pg_cache *cache, const struct pg_result *result, int row, int i,
                                struct cache_record *out, bool *memory) {
   switch (cache_columns[i].type) {
   case COLUMN_TEXT:
@@ -75,7 +75,7 @@ bool pg_read_record(struct pg_cache *cache, const struct pg_result *result, int 
   bool memory = true;
   *out = (struct cache_record){0};
   for (int i = 0; i < CACHE_COLUMNS && memory; i++) {
-    const char *wrong = read_column(cache, result, row, i, out, &memory);
+    const char *wrong = row_read_column(cache, result, row, i, out, &memory);
     if (wrong && !out->wrong) out->wrong = wrong, out->wrong_column = i;
   }
   if (memory)

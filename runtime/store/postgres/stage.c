@@ -34,11 +34,11 @@ struct postgres_stage {
 
 static const char doing[] = "merge records";
 
-static struct postgres_stage *stage_of(struct cache_stage *base) {
+static struct postgres_stage *postgres_stage_of(struct cache_stage *base) {
   return (struct postgres_stage *)base;
 }
 
-static bool is_stopped(const struct postgres_stage *stage) {
+static bool stage_is_stopped(const struct postgres_stage *stage) {
   return stage->watch.stop && stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
 }
 
@@ -66,7 +66,7 @@ int postgres_stage_open(struct cache *base, size_t planned, const struct cache_w
 }
 
 /* From here on this import alone uses the connection, and so the cache. */
-static int begin(struct postgres_stage *stage, cugen_error *err) {
+static int stage_begin(struct postgres_stage *stage, cugen_error *err) {
   if (stage->begun) return CUGEN_OK;
   pthread_mutex_lock(&stage->cache->base.lock);
   stage->begun = true;
@@ -74,7 +74,7 @@ static int begin(struct postgres_stage *stage, cugen_error *err) {
   return status ? status : pg_run(stage->cache, PG_WITHIN, table_sql, NULL, doing, NULL, err);
 }
 
-static void end(struct postgres_stage *stage) {
+static void stage_end(struct postgres_stage *stage) {
   if (!stage->begun) return;
   pg_rollback(stage->cache); /* does nothing after a commit */
   pthread_mutex_unlock(&stage->cache->base.lock);
@@ -82,8 +82,8 @@ static void end(struct postgres_stage *stage) {
 }
 
 void postgres_stage_close(struct cache_stage *base) {
-  struct postgres_stage *stage = stage_of(base);
-  end(stage);
+  struct postgres_stage *stage = postgres_stage_of(base);
+  stage_end(stage);
   text_free(&stage->lines);
   free(stage->seen);
   free(stage);
@@ -93,7 +93,7 @@ void postgres_stage_close(struct cache_stage *base) {
 
 static int send_lines(struct postgres_stage *stage, cugen_error *err) {
   if (stage->lines.failed) return error_memory(err);
-  int status = begin(stage, err);
+  int status = stage_begin(stage, err);
   if (!status && stage->lines.length) status = pg_copy(stage->cache, copy_sql, &stage->lines, doing, err);
   text_clear(&stage->lines);
   return status;
@@ -144,7 +144,7 @@ static bool note_seen(struct postgres_stage *stage, const struct cache_entry *en
 int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line, size_t *twice,
                        cugen_error *err) {
   enum { CHECKS = 1024 };
-  struct postgres_stage *stage = stage_of(base);
+  struct postgres_stage *stage = postgres_stage_of(base);
   const char *const key[] = {entry->key.device, entry->key.config, entry->key.problem, entry->key.options};
   if (!note_seen(stage, entry, line, twice)) return error_memory(err);
   if (*twice) return CUGEN_OK;
@@ -156,7 +156,7 @@ int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry
   text_add_char(&stage->lines, '\t');
   pg_write_record(&entry->record, &stage->lines);
   text_add_char(&stage->lines, '\n');
-  if (++stage->added % CHECKS == 0 && is_stopped(stage)) return say_stopped(err);
+  if (++stage->added % CHECKS == 0 && stage_is_stopped(stage)) return say_stopped(err);
   return stage->lines.length < PIECE && !stage->lines.failed ? CUGEN_OK : send_lines(stage, err);
 }
 
@@ -203,7 +203,7 @@ static int read_batch(struct pg_cache *cache, struct batch *batch, cugen_error *
   return status;
 }
 
-static void take(struct cache_record *to, struct cache_record *held) {
+static void stage_take(struct cache_record *to, struct cache_record *held) {
   cache_record_free(to);
   *to = *held;
   *held = (struct cache_record){0};
@@ -214,9 +214,9 @@ static void take(struct cache_record *to, struct cache_record *held) {
 static void note_held(struct entry *entry, struct cache_record *held, bool superseded, bool nameless) {
   if (strcmp(held->hash.hex, entry->record.hash.hex) == 0) {
     entry->known = entry->known || cache_records_equal(held, &entry->record);
-    if (!superseded) take(&entry->current, held);
+    if (!superseded) stage_take(&entry->current, held);
   } else if (!superseded && nameless && !entry->several) {
-    take(&entry->unknown, held);
+    stage_take(&entry->unknown, held);
   }
 }
 
@@ -339,14 +339,14 @@ static int merge_within(struct postgres_stage *stage, struct batch *batch, struc
     if (!status && more) status = merge_batch(cache, batch, out, err);
     if (!status) stage->merged += (size_t)batch->count;
     clear_batch(batch);
-    if (!status && is_stopped(stage)) status = say_stopped(err);
+    if (!status && stage_is_stopped(stage)) status = say_stopped(err);
   }
   if (!status) status = pg_run(cache, PG_WITHIN, "COMMIT", NULL, doing, NULL, err);
   return status;
 }
 
 /* The temporary table is kept when the transaction is rolled back to the savepoint. */
-static int merge(struct postgres_stage *stage, struct batch *batch, struct cache_merged *out, cugen_error *err) {
+static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch *batch, struct cache_merged *out, cugen_error *err) {
   enum { TRIES = 20 };
   int status = pg_run(stage->cache, PG_WITHIN, "SAVEPOINT staged", NULL, doing, NULL, err);
   for (int i = 1; !status; i++) {
@@ -360,13 +360,13 @@ static int merge(struct postgres_stage *stage, struct batch *batch, struct cache
 }
 
 int postgres_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err) {
-  struct postgres_stage *stage = stage_of(base);
+  struct postgres_stage *stage = postgres_stage_of(base);
   struct batch *batch = calloc(1, sizeof *batch);
   cugen_error own;
   if (!err) err = &own;
   int status = batch ? send_lines(stage, err) : error_memory(err);
-  if (!status) status = merge(stage, batch, out, err);
-  end(stage);
+  if (!status) status = postgres_stage_merge_here(stage, batch, out, err);
+  stage_end(stage);
   free(batch);
   return status;
 }

@@ -67,7 +67,7 @@ static const char doing[] = "read its tables";
 
 /* ---- Comparing with cugen's own ---- */
 
-static int refuse(struct pg_cache *cache, const char *what, cugen_error *err) {
+static int tables_refuse(struct pg_cache *cache, const char *what, cugen_error *err) {
   struct text clean = {0};
   text_add_clean(&clean, what, strlen(what));
   int status = error_set(err, CUGEN_ERROR_CACHE,
@@ -174,7 +174,7 @@ enum { KNOWN = sizeof known / sizeof *known, OF_PORTFOLIO = 15, PORTFOLIO_FORMAT
 
 /* The index of a line among everything that cugen makes: in `known`, then in cache_columns; -1:
    not there. */
-static int place_of(const char *line, cugen_error *err) {
+static int tables_place_of(const char *line, cugen_error *err) {
   struct text column = {0};
   int place = 0, failed = 0;
   while (place < KNOWN && strcmp(known[place], line) != 0) place++;
@@ -189,28 +189,28 @@ static int place_of(const char *line, cugen_error *err) {
 }
 
 /* Checks that everything that tables of that format must have is there. */
-static int find_missing(struct pg_cache *cache, const bool *there, int format, cugen_error *err) {
+static int tables_find_missing(struct pg_cache *cache, const bool *there, int format, cugen_error *err) {
   const int count = format < PORTFOLIO_FORMAT ? KNOWN - OF_PORTFOLIO : KNOWN;
   for (int i = 0; i < count; i++)
-    if (!there[i]) return refuse(cache, known[i], err);
+    if (!there[i]) return tables_refuse(cache, known[i], err);
   for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!there[KNOWN + i] && cache_columns[i].format <= format) return refuse(cache, cache_columns[i].name, err);
+    if (!there[KNOWN + i] && cache_columns[i].format <= format) return tables_refuse(cache, cache_columns[i].name, err);
   return CUGEN_OK;
 }
 
 /* Notes what the schema has. more: the tables of a newer cugen may have more things. */
-static int look(struct pg_cache *cache, bool more, bool *there, cugen_error *err) {
+static int tables_look(struct pg_cache *cache, bool more, bool *there, cugen_error *err) {
   struct pg_result *result;
   int status = pg_run(cache, PG_ALONE, found_sql, NULL, doing, &result, err);
   for (int row = 0; !status && row < pg_rows(cache, result); row++) {
     const char *line = pg_text(cache, result, row, 0);
-    const int place = place_of(line, err);
+    const int place = tables_place_of(line, err);
     if (place >= 0)
       there[place] = true;
     else if (place != -1)
       status = place;
     else if (!more || strstr(line, " odd "))
-      status = refuse(cache, line, err);
+      status = tables_refuse(cache, line, err);
   }
   pg_clear(cache, result);
   return status;
@@ -218,13 +218,13 @@ static int look(struct pg_cache *cache, bool more, bool *there, cugen_error *err
 
 /* Reads the format; 0: there is no schema. The table was checked before: it has no expression
    that would run. */
-static int read_format(struct pg_cache *cache, int *format, cugen_error *err) {
+static int tables_read_format(struct pg_cache *cache, int *format, cugen_error *err) {
   struct pg_result *result;
   int status = pg_run(cache, PG_ALONE, "SELECT application, format FROM cugen.about", NULL, doing, &result, err);
   if (!status) {
     const bool ours = pg_rows(cache, result) == 1 && strcmp(pg_text(cache, result, 0, 0), "cugen") == 0;
     *format = ours ? (int)pg_integer(cache, result, 0, 1) : 0;
-    if (*format < 1) status = refuse(cache, "about", err);
+    if (*format < 1) status = tables_refuse(cache, "about", err);
   }
   pg_clear(cache, result);
   return status;
@@ -238,20 +238,20 @@ static int say_newer(struct pg_cache *cache, int format, cugen_error *err) {
       text_get(&cache->base.path), format, CACHE_FORMAT_VERSION);
 }
 
-static int check(struct pg_cache *cache, int *format, cugen_error *err) {
+static int tables_check(struct pg_cache *cache, int *format, cugen_error *err) {
   bool there[KNOWN + CACHE_COLUMNS] = {false};
   /* anything unknown is refused before a table is read */
-  int status = look(cache, true, there, err);
-  if (!status && !there[0]) status = refuse(cache, known[0], err);
-  if (!status) status = read_format(cache, format, err);
+  int status = tables_look(cache, true, there, err);
+  if (!status && !there[0]) status = tables_refuse(cache, known[0], err);
+  if (!status) status = tables_read_format(cache, format, err);
   if (!status && *format > CACHE_FORMAT_VERSION) return say_newer(cache, *format, err);
-  if (!status) status = look(cache, false, there, err);
-  return status ? status : find_missing(cache, there, *format, err);
+  if (!status) status = tables_look(cache, false, there, err);
+  return status ? status : tables_find_missing(cache, there, *format, err);
 }
 
 int pg_check_tables(struct pg_cache *cache, cugen_error *err) {
   int format;
-  return check(cache, &format, err);
+  return tables_check(cache, &format, err);
 }
 
 /* ---- Making and changing them ---------------------------------------------------------------------------------------- */
@@ -267,7 +267,7 @@ static int has_schema(struct pg_cache *cache, enum pg_way way, bool *has, cugen_
   return status;
 }
 
-static int change(struct pg_cache *cache, const struct text *sql, const char *what, cugen_error *err) {
+static int tables_change(struct pg_cache *cache, const struct text *sql, const char *what, cugen_error *err) {
   return sql->failed ? error_memory(err) : pg_run_script(cache, text_get(sql), what, err);
 }
 
@@ -280,7 +280,7 @@ static int make_within(struct pg_cache *cache, cugen_error *err) {
   if (!status && !has) {
     pg_write_sql(tables_sql, &sql);
     text_addf(&sql, "INSERT INTO cugen.about VALUES ('cugen', %d)", CACHE_FORMAT_VERSION);
-    status = change(cache, &sql, making, err);
+    status = tables_change(cache, &sql, making, err);
   }
   text_free(&sql);
   return status;
@@ -292,12 +292,12 @@ static int migrate_within(struct pg_cache *cache, cugen_error *err) {
   struct text sql = {0};
   int format = 0;
   int status = pg_run(cache, PG_WITHIN, LOCK_SQL, NULL, changing, NULL, err);
-  if (!status) status = read_format(cache, &format, err);
+  if (!status) status = tables_read_format(cache, &format, err);
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].format > format) pg_write_added(&cache_columns[i], &sql);
   if (format < PORTFOLIO_FORMAT) text_add(&sql, PORTFOLIO_SQL);
   text_addf(&sql, "UPDATE cugen.about SET format = %d", CACHE_FORMAT_VERSION);
-  if (!status && format < CACHE_FORMAT_VERSION) status = change(cache, &sql, changing, err);
+  if (!status && format < CACHE_FORMAT_VERSION) status = tables_change(cache, &sql, changing, err);
   text_free(&sql);
   return status;
 }
@@ -327,7 +327,7 @@ int pg_open_tables(struct pg_cache *cache, cugen_error *err) {
   int status = check_server(cache, err);
   if (!status) status = has_schema(cache, PG_ALONE, &has, err);
   if (!status && !has) status = in_transaction(cache, make_within, err);
-  if (!status) status = check(cache, &format, err);
+  if (!status) status = tables_check(cache, &format, err);
   if (!status && format < CACHE_FORMAT_VERSION) status = in_transaction(cache, migrate_within, err);
   return status;
 }

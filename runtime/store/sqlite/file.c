@@ -121,14 +121,14 @@ static int check_header(const unsigned char *header, const char *path, cugen_err
 
 /* Refuses a file that ends within a page, which SQLite would fill up with zeros. A killed writer
    may also leave such a file, but then with a log beside it. */
-static int check_size(const unsigned char *header, sqlite3_int64 size, const char *path, cugen_error *err) {
+static int file_check_size(const unsigned char *header, sqlite3_int64 size, const char *path, cugen_error *err) {
   int page = header[16] << 8 | header[17]; /* 1: 65536 */
   if (size % (page == 1 ? 65536 : page ? page : 1) == 0 || cache_has_log(path)) return CUGEN_OK;
   return cache_error_corrupt(path, "it is cut off", err);
 }
 
 /* Does not use xFileSize, which takes a file of one byte for an empty one. */
-static int size_of(const char *path, sqlite3_int64 *size) {
+static int file_size_of(const char *path, sqlite3_int64 *size) {
   struct stat info;
   if (stat(path, &info)) return SQLITE_IOERR;
   *size = info.st_size;
@@ -191,7 +191,7 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   sqlite3_int64 size = 0;
   int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, status = CUGEN_OK, code = SQLITE_NOMEM;
   if (name) code = vfs->xOpen(vfs, name, file, flags, &flags);
-  if (code == SQLITE_OK) code = size_of(path, &size);
+  if (code == SQLITE_OK) code = file_size_of(path, &size);
   if (code == SQLITE_OK && size > 0) {
     code = file->pMethods->xRead(file, header, HEADER_BYTES, 0);
     if (code == SQLITE_IOERR_SHORT_READ) code = SQLITE_OK; /* the rest of the buffer is zero */
@@ -204,7 +204,7 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
                        strerror(errno));
   else if (!*fresh)
     status = check_header(header, path, err);
-  if (!status && !*fresh) status = check_size(header, size, path, err);
+  if (!status && !*fresh) status = file_check_size(header, size, path, err);
   if (file && file->pMethods) file->pMethods->xClose(file);
   sqlite3_free_filename(name);
   free(file);

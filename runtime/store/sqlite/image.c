@@ -18,7 +18,7 @@ static void read_resources(sqlite3_stmt *statement, struct kernel_resources *out
   out->constant_bytes = sqlite3_column_int64(statement, 6);
 }
 
-static bool read_entries(sqlite3_stmt *statement, struct compiled *out) {
+static bool sqlite_image_read_entries(sqlite3_stmt *statement, struct compiled *out) {
   while (out->entry_count < KERNEL_MAX_ENTRIES && sqlite3_step(statement) == SQLITE_ROW) {
     char **name = &out->entries[out->entry_count];
     *name = strdup(cache_column_text(statement, 0));
@@ -46,7 +46,7 @@ static bool read_row(sqlite3_stmt *row, sqlite3_stmt *entries, struct cache_imag
   if (out->sealed) memcpy(out->mac, mac, SEAL_BYTES);
   strncat(compiled->image_hash.hex, cache_column_text(row, 0), sizeof compiled->image_hash.hex - 1);
   compiled->log = strdup(cache_column_text(row, 1));
-  return compiled->log && read_entries(entries, compiled) && take_data(row, compiled);
+  return compiled->log && sqlite_image_read_entries(entries, compiled) && take_data(row, compiled);
 }
 
 int sqlite_image_load(struct cache *base, const char *name, struct cache_image_row *out, bool *found,

@@ -7,7 +7,7 @@
 #include "database.h"
 
 /* statement NULL: preparing it failed. */
-static int load_all(struct sqlite_cache *cache, sqlite3_stmt *statement, const struct cache_key *key,
+static int sqlite_load_all(struct sqlite_cache *cache, sqlite3_stmt *statement, const struct cache_key *key,
                     struct cache_records *records, cugen_error *err) {
   bool memory = true;
   if (statement && cache_bind_key(statement, key) && cache_bind_text(statement, CACHE_ORIGIN, key->origin)) {
@@ -27,7 +27,7 @@ static int load_all(struct sqlite_cache *cache, sqlite3_stmt *statement, const s
 
 int sqlite_load(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
-  return load_all(cache, cache->statements[RECORD_LOAD], key, out, err);
+  return sqlite_load_all(cache, cache->statements[RECORD_LOAD], key, out, err);
 }
 
 int sqlite_history(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err) {
@@ -36,7 +36,7 @@ int sqlite_history(struct cache *base, const struct cache_key *key, struct cache
       cache_query(cache, "SELECT %s, 0 FROM record WHERE superseded = 1 AND origin IN ('', " CACHE_ORIGIN_PLACE
                          ") AND space_id = (SELECT id FROM space WHERE device = ?1 "
                          "AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY id DESC");
-  int status = load_all(cache, statement, key, out, err);
+  int status = sqlite_load_all(cache, statement, key, out, err);
   sqlite3_finalize(statement);
   return status;
 }
@@ -66,7 +66,7 @@ int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visito
 
 /* ---- Problems --------------------------------------------------------------------------------------------------- */
 
-static int visit_problems(struct sqlite_cache *cache, sqlite3_stmt *statement, cache_problem_visitor *visit,
+static int load_visit_problems(struct sqlite_cache *cache, sqlite3_stmt *statement, cache_problem_visitor *visit,
                           void *context, cugen_error *err) {
   int status = CUGEN_OK;
   while (!status && sqlite3_step(statement) == SQLITE_ROW)
@@ -82,7 +82,7 @@ int sqlite_problems(struct cache *base, const struct cache_key *key, cache_probl
   if (!cache_bind_text(statement, 1, key->device) || !cache_bind_text(statement, 2, key->config) ||
       !cache_bind_text(statement, 4, key->options))
     return cache_error(cache, "read", err);
-  return visit_problems(cache, statement, visit, context, err);
+  return load_visit_problems(cache, statement, visit, context, err);
 }
 
 /* Called only for a kernel that has no records of its own device. */
@@ -109,7 +109,7 @@ int sqlite_shorter(struct cache *base, const struct cache_key *key, const char *
   sqlite3_stmt *statement = cache->statements[SPACE_SHORTER];
   if (!cache_bind_key(statement, key) || !cache_bind_text(statement, 5, from) || !cache_bind_text(statement, 6, to))
     return cache_error(cache, "read", err);
-  return visit_problems(cache, statement, visit, context, err);
+  return load_visit_problems(cache, statement, visit, context, err);
 }
 
 /* ---- Rates ------------------------------------------------------------------------------------------------------ */

@@ -20,7 +20,7 @@ static const char spaces_sql[] =
     "LEFT JOIN record b ON b.id = (SELECT id FROM record WHERE space_id = s.id AND superseded = 0 AND outcome = 0 "
     "ORDER BY seconds, id LIMIT 1) GROUP BY s.id ORDER BY s.config, s.device, s.options, s.problem";
 
-static bool read_space(sqlite3_stmt *row, struct cache_space *out) {
+static bool sqlite_manage_read_space(sqlite3_stmt *row, struct cache_space *out) {
   *out = (struct cache_space){.id = sqlite3_column_int64(row, 0),
                               .device = strdup(cache_column_text(row, 1)),
                               .config = strdup(cache_column_text(row, 2)),
@@ -44,7 +44,7 @@ int sqlite_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err
   sqlite3_stmt *statement = cache_query(cache, spaces_sql);
   while (statement && memory && sqlite3_step(statement) == SQLITE_ROW) {
     struct cache_space *next = cache_spaces_next(out);
-    memory = next && read_space(statement, next);
+    memory = next && sqlite_manage_read_space(statement, next);
   }
   bool good = statement && sqlite3_reset(statement) == SQLITE_OK;
   int status = !memory ? error_memory(err) : good ? CUGEN_OK : cache_error(cache, "read", err);
@@ -105,7 +105,7 @@ static bool bind_meant(sqlite3_stmt *statement, const struct cache_filter *filte
          sqlite3_bind_int(statement, 5, filter->unknown) == SQLITE_OK;
 }
 
-static bool run(sqlite3_stmt *statement) {
+static bool manage_run(sqlite3_stmt *statement) {
   sqlite3_step(statement);
   return sqlite3_reset(statement) == SQLITE_OK;
 }
@@ -116,7 +116,7 @@ static bool list_records(struct sqlite_cache *cache, const struct cache_filter *
   bool good = space && add && bind_meant(add, filter);
   while (good && sqlite3_step(space) == SQLITE_ROW)
     if (space_is_meant(filter, space))
-      good = sqlite3_bind_int64(add, 1, sqlite3_column_int64(space, 0)) == SQLITE_OK && run(add);
+      good = sqlite3_bind_int64(add, 1, sqlite3_column_int64(space, 0)) == SQLITE_OK && manage_run(add);
   good = good && sqlite3_reset(space) == SQLITE_OK;
   if (!good) cache_keep_error(cache, doing);
   sqlite3_finalize(space);
@@ -125,7 +125,7 @@ static bool list_records(struct sqlite_cache *cache, const struct cache_filter *
 }
 
 /* Returns the number of rows and the sum of their weights. */
-static bool measure(struct sqlite_cache *cache, const char *rows, size_t *count, int64_t *weight) {
+static bool manage_measure(struct sqlite_cache *cache, const char *rows, size_t *count, int64_t *weight) {
   struct text sql = {0};
   text_addf(&sql, "SELECT count(*), ifnull(sum(weight), 0) FROM (%s)", rows);
   sqlite3_stmt *statement = sql.failed ? NULL : cache_query(cache, text_get(&sql));
@@ -139,9 +139,9 @@ static bool measure(struct sqlite_cache *cache, const char *rows, size_t *count,
 
 static bool count_all(struct sqlite_cache *cache, struct cache_removal *out) {
   int64_t history, none;
-  bool good = measure(cache, "SELECT * FROM temp.goes", &out->records, &history) &&
-              measure(cache, empty_sql, &out->spaces, &none) &&
-              measure(cache, unwanted_sql, &out->images, &out->image_bytes);
+  bool good = manage_measure(cache, "SELECT * FROM temp.goes", &out->records, &history) &&
+              manage_measure(cache, empty_sql, &out->spaces, &none) &&
+              manage_measure(cache, unwanted_sql, &out->images, &out->image_bytes);
   out->history = (size_t)history;
   out->records -= out->history;
   return good;
@@ -162,7 +162,7 @@ static bool drop_row(struct removing *removing) {
   removing->last = sqlite3_column_int64(row, 0);
   for (int i = 0; i < sqlite3_bind_parameter_count(drop); i++)
     if (sqlite3_bind_value(drop, i + 1, sqlite3_column_value(row, i)) != SQLITE_OK) return false;
-  if (!run(drop)) return false;
+  if (!manage_run(drop)) return false;
   if (sqlite3_changes(removing->cache->db) == 0) return true;
   removing->removed++;
   removing->weight += sqlite3_column_int64(row, 3);
@@ -252,14 +252,14 @@ static int drop_all(struct sqlite_cache *cache, struct cache_removal *out, cugen
 }
 
 /* Lists the rows in one transaction, so that all are of one moment. */
-static bool list_meant(struct sqlite_cache *cache, const struct cache_filter *filter, struct cache_removal *count) {
+static bool sqlite_manage_list_meant(struct sqlite_cache *cache, const struct cache_filter *filter, struct cache_removal *count) {
   return cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) && list_records(cache, filter) &&
          (!count || count_all(cache, count)) && cache_sql(cache->db, "COMMIT");
 }
 
 /* Checks the whole file before the first removal: damage that is found halfway would leave a
    part of the records removed. */
-static int check_whole(struct sqlite_cache *cache, cugen_error *err) {
+static int manage_check_whole(struct sqlite_cache *cache, cugen_error *err) {
   struct text answer = {0};
   const char *path = text_get(&cache->base.path);
   int status = CUGEN_OK;
@@ -274,9 +274,9 @@ static int check_whole(struct sqlite_cache *cache, cugen_error *err) {
 int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really, struct cache_removal *out,
                   cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
-  const int damaged = really ? check_whole(cache, err) : CUGEN_OK;
+  const int damaged = really ? manage_check_whole(cache, err) : CUGEN_OK;
   if (damaged) return damaged;
-  int status = list_meant(cache, filter, really ? NULL : out) ? CUGEN_OK : cache_error(cache, doing, err);
+  int status = sqlite_manage_list_meant(cache, filter, really ? NULL : out) ? CUGEN_OK : cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   if (!status && really) status = drop_all(cache, out, err);
   cache_sql(cache->db, UNLIST_SQL);

@@ -53,7 +53,7 @@ static bool bind_three(struct cache_merge *merge, enum cache_merge_statement whi
          (!third || cache_bind_text(statement, 3, third));
 }
 
-static bool run(struct cache_merge *merge, enum cache_merge_statement which) {
+static bool merge_run(struct cache_merge *merge, enum cache_merge_statement which) {
   sqlite3_step(merge->statements[which]);
   return sqlite3_reset(merge->statements[which]) == SQLITE_OK;
 }
@@ -62,17 +62,17 @@ static bool run(struct cache_merge *merge, enum cache_merge_statement which) {
 
 static bool retire(struct cache_merge *merge, const struct cache_entry *entry) {
   const char *variant = entry->record.variant;
-  return bind_three(merge, MERGE_RETIRE_SAME, variant, entry->record.hash.hex) && run(merge, MERGE_RETIRE_SAME) &&
+  return bind_three(merge, MERGE_RETIRE_SAME, variant, entry->record.hash.hex) && merge_run(merge, MERGE_RETIRE_SAME) &&
          bind_three(merge, MERGE_RETIRE_ORIGIN, variant, entry->key.origin ? entry->key.origin : "") &&
-         run(merge, MERGE_RETIRE_ORIGIN);
+         merge_run(merge, MERGE_RETIRE_ORIGIN);
 }
 
-static bool add(struct cache_merge *merge, const struct cache_entry *entry, bool history) {
+static bool merge_add(struct cache_merge *merge, const struct cache_entry *entry, bool history) {
   sqlite3_stmt *statement = merge->statements[MERGE_ADD];
   return sqlite3_bind_int64(statement, 1, merge->space) == SQLITE_OK &&
          sqlite3_bind_int(statement, 2, history) == SQLITE_OK &&
          cache_bind_text(statement, 3, history ? "" : entry->key.origin) &&
-         cache_bind_record(statement, &entry->record) && run(merge, MERGE_ADD);
+         cache_bind_record(statement, &entry->record) && merge_run(merge, MERGE_ADD);
 }
 
 /* The new record is compared with the current record of its kernel, or else with one of no known
@@ -89,10 +89,10 @@ static bool merge_entry(struct cache_merge *merge, const struct cache_entry *ent
   ++*(known ? &merge->out->known : !any ? &merge->out->added : first ? &merge->out->better : &merge->out->worse);
   if (known) return true;
   if (first && (any || entry->key.origin) && !retire(merge, entry)) return false;
-  return add(merge, entry, !first);
+  return merge_add(merge, entry, !first);
 }
 
-static bool find_space(struct cache_merge *merge, const struct cache_key *key) {
+static bool merge_find_space(struct cache_merge *merge, const struct cache_key *key) {
   struct sqlite_cache *cache = merge->cache;
   sqlite3_stmt *statement = merge->statements[MERGE_SPACE];
   if (!cache_bind_key(cache->statements[SPACE_ADD], key) || !cache_step(cache, SPACE_ADD)) return false;
@@ -102,7 +102,7 @@ static bool find_space(struct cache_merge *merge, const struct cache_key *key) {
 }
 
 bool cache_merge_next(struct cache_merge *merge, const struct cache_entry *entry) {
-  return (merge->space || find_space(merge, &entry->key)) && merge_entry(merge, entry);
+  return (merge->space || merge_find_space(merge, &entry->key)) && merge_entry(merge, entry);
 }
 
 bool cache_merge_prepare(struct cache_merge *merge) {

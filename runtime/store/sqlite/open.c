@@ -54,7 +54,7 @@ static int wait_for_others(void *context, int tries) {
   return 1;
 }
 
-static int open_database(struct sqlite_cache *cache, const char *name, cugen_error *err) {
+static int sqlite_open_database(struct sqlite_cache *cache, const char *name, cugen_error *err) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   /* for the URI that attach writes; a user's path never is one */
   if (strcmp(name, ":memory:") == 0) flags |= SQLITE_OPEN_URI;
@@ -89,7 +89,7 @@ static bool set_journal(sqlite3 *db, bool network) {
 
 static int open_file(struct sqlite_cache *cache, const char *folder, cugen_error *err) {
   bool network = cache_on_network(folder);
-  int status = open_database(cache, text_get(&cache->base.path), err);
+  int status = sqlite_open_database(cache, text_get(&cache->base.path), err);
   if (!status) status = check_schema(cache, "main", err);
   if (status != CUGEN_OK) return status;
   if (!set_journal(cache->db, network)) return cache_error(cache, "open", err);
@@ -105,7 +105,7 @@ static int open_file(struct sqlite_cache *cache, const char *folder, cugen_error
 static int open_memory(struct sqlite_cache *cache, cugen_error *err) {
   text_clear(&cache->base.path);
   text_add(&cache->base.path, "none");
-  int status = open_database(cache, ":memory:", err);
+  int status = sqlite_open_database(cache, ":memory:", err);
   if (status == CUGEN_OK && !cache_make_tables(cache->db)) status = cache_error(cache, "create", err);
   return status == CUGEN_OK ? cache_prepare(cache, false, err) : status;
 }
@@ -122,7 +122,7 @@ static void write_uri(const char *path, const char *query, struct text *out) {
   text_add(out, query);
 }
 
-static bool attach(sqlite3 *db, const char *path, const char *query) {
+static bool open_attach(sqlite3 *db, const char *path, const char *query) {
   struct text uri = {0};
   write_uri(path, query, &uri);
   sqlite3_stmt *statement = NULL;
@@ -139,12 +139,12 @@ static bool attach(sqlite3 *db, const char *path, const char *query) {
 /* Copies the records of a file that cannot be written into memory; its images stay in the file. */
 static int open_read_only(struct sqlite_cache *cache, cugen_error *err) {
   const char *path = text_get(&cache->base.path);
-  int status = open_database(cache, ":memory:", err);
+  int status = sqlite_open_database(cache, ":memory:", err);
   if (status != CUGEN_OK) return status;
   /* A log in a folder that cannot be written cannot be opened in the usual way; an empty log
      need not be opened. */
-  if (!attach(cache->db, path, "?mode=ro") &&
-      (cache_has_log(path) || !attach(cache->db, path, "?mode=ro&immutable=1")))
+  if (!open_attach(cache->db, path, "?mode=ro") &&
+      (cache_has_log(path) || !open_attach(cache->db, path, "?mode=ro&immutable=1")))
     return cache_error(cache, "read", err);
   status = check_schema(cache, "disk", err);
   if (!status) status = cache_check_tables(cache->db, "disk", path, err);

@@ -23,7 +23,7 @@ static const char remove_sql[] = "DELETE FROM main.portfolio WHERE device = ?1 A
 
 /* ---- Reading ------------------------------------------------------------------------------------------------------ */
 
-static bool read_portfolio(sqlite3_stmt *row, struct cache_portfolio *out) {
+static bool sqlite_portfolio_read_portfolio(sqlite3_stmt *row, struct cache_portfolio *out) {
   int at = 0;
   *out = (struct cache_portfolio){0};
 #define X(name) out->name = strdup(cache_column_text(row, at++));
@@ -46,7 +46,7 @@ int sqlite_portfolios(struct cache *base, const struct cache_key *key, struct ca
                         cache_bind_text(statement, 4, key->options)));
   while (good && memory && sqlite3_step(statement) == SQLITE_ROW) {
     struct cache_portfolio *next = cache_portfolios_next(out);
-    memory = next && read_portfolio(statement, next);
+    memory = next && sqlite_portfolio_read_portfolio(statement, next);
   }
   good = good && sqlite3_reset(statement) == SQLITE_OK;
   int status = !memory ? error_memory(err) : good ? CUGEN_OK : cache_error(cache, "read", err);
@@ -65,7 +65,7 @@ static bool bind_key(sqlite3_stmt *statement, const struct cache_portfolio *p) {
   return true;
 }
 
-static bool run(sqlite3_stmt *statement) {
+static bool portfolio_run(sqlite3_stmt *statement) {
   sqlite3_step(statement);
   return sqlite3_reset(statement) == SQLITE_OK;
 }
@@ -73,11 +73,11 @@ static bool run(sqlite3_stmt *statement) {
 static bool store_one(sqlite3_stmt *statement, const struct cache_portfolio *p) {
   return bind_key(statement, p) &&
          sqlite3_bind_int64(statement, LEARNT_AT + 1, cache_time(p->learnt_at, 1)) == SQLITE_OK &&
-         cache_bind_text(statement, BODY + 1, p->body) && run(statement);
+         cache_bind_text(statement, BODY + 1, p->body) && portfolio_run(statement);
 }
 
 static bool remove_one(sqlite3_stmt *statement, const struct cache_portfolio *p) {
-  return bind_key(statement, p) && run(statement);
+  return bind_key(statement, p) && portfolio_run(statement);
 }
 
 int sqlite_portfolios_change(struct cache *base, const struct cache_portfolio *portfolios, size_t count, bool removed,

@@ -47,7 +47,7 @@ const char *cache_column_text(sqlite3_stmt *statement, int i) {
 }
 
 /* What is wrong with the column's value; *memory: out of memory. */
-static const char *read_column(sqlite3_stmt *statement, int i, struct cache_record *out, bool *memory) {
+static const char *sqlite_row_read_column(sqlite3_stmt *statement, int i, struct cache_record *out, bool *memory) {
   switch (cache_columns[i].type) {
   case COLUMN_TEXT:
     *(char **)cache_place_of(out, i) = strdup(cache_column_text(statement, i));
@@ -69,7 +69,7 @@ bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out) {
   bool memory = true;
   *out = (struct cache_record){0};
   for (int i = 0; i < CACHE_COLUMNS && memory; i++) {
-    const char *wrong = read_column(statement, i, out, &memory);
+    const char *wrong = sqlite_row_read_column(statement, i, out, &memory);
     if (wrong && !out->wrong) out->wrong = wrong, out->wrong_column = i;
   }
   if (memory)

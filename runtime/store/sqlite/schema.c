@@ -23,7 +23,7 @@ struct span {
   size_t length;
 };
 
-static bool same(struct span a, struct span b) {
+static bool schema_same(struct span a, struct span b) {
   return a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
 
@@ -38,7 +38,7 @@ struct table {
   struct span head, body, tail;
 };
 
-static bool take_apart(struct span sql, struct table *out) {
+static bool schema_take_apart(struct span sql, struct table *out) {
   const char *end = sql.at + sql.length, *open = memchr(sql.at, '(', sql.length);
   const char *close = open ? memrchr(open, ')', (size_t)(end - open)) : NULL;
   if (!close) return false;
@@ -47,7 +47,7 @@ static bool take_apart(struct span sql, struct table *out) {
 }
 
 /* Takes the next part of a body, up to a comma outside of parentheses. Returns false at the end. */
-static bool next_part(struct span *body, struct span *out) {
+static bool schema_next_part(struct span *body, struct span *out) {
   const char *at = body->at, *end = at + body->length;
   int depth = 0;
   if (body->length == 0) return false;
@@ -58,30 +58,30 @@ static bool next_part(struct span *body, struct span *out) {
   return true;
 }
 
-static bool has_part(struct span body, struct span wanted) {
+static bool schema_has_part(struct span body, struct span wanted) {
   struct span part;
-  while (next_part(&body, &part))
-    if (same(part, wanted)) return true;
+  while (schema_next_part(&body, &part))
+    if (schema_same(part, wanted)) return true;
   return false;
 }
 
-static bool is_table(struct span sql, struct span made) {
+static bool schema_is_table(struct span sql, struct span made) {
   struct table found, wanted;
   struct span part;
-  if (!take_apart(sql, &found) || !take_apart(made, &wanted)) return false;
-  if (!same(found.head, wanted.head) || !same(found.tail, wanted.tail)) return false;
-  while (next_part(&found.body, &part))
-    if (!has_part(wanted.body, part)) return false;
+  if (!schema_take_apart(sql, &found) || !schema_take_apart(made, &wanted)) return false;
+  if (!schema_same(found.head, wanted.head) || !schema_same(found.tail, wanted.tail)) return false;
+  while (schema_next_part(&found.body, &part))
+    if (!schema_has_part(wanted.body, part)) return false;
   return true;
 }
 
 /* sql: the text in sqlite_schema; made: all statements that cugen makes. */
-static bool is_ours(const char *sql, const char *made) {
+static bool schema_is_ours(const char *sql, const char *made) {
   struct span whole = {sql, strlen(sql)};
   for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
     if (strcmp(sql, indices[i]) == 0) return true;
   for (const char *end; (end = strstr(made, ";\n")); made = end + 2)
-    if (is_table(whole, (struct span){made, (size_t)(end - made)})) return true;
+    if (schema_is_table(whole, (struct span){made, (size_t)(end - made)})) return true;
   return false;
 }
 
@@ -93,7 +93,7 @@ static bool is_implied(const char *type, const char *name, bool has_sql) {
   return !has_sql && strcmp(type, "index") == 0 && strncmp(name, prefix, sizeof prefix - 1) == 0;
 }
 
-static int refuse(const char *path, const char *type, const char *name, cugen_error *err) {
+static int schema_refuse(const char *path, const char *type, const char *name, cugen_error *err) {
   return error_set(
       err, CUGEN_ERROR_CACHE,
       "%s: %.20s '%.100s' is not as cugen makes it, so nothing in this database is trusted; ask whoever it is "
@@ -112,7 +112,7 @@ int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, cons
   while (!status && sqlite3_step(row) == SQLITE_ROW) {
     const char *type = cache_column_text(row, 0), *name = cache_column_text(row, 1),
                *text = cache_column_text(row, 2);
-    if (!is_implied(type, name, *text) && !is_ours(text, text_get(&made))) status = refuse(path, type, name, err);
+    if (!is_implied(type, name, *text) && !schema_is_ours(text, text_get(&made))) status = schema_refuse(path, type, name, err);
   }
   if (row && sqlite3_finalize(row) && !status) status = cache_error_database(db, path, "read", err);
   text_free(&sql);

@@ -65,7 +65,7 @@ struct sqlite_stage {
 
 static const char doing[] = "merge records";
 
-static struct sqlite_stage *stage_of(struct cache_stage *base) {
+static struct sqlite_stage *sqlite_stage_of(struct cache_stage *base) {
   return (struct sqlite_stage *)base;
 }
 
@@ -73,14 +73,14 @@ static int stage_error(struct sqlite_stage *stage, cugen_error *err) {
   return stage->db ? cache_error_database(stage->db, text_get(&stage->path), doing, err) : error_memory(err);
 }
 
-static bool is_stopped(const struct sqlite_stage *stage) {
+static bool sqlite_stage_is_stopped(const struct sqlite_stage *stage) {
   return stage->watch.stop && stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
 }
 
 /* ---- The file --------------------------------------------------------------------------------------------------- */
 
 /* Whether the name still refers to the open file. */
-static bool is_there(int fd, const char *path) {
+static bool stage_is_there(int fd, const char *path) {
   struct stat mine, named;
   return !fstat(fd, &mine) && !stat(path, &named) && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
@@ -92,14 +92,14 @@ static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
   if (*fd < 0) return -1;
   int code = fstat(*fd, &info) ? errno : !S_ISREG(info.st_mode) ? EINVAL : 0;
   if (!code && flock(*fd, LOCK_EX | LOCK_NB)) code = errno;
-  if (!code && is_there(*fd, path)) return 1;
+  if (!code && stage_is_there(*fd, path)) return 1;
   close(*fd);
   *fd = -1;
   errno = code;
   return code == 0 || code == EWOULDBLOCK || code == EINTR ? 0 : -1;
 }
 
-static int open_database(struct sqlite_stage *stage, const char *name, cugen_error *err) {
+static int stage_open_database(struct sqlite_stage *stage, const char *name, cugen_error *err) {
   int flags = stage->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   if (sqlite3_open_v2(name, &stage->db, flags | SQLITE_OPEN_NOMUTEX, NULL)) return stage_error(stage, err);
   bool good = cache_harden(stage->db) && cache_sql(stage->db, "PRAGMA locking_mode = EXCLUSIVE");
@@ -126,7 +126,7 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
                          "%s: has an import that was killed and cannot be merged now; remove it to give that up",
                          path);
     }
-    if (is_stopped(stage)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
+    if (sqlite_stage_is_stopped(stage)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
     nanosleep(&lock_pause, NULL);
   }
 }
@@ -154,7 +154,7 @@ static void stage_close(struct sqlite_stage *stage) {
 }
 
 void sqlite_stage_close(struct cache_stage *base) {
-  stage_close(stage_of(base));
+  stage_close(sqlite_stage_of(base));
 }
 
 static struct sqlite_stage *stage_new(struct sqlite_cache *cache) {
@@ -170,7 +170,7 @@ static struct sqlite_stage *stage_new(struct sqlite_cache *cache) {
   return NULL;
 }
 
-static int make_tables(struct sqlite_stage *stage, cugen_error *err) {
+static int stage_make_tables(struct sqlite_stage *stage, cugen_error *err) {
   bool made = cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; "
                                    "BEGIN EXCLUSIVE") &&
               cache_sql_on(stage->db, stage_tables_sql) &&
@@ -191,8 +191,8 @@ int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_wat
   stage->planned = planned;
   bool in_memory = planned <= CACHE_STAGE_FEW || !cache->base.in_file;
   int status = in_memory ? CUGEN_OK : take_file(stage, err);
-  if (!status) status = open_database(stage, in_memory ? ":memory:" : text_get(&stage->path), err);
-  if (!status) status = make_tables(stage, err);
+  if (!status) status = stage_open_database(stage, in_memory ? ":memory:" : text_get(&stage->path), err);
+  if (!status) status = stage_make_tables(stage, err);
   if (status)
     stage_close(stage);
   else
@@ -202,7 +202,7 @@ int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_wat
 
 /* ---- Adding ------------------------------------------------------------------------------------------------------ */
 
-static bool run(sqlite3_stmt *statement) {
+static bool stage_run(sqlite3_stmt *statement) {
   sqlite3_step(statement);
   return sqlite3_reset(statement) == SQLITE_OK;
 }
@@ -225,17 +225,17 @@ static bool is_latest(struct sqlite_stage *stage, const struct cache_key *key) {
   return false;
 }
 
-static bool find_space(struct sqlite_stage *stage, const struct cache_key *key) {
+static bool stage_find_space(struct sqlite_stage *stage, const struct cache_key *key) {
   sqlite3_stmt *find = stage->statements[SPACE_OF], *add = stage->statements[SPACE_NEW];
   if (is_latest(stage, key)) return true;
   if (!cache_bind_key(find, key) || !fetch(find, &stage->space)) return false;
   if (stage->space) return true;
-  if (!cache_bind_key(add, key) || !run(add)) return false;
+  if (!cache_bind_key(add, key) || !stage_run(add)) return false;
   stage->space = sqlite3_last_insert_rowid(stage->db);
   return true;
 }
 
-static bool find_line(struct sqlite_stage *stage, const struct cache_entry *entry, size_t *line) {
+static bool stage_find_line(struct sqlite_stage *stage, const struct cache_entry *entry, size_t *line) {
   sqlite3_stmt *statement = stage->statements[ENTRY_LINE];
   int64_t found = 0;
   bool good = sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
@@ -248,16 +248,16 @@ static bool find_line(struct sqlite_stage *stage, const struct cache_entry *entr
 int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line, size_t *twice,
                      cugen_error *err) {
   enum { CHECKS = 1024 };
-  struct sqlite_stage *stage = stage_of(base);
+  struct sqlite_stage *stage = sqlite_stage_of(base);
   sqlite3_stmt *statement = stage->statements[ENTRY_NEW];
-  bool good = find_space(stage, &entry->key) && !stage->key.failed &&
+  bool good = stage_find_space(stage, &entry->key) && !stage->key.failed &&
               sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
               sqlite3_bind_int64(statement, 2, (int64_t)line) == SQLITE_OK &&
-              cache_bind_record(statement, &entry->record) && run(statement);
-  if (good && sqlite3_changes(stage->db) == 0) good = find_line(stage, entry, twice);
+              cache_bind_record(statement, &entry->record) && stage_run(statement);
+  if (good && sqlite3_changes(stage->db) == 0) good = stage_find_line(stage, entry, twice);
   if (stage->key.failed) return error_memory(err);
   if (!good) return stage_error(stage, err);
-  if (++stage->added % CHECKS == 0 && is_stopped(stage))
+  if (++stage->added % CHECKS == 0 && sqlite_stage_is_stopped(stage))
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
   return CUGEN_OK;
 }
@@ -375,13 +375,13 @@ static int merge_step(struct sqlite_stage *stage, struct cache_merge *merge, boo
 }
 
 /* Rows before the next one need not be merged again, once they are safe from a power cut. */
-static void note_place(struct sqlite_stage *stage) {
+static void stage_note_place(struct sqlite_stage *stage) {
   sqlite3_stmt *row = stage->entries;
   if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row)) return;
   /* The stored place is one earlier: its row is merged again, which changes nothing. */
   if (stage->space && sqlite3_bind_int64(stage->places, 1, stage->space) == SQLITE_OK &&
       cache_bind_text(stage->places, 2, "") && cache_bind_text(stage->places, 3, ""))
-    run(stage->places);
+    stage_run(stage->places);
 }
 
 /* The pragmas are only for speed, so failures are ignored. */
@@ -400,8 +400,8 @@ static int merge_all(struct sqlite_stage *stage, struct cache_merged *out, cugen
   while (!status && more) {
     status = merge_step(stage, &merge, &more, err);
     stage->steps += !status;
-    if (!status) note_place(stage);
-    if (!status && more && is_stopped(stage))
+    if (!status) stage_note_place(stage);
+    if (!status && more && sqlite_stage_is_stopped(stage))
       status = error_set(err, CUGEN_ERROR_INTERRUPTED,
                          "stopped on request; what is not merged yet is merged when the cache is next opened");
     if (!status && more) cache_pause();
@@ -420,7 +420,7 @@ static int merge_all(struct sqlite_stage *stage, struct cache_merged *out, cugen
 }
 
 int sqlite_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err) {
-  struct sqlite_stage *stage = stage_of(base);
+  struct sqlite_stage *stage = sqlite_stage_of(base);
   stage->checked = true;
   int status = cache_sql(stage->db, "COMMIT") ? CUGEN_OK : stage_error(stage, err);
   if (!status && stage->fd >= 0) status = set_ready(stage, err);
@@ -441,7 +441,7 @@ static int format_of(sqlite3 *db) {
 
 /* The file lies where others may write, so it is checked like a cache: it has the tables of an
    import and nothing else, and every page of them is intact. */
-static bool is_ours(struct sqlite_stage *stage) {
+static bool stage_is_ours(struct sqlite_stage *stage) {
   const char *path = text_get(&stage->path);
   cugen_error err;
   return cache_check_schema(stage->db, "main", stage_tables_sql, path, &err) == CUGEN_OK &&
@@ -451,11 +451,11 @@ static bool is_ours(struct sqlite_stage *stage) {
 static void resume(struct sqlite_stage *stage) {
   struct cache_merged merged = {0};
   cugen_error err;
-  if (open_database(stage, text_get(&stage->path), &err)) return;
+  if (stage_open_database(stage, text_get(&stage->path), &err)) return;
   stage->format = format_of(stage->db);
   /* written by a newer cugen, which will finish the import */
   stage->kept = stage->format > CACHE_FORMAT_VERSION;
-  if (stage->format < FIRST_FORMAT || stage->kept || !is_ours(stage)) return;
+  if (stage->format < FIRST_FORMAT || stage->kept || !stage_is_ours(stage)) return;
   stage->kept = true;
   cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
   int status = merge_all(stage, &merged, &err);

@@ -144,7 +144,7 @@ static const char *default_of(const struct cache_column *column) {
 
 /* Puts the columns into a statement's text: "%s" the names, "%t" with types (and origin, which
    came between them), "%v" the places, "%o" the values that tables of `format` have for them. */
-static void write_columns(char how, int format, struct text *out) {
+static void tables_write_columns(char how, int format, struct text *out) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
     const struct cache_column *column = &cache_columns[i];
     if (i) text_add(out, ", ");
@@ -161,7 +161,7 @@ static void write_columns(char how, int format, struct text *out) {
 void cache_write_sql(const char *sql, int format, struct text *out) {
   for (const char *mark; (mark = strchr(sql, '%')); sql = mark + 2) {
     text_add_n(out, sql, (size_t)(mark - sql));
-    write_columns(mark[1], format, out);
+    tables_write_columns(mark[1], format, out);
   }
   text_add(out, sql);
 }

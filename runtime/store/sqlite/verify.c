@@ -6,7 +6,7 @@
 #include "database.h"
 
 /* Calls visit with each row of the statement; "%S" is replaced by the schema of the file. */
-static bool each_row(struct cache_check *check, const char *sql,
+static bool verify_each_row(struct cache_check *check, const char *sql,
                      void (*visit)(struct cache_check *check, sqlite3_stmt *row)) {
   struct sqlite_cache *cache = sqlite_cache_of(check->cache);
   struct text text = {0};
@@ -43,7 +43,7 @@ static void visit_double(struct cache_check *check, sqlite3_stmt *row) {
 
 /* ---- Records -------------------------------------------------------------------------------------------------- */
 
-static void visit_record(struct cache_check *check, sqlite3_stmt *row) {
+static void verify_visit_record(struct cache_check *check, sqlite3_stmt *row) {
   struct cache_record record;
   ++*(sqlite3_column_int(row, CACHE_COLUMNS + 1) ? &check->out->history : &check->out->records);
   if (!cache_read_record(row, &record)) {
@@ -59,7 +59,7 @@ static void visit_flag(struct cache_check *check, sqlite3_stmt *row) {
   cache_check_add(check, "record %s: superseded is neither 0 nor 1", cache_column_text(row, 0));
 }
 
-static void visit_space(struct cache_check *check, sqlite3_stmt *row) {
+static void verify_visit_space(struct cache_check *check, sqlite3_stmt *row) {
   const struct cache_key key = {.device = cache_column_text(row, 0),
                                 .config = cache_column_text(row, 1),
                                 .problem = cache_column_text(row, 2),
@@ -90,9 +90,9 @@ static const struct {
     {"SELECT variant, count(*) FROM %S.record WHERE superseded = 0 GROUP BY space_id, variant, hash HAVING count(*) "
      "> 1",
      visit_double},
-    {"SELECT device, config, problem, options, id FROM %S.space", visit_space},
+    {"SELECT device, config, problem, options, id FROM %S.space", verify_visit_space},
     {"SELECT id FROM %S.record WHERE superseded NOT IN (0, 1)", visit_flag},
-    {"SELECT %s, id, superseded FROM main.record", visit_record},
+    {"SELECT %s, id, superseded FROM main.record", verify_visit_record},
     {"SELECT key, (SELECT count(*) FROM image_entries e WHERE e.key = i.key) AS entries FROM images i "
      "WHERE entries NOT BETWEEN 1 AND " KERNELS,
      visit_lone_entry},
@@ -102,6 +102,6 @@ int sqlite_verify(struct cache *base, struct cache_checked *out, struct text *wr
                   cugen_error *err) {
   struct cache_check check = {base, out, wrong, foreign};
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-    if (!each_row(&check, checks[i].sql, checks[i].visit)) return cache_error(sqlite_cache_of(base), "check", err);
+    if (!verify_each_row(&check, checks[i].sql, checks[i].visit)) return cache_error(sqlite_cache_of(base), "check", err);
   return cache_check_images(&check, err);
 }

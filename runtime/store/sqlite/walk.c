@@ -31,7 +31,7 @@ struct walk {
 
 typedef int row_visitor(struct walk *walk, sqlite3_stmt *row, cugen_error *err);
 
-static int each_row(struct walk *walk, enum walk_statement which, row_visitor *visit, cugen_error *err) {
+static int walk_each_row(struct walk *walk, enum walk_statement which, row_visitor *visit, cugen_error *err) {
   sqlite3_stmt *statement = walk->statements[which];
   int status = CUGEN_OK;
   while (!status && sqlite3_step(statement) == SQLITE_ROW) status = visit(walk, statement, err);
@@ -43,12 +43,12 @@ static int each_row(struct walk *walk, enum walk_statement which, row_visitor *v
 static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id, row_visitor *visit,
                        cugen_error *err) {
   if (sqlite3_bind_int64(walk->statements[which], 1, id) != SQLITE_OK) return cache_error(walk->cache, "read", err);
-  return each_row(walk, which, visit, err);
+  return walk_each_row(walk, which, visit, err);
 }
 
 /* ---- Records ---------------------------------------------------------------------------------------------------- */
 
-static int visit_record(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
+static int walk_visit_record(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
   struct cache_entry entry = {.key = walk->key};
   if (!cache_read_record(row, &entry.record)) return error_memory(err);
   int status = cache_entry_is_sound(&entry) ? walk->visit->record(walk->visit->context, &entry, err) : CUGEN_OK;
@@ -57,10 +57,10 @@ static int visit_record(struct walk *walk, sqlite3_stmt *row, cugen_error *err) 
 }
 
 static int visit_id(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
-  return each_row_of(walk, RECORD, sqlite3_column_int64(row, 0), visit_record, err);
+  return each_row_of(walk, RECORD, sqlite3_column_int64(row, 0), walk_visit_record, err);
 }
 
-static int read_space(struct walk *walk, int64_t space, cugen_error *err) {
+static int walk_read_space(struct walk *walk, int64_t space, cugen_error *err) {
   return each_row_of(walk, ORDER, space, visit_id, err);
 }
 
@@ -78,7 +78,7 @@ static int count_space(struct walk *walk, int64_t space, cugen_error *err) {
 
 /* ---- Sets of records ---- */
 
-static int visit_space(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
+static int walk_visit_space(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
   walk->key.problem = cache_column_text(row, 1);
   return cache_filter_takes(walk->filter, &walk->key) ? walk->enter(walk, sqlite3_column_int64(row, 0), err)
                                                       : CUGEN_OK;
@@ -90,20 +90,20 @@ static int visit_group(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
                                  .options = cache_column_text(row, 2),
                                  .problem = ""};
   if (!cache_bind_key(walk->statements[SPACES], &walk->key)) return cache_error(walk->cache, "read", err);
-  return each_row(walk, SPACES, visit_space, err);
+  return walk_each_row(walk, SPACES, walk_visit_space, err);
 }
 
-static int walk_all(struct walk *walk, cugen_error *err) {
+static int sqlite_walk_all(struct walk *walk, cugen_error *err) {
   walk->enter = count_space;
-  int status = each_row(walk, GROUPS, visit_group, err);
+  int status = walk_each_row(walk, GROUPS, visit_group, err);
   if (!status) status = walk->visit->begin(walk->visit->context, walk->count, walk->left_out, err);
-  walk->enter = read_space;
-  return status ? status : each_row(walk, GROUPS, visit_group, err);
+  walk->enter = walk_read_space;
+  return status ? status : walk_each_row(walk, GROUPS, visit_group, err);
 }
 
 /* ---- All sets ---- */
 
-static bool prepare(struct walk *walk) {
+static bool walk_prepare(struct walk *walk) {
   for (int i = 0; i < WALK_STATEMENTS; i++)
     if (!(walk->statements[i] = cache_query(walk->cache, walk_sql[i]))) return false;
   return true;
@@ -114,8 +114,8 @@ int sqlite_each(struct cache *base, const struct cache_filter *filter, const str
                 cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   struct walk walk = {.cache = cache, .filter = filter, .visit = visit};
-  bool good = prepare(&walk) && cache_sql(cache->db, "BEGIN");
-  int status = good ? walk_all(&walk, err) : cache_error(cache, "read", err);
+  bool good = walk_prepare(&walk) && cache_sql(cache->db, "BEGIN");
+  int status = good ? sqlite_walk_all(&walk, err) : cache_error(cache, "read", err);
   for (int i = 0; i < WALK_STATEMENTS; i++) sqlite3_finalize(walk.statements[i]);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   return status;

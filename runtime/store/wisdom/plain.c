@@ -13,15 +13,15 @@ struct plain {
   char *at;
 };
 
-static bool take(struct plain *plain, const char *text, size_t length) {
+static bool plain_take(struct plain *plain, const char *text, size_t length) {
   if (strncmp(plain->at, text, length) != 0) return false;
   plain->at += length;
   return true;
 }
 
 /* Takes "name": after the comma or brace. */
-static bool take_name(struct plain *plain, bool first, const char *name) {
-  return take(plain, first ? "{\"" : ",\"", 2) && take(plain, name, strlen(name)) && take(plain, "\":", 2);
+static bool plain_take_name(struct plain *plain, bool first, const char *name) {
+  return plain_take(plain, first ? "{\"" : ",\"", 2) && plain_take(plain, name, strlen(name)) && plain_take(plain, "\":", 2);
 }
 
 static char *take_string(struct plain *plain) {
@@ -33,14 +33,14 @@ static char *take_string(struct plain *plain) {
   return start;
 }
 
-static size_t digits(const char *at) {
+static size_t plain_digits(const char *at) {
   return strspn(at, "0123456789");
 }
 
 enum { SURE_DIGITS = 15 }; /* digits of a whole number that a double holds exactly */
 
-static bool take_whole(struct plain *plain, int64_t *out) {
-  size_t length = digits(plain->at);
+static bool plain_take_whole(struct plain *plain, int64_t *out) {
+  size_t length = plain_digits(plain->at);
   if (length == 0 || length > 18 || (*plain->at == '0' && length > 1)) return false;
   *out = 0;
   for (; length; length--) *out = 10 * *out + (*plain->at++ - '0');
@@ -49,20 +49,20 @@ static bool take_whole(struct plain *plain, int64_t *out) {
 
 static bool take_real(struct plain *plain, double *out) {
   const char *at = plain->at;
-  if (take(plain, "null", 4)) return *out = (double)NAN, true;
-  if (take(plain, "\"inf\"", 5)) return *out = (double)INFINITY, true;
-  size_t whole = digits(at);
+  if (plain_take(plain, "null", 4)) return *out = (double)NAN, true;
+  if (plain_take(plain, "\"inf\"", 5)) return *out = (double)INFINITY, true;
+  size_t whole = plain_digits(at);
   if (whole == 0 || whole > SURE_DIGITS || (*at == '0' && whole > 1)) return false;
   at += whole;
   if (*at == '.') {
-    size_t fraction = digits(at + 1);
+    size_t fraction = plain_digits(at + 1);
     if (fraction == 0) return false;
     at += 1 + fraction;
   }
   if (*at == 'e' || *at == 'E') {
     at += 1 + (at[1] == '+' || at[1] == '-');
-    if (digits(at) == 0) return false;
-    at += digits(at);
+    if (plain_digits(at) == 0) return false;
+    at += plain_digits(at);
   }
   char *end;
   /* strtod stops early where an application's locale has another decimal point */
@@ -82,19 +82,19 @@ static bool take_column(struct plain *plain, int i, struct cache_record *out) {
   case COLUMN_OUTPUTS: text = take_string(plain); return text && !cache_take_text(out, i, text);
   case COLUMN_INT:
   case COLUMN_INT64:
-  case COLUMN_TIME: return take_whole(plain, &whole) && !cache_take_whole(out, i, whole);
+  case COLUMN_TIME: return plain_take_whole(plain, &whole) && !cache_take_whole(out, i, whole);
   case COLUMN_REAL: break;
   }
   return take_real(plain, &real) && !cache_take_real(out, i, real);
 }
 
-static bool take_entry(struct plain *plain, int format, struct cache_entry *out) {
+static bool plain_take_entry(struct plain *plain, int format, struct cache_entry *out) {
   for (int i = 0; i < WISDOM_KEYS; i++)
-    if (!take_name(plain, i == 0, wisdom_key_names[i]) || !(*wisdom_key_part(&out->key, i) = take_string(plain)))
+    if (!plain_take_name(plain, i == 0, wisdom_key_names[i]) || !(*wisdom_key_part(&out->key, i) = take_string(plain)))
       return false;
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].format <= format &&
-        !(take_name(plain, false, cache_columns[i].name) && take_column(plain, i, &out->record)))
+        !(plain_take_name(plain, false, cache_columns[i].name) && take_column(plain, i, &out->record)))
       return false;
   return true;
 }
@@ -114,6 +114,6 @@ bool wisdom_read_plain(const char *line, size_t length, int format, struct text 
   if (scratch->failed || strlen(text_get(scratch)) != length) return false;
   struct plain plain = {scratch->data};
   *out = (struct cache_entry){0};
-  return take_entry(&plain, format, out) && plain.at == scratch->data + length - WISDOM_CHECKSUM &&
+  return plain_take_entry(&plain, format, out) && plain.at == scratch->data + length - WISDOM_CHECKSUM &&
          !wisdom_entry_wrong(out, &name);
 }

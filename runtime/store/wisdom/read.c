@@ -27,8 +27,8 @@ struct reader {
   cugen_error *err;
 };
 
-static int refuse(const struct reader *reader, const char *format, ...) PRINTF_LIKE(2, 3);
-static int refuse(const struct reader *reader, const char *format, ...) {
+static int read_refuse(const struct reader *reader, const char *format, ...) PRINTF_LIKE(2, 3);
+static int read_refuse(const struct reader *reader, const char *format, ...) {
   struct text what = {0};
   va_list args;
   va_start(args, format);
@@ -51,17 +51,17 @@ static int read_object(const struct reader *reader, const char *line, size_t len
   json_error_t error;
   *out = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
   if (!*out && was_memory(&error)) return error_memory(reader->err);
-  if (!*out) return refuse(reader, "no JSON object: %s at byte %d; is the line whole?", error.text, error.position);
-  if (!json_is_object(*out)) return refuse(reader, "no JSON object");
+  if (!*out) return read_refuse(reader, "no JSON object: %s at byte %d; is the line whole?", error.text, error.position);
+  if (!json_is_object(*out)) return read_refuse(reader, "no JSON object");
   const char *checksum = json_string_value(json_object_get(*out, "checksum"));
-  if (!checksum) return refuse(reader, "'checksum' is missing");
+  if (!checksum) return read_refuse(reader, "'checksum' is missing");
   size_t covered = length > WISDOM_CHECKSUM ? length - WISDOM_CHECKSUM : 0;
   if (!covered || memcmp(line + covered, wisdom_checksum_mark, WISDOM_MARK) != 0)
-    return refuse(reader, "'checksum' must stand last");
+    return read_refuse(reader, "'checksum' must stand last");
   struct hash hash = hash_bytes(line, covered);
   return strcmp(hash.hex, checksum) == 0
              ? CUGEN_OK
-             : refuse(reader, "the checksum does not match: the line was changed (it says %.40s, the line has %s)",
+             : read_refuse(reader, "the checksum does not match: the line was changed (it says %.40s, the line has %s)",
                       checksum, hash.hex);
 }
 
@@ -69,11 +69,11 @@ static int read_object(const struct reader *reader, const char *line, size_t len
 static int get(const struct reader *reader, json_t *object, const char *name, json_t **out, size_t *used) {
   *out = json_object_get(object, name);
   ++*used;
-  return *out ? CUGEN_OK : refuse(reader, "'%s' is missing", name);
+  return *out ? CUGEN_OK : read_refuse(reader, "'%s' is missing", name);
 }
 
-static int wrong_type(const struct reader *reader, const char *name, const char *want) {
-  return refuse(reader, "'%s' must be %s", name, want);
+static int read_wrong_type(const struct reader *reader, const char *name, const char *want) {
+  return read_refuse(reader, "'%s' must be %s", name, want);
 }
 
 /* ---- The header ---- */
@@ -84,14 +84,14 @@ static int read_portfolio_count(struct reader *reader, json_t *object, size_t *u
   int status = get(reader, object, "portfolios", &value, used);
   if (status) return status;
   const json_int_t count = json_integer_value(value);
-  if (!json_is_integer(value) || count < 0) return wrong_type(reader, "portfolios", "a whole number");
+  if (!json_is_integer(value) || count < 0) return read_wrong_type(reader, "portfolios", "a whole number");
   if (count > WISDOM_MAX_PORTFOLIOS)
-    return refuse(reader, "%lld portfolios; %d are the most", (long long)count, WISDOM_MAX_PORTFOLIOS);
+    return read_refuse(reader, "%lld portfolios; %d are the most", (long long)count, WISDOM_MAX_PORTFOLIOS);
   reader->promised_portfolios = (size_t)count;
   return CUGEN_OK;
 }
 
-static int read_header(struct reader *reader, const char *line, size_t length) {
+static int wisdom_read_header(struct reader *reader, const char *line, size_t length) {
   static const int formats[WISDOM_VERSION + 1] = {0, 2, 3, 4, 6, 8, 9, 10, 11, 12}; /* by version */
   json_t *object, *format = NULL, *version = NULL, *writer = NULL, *records = NULL;
   json_error_t error;
@@ -103,9 +103,9 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
   json_int_t number = json_integer_value(json_object_get(object, "version"));
   int status = CUGEN_OK;
   if (!name || strcmp(name, WISDOM_FORMAT) != 0)
-    status = refuse(reader, "no wisdom: the first line is to begin with {\"format\":\"%s\"", WISDOM_FORMAT);
+    status = read_refuse(reader, "no wisdom: the first line is to begin with {\"format\":\"%s\"", WISDOM_FORMAT);
   else if (number < 1 || number > WISDOM_VERSION)
-    status = refuse(reader, "wisdom of version %lld; this cugen reads versions up to %d", (long long)number,
+    status = read_refuse(reader, "wisdom of version %lld; this cugen reads versions up to %d", (long long)number,
                     WISDOM_VERSION);
   json_decref(object);
   if (status) return status;
@@ -114,15 +114,15 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
   if (!status) status = get(reader, object, "version", &version, &used);
   if (!status) status = get(reader, object, "cugen", &writer, &used);
   if (!status) status = get(reader, object, "records", &records, &used);
-  if (!status && !json_is_string(writer)) status = wrong_type(reader, "cugen", "a string");
+  if (!status && !json_is_string(writer)) status = read_wrong_type(reader, "cugen", "a string");
   if (!status && !(json_is_integer(records) && json_integer_value(records) >= 0))
-    status = wrong_type(reader, "records", "a whole number");
+    status = read_wrong_type(reader, "records", "a whole number");
   if (!status && number >= 8) status = read_portfolio_count(reader, object, &used);
   if (!status && json_object_size(object) != used)
-    status = refuse(reader, "the header has a field that is not known");
+    status = read_refuse(reader, "the header has a field that is not known");
   if (!status && json_integer_value(records) > WISDOM_MAX_RECORDS)
     status =
-        refuse(reader, "%lld records; %d are the most", (long long)json_integer_value(records), WISDOM_MAX_RECORDS);
+        read_refuse(reader, "%lld records; %d are the most", (long long)json_integer_value(records), WISDOM_MAX_RECORDS);
   if (!status) reader->promised = (size_t)json_integer_value(records);
   reader->format = formats[number];
   json_decref(object);
@@ -131,15 +131,15 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
 
 /* ---- A record ---- */
 
-static int read_text(const struct reader *reader, const char *name, json_t *value, const char **out) {
+static int wisdom_read_text(const struct reader *reader, const char *name, json_t *value, const char **out) {
   *out = json_string_value(value);
-  if (!*out) return wrong_type(reader, name, "a string");
-  return strlen(*out) == json_string_length(value) ? CUGEN_OK : refuse(reader, "'%s' has a zero byte", name);
+  if (!*out) return read_wrong_type(reader, name, "a string");
+  return strlen(*out) == json_string_length(value) ? CUGEN_OK : read_refuse(reader, "'%s' has a zero byte", name);
 }
 
 /* wrong NULL: the column's value was accepted. */
 static int taken(const struct reader *reader, int i, const char *wrong) {
-  return wrong ? refuse(reader, "'%s' %s", cache_columns[i].name, wrong) : CUGEN_OK;
+  return wrong ? read_refuse(reader, "'%s' %s", cache_columns[i].name, wrong) : CUGEN_OK;
 }
 
 static int read_real(const struct reader *reader, const struct cache_column *column, json_t *value, double *out) {
@@ -151,30 +151,30 @@ static int read_real(const struct reader *reader, const struct cache_column *col
   else if (text && strcmp(text, "inf") == 0)
     *out = (double)INFINITY;
   else
-    return wrong_type(reader, column->name, "a number, null or \"inf\"");
+    return read_wrong_type(reader, column->name, "a number, null or \"inf\"");
   return CUGEN_OK;
 }
 
-static int read_column(const struct reader *reader, int i, json_t *value, struct cache_record *record) {
+static int wisdom_read_column(const struct reader *reader, int i, json_t *value, struct cache_record *record) {
   const struct cache_column *column = &cache_columns[i];
   const char *text;
   double real = 0;
   int status;
   switch (column->type) {
   case COLUMN_TEXT:
-    status = read_text(reader, column->name, value, &text);
+    status = wisdom_read_text(reader, column->name, value, &text);
     if (status) return status;
     *(char **)cache_place_of(record, i) = strdup(text);
     return *(char **)cache_place_of(record, i) ? CUGEN_OK : error_memory(reader->err);
   case COLUMN_CHARS:
   case COLUMN_HASH:
   case COLUMN_OUTPUTS:
-    status = read_text(reader, column->name, value, &text);
+    status = wisdom_read_text(reader, column->name, value, &text);
     return status ? status : taken(reader, i, cache_take_text(record, i, text));
   case COLUMN_INT:
   case COLUMN_INT64:
   case COLUMN_TIME:
-    if (!json_is_integer(value)) return wrong_type(reader, column->name, "a whole number");
+    if (!json_is_integer(value)) return read_wrong_type(reader, column->name, "a whole number");
     return taken(reader, i, cache_take_whole(record, i, json_integer_value(value)));
   case COLUMN_REAL: break;
   }
@@ -194,7 +194,7 @@ static int name_unknown(const struct reader *reader, json_t *object) {
     for (int i = 0; i < WISDOM_KEYS; i++) known = known || strcmp(name, wisdom_key_names[i]) == 0;
     for (int i = 0; i < CACHE_COLUMNS; i++)
       known = known || (in_format(reader, i) && strcmp(name, cache_columns[i].name) == 0);
-    if (!known) return refuse(reader, "'%.100s' is not known", name);
+    if (!known) return read_refuse(reader, "'%.100s' is not known", name);
   }
   return CUGEN_OK;
 }
@@ -205,24 +205,24 @@ static int fill_entry(const struct reader *reader, json_t *object, struct cache_
   int status = CUGEN_OK;
   for (int i = 0; i < WISDOM_KEYS && !status; i++) {
     status = get(reader, object, wisdom_key_names[i], &value, &used);
-    if (!status) status = read_text(reader, wisdom_key_names[i], value, wisdom_key_part(&out->key, i));
+    if (!status) status = wisdom_read_text(reader, wisdom_key_names[i], value, wisdom_key_part(&out->key, i));
   }
   for (int i = 0; i < CACHE_COLUMNS && !status; i++) {
     if (!in_format(reader, i)) continue;
     status = get(reader, object, cache_columns[i].name, &value, &used);
-    if (!status) status = read_column(reader, i, value, &out->record);
+    if (!status) status = wisdom_read_column(reader, i, value, &out->record);
   }
   if (!status && json_object_size(object) != used) status = name_unknown(reader, object);
   if (status) return status;
   const char *name, *wrong = wisdom_entry_wrong(out, &name);
-  return wrong ? refuse(reader, "'%s' %s", name, wrong) : CUGEN_OK;
+  return wrong ? read_refuse(reader, "'%s' %s", name, wrong) : CUGEN_OK;
 }
 
 static int stage_record(struct reader *reader, const struct cache_entry *entry) {
   size_t twice;
   int status = cache_stage_add(reader->stage, entry, reader->line, &twice, reader->err);
   if (status || !twice) return status;
-  return refuse(reader, "a second record of '%s', which line %zu has", entry->record.variant, twice);
+  return read_refuse(reader, "a second record of '%s', which line %zu has", entry->record.variant, twice);
 }
 
 static int read_any(struct reader *reader, const char *line, size_t length) {
@@ -239,7 +239,7 @@ static int read_any(struct reader *reader, const char *line, size_t length) {
 static int read_record(struct reader *reader, const char *line, size_t length) {
   struct cache_entry entry;
   if (reader->count == reader->promised)
-    return refuse(reader, "the file has more than the %zu records that its first line promises", reader->promised);
+    return read_refuse(reader, "the file has more than the %zu records that its first line promises", reader->promised);
   reader->count++;
   return wisdom_read_plain(line, length, reader->format, &reader->scratch, &entry) ? stage_record(reader, &entry)
                                                                                    : read_any(reader, line, length);
@@ -247,11 +247,11 @@ static int read_record(struct reader *reader, const char *line, size_t length) {
 
 /* ---- A portfolio ---- */
 
-static int copy_text(const struct reader *reader, json_t *object, const char *name, size_t *used, char **out) {
+static int read_copy_text(const struct reader *reader, json_t *object, const char *name, size_t *used, char **out) {
   json_t *value = NULL;
   const char *text = NULL;
   int status = get(reader, object, name, &value, used);
-  if (!status) status = read_text(reader, name, value, &text);
+  if (!status) status = wisdom_read_text(reader, name, value, &text);
   if (status || !text) return status;
   *out = strdup(text);
   return *out ? CUGEN_OK : error_memory(reader->err);
@@ -261,9 +261,9 @@ static int check_portfolio(const struct reader *reader, const struct cache_portf
   struct portfolio_body body;
   cugen_error why;
   const char *name, *wrong = cache_portfolio_wrong(p, &name);
-  if (wrong) return refuse(reader, "'%s' %s", name, wrong);
+  if (wrong) return read_refuse(reader, "'%s' %s", name, wrong);
   if (portfolio_body_parse(p->body, &body, &why))
-    return why.status == CUGEN_ERROR_MEMORY ? error_memory(reader->err) : refuse(reader, "%s", why.message);
+    return why.status == CUGEN_ERROR_MEMORY ? error_memory(reader->err) : read_refuse(reader, "%s", why.message);
   portfolio_body_free(&body);
   return CUGEN_OK;
 }
@@ -274,24 +274,24 @@ static int fill_portfolio(const struct reader *reader, json_t *object, struct ca
   size_t used = 1;
   int status = CUGEN_OK;
 #define X(field)                                                                                                     \
-  if (!status && strcmp(#field, "origin") != 0) status = copy_text(reader, object, #field, &used, &out->field);
+  if (!status && strcmp(#field, "origin") != 0) status = read_copy_text(reader, object, #field, &used, &out->field);
   CACHE_PORTFOLIO_KEY(X)
 #undef X
-  if (!status) status = copy_text(reader, object, "portfolio", &used, &out->body);
+  if (!status) status = read_copy_text(reader, object, "portfolio", &used, &out->body);
   if (!status) status = get(reader, object, "learnt_at", &value, &used);
-  if (!status && !json_is_integer(value)) status = wrong_type(reader, "learnt_at", "a whole number");
+  if (!status && !json_is_integer(value)) status = read_wrong_type(reader, "learnt_at", "a whole number");
   if (!status && json_object_size(object) != used)
-    status = refuse(reader, "a portfolio has a field that is not known");
+    status = read_refuse(reader, "a portfolio has a field that is not known");
   if (status) return status;
   out->learnt_at = cache_time(json_integer_value(value), 1);
   out->origin = strdup("");
   return out->origin ? check_portfolio(reader, out) : error_memory(reader->err);
 }
 
-static int read_portfolio(struct reader *reader, const char *line, size_t length) {
+static int wisdom_read_portfolio(struct reader *reader, const char *line, size_t length) {
   json_t *object = NULL;
   if (reader->portfolio_count == reader->promised_portfolios)
-    return refuse(reader, "the file has more lines than its first line promises: %zu records, %zu portfolios",
+    return read_refuse(reader, "the file has more lines than its first line promises: %zu records, %zu portfolios",
                   reader->promised, reader->promised_portfolios);
   struct cache_portfolio *all = array_grow(reader->portfolios, reader->portfolio_count, sizeof *all);
   if (!all) return error_memory(reader->err);
@@ -305,18 +305,18 @@ static int read_portfolio(struct reader *reader, const char *line, size_t length
 
 /* ---- The file ---- */
 
-static int read_line(struct reader *reader, const char *line, size_t length) {
+static int wisdom_read_line(struct reader *reader, const char *line, size_t length) {
   reader->line++;
-  if (length > WISDOM_MAX_LINE) return refuse(reader, "a line of more than %d bytes", WISDOM_MAX_LINE);
+  if (length > WISDOM_MAX_LINE) return read_refuse(reader, "a line of more than %d bytes", WISDOM_MAX_LINE);
   if (reader->line > 1 && reader->count == reader->promised && reader->promised_portfolios)
-    return read_portfolio(reader, line, length);
+    return wisdom_read_portfolio(reader, line, length);
   if (reader->line > 1) return read_record(reader, line, length);
-  int status = read_header(reader, line, length);
+  int status = wisdom_read_header(reader, line, length);
   return status ? status
                 : cache_stage_open(reader->cache, reader->promised, reader->watch, &reader->stage, reader->err);
 }
 
-static int read_lines(struct reader *reader, struct input *input) {
+static int wisdom_read_lines(struct reader *reader, struct input *input) {
   for (;;) {
     const char *line;
     size_t length;
@@ -324,23 +324,23 @@ static int read_lines(struct reader *reader, struct input *input) {
     if (status == CUGEN_ERROR_INTERRUPTED) error_append(reader->err, "; nothing was imported");
     if (status) return status;
     if (!line) break;
-    status = read_line(reader, line, length);
+    status = wisdom_read_line(reader, line, length);
     if (status) return status;
   }
-  if (reader->line == 0) return reader->line = 1, refuse(reader, "no wisdom: the file is empty");
+  if (reader->line == 0) return reader->line = 1, read_refuse(reader, "no wisdom: the file is empty");
   if (reader->count != reader->promised)
-    return refuse(reader, "the file ends after %zu of the %zu records that its first line promises", reader->count,
+    return read_refuse(reader, "the file ends after %zu of the %zu records that its first line promises", reader->count,
                   reader->promised);
   if (reader->portfolio_count != reader->promised_portfolios)
-    return refuse(reader, "the file ends after %zu of the %zu portfolios that its first line promises",
+    return read_refuse(reader, "the file ends after %zu of the %zu portfolios that its first line promises",
                   reader->portfolio_count, reader->promised_portfolios);
   return CUGEN_OK;
 }
 
 /* A stage may use the cache exclusively until it is closed, so portfolios are stored after that. */
-static int import(struct reader *reader, struct input *input, struct cache_merged *out) {
+static int read_import(struct reader *reader, struct input *input, struct cache_merged *out) {
   *out = (struct cache_merged){0};
-  int status = read_lines(reader, input);
+  int status = wisdom_read_lines(reader, input);
   if (!status) status = cache_stage_merge(reader->stage, out, reader->err);
   cache_stage_close(reader->stage);
   if (!status)
@@ -355,10 +355,10 @@ int wisdom_import(struct cache *cache, const char *name, const char *data, size_
                   cugen_error *err) {
   struct reader reader = {.name = name, .cache = cache, .err = err};
   struct input input = input_of_memory(name, data, length);
-  return import(&reader, &input, out);
+  return read_import(&reader, &input, out);
 }
 
-static bool is_stopped(void *context) {
+static bool read_is_stopped(void *context) {
   const struct cache_watch *watch = context;
   return watch->stop(watch->context, 0, 0, 0);
 }
@@ -367,12 +367,12 @@ int wisdom_import_file(struct cache *cache, const char *path, const struct cache
                        struct cache_merged *out, cugen_error *err) {
   struct reader reader = {.name = path, .cache = cache, .watch = watch, .err = err};
   struct cache_watch asked = watch ? *watch : (struct cache_watch){0};
-  const struct input_limits limits = {.most_line = WISDOM_MAX_LINE, .stop = {asked.stop ? is_stopped : NULL, &asked}};
+  const struct input_limits limits = {.most_line = WISDOM_MAX_LINE, .stop = {asked.stop ? read_is_stopped : NULL, &asked}};
   struct input input;
   int status = input_open(&input, path, &limits, err);
   if (status) return status;
   reader.name = input.name;
-  status = import(&reader, &input, out);
+  status = read_import(&reader, &input, out);
   input_close(&input);
   return status;
 }

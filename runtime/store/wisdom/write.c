@@ -11,7 +11,7 @@
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
 
 /* Appends the object as a line with its checksum, and releases the object. */
-static int write_line(json_t *object, struct text *out, cugen_error *err) {
+static int wisdom_write_line(json_t *object, struct text *out, cugen_error *err) {
   char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(object);
   if (!line) return error_memory(err);
@@ -43,7 +43,7 @@ static json_t *column_json(struct cache_record *record, int i) {
   return real_json(*(const double *)value);
 }
 
-static int too_long(struct cache *cache, const struct cache_entry *entry, cugen_error *err) {
+static int write_too_long(struct cache *cache, const struct cache_entry *entry, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_CACHE, "%s: the record of %s %s, '%s', is longer than a line of %d bytes",
                    cache_path(cache), entry->key.config, entry->key.problem, entry->record.variant, WISDOM_MAX_LINE);
 }
@@ -60,8 +60,8 @@ static int write_entry(struct cache *cache, struct cache_entry *entry, struct te
     return error_memory(err);
   }
   const size_t before = out->length;
-  int status = write_line(object, out, err);
-  return status || out->length - before <= WISDOM_MAX_LINE ? status : too_long(cache, entry, err);
+  int status = wisdom_write_line(object, out, err);
+  return status || out->length - before <= WISDOM_MAX_LINE ? status : write_too_long(cache, entry, err);
 }
 
 /* ---- Portfolios -------------------------------------------------------------------------------------------------- */
@@ -83,14 +83,14 @@ static int write_portfolio(struct cache *cache, const struct cache_portfolio *p,
 #undef X
   good = good && json_object_set_new(object, "learnt_at", json_integer((json_int_t)p->learnt_at)) == 0 &&
          json_object_set_new(object, "portfolio", json_string(p->body)) == 0;
-  if (good) return write_line(object, out, err);
+  if (good) return wisdom_write_line(object, out, err);
   json_decref(object);
   return error_set(err, CUGEN_ERROR_CACHE, "%s: a text of the portfolio of %s %s is not UTF-8", cache_path(cache),
                    p->config, p->class);
 }
 
 /* Lists the portfolios that the filter selects; the caller frees them. */
-static int list_portfolios(struct cache *cache, const struct cache_filter *filter, struct cache_portfolio **out,
+static int write_list_portfolios(struct cache *cache, const struct cache_filter *filter, struct cache_portfolio **out,
                            size_t *count, cugen_error *err) {
   size_t all, kept = 0;
   int status = cache_portfolios(cache, NULL, out, &all, err);
@@ -128,7 +128,7 @@ static int hand_over(struct writer *writer, cugen_error *err) {
   return status;
 }
 
-static int begin(void *context, size_t count, size_t left_out, cugen_error *err) {
+static int write_begin(void *context, size_t count, size_t left_out, cugen_error *err) {
   struct writer *writer = context;
   writer->left_out = left_out;
   json_t *header = json_object();
@@ -138,10 +138,10 @@ static int begin(void *context, size_t count, size_t left_out, cugen_error *err)
   json_object_set_new(header, "cugen", json_string(CUGEN_VERSION));
   json_object_set_new(header, "records", json_integer((json_int_t)count));
   json_object_set_new(header, "portfolios", json_integer((json_int_t)writer->portfolio_count));
-  return write_line(header, &writer->lines, err);
+  return wisdom_write_line(header, &writer->lines, err);
 }
 
-static int add(void *context, struct cache_entry *entry, cugen_error *err) {
+static int write_add(void *context, struct cache_entry *entry, cugen_error *err) {
   enum { PIECE = 1 << 16 };
   struct writer *writer = context;
   int status = write_entry(writer->cache, entry, &writer->lines, err);
@@ -152,8 +152,8 @@ static int add(void *context, struct cache_entry *entry, cugen_error *err) {
 int wisdom_write(struct cache *cache, const struct cache_filter *filter, const struct wisdom_sink *sink,
                  size_t *count, cugen_error *err) {
   struct writer writer = {.cache = cache, .sink = sink};
-  const struct cache_visit visit = {begin, add, &writer};
-  int status = list_portfolios(cache, filter, &writer.portfolios, &writer.portfolio_count, err);
+  const struct cache_visit visit = {write_begin, write_add, &writer};
+  int status = write_list_portfolios(cache, filter, &writer.portfolios, &writer.portfolio_count, err);
   if (!status) status = cache_each(cache, filter, &visit, err);
   for (size_t i = 0; i < writer.portfolio_count && !status; i++)
     status = write_portfolio(cache, &writer.portfolios[i], &writer.lines, err);
