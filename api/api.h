@@ -76,7 +76,7 @@ struct cugen_kernel {
                        from this handle */
 };
 
-/* ---- kernel.c ---- */
+/* ---- kernel.c ------------------------------------------------------------------------------- */
 void api_forget_records(cugen_kernel *kernel);
 /* Ends a measurement on the check problem: if on_check, makes the kernel's own problem, or the
    caller's, its problem again. Returns `status`; if that is CUGEN_OK, the status of restoring the
@@ -84,7 +84,8 @@ void api_forget_records(cugen_kernel *kernel);
 int api_restore_problem(cugen_kernel *kernel, bool on_check, int status, cugen_error *err);
 /* Prints the variant into variant_text. The space must be open; the index may be that of a variant
    that heuristics remove. */
-int api_print_variant(cugen_kernel *kernel, uint64_t index, struct variant *variant, cugen_error *err);
+int api_print_variant(cugen_kernel *kernel, uint64_t index, struct variant *variant,
+                      cugen_error *err);
 /* Gives the variant's text, which lives until the next call. */
 int api_variant_text(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *err);
 /* Evaluates the arguments with the shared tunables of a valid variant (0: the first), because only
@@ -94,51 +95,56 @@ int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, 
 int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
 
-/* ---- selection.c ---- */
+/* ---- selection.c ---------------------------------------------------------------------------- */
 
 /* Selects a variant. distance as in cugen_plan_options. by_portfolio: the portfolio precedes the
    policy. Free *out also after a failure. */
-int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct selection *out, cugen_error *err);
-/* ---- other_gpu.c ---- */
+int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct selection *out,
+               cugen_error *err);
+/* ---- other_gpu.c ----------------------------------------------------------------------------- */
 
 /* Selects the best variant for the look-up's problem on another GPU, if one is found that is valid
    here and is not among the failures. */
-int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out, bool *found,
-                         cugen_error *err);
+int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out,
+                         bool *found, cugen_error *err);
 
 void api_selection_free(struct selection *selection);
 
-/* ---- pinning.c ---- */
+/* ---- pinning.c ------------------------------------------------------------------------------ */
 
 /* Writes the bytes of cugen_plan_save for a variant that was expanded. */
-int api_write_choice(const struct lookup *lookup, const struct kernel_spec *spec, struct text *out, cugen_error *err);
+int api_write_choice(const struct lookup *lookup, const struct kernel_spec *spec, struct text *out,
+                     cugen_error *err);
 /* Selects the variant that the bytes name; out->best.spec is its expansion. Free *out also after a
    failure. */
-int api_select_bytes(struct lookup *lookup, const void *bytes, size_t size, struct selection *out, cugen_error *err);
+int api_select_bytes(struct lookup *lookup, const void *bytes, size_t size, struct selection *out,
+                     cugen_error *err);
 /* Selects the variant that the library's pin file names; *found: the file has a choice for this
    problem. */
 int api_select_pinned(struct lookup *lookup, struct selection *out, bool *found, cugen_error *err);
 
-/* ---- source.c ---- */
+/* ---- source.c ------------------------------------------------------------------------------- */
 
 /* Finds the index of a variant: NULL stands for the choice of a plan, "best" for the best record;
    anything else is the variant's text. */
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
 /* Expands the variant and stores its text in variant_text. */
-int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spec *out, cugen_error *err);
+int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spec *out,
+                    cugen_error *err);
 
-/* ---- explain.c ---- */
+/* ---- explain.c ------------------------------------------------------------------------------ */
 
 /* Returns the ceilings, looked up on first use; never NULL. */
 const cugen_ceilings *api_ceilings(cugen_kernel *kernel);
-double api_roofline(cugen_kernel *kernel, double flops, double bytes, double seconds, int *measured);
+double api_roofline(cugen_kernel *kernel, double flops, double bytes, double seconds,
+                    int *measured);
 
-/* ---- records.c ---- */
+/* ---- records.c ------------------------------------------------------------------------------ */
 
 /* Copies a record for the caller; the strings in *out are those of *from. */
 void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_record *out);
 
-/* ---- tuning.c ---- */
+/* ---- tuning.c ------------------------------------------------------------------------------- */
 
 int api_check_tune_options(const cugen_tune_options *options, cugen_error *err);
 /* Decides whether tuning on the kernel's device measures or predicts. */
@@ -152,15 +158,15 @@ struct api_listed {
   const char *const *variants;
   size_t count;
 };
-int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, const struct api_listed *listed,
-             cugen_tune_result *result, cugen_error *err);
+int api_tune(cugen_kernel *kernel, const cugen_tune_options *options,
+             const struct api_listed *listed, cugen_tune_result *result, cugen_error *err);
 
-/* ---- verify.c ---- */
+/* ---- verify.c ------------------------------------------------------------------------------- */
 
 /* Verifies the fastest prediction and, as long as it is wrong, the next. An obstacle is not an
    error: it is described in the kernel's `unverified`. CUGEN_ERROR_INTERRUPTED: the callback asked
    to stop. */
-int api_verify_predictions(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result,
-                           cugen_error *err);
+int api_verify_predictions(cugen_kernel *kernel, const cugen_tune_options *options,
+                           cugen_tune_result *result, cugen_error *err);
 
 #endif

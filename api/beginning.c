@@ -15,8 +15,8 @@ static int add_suggestions(const struct lookup *l, struct priors *out, cugen_err
   return CUGEN_OK;
 }
 
-static int beginning_ask(struct lookup *l, struct cache *cache, enum prior_source source, struct priors *out,
-               cugen_error *err) {
+static int beginning_ask(struct lookup *l, struct cache *cache, enum prior_source source,
+                         struct priors *out, cugen_error *err) {
   out->source = source;
   if (source == PRIOR_CONFIG) return add_suggestions(l, out, err);
   if (priors_full(out)) return CUGEN_OK;

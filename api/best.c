@@ -26,7 +26,7 @@ void api_best_free(struct best_record *best) {
 
 /* Takes over the record's strings. */
 static void best_take_best(struct best_record *best, struct cache_record *record, uint64_t index,
-                      struct kernel_spec *spec) {
+                           struct kernel_spec *spec) {
   api_best_free(best);
   *best = (struct best_record){.found = true, .index = index, .record = *record, .spec = *spec};
   record->variant = record->reason = NULL;
@@ -57,12 +57,15 @@ static int best_consider(void *context, struct cache_record *record, bool *stop,
   }
   const uint64_t order = status ? 0 : cache_record_order(record, at, objective);
   const bool again = best->found && search->predicted && best->record.verdict == CACHE_NOT_RUN &&
-                     record->verdict != CACHE_NOT_RUN && strcmp(best->record.variant, record->variant) == 0;
-  if (status || (best->found && !again && !cache_leads(search->least, best->record.order, cost, order)))
+                     record->verdict != CACHE_NOT_RUN &&
+                     strcmp(best->record.variant, record->variant) == 0;
+  if (status ||
+      (best->found && !again && !cache_leads(search->least, best->record.order, cost, order)))
     return CUGEN_OK;
   status = api_check_current(search->lookup, search->predicted, record, &current, &spec, err);
   if (current && !best->found) search->least = cost;
-  if (current && (!again || record->verdict != CACHE_NOT_RUN)) best_take_best(best, record, at, &spec);
+  if (current && (!again || record->verdict != CACHE_NOT_RUN))
+    best_take_best(best, record, at, &spec);
   kernel_spec_free(&spec);
   return status;
 }
@@ -83,14 +86,16 @@ static int best_find_best(struct search *search, const struct cache_key *key, cu
   return status;
 }
 
-int api_best_under(struct lookup *l, const struct cache_key *key, bool predicted, const struct space *space,
-                   struct failures *failures, struct best_record *out, cugen_error *err) {
-  struct search search = {.lookup = l, .space = space, .best = out, .predicted = predicted, .failures = failures};
+int api_best_under(struct lookup *l, const struct cache_key *key, bool predicted,
+                   const struct space *space, struct failures *failures, struct best_record *out,
+                   cugen_error *err) {
+  struct search search = {
+      .lookup = l, .space = space, .best = out, .predicted = predicted, .failures = failures};
   return best_find_best(&search, key, err);
 }
 
-int api_best_giving(struct lookup *l, const struct cache_key *key, const char *variant, const cugen_outputs *outputs,
-                    struct best_record *out, cugen_error *err) {
+int api_best_giving(struct lookup *l, const struct cache_key *key, const char *variant,
+                    const cugen_outputs *outputs, struct best_record *out, cugen_error *err) {
   struct search search = {.lookup = l, .best = out, .variant = variant, .outputs = outputs};
   *out = (struct best_record){0};
   int status = lookup_space(l, err);

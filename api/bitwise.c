@@ -18,11 +18,12 @@
 #include "runtime/devices.h"
 #include "tune/trial.h"
 
-#define VARIES_TEXT                                                                                                  \
-  "its results differ from launch to launch (atomics, or a race), so no variant can be equal to it; name another "   \
+#define VARIES_TEXT                                                                                \
+  "its results differ from launch to launch (atomics, or a race), so no variant can be equal to "  \
+  "it; name another "                                                                              \
   "one"
 
-/* ---- Tuning ---------------------------------------------------------------------------------- */
+/* ---- Tuning --------------------------------------------------------------------------------- */
 
 struct naming {
   cugen_kernel *kernel;
@@ -33,19 +34,19 @@ struct naming {
 
 static bool poll_naming(void *context) {
   const struct naming *n = context;
-  const cugen_progress progress = {.elapsed = clock_seconds() - n->begin,
-                                   .remaining = -1,
-                                   .valid = space_valid(n->kernel->lookup.space),
-                                   .problem = text_get(&n->kernel->lookup.problem_text),
-                                   .problems = 1,
-                                   .stage = n->trial && trial_makes_data(n->trial) ? CUGEN_STAGE_DATA
-                                                                                   : CUGEN_STAGE_SEARCH};
+  const cugen_progress progress = {
+      .elapsed = clock_seconds() - n->begin,
+      .remaining = -1,
+      .valid = space_valid(n->kernel->lookup.space),
+      .problem = text_get(&n->kernel->lookup.problem_text),
+      .problems = 1,
+      .stage = n->trial && trial_makes_data(n->trial) ? CUGEN_STAGE_DATA : CUGEN_STAGE_SEARCH};
   return n->options->progress && n->options->progress(&progress, n->options->context) != 0;
 }
 
 /* Runs the variant like a tuning run, because its record becomes one of that run's records. */
-static int run_named(struct naming *n, const struct tune_target *target, uint64_t index, struct cache_record *out,
-                     cugen_error *err) {
+static int run_named(struct naming *n, const struct tune_target *target, uint64_t index,
+                     struct cache_record *out, cugen_error *err) {
   static const double usual = 10;
   const double timeout = n->options->variant_timeout > 0 ? n->options->variant_timeout : usual;
   const struct measure_options measure = {.seconds = 0.14,
@@ -64,23 +65,27 @@ static int run_named(struct naming *n, const struct tune_target *target, uint64_
 }
 
 /* Returns the remembered record of the variant as it is now; NULL: there is none. */
-static const struct cache_record *bitwise_find_known(cugen_kernel *k, const struct cache_record *record) {
+static const struct cache_record *bitwise_find_known(cugen_kernel *k,
+                                                     const struct cache_record *record) {
   const size_t count = api_kernel_records(k);
   for (size_t i = 0; i < count; i++)
-    if (strcmp(k->records[i].variant, record->variant) == 0 && strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
+    if (strcmp(k->records[i].variant, record->variant) == 0 &&
+        strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
       return &k->records[i];
   return NULL;
 }
 
 static int bitwise_refuse(const struct cache_record *record, const char *why, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.bitwise '%s': %s", record->variant, why);
+  return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.bitwise '%s': %s", record->variant,
+                   why);
 }
 
 static int check_named(const struct cache_record *record, cugen_error *err) {
   if (record->outcome != CUGEN_OUTCOME_OK)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_tune_options.bitwise '%s': it is not right, so nothing is held against it: %s: %s",
-                     record->variant, outcome_text((int)record->outcome), record->reason);
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "cugen_tune_options.bitwise '%s': it is not right, so nothing is held against it: %s: %s",
+        record->variant, outcome_text((int)record->outcome), record->reason);
   if (!record->outputs.known) return bitwise_refuse(record, "what it gives could not be read", err);
   return record->outputs.varies ? bitwise_refuse(record, VARIES_TEXT, err) : CUGEN_OK;
 }
@@ -88,8 +93,8 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
 /* Combines the new record with the remembered one. A better remembered time is kept. If the
    remembered outputs have other bits, this is remembered, too, and the variant is refused. *news:
    nothing of this was known before. */
-static int settle_named(cugen_kernel *k, const struct tune_target *target, struct cache_record *record, bool *news,
-                        cugen_error *err) {
+static int settle_named(cugen_kernel *k, const struct tune_target *target,
+                        struct cache_record *record, bool *news, cugen_error *err) {
   const struct cache_record *known = bitwise_find_known(k, record);
   if (known) cache_record_keep_outputs(known, record);
   const bool same = known && known->outcome == record->outcome &&
@@ -99,8 +104,8 @@ static int settle_named(cugen_kernel *k, const struct tune_target *target, struc
   return status ? status : check_named(record, err);
 }
 
-static int keep_named(cugen_kernel *k, const struct cache_record *record, struct tune_target *target,
-                      cugen_error *err) {
+static int keep_named(cugen_kernel *k, const struct cache_record *record,
+                      struct tune_target *target, cugen_error *err) {
   text_add(&k->equal_to, record->variant);
   if (k->equal_to.failed) return error_memory(err);
   k->outputs = record->outputs;
@@ -108,16 +113,19 @@ static int keep_named(cugen_kernel *k, const struct cache_record *record, struct
   return CUGEN_OK;
 }
 
-static int bitwise_find_named(cugen_kernel *k, const char *name, uint64_t *index, cugen_error *err) {
+static int bitwise_find_named(cugen_kernel *k, const char *name, uint64_t *index,
+                              cugen_error *err) {
   if (k->lookup.predicted)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_tune_options.bitwise: %s is described and not here, so no variant gives any bits there",
+                     "cugen_tune_options.bitwise: %s is described and not here, so no variant "
+                     "gives any bits there",
                      k->lookup.device.name);
   int status = api_find_variant(k, name, index, err);
   return status ? error_prefix(err, "cugen_tune_options.bitwise"), status : CUGEN_OK;
 }
 
-int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tune_target *target, cugen_error *err) {
+int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tune_target *target,
+                  cugen_error *err) {
   struct naming naming = {.kernel = k, .options = options, .begin = clock_seconds()};
   struct cache_record record;
   uint64_t index = 0;
@@ -133,7 +141,7 @@ int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tun
   return status;
 }
 
-/* ---- Plans ----------------------------------------------------------------------------------- */
+/* ---- Plans ---------------------------------------------------------------------------------- */
 
 /* Selects the named variant without a record: it was never measured here, or by a cugen that did
    not record outputs. A variant always equals itself. */
@@ -151,17 +159,20 @@ static int check_not_failed(struct lookup *l, const char *variant, cugen_error *
   int status = failures_open(l, &failures, err);
   if (!status) status = failures_find(failures, variant, &failed, err);
   if (!status && failed)
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: %s: %s; name "
-                       "another one, or tune again (cugen_tune_options.again)",
-                       variant, outcome_text((int)failed->outcome), failed->reason);
+    status = error_set(
+        err, CUGEN_ERROR_USAGE,
+        "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: %s: %s; name "
+        "another one, or tune again (cugen_tune_options.again)",
+        variant, outcome_text((int)failed->outcome), failed->reason);
   failures_close(failures);
   return status;
 }
 
-static int take_equal(struct lookup *l, const struct best_record *named, struct selection *out, cugen_error *err) {
+static int take_equal(struct lookup *l, const struct best_record *named, struct selection *out,
+                      cugen_error *err) {
   if (named->record.outputs.varies)
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.bitwise '%s': " VARIES_TEXT, named->record.variant);
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.bitwise '%s': " VARIES_TEXT,
+                     named->record.variant);
   const struct cache_key key = lookup_measured_key(l);
   int status = api_best_giving(l, &key, NULL, &named->record.outputs, &out->best, err);
   out->how = CUGEN_PLAN_EXACT;

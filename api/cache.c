@@ -33,7 +33,7 @@ static void clear_checked(void *data) {
   text_free(&checked->foreign);
 }
 
-/* ---- Resolving a filter ---- */
+/* ---- Resolving a filter --------------------------------------------------------------------- */
 
 /* A filter whose names were resolved. */
 struct meant {
@@ -53,7 +53,8 @@ static bool is_remembered(const char *config, const struct cache_space *spaces, 
   return false;
 }
 
-static int name_nearest(const char *config, const struct cache_space *spaces, size_t count, cugen_error *err) {
+static int name_nearest(const char *config, const struct cache_space *spaces, size_t count,
+                        cugen_error *err) {
   const char **names = calloc(count + 1, sizeof *names);
   if (!names) return error_memory(err);
   for (size_t i = 0; i < count; i++) names[i] = spaces[i].config;
@@ -65,8 +66,8 @@ static int name_nearest(const char *config, const struct cache_space *spaces, si
 
 /* Finds a kernel by a remembered name, else the kernel that this config describes; in that case
    *out knows the config file, too. */
-static int cache_find_config(cugen *lib, const char *name, const struct cache_space *spaces, size_t count,
-                       struct meant *out, cugen_error *err) {
+static int cache_find_config(cugen *lib, const char *name, const struct cache_space *spaces,
+                             size_t count, struct meant *out, cugen_error *err) {
   struct config *config;
   int status = CUGEN_OK;
   if (is_remembered(name, spaces, count)) {
@@ -107,17 +108,21 @@ static bool cache_is_blank(const char *text) {
 /* Refuses blank members, which would otherwise match everything. */
 static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   if (API_SIZE(err, cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, filter)) return CUGEN_ERROR_USAGE;
-  if (cache_is_blank(filter->config) || cache_is_blank(filter->device) || cache_is_blank(filter->problem))
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_cache_filter.%s is empty and means no record; NULL means all",
+  if (cache_is_blank(filter->config) || cache_is_blank(filter->device) ||
+      cache_is_blank(filter->problem))
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_cache_filter.%s is empty and means no record; NULL means all",
                      cache_is_blank(filter->config)   ? "config"
                      : cache_is_blank(filter->device) ? "device"
-                                                : "problem");
-  for (const char *word = filter->problem; word && *(word += strspn(word, " ")); word += strcspn(word, " ")) {
+                                                      : "problem");
+  for (const char *word = filter->problem; word && *(word += strspn(word, " "));
+       word += strcspn(word, " ")) {
     size_t length = strcspn(word, " "), name = strcspn(word, "= ");
     if (name == 0 || name + 1 >= length)
-      return error_set(err, CUGEN_ERROR_USAGE,
-                       "problem '%.*s': it is written NAME=VALUE, several between spaces: \"M=8192 dtype=f16\"",
-                       (int)length, word);
+      return error_set(
+          err, CUGEN_ERROR_USAGE,
+          "problem '%.*s': it is written NAME=VALUE, several between spaces: \"M=8192 dtype=f16\"",
+          (int)length, word);
   }
   return CUGEN_OK;
 }
@@ -132,8 +137,8 @@ static int take_way(const char *word, struct cache_filter *out, cugen_error *err
   return status;
 }
 
-static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out,
-                       cugen_error *err) {
+static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
+                             struct meant *out, cugen_error *err) {
   static const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
   struct cache_space *spaces;
   size_t count;
@@ -141,7 +146,8 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
   if (!from) from = &all;
   int status = check_filter(from, err);
   if (status) return status;
-  out->filter = (struct cache_filter){.problem = from->problem, .before = from->before, .failed = from->failed != 0};
+  out->filter = (struct cache_filter){
+      .problem = from->problem, .before = from->before, .failed = from->failed != 0};
   if (from->measure) status = take_way(from->measure, &out->filter, err);
   if (!status && from->device) status = cache_find_device(lib, from->device, out, err);
   if (status || !from->config) return status;
@@ -152,10 +158,11 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
   return status;
 }
 
-/* ---- Listing --------------------------------------------------------------------------------- */
+/* ---- Listing -------------------------------------------------------------------------------- */
 
 /* Describes a set. said: the parsed options, which must live as long as *out. */
-static void describe_set(const struct cache_space *space, struct lookup_options *said, cugen_cache_set *out) {
+static void describe_set(const struct cache_space *space, struct lookup_options *said,
+                         cugen_cache_set *out) {
   const bool measured = lookup_read_options(space->options, said);
   *out = (cugen_cache_set){.config = space->config,
                            .problem = space->problem,
@@ -174,13 +181,15 @@ static void describe_set(const struct cache_space *space, struct lookup_options 
 }
 
 static bool cache_is_meant(const struct meant *meant, const struct cache_space *space) {
-  const struct cache_key key = {
-      .device = space->device, .config = space->config, .problem = space->problem, .options = space->options};
+  const struct cache_key key = {.device = space->device,
+                                .config = space->config,
+                                .problem = space->problem,
+                                .options = space->options};
   return cache_filter_takes(&meant->filter, &key);
 }
 
-static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant, struct listing *listing,
-                     size_t *count, cugen_error *err) {
+static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
+                     struct listing *listing, size_t *count, cugen_error *err) {
   struct set_best best = {.lib = lib};
   int status = cache_spaces(cache, &listing->spaces, &listing->count, err);
   if (status) return status;
@@ -200,8 +209,8 @@ cugen_cache_kind api_cache_parse(const char *text) {
   return cache_parse(text);
 }
 
-int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
-                   cugen_error *error) {
+int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out,
+                   size_t *count, cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
   struct listing *listing = NULL;
@@ -217,14 +226,16 @@ int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cac
   return status;
 }
 
-static int cache_list_portfolios(struct cache *cache, const struct meant *meant, struct portfolio_holdings *out,
-                           cugen_error *err) {
+static int cache_list_portfolios(struct cache *cache, const struct meant *meant,
+                                 struct portfolio_holdings *out, cugen_error *err) {
   struct cache_portfolio *all;
   size_t count;
   int status = cache_portfolios(cache, NULL, &all, &count, err);
   for (size_t i = 0; i < count && !status; i++) {
-    const struct cache_key key = {
-        .device = all[i].device, .config = all[i].config, .problem = all[i].class, .options = all[i].options};
+    const struct cache_key key = {.device = all[i].device,
+                                  .config = all[i].config,
+                                  .problem = all[i].class,
+                                  .options = all[i].options};
     struct portfolio_holding *h = NULL;
     if (!cache_filter_takes(&meant->filter, &key)) continue;
     h = portfolio_holding_add(out, err);
@@ -239,8 +250,8 @@ static int cache_list_portfolios(struct cache *cache, const struct meant *meant,
   return status;
 }
 
-int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out, size_t *count,
-                         cugen_error *error) {
+int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out,
+                         size_t *count, cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
   struct portfolio_holdings *h = NULL;
@@ -258,10 +269,11 @@ int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cug
 
 /* Refuses a cache that is only in memory, because a deliberate change must not affect only this
    process's copy. */
-static int check_writable(const cugen *lib, const struct cache *cache, const char *what, cugen_error *err) {
+static int check_writable(const cugen *lib, const struct cache *cache, const char *what,
+                          cugen_error *err) {
   if (!lib->warning.length) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_IO, "%s: the cache cannot be written, so nothing was %s: %s", lib->cache_name,
-                   what, cache_why_unwritable(cache));
+  return error_set(err, CUGEN_ERROR_IO, "%s: the cache cannot be written, so nothing was %s: %s",
+                   lib->cache_name, what, cache_why_unwritable(cache));
 }
 
 /* Appends the real path that a deleted config file had, if its folder still exists. */
@@ -279,22 +291,23 @@ static int name_gone(const char *name, struct text *out, cugen_error *err) {
 
 /* Resolves a config that can no longer be read to the records measured from its file; *gone: there
    are some. */
-static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out, bool *gone,
-                     cugen_error *err) {
+static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
+                     struct meant *out, bool *gone, cugen_error *err) {
   cugen_cache_filter rest = *from;
   rest.config = NULL;
   *gone = false;
   meant_free(out);
   int status = cache_take_filter(lib, cache, &rest, out, err);
   if (!status) status = name_gone(from->config, &out->origin, err);
-  if (!status && out->origin.length) status = cache_has_origin(cache, text_get(&out->origin), gone, err);
+  if (!status && out->origin.length)
+    status = cache_has_origin(cache, text_get(&out->origin), gone, err);
   return status;
 }
 
 /* Resolves a config for removal: to the records measured from its file, and those of no known
    file. */
-static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out,
-                        cugen_error *err) {
+static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
+                        struct meant *out, cugen_error *err) {
   cugen_error why = {0};
   bool gone = false;
   int status = cache_take_filter(lib, cache, from, out, &why);
@@ -309,10 +322,10 @@ static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filte
   return CUGEN_OK;
 }
 
-/* ---- Removing and checking ------------------------------------------------------------------- */
+/* ---- Removing and checking ------------------------------------------------------------------ */
 
-int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
-                     cugen_error *error) {
+int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
+                     cugen_cache_counts *out, cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
   struct cache_removal removed = {0};
@@ -322,7 +335,8 @@ int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, c
   if (!status) status = take_removal(lib, cache, filter, &meant, error);
   if (!status) status = check_writable(lib, cache, "removed", error);
   if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
-  if (!status) status = cache_portfolios_remove(cache, &meant.filter, really != 0, &out->portfolios, error);
+  if (!status)
+    status = cache_portfolios_remove(cache, &meant.filter, really != 0, &out->portfolios, error);
   const size_t gone = removed.records + removed.history;
   if (status && really && gone)
     error_append(error, "; %zu record%s removed already: run it again for the rest", gone,
@@ -360,15 +374,17 @@ int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cu
   if (!status && !*lines && checked->foreign.length && wrong) *wrong = text_get(&checked->foreign);
   if (status || !*lines) return status;
   if (wrong) *wrong = lines;
-  return error_set(error, CUGEN_ERROR_CACHE,
-                   "%s: the cache is not as it should be:\n%.3000sWhat is wrong with a record costs that record "
-                   "alone: it is not used, 'cugen cache export' "
-                   "leaves it out, and 'cugen cache rm' removes it with its kernel. Else move the cache away, or "
-                   "name another with cugen_options.cache",
-                   lib->cache_name, lines);
+  return error_set(
+      error, CUGEN_ERROR_CACHE,
+      "%s: the cache is not as it should be:\n%.3000sWhat is wrong with a record costs that record "
+      "alone: it is not used, 'cugen cache export' "
+      "leaves it out, and 'cugen cache rm' removes it with its kernel. Else move the cache away, "
+      "or "
+      "name another with cugen_options.cache",
+      lib->cache_name, lines);
 }
 
-/* ---- Wisdom ---------------------------------------------------------------------------------- */
+/* ---- Wisdom --------------------------------------------------------------------------------- */
 
 struct exporting {
   cugen_export_callback progress;
@@ -378,10 +394,14 @@ struct exporting {
 
 static int take_piece(void *context, const struct wisdom_piece *piece, cugen_error *err) {
   const struct exporting *exporting = context;
-  const cugen_export_progress state = {piece->written, piece->records, piece->text, piece->length, piece->left_out};
-  int status = exporting->file ? file_add(exporting->file, piece->text, piece->length, err) : CUGEN_OK;
-  if (status || !exporting->progress || !exporting->progress(&state, exporting->context)) return status;
-  return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; what was written is not whole");
+  const cugen_export_progress state = {piece->written, piece->records, piece->text, piece->length,
+                                       piece->left_out};
+  int status =
+      exporting->file ? file_add(exporting->file, piece->text, piece->length, err) : CUGEN_OK;
+  if (status || !exporting->progress || !exporting->progress(&state, exporting->context))
+    return status;
+  return error_set(err, CUGEN_ERROR_INTERRUPTED,
+                   "stopped on request; what was written is not whole");
 }
 
 static int export_to_file(struct cache *cache, const struct cache_filter *filter, const char *path,
@@ -397,8 +417,9 @@ static int export_to_file(struct cache *cache, const struct cache_filter *filter
   return file_end(&file, status, err);
 }
 
-int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
-                     void *context, size_t *records, cugen_error *error) {
+int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path,
+                     cugen_export_callback progress, void *context, size_t *records,
+                     cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
   struct exporting exporting = {progress, context, NULL};

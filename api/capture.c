@@ -39,9 +39,10 @@ void capture_close(struct capture *capture) {
 /* Prints a line, which the caller frees; NULL: out of memory, or a text is not UTF-8. */
 static char *capture_print_line(const struct capture_line *line) {
   json_t *object =
-      json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I}", "cugen_capture", 1, "kernel", line->kernel,
-                "problem", line->problem, "device", line->device, "plan", line->plan, "variant", line->variant,
-                "seconds", line->seconds, "opens", (json_int_t)line->opens, "launches", (json_int_t)line->launches);
+      json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I}", "cugen_capture", 1, "kernel",
+                line->kernel, "problem", line->problem, "device", line->device, "plan", line->plan,
+                "variant", line->variant, "seconds", line->seconds, "opens",
+                (json_int_t)line->opens, "launches", (json_int_t)line->launches);
   char *text = object ? json_dumps(object, JSON_ENSURE_ASCII) : NULL;
   struct text whole = {0};
   json_decref(object);
@@ -61,7 +62,8 @@ static int capture_write_line(int file, const char *text) {
 }
 
 static int capture_append(const char *path, const char *text) {
-  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
+  const int file =
+      open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
   if (file < 0) return errno;
   const int wrong = capture_write_line(file, text);
   close(file);

@@ -32,7 +32,7 @@ static void clear_check(void *data) {
   free(check->waivers);
 }
 
-/* ---- Results for the caller ---- */
+/* ---- Results for the caller ----------------------------------------------------------------- */
 
 static cugen_check_finding publish_finding(const struct check_finding *f) {
   cugen_check_finding out = {.kind = f->kind,
@@ -85,7 +85,8 @@ static size_t publish_lines(const struct reached *r, cugen_check_line *out) {
   return count;
 }
 
-static void publish_waivers(const struct config *config, const struct check_result *r, cugen_check_waiver *out) {
+static void publish_waivers(const struct config *config, const struct check_result *r,
+                            cugen_check_waiver *out) {
   for (size_t i = 0; i < config->waiver_count; i++) {
     const struct config_waiver *w = &config->waivers[i];
     out[i] = (cugen_check_waiver){w->line.path, w->line.number, w->kind, w->at, w->reason, 0};
@@ -93,7 +94,8 @@ static void publish_waivers(const struct config *config, const struct check_resu
   }
 }
 
-static int check_publish(struct checked *check, const cugen_kernel *k, cugen_check *out, cugen_error *err) {
+static int check_publish(struct checked *check, const cugen_kernel *k, cugen_check *out,
+                         cugen_error *err) {
   const struct check_result *r = &check->result;
   check->findings = calloc(r->finding_count + 1, sizeof *check->findings);
   check->traffic = calloc(r->traffic_count + 1, sizeof *check->traffic);
@@ -102,16 +104,19 @@ static int check_publish(struct checked *check, const cugen_kernel *k, cugen_che
   check->kept = calloc(r->kept_count + 1, sizeof *check->kept);
   check->unreached = calloc(r->reached.count + 1, sizeof *check->unreached);
   check->waivers = calloc(k->lookup.config->waiver_count + 1, sizeof *check->waivers);
-  if (!check->waivers || !check->unreached || !check->kept || !check->findings || !check->traffic || !check->skips ||
-      !check->ran)
+  if (!check->waivers || !check->unreached || !check->kept || !check->findings || !check->traffic ||
+      !check->skips || !check->ran)
     return error_memory(err);
-  for (size_t i = 0; i < r->finding_count; i++) check->findings[i] = publish_finding(&r->findings[i]);
+  for (size_t i = 0; i < r->finding_count; i++)
+    check->findings[i] = publish_finding(&r->findings[i]);
   for (size_t i = 0; i < r->traffic_count; i++) check->traffic[i] = publish_traffic(&r->traffic[i]);
   for (size_t i = 0; i < r->skip_count; i++)
-    check->skips[i] =
-        (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].refused, r->skips[i].variants.count};
-  for (size_t i = 0; i < r->runs; i++) check->ran[i] = (cugen_check_ran){r->ran[i].variant, r->ran[i].problem};
-  for (size_t i = 0; i < r->kept_count; i++) check->kept[i] = (cugen_check_kept){r->kept[i].setting, r->kept[i].why};
+    check->skips[i] = (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].refused,
+                                         r->skips[i].variants.count};
+  for (size_t i = 0; i < r->runs; i++)
+    check->ran[i] = (cugen_check_ran){r->ran[i].variant, r->ran[i].problem};
+  for (size_t i = 0; i < r->kept_count; i++)
+    check->kept[i] = (cugen_check_kept){r->kept[i].setting, r->kept[i].why};
   publish_waivers(k->lookup.config, r, check->waivers);
   const size_t unreached = publish_lines(&r->reached, check->unreached);
   *out = (cugen_check){.findings = check->findings,
@@ -146,7 +151,7 @@ static int check_publish(struct checked *check, const cugen_kernel *k, cugen_che
   return CUGEN_OK;
 }
 
-/* ---- Running the check ---- */
+/* ---- Running the check ---------------------------------------------------------------------- */
 
 static int check_on_progress(const struct check_progress *progress, void *context) {
   const cugen_check_options *options = context;
@@ -180,7 +185,8 @@ static int check_make_target(cugen_kernel *k, struct tune_target *out, cugen_err
   return CUGEN_OK;
 }
 
-static int check_check(cugen_kernel *k, const cugen_check_options *options, struct check_result *out, cugen_error *err) {
+static int check_check(cugen_kernel *k, const cugen_check_options *options,
+                       struct check_result *out, cugen_error *err) {
   static const double timeout = 60;
   struct tune_target target;
   struct problem whole = {0};
@@ -191,7 +197,8 @@ static int check_check(cugen_kernel *k, const cugen_check_options *options, stru
                                        .no_traffic = options->no_traffic != 0,
                                        .sample = options->sample,
                                        .seed = options->seed ? options->seed : 1,
-                                       .threads = options->threads > 0 ? options->threads : cpu_count(),
+                                       .threads =
+                                           options->threads > 0 ? options->threads : cpu_count(),
                                        .timeout = options->timeout > 0 ? options->timeout : timeout,
                                        .settings = (const char *const *)k->settings,
                                        .setting_count = k->setting_count,
@@ -200,7 +207,8 @@ static int check_check(cugen_kernel *k, const cugen_check_options *options, stru
                                        .context = (void *)(uintptr_t)options};
   int status = check_make_target(k, &target, err);
   if (!status)
-    status = problem_set(k->opened.config, (const char *const *)k->settings, k->setting_count, false, &whole, err);
+    status = problem_set(k->opened.config, (const char *const *)k->settings, k->setting_count,
+                         false, &whole, err);
   if (!status) status = check_run(&target, &wanted, out, err);
   text_restart(&k->printed);
   if (out->printed) text_add(&k->printed, out->printed);
@@ -211,44 +219,53 @@ static int check_check(cugen_kernel *k, const cugen_check_options *options, stru
 /* Explains a check without runs. refusal: the status of a variant that was refused, which is then
    the reason. */
 static int check_explain_nothing(const cugen_check *out, int refusal, cugen_error *err) {
-  if (!out->skip_count) return error_set(err, CUGEN_ERROR_EMPTY, "nothing was checked: no variant was chosen");
+  if (!out->skip_count)
+    return error_set(err, CUGEN_ERROR_EMPTY, "nothing was checked: no variant was chosen");
   size_t first = 0;
   for (size_t i = out->skip_count; refusal && i-- > 0;)
     if (out->skips[i].refused) first = i;
   const cugen_check_skip *skip = &out->skips[first];
-  return error_set(err, refusal ? refusal : CUGEN_ERROR_EMPTY, "nothing was checked: %s: %.*s", skip->what,
-                   (int)strcspn(skip->why, "\n"), skip->why);
+  return error_set(err, refusal ? refusal : CUGEN_ERROR_EMPTY, "nothing was checked: %s: %.*s",
+                   skip->what, (int)strcspn(skip->why, "\n"), skip->why);
 }
 
 /* Returns the status for the findings, or for the variants that could not be checked. */
-static int check_conclude(const cugen_check *out, const struct check_result *result, cugen_error *err) {
+static int check_conclude(const cugen_check *out, const struct check_result *result,
+                          cugen_error *err) {
   const size_t refused = result->refused.count, faulty = result->faulty.count;
   const size_t findings = out->finding_count - out->note_count;
   if (findings)
-    return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", findings, findings == 1 ? "" : "s",
-                     out->variants, out->variants == 1 ? "" : "s");
+    return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", findings,
+                     findings == 1 ? "" : "s", out->variants, out->variants == 1 ? "" : "s");
   if (!out->runs && faulty) return error_copy(err, &result->fault);
   if (!out->runs) return check_explain_nothing(out, result->refusal, err);
   if (faulty)
-    return error_set(err, result->fault.status, "nothing found, but %zu variant%s could not be checked", faulty,
+    return error_set(err, result->fault.status,
+                     "nothing found, but %zu variant%s could not be checked", faulty,
                      faulty == 1 ? "" : "s");
   if (!refused) return CUGEN_OK;
-  return error_set(err, result->refusal, "nothing found, but %zu variant%s could not be checked", refused,
-                   refused == 1 ? "" : "s");
+  return error_set(err, result->refusal, "nothing found, but %zu variant%s could not be checked",
+                   refused, refused == 1 ? "" : "s");
 }
 
-int api_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_check *out, cugen_error *err) {
+int api_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_check *out,
+                     cugen_error *err) {
   static const cugen_check_options defaults = CUGEN_CHECK_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (API_NEEDS(err, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_check){0};
-  if (API_SIZE(err, cugen_check_options, CUGEN_CHECK_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
-  if ((options->variant != NULL) + (options->all != 0) + (options->branches != 0) + (options->sample != 0) > 1)
-    return error_set(err, CUGEN_ERROR_USAGE, "one of variant, all, branches and sample is expected, not several");
+  if (API_SIZE(err, cugen_check_options, CUGEN_CHECK_OPTIONS_INIT, options))
+    return CUGEN_ERROR_USAGE;
+  if ((options->variant != NULL) + (options->all != 0) + (options->branches != 0) +
+          (options->sample != 0) >
+      1)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "one of variant, all, branches and sample is expected, not several");
   struct checked *checked = kept_renew(&k->check, sizeof *checked, clear_check, err);
   if (!checked) return CUGEN_ERROR_MEMORY;
   const bool on_check = k->on_check;
-  int status = api_restore_problem(k, on_check, check_check(k, options, &checked->result, err), err);
+  int status =
+      api_restore_problem(k, on_check, check_check(k, options, &checked->result, err), err);
   cugen_error ignored; /* the findings so far are reported, however the check ended */
   if (check_publish(checked, k, out, &ignored)) return error_memory(err);
   return status ? status : check_conclude(out, &checked->result, err);

@@ -34,13 +34,14 @@ static int collect_defaults(const cugen *lib, struct defaults *out, cugen_error 
   command_add_default(out, "compiler", lib->compiler);
   command_add_default(out, "objective", lib->objective);
   command_add_default(out, "prefer", lib->prefer);
-  if (lib->measure != MEASURE_WAYS) command_add_default(out, "measure", measure_way_names[lib->measure]);
+  if (lib->measure != MEASURE_WAYS)
+    command_add_default(out, "measure", measure_way_names[lib->measure]);
   return out->words.failed ? error_memory(err) : CUGEN_OK;
 }
 
 /* Makes the command line: WORKER worker command VERSION DEFAULT... -- WORD... */
-static const char **make_words(const cugen *lib, const struct defaults *defaults, const char *const *words,
-                               size_t count) {
+static const char **make_words(const cugen *lib, const struct defaults *defaults,
+                               const char *const *words, size_t count) {
   const char **argv = calloc(defaults->count + count + 6, sizeof *argv);
   const char *at = text_get(&defaults->words);
   size_t n = 0;
@@ -57,8 +58,8 @@ static bool command_is_stopped(void *context) {
   return lib->stop && lib->stop(lib->stop_context);
 }
 
-static int api_command_run(cugen *lib, const char *const *words, size_t count, struct text *answer, int *exit_code,
-               cugen_error *err) {
+static int api_command_run(cugen *lib, const char *const *words, size_t count, struct text *answer,
+                           int *exit_code, cugen_error *err) {
   struct defaults defaults = {0};
   const struct process_limits limits = {.stop = {command_is_stopped, lib}};
   int status = collect_defaults(lib, &defaults, err);
@@ -75,20 +76,22 @@ static int take_error(const json_t *answer, cugen_error *err) {
   const char *file = json_string_value(json_object_get(answer, "file"));
   const int status = (int)json_integer_value(json_object_get(answer, "status"));
   if (!status) return CUGEN_OK;
-  error_set_cause(err, status, (cugen_cause)json_integer_value(json_object_get(answer, "cause")), "%s",
-                  json_string_value(json_object_get(answer, "message")));
+  error_set_cause(err, status, (cugen_cause)json_integer_value(json_object_get(answer, "cause")),
+                  "%s", json_string_value(json_object_get(answer, "message")));
   error_place(err, file ? file : "", (int)json_integer_value(json_object_get(answer, "line")));
   return status;
 }
 
-static int command_take_answer(cugen *lib, const struct text *text, int exit_code, const char **json, cugen_error *err) {
+static int command_take_answer(cugen *lib, const struct text *text, int exit_code,
+                               const char **json, cugen_error *err) {
   json_t *answer = json_loadb(text_get(text), text->length, 0, NULL);
   json_t *result = json_object_get(answer, "json");
   char *copy = json_is_object(result) ? json_dumps(result, JSON_REAL_PRECISION(17)) : NULL;
   int status = CUGEN_OK;
   if (!answer)
     status = error_set(err, CUGEN_ERROR_MISSING,
-                       "%s does not run commands of cugen " CUGEN_VERSION " (exit code %d): the worker must be the "
+                       "%s does not run commands of cugen " CUGEN_VERSION
+                       " (exit code %d): the worker must be the "
                        "cugen-worker of this build; see cugen_options.worker and $CUGEN_WORKER",
                        lib->worker, exit_code);
   text_restart(&lib->json);
@@ -101,13 +104,15 @@ static int command_take_answer(cugen *lib, const struct text *text, int exit_cod
   return status;
 }
 
-int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json, cugen_error *error) {
+int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json,
+                  cugen_error *error) {
   struct text answer = {0};
   int exit_code = 0;
   if (json) *json = NULL;
   if (API_NEEDS(error, "lib, words, json", lib, words, json)) return CUGEN_ERROR_USAGE;
   for (size_t i = 0; i < count; i++)
-    if (!words[i]) return error_set(error, CUGEN_ERROR_USAGE, "cugen_command: words[%zu] is NULL", i);
+    if (!words[i])
+      return error_set(error, CUGEN_ERROR_USAGE, "cugen_command: words[%zu] is NULL", i);
   if (!lib->worker)
     return error_set(error, CUGEN_ERROR_MISSING,
                      "the worker program, which runs commands, was not found; looked at %s",

@@ -17,10 +17,11 @@ bool api_devices_are_alike(const struct found_device *a, const struct found_devi
          strcmp(a->description.arch, b->description.arch) == 0;
 }
 
-/* ---- "all" ---- */
+/* ---- "all" ---------------------------------------------------------------------------------- */
 
 static int no_gpu(const cugen_error *why, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_DEVICE, "device 'all' means all CUDA GPUs of this machine, and there is none: %s",
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "device 'all' means all CUDA GPUs of this machine, and there is none: %s",
                    why->message);
 }
 
@@ -40,7 +41,7 @@ static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
   return status;
 }
 
-/* ---- Names ---- */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 /* Refuses a GPU that is listed twice. The processor may be listed twice, because it has several
    cores. */
@@ -50,10 +51,12 @@ static int check_new(const struct device_list *list, cugen_error *err) {
     const struct found_device *one = &list->all[i];
     if (one->ops != last->ops)
       return error_set(err, CUGEN_ERROR_USAGE,
-                       "the cpu device and GPUs are in one list of devices: they share no records, so tune on each "
+                       "the cpu device and GPUs are in one list of devices: they share no records, "
+                       "so tune on each "
                        "with a command of its own");
     if (last->description.facts.is_gpu && strcmp(one->description.id, last->description.id) == 0)
-      return error_set(err, CUGEN_ERROR_USAGE, "%s is in the list of devices twice", last->description.id);
+      return error_set(err, CUGEN_ERROR_USAGE, "%s is in the list of devices twice",
+                       last->description.id);
   }
   return CUGEN_OK;
 }
@@ -61,21 +64,24 @@ static int check_new(const struct device_list *list, cugen_error *err) {
 static int find_one(cugen *lib, const char *name, struct device_list *out, cugen_error *err) {
   struct text ignored = {0};
   if (!*name)
-    return error_set(err, CUGEN_ERROR_USAGE, "a name is missing in the list of devices: write \"cuda:0,cuda:2\"");
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "a name is missing in the list of devices: write \"cuda:0,cuda:2\"");
   if (strcmp(name, DEVICE_NAME_ALL) == 0)
-    return error_set(err, CUGEN_ERROR_USAGE, "'all' stands alone: it means all GPUs of this machine");
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "'all' stands alone: it means all GPUs of this machine");
   struct found_device *one = &out->all[out->count++];
   int status = api_find_device(lib, name, one, &ignored, err);
   text_free(&ignored);
   if (!status && (one->described || one->predicted))
-    status = error_set(
-        err, CUGEN_ERROR_USAGE,
-        "'%s' is described and not here: a list takes devices of this machine alone; predict for one GPU at a time",
-        name);
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "'%s' is described and not here: a list takes devices of this machine "
+                       "alone; predict for one GPU at a time",
+                       name);
   return status ? status : check_new(out, err);
 }
 
-static int device_list_list_names(cugen *lib, char *names, struct device_list *out, cugen_error *err) {
+static int device_list_list_names(cugen *lib, char *names, struct device_list *out,
+                                  cugen_error *err) {
   size_t most = 1;
   for (const char *at = names; *at; at++) most += *at == ',';
   out->all = calloc(most, sizeof *out->all);
@@ -98,7 +104,7 @@ int api_list_devices(cugen *lib, const char *text, struct device_list *out, cuge
   return status;
 }
 
-/* ---- Groups ---- */
+/* ---- Groups --------------------------------------------------------------------------------- */
 
 /* Returns whether device i is the first of its model in the list. */
 static bool begins_group(const struct device_list *list, size_t i) {
@@ -115,7 +121,8 @@ static size_t device_list_find_group(const struct device_list *list, size_t grou
   return i;
 }
 
-int api_device_group(cugen *lib, const char *text, size_t index, const char **out, cugen_error *error) {
+int api_device_group(cugen *lib, const char *text, size_t index, const char **out,
+                     cugen_error *error) {
   struct device_list list;
   if (API_NEEDS(error, "lib, list, out", lib, text, out)) return CUGEN_ERROR_USAGE;
   *out = NULL;

@@ -19,7 +19,8 @@ bool api_prefer_present(cugen *lib, struct device_description *description) {
 
 /* Describes a processor. The records of another machine's processor are kept under its own text,
    but the limits that a config sees are the same for all processors. */
-static int describe_cpu(const cugen *lib, const char *text, struct found_device *out, cugen_error *err) {
+static int describe_cpu(const cugen *lib, const char *text, struct found_device *out,
+                        cugen_error *err) {
   struct device_description *device = &out->description;
   size_t length = strlen(text);
   if (length >= sizeof device->fingerprint)
@@ -37,7 +38,8 @@ static int describe_cpu(const cugen *lib, const char *text, struct found_device 
   return CUGEN_OK;
 }
 
-static int describe_predicted(cugen *lib, const char *text, struct found_device *out, bool *known, cugen_error *err) {
+static int describe_predicted(cugen *lib, const char *text, struct found_device *out, bool *known,
+                              cugen_error *err) {
   *known = api_described(lib, text, &out->description) && out->description.fingerprint[0];
   out->ops = &cuda_device_ops;
   out->described = out->predicted = true;
@@ -45,7 +47,8 @@ static int describe_predicted(cugen *lib, const char *text, struct found_device 
 }
 
 /* Finds a described device; *known: the text describes one. */
-static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known, cugen_error *err) {
+static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known,
+                          cugen_error *err) {
   const cugen_device_name named = device_parse(text);
   const bool is_model = named.kind == CUGEN_DEVICE_MODEL;
   if (named.predicted) return describe_predicted(lib, named.name, out, known, err);
@@ -53,7 +56,8 @@ static int find_described(cugen *lib, const char *text, struct found_device *out
   if (*known) return describe_cpu(lib, text, out, err);
   *known = is_model;
   int status = is_model ? api_model(lib, named.name, &out->description, err) : CUGEN_OK;
-  if (!*known) *known = api_described(lib, text, &out->description) && out->description.fingerprint[0];
+  if (!*known)
+    *known = api_described(lib, text, &out->description) && out->description.fingerprint[0];
   if (status || !*known) return status;
   out->ops = &cuda_device_ops;
   out->described = is_model || !api_prefer_present(lib, &out->description);
@@ -65,11 +69,14 @@ static int suggest_model(cugen *lib, const char *name, int status, cugen_error *
   struct device_description description;
   cugen_error none;
   if (api_model(lib, name, &description, &none) != CUGEN_OK) return status;
-  return error_set(err, status, "no device '%s'; did you mean model:%s, which predicts for the GPU of that name?",
-                   name, name);
+  return error_set(
+      err, status,
+      "no device '%s'; did you mean model:%s, which predicts for the GPU of that name?", name,
+      name);
 }
 
-static int devices_find_named(cugen *lib, const char *name, struct found_device *out, cugen_error *err) {
+static int devices_find_named(cugen *lib, const char *name, struct found_device *out,
+                              cugen_error *err) {
   bool described;
   int ordinal = 0, status = find_described(lib, name, out, &described, err);
   if (described || status) return status;
@@ -81,7 +88,8 @@ static int devices_find_named(cugen *lib, const char *name, struct found_device 
 
 /* Finds the default GPU. If a job runs several tasks on this machine, they use the visible GPUs in
    turn. */
-static int find_default(cugen *lib, struct found_device *out, struct text *fallback, cugen_error *err) {
+static int find_default(cugen *lib, struct found_device *out, struct text *fallback,
+                        cugen_error *err) {
   cugen_error why = {0};
   const int count = api_count_devices(lib, &cuda_device_ops, &why);
   out->ops = &cuda_device_ops;
@@ -89,10 +97,12 @@ static int find_default(cugen *lib, struct found_device *out, struct text *fallb
     out->ops = &cpu_device_ops;
     text_add(fallback, why.message);
   }
-  return api_describe_device(lib, out->ops, count < 1 ? 0 : lib->local_rank % count, &out->description, err);
+  return api_describe_device(lib, out->ops, count < 1 ? 0 : lib->local_rank % count,
+                             &out->description, err);
 }
 
-int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback, cugen_error *err) {
+int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback,
+                    cugen_error *err) {
   *out = (struct found_device){0};
   return name ? devices_find_named(lib, name, out, err) : find_default(lib, out, fallback, err);
 }

@@ -8,7 +8,7 @@
 #include "runtime/model/occupancy.h"
 #include "runtime/model/roofline.h"
 
-/* ---- Ceilings ---- */
+/* ---- Ceilings ------------------------------------------------------------------------------- */
 
 static const char copy_config[] = "peak_copy", fma_config[] = "peak_fma";
 
@@ -25,15 +25,18 @@ static const struct dtype *compute_dtype(cugen_kernel *k) {
 }
 
 /* Adds the rates that were measured on the kernel's device, for multiply-adds of that type. */
-static int explain_add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilings *out, cugen_error *err) {
+static int explain_add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilings *out,
+                                cugen_error *err) {
   struct cache *cache;
   struct cache_rate copy, fma = {0};
   struct text word = {0};
   text_addf(&word, "dtype=%s ", dtype->name);
   int status = word.failed ? error_memory(err) : api_cache_to_read(k->lookup.lib, &cache, err);
-  if (!status) status = cache_greatest_rate(cache, k->lookup.device.fingerprint, copy_config, "", &copy, err);
   if (!status)
-    status = cache_greatest_rate(cache, k->lookup.device.fingerprint, fma_config, text_get(&word), &fma, err);
+    status = cache_greatest_rate(cache, k->lookup.device.fingerprint, copy_config, "", &copy, err);
+  if (!status)
+    status = cache_greatest_rate(cache, k->lookup.device.fingerprint, fma_config, text_get(&word),
+                                 &fma, err);
   text_free(&word);
   if (status) return status;
   out->bandwidth = copy.bytes, out->bandwidth_at = copy.measured_at;
@@ -45,13 +48,16 @@ int api_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error
   const char *products = NULL;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_products(k, &products, error);
-  const struct dtype *named = products ? dtype_find(products) : NULL, *dtype = named ? named : compute_dtype(k);
+  const struct dtype *named = products ? dtype_find(products) : NULL,
+                     *dtype = named ? named : compute_dtype(k);
   const struct ceilings peak = roofline_peak(&k->lookup.device, dtype);
   *out = (cugen_ceilings){.dtype = products ? products : dtype->name,
                           .flops_peak = peak.flops_peak,
-                          .tensor_flops_peak = products ? roofline_tensor_flops(&k->lookup.device, products) : 0,
+                          .tensor_flops_peak =
+                              products ? roofline_tensor_flops(&k->lookup.device, products) : 0,
                           .bandwidth_peak = peak.bandwidth_peak};
-  return status || !k->lookup.device.facts.is_gpu ? status : explain_add_measured(k, dtype, out, error);
+  return status || !k->lookup.device.facts.is_gpu ? status
+                                                  : explain_add_measured(k, dtype, out, error);
 }
 
 double api_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
@@ -77,9 +83,10 @@ double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds,
   return fraction;
 }
 
-/* ---- Occupancy ---- */
+/* ---- Occupancy ------------------------------------------------------------------------------ */
 
-static int find_facts(cugen *lib, const char *name, struct device_description *out, cugen_error *err) {
+static int find_facts(cugen *lib, const char *name, struct device_description *out,
+                      cugen_error *err) {
   struct found_device found;
   struct text fallback = {0};
   int status = api_find_device(lib, name, &found, &fallback, err);
@@ -87,17 +94,19 @@ static int find_facts(cugen *lib, const char *name, struct device_description *o
   if (status) return status;
   *out = found.description;
   if (out->facts.is_gpu) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "the cpu device has no occupancy: blocks run there one after the other; model:A100 is one that has");
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "the cpu device has no occupancy: blocks run there one after the other; "
+                   "model:A100 is one that has");
 }
 
-static int check_resources(const cugen_resources *r, const struct device_facts *facts, cugen_error *err) {
+static int check_resources(const cugen_resources *r, const struct device_facts *facts,
+                           cugen_error *err) {
   if (r->threads < 1 || r->threads > facts->max_threads_per_block)
-    return error_set(err, CUGEN_ERROR_USAGE, "a block has 1 to %d threads, not %d", (int)facts->max_threads_per_block,
-                     r->threads);
+    return error_set(err, CUGEN_ERROR_USAGE, "a block has 1 to %d threads, not %d",
+                     (int)facts->max_threads_per_block, r->threads);
   if (r->registers < 1 || r->registers > 255)
-    return error_set(err, CUGEN_ERROR_USAGE, "a thread has 1 to 255 registers, not %d", r->registers);
+    return error_set(err, CUGEN_ERROR_USAGE, "a thread has 1 to 255 registers, not %d",
+                     r->registers);
   if (r->shared_bytes < 0)
     return error_set(err, CUGEN_ERROR_USAGE, "a block has no %lld bytes of shared memory",
                      (long long)r->shared_bytes);
@@ -112,7 +121,7 @@ static void explain_copy_string(char *to, size_t size, const char *from) {
   to[length] = '\0';
 }
 
-/* ---- Shared memory that grows with the block size ---- */
+/* ---- Shared memory that grows with the block size ------------------------------------------- */
 
 struct shared {
   int64_t fixed;
@@ -138,7 +147,8 @@ static int shared_open(const cugen_resources *r, struct shared *out, cugen_error
   if (!r->dynamic_shared) return CUGEN_OK;
   int status = expr_parse(r->dynamic_shared, &scope, &out->more, &why);
   if (!status || status == CUGEN_ERROR_MEMORY) return status ? error_copy(err, &why) : CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": %s", r->dynamic_shared, why.message);
+  return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": %s", r->dynamic_shared,
+                   why.message);
 }
 
 static int explain_shared_of(void *context, int threads, int64_t *bytes, cugen_error *err) {
@@ -147,33 +157,40 @@ static int explain_shared_of(void *context, int threads, int64_t *bytes, cugen_e
   cugen_error why;
   *bytes = 0;
   if (shared->more && expr_eval_int(shared->more, &block, bytes, &why))
-    return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": %s", expr_text(shared->more), why.message);
+    return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": %s", expr_text(shared->more),
+                     why.message);
   if (*bytes < 0 || *bytes > INT_MAX)
-    return error_set(err, CUGEN_ERROR_USAGE, "shared memory \"%s\": a block of %d threads has no %lld bytes",
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "shared memory \"%s\": a block of %d threads has no %lld bytes",
                      expr_text(shared->more), threads, (long long)*bytes);
   *bytes += shared->fixed;
   return CUGEN_OK;
 }
 
-static int fill_best(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
-                     struct shared *shared, cugen_occupancy *out, cugen_error *err) {
+static int fill_best(const struct device_facts *facts, const struct kernel_resources *resources,
+                     int carveout, struct shared *shared, cugen_occupancy *out, cugen_error *err) {
   struct occupancy best = {0};
-  int status = occupancy_best_block(facts, resources, carveout, explain_shared_of, shared, &out->best_threads, err);
+  int status = occupancy_best_block(facts, resources, carveout, explain_shared_of, shared,
+                                    &out->best_threads, err);
   if (status || !out->best_threads) return status;
   status = explain_shared_of(shared, out->best_threads, &out->best_shared_bytes, err);
   if (!status)
-    status = occupancy_get(facts, resources, out->best_threads, out->best_shared_bytes, carveout, &best, err);
+    status = occupancy_get(facts, resources, out->best_threads, out->best_shared_bytes, carveout,
+                           &best, err);
   out->best_fraction = best.fraction;
   return status;
 }
 
-static int fill_occupancy(const struct device_facts *facts, const cugen_resources *resources, struct shared *shared,
-                          cugen_occupancy *out, cugen_error *err) {
+static int fill_occupancy(const struct device_facts *facts, const cugen_resources *resources,
+                          struct shared *shared, cugen_occupancy *out, cugen_error *err) {
   const struct kernel_resources used = {.registers = resources->registers};
-  const int warp = (int)facts->warp_size, carveout = resources->has_carveout ? resources->carveout : -1;
+  const int warp = (int)facts->warp_size,
+            carveout = resources->has_carveout ? resources->carveout : -1;
   struct occupancy occupancy;
   int status = explain_shared_of(shared, resources->threads, &out->shared_bytes, err);
-  if (!status) status = occupancy_get(facts, &used, resources->threads, out->shared_bytes, carveout, &occupancy, err);
+  if (!status)
+    status = occupancy_get(facts, &used, resources->threads, out->shared_bytes, carveout,
+                           &occupancy, err);
   if (!status) status = fill_best(facts, &used, carveout, shared, out, err);
   if (status) return status;
   out->blocks = occupancy.blocks;
@@ -185,8 +202,8 @@ static int fill_occupancy(const struct device_facts *facts, const cugen_resource
   return CUGEN_OK;
 }
 
-int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
-                         cugen_error *error) {
+int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources,
+                         cugen_occupancy *out, cugen_error *error) {
   struct device_description description;
   struct shared shared;
   if (API_NEEDS(error, "lib, resources, out", lib, resources, out)) return CUGEN_ERROR_USAGE;

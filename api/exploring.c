@@ -54,7 +54,7 @@ struct exploration {
   struct text key_device, key_config, key_problem, key_options, key_origin, key_settings;
 };
 
-/* ---- Results of earlier exploration ---- */
+/* ---- Results of earlier exploration --------------------------------------------------------- */
 
 static void exploring_add_options(const struct lookup *l, struct text *out) {
   size_t length;
@@ -68,7 +68,8 @@ struct tuned_later {
   bool found;
 };
 
-static int is_tuned_later(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+static int is_tuned_later(void *context, struct cache_record *record, bool *stop,
+                          cugen_error *err) {
   struct tuned_later *later = context;
   (void)err;
   *stop = later->found = record->measured_at > later->than;
@@ -77,7 +78,8 @@ static int is_tuned_later(void *context, struct cache_record *record, bool *stop
 
 /* Sets *out to whether this problem was measured after `best` was stored; a new record may be
    better than what the plan used. */
-static int find_tuned_later(struct lookup *l, const struct best_record *best, bool *out, cugen_error *err) {
+static int find_tuned_later(struct lookup *l, const struct best_record *best, bool *out,
+                            cugen_error *err) {
   struct tuned_later later = {.than = best->record.measured_at};
   const struct cache_key key = lookup_measured_key(l);
   struct cache *cache;
@@ -87,8 +89,8 @@ static int find_tuned_later(struct lookup *l, const struct best_record *best, bo
   return status;
 }
 
-int exploration_recall(struct lookup *l, const cugen_outputs *outputs, struct selection *selection, bool *settled,
-                       cugen_error *err) {
+int exploration_recall(struct lookup *l, const cugen_outputs *outputs, struct selection *selection,
+                       bool *settled, cugen_error *err) {
   struct text options = {0};
   struct best_record best = {0};
   *settled = false;
@@ -96,7 +98,8 @@ int exploration_recall(struct lookup *l, const cugen_outputs *outputs, struct se
   exploring_add_options(l, &options);
   struct cache_key key = lookup_measured_key(l);
   key.options = text_get(&options);
-  int status = options.failed ? error_memory(err) : api_best_giving(l, &key, NULL, outputs, &best, err);
+  int status =
+      options.failed ? error_memory(err) : api_best_giving(l, &key, NULL, outputs, &best, err);
   text_free(&options);
   bool later = false;
   if (!status && best.found) status = find_tuned_later(l, &best, &later, err);
@@ -111,7 +114,7 @@ int exploration_recall(struct lookup *l, const cugen_outputs *outputs, struct se
   return CUGEN_OK;
 }
 
-/* ---- Alternatives ---------------------------------------------------------------------------- */
+/* ---- Alternatives --------------------------------------------------------------------------- */
 
 struct gathering {
   const struct exploration_plan *plan;
@@ -120,12 +123,13 @@ struct gathering {
   size_t count;
 };
 
-static int exploring_gather(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+static int exploring_gather(void *context, struct cache_record *record, bool *stop,
+                            cugen_error *err) {
   struct gathering *g = context;
   const struct cache_record *own = g->plan->record;
   (void)err;
-  *stop = g->count == GATHERED ||
-          cache_record_cost(record, g->objective) > most_times * cache_record_cost(own, g->objective);
+  *stop = g->count == GATHERED || cache_record_cost(record, g->objective) >
+                                      most_times * cache_record_cost(own, g->objective);
   if (*stop || strcmp(record->variant, own->variant) == 0) return CUGEN_OK;
   if (g->plan->outputs && !cache_record_gave(record, g->plan->outputs)) return CUGEN_OK;
   g->records[g->count++] = *record;
@@ -136,24 +140,28 @@ static int exploring_gather(void *context, struct cache_record *record, bool *st
 /* Returns whether a call can pass the argument to an alternative, too: it has no memory of its own
    and copies nothing at bind. */
 static bool exploring_is_plain(const struct kernel_argument *a) {
-  const bool scratch = a->kind == CUGEN_ARGUMENT_SCRATCH && !a->unused && kernel_argument_bytes(a) > 0;
-  return !scratch && a->kind != CUGEN_ARGUMENT_CONSTANT && !kernel_argument_symbol(a) && !kernel_argument_textured(a);
+  const bool scratch =
+      a->kind == CUGEN_ARGUMENT_SCRATCH && !a->unused && kernel_argument_bytes(a) > 0;
+  return !scratch && a->kind != CUGEN_ARGUMENT_CONSTANT && !kernel_argument_symbol(a) &&
+         !kernel_argument_textured(a);
 }
 
 static bool takes_its_place(const struct kernel_spec *spec, const struct kernel_spec *own) {
-  if (strcmp(spec->buffers_hash.hex, own->buffers_hash.hex) != 0 || spec->argument_count != own->argument_count ||
-      spec->flops != own->flops || spec->bytes != own->bytes)
+  if (strcmp(spec->buffers_hash.hex, own->buffers_hash.hex) != 0 ||
+      spec->argument_count != own->argument_count || spec->flops != own->flops ||
+      spec->bytes != own->bytes)
     return false;
   size_t i = 0;
   while (i < spec->argument_count && exploring_is_plain(&spec->arguments[i])) i++;
   return i == spec->argument_count;
 }
 
-static int exploring_load_image(const struct lookup *l, struct alternative *a, bool *found, cugen_error *err) {
+static int exploring_load_image(const struct lookup *l, struct alternative *a, bool *found,
+                                cugen_error *err) {
   struct text key = {0};
   struct cache *cache;
-  int status = cache_image_key(&a->spec, device_target(&l->device, l->arch), text_get(&l->options), l->nvrtc_version,
-                               &key, err);
+  int status = cache_image_key(&a->spec, device_target(&l->device, l->arch), text_get(&l->options),
+                               l->nvrtc_version, &key, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_image_load(cache, text_get(&key), &a->compiled, found, err);
   text_free(&key);
@@ -177,13 +185,15 @@ static void exploring_drop_image(const struct exploration *e, struct alternative
 
 /* Adds an alternative. A stale record, a missing image and an image that does not load are not
    errors: there is one alternative less. */
-static int try_alternative(struct lookup *l, struct exploration *e, struct cache_record *record, cugen_error *err) {
+static int try_alternative(struct lookup *l, struct exploration *e, struct cache_record *record,
+                           cugen_error *err) {
   struct alternative *a = &e->all[e->rule.race.count];
   const char *entries[KERNEL_MAX_ENTRIES];
   cugen_error ignored;
   bool current, found = false;
   int status = api_check_current(l, false, record, &current, &a->spec, err);
-  if (!status && current && takes_its_place(&a->spec, e->own)) status = exploring_load_image(l, a, &found, err);
+  if (!status && current && takes_its_place(&a->spec, e->own))
+    status = exploring_load_image(l, a, &found, err);
   if (!status && found && a->compiled.entry_count == plan_entries(&a->spec, entries) &&
       plan_open(e->device, &a->spec, &a->compiled, &a->plan, &ignored) == CUGEN_OK) {
     exploring_drop_image(e, a);
@@ -196,8 +206,8 @@ static int try_alternative(struct lookup *l, struct exploration *e, struct cache
   return status == CUGEN_ERROR_MEMORY ? status : CUGEN_OK;
 }
 
-static int find_alternatives(struct lookup *l, const struct exploration_plan *plan, struct exploration *e,
-                             cugen_error *err) {
+static int find_alternatives(struct lookup *l, const struct exploration_plan *plan,
+                             struct exploration *e, cugen_error *err) {
   struct gathering g = {.plan = plan, .objective = l->config->objective};
   const struct cache_key key = lookup_measured_key(l);
   struct cache *cache;
@@ -206,7 +216,8 @@ static int find_alternatives(struct lookup *l, const struct exploration_plan *pl
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_fastest(cache, &key, exploring_gather, &g, err);
   for (size_t i = 0; i < g.count; i++) {
-    if (!status && e->rule.race.count < RACE_MOST) status = try_alternative(l, e, &g.records[i], err);
+    if (!status && e->rule.race.count < RACE_MOST)
+      status = try_alternative(l, e, &g.records[i], err);
     cache_record_free(&g.records[i]);
   }
   return status;
@@ -228,12 +239,13 @@ static int keep_key(const struct lookup *l, struct exploration *e, cugen_error *
   text_add(&e->key_origin, key.origin ? key.origin : "");
   text_add(&e->key_settings, key.settings ? key.settings : "");
   exploring_add_options(l, &e->key_options);
-  const bool failed = e->key_device.failed || e->key_config.failed || e->key_problem.failed || e->key_origin.failed ||
-                      e->key_settings.failed || e->key_options.failed;
+  const bool failed = e->key_device.failed || e->key_config.failed || e->key_problem.failed ||
+                      e->key_origin.failed || e->key_settings.failed || e->key_options.failed;
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int exploring_open_all(struct lookup *l, const struct exploration_plan *plan, struct exploration *e, cugen_error *err) {
+static int exploring_open_all(struct lookup *l, const struct exploration_plan *plan,
+                              struct exploration *e, cugen_error *err) {
   int status = copy_own(plan->record, &e->all[0].record, err);
   e->rule.race.count = 1;
   if (!status) status = keep_key(l, e, err);
@@ -247,11 +259,12 @@ static int exploring_open_all(struct lookup *l, const struct exploration_plan *p
 /* Returns whether the plan can explore: results must be verified, and the objective must not need
    energies, because only times are measured. */
 static bool explores(const struct lookup *l, const struct exploration_plan *plan) {
-  return config_proves(l->config) && !objective_needs_energy(l->config->objective) && plan->device->ops->timer_make;
+  return config_proves(l->config) && !objective_needs_energy(l->config->objective) &&
+         plan->device->ops->timer_make;
 }
 
-int exploration_open(struct lookup *l, const struct exploration_plan *plan, struct exploration **out,
-                     cugen_error *err) {
+int exploration_open(struct lookup *l, const struct exploration_plan *plan,
+                     struct exploration **out, cugen_error *err) {
   cugen_error no_timer;
   *out = NULL;
   if (!explores(l, plan)) return CUGEN_OK;
@@ -269,7 +282,7 @@ int exploration_open(struct lookup *l, const struct exploration_plan *plan, stru
   return status;
 }
 
-/* ---- Storing results ---- */
+/* ---- Storing results ------------------------------------------------------------------------ */
 
 static int exploring_by_size(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -289,7 +302,8 @@ static void take_times(const struct race_runner *runner, struct cache_record *re
   record->seconds_p80 = sorted[count - 1 - count / 5];
   record->measured_at = clock_unix();
   record->run_began = 0, record->run_seconds = 0;
-  record->compile_seconds = record->measure_seconds = record->energy = record->energy_resolution = 0;
+  record->compile_seconds = record->measure_seconds = record->energy = record->energy_resolution =
+      0;
   record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
 }
 
@@ -310,7 +324,8 @@ static void exploring_store(struct exploration *e) {
       e->rule.race.runners[current].rounds < RACE_LEAST_ROUNDS)
     return;
   take_times(&e->rule.race.runners[current], &e->all[current].record);
-  if (api_cache(e->lib, &cache, &ignored) == CUGEN_OK) cache_store(cache, &key, &e->all[current].record, &ignored);
+  if (api_cache(e->lib, &cache, &ignored) == CUGEN_OK)
+    cache_store(cache, &key, &e->all[current].record, &ignored);
 }
 
 void exploration_close(struct exploration *e) {
@@ -324,14 +339,15 @@ void exploration_close(struct exploration *e) {
   free(e);
 }
 
-/* ---- Calls ----------------------------------------------------------------------------------- */
+/* ---- Calls ---------------------------------------------------------------------------------- */
 
 /* Returns whether the given scalar has the value with which the variant was verified; the variant
    may not be valid for another bound of a loop. */
 static bool is_as_verified(const struct kernel_argument *a, const void *given) {
   unsigned char packed[KERNEL_STRUCT_BYTES];
   if (!given || a->absent || a->struct_bytes || a->dtype->floating) return true;
-  return element_pack(a->dtype, a->value, packed) && memcmp(packed, given, (size_t)a->dtype->bytes) == 0;
+  return element_pack(a->dtype, a->value, packed) &&
+         memcmp(packed, given, (size_t)a->dtype->bytes) == 0;
 }
 
 static bool can_take(const struct exploration *e, const struct memory *memory) {
@@ -362,7 +378,7 @@ void exploration_unbind(struct call **calls) {
   }
 }
 
-/* ---- Launches -------------------------------------------------------------------------------- */
+/* ---- Launches ------------------------------------------------------------------------------- */
 
 /* Makes the result of the rule visible to the other threads. */
 static void exploring_publish(struct exploration *e) {
@@ -386,23 +402,26 @@ static bool exploring_take_result(struct exploration *e) {
 
 /* Handles an alternative that fails to launch. If it has a single launch, it has not run, and the
    current variant is launched instead. */
-static int fail_over(struct exploration *e, size_t runner, struct call *current, void *stream, int status,
-                     cugen_error *err) {
+static int fail_over(struct exploration *e, size_t runner, struct call *current, void *stream,
+                     int status, cugen_error *err) {
   explore_drop(&e->rule, runner);
   exploring_publish(e);
-  return kernel_spec_calls(&e->all[runner].spec) > 1 ? status : call_launch_on(current, stream, err);
+  return kernel_spec_calls(&e->all[runner].spec) > 1 ? status
+                                                     : call_launch_on(current, stream, err);
 }
 
 /* Launches the variant that is due between two events. *timed: the launch was timed, or failed. */
-static int launch_timed(struct exploration *e, struct call *const *calls, struct call *current, void *stream,
-                        bool *timed, cugen_error *err) {
+static int launch_timed(struct exploration *e, struct call *const *calls, struct call *current,
+                        void *stream, bool *timed, cugen_error *err) {
   const struct device_ops *ops = e->device->ops;
   const size_t runner = explore_runner(&e->rule);
   *timed = calls[runner] && ops->timer_start(e->device, e->timer, stream);
-  if (!calls[runner] && atomic_load(&e->all[runner].broken)) explore_drop(&e->rule, runner), exploring_publish(e);
+  if (!calls[runner] && atomic_load(&e->all[runner].broken))
+    explore_drop(&e->rule, runner), exploring_publish(e);
   if (!*timed) return call_launch_on(current, stream, err);
   const int status = call_launch_on(calls[runner], stream, err);
-  if (status && runner != e->rule.current) return fail_over(e, runner, current, stream, status, err);
+  if (status && runner != e->rule.current)
+    return fail_over(e, runner, current, stream, status, err);
   if (status) return status;
   explore_launched(&e->rule, runner);
   if (ops->timer_stop(e->device, e->timer, stream)) e->timed = runner;
@@ -415,24 +434,28 @@ static struct call *call_of(struct call *const *calls, size_t runner) {
 }
 
 /* Launches while this thread holds the `busy` flag. */
-static int launch_with_turn(struct exploration *e, struct call *const *calls, uint64_t number, void *stream,
-                            cugen_error *err) {
+static int launch_with_turn(struct exploration *e, struct call *const *calls, uint64_t number,
+                            void *stream, cugen_error *err) {
   bool timed = false;
   const bool over = exploring_take_result(e);
   struct call *current = call_of(calls, e->rule.current);
   const bool due = over && !e->rule.settled && number >= explore_due(&e->rule);
-  const int status =
-      due ? launch_timed(e, calls, current, stream, &timed, err) : call_launch_on(current, stream, err);
+  const int status = due ? launch_timed(e, calls, current, stream, &timed, err)
+                         : call_launch_on(current, stream, err);
   if (!over || (due && !timed)) atomic_store(&e->next, number + READ_AGAIN);
   return status;
 }
 
-int exploration_launch(struct exploration *e, struct call *const *calls, void *stream, cugen_error *err) {
-  if (atomic_load_explicit(&e->stopped, memory_order_relaxed)) return call_launch_on(calls[0], stream, err);
+int exploration_launch(struct exploration *e, struct call *const *calls, void *stream,
+                       cugen_error *err) {
+  if (atomic_load_explicit(&e->stopped, memory_order_relaxed))
+    return call_launch_on(calls[0], stream, err);
   struct call *current = call_of(calls, atomic_load_explicit(&e->current, memory_order_acquire));
-  if (atomic_load_explicit(&e->settled, memory_order_relaxed)) return call_launch_on(current, stream, err);
+  if (atomic_load_explicit(&e->settled, memory_order_relaxed))
+    return call_launch_on(current, stream, err);
   const uint64_t number = atomic_fetch_add_explicit(&e->launches, 1, memory_order_relaxed);
-  if (number < atomic_load_explicit(&e->next, memory_order_relaxed) || atomic_flag_test_and_set(&e->busy))
+  if (number < atomic_load_explicit(&e->next, memory_order_relaxed) ||
+      atomic_flag_test_and_set(&e->busy))
     return call_launch_on(current, stream, err);
   const int status = launch_with_turn(e, calls, number, stream, err);
   atomic_flag_clear(&e->busy);

@@ -9,8 +9,8 @@ struct exploration;
 
 /* If earlier plans explored this problem, and nothing right was measured since, replaces *selection
    by the variant that they found and sets *settled. */
-int exploration_recall(struct lookup *lookup, const cugen_outputs *outputs, struct selection *selection,
-                       bool *settled, cugen_error *err);
+int exploration_recall(struct lookup *lookup, const cugen_outputs *outputs,
+                       struct selection *selection, bool *settled, cugen_error *err);
 
 /* What a plan explores. outputs: only variants with these outputs; NULL: any correct variant. *out
    becomes NULL if there is nothing to explore. Everything passed is borrowed until
@@ -22,18 +22,20 @@ struct exploration_plan {
   const cugen_outputs *outputs;
   double share;
 };
-int exploration_open(struct lookup *lookup, const struct exploration_plan *plan, struct exploration **out,
-                     cugen_error *err);
+int exploration_open(struct lookup *lookup, const struct exploration_plan *plan,
+                     struct exploration **out, cugen_error *err);
 /* Stores what was found out, and frees the exploration. */
 void exploration_close(struct exploration *exploration);
 
 /* Binds the alternatives into calls[1] and following; calls has RACE_MOST entries, and calls[0] is
    the plan's own call. An alternative that cannot take the arguments gets NULL. given: the
    arguments of cugen_call_bind. */
-void exploration_bind(struct exploration *exploration, const struct memory *memory, struct call **calls);
+void exploration_bind(struct exploration *exploration, const struct memory *memory,
+                      struct call **calls);
 void exploration_unbind(struct call **calls);
 /* Launches like call_launch_on. */
-int exploration_launch(struct exploration *exploration, struct call *const *calls, void *stream, cugen_error *err);
+int exploration_launch(struct exploration *exploration, struct call *const *calls, void *stream,
+                       cugen_error *err);
 /* Ends exploration and launches only the plan's own variant from now on. Needed when an application
    looks at the plan's variables, because each alternative has variables of its own. */
 void exploration_stop(struct exploration *exploration);

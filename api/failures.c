@@ -48,7 +48,7 @@ void failures_close(struct failures *failures) {
   free(failures);
 }
 
-/* ---- Reading --------------------------------------------------------------------------------- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 /* Returns whether a record in a place is a failure of the look-up's variant. */
 typedef bool is_failure(const struct cache_record *record);
@@ -64,8 +64,8 @@ static bool has_failed_check(const struct cache_record *record) {
 }
 
 /* Takes the records that are failures; frees the others. */
-static int failures_take(struct failures *f, struct place *place, struct cache_record *records, size_t count, is_failure *is,
-                cugen_error *err) {
+static int failures_take(struct failures *f, struct place *place, struct cache_record *records,
+                         size_t count, is_failure *is, cugen_error *err) {
   struct failure *all = count ? realloc(f->all, (f->count + count) * sizeof *all) : f->all;
   if (all) f->all = all;
   for (size_t i = 0; i < count; i++)
@@ -77,9 +77,10 @@ static int failures_take(struct failures *f, struct place *place, struct cache_r
   return all || !count ? CUGEN_OK : error_memory(err);
 }
 
-static int failures_load(struct failures *f, struct place *place, bool predicted, is_failure *is, cugen_error *err) {
-  const struct cache_key key =
-      predicted ? lookup_predicted_key(place->lookup, &f->predictions) : lookup_measured_key(place->lookup);
+static int failures_load(struct failures *f, struct place *place, bool predicted, is_failure *is,
+                         cugen_error *err) {
+  const struct cache_key key = predicted ? lookup_predicted_key(place->lookup, &f->predictions)
+                                         : lookup_measured_key(place->lookup);
   struct cache_record *records = NULL;
   struct cache *cache;
   size_t count = 0;
@@ -97,21 +98,24 @@ static int load_own(struct failures *f, bool predicted, cugen_error *err) {
 
 static bool has_place(const struct failures *f, const struct text *problem) {
   for (size_t i = 0; i < f->place_count; i++)
-    if (f->places[i].problem.values && strcmp(text_get(&f->places[i].other.problem_text), text_get(problem)) == 0)
+    if (f->places[i].problem.values &&
+        strcmp(text_get(&f->places[i].other.problem_text), text_get(problem)) == 0)
       return true;
   return false;
 }
 
 /* Loads the failures of another problem, which the function takes over. Does nothing if the problem
    is the look-up's own or already a place. */
-static int load_other(struct failures *f, struct problem *problem, bool predicted, is_failure *is, cugen_error *err) {
+static int load_other(struct failures *f, struct problem *problem, bool predicted, is_failure *is,
+                      cugen_error *err) {
   struct place *place = &f->places[f->place_count];
   struct lookup other = {0};
   place->problem = *problem;
   *problem = (struct problem){0};
   int status = lookup_for_problem(f->lookup, &place->problem, &other, err);
-  const bool known = !status && (has_place(f, &other.problem_text) ||
-                                 strcmp(text_get(&other.problem_text), text_get(&f->lookup->problem_text)) == 0);
+  const bool known =
+      !status && (has_place(f, &other.problem_text) ||
+                  strcmp(text_get(&other.problem_text), text_get(&f->lookup->problem_text)) == 0);
   place->other = other;
   place->other.origin = f->lookup->origin;
   place->lookup = &place->other;
@@ -125,7 +129,7 @@ static int load_other(struct failures *f, struct problem *problem, bool predicte
   return status;
 }
 
-/* ---- The places ------------------------------------------------------------------------------ */
+/* ---- The places ----------------------------------------------------------------------------- */
 
 /* A prediction is verified on the check problem of its implementation, so failures are looked for
    there. */
@@ -196,7 +200,7 @@ int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* ---- Finding a failure ---- */
+/* ---- Finding a failure ---------------------------------------------------------------------- */
 
 static int failures_judge(struct failure *failure, cugen_error *err) {
   struct lookup *l = failure->place->lookup;
@@ -204,7 +208,8 @@ static int failures_judge(struct failure *failure, cugen_error *err) {
   if (failure->state != FAILURE_UNKNOWN) return CUGEN_OK;
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
-  if (!status) status = api_judge_as(l, failure->place->predicted, &failure->record, &judgement, err);
+  if (!status)
+    status = api_judge_as(l, failure->place->predicted, &failure->record, &judgement, err);
   if (!status) failure->state = judgement.how == JUDGED_CURRENT ? FAILURE_HOLDS : FAILURE_STALE;
   return status;
 }
@@ -222,10 +227,12 @@ static size_t failures_find_first(const struct failures *f, const char *variant)
   return low;
 }
 
-int failures_find(struct failures *f, const char *variant, const struct cache_record **out, cugen_error *err) {
+int failures_find(struct failures *f, const char *variant, const struct cache_record **out,
+                  cugen_error *err) {
   int status = CUGEN_OK;
   *out = NULL;
-  for (size_t i = f ? failures_find_first(f, variant) : 0; f && i < f->count && !status && !*out; i++) {
+  for (size_t i = f ? failures_find_first(f, variant) : 0; f && i < f->count && !status && !*out;
+       i++) {
     if (strcmp(f->all[i].record.variant, variant) != 0) break;
     status = failures_judge(&f->all[i], err);
     if (!status && f->all[i].state == FAILURE_HOLDS) *out = &f->all[i].record;
@@ -233,7 +240,7 @@ int failures_find(struct failures *f, const char *variant, const struct cache_re
   return status;
 }
 
-/* ---- Marking predictions ---- */
+/* ---- Marking predictions -------------------------------------------------------------------- */
 
 /* If the record's variant, as it is now, is known to fail, makes the record say how. */
 static int api_failures_mark(struct failures *f, struct cache_record *record, cugen_error *err) {
@@ -262,16 +269,19 @@ static int api_failures_mark(struct failures *f, struct cache_record *record, cu
 /* Returns whether the other record of the variant says more, or says as much and comes from this
    config file. */
 static bool says_more(const struct cache_record *other, const struct cache_record *record) {
-  const bool failed = record->outcome != CUGEN_OUTCOME_OK, other_failed = other->outcome != CUGEN_OUTCOME_OK;
+  const bool failed = record->outcome != CUGEN_OUTCOME_OK,
+             other_failed = other->outcome != CUGEN_OUTCOME_OK;
   if (failed != other_failed) return other_failed;
   return (other->verdict != CACHE_NOT_RUN) >= (record->verdict != CACHE_NOT_RUN);
 }
 
 /* Returns whether the record is another file's prediction of a kernel for which this file has a
    prediction. */
-static bool is_told_twice(const struct cache_record *records, size_t count, const struct cache_record *record) {
+static bool is_told_twice(const struct cache_record *records, size_t count,
+                          const struct cache_record *record) {
   for (size_t i = 0; i < count && record->elsewhere; i++)
-    if (!records[i].elsewhere && strcmp(records[i].variant, record->variant) == 0 && says_more(&records[i], record))
+    if (!records[i].elsewhere && strcmp(records[i].variant, record->variant) == 0 &&
+        says_more(&records[i], record))
       return true;
   return false;
 }
@@ -300,11 +310,13 @@ int failures_mark(struct lookup *l, struct cache_record *records, size_t *count,
     failures_close(f);
     return status;
   }
-  for (size_t i = 0; i < *count && !status && f; i++) status = api_failures_mark(f, &records[i], err);
+  for (size_t i = 0; i < *count && !status && f; i++)
+    status = api_failures_mark(f, &records[i], err);
   failures_close(f);
   for (size_t i = 0; i < *count;
        i++) /* the records before i are kept or freed, those behind i are in their old places */
-    if (is_told_twice(records, kept, &records[i]) || is_told_twice(&records[i + 1], *count - i - 1, &records[i]))
+    if (is_told_twice(records, kept, &records[i]) ||
+        is_told_twice(&records[i + 1], *count - i - 1, &records[i]))
       cache_record_free(&records[i]);
     else
       records[kept++] = records[i];

@@ -40,7 +40,8 @@ static int filter_check(const cugen_filter *filter, cugen_error *err) {
   if (filter->where_count && !filter->where)
     return error_set(err, CUGEN_ERROR_USAGE, "api_kernel_filter: where is NULL");
   for (size_t i = 0; i < filter->where_count; i++)
-    if (!filter->where[i]) return error_set(err, CUGEN_ERROR_USAGE, "cugen_filter.where[%zu] is NULL", i);
+    if (!filter->where[i])
+      return error_set(err, CUGEN_ERROR_USAGE, "cugen_filter.where[%zu] is NULL", i);
   return CUGEN_OK;
 }
 

@@ -6,7 +6,8 @@
 
 /* Returns the latest options of that place that differ from the key's options only in the figures;
    NULL: there are none. */
-static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces, size_t count) {
+static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces,
+                                size_t count) {
   const struct cache_space *found = NULL;
   struct prediction_origin ours, theirs;
   if (!api_prediction_origin(key->options, &ours)) return NULL;
@@ -14,8 +15,9 @@ static const char *find_figures(const struct cache_key *key, const struct cache_
     const struct cache_space *s = &spaces[i];
     uint64_t lacks;
     bool meant = !strcmp(s->device, key->device) && !strcmp(s->config, key->config) &&
-                 cache_lacks(key, s->problem, &lacks) && api_prediction_origin(s->options, &theirs) &&
-                 theirs.model == ours.model && !strcmp(theirs.arch, ours.arch);
+                 cache_lacks(key, s->problem, &lacks) &&
+                 api_prediction_origin(s->options, &theirs) && theirs.model == ours.model &&
+                 !strcmp(theirs.arch, ours.arch);
     if (meant && s->records && (!found || s->measured_at > found->measured_at)) found = s;
   }
   return found ? found->options : NULL;

@@ -17,7 +17,8 @@ extern const char cugen_header_file[] __attribute__((weak, visibility("hidden"))
 #endif
 
 /* Looks for the worker in `below` under the folder. */
-static void find_worker_look_at(const char *folder, const char *below, struct text *found, struct text *places) {
+static void find_worker_look_at(const char *folder, const char *below, struct text *found,
+                                struct text *places) {
   struct text path = {0};
   if (found->length) return;
   text_addf(&path, "%s/%s%s%s", folder, below, *below ? "/" : "", program);
@@ -36,9 +37,10 @@ static int look_beside_code(struct text *found, struct text *places, cugen_error
   if (!status) {
     /* libcugen in the build folder */
     find_worker_look_at(text_get(&folder), "", found, places);
-    find_worker_look_at(text_get(&folder), CUGEN_LIB_TO_WORKER, found, places); /* libcugen in PREFIX/lib */
-    if (strcmp(CUGEN_LIB_TO_WORKER, CUGEN_BIN_TO_WORKER) != 0)
-      find_worker_look_at(text_get(&folder), CUGEN_BIN_TO_WORKER, found, places); /* program in PREFIX/bin */
+    /* libcugen in PREFIX/lib */
+    find_worker_look_at(text_get(&folder), CUGEN_LIB_TO_WORKER, found, places);
+    if (strcmp(CUGEN_LIB_TO_WORKER, CUGEN_BIN_TO_WORKER) != 0) /* program in PREFIX/bin */
+      find_worker_look_at(text_get(&folder), CUGEN_BIN_TO_WORKER, found, places);
     /* program in a subfolder of the build folder, such as the examples' */
     find_worker_look_at(text_get(&folder), "..", found, places);
   }

@@ -55,9 +55,10 @@ int api_count_devices(cugen *lib, const struct device_ops *ops, cugen_error *err
   return count ? count : ops->count(lib->toolkit, err);
 }
 
-int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal, struct device_description *out,
-                        cugen_error *err) {
-  if (ordinal < 0 || ordinal >= listed(lib, ops)) return ops->describe(lib->toolkit, ordinal, out, err);
+int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal,
+                        struct device_description *out, cugen_error *err) {
+  if (ordinal < 0 || ordinal >= listed(lib, ops))
+    return ops->describe(lib->toolkit, ordinal, out, err);
   *out = lib->gpus[ordinal];
   return CUGEN_OK;
 }

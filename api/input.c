@@ -29,22 +29,26 @@ void api_input_close(cugen_input *input) {
   free(input);
 }
 
-static int input_open_copy(cugen_input *input, const char *path, const cugen_input_options *options, cugen_error *error) {
+static int input_open_copy(cugen_input *input, const char *path, const cugen_input_options *options,
+                           cugen_error *error) {
   input->path = strdup(path);
   input->stop = options->stop;
   input->context = options->context;
   const struct input_limits limits = {.most = options->most,
-                                      .most_line = options->most_line ? options->most_line : USUAL_LINE,
+                                      .most_line =
+                                          options->most_line ? options->most_line : USUAL_LINE,
                                       .stop = {options->stop ? input_is_stopped : NULL, input}};
   return input->path ? input_open(&input->input, input->path, &limits, error) : error_memory(error);
 }
 
-int api_input_open(const char *path, const cugen_input_options *options, cugen_input **out, cugen_error *error) {
+int api_input_open(const char *path, const cugen_input_options *options, cugen_input **out,
+                   cugen_error *error) {
   static const cugen_input_options defaults = CUGEN_INPUT_OPTIONS_INIT;
   if (API_NEEDS(error, "path, out", path, out)) return CUGEN_ERROR_USAGE;
   *out = NULL;
   if (!options) options = &defaults;
-  if (API_SIZE(error, cugen_input_options, CUGEN_INPUT_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
+  if (API_SIZE(error, cugen_input_options, CUGEN_INPUT_OPTIONS_INIT, options))
+    return CUGEN_ERROR_USAGE;
   cugen_input *input = calloc(1, sizeof *input);
   if (!input) return error_memory(error);
   const int status = input_open_copy(input, path, options, error);
@@ -53,8 +57,10 @@ int api_input_open(const char *path, const cugen_input_options *options, cugen_i
   return CUGEN_OK;
 }
 
-int api_input_line(cugen_input *input, const char **line, size_t *length, int *whole, cugen_error *error) {
-  if (API_NEEDS(error, "input, line, length, whole", input, line, length, whole)) return CUGEN_ERROR_USAGE;
+int api_input_line(cugen_input *input, const char **line, size_t *length, int *whole,
+                   cugen_error *error) {
+  if (API_NEEDS(error, "input, line, length, whole", input, line, length, whole))
+    return CUGEN_ERROR_USAGE;
   *length = 0;
   const int status = input_line(&input->input, line, length, error);
   if (status || !*line) return status;

@@ -42,7 +42,7 @@ static json_t *outputs_json(const cugen_outputs *outputs) {
   return json_optional_string(text);
 }
 
-/* ---- Fields by their tables (base/results.h) --------------------------------------------------- */
+/* ---- Fields by their tables (base/results.h) ------------------------------------------------ */
 
 #define SHOW_COUNT(of, value)    json_integer((json_int_t)(value))
 #define SHOW_NUMBER(of, value)   json_number(value)
@@ -57,7 +57,8 @@ static json_t *outputs_json(const cugen_outputs *outputs) {
 #define SHOW_TIMED(of, value)    ((of)->outcome == CUGEN_OUTCOME_OK ? json_number(value) : json_null())
 #define SHOW_RATIO(of, value)    ((of)->outcome == CUGEN_OUTCOME_OK ? json_known(value) : json_null())
 #define SHOW_VERIFIED(of, value) ((of)->verified ? json_number(value) : json_null())
-/* Without registers no resources are known: the variant did not compile, or is of the cpu device. */
+/* Without registers no resources are known: the variant did not compile, or is of the cpu
+   device. */
 #define SHOW_RESOURCE(of, value) ((of)->registers > 0 ? json_integer(value) : json_null())
 #define SHOW_ENERGY(of, value)   ((of)->energy > 0 ? json_boolean(value) : json_null())
 #define SHOW_RUN(of, value)      ((of)->run_began ? json_number(value) : json_null())
@@ -70,8 +71,10 @@ static void add_derived(json_t *object, const cugen_record *r) {
   json_object_set_new(object, "flops_per_second", json_known(timed ? r->flops / r->seconds : 0));
   json_object_set_new(object, "bytes_per_second", json_known(timed ? r->bytes / r->seconds : 0));
   json_object_set_new(object, "intensity", json_known(r->bytes > 0 ? r->flops / r->bytes : 0));
-  json_object_set_new(object, "roofline_of", json_optional_string(timed && r->roofline > 0 ? ceiling : NULL));
-  json_object_set_new(object, "static_shared_bytes", SHOW_RESOURCE(r, r->shared_bytes - r->dynamic_shared_bytes));
+  json_object_set_new(object, "roofline_of",
+                      json_optional_string(timed && r->roofline > 0 ? ceiling : NULL));
+  json_object_set_new(object, "static_shared_bytes",
+                      SHOW_RESOURCE(r, r->shared_bytes - r->dynamic_shared_bytes));
 }
 
 /* A field that is not shown has no name. */
@@ -90,7 +93,8 @@ json_t *json_record_plain(const cugen_record *r) {
 
 json_t *json_tune_result(const cugen_tune_result *result) {
   json_t *object = json_object();
-#define X(show, type, name, what) json_object_set_new(object, #name, SHOW_##show(result, result->name));
+#define X(show, type, name, what)                                                                  \
+  json_object_set_new(object, #name, SHOW_##show(result, result->name));
   TUNE_RESULT_FIELDS(X)
 #undef X
   return object;
@@ -110,7 +114,8 @@ json_t *json_merged(const cugen_cache_merged *merged) {
 /* The version is the first field, so that a reader sees it before the others. */
 json_t *json_document(json_t *object) {
   json_t *whole = json_object();
-  if (json_object_set_new(whole, "version", json_integer(JSON_VERSION)) || json_object_update(whole, object)) {
+  if (json_object_set_new(whole, "version", json_integer(JSON_VERSION)) ||
+      json_object_update(whole, object)) {
     json_decref(whole);
     whole = NULL;
   }

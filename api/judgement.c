@@ -5,15 +5,17 @@
 #include "lookup.h"
 #include "tune/candidate.h"
 
-/* ---- One record ------------------------------------------------------------------------------ */
+/* ---- One record ----------------------------------------------------------------------------- */
 
 /* Compares the record with the expansion of its variant. */
 static void judgement_compare(const struct cache_record *record, const struct kernel_spec *spec,
-                    const struct objective *objective, bool predicted, struct judgement *out) {
+                              const struct objective *objective, bool predicted,
+                              struct judgement *out) {
   cache_record_take_hashes(&out->now, spec);
   out->now.flops = spec->flops, out->now.bytes = spec->bytes;
   out->passed = kernel_spec_passed(spec);
-  out->how = cache_record_is_of(record, spec, objective, predicted) ? JUDGED_CURRENT : JUDGED_CHANGED;
+  out->how =
+      cache_record_is_of(record, spec, objective, predicted) ? JUDGED_CURRENT : JUDGED_CHANGED;
   out->proof_changed = !cache_record_is_same(record, spec);
   out->proof = kernel_spec_proof_without(spec, record->lacks);
   out->whole = out->proof_changed ? spec->hash : record->hash;
@@ -35,11 +37,14 @@ static void judgement_add_values(const struct value *values, size_t count, struc
 
 static void judgement_add_rules(const struct config *config, struct text *out) {
   for (size_t i = 0; i < config->problem_count; i++)
-    judgement_add_values(config->problems[i].values, config->problems[i].listed ? config->problems[i].value_count : 0, out);
+    judgement_add_values(config->problems[i].values,
+                         config->problems[i].listed ? config->problems[i].value_count : 0, out);
   for (size_t i = 0; i < config->implementation_count; i++) {
     const struct config_implementation *own = &config->implementations[i];
-    for (size_t k = 0; k < own->requirement_count; k++) text_addf(out, "%s\n", expr_text(own->requirements[k].expr));
-    for (size_t k = 0; k < own->restriction_count; k++) text_addf(out, "%s\n", expr_text(own->restrictions[k].expr));
+    for (size_t k = 0; k < own->requirement_count; k++)
+      text_addf(out, "%s\n", expr_text(own->requirements[k].expr));
+    for (size_t k = 0; k < own->restriction_count; k++)
+      text_addf(out, "%s\n", expr_text(own->restrictions[k].expr));
     if (own->check) judgement_add_values(own->check, config->problem_count, out);
   }
 }
@@ -57,8 +62,8 @@ int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cuge
 }
 
 /* Judges one record. Free *spec also after a failure. */
-static int judgement_judge(struct lookup *l, const struct cache_record *record, bool predicted, struct judgement *out,
-                 struct kernel_spec *spec, cugen_error *err) {
+static int judgement_judge(struct lookup *l, const struct cache_record *record, bool predicted,
+                           struct judgement *out, struct kernel_spec *spec, cugen_error *err) {
   uint64_t index;
   *out = (struct judgement){.how = JUDGED_GONE, .order = UINT64_MAX};
   *spec = (struct kernel_spec){0};
@@ -80,15 +85,16 @@ static int judgement_judge(struct lookup *l, const struct cache_record *record, 
   return status;
 }
 
-int api_judge_as(struct lookup *l, bool predicted, const struct cache_record *record, struct judgement *out,
-                 cugen_error *err) {
+int api_judge_as(struct lookup *l, bool predicted, const struct cache_record *record,
+                 struct judgement *out, cugen_error *err) {
   struct kernel_spec spec;
   int status = judgement_judge(l, record, predicted, out, &spec, err);
   kernel_spec_free(&spec);
   return status;
 }
 
-int api_judge(struct lookup *l, const struct cache_record *record, struct judgement *out, cugen_error *err) {
+int api_judge(struct lookup *l, const struct cache_record *record, struct judgement *out,
+              cugen_error *err) {
   return api_judge_as(l, l->predicted, record, out, err);
 }
 
@@ -104,17 +110,18 @@ int api_check_current(struct lookup *l, bool predicted, struct cache_record *rec
   return status;
 }
 
-/* ---- Many records ---- */
+/* ---- Many records --------------------------------------------------------------------------- */
 
 /* only_others: records of this config file are kept, whatever they are. */
-static int drop_stale(struct lookup *l, struct cache_record *records, size_t *count, bool only_others,
-                      cugen_error *err) {
+static int drop_stale(struct lookup *l, struct cache_record *records, size_t *count,
+                      bool only_others, cugen_error *err) {
   size_t kept = 0;
   int status = CUGEN_OK;
   for (size_t i = 0; i < *count; i++) {
     struct kernel_spec spec = {0};
     bool current = only_others && !records[i].elsewhere;
-    if (!status && !current) status = api_check_current(l, l->predicted, &records[i], &current, &spec, err);
+    if (!status && !current)
+      status = api_check_current(l, l->predicted, &records[i], &current, &spec, err);
     kernel_spec_free(&spec);
     if (current)
       records[kept++] = records[i];
@@ -125,10 +132,12 @@ static int drop_stale(struct lookup *l, struct cache_record *records, size_t *co
   return status;
 }
 
-int api_drop_stale(struct lookup *l, struct cache_record *records, size_t *count, cugen_error *err) {
+int api_drop_stale(struct lookup *l, struct cache_record *records, size_t *count,
+                   cugen_error *err) {
   return drop_stale(l, records, count, false, err);
 }
 
-int api_drop_others(struct lookup *l, struct cache_record *records, size_t *count, cugen_error *err) {
+int api_drop_others(struct lookup *l, struct cache_record *records, size_t *count,
+                    cugen_error *err) {
   return drop_stale(l, records, count, true, err);
 }

@@ -8,27 +8,32 @@
 #include "gen/template/mentions.h"
 #include "runtime/devices.h"
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
-static int refuse_list(const struct found_device *one, const struct found_device *other, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "%s (%s) and %s (%s) are no GPUs of one model: each has records of its own. Name one, or open cugen for each",
-      one->description.id, one->description.name, other->description.id, other->description.name);
+static int refuse_list(const struct found_device *one, const struct found_device *other,
+                       cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "%s (%s) and %s (%s) are no GPUs of one model: each has records of its own. "
+                   "Name one, or open cugen for each",
+                   one->description.id, one->description.name, other->description.id,
+                   other->description.name);
 }
 
-static int find_devices(cugen_kernel *k, const char *text, struct found_device *out, cugen_error *err) {
+static int find_devices(cugen_kernel *k, const char *text, struct found_device *out,
+                        cugen_error *err) {
   struct device_list *list = &k->devices;
   int status = api_list_devices(k->lookup.lib, text, list, err);
   if (status) return status;
   if (list->count > TUNE_MOST_DEVICES)
-    return error_set(err, CUGEN_ERROR_USAGE, "%zu devices are listed: %d at most can share a search", list->count,
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "%zu devices are listed: %d at most can share a search", list->count,
                      TUNE_MOST_DEVICES);
   k->device_ids = calloc(list->count, sizeof *k->device_ids);
   if (!k->device_ids) return error_memory(err);
   for (size_t i = 0; i < list->count; i++) {
     k->device_ids[i] = list->all[i].description.id;
-    if (!api_devices_are_alike(&list->all[0], &list->all[i])) return refuse_list(&list->all[0], &list->all[i], err);
+    if (!api_devices_are_alike(&list->all[0], &list->all[i]))
+      return refuse_list(&list->all[0], &list->all[i], err);
   }
   *out = list->all[0];
   return CUGEN_OK;
@@ -50,7 +55,8 @@ static int choose_device(cugen_kernel *k, cugen_error *err) {
 }
 
 static int kernel_refuse_arch(const char *arch, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE, "'%s' is not an architecture; one is written sm_90a", arch);
+  return error_set(err, CUGEN_ERROR_USAGE, "'%s' is not an architecture; one is written sm_90a",
+                   arch);
 }
 
 /* Chooses the architecture to compile for, such as "sm_90a", and the compute capability that
@@ -61,7 +67,8 @@ static int kernel_choose_arch(struct lookup *l, cugen_error *err) {
   int status = lookup_set_arch(l, arch, err);
   if (status || !l->lib->arch) return status;
   struct arch parsed;
-  if (!arch_parse(arch, &parsed) || parsed.capability < GPU_OLDEST_TARGET_12) return kernel_refuse_arch(arch, err);
+  if (!arch_parse(arch, &parsed) || parsed.capability < GPU_OLDEST_TARGET_12)
+    return kernel_refuse_arch(arch, err);
   l->device.facts.compute_capability = parsed.capability;
   l->device.facts.architecture_specific = parsed.suffix == 'a';
   return CUGEN_OK;
@@ -73,13 +80,14 @@ static int check_once(const char *const *settings, size_t count, cugen_error *er
     for (size_t k = 0; k < i; k++) {
       const size_t length = strcspn(settings[i], "=") + 1;
       if (strncmp(settings[i], settings[k], length) == 0 && strcmp(settings[i], settings[k]) != 0)
-        return error_set(err, CUGEN_ERROR_USAGE, "settings '%s' and '%s': give one of them", settings[k],
-                         settings[i]);
+        return error_set(err, CUGEN_ERROR_USAGE, "settings '%s' and '%s': give one of them",
+                         settings[k], settings[i]);
     }
   return CUGEN_OK;
 }
 
-static int keep_settings(cugen_kernel *k, const char *const *settings, size_t count, cugen_error *err) {
+static int keep_settings(cugen_kernel *k, const char *const *settings, size_t count,
+                         cugen_error *err) {
   k->settings = calloc(count + 1, sizeof *k->settings);
   if (!k->settings) return error_memory(err);
   for (size_t i = 0; i < count; i++) {
@@ -103,7 +111,8 @@ void api_forget_records(cugen_kernel *k) {
 static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
   struct problem problem = {0};
   const struct config *config = k->opened.config;
-  int status = problem_set(config, (const char *const *)k->settings, k->setting_count, check, &problem, err);
+  int status =
+      problem_set(config, (const char *const *)k->settings, k->setting_count, check, &problem, err);
   if (status) return status;
   problem_free(&k->problem);
   k->problem = problem;
@@ -120,13 +129,14 @@ static int kernel_open_config(cugen_kernel *k, const char *config, cugen_error *
   k->lookup.opened = &k->opened;
   k->lookup.config = k->opened.config;
   if (!status)
-    k->lookup.measure = k->lookup.lib->measure < MEASURE_WAYS ? k->lookup.lib->measure : k->opened.config->measure;
+    k->lookup.measure =
+        k->lookup.lib->measure < MEASURE_WAYS ? k->lookup.lib->measure : k->opened.config->measure;
   k->lookup.origin = text_get(&k->opened.origin);
   return status;
 }
 
-static int kernel_open_parts(cugen_kernel *k, const char *config, const char *const *settings, size_t count,
-                      cugen_error *err) {
+static int kernel_open_parts(cugen_kernel *k, const char *config, const char *const *settings,
+                             size_t count, cugen_error *err) {
   struct lookup *l = &k->lookup;
   int status = kernel_open_config(k, config, err);
   l->asked = count > 0;
@@ -136,7 +146,8 @@ static int kernel_open_parts(cugen_kernel *k, const char *config, const char *co
   l->setting_count = k->setting_count;
   if (!status) status = set_problem(k, false, err);
   if (!status) status = choose_device(k, err);
-  if (!status && l->described) status = api_check_facts(l->config, l->problem, &l->device, l->device.name, err);
+  if (!status && l->described)
+    status = api_check_facts(l->config, l->problem, &l->device, l->device.name, err);
   if (!status) status = kernel_choose_arch(l, err);
   if (status) return status;
   policy_print(l->config, &k->policy);
@@ -144,14 +155,16 @@ static int kernel_open_parts(cugen_kernel *k, const char *config, const char *co
   return k->policy.failed ? error_memory(err) : CUGEN_OK;
 }
 
-int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
-                      cugen_error *error) {
+int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count,
+                      cugen_kernel **out, cugen_error *error) {
   if (!out) return API_NEEDS(error, "out", out);
   *out = NULL;
-  if (API_NEEDS(error, "lib, config, settings", lib, config, count ? (const void *)settings : config))
+  if (API_NEEDS(error, "lib, config, settings", lib, config,
+                count ? (const void *)settings : config))
     return CUGEN_ERROR_USAGE;
   for (size_t i = 0; i < count; i++)
-    if (!settings[i]) return error_set(error, CUGEN_ERROR_USAGE, "cugen_kernel_open: settings[%zu] is NULL", i);
+    if (!settings[i])
+      return error_set(error, CUGEN_ERROR_USAGE, "cugen_kernel_open: settings[%zu] is NULL", i);
   cugen_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_memory(error);
   k->lookup.lib = lib;
@@ -166,7 +179,8 @@ int cugen_kernel_open(cugen *lib, const char *config, const char *const *setting
 void cugen_kernel_close(cugen_kernel *k) {
   if (!k) return;
   api_forget_records(k);
-  struct kept *kept[] = {&k->choice, &k->stored, &k->why, &k->check, &k->launches, &k->learnt, &k->portfolios};
+  struct kept *kept[] = {&k->choice,   &k->stored, &k->why,       &k->check,
+                         &k->launches, &k->learnt, &k->portfolios};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
   lookup_close(&k->lookup);
   problem_free(&k->problem);
@@ -176,10 +190,11 @@ void cugen_kernel_close(cugen_kernel *k) {
   free(k->filter);
   free(k->device_ids);
   api_device_list_free(&k->devices);
-  struct text *texts[] = {&k->fallback,  &k->problem_short, &k->problem_values, &k->policy,      &k->variant_text,
-                          &k->source,    &k->ptx,           &k->export_notes,   &k->export_name, &k->unverified,
-                          &k->printed,   &k->lost,          &k->not_run,        &k->equal_to,    &k->began,
-                          &k->unchecked, &k->json};
+  struct text *texts[] = {
+      &k->fallback,  &k->problem_short, &k->problem_values, &k->policy,      &k->variant_text,
+      &k->source,    &k->ptx,           &k->export_notes,   &k->export_name, &k->unverified,
+      &k->printed,   &k->lost,          &k->not_run,        &k->equal_to,    &k->began,
+      &k->unchecked, &k->json};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }
@@ -212,7 +227,8 @@ int api_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
 }
 
 void api_kernel_key(const cugen_kernel *k, const char **device, const char **options) {
-  const struct cache_key key = k ? lookup_key(&k->lookup) : (struct cache_key){.device = "", .options = ""};
+  const struct cache_key key =
+      k ? lookup_key(&k->lookup) : (struct cache_key){.device = "", .options = ""};
   if (device) *device = key.device;
   if (options) *options = key.options;
 }
@@ -235,7 +251,8 @@ const char *api_kernel_problem_values(cugen_kernel *k, const char *name) {
   const struct config *config = k->lookup.config;
   for (size_t i = 0; i < config->problem_count; i++) {
     const struct config_problem *problem = &config->problems[i];
-    for (size_t j = 0; problem->listed && strcmp(problem->name, name) == 0 && j < problem->value_count; j++) {
+    for (size_t j = 0;
+         problem->listed && strcmp(problem->name, name) == 0 && j < problem->value_count; j++) {
       if (j > 0) text_add(&k->problem_values, " ");
       value_print(problem->values[j], &k->problem_values);
     }
@@ -244,7 +261,8 @@ const char *api_kernel_problem_values(cugen_kernel *k, const char *name) {
 }
 
 const char *api_kernel_problem_set(const cugen_kernel *k, size_t index) {
-  return k && index < k->lookup.config->problem_set_count ? k->lookup.config->problem_sets[index] : NULL;
+  return k && index < k->lookup.config->problem_set_count ? k->lookup.config->problem_sets[index]
+                                                          : NULL;
 }
 
 const char *api_kernel_policy(const cugen_kernel *k) {
@@ -255,8 +273,10 @@ cugen_objective api_kernel_objective(const cugen_kernel *k) {
   return k ? (cugen_objective)objective_kind_of(k->lookup.config->objective) : CUGEN_OBJECTIVE_TIME;
 }
 
-_Static_assert((int)CUGEN_OBJECTIVE_TIME == OBJECTIVE_TIME && (int)CUGEN_OBJECTIVE_FLOPS == OBJECTIVE_FLOPS &&
-                   (int)CUGEN_OBJECTIVE_BYTES == OBJECTIVE_BYTES && (int)CUGEN_OBJECTIVE_ENERGY == OBJECTIVE_ENERGY &&
+_Static_assert((int)CUGEN_OBJECTIVE_TIME == OBJECTIVE_TIME &&
+                   (int)CUGEN_OBJECTIVE_FLOPS == OBJECTIVE_FLOPS &&
+                   (int)CUGEN_OBJECTIVE_BYTES == OBJECTIVE_BYTES &&
+                   (int)CUGEN_OBJECTIVE_ENERGY == OBJECTIVE_ENERGY &&
                    (int)CUGEN_OBJECTIVE_ENERGY_DELAY == OBJECTIVE_ENERGY_DELAY &&
                    (int)CUGEN_OBJECTIVE_EXPRESSION == OBJECTIVE_EXPRESSION && OBJECTIVES == 6,
                "cugen_objective is enum objective");
@@ -266,7 +286,8 @@ const char *api_objective_name(int objective) {
 }
 
 const char *api_kernel_objective_text(const cugen_kernel *k) {
-  return k && k->lookup.config->objective ? k->lookup.config->objective->text : objective_names[OBJECTIVE_TIME];
+  return k && k->lookup.config->objective ? k->lookup.config->objective->text
+                                          : objective_names[OBJECTIVE_TIME];
 }
 
 int api_kernel_needs_energy(const cugen_kernel *k) {
@@ -289,7 +310,7 @@ const char *cugen_kernel_fallback(const cugen_kernel *k) {
   return k && k->fallback.length ? text_get(&k->fallback) : NULL;
 }
 
-/* ---- The space ---- */
+/* ---- The space ------------------------------------------------------------------------------ */
 
 /* Returns the listed rule at this place; NULL: there are fewer. Limits and filters that remove
    nothing are not listed, because they would only hide the others. */
@@ -311,7 +332,8 @@ int api_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error)
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = lookup_space(&k->lookup, error);
   if (status) return status;
-  *out = (cugen_space_info){.cartesian = space_cartesian(k->lookup.space), .valid = space_valid(k->lookup.space)};
+  *out = (cugen_space_info){.cartesian = space_cartesian(k->lookup.space),
+                            .valid = space_valid(k->lookup.space)};
   space_implementations(k->lookup.space, &out->implementations);
   while (find_rule(k, out->restrictions, NULL)) out->restrictions++;
   return CUGEN_OK;
@@ -325,7 +347,8 @@ _Static_assert((int)MENTIONS_MISSPELT == (int)CUGEN_UNUSED_MISSPELT &&
                    (int)MENTIONS_DEFINED == (int)CUGEN_UNUSED_DEFINED,
                "the public names are those of mentions.h");
 
-int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, size_t *count, cugen_error *error) {
+int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, size_t *count,
+                      cugen_error *error) {
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   const struct lookup *l = &k->lookup;
   struct unused_tunable *found = calloc(most + 1, sizeof *found);
@@ -333,33 +356,37 @@ int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, s
   int status = mentions_unused(&l->opened->sources, l->config, found, most, count, error);
   for (size_t i = 0; !status && i < *count && i < most; i++) {
     const struct config_tunable *tunable = found[i].tunable;
-    out[i] = (cugen_unused_tunable){.name = tunable->name,
-                                    .implementation = found[i].implementation ? found[i].implementation->name : "",
-                                    .file = tunable->line.path,
-                                    .line = tunable->line.number,
-                                    .values = tunable->value_count,
-                                    .why = (cugen_unused_reason)found[i].why};
+    out[i] = (cugen_unused_tunable){
+        .name = tunable->name,
+        .implementation = found[i].implementation ? found[i].implementation->name : "",
+        .file = tunable->line.path,
+        .line = tunable->line.number,
+        .values = tunable->value_count,
+        .why = (cugen_unused_reason)found[i].why};
     snprintf(out[i].nearest, sizeof out[i].nearest, "%s", found[i].nearest);
   }
   free(found);
   return status;
 }
 
-int api_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out, cugen_error *error) {
+int api_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out,
+                              cugen_error *error) {
   size_t count;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = lookup_space(&k->lookup, error);
   if (status) return status;
   const struct space_implementation *all = space_implementations(k->lookup.space, &count);
   if (index >= count) return no_such("implementation", index, count, error);
-  *out = (cugen_implementation_info){.name = all[index].implementation->name,
-                                     .unavailable = all[index].unmet ? expr_text(all[index].unmet->expr) : NULL,
-                                     .cartesian = all[index].cartesian,
-                                     .valid = all[index].valid};
+  *out = (cugen_implementation_info){
+      .name = all[index].implementation->name,
+      .unavailable = all[index].unmet ? expr_text(all[index].unmet->expr) : NULL,
+      .cartesian = all[index].cartesian,
+      .valid = all[index].valid};
   return CUGEN_OK;
 }
 
-int api_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_info *out, cugen_error *error) {
+int api_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_info *out,
+                           cugen_error *error) {
   const struct space_implementation *owner;
   cugen_space_info space;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
@@ -400,7 +427,7 @@ int api_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cugen_
                        : no_such("variant", (size_t)index, (size_t)valid, error);
 }
 
-/* ---- Arguments ---- */
+/* ---- Arguments ------------------------------------------------------------------------------ */
 
 size_t cugen_kernel_arguments(const cugen_kernel *k) {
   return k ? k->lookup.config->argument_count : 0;
@@ -408,11 +435,13 @@ size_t cugen_kernel_arguments(const cugen_kernel *k) {
 
 /* Returns the word for the argument's data. Scratch has data only if it must be zeroed. */
 static const char *data_word(const struct kernel_argument *a) {
-  static const char *const words[] = {
-      [DATA_VALUES] = "values", [DATA_LIST] = "values", [DATA_FILE] = "file", [DATA_GENERATOR] = "generator"};
+  static const char *const words[] = {[DATA_VALUES] = "values",
+                                      [DATA_LIST] = "values",
+                                      [DATA_FILE] = "file",
+                                      [DATA_GENERATOR] = "generator"};
   bool zero = a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
-  bool given =
-      a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT || a->kind == CUGEN_ARGUMENT_CONSTANT;
+  bool given = a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT ||
+               a->kind == CUGEN_ARGUMENT_CONSTANT;
   if (a->absent || !(given || zero)) return NULL;
   return a->data == DATA_FILL ? fill_kind_names[a->fill] : words[a->data];
 }
@@ -445,10 +474,12 @@ static int open_slots(struct lookup *l, uint64_t index, struct value **out, cuge
   *out = NULL;
   if (status || space_valid(l->space) == 0) return status;
   const struct variant variant = lookup_variant(l, index);
-  struct value *slots = calloc(config_slot_count(l->config, variant.implementation) + 1, sizeof *slots);
+  struct value *slots =
+      calloc(config_slot_count(l->config, variant.implementation) + 1, sizeof *slots);
   if (!slots) return error_memory(err);
   config_slots(l->config, l->problem, &l->device.facts, slots);
-  memcpy(slots + l->config->first_tunable, variant.values, variant.implementation->tunable_count * sizeof *slots);
+  memcpy(slots + l->config->first_tunable, variant.values,
+         variant.implementation->tunable_count * sizeof *slots);
   *out = slots;
   return CUGEN_OK;
 }
@@ -458,7 +489,8 @@ int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, 
   struct value *slots;
   int status = open_slots(l, index, &slots, err);
   if (status) return status;
-  status = slots ? config_arguments(l->config, slots, out, err) : space_explain_empty(l->space, err);
+  status =
+      slots ? config_arguments(l->config, slots, out, err) : space_explain_empty(l->space, err);
   free(slots);
   return status;
 }
@@ -474,7 +506,8 @@ int api_products(cugen_kernel *k, const char **out, cugen_error *err) {
   return status;
 }
 
-int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argument_info *out, cugen_error *error) {
+int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argument_info *out,
+                          cugen_error *error) {
   /* not const, because the space is opened on first use */
   cugen_kernel *k = (cugen_kernel *)(uintptr_t)kernel;
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];

@@ -50,14 +50,16 @@ static cugen_launch_info launches_describe(const struct kernel_launch *launch, c
 }
 
 static bool alike(const cugen_launch_info *a, const cugen_launch_info *b) {
-  return a->line == b->line && strcmp(a->entry, b->entry) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+  return a->line == b->line && strcmp(a->entry, b->entry) == 0 &&
+         memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
          memcmp(a->block, b->block, sizeof a->block) == 0 && a->shared_bytes == b->shared_bytes &&
-         a->carveout == b->carveout && a->overlap == b->overlap && a->cooperative == b->cooperative &&
-         strcmp(a->passes, b->passes) == 0;
+         a->carveout == b->carveout && a->overlap == b->overlap &&
+         a->cooperative == b->cooperative && strcmp(a->passes, b->passes) == 0;
 }
 
 /* Adds a launch to the list, or raises the count of the last one if it is equal. */
-static int launches_add(struct launches *launches, const struct kernel_launch *launch, size_t times, cugen_error *err) {
+static int launches_add(struct launches *launches, const struct kernel_launch *launch, size_t times,
+                        cugen_error *err) {
   char *passes = print_passed(&launches->spec, launch);
   if (!passes) return error_memory(err);
   cugen_launch_info info = launches_describe(launch, passes);
@@ -91,8 +93,8 @@ static int launches_fill(struct launches *launches, cugen_error *err) {
   return status;
 }
 
-int api_kernel_launches(cugen_kernel *k, const char *variant, const cugen_launch_info **out, size_t *count,
-                        const char **name, cugen_error *error) {
+int api_kernel_launches(cugen_kernel *k, const char *variant, const cugen_launch_info **out,
+                        size_t *count, const char **name, cugen_error *error) {
   if (name) *name = NULL;
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;

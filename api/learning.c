@@ -15,7 +15,7 @@ static double learning_known(double value) {
   return isfinite(value) ? value : 0;
 }
 
-/* ---- Choosing the columns (variants) of the matrix ---- */
+/* ---- Choosing the columns (variants) of the matrix ------------------------------------------ */
 
 struct ranked {
   size_t variant, near;
@@ -30,7 +30,8 @@ static int learning_by_nearness(const void *a, const void *b) {
 }
 
 /* Returns the variants that are near the best of most problems; the caller frees them. */
-static size_t *learning_choose_columns(const struct portfolio_data *data, size_t *count, cugen_error *err) {
+static size_t *learning_choose_columns(const struct portfolio_data *data, size_t *count,
+                                       cugen_error *err) {
   const double near = 1.5;
   struct ranked *ranked = calloc(data->variant_count + 1, sizeof *ranked);
   size_t *out = calloc(MOST_COLUMNS, sizeof *out);
@@ -42,8 +43,10 @@ static size_t *learning_choose_columns(const struct portfolio_data *data, size_t
     ranked[data->entries[i].variant].near++;
     ranked[data->entries[i].variant].sum += ratio;
   }
-  if (ranked && data->variant_count) qsort(ranked, data->variant_count, sizeof *ranked, learning_by_nearness);
-  for (size_t i = 0; ranked && out && i < data->variant_count && *count < MOST_COLUMNS && ranked[i].near; i++)
+  if (ranked && data->variant_count)
+    qsort(ranked, data->variant_count, sizeof *ranked, learning_by_nearness);
+  for (size_t i = 0;
+       ranked && out && i < data->variant_count && *count < MOST_COLUMNS && ranked[i].near; i++)
     out[(*count)++] = ranked[i].variant;
   const bool good = ranked && out;
   free(ranked);
@@ -53,7 +56,7 @@ static size_t *learning_choose_columns(const struct portfolio_data *data, size_t
   return NULL;
 }
 
-/* ---- Checking that the chosen records are still valid ---- */
+/* ---- Checking that the chosen records are still valid --------------------------------------- */
 
 /* Judges the entries of the chosen variants: a stale entry is treated as not measured. */
 struct judging {
@@ -71,13 +74,15 @@ static bool learning_is_chosen(const struct judging *j, const char *variant, siz
   return false;
 }
 
-static int judge_record(struct judging *j, struct lookup *l, size_t problem, const struct cache_record *record,
-                        cugen_error *err) {
+static int judge_record(struct judging *j, struct lookup *l, size_t problem,
+                        const struct cache_record *record, cugen_error *err) {
   struct judgement judgement;
   size_t variant;
-  if (record->outcome != CUGEN_OUTCOME_OK || !learning_is_chosen(j, record->variant, &variant)) return CUGEN_OK;
+  if (record->outcome != CUGEN_OUTCOME_OK || !learning_is_chosen(j, record->variant, &variant))
+    return CUGEN_OK;
   struct portfolio_entry *entry = portfolio_entry_of(j->data, problem, variant);
-  if (!entry || isnan(entry->cost) || strcmp(entry->source.hex, record->source_hash.hex) != 0) return CUGEN_OK;
+  if (!entry || isnan(entry->cost) || strcmp(entry->source.hex, record->source_hash.hex) != 0)
+    return CUGEN_OK;
   int status = api_judge(l, record, &judgement, err);
   if (status) return status;
   if (judgement.how == JUDGED_CURRENT)
@@ -101,19 +106,20 @@ static int judge_row(struct judging *j, size_t problem, cugen_error *err) {
   if (!status) status = api_cache_to_read(base->lib, &cache, err);
   const struct cache_key key = lookup_key(&l);
   if (!status) status = cache_load(cache, &key, &records, &count, err);
-  for (size_t i = 0; i < count && !status; i++) status = judge_record(j, &l, problem, &records[i], err);
+  for (size_t i = 0; i < count && !status; i++)
+    status = judge_record(j, &l, problem, &records[i], err);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
   lookup_close(&l);
   return status;
 }
 
-/* ---- Learning -------------------------------------------------------------------------------- */
+/* ---- Learning ------------------------------------------------------------------------------- */
 
 /* Learns again if a chosen entry is stale. *columns: the variants, to be freed also after a
    failure. */
-static int learn_once(struct portfolio_data *data, size_t most, struct portfolio_learnt *out, size_t **columns,
-                      bool *again, cugen_error *err) {
+static int learn_once(struct portfolio_data *data, size_t most, struct portfolio_learnt *out,
+                      size_t **columns, bool *again, cugen_error *err) {
   struct portfolio_columns matrix = {0};
   size_t count;
   *columns = learning_choose_columns(data, &count, err);
@@ -128,8 +134,8 @@ static int learn_once(struct portfolio_data *data, size_t most, struct portfolio
   return status;
 }
 
-static int learning_learn(struct portfolio_data *data, size_t most, struct portfolio_learnt *out, size_t **columns,
-                 cugen_error *err) {
+static int learning_learn(struct portfolio_data *data, size_t most, struct portfolio_learnt *out,
+                          size_t **columns, cugen_error *err) {
   bool again = true;
   int status = CUGEN_OK;
   *columns = NULL;
@@ -143,8 +149,9 @@ static int learning_learn(struct portfolio_data *data, size_t most, struct portf
 
 /* Returns an entry of the variant: at a problem that it serves, else at any problem. NULL: there is
    none. */
-static const struct portfolio_entry *learning_find_proof(const struct portfolio_data *data, const struct portfolio_learnt *l,
-                                                size_t choice, size_t variant) {
+static const struct portfolio_entry *learning_find_proof(const struct portfolio_data *data,
+                                                         const struct portfolio_learnt *l,
+                                                         size_t choice, size_t variant) {
   const struct portfolio_entry *any = NULL;
   for (size_t p = 0; p < data->row_count; p++) {
     const struct portfolio_entry *entry = portfolio_entry_of(data, p, variant);
@@ -155,8 +162,8 @@ static const struct portfolio_entry *learning_find_proof(const struct portfolio_
   return any;
 }
 
-static int fill_body(const struct portfolio_data *data, const struct portfolio_learnt *l, const size_t *columns,
-                     struct portfolio_body *out, cugen_error *err) {
+static int fill_body(const struct portfolio_data *data, const struct portfolio_learnt *l,
+                     const size_t *columns, struct portfolio_body *out, cugen_error *err) {
   *out = (struct portfolio_body){.problems = (int64_t)data->row_count,
                                  .tuned_mean = learning_known(l->tuned_loss.mean),
                                  .tuned_worst = learning_known(l->tuned_loss.worst),
@@ -183,7 +190,8 @@ static int fill_body(const struct portfolio_data *data, const struct portfolio_l
   return CUGEN_OK;
 }
 
-static int fill_key(const struct portfolio_data *data, struct cache_portfolio *out, cugen_error *err) {
+static int fill_key(const struct portfolio_data *data, struct cache_portfolio *out,
+                    cugen_error *err) {
   const struct lookup *base = data->base;
   const struct cache_key key = lookup_key(base);
   struct text class = {0}, settings = {0};
@@ -202,8 +210,8 @@ static int fill_key(const struct portfolio_data *data, struct cache_portfolio *o
 #undef X
 }
 
-static int describe_problems(struct portfolio_holding *from, const struct portfolio_learnt *l, const size_t *columns,
-                             cugen_portfolio *out, cugen_error *err) {
+static int describe_problems(struct portfolio_holding *from, const struct portfolio_learnt *l,
+                             const size_t *columns, cugen_portfolio *out, cugen_error *err) {
   const struct portfolio_data *data = &from->data;
   from->problems = calloc(data->row_count + 1, sizeof *from->problems);
   if (!from->problems) return error_memory(err);
@@ -212,13 +220,14 @@ static int describe_problems(struct portfolio_holding *from, const struct portfo
     const bool served = l->given[p] < l->count;
     const struct portfolio_entry *entry =
         served ? portfolio_entry_of(data, p, columns[l->chosen[l->given[p]]]) : NULL;
-    from->problems[p] = (cugen_portfolio_problem){.problem = row->text,
-                                                  .variant = l->given[p],
-                                                  .seconds = entry ? learning_known(entry->seconds) : 0,
-                                                  .best = row->best ? row->best : "",
-                                                  .best_seconds = row->best_seconds,
-                                                  .loss = learning_known(l->tuned[p]),
-                                                  .held_out_loss = learning_known(l->held[p])};
+    from->problems[p] =
+        (cugen_portfolio_problem){.problem = row->text,
+                                  .variant = l->given[p],
+                                  .seconds = entry ? learning_known(entry->seconds) : 0,
+                                  .best = row->best ? row->best : "",
+                                  .best_seconds = row->best_seconds,
+                                  .loss = learning_known(l->tuned[p]),
+                                  .held_out_loss = learning_known(l->held[p])};
     out->unserved += !(row->best_cost > 0);
   }
   out->problem = from->problems;
@@ -277,9 +286,11 @@ static void print_remains(const struct portfolio_data *data, struct text *out) {
   if (remains.worthless)
     text_add(out, "what the objective gives is not above 0");
   else if (!count)
-    text_addf(out, "nothing%s is remembered of it", learning_is_filtered(data->base) ? " that the filter admits" : "");
+    text_addf(out, "nothing%s is remembered of it",
+              learning_is_filtered(data->base) ? " that the filter admits" : "");
   else
-    text_addf(out, "its %zu%s record%s %s", count, remains.stale ? " correct" : "", count == 1 ? "" : "s",
+    text_addf(out, "its %zu%s record%s %s", count, remains.stale ? " correct" : "",
+              count == 1 ? "" : "s",
               !remains.stale ? "failed"
               : count == 1   ? "is stale"
                              : "are stale");
@@ -290,18 +301,21 @@ static void learning_refuse_untuned(const struct portfolio_data *data, cugen_err
   const bool stale = remains.stale;
   if (remains.worthless) {
     error_set(err, CUGEN_ERROR_USAGE,
-              "the objective gives nothing above 0 for %s of %s: a portfolio is learnt from what variants lose, in "
+              "the objective gives nothing above 0 for %s of %s: a portfolio is learnt from what "
+              "variants lose, in "
               "factors of their costs",
               data->rows[0].text, data->base->config->name);
     return;
   }
   error_set(err, CUGEN_ERROR_USAGE,
-            "%s%s%s for %s%s of %s on %s%s: there is nothing to learn a portfolio from. 'cugen tune' with a budget "
+            "%s%s%s for %s%s of %s on %s%s: there is nothing to learn a portfolio from. 'cugen "
+            "tune' with a budget "
             "measures them",
             stale ? "all remembered correct variants" : "no correct variant",
-            learning_is_filtered(data->base) ? " that the filter admits" : "", stale ? "" : " is remembered",
-            data->row_count == 1 ? "" : "any of the problems such as ", data->rows[0].text, data->base->config->name,
-            data->base->device.name, stale ? " are stale" : "");
+            learning_is_filtered(data->base) ? " that the filter admits" : "",
+            stale ? "" : " is remembered",
+            data->row_count == 1 ? "" : "any of the problems such as ", data->rows[0].text,
+            data->base->config->name, data->base->device.name, stale ? " are stale" : "");
 }
 
 /* Drops the class that is the last of out, and notes why; learning goes on with the other
@@ -311,8 +325,8 @@ static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   const struct config *config = data->base->config;
   struct text class = {0}, settings = {0};
   problem_print_class(config, data->rows[0].problem, &class, &settings);
-  text_addf(&out->skipped, "%s%s%s%s: ", out->skipped.length ? "\n" : "", config->name, class.length ? " " : "",
-            text_get(&class));
+  text_addf(&out->skipped, "%s%s%s%s: ", out->skipped.length ? "\n" : "", config->name,
+            class.length ? " " : "", text_get(&class));
   print_remains(data, &out->skipped);
   const bool failed = class.failed || settings.failed || out->skipped.failed;
   text_free(&class);
@@ -322,8 +336,8 @@ static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int take_learnt(struct portfolio_holding *h, const struct portfolio_learnt *learnt, const size_t *columns,
-                       cugen_portfolio *out, cugen_error *err) {
+static int take_learnt(struct portfolio_holding *h, const struct portfolio_learnt *learnt,
+                       const size_t *columns, cugen_portfolio *out, cugen_error *err) {
   int status = fill_key(&h->data, &h->kept, err);
   if (!status) status = fill_body(&h->data, learnt, columns, &h->body, err);
   if (!status) status = portfolio_publish(h, out, err);
@@ -333,22 +347,26 @@ static int take_learnt(struct portfolio_holding *h, const struct portfolio_learn
 }
 
 /* Learns the portfolio of problems of one class. */
-static int learn_class(const struct lookup *base, const struct problem *const *problems, size_t count,
-                       const cugen_learn_options *options, struct portfolio_holdings *out, cugen_error *err) {
+static int learn_class(const struct lookup *base, const struct problem *const *problems,
+                       size_t count, const cugen_learn_options *options,
+                       struct portfolio_holdings *out, cugen_error *err) {
   struct portfolio_learnt learnt = {0};
   size_t *columns = NULL;
   struct portfolio_holding *h = portfolio_holding_add(out, err);
   if (!h) return CUGEN_ERROR_MEMORY;
   int status = portfolio_data_open(base, problems, count, &h->data, err);
-  if (!status) status = learning_learn(&h->data, options->most ? options->most : USUAL_MOST, &learnt, &columns, err);
   if (!status)
-    status = learnt.count ? take_learnt(h, &learnt, columns, &out->out[out->count - 1], err) : skip_class(out, err);
+    status = learning_learn(&h->data, options->most ? options->most : USUAL_MOST, &learnt, &columns,
+                            err);
+  if (!status)
+    status = learnt.count ? take_learnt(h, &learnt, columns, &out->out[out->count - 1], err)
+                          : skip_class(out, err);
   portfolio_learnt_free(&learnt);
   free(columns);
   return status;
 }
 
-/* ---- Problems -------------------------------------------------------------------------------- */
+/* ---- Problems ------------------------------------------------------------------------------- */
 
 /* The problems grouped by class. */
 struct classes {
@@ -379,7 +397,8 @@ static int list_classes(struct classes *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int learning_take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t count, cugen_error *err) {
+static int learning_take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t count,
+                                 cugen_error *err) {
   c->all = calloc(count + 1, sizeof(const struct problem *));
   if (!c->all) return error_memory(err);
   for (size_t i = 0; i < count; i++) c->all[c->count++] = kernels[i]->lookup.problem;
@@ -406,14 +425,15 @@ static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error
     if (learning_agrees(k, &c->own.all[i])) c->all[c->count++] = &c->own.all[i];
   if (status || c->count) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
-                   "nothing is remembered of %s on %s with these settings: there is nothing to learn a portfolio "
+                   "nothing is remembered of %s on %s with these settings: there is nothing to "
+                   "learn a portfolio "
                    "from. 'cugen tune' with a budget measures it",
                    k->lookup.config->name, k->lookup.device.name);
 }
 
 /* Learns class after class, in the order of the kernels. */
-static int learn_classes(struct classes *c, const cugen_learn_options *options, struct portfolio_holdings *out,
-                         cugen_error *err) {
+static int learn_classes(struct classes *c, const cugen_learn_options *options,
+                         struct portfolio_holdings *out, cugen_error *err) {
   const struct problem **same = calloc(c->count + 1, sizeof(const struct problem *));
   bool *done = calloc(c->count + 1, sizeof *done);
   int status = same && done ? CUGEN_OK : error_memory(err);
@@ -432,7 +452,8 @@ static int learn_classes(struct classes *c, const cugen_learn_options *options, 
 }
 
 /* Stores the portfolio as text in the cache. */
-static int learning_store(const struct lookup *base, struct portfolio_holdings *h, cugen_error *err) {
+static int learning_store(const struct lookup *base, struct portfolio_holdings *h,
+                          cugen_error *err) {
   struct cache *cache;
   struct cache_portfolio *kept = calloc(h->count + 1, sizeof *kept);
   int status = kept ? api_cache(base->lib, &cache, err) : error_memory(err);
@@ -448,37 +469,43 @@ static int learning_store(const struct lookup *base, struct portfolio_holdings *
   return status;
 }
 
-/* ---- Public functions ------------------------------------------------------------------------ */
+/* ---- Public functions ----------------------------------------------------------------------- */
 
 static int learning_check_options(const cugen_learn_options *options, cugen_error *err) {
-  if (API_SIZE(err, cugen_learn_options, CUGEN_LEARN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
+  if (API_SIZE(err, cugen_learn_options, CUGEN_LEARN_OPTIONS_INIT, options))
+    return CUGEN_ERROR_USAGE;
   if (options->most > PORTFOLIO_MOST)
-    return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible", options->most,
-                     PORTFOLIO_MOST);
+    return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible",
+                     options->most, PORTFOLIO_MOST);
   return CUGEN_OK;
 }
 
 static int learning_check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
   if (count == 0) return error_set(err, CUGEN_ERROR_USAGE, "no problem to learn a portfolio from");
   for (size_t i = 0; i < count; i++) {
-    if (!kernels[i]) return error_set(err, CUGEN_ERROR_USAGE, "api_kernels_learn: kernels[%zu] is NULL", i);
+    if (!kernels[i])
+      return error_set(err, CUGEN_ERROR_USAGE, "api_kernels_learn: kernels[%zu] is NULL", i);
     if (kernels[i]->lookup.lib != kernels[0]->lookup.lib ||
         strcmp(text_get(&kernels[i]->opened.origin), text_get(&kernels[0]->opened.origin)) != 0)
-      return error_set(err, CUGEN_ERROR_USAGE, "api_kernels_learn: kernels[%zu] is of another library or config", i);
+      return error_set(err, CUGEN_ERROR_USAGE,
+                       "api_kernels_learn: kernels[%zu] is of another library or config", i);
   }
   return CUGEN_OK;
 }
 
-int api_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_learn_options *options,
-                      const cugen_portfolio **out, size_t *portfolios, cugen_error *error) {
+int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
+                      const cugen_learn_options *options, const cugen_portfolio **out,
+                      size_t *portfolios, cugen_error *error) {
   static const cugen_learn_options defaults = CUGEN_LEARN_OPTIONS_INIT;
   if (!options) options = &defaults;
-  if (API_NEEDS(error, "kernels, out, portfolios", kernels, out, portfolios)) return CUGEN_ERROR_USAGE;
+  if (API_NEEDS(error, "kernels, out, portfolios", kernels, out, portfolios))
+    return CUGEN_ERROR_USAGE;
   *out = NULL, *portfolios = 0;
   int status = learning_check_options(options, error);
   if (!status) status = learning_check_kernels(kernels, count, error);
   if (status) return status;
-  struct portfolio_holdings *h = kept_renew(&kernels[0]->learnt, sizeof *h, portfolio_holdings_clear, error);
+  struct portfolio_holdings *h =
+      kept_renew(&kernels[0]->learnt, sizeof *h, portfolio_holdings_clear, error);
   if (!h) return CUGEN_ERROR_MEMORY;
   struct classes classes = {.base = &kernels[0]->lookup};
   status = options->remembered ? take_remembered(&classes, kernels[0], error)
@@ -515,12 +542,14 @@ static int judge_variants(struct lookup *l, struct portfolio_holding *h, cugen_e
   return status;
 }
 
-int api_kernel_portfolios(cugen_kernel *k, const cugen_portfolio **out, size_t *count, cugen_error *error) {
+int api_kernel_portfolios(cugen_kernel *k, const cugen_portfolio **out, size_t *count,
+                          cugen_error *error) {
   struct portfolio_found *found = NULL;
   size_t all = 0;
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
-  struct portfolio_holdings *h = kept_renew(&k->portfolios, sizeof *h, portfolio_holdings_clear, error);
+  struct portfolio_holdings *h =
+      kept_renew(&k->portfolios, sizeof *h, portfolio_holdings_clear, error);
   if (!h) return CUGEN_ERROR_MEMORY;
   int status = portfolios_find(&k->lookup, NULL, &found, &all, error);
   for (size_t i = 0; i < all && !status; i++) {

@@ -27,22 +27,25 @@ size_t api_clean_text(const char *text, size_t length, char *out, size_t size) {
   return whole;
 }
 
-/* ---- Checks of every public function's arguments ---- */
+/* ---- Checks of every public function's arguments -------------------------------------------- */
 
-int api_needs(const char *function, const char *names, const void *const *pointers, size_t count, cugen_error *err) {
+int api_needs(const char *function, const char *names, const void *const *pointers, size_t count,
+              cugen_error *err) {
   size_t at = 0;
   while (at < count && pointers[at]) at++;
   if (at == count) return CUGEN_OK;
   for (; at; at--) names += strcspn(names, ",") + strlen(", ");
-  return error_set(err, CUGEN_ERROR_USAGE, "%s: %.*s is NULL", function, (int)strcspn(names, ","), names);
+  return error_set(err, CUGEN_ERROR_USAGE, "%s: %.*s is NULL", function, (int)strcspn(names, ","),
+                   names);
 }
 
 int api_size(const char *type, const char *init, size_t got, size_t want, cugen_error *err) {
   if (got == want) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE, "%s.size is %zu, should be %zu: start from %s", type, got, want, init);
+  return error_set(err, CUGEN_ERROR_USAGE, "%s.size is %zu, should be %zu: start from %s", type,
+                   got, want, init);
 }
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 /* Takes an option, else the variable of the environment, else nothing. The environment is read only
    here, at open, and in toolkit_open. */
@@ -107,8 +110,8 @@ int api_measure_way(const char *word, enum measure_way *out, cugen_error *err) {
   const char *const *names = measure_way_names;
   *out = measure_way_find(word);
   if (*out < MEASURE_WAYS) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE, "cugen_options.measure %s: it is none of %s, %s, %s, %s", word, names[0],
-                   names[1], names[2], names[3]);
+  return error_set(err, CUGEN_ERROR_USAGE, "cugen_options.measure %s: it is none of %s, %s, %s, %s",
+                   word, names[0], names[1], names[2], names[3]);
 }
 
 static int take_measure(cugen *lib, const char *word, cugen_error *err) {
@@ -123,8 +126,8 @@ static int library_check_folders(const cugen *lib, cugen_error *err) {
       {lib->config_dir, "config"}, {lib->template_dir, "template"}, {lib->device_dir, "device"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i][0] && !folder_exists(rows[i][0]))
-      return error_set(err, CUGEN_ERROR_USAGE, "cugen_options.%s_dir %s: there is no such folder", rows[i][1],
-                       rows[i][0]);
+      return error_set(err, CUGEN_ERROR_USAGE, "cugen_options.%s_dir %s: there is no such folder",
+                       rows[i][1], rows[i][0]);
   return CUGEN_OK;
 }
 
@@ -158,7 +161,8 @@ static int take_worker(cugen *lib, cugen_error *err) {
 }
 
 static int open_compilers(cugen *lib, cugen_error *err) {
-  const struct compilers_options options = {.program = lib->worker, .toolkit = lib->toolkit_options};
+  const struct compilers_options options = {.program = lib->worker,
+                                            .toolkit = lib->toolkit_options};
   return lib->worker ? compilers_open(&options, &lib->compilers, err) : CUGEN_OK;
 }
 
@@ -193,9 +197,10 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
 
 void cugen_close(cugen *lib) {
   if (!lib) return;
-  char *strings[] = {lib->device,     lib->arch,        lib->config_dir, lib->template_dir, lib->device_dir,
-                     lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker,       lib->objective,
-                     lib->prefer,     lib->pin,         lib->cache_name, lib->capture_path};
+  char *strings[] = {lib->device,     lib->arch,        lib->config_dir,  lib->template_dir,
+                     lib->device_dir, lib->cache_path,  lib->toolkit_dir, lib->compiler,
+                     lib->worker,     lib->objective,   lib->prefer,      lib->pin,
+                     lib->cache_name, lib->capture_path};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
   struct kept *kept[] = {&lib->sets, &lib->checked, &lib->portfolios, &lib->transfer};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
@@ -220,7 +225,7 @@ void cugen_close(cugen *lib) {
   free(lib);
 }
 
-/* ---- Stopping ---- */
+/* ---- Stopping ------------------------------------------------------------------------------- */
 
 static bool library_ask_stop(void *context) {
   const cugen *lib = context;
@@ -231,10 +236,12 @@ struct space_stop api_stop(cugen *lib) {
   return (struct space_stop){lib->stop ? library_ask_stop : NULL, lib};
 }
 
-/* ---- Configs and templates ---- */
+/* ---- Configs and templates ------------------------------------------------------------------ */
 
-int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length, cugen_error *error) {
-  if (API_NEEDS(error, "lib, name, text", lib, name, length ? text : name)) return CUGEN_ERROR_USAGE;
+int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length,
+                   cugen_error *error) {
+  if (API_NEEDS(error, "lib, name, text", lib, name, length ? text : name))
+    return CUGEN_ERROR_USAGE;
   int status = sources_add(&lib->files, name, text, length, error);
   lib->sources.files = lib->files;
   return status;
@@ -245,7 +252,7 @@ size_t api_configs(cugen *lib, const char **out, size_t count) {
   return sources_configs(out, out ? count : 0);
 }
 
-/* ---- The cache ---- */
+/* ---- The cache ------------------------------------------------------------------------------ */
 
 static bool library_is_stopped(void *context) {
   const cugen *lib = context;
@@ -254,10 +261,12 @@ static bool library_is_stopped(void *context) {
 
 int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
   pthread_mutex_lock(&lib->lock);
-  int status = lib->cache
-                   ? CUGEN_OK
-                   : cache_open_watched(lib->cache_path, (struct process_stop){lib->stop ? library_is_stopped : NULL, lib},
-                                        &lib->cache, &lib->warning, err);
+  int status =
+      lib->cache
+          ? CUGEN_OK
+          : cache_open_watched(lib->cache_path,
+                               (struct process_stop){lib->stop ? library_is_stopped : NULL, lib},
+                               &lib->cache, &lib->warning, err);
   *out = lib->cache;
   pthread_mutex_unlock(&lib->lock);
   return status;
@@ -295,7 +304,7 @@ int api_nvrtc_version(const cugen *lib) {
   return told ? told : ask_nvrtc(lib);
 }
 
-/* ---- cugen_where ---- */
+/* ---- cugen_where ---------------------------------------------------------------------------- */
 
 static void library_add_version(struct text *out, const char *what, int version) {
   if (version) text_addf(out, "%s: CUDA %d.%d\n", what, version / 1000, version % 1000 / 10);
@@ -326,8 +335,8 @@ const char *cugen_where(cugen *lib) {
   text_addf(&lib->where, "cache: %s\n", lib->cache_name);
   if (lib->warning.length) text_addf(&lib->where, "warning: %s\n", text_get(&lib->warning));
   if (!cache_time(clock_unix(), 1))
-    text_add(&lib->where,
-             "clock: this machine's clock is before 2020: what is measured is remembered without its time\n");
+    text_add(&lib->where, "clock: this machine's clock is before 2020: what is measured is "
+                          "remembered without its time\n");
   const char *unsealed = lib->cache ? cache_image_warning(lib->cache) : "";
   if (*unsealed) text_addf(&lib->where, "image key: %s\n", unsealed);
   if (lib->capture) {
@@ -340,7 +349,7 @@ const char *cugen_where(cugen *lib) {
   return text_get(&lib->where);
 }
 
-/* ---- Devices ---- */
+/* ---- Devices -------------------------------------------------------------------------------- */
 
 static void library_copy_string(char *to, size_t size, const char *from) {
   size_t length = strnlen(from, size - 1);
@@ -348,7 +357,8 @@ static void library_copy_string(char *to, size_t size, const char *from) {
   to[length] = '\0';
 }
 
-void api_device_info(const cugen *lib, const struct device_description *from, cugen_device_info *out) {
+void api_device_info(const cugen *lib, const struct device_description *from,
+                     cugen_device_info *out) {
   const struct device_facts *facts = &from->facts;
   *out = (cugen_device_info){.driver_version = from->driver_version,
                              .nvrtc_version = api_nvrtc_version(lib),
@@ -365,8 +375,8 @@ void api_device_info(const cugen *lib, const struct device_description *from, cu
   library_copy_string(out->arch, sizeof out->arch, from->arch);
 }
 
-static size_t library_add_devices(cugen *lib, const struct device_ops *ops, cugen_device_info *out, size_t room, size_t at,
-                          cugen_error *err) {
+static size_t library_add_devices(cugen *lib, const struct device_ops *ops, cugen_device_info *out,
+                                  size_t room, size_t at, cugen_error *err) {
   int count = api_count_devices(lib, ops, err);
   for (int i = 0; i < count; i++) {
     struct device_description description;

@@ -15,8 +15,8 @@
 struct capture;
 
 struct cugen {
-  char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *cache_name, *toolkit_dir, *compiler,
-      *worker, *objective, *prefer, *pin, *capture_path;
+  char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *cache_name,
+      *toolkit_dir, *compiler, *worker, *objective, *prefer, *pin, *capture_path;
   const char *pin_from;       /* what named the pin file, an option or a variable, for messages */
   int local_rank;             /* number of this process among those of a job on this machine; 0: the
                                  first, or the only one */
@@ -63,16 +63,18 @@ struct cugen {
    describes where it was searched. */
 int api_find_worker(char **out, struct text *places, cugen_error *err);
 
-/* ---- library.c ---- */
+/* ---- library.c ------------------------------------------------------------------------------ */
 
 /* For the first lines of a public function: API_NEEDS(error, "kernel, out", k, out). Fails with
    CUGEN_ERROR_USAGE and the argument's name in the header if one of the pointers is NULL. */
-#define API_NEEDS(error, names, ...)                                                                                 \
-  api_needs(__func__, names, (const void *const[]){__VA_ARGS__},                                                     \
+#define API_NEEDS(error, names, ...)                                                               \
+  api_needs(__func__, names, (const void *const[]){__VA_ARGS__},                                   \
             sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *), error)
-int api_needs(const char *function, const char *names, const void *const *pointers, size_t count, cugen_error *err);
+int api_needs(const char *function, const char *names, const void *const *pointers, size_t count,
+              cugen_error *err);
 /* Fails with CUGEN_ERROR_USAGE unless options->size is the size of the type in this build. */
-#define API_SIZE(error, type, init, options) api_size(#type, #init, (options)->size, sizeof(type), error)
+#define API_SIZE(error, type, init, options)                                                       \
+  api_size(#type, #init, (options)->size, sizeof(type), error)
 int api_size(const char *type, const char *init, size_t got, size_t want, cugen_error *err);
 /* Fails with CUGEN_ERROR_USAGE and a list of the words if the word is unknown. */
 int api_measure_way(const char *word, enum measure_way *out, cugen_error *err);
@@ -82,22 +84,23 @@ int api_cache(cugen *lib, struct cache **out, cugen_error *err);
 int api_cache_to_read(cugen *lib, struct cache **out, cugen_error *err);
 int api_images(cugen *lib, struct cache **out, cugen_error *err);
 bool api_cache_is_missing(const cugen *lib);
-void api_device_info(const struct cugen *lib, const struct device_description *from, cugen_device_info *out);
+void api_device_info(const struct cugen *lib, const struct device_description *from,
+                     cugen_device_info *out);
 /* Returns the version of NVRTC, or 0. NVRTC is loaded for it only if the files beside it do not
    tell. */
 int api_nvrtc_version(const cugen *lib);
 /* The stop callback for walks of a space. */
 struct space_stop api_stop(cugen *lib);
 
-/* ---- gpus.c ---- */
+/* ---- gpus.c --------------------------------------------------------------------------------- */
 
 /* Like device_ops.count and device_ops.describe. If a worker has listed the GPUs, its list is used,
    so that this process need not start CUDA. */
 int api_count_devices(cugen *lib, const struct device_ops *ops, cugen_error *err);
-int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal, struct device_description *out,
-                        cugen_error *err);
+int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal,
+                        struct device_description *out, cugen_error *err);
 
-/* ---- models.c ---- */
+/* ---- models.c ------------------------------------------------------------------------------- */
 
 /* Finds the description of a fingerprint or architecture. A GPU that is described in full has all
    its facts. */

@@ -8,11 +8,12 @@
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 
-/* ---- The config ------------------------------------------------------------------------------ */
+/* ---- The config ----------------------------------------------------------------------------- */
 
 /* The origin of a config: the real path of a file, so that its records stay together under all
    names of the file; the name of a config that is in memory or shipped. */
-int api_origin(const struct sources *sources, const struct config *config, struct text *out, cugen_error *err) {
+int api_origin(const struct sources *sources, const struct config *config, struct text *out,
+               cugen_error *err) {
   const bool memory = sources_holds(sources->files, config->path);
   char *real = memory || config->shipped ? NULL : realpath(config->path, NULL);
   if (!real) text_add(out, memory ? "memory:" : "shipped:");
@@ -24,12 +25,14 @@ int api_origin(const struct sources *sources, const struct config *config, struc
 /* Applies the library's options, which precede the config. */
 static int take_objective(const cugen *lib, struct config *config, cugen_error *err) {
   int status = lib->objective ? config_set_objective(config, lib->objective, err) : CUGEN_OK;
-  if (status) return error_prefix(err, "%s, cugen_options.objective", config->path), CUGEN_ERROR_USAGE;
+  if (status)
+    return error_prefix(err, "%s, cugen_options.objective", config->path), CUGEN_ERROR_USAGE;
   if (lib->objective) config->objective_line = (struct config_line){"cugen_options.objective", 1};
   return lib->prefer ? config_prefer(config, lib->preference, err) : CUGEN_OK;
 }
 
-int opened_config_open(const cugen *lib, const char *name, struct opened_config *out, cugen_error *err) {
+int opened_config_open(const cugen *lib, const char *name, struct opened_config *out,
+                       cugen_error *err) {
   *out = (struct opened_config){.sources = lib->sources};
   int status = config_open(&out->sources, name, &out->config, err);
   if (!status) status = take_objective(lib, out->config, err);
@@ -42,7 +45,7 @@ void opened_config_close(struct opened_config *opened) {
   text_free(&opened->origin);
 }
 
-/* ---- The problem ----------------------------------------------------------------------------- */
+/* ---- The problem ---------------------------------------------------------------------------- */
 
 int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
                       struct text *settings, cugen_error *err) {
@@ -88,7 +91,7 @@ void lookup_close(struct lookup *l) {
   *l = (struct lookup){0};
 }
 
-/* ---- The device ------------------------------------------------------------------------------ */
+/* ---- The device ----------------------------------------------------------------------------- */
 
 static const char options_arch[] = "arch ";
 
@@ -117,13 +120,14 @@ int lookup_use_predictions(struct lookup *l, cugen_error *err) {
   struct device_description known;
   if (l->predicted) return CUGEN_OK;
   /* A driver reports neither rates nor latencies, so they are taken from a description. */
-  if (l->device.rates.l2_bytes_per_clock <= 0 && api_described(l->lib, l->device.fingerprint, &known))
+  if (l->device.rates.l2_bytes_per_clock <= 0 &&
+      api_described(l->lib, l->device.fingerprint, &known))
     l->device.rates = known.rates;
   int status = api_check_predictable(l->lib, &l->device, err);
   if (status) return status;
   api_prediction_key_free(&l->predictions); /* left by an attempt that ran out of memory */
-  status =
-      api_key_predictions(l->lib, &l->device, l->lib->arch ? l->lib->arch : l->device.arch, &l->predictions, err);
+  status = api_key_predictions(l->lib, &l->device, l->lib->arch ? l->lib->arch : l->device.arch,
+                               &l->predictions, err);
   l->predicted = !status;
   return status;
 }
@@ -136,7 +140,8 @@ bool lookup_predicts(const struct lookup *l) {
 int lookup_check_present(const struct lookup *l, cugen_error *err) {
   if (!l->described) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_DEVICE,
-                   "%s is described and not here: nothing can run on it; %sthe cpu device runs the variants here",
+                   "%s is described and not here: nothing can run on it; %sthe cpu device runs the "
+                   "variants here",
                    l->device.name, lookup_predicts(l) ? "'cugen tune' predicts for it, " : "");
 }
 
@@ -144,15 +149,18 @@ int lookup_context(const struct lookup *l, void *given, void **out, cugen_error 
   *out = given;
   if (!l->ops->current_context && given)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "a context was given, and this kernel is for the %s device, which has none", l->ops->kind);
-  return given || !l->ops->current_context ? CUGEN_OK : l->ops->current_context(l->lib->toolkit, out, err);
+                     "a context was given, and this kernel is for the %s device, which has none",
+                     l->ops->kind);
+  return given || !l->ops->current_context ? CUGEN_OK
+                                           : l->ops->current_context(l->lib->toolkit, out, err);
 }
 
-/* ---- Space and sources ---- */
+/* ---- Space and sources ---------------------------------------------------------------------- */
 
 /* Returns whether the arguments are valid when parameter i has its default. */
 static bool fits_without(const struct lookup *l, size_t i) {
-  struct problem problem = {.count = l->problem->count, .values = calloc(l->problem->count, sizeof *problem.values)};
+  struct problem problem = {.count = l->problem->count,
+                            .values = calloc(l->problem->count, sizeof *problem.values)};
   cugen_error ignored;
   if (!problem.values) return false;
   memcpy(problem.values, l->problem->values, problem.count * sizeof *problem.values);
@@ -169,13 +177,15 @@ static int blame_setting(const struct lookup *l, const cugen_error *why, cugen_e
   for (size_t i = 0; i < l->problem->count && !setting.length; i++) {
     const struct config_problem *p = &l->config->problems[i];
     const struct value value = l->problem->values[i];
-    if (value_equal(value, p->values[0]) || value_equal(value, p->check) || !fits_without(l, i)) continue;
+    if (value_equal(value, p->values[0]) || value_equal(value, p->check) || !fits_without(l, i))
+      continue;
     text_addf(&setting, "%s=", p->name);
     value_print(value, &setting);
   }
   int status = error_copy(err, why);
   if (setting.length && !setting.failed)
-    status = error_set(err, CUGEN_ERROR_USAGE, "setting '%.200s': %s", text_get(&setting), why->message);
+    status =
+        error_set(err, CUGEN_ERROR_USAGE, "setting '%.200s': %s", text_get(&setting), why->message);
   text_free(&setting);
   return status;
 }
@@ -191,7 +201,8 @@ int lookup_space(struct lookup *l, cugen_error *err) {
   if (l->space) return CUGEN_OK;
   int status = lookup_check_sizes(l, err);
   if (!status)
-    status = space_open_within(l->config, l->problem, &l->device.facts, l->filter, api_stop(l->lib), &l->space, err);
+    status = space_open_within(l->config, l->problem, &l->device.facts, l->filter, api_stop(l->lib),
+                               &l->space, err);
   if (status) return status;
   struct value *values = calloc(space_max_tunables(l->space) + 1, sizeof *values);
   if (!values) {
@@ -214,12 +225,14 @@ struct variant lookup_variant(const struct lookup *l, uint64_t index) {
   return variant;
 }
 
-int lookup_expand(const struct lookup *l, const struct variant *variant, struct kernel_spec *out, cugen_error *err) {
-  return expand_variant(l->opened->expander, l->config, l->problem, &l->device.facts, variant, out, err);
+int lookup_expand(const struct lookup *l, const struct variant *variant, struct kernel_spec *out,
+                  cugen_error *err) {
+  return expand_variant(l->opened->expander, l->config, l->problem, &l->device.facts, variant, out,
+                        err);
 }
 
-int lookup_expand_known(const struct lookup *l, const struct variant *variant, struct kernel_spec *out,
-                        cugen_error *err) {
+int lookup_expand_known(const struct lookup *l, const struct variant *variant,
+                        struct kernel_spec *out, cugen_error *err) {
   const char *text = l->device.fingerprint[0] ? l->device.fingerprint : l->arch;
   int status = lookup_expand(l, variant, out, err);
   if (status) return status;
@@ -228,7 +241,7 @@ int lookup_expand_known(const struct lookup *l, const struct variant *variant, s
   return status;
 }
 
-/* ---- The key of its records ---- */
+/* ---- The key of its records ----------------------------------------------------------------- */
 
 static struct cache_key key_under(const struct lookup *l, const char *device, const char *options) {
   return (struct cache_key){device,    l->config->name,      text_get(&l->problem_text),    options,
@@ -243,8 +256,8 @@ struct cache_key lookup_predicted_key(const struct lookup *l, const struct predi
   return key_under(l, text_get(&key->device), text_get(&key->options));
 }
 
-int lookup_compile(const struct lookup *l, const struct kernel_spec *spec, bool keep_ptx, struct compiled *out,
-                   cugen_error *err) {
+int lookup_compile(const struct lookup *l, const struct kernel_spec *spec, bool keep_ptx,
+                   struct compiled *out, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   const struct compile_request request = {.toolkit = l->lib->toolkit,
                                           .compilers = l->lib->compilers,

@@ -7,7 +7,7 @@
 #include "gen/template/expand.h"
 #include "library.h"
 
-/* ---- predictions.c: predictions of a model for a described GPU ---- */
+/* ---- predictions.c: predictions of a model for a described GPU ------------------------------ */
 
 struct lookup;
 
@@ -26,25 +26,26 @@ bool api_prediction_origin(const char *options, struct prediction_origin *out);
 /* Checks, by its major version, that the NVRTC that was found can compile for the device. */
 int api_check_target(const cugen *lib, const struct device_description *device, cugen_error *err);
 /* Like api_check_target, and checks that enough of the device is known to predict times. */
-int api_check_predictable(const cugen *lib, const struct device_description *device, cugen_error *err);
+int api_check_predictable(const cugen *lib, const struct device_description *device,
+                          cugen_error *err);
 /* Makes the key. Free *out also after a failure. */
 int api_key_predictions(cugen *lib, const struct device_description *device, const char *arch,
                         struct prediction_key *out, cugen_error *err);
 void api_prediction_key_free(struct prediction_key *key);
 
-/* ---- find_predictions.c ---- */
+/* ---- find_predictions.c --------------------------------------------------------------------- */
 
 /* Finds the key of the predictions for the look-up's device, which may also be a present GPU or a
    GPU known only by its text. Free *out also after a failure. */
 int api_find_predictions(const struct lookup *lookup, struct prediction_key *out, cugen_error *err);
 
-/* ---- other_gpu.c ---- */
+/* ---- other_gpu.c ---------------------------------------------------------------------------- */
 
 /* Returns how different two GPUs are: the larger of the ratios of multiprocessors and of memory
    bandwidth, as far as these are known; 1: equal. */
 double api_gpu_distance(const struct device_facts *a, const struct device_facts *b);
 
-/* ---- devices.c ---- */
+/* ---- devices.c ------------------------------------------------------------------------------ */
 
 struct found_device {
   const struct device_ops *ops;
@@ -54,7 +55,8 @@ struct found_device {
 };
 /* Finds a device. name: an id, or the text of a device that need not be present; NULL: the first
    GPU, else the cpu device, with the reason appended to `fallback`. */
-int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback, cugen_error *err);
+int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback,
+                    cugen_error *err);
 
 /* Several devices of this machine. */
 struct device_list {
@@ -72,7 +74,7 @@ bool api_devices_are_alike(const struct found_device *a, const struct found_devi
    present. */
 bool api_prefer_present(cugen *lib, struct device_description *description);
 
-/* ---- facts.c: facts that only a present device can tell ---- */
+/* ---- facts.c: facts that only a present device can tell ------------------------------------- */
 
 /* Fails with CUGEN_ERROR_USAGE if the config, in a part that can serve the problem, uses an unknown
    fact of the device; text names the device. */
@@ -80,9 +82,10 @@ int api_check_facts(const struct config *config, const struct problem *problem,
                     const struct device_description *device, const char *text, cugen_error *err);
 /* Like api_check_facts, for the source that was expanded last. */
 int api_check_read_facts(const struct config *config, const struct expander *expander,
-                         const struct device_description *device, const char *text, cugen_error *err);
+                         const struct device_description *device, const char *text,
+                         cugen_error *err);
 
-/* ---- lookup.c ---- */
+/* ---- lookup.c ------------------------------------------------------------------------------- */
 
 /* An opened config, shared by all look-ups of it. */
 struct opened_config {
@@ -93,7 +96,8 @@ struct opened_config {
   struct expander *expander; /* opened on first use */
 };
 /* Opens a config. Close *out also after a failure. */
-int opened_config_open(const cugen *lib, const char *name, struct opened_config *out, cugen_error *err);
+int opened_config_open(const cugen *lib, const char *name, struct opened_config *out,
+                       cugen_error *err);
 void opened_config_close(struct opened_config *opened);
 
 struct lookup {
@@ -150,16 +154,16 @@ int lookup_expander(struct lookup *lookup, cugen_error *err);
 /* Returns a variant of the look-up's open space; it is valid until the next call. */
 struct variant lookup_variant(const struct lookup *lookup, uint64_t index);
 /* Makes the variant's kernel_spec. The expander must be open. */
-int lookup_expand(const struct lookup *lookup, const struct variant *variant, struct kernel_spec *out,
-                  cugen_error *err);
+int lookup_expand(const struct lookup *lookup, const struct variant *variant,
+                  struct kernel_spec *out, cugen_error *err);
 /* Like lookup_expand; CUGEN_ERROR_USAGE if the source uses a fact of the device that is not
    known. */
-int lookup_expand_known(const struct lookup *lookup, const struct variant *variant, struct kernel_spec *out,
-                        cugen_error *err);
+int lookup_expand_known(const struct lookup *lookup, const struct variant *variant,
+                        struct kernel_spec *out, cugen_error *err);
 
 /* Compiles the kernel. keep_ptx: the result has the PTX, too. */
-int lookup_compile(const struct lookup *lookup, const struct kernel_spec *spec, bool keep_ptx, struct compiled *out,
-                   cugen_error *err);
+int lookup_compile(const struct lookup *lookup, const struct kernel_spec *spec, bool keep_ptx,
+                   struct compiled *out, cugen_error *err);
 /* Checks that NVRTC accepts a source for the cpu device; CUGEN_OK if there is no NVRTC. */
 int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen_error *err);
 
@@ -167,7 +171,8 @@ int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen
 struct cache_key lookup_key(const struct lookup *lookup);
 /* Return the key of its measurements, and that of predictions under `key`. */
 struct cache_key lookup_measured_key(const struct lookup *lookup);
-struct cache_key lookup_predicted_key(const struct lookup *lookup, const struct prediction_key *key);
+struct cache_key lookup_predicted_key(const struct lookup *lookup,
+                                      const struct prediction_key *key);
 
 /* Fails with CUGEN_ERROR_DEVICE if the device is only described, so that nothing can run. */
 int lookup_check_present(const struct lookup *lookup, cugen_error *err);
@@ -181,16 +186,17 @@ int lookup_context(const struct lookup *lookup, void *given, void **out, cugen_e
 int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
                       struct text *settings, cugen_error *err);
 /* Appends the origin of the config, for cache_key.origin. */
-int api_origin(const struct sources *sources, const struct config *config, struct text *out, cugen_error *err);
+int api_origin(const struct sources *sources, const struct config *config, struct text *out,
+               cugen_error *err);
 
-/* ---- problem_text.c ---- */
+/* ---- problem_text.c ------------------------------------------------------------------------- */
 
 /* Reads a text of problem_print, from which parameters with their defaults may be left out. *known
    is false, and nothing needs to be freed, if the config has changed since. */
-int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
-                     cugen_error *err);
+int api_read_problem(const struct config *config, const char *text, struct problem *out,
+                     bool *known, cugen_error *err);
 
-/* ---- judgement.c: whether a record is still valid ---- */
+/* ---- judgement.c: whether a record is still valid ------------------------------------------- */
 
 /* The result of judging a record for a look-up. */
 struct judgement {
@@ -210,23 +216,26 @@ struct judgement {
   cugen_error why;
 };
 /* Judges a record. Space and expander must be open. Fails only if memory is out. */
-int api_judge(struct lookup *lookup, const struct cache_record *record, struct judgement *out, cugen_error *err);
+int api_judge(struct lookup *lookup, const struct cache_record *record, struct judgement *out,
+              cugen_error *err);
 /* Like api_judge; `predicted` tells whether the record is a prediction. */
-int api_judge_as(struct lookup *lookup, bool predicted, const struct cache_record *record, struct judgement *out,
-                 cugen_error *err);
+int api_judge_as(struct lookup *lookup, bool predicted, const struct cache_record *record,
+                 struct judgement *out, cugen_error *err);
 /* Changes the kernel's hashes to those of a prediction's verdict, which also depends on the
    config's rules. */
 int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err);
 /* Checks whether the record is of the kernel to which its variant expands now, and sets the
    record's order. *spec becomes that kernel. Free *spec also after a failure. */
-int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record, bool *current,
-                      struct kernel_spec *spec, cugen_error *err);
+int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record,
+                      bool *current, struct kernel_spec *spec, cugen_error *err);
 /* Frees the records that are not current. Space and expander must be open. */
-int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *count, cugen_error *err);
+int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *count,
+                   cugen_error *err);
 /* Frees the records of other config files that are not current. Space and expander must be open. */
-int api_drop_others(struct lookup *lookup, struct cache_record *records, size_t *count, cugen_error *err);
+int api_drop_others(struct lookup *lookup, struct cache_record *records, size_t *count,
+                    cugen_error *err);
 
-/* ---- failures.c: variants that are known to be wrong or to fail ---- */
+/* ---- failures.c: variants that are known to be wrong or to fail ----------------------------- */
 
 /* Variants that failed on the look-up's device, for its problem or for the check problem, and
    variants whose prediction the cpu device refuted there. Such a variant is used only if it was
@@ -238,13 +247,15 @@ int failures_open(struct lookup *lookup, struct failures **out, cugen_error *err
 void failures_close(struct failures *failures);
 /* Finds the record that says how the variant fails, if its source is still the one that failed;
    *out NULL: there is none. */
-int failures_find(struct failures *failures, const char *variant, const struct cache_record **out, cugen_error *err);
+int failures_find(struct failures *failures, const char *variant, const struct cache_record **out,
+                  cugen_error *err);
 /* Marks the predictions under the look-up's key that are known to be wrong, and moves them behind
    all others. If two files have predictions of one kernel, one is kept. Does nothing for
    measurements, whose variants ran. Space and expander must be open. */
-int failures_mark(struct lookup *lookup, struct cache_record *records, size_t *count, cugen_error *err);
+int failures_mark(struct lookup *lookup, struct cache_record *records, size_t *count,
+                  cugen_error *err);
 
-/* ---- best.c ---- */
+/* ---- best.c --------------------------------------------------------------------------------- */
 
 /* The best record, the index of its variant and the variant's expansion; found false: the other
    members are empty. */
@@ -257,8 +268,9 @@ struct best_record {
 /* Finds the best record under the key whose variant is in `space`: the one with the smallest cost;
    among tied ones, the one that comes first in the config. predicted: the key is that of
    predictions. failures: variants that do not count; NULL: none. Free *out also after a failure. */
-int api_best_under(struct lookup *lookup, const struct cache_key *key, bool predicted, const struct space *space,
-                   struct failures *failures, struct best_record *out, cugen_error *err);
+int api_best_under(struct lookup *lookup, const struct cache_key *key, bool predicted,
+                   const struct space *space, struct failures *failures, struct best_record *out,
+                   cugen_error *err);
 /* Finds the best record under the look-up's own key, in its own space. */
 int api_best(struct lookup *lookup, struct best_record *out, cugen_error *err);
 /* Finds the best measurement under the key, of this variant and with these outputs only; NULL:

@@ -36,7 +36,8 @@ bool api_described(cugen *lib, const char *text, struct device_description *out)
   return true;
 }
 
-int api_model(const cugen *lib, const char *name, struct device_description *out, cugen_error *err) {
+int api_model(const cugen *lib, const char *name, struct device_description *out,
+              cugen_error *err) {
   struct gpu_model model;
   int status = device_file_open(lib->device_dir, name, &model, err);
   if (!status) described_model(&model, out);

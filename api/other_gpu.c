@@ -35,22 +35,27 @@ static double other_gpu_ratio(double a, double b) {
 }
 
 double api_gpu_distance(const struct device_facts *a, const struct device_facts *b) {
-  return fmax(other_gpu_ratio((double)a->sm_count, (double)b->sm_count), other_gpu_ratio(bandwidth(a), bandwidth(b)));
+  return fmax(other_gpu_ratio((double)a->sm_count, (double)b->sm_count),
+              other_gpu_ratio(bandwidth(a), bandwidth(b)));
 }
 
 /* Returns whether records of the device can serve: timed in the same way, on a GPU of the same
    compute capability. */
-static bool other_gpu_serves(const struct lookup *l, struct other *other, const char *device, const char *options) {
+static bool other_gpu_serves(const struct lookup *l, struct other *other, const char *device,
+                             const char *options) {
   struct device_description own = l->device;
-  if (strcmp(device, own.fingerprint) == 0 || !lookup_read_options(options, &other->read)) return false;
-  if (other->read.measure != l->measure || !api_described(l->lib, device, &other->device)) return false;
+  if (strcmp(device, own.fingerprint) == 0 || !lookup_read_options(options, &other->read))
+    return false;
+  if (other->read.measure != l->measure || !api_described(l->lib, device, &other->device))
+    return false;
   if (!other->device.fingerprint[0]) return false;
   other->same_model = strcmp(other->device.name, own.name) == 0;
   other->distance = api_gpu_distance(&other->device.facts, &own.facts);
   return other->device.facts.compute_capability == own.facts.compute_capability;
 }
 
-static int other_gpu_visit(void *context, const char *device, const char *options, cugen_error *err) {
+static int other_gpu_visit(void *context, const char *device, const char *options,
+                           cugen_error *err) {
   struct others *others = context;
   struct other other = {.distance = 1};
   if (!other_gpu_serves(others->lookup, &other, device, options)) return CUGEN_OK;
@@ -68,14 +73,16 @@ static int other_gpu_visit(void *context, const char *device, const char *option
 static int other_gpu_compare(const void *left, const void *right) {
   const struct other *a = left, *b = right;
   if (a->same_model != b->same_model) return a->same_model ? -1 : 1;
-  if (a->distance < b->distance || a->distance > b->distance) return a->distance < b->distance ? -1 : 1;
+  if (a->distance < b->distance || a->distance > b->distance)
+    return a->distance < b->distance ? -1 : 1;
   const int devices = strcmp(a->device.fingerprint, b->device.fingerprint);
   return devices ? devices : strcmp(a->options, b->options);
 }
 
 /* Opens a look-up for the other GPU, by which its records are judged. Facts of that GPU that are
    unknown are taken from this one. */
-static int open_other(const struct lookup *l, const struct other *other, struct lookup *out, cugen_error *err) {
+static int open_other(const struct lookup *l, const struct other *other, struct lookup *out,
+                      cugen_error *err) {
   int status = lookup_for_problem(l, l->problem, out, err);
   if (status) return status;
   if (other->device.id[0]) out->device = other->device;
@@ -84,8 +91,8 @@ static int open_other(const struct lookup *l, const struct other *other, struct 
   return lookup_set_arch(out, other->read.arch, err);
 }
 
-static int try_other(struct lookup *l, const struct other *other, struct failures *failures, struct selection *out,
-                     bool *found, cugen_error *err) {
+static int try_other(struct lookup *l, const struct other *other, struct failures *failures,
+                     struct selection *out, bool *found, cugen_error *err) {
   struct lookup there;
   int status = open_other(l, other, &there, err);
   struct cache_key key = lookup_measured_key(&there);
@@ -110,7 +117,8 @@ static void free_others(struct others *others) {
 }
 
 /* Finds the other GPUs, the most similar first. Free *out also after a failure. */
-static int find_others(const struct lookup *l, struct cache **cache, struct others *out, cugen_error *err) {
+static int find_others(const struct lookup *l, struct cache **cache, struct others *out,
+                       cugen_error *err) {
   *out = (struct others){.lookup = l};
   if (!l->device.facts.is_gpu || !l->device.fingerprint[0]) return CUGEN_OK;
   int status = api_cache_to_read(l->lib, cache, err);
@@ -120,8 +128,8 @@ static int find_others(const struct lookup *l, struct cache **cache, struct othe
   return status;
 }
 
-int api_select_other_gpu(struct lookup *l, struct failures *failures, struct selection *out, bool *found,
-                         cugen_error *err) {
+int api_select_other_gpu(struct lookup *l, struct failures *failures, struct selection *out,
+                         bool *found, cugen_error *err) {
   struct others others;
   struct cache *cache;
   int status = find_others(l, &cache, &others, err);
@@ -131,10 +139,10 @@ int api_select_other_gpu(struct lookup *l, struct failures *failures, struct sel
   return status;
 }
 
-/* ---- Leaders for tuning ---- */
+/* ---- Leaders for tuning --------------------------------------------------------------------- */
 
-static int take_other(struct lookup *l, struct cache *cache, const struct other *other, struct priors *out,
-                      cugen_error *err) {
+static int take_other(struct lookup *l, struct cache *cache, const struct other *other,
+                      struct priors *out, cugen_error *err) {
   struct lookup there;
   const size_t before = out->count;
   int status = open_other(l, other, &there, err);
@@ -142,7 +150,8 @@ static int take_other(struct lookup *l, struct cache *cache, const struct other 
   key.device = other->device.fingerprint;
   key.options = other->options;
   if (!status) status = cache_fastest(cache, &key, priors_take, out, err);
-  if (out->count > before) text_addf(&out->gpus, "%s%s", out->gpus.length ? " or " : "", other->device.name);
+  if (out->count > before)
+    text_addf(&out->gpus, "%s%s", out->gpus.length ? " or " : "", other->device.name);
   lookup_close(&there);
   return status;
 }

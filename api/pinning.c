@@ -7,13 +7,14 @@
 #include "base/system.h"
 #include "choice.h"
 
-/* ---- Saving ---------------------------------------------------------------------------------- */
+/* ---- Saving --------------------------------------------------------------------------------- */
 
 static void write_target(const struct lookup *l, struct text *out) {
   text_addf(out, "%s %s", l->ops->kind, l->arch);
 }
 
-int api_write_choice(const struct lookup *l, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
+int api_write_choice(const struct lookup *l, const struct kernel_spec *spec, struct text *out,
+                     cugen_error *err) {
   struct text target = {0};
   /* only printed, so the cast is safe */
   struct kernel_spec *s = (struct kernel_spec *)(uintptr_t)spec;
@@ -31,10 +32,11 @@ int api_write_choice(const struct lookup *l, const struct kernel_spec *spec, str
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* ---- Taking a choice ---- */
+/* ---- Taking a choice ------------------------------------------------------------------------ */
 
 static bool is_for(const struct choice *choice, const struct lookup *l) {
-  return strcmp(choice->kernel, l->config->name) == 0 && strcmp(choice->problem, text_get(&l->problem_text)) == 0;
+  return strcmp(choice->kernel, l->config->name) == 0 &&
+         strcmp(choice->problem, text_get(&l->problem_text)) == 0;
 }
 
 static int check_target(const struct choice *choice, const struct lookup *l, cugen_error *err) {
@@ -43,27 +45,32 @@ static int check_target(const struct choice *choice, const struct lookup *l, cug
   bool same = strcmp(text_get(&target), choice->target) == 0;
   int status = target.failed ? error_memory(err) : CUGEN_OK;
   if (!status && !same)
-    status = error_set(err, CUGEN_ERROR_USAGE, "the pinned choice of %s %s is for %s, and %s is %s", choice->kernel,
-                       choice->problem, choice->target, l->device.name, text_get(&target));
+    status = error_set(err, CUGEN_ERROR_USAGE, "the pinned choice of %s %s is for %s, and %s is %s",
+                       choice->kernel, choice->problem, choice->target, l->device.name,
+                       text_get(&target));
   text_free(&target);
   return status;
 }
 
-static int check_same(const struct choice *choice, const struct kernel_spec *spec, cugen_error *err) {
+static int check_same(const struct choice *choice, const struct kernel_spec *spec,
+                      cugen_error *err) {
   const char *const parts[][3] = {{"source", choice->source, spec->source_hash.hex},
                                   {"launches", choice->launches, spec->launches_hash.hex},
                                   {"arguments", choice->arguments, spec->arguments_hash.hex}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (strcmp(parts[i][1], parts[i][2]) != 0)
       return error_set(err, CUGEN_ERROR_USAGE,
-                       "the pinned choice of %s %s is '%s' with other %s than here (%.8s, here %.8s): the config, a "
+                       "the pinned choice of %s %s is '%s' with other %s than here (%.8s, here "
+                       "%.8s): the config, a "
                        "template or the device differs. Save the choice again",
-                       choice->kernel, choice->problem, choice->variant, parts[i][0], parts[i][1], parts[i][2]);
+                       choice->kernel, choice->problem, choice->variant, parts[i][0], parts[i][1],
+                       parts[i][2]);
   return CUGEN_OK;
 }
 
 /* Finds the variant and expands it; the plan uses the expansion. */
-static int find_variant(struct lookup *l, const struct choice *choice, struct selection *out, cugen_error *err) {
+static int find_variant(struct lookup *l, const struct choice *choice, struct selection *out,
+                        cugen_error *err) {
   cugen_error why;
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
@@ -71,13 +78,15 @@ static int find_variant(struct lookup *l, const struct choice *choice, struct se
   if (space_find(l->space, choice->variant, &out->index, &why))
     return why.status == CUGEN_ERROR_MEMORY
                ? error_memory(err)
-               : error_set(err, CUGEN_ERROR_USAGE, "the pinned choice of %s %s is not valid here: %s", choice->kernel,
+               : error_set(err, CUGEN_ERROR_USAGE,
+                           "the pinned choice of %s %s is not valid here: %s", choice->kernel,
                            choice->problem, why.message);
   const struct variant variant = lookup_variant(l, out->index);
   return lookup_expand(l, &variant, &out->best.spec, err);
 }
 
-static int pinning_take(struct lookup *l, const struct choice *choice, struct selection *out, cugen_error *err) {
+static int pinning_take(struct lookup *l, const struct choice *choice, struct selection *out,
+                        cugen_error *err) {
   int status = check_target(choice, l, err);
   if (!status) status = find_variant(l, choice, out, err);
   if (!status) status = check_same(choice, &out->best.spec, err);
@@ -88,24 +97,25 @@ static int pinning_take(struct lookup *l, const struct choice *choice, struct se
   return CUGEN_OK;
 }
 
-int api_select_bytes(struct lookup *l, const void *bytes, size_t size, struct selection *out, cugen_error *err) {
+int api_select_bytes(struct lookup *l, const void *bytes, size_t size, struct selection *out,
+                     cugen_error *err) {
   struct choice choice;
   size_t used;
   *out = (struct selection){0};
   int status = choice_parse(bytes, size, &choice, &used, err);
   if (status) return status;
   if (used != size)
-    status = error_set(err, CUGEN_ERROR_CACHE, "not a choice that cugen_plan_save wrote: %zu bytes follow it",
-                       size - used);
+    status = error_set(err, CUGEN_ERROR_CACHE,
+                       "not a choice that cugen_plan_save wrote: %zu bytes follow it", size - used);
   else if (!is_for(&choice, l))
-    status = error_set(err, CUGEN_ERROR_USAGE, "the choice is for %s %s, the kernel is %s %s", choice.kernel,
-                       choice.problem, l->config->name, text_get(&l->problem_text));
+    status = error_set(err, CUGEN_ERROR_USAGE, "the choice is for %s %s, the kernel is %s %s",
+                       choice.kernel, choice.problem, l->config->name, text_get(&l->problem_text));
   if (!status) status = pinning_take(l, &choice, out, err);
   choice_free(&choice);
   return status;
 }
 
-/* ---- From a file ----------------------------------------------------------------------------- */
+/* ---- From a file ---------------------------------------------------------------------------- */
 
 /* Puts the option or variable that named the file in front of the message. */
 static int pinning_refuse_file(const cugen *lib, const cugen_error *why, cugen_error *err) {
@@ -113,15 +123,17 @@ static int pinning_refuse_file(const cugen *lib, const cugen_error *why, cugen_e
 }
 
 static int refuse_unread(const cugen *lib, const cugen_error *why, cugen_error *err) {
-  return error_set(err, why->status,
-                   "%s: %s; write the bytes of cugen_plan_save there, or leave it out to pin nothing", lib->pin_from,
-                   why->message);
+  return error_set(
+      err, why->status,
+      "%s: %s; write the bytes of cugen_plan_save there, or leave it out to pin nothing",
+      lib->pin_from, why->message);
 }
 
 static int refuse_empty(const cugen *lib, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_CACHE,
-                   "%s: %s: is empty; write the bytes of cugen_plan_save there, or leave it out to pin nothing",
-                   lib->pin_from, lib->pin);
+  return error_set(
+      err, CUGEN_ERROR_CACHE,
+      "%s: %s: is empty; write the bytes of cugen_plan_save there, or leave it out to pin nothing",
+      lib->pin_from, lib->pin);
 }
 
 static int find_in(struct lookup *l, const struct text *content, struct selection *out, bool *found,

@@ -38,16 +38,21 @@ struct cugen_call {
   struct memory scratch[KERNEL_MAX_ARGUMENTS]; /* the scratch that the call owns has a base */
 };
 
-/* ---- Opening: the context ---- */
+/* ---- Opening: the context ------------------------------------------------------------------- */
 
-static int choose_context(const cugen_kernel *k, const cugen_plan_options *options, void **out, cugen_error *err) {
+static int choose_context(const cugen_kernel *k, const cugen_plan_options *options, void **out,
+                          cugen_error *err) {
   *out = NULL;
   if (options->flags & CUGEN_PLAN_PRIMARY && options->context)
-    return error_set(err, CUGEN_ERROR_USAGE, "CUGEN_PLAN_PRIMARY and a context: a plan is loaded into one of them");
-  return options->flags & CUGEN_PLAN_PRIMARY ? CUGEN_OK : lookup_context(&k->lookup, options->context, out, err);
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "CUGEN_PLAN_PRIMARY and a context: a plan is loaded into one of them");
+  return options->flags & CUGEN_PLAN_PRIMARY
+             ? CUGEN_OK
+             : lookup_context(&k->lookup, options->context, out, err);
 }
 
-static int plan_open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
+static int plan_open_device(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p,
+                            cugen_error *err) {
   const struct device_ops *ops;
   struct device_options device = {.toolkit = k->lookup.lib->toolkit, .embedded = true};
   int status = lookup_check_present(&k->lookup, err);
@@ -56,7 +61,7 @@ static int plan_open_device(cugen_kernel *k, const cugen_plan_options *options, 
   return status ? status : ops->open(&device, &p->device, err);
 }
 
-/* ---- Opening: the variant ---- */
+/* ---- Opening: the variant ------------------------------------------------------------------- */
 
 /* Appends why the portfolio that was asked for serves no variant. */
 static void plan_say_portfolio(struct lookup *l, struct text *out) {
@@ -64,14 +69,17 @@ static void plan_say_portfolio(struct lookup *l, struct text *out) {
   size_t count;
   cugen_error ignored;
   if (portfolios_find(l, NULL, &found, &count, &ignored)) count = 0, found = NULL;
-  text_add(out, count ? "portfolio; of what is remembered no variant is valid here with the source that was measured"
+  text_add(out, count ? "portfolio; of what is remembered no variant is valid here with the source "
+                        "that was measured"
                       : "portfolio, and none is remembered");
   portfolios_free(found, count);
 }
 
-static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *options, cugen_error *err) {
+static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *options,
+                               cugen_error *err) {
   struct text range = {0};
-  const bool by_policy = options->distance == 0 && k->lookup.config->policy.kind == POLICY_PORTFOLIO;
+  const bool by_policy =
+      options->distance == 0 && k->lookup.config->policy.kind == POLICY_PORTFOLIO;
   if (by_policy || (options->flags & CUGEN_PLAN_BY_PORTFOLIO && options->distance >= 0))
     plan_say_portfolio(&k->lookup, &range);
   else if (options->distance > 0)
@@ -80,11 +88,13 @@ static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *option
     text_add(&range, "exact, as asked");
   else
     text_addf(&range, "%s, by %s", text_get(&k->policy), k->lookup.config->path);
-  error_set(
-      err, CUGEN_ERROR_USAGE,
-      "no tuned problem serves %s %s on %s (policy %s), and the plan must be tuned (CUGEN_PLAN_TUNED_ONLY). Tune it "
-      "first: api_kernel_tune, or 'cugen tune'. api_kernel_why, or 'cugen cache why', says what was found",
-      k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name, text_get(&range));
+  error_set(err, CUGEN_ERROR_USAGE,
+            "no tuned problem serves %s %s on %s (policy %s), and the plan must be tuned "
+            "(CUGEN_PLAN_TUNED_ONLY). Tune it "
+            "first: api_kernel_tune, or 'cugen tune'. api_kernel_why, or 'cugen cache why', says "
+            "what was found",
+            k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name,
+            text_get(&range));
   text_free(&range);
   return CUGEN_ERROR_USAGE;
 }
@@ -93,7 +103,8 @@ static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *option
    expansion already. */
 static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   struct best_record *best = &p->selection.best;
-  const bool elsewhere = p->selection.how == CUGEN_PLAN_NEAR || p->selection.how == CUGEN_PLAN_OTHER_GPU;
+  const bool elsewhere =
+      p->selection.how == CUGEN_PLAN_NEAR || p->selection.how == CUGEN_PLAN_OTHER_GPU;
   if (best->found && !elsewhere) {
     p->spec = best->spec;
     best->spec = (struct kernel_spec){0};
@@ -126,8 +137,8 @@ static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cu
 
 static int make_image(const struct lookup *l, cugen_plan *p, cugen_error *err) {
   struct text key = {0};
-  int status = cache_image_key(&p->spec, device_target(&l->device, l->arch), text_get(&l->options), l->nvrtc_version,
-                               &key, err);
+  int status = cache_image_key(&p->spec, device_target(&l->device, l->arch), text_get(&l->options),
+                               l->nvrtc_version, &key, err);
   if (!status) status = find_image(l, text_get(&key), p, err);
   text_free(&key);
   return status;
@@ -137,10 +148,14 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
   const struct cache_record *record = &p->selection.best.record;
   const cugen_plan_choice how = p->selection.how;
   p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
-  const bool measured = how != CUGEN_PLAN_DEFAULT && how != CUGEN_PLAN_PINNED && how != CUGEN_PLAN_PORTFOLIO;
+  const bool measured =
+      how != CUGEN_PLAN_DEFAULT && how != CUGEN_PLAN_PINNED && how != CUGEN_PLAN_PORTFOLIO;
   if (!measured) {
-    p->record = (cugen_record){
-        .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
+    p->record = (cugen_record){.variant = p->spec.variant,
+                               .reason = "",
+                               .flops = p->spec.flops,
+                               .bytes = p->spec.bytes,
+                               .limiter = ""};
     p->record.order = p->selection.index;
     p->record.throttle = "";
     p->record.predicted = p->selection.predicted;
@@ -183,22 +198,26 @@ static void plan_drop_image(cugen_plan *p) {
 }
 
 /* Refuses a variant that is known to fail, because a plan launches without verifying. */
-static int refuse_failed(const cugen_kernel *k, const struct selection *selection, cugen_error *err) {
+static int refuse_failed(const cugen_kernel *k, const struct selection *selection,
+                         cugen_error *err) {
   const struct lookup *l = &k->lookup;
   return error_set(
       err, CUGEN_ERROR_WRONG,
-      "every variant of %s %s is remembered to have failed on %s, the first with '%s'. Mend the kernel: what "
+      "every variant of %s %s is remembered to have failed on %s, the first with '%s'. Mend the "
+      "kernel: what "
       "is remembered of another source does not count. Or measure again: cugen_tune_options.again",
       l->config->name, text_get(&k->problem_short), l->device.name, text_get(&selection->failed));
 }
 
-static int choose_unpinned(cugen_kernel *k, const cugen_plan_options *options, struct selection *out,
-                           cugen_error *err) {
-  int status = api_select(&k->lookup, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
+static int choose_unpinned(cugen_kernel *k, const cugen_plan_options *options,
+                           struct selection *out, cugen_error *err) {
+  int status =
+      api_select(&k->lookup, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
   return status || !out->failed.length ? status : refuse_failed(k, out, err);
 }
 
-static int plan_choose(cugen_kernel *k, const cugen_plan_options *options, struct selection *out, cugen_error *err) {
+static int plan_choose(cugen_kernel *k, const cugen_plan_options *options, struct selection *out,
+                       cugen_error *err) {
   struct lookup *l = &k->lookup;
   bool pinned = false;
   if (options->choice) return api_select_bytes(l, options->choice, options->choice_size, out, err);
@@ -207,11 +226,12 @@ static int plan_choose(cugen_kernel *k, const cugen_plan_options *options, struc
   return status || pinned ? status : choose_unpinned(k, options, out, err);
 }
 
-/* ---- Opening: capturing ---- */
+/* ---- Opening: capturing --------------------------------------------------------------------- */
 
 static const char *const choice_words[] = {
-    [CUGEN_PLAN_EXACT] = "exact",     [CUGEN_PLAN_PORTFOLIO] = "portfolio", [CUGEN_PLAN_NEAR] = "near",
-    [CUGEN_PLAN_DEFAULT] = "default", [CUGEN_PLAN_PINNED] = "pinned",       [CUGEN_PLAN_OTHER_GPU] = "other_gpu"};
+    [CUGEN_PLAN_EXACT] = "exact",   [CUGEN_PLAN_PORTFOLIO] = "portfolio",
+    [CUGEN_PLAN_NEAR] = "near",     [CUGEN_PLAN_DEFAULT] = "default",
+    [CUGEN_PLAN_PINNED] = "pinned", [CUGEN_PLAN_OTHER_GPU] = "other_gpu"};
 
 static void capture_opened(const cugen_kernel *k, cugen_plan *p) {
   p->capture = k->lookup.lib->capture;
@@ -230,12 +250,13 @@ static void capture_opened(const cugen_kernel *k, cugen_plan *p) {
 /* Captures a plan that was refused because no tuned variant serves its problem: these problems need
    tuning most. */
 static void capture_refused(const cugen_kernel *k) {
-  capture_add(k->lookup.lib->capture, &(struct capture_line){.kernel = k->lookup.config->name,
-                                                             .problem = text_get(&k->lookup.problem_text),
-                                                             .device = k->lookup.device.name,
-                                                             .plan = "none",
-                                                             .variant = "",
-                                                             .opens = 1});
+  capture_add(k->lookup.lib->capture,
+              &(struct capture_line){.kernel = k->lookup.config->name,
+                                     .problem = text_get(&k->lookup.problem_text),
+                                     .device = k->lookup.device.name,
+                                     .plan = "none",
+                                     .variant = "",
+                                     .opens = 1});
 }
 
 static void capture_closed(cugen_plan *p) {
@@ -249,7 +270,7 @@ static void capture_closed(cugen_plan *p) {
                                                  .launches = launches});
 }
 
-/* ---- Opening --------------------------------------------------------------------------------- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 /* Returns whether the variant was tuned on this GPU. */
 static bool is_tuned(const struct selection *selection) {
@@ -257,12 +278,13 @@ static bool is_tuned(const struct selection *selection) {
 }
 
 /* Takes the result of earlier exploration, which precedes the records of tuning. */
-static int recall(cugen_kernel *k, const cugen_plan_options *options, struct selection *selection, bool *settled,
-                  cugen_error *err) {
+static int recall(cugen_kernel *k, const cugen_plan_options *options, struct selection *selection,
+                  bool *settled, cugen_error *err) {
   const cugen_outputs outputs = selection->best.record.outputs;
   *settled = false;
   if (!(options->flags & CUGEN_PLAN_EXPLORE)) return CUGEN_OK;
-  return exploration_recall(&k->lookup, options->bitwise ? &outputs : NULL, selection, settled, err);
+  return exploration_recall(&k->lookup, options->bitwise ? &outputs : NULL, selection, settled,
+                            err);
 }
 
 /* Starts exploration, but not for a pinned choice, which must not be replaced. */
@@ -274,12 +296,15 @@ static int explore(cugen_kernel *k, const cugen_plan_options *options, bool sett
                                        .spec = &p->spec,
                                        .record = &best->record,
                                        .outputs = options->bitwise ? &best->record.outputs : NULL,
-                                       .share = options->explore_share > 0 ? options->explore_share : usual_share};
-  if (!(options->flags & CUGEN_PLAN_EXPLORE) || settled || p->selection.how != CUGEN_PLAN_EXACT) return CUGEN_OK;
+                                       .share = options->explore_share > 0 ? options->explore_share
+                                                                           : usual_share};
+  if (!(options->flags & CUGEN_PLAN_EXPLORE) || settled || p->selection.how != CUGEN_PLAN_EXACT)
+    return CUGEN_OK;
   return exploration_open(&k->lookup, &own, &p->exploration, err);
 }
 
-static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
+static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p,
+                           cugen_error *err) {
   bool settled = false;
   int status = plan_open_device(k, options, p, err);
   if (!status) status = plan_choose(k, options, &p->selection, err);
@@ -298,24 +323,31 @@ static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options, c
 }
 
 static int plan_check_options(const cugen_plan_options *options, cugen_error *err) {
-  const unsigned known = CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_PRIMARY | CUGEN_PLAN_BY_PORTFOLIO | CUGEN_PLAN_EXPLORE;
+  const unsigned known =
+      CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_PRIMARY | CUGEN_PLAN_BY_PORTFOLIO | CUGEN_PLAN_EXPLORE;
   if (API_SIZE(err, cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (options->flags & ~known)
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.flags: 0x%x is no flag", options->flags & ~known);
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.flags: 0x%x is no flag",
+                     options->flags & ~known);
   if (options->choice && options->bitwise)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_plan_options.choice and cugen_plan_options.bitwise: a choice is one variant already");
+                     "cugen_plan_options.choice and cugen_plan_options.bitwise: a choice is one "
+                     "variant already");
   if (options->choice && options->flags & CUGEN_PLAN_EXPLORE)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_plan_options.choice and CUGEN_PLAN_EXPLORE: a choice is one variant, and stays it");
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "cugen_plan_options.choice and CUGEN_PLAN_EXPLORE: a choice is one variant, and stays it");
   if (!(options->explore_share >= 0 && options->explore_share <= 0.5))
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.explore_share is %g, should be 0 to 0.5",
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_plan_options.explore_share is %g, should be 0 to 0.5",
                      options->explore_share);
-  if (isnan(options->distance)) return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.distance is no number");
+  if (isnan(options->distance))
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.distance is no number");
   return CUGEN_OK;
 }
 
-int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_plan **out, cugen_error *error) {
+int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_plan **out,
+                    cugen_error *error) {
   static const cugen_plan_options defaults = CUGEN_PLAN_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (!out) return API_NEEDS(error, "out", out);
@@ -372,15 +404,17 @@ int cugen_plan_explored(const cugen_plan *p, cugen_plan_exploration *out, cugen_
   return CUGEN_OK;
 }
 
-int cugen_plan_argument(const cugen_plan *p, size_t index, cugen_argument_info *out, cugen_error *error) {
+int cugen_plan_argument(const cugen_plan *p, size_t index, cugen_argument_info *out,
+                        cugen_error *error) {
   if (API_NEEDS(error, "plan, out", p, out)) return CUGEN_ERROR_USAGE;
   if (index >= p->spec.argument_count)
-    return error_set(error, CUGEN_ERROR_USAGE, "argument %zu: there are %zu", index, p->spec.argument_count);
+    return error_set(error, CUGEN_ERROR_USAGE, "argument %zu: there are %zu", index,
+                     p->spec.argument_count);
   api_describe_argument(&p->spec.arguments[index], out);
   return CUGEN_OK;
 }
 
-/* ---- Calls ----------------------------------------------------------------------------------- */
+/* ---- Calls ---------------------------------------------------------------------------------- */
 
 static bool may_be_left_out(const struct kernel_argument *argument) {
   return argument->kind == CUGEN_ARGUMENT_SCRATCH || argument->absent;
@@ -415,7 +449,8 @@ static int plan_refuse_count(const cugen_plan *p, size_t count, cugen_error *err
   error_set(err, CUGEN_ERROR_USAGE, "%s takes %zu arguments (%s) and was given %zu", p->info.kernel,
             p->spec.argument_count, text_get(&all), count);
   if (needed < p->spec.argument_count)
-    error_append(err, "; those behind '%s' may be left out", needed ? p->spec.arguments[needed - 1].name : "");
+    error_append(err, "; those behind '%s' may be left out",
+                 needed ? p->spec.arguments[needed - 1].name : "");
   if (null.length) error_append(err, "; NULL may stand for %s", text_get(&null));
   text_free(&all);
   text_free(&null);
@@ -424,14 +459,15 @@ static int plan_refuse_count(const cugen_plan *p, size_t count, cugen_error *err
 
 /* Allocates scratch and zeroes it, as scratch with fill = "zero" must be before the first
    launch. */
-static int own_scratch(const cugen_plan *p, const struct kernel_argument *argument, struct memory *out,
-                       cugen_error *err) {
+static int own_scratch(const cugen_plan *p, const struct kernel_argument *argument,
+                       struct memory *out, cugen_error *err) {
   size_t bytes = (size_t)kernel_argument_bytes(argument);
   int status = p->device->ops->alloc(p->device, argument->memory, bytes, false, out, err);
   return status ? status : p->device->ops->fill(p->device, out->device, 0, bytes, err);
 }
 
-static int take_argument(cugen_call *call, size_t i, void *given, struct memory *out, cugen_error *err) {
+static int take_argument(cugen_call *call, size_t i, void *given, struct memory *out,
+                         cugen_error *err) {
   const struct kernel_argument *argument = &call->plan->spec.arguments[i];
   struct memory *own = &call->scratch[i];
   if (argument->unused && !given) return CUGEN_OK;
@@ -466,15 +502,18 @@ static int bind(cugen_call *call, void *const *arguments, size_t count, cugen_er
   return CUGEN_OK;
 }
 
-int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_call **out, cugen_error *error) {
+int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_call **out,
+                    cugen_error *error) {
   if (!out) return API_NEEDS(error, "out", out);
   *out = NULL;
-  if (API_NEEDS(error, "plan, arguments", p, count ? (const void *)arguments : p)) return CUGEN_ERROR_USAGE;
+  if (API_NEEDS(error, "plan, arguments", p, count ? (const void *)arguments : p))
+    return CUGEN_ERROR_USAGE;
   cugen_call *call = calloc(1, sizeof *call);
   if (!call) return error_memory(error);
   call->plan = p;
   if (p->exploration) call->explored = calloc(RACE_MOST, sizeof *call->explored);
-  int status = p->exploration && !call->explored ? error_memory(error) : bind(call, arguments, count, error);
+  int status =
+      p->exploration && !call->explored ? error_memory(error) : bind(call, arguments, count, error);
   if (status)
     cugen_call_close(call);
   else
@@ -483,13 +522,15 @@ int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_c
 }
 
 int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cugen_error *error) {
-  if (API_NEEDS(error, "call, arguments", call, count ? (const void *)arguments : call)) return CUGEN_ERROR_USAGE;
+  if (API_NEEDS(error, "call, arguments", call, count ? (const void *)arguments : call))
+    return CUGEN_ERROR_USAGE;
   return bind(call, arguments, count, error);
 }
 
 void cugen_call_close(cugen_call *call) {
   if (!call) return;
-  atomic_fetch_add_explicit(&call->plan->launches, atomic_load_explicit(&call->launches, memory_order_relaxed),
+  atomic_fetch_add_explicit(&call->plan->launches,
+                            atomic_load_explicit(&call->launches, memory_order_relaxed),
                             memory_order_relaxed);
   call_free(call->call);
   if (call->explored) exploration_unbind(call->explored);
@@ -509,11 +550,12 @@ static void count_launch(cugen_call *call) {
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) {
   if (!call) return API_NEEDS(error, "call", call);
   count_launch((cugen_call *)(uintptr_t)call);
-  if (call->explored) return exploration_launch(call->plan->exploration, call->explored, stream, error);
+  if (call->explored)
+    return exploration_launch(call->plan->exploration, call->explored, stream, error);
   return call_launch_on(call->call, stream, error);
 }
 
-/* ---- Symbols --------------------------------------------------------------------------------- */
+/* ---- Symbols -------------------------------------------------------------------------------- */
 
 static int refuse_symbol(const cugen_plan *p, const char *name, cugen_error *err) {
   const char *names[KERNEL_MAX_ARGUMENTS];
@@ -521,13 +563,14 @@ static int refuse_symbol(const cugen_plan *p, const char *name, cugen_error *err
   for (size_t i = 0; i < p->spec.argument_count; i++)
     if (kernel_argument_symbol(&p->spec.arguments[i])) names[count++] = p->spec.arguments[i].name;
   const char *nearest = text_nearest(name, names, count);
-  return error_set(
-      err, CUGEN_ERROR_USAGE, "there is no __constant__ or __device__ variable '%s' in %s, variant '%s'%s%s%s", name,
-      p->info.kernel, p->info.variant, nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "there is no __constant__ or __device__ variable '%s' in %s, variant '%s'%s%s%s",
+                   name, p->info.kernel, p->info.variant, nearest ? " (nearest '" : "",
+                   nearest ? nearest : "", nearest ? "')" : "");
 }
 
-static int plan_find_symbol(const cugen_plan *p, const char *name, bool written, void **address, size_t *bytes,
-                       cugen_error *err) {
+static int plan_find_symbol(const cugen_plan *p, const char *name, bool written, void **address,
+                            size_t *bytes, cugen_error *err) {
   cugen_error why = {0};
   if (p->exploration) exploration_stop(p->exploration);
   int status = plan_symbol(p->plan, name, written, address, bytes, &why);
@@ -535,7 +578,8 @@ static int plan_find_symbol(const cugen_plan *p, const char *name, bool written,
   return status ? error_copy(err, &why) : CUGEN_OK;
 }
 
-int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, size_t *bytes, cugen_error *error) {
+int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, size_t *bytes,
+                      cugen_error *error) {
   void *at;
   size_t room;
   if (address) *address = NULL;
@@ -549,29 +593,29 @@ int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, siz
 }
 
 /* Finds a part of the variable; CUGEN_ERROR_USAGE: the bytes do not all lie in the variable. */
-static int find_part(const cugen_plan *p, const char *name, bool written, size_t offset, size_t bytes, void **out,
-                     cugen_error *err) {
+static int find_part(const cugen_plan *p, const char *name, bool written, size_t offset,
+                     size_t bytes, void **out, cugen_error *err) {
   size_t room;
   int status = plan_find_symbol(p, name, written, out, &room, err);
   if (status) return status;
   if (offset > room || bytes > room - offset)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "symbol '%s' has %zu bytes: %zu bytes from byte %zu on reach past its end", name, room, bytes,
-                     offset);
+                     "symbol '%s' has %zu bytes: %zu bytes from byte %zu on reach past its end",
+                     name, room, bytes, offset);
   *out = (char *)*out + offset;
   return CUGEN_OK;
 }
 
-int cugen_plan_write(cugen_plan *p, const char *name, size_t offset, const void *from, size_t bytes, void *stream,
-                     cugen_error *error) {
+int cugen_plan_write(cugen_plan *p, const char *name, size_t offset, const void *from, size_t bytes,
+                     void *stream, cugen_error *error) {
   void *at;
   if (API_NEEDS(error, "plan, name, from", p, name, from)) return CUGEN_ERROR_USAGE;
   int status = find_part(p, name, true, offset, bytes, &at, error);
   return status ? status : p->device->ops->copy(p->device, at, from, bytes, &stream, error);
 }
 
-int cugen_plan_read(cugen_plan *p, const char *name, size_t offset, void *to, size_t bytes, void *stream,
-                    cugen_error *error) {
+int cugen_plan_read(cugen_plan *p, const char *name, size_t offset, void *to, size_t bytes,
+                    void *stream, cugen_error *error) {
   void *at;
   if (API_NEEDS(error, "plan, name, to", p, name, to)) return CUGEN_ERROR_USAGE;
   int status = find_part(p, name, false, offset, bytes, &at, error);

@@ -15,15 +15,16 @@ const char *portfolio_objective(const struct config *config) {
   return config->objective ? config->objective->text : objective_names[OBJECTIVE_TIME];
 }
 
-/* ---- Finding portfolios ---- */
+/* ---- Finding portfolios --------------------------------------------------------------------- */
 
 /* own: accept portfolios that were learnt from this config file or from an unknown one; otherwise
    those of other files. */
-static bool portfolio_is_meant(const struct lookup *l, const struct cache_portfolio *p, const struct cache_key *class_key,
-                     bool own) {
+static bool portfolio_is_meant(const struct lookup *l, const struct cache_portfolio *p,
+                               const struct cache_key *class_key, bool own) {
   uint64_t lacks;
   return own == (!*p->origin || (l->origin && strcmp(p->origin, l->origin) == 0)) &&
-         strcmp(p->objective, portfolio_objective(l->config)) == 0 && cache_lacks(class_key, p->class, &lacks);
+         strcmp(p->objective, portfolio_objective(l->config)) == 0 &&
+         cache_lacks(class_key, p->class, &lacks);
 }
 
 static void free_found(struct portfolio_found *found) {
@@ -33,7 +34,8 @@ static void free_found(struct portfolio_found *found) {
 
 /* Takes over the contents of *kept. A portfolio that cannot be parsed is skipped: 'cugen cache
    verify' reports it. */
-static int portfolio_take(struct cache_portfolio *kept, struct portfolio_found **out, size_t *count, cugen_error *err) {
+static int portfolio_take(struct cache_portfolio *kept, struct portfolio_found **out, size_t *count,
+                          cugen_error *err) {
   struct portfolio_found *all = array_grow(*out, *count, sizeof *all);
   cugen_error why;
   if (!all) return error_memory(err);
@@ -46,25 +48,28 @@ static int portfolio_take(struct cache_portfolio *kept, struct portfolio_found *
 }
 
 static int portfolio_find(const struct lookup *l, const struct cache_key *key, struct cache *cache,
-                const struct cache_key *class_key, bool own, struct portfolio_found **out, size_t *count,
-                cugen_error *err) {
+                          const struct cache_key *class_key, bool own, struct portfolio_found **out,
+                          size_t *count, cugen_error *err) {
   struct cache_portfolio *kept;
   size_t all;
   int status = cache_portfolios(cache, key, &kept, &all, err);
   for (size_t i = 0; i < all && !status; i++)
-    if (portfolio_is_meant(l, &kept[i], class_key, own)) status = portfolio_take(&kept[i], out, count, err);
+    if (portfolio_is_meant(l, &kept[i], class_key, own))
+      status = portfolio_take(&kept[i], out, count, err);
   cache_portfolios_free(kept, all);
   return status;
 }
 
-static int portfolio_expand(const struct lookup *l, uint64_t index, struct kernel_spec *out, cugen_error *why) {
+static int portfolio_expand(const struct lookup *l, uint64_t index, struct kernel_spec *out,
+                            cugen_error *why) {
   const struct variant variant = lookup_variant(l, index);
   return lookup_expand(l, &variant, out, why);
 }
 
 /* Compares the source at the problem where the variant was measured, because if sizes are part of
    the source, each problem has another source. */
-static int is_measured(const struct lookup *l, const struct portfolio_body_variant *v, bool *same, cugen_error *err) {
+static int is_measured(const struct lookup *l, const struct portfolio_body_variant *v, bool *same,
+                       cugen_error *err) {
   struct problem problem;
   struct lookup other = {0};
   struct kernel_spec spec = {0};
@@ -88,7 +93,8 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
 
 /* Returns whether the portfolio is of this kernel: one of its first variants has the same source,
    at the problem where the variant was measured. Each comparison costs a space and an expansion. */
-static int is_same_kernel(const struct lookup *l, const struct portfolio_body *body, bool *same, cugen_error *err) {
+static int is_same_kernel(const struct lookup *l, const struct portfolio_body *body, bool *same,
+                          cugen_error *err) {
   enum { MOST_ASKED = 3 };
   int status = CUGEN_OK;
   *same = false;
@@ -100,8 +106,8 @@ static int is_same_kernel(const struct lookup *l, const struct portfolio_body *b
 /* Finds portfolios of a config that was moved or copied: like its records, they are kept under the
    other file. */
 static int find_elsewhere(const struct lookup *l, const struct cache_key *key, struct cache *cache,
-                          const struct cache_key *class_key, struct portfolio_found **out, size_t *count,
-                          cugen_error *err) {
+                          const struct cache_key *class_key, struct portfolio_found **out,
+                          size_t *count, cugen_error *err) {
   const size_t own = *count;
   size_t all = own;
   int status = portfolio_find(l, key, cache, class_key, false, out, &all, err);
@@ -117,15 +123,16 @@ static int find_elsewhere(const struct lookup *l, const struct cache_key *key, s
   return status;
 }
 
-int portfolios_find(const struct lookup *l, const struct prediction_key *predictions, struct portfolio_found **out,
-                    size_t *count, cugen_error *err) {
+int portfolios_find(const struct lookup *l, const struct prediction_key *predictions,
+                    struct portfolio_found **out, size_t *count, cugen_error *err) {
   const struct cache_key key = predictions ? lookup_predicted_key(l, predictions) : lookup_key(l);
   struct text class = {0}, settings = {0};
   struct cache *cache;
   *out = NULL, *count = 0;
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
-  int status = class.failed || settings.failed ? error_memory(err) : api_cache_to_read(l->lib, &cache, err);
+  int status =
+      class.failed || settings.failed ? error_memory(err) : api_cache_to_read(l->lib, &cache, err);
   if (!status) status = portfolio_find(l, &key, cache, &class_key, true, out, count, err);
   if (!status) status = find_elsewhere(l, &key, cache, &class_key, out, count, err);
   text_free(&class);
@@ -139,7 +146,7 @@ void portfolios_free(struct portfolio_found *found, size_t count) {
   free(found);
 }
 
-/* ---- Evaluating the rule ---- */
+/* ---- Evaluating the rule -------------------------------------------------------------------- */
 
 /* The slot of the variant with the smallest time, behind the slots of the problem. */
 static int least_slot(const struct config *config) {
@@ -153,7 +160,8 @@ static struct expr_symbol find_size(void *context, const char *name) {
   for (size_t i = 0; i < config->problem_count; i++)
     if (strcmp(config->problems[i].name, name) == 0 && config_is_size(config, i))
       return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_problem + (int)i};
-  if (strcmp(name, "least") == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = least_slot(config)};
+  if (strcmp(name, "least") == 0)
+    return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = least_slot(config)};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
@@ -164,7 +172,8 @@ static const char *const *list_none(void *context, size_t *count) {
   return none;
 }
 
-int portfolio_parse_rule(const char *rule, const struct config *config, struct expr **out, cugen_error *err) {
+int portfolio_parse_rule(const char *rule, const struct config *config, struct expr **out,
+                         cugen_error *err) {
   const struct expr_scope scope = {find_size, list_none, (void *)(uintptr_t)config};
   return expr_parse(rule, &scope, out, err);
 }
@@ -208,10 +217,12 @@ static const char *split_select(const char *text, const char *parts[3]) {
 }
 
 /* Evaluates the condition of a time, which is mostly equal to the last one. */
-static int portfolio_ask_condition(struct asked *a, const char *text, size_t length, cugen_error *err) {
+static int portfolio_ask_condition(struct asked *a, const char *text, size_t length,
+                                   cugen_error *err) {
   struct expr *condition;
   cugen_error ignored;
-  if (a->condition.length == length && strncmp(text_get(&a->condition), text, length) == 0) return CUGEN_OK;
+  if (a->condition.length == length && strncmp(text_get(&a->condition), text, length) == 0)
+    return CUGEN_OK;
   text_clear(&a->condition);
   text_add_n(&a->condition, text, length);
   if (a->condition.failed) return error_memory(err);
@@ -253,23 +264,27 @@ static int time_of(struct asked *a, size_t variant, double *out, cugen_error *er
 
 /* Orders the variants by their times; equal times keep their order. times: the times in the new
    order. */
-static int portfolio_put_in_order(struct asked *a, struct portfolio_order *out, double *times, cugen_error *err) {
+static int portfolio_put_in_order(struct asked *a, struct portfolio_order *out, double *times,
+                                  cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < a->body->count && !status; i++) {
     double time;
     size_t at = i;
     status = time_of(a, i, &time, err);
-    for (; at > 0 && time < times[at - 1]; at--) times[at] = times[at - 1], out->at[at] = out->at[at - 1];
+    for (; at > 0 && time < times[at - 1]; at--)
+      times[at] = times[at - 1], out->at[at] = out->at[at - 1];
     times[at] = time, out->at[at] = i;
   }
   out->count = a->body->count;
-  if (!status && isfinite(times[0])) a->slots[least_slot(a->config)] = value_int((int64_t)out->at[0]);
+  if (!status && isfinite(times[0]))
+    a->slots[least_slot(a->config)] = value_int((int64_t)out->at[0]);
   return status;
 }
 
 /* Moves the variant that the rule names to the front. If the rule is doubted, it is placed behind
    the variants whose times are far below its own. */
-static void put_named(struct portfolio_order *order, const double *times, size_t variant, double doubted) {
+static void put_named(struct portfolio_order *order, const double *times, size_t variant,
+                      double doubted) {
   size_t at = 0, to = 0;
   while (order->at[at] != variant) at++;
   while (doubted > 0 && isfinite(times[at]) && to < at && times[to] < times[at] / doubted) to++;
@@ -278,8 +293,8 @@ static void put_named(struct portfolio_order *order, const double *times, size_t
   order->named = true;
 }
 
-int portfolio_ask(const struct portfolio_body *body, const struct config *config, const struct problem *problem,
-                  struct portfolio_order *out, cugen_error *err) {
+int portfolio_ask(const struct portfolio_body *body, const struct config *config,
+                  const struct problem *problem, struct portfolio_order *out, cugen_error *err) {
   struct asked asked = {.body = body, .config = config};
   struct expr *rule;
   double times[PORTFOLIO_BODY_MOST_VARIANTS] = {INFINITY};
@@ -291,17 +306,19 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
   status = portfolio_open_asked(&asked, problem, err);
   if (!status) status = portfolio_put_in_order(&asked, out, times, err);
   if (!status && expr_eval_int(rule, asked.slots, &index, &ignored)) index = -1;
-  if (!status && index >= 0 && index < (int64_t)body->count) put_named(out, times, (size_t)index, body->doubted);
+  if (!status && index >= 0 && index < (int64_t)body->count)
+    put_named(out, times, (size_t)index, body->doubted);
   expr_free(rule);
   free(asked.slots);
   text_free(&asked.condition);
   return status;
 }
 
-/* ---- Its variants ---------------------------------------------------------------------------- */
+/* ---- Its variants --------------------------------------------------------------------------- */
 
-int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum portfolio_state *state,
-                  uint64_t *index, struct kernel_spec *spec, cugen_error *err) {
+int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v,
+                  enum portfolio_state *state, uint64_t *index, struct kernel_spec *spec,
+                  cugen_error *err) {
   cugen_error why;
   bool same = false;
   *spec = (struct kernel_spec){0};
@@ -315,7 +332,7 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum
   return status;
 }
 
-/* ---- Serving --------------------------------------------------------------------------------- */
+/* ---- Serving -------------------------------------------------------------------------------- */
 
 /* Expands the variant for this problem. The variant of a shipped portfolio may have any source;
    otherwise its source must be the measured one. */
@@ -335,7 +352,8 @@ static int try_source(struct lookup *l, const struct portfolio_body_variant *var
 }
 
 static int try_one(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
-                   struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err) {
+                   struct failures *failures, struct portfolio_answer *out, bool *found,
+                   cugen_error *err) {
   const struct cache_record *failed;
   int status = failures_find(failures, variant->variant, &failed, err);
   if (status || failed) return status;
@@ -347,8 +365,9 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
 
 /* Tries the variants in order. A shipped portfolio serves nothing if its rule names no variant,
    because the problem is then beyond its limit. */
-static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *body, bool shipped, struct failures *failures,
-                 struct portfolio_answer *out, bool *found, cugen_error *err) {
+static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *body, bool shipped,
+                               struct failures *failures, struct portfolio_answer *out, bool *found,
+                               cugen_error *err) {
   struct portfolio_order order;
   cugen_error ignored;
   int status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
@@ -362,8 +381,9 @@ static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *bo
   return status;
 }
 
-int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool shipped, struct failures *failures,
-                       struct portfolio_answer *out, bool *found, cugen_error *err) {
+int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool shipped,
+                       struct failures *failures, struct portfolio_answer *out, bool *found,
+                       cugen_error *err) {
   *out = (struct portfolio_answer){0};
   *found = false;
   int status = lookup_space(l, err);
@@ -371,8 +391,9 @@ int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool
   return status ? status : api_portfolio_serve(l, body, shipped, failures, out, found, err);
 }
 
-int portfolio_serve(struct lookup *l, const struct prediction_key *predictions, struct failures *failures,
-                    struct portfolio_answer *out, bool *found, cugen_error *err) {
+int portfolio_serve(struct lookup *l, const struct prediction_key *predictions,
+                    struct failures *failures, struct portfolio_answer *out, bool *found,
+                    cugen_error *err) {
   struct portfolio_found *all;
   size_t count;
   *out = (struct portfolio_answer){0};

@@ -7,7 +7,7 @@
 #include "lookup.h"
 #include "tune/portfolio/learn.h"
 
-/* ---- portfolio.c ---- */
+/* ---- portfolio.c ---------------------------------------------------------------------------- */
 
 /* Returns the text of the objective under which a portfolio is kept. */
 const char *portfolio_objective(const struct config *config);
@@ -34,19 +34,21 @@ struct portfolio_order {
   bool named;   /* false: the rule names no variant, as when a product of sizes overflows */
 };
 /* CUGEN_ERROR_CONFIG: the rule is not an expression over the config's sizes. */
-int portfolio_ask(const struct portfolio_body *body, const struct config *config, const struct problem *problem,
-                  struct portfolio_order *out, cugen_error *err);
+int portfolio_ask(const struct portfolio_body *body, const struct config *config,
+                  const struct problem *problem, struct portfolio_order *out, cugen_error *err);
 /* Parses the rule, or the time of a variant, as a program over the slots of config_slots and one
    more slot: "least", the variant with the smallest time. err may be NULL. */
-int portfolio_parse_rule(const char *rule, const struct config *config, struct expr **out, cugen_error *err);
+int portfolio_parse_rule(const char *rule, const struct config *config, struct expr **out,
+                         cugen_error *err);
 
 /* The state of a portfolio's variant. */
 enum portfolio_state { PORTFOLIO_CURRENT, PORTFOLIO_STALE, PORTFOLIO_INVALID };
 /* INVALID: it is not a variant for the look-up's problem. STALE: its source is not the measured
    one. CURRENT: *index and *spec are the variant's. Free *spec also after a failure. Space and
    expander must be open. */
-int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *variant, enum portfolio_state *state,
-                  uint64_t *index, struct kernel_spec *spec, cugen_error *err);
+int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *variant,
+                  enum portfolio_state *state, uint64_t *index, struct kernel_spec *spec,
+                  cugen_error *err);
 
 /* The variant that serves the look-up's problem, with its index and expansion, and the portfolio
    that names it. found is false if no variant serves. Variants among the failures never serve. */
@@ -56,14 +58,16 @@ struct portfolio_answer {
   bool first;              /* the rule names this variant */
   bool same_model;         /* of a shipped portfolio: it was measured on a GPU of this model */
 };
-int portfolio_serve(struct lookup *lookup, const struct prediction_key *predictions, struct failures *failures,
-                    struct portfolio_answer *out, bool *found, cugen_error *err);
+int portfolio_serve(struct lookup *lookup, const struct prediction_key *predictions,
+                    struct failures *failures, struct portfolio_answer *out, bool *found,
+                    cugen_error *err);
 /* Serves by one given portfolio. shipped: the sources need not be the measured ones, and nothing
    serves if the rule names no variant. */
 int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body, bool shipped,
-                       struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err);
+                       struct failures *failures, struct portfolio_answer *out, bool *found,
+                       cugen_error *err);
 
-/* ---- shipped.c ---- */
+/* ---- shipped.c ------------------------------------------------------------------------------ */
 
 /* The shipped portfolio for a shipped config: the one measured on this GPU, else on the most
    similar GPU of its compute capability; or, among the predicted ones, the one for this GPU or the
@@ -75,16 +79,17 @@ struct portfolio_shipped {
   bool predicted;  /* it was learnt from predictions */
   bool same_model; /* the GPU is of the look-up's model */
 };
-int portfolio_find_shipped(const struct lookup *lookup, bool predicted, struct portfolio_shipped *out, bool *found,
-                           cugen_error *err);
+int portfolio_find_shipped(const struct lookup *lookup, bool predicted,
+                           struct portfolio_shipped *out, bool *found, cugen_error *err);
 void portfolio_shipped_free(struct portfolio_shipped *shipped);
 
 /* Serves like portfolio_serve, by the shipped portfolio. device: the text of its GPU is
    appended. */
 int portfolio_serve_shipped(struct lookup *lookup, bool predicted, struct failures *failures,
-                            struct portfolio_answer *out, struct text *device, bool *found, cugen_error *err);
+                            struct portfolio_answer *out, struct text *device, bool *found,
+                            cugen_error *err);
 
-/* ---- portfolio_problems.c ---- */
+/* ---- portfolio_problems.c ------------------------------------------------------------------- */
 
 /* All problems with records under the look-up's config, device and options. Free *out also after a
    failure. */
@@ -92,10 +97,11 @@ struct portfolio_problems {
   struct problem *all;
   size_t count;
 };
-int portfolio_problems_open(const struct lookup *lookup, struct portfolio_problems *out, cugen_error *err);
+int portfolio_problems_open(const struct lookup *lookup, struct portfolio_problems *out,
+                            cugen_error *err);
 void portfolio_problems_free(struct portfolio_problems *problems);
 
-/* ---- portfolio_data.c ---- */
+/* ---- portfolio_data.c ----------------------------------------------------------------------- */
 
 /* A record of a variant for a problem. */
 struct portfolio_entry {
@@ -127,13 +133,15 @@ struct portfolio_data {
 /* Collects the records. The problems are sorted by their texts, so that their order does not depend
    on the caller. Records of variants that the look-up's filter excludes are left out. Free *out
    also after a failure. */
-int portfolio_data_open(const struct lookup *base, const struct problem *const *problems, size_t count,
-                        struct portfolio_data *out, cugen_error *err);
+int portfolio_data_open(const struct lookup *base, const struct problem *const *problems,
+                        size_t count, struct portfolio_data *out, cugen_error *err);
 void portfolio_data_free(struct portfolio_data *data);
 /* Returns NULL if there is no record. */
-struct portfolio_entry *portfolio_entry_of(const struct portfolio_data *data, size_t problem, size_t variant);
+struct portfolio_entry *portfolio_entry_of(const struct portfolio_data *data, size_t problem,
+                                           size_t variant);
 /* Returns the cost divided by the best cost of the problem, 1 or more; NAN if unknown. */
-double portfolio_entry_ratio(const struct portfolio_data *data, const struct portfolio_entry *entry);
+double portfolio_entry_ratio(const struct portfolio_data *data,
+                             const struct portfolio_entry *entry);
 
 enum { PORTFOLIO_MOST_CANDIDATES = 96 };
 /* Chooses variants that are worth measuring for every problem: few variants of which one is near
@@ -144,8 +152,8 @@ int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t 
 
 /* Lists those of the given variants that have no record for the problem, the most promising first:
    those that are fast for near sizes. out has room for `count`; returns their number. */
-size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants, size_t count,
-                         size_t *out);
+size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants,
+                         size_t count, size_t *out);
 
 /* The matrix of the chosen variants. */
 struct portfolio_columns {
@@ -162,10 +170,10 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
                            struct portfolio_columns *out, cugen_error *err);
 void portfolio_columns_free(struct portfolio_columns *columns);
 
-/* ---- portfolio_kernels.c ---- */
+/* ---- portfolio_kernels.c -------------------------------------------------------------------- */
 
 /* Sets for each variant the first variant that is the same compiled kernel. */
-int portfolio_kernels(const struct portfolio_data *data, const size_t *variants, size_t count, size_t *out,
-                      cugen_error *err);
+int portfolio_kernels(const struct portfolio_data *data, const size_t *variants, size_t count,
+                      size_t *out, cugen_error *err);
 
 #endif

@@ -8,27 +8,29 @@
 #include "base/array.h"
 #include "portfolio.h"
 
-/* ---- Problems -------------------------------------------------------------------------------- */
+/* ---- Problems ------------------------------------------------------------------------------- */
 
 static int portfolio_data_by_text(const void *a, const void *b) {
   return strcmp(((const struct portfolio_row *)a)->text, ((const struct portfolio_row *)b)->text);
 }
 
-static int portfolio_data_list_rows(struct portfolio_data *data, const struct problem *const *problems, size_t count,
-                     cugen_error *err) {
+static int portfolio_data_list_rows(struct portfolio_data *data,
+                                    const struct problem *const *problems, size_t count,
+                                    cugen_error *err) {
   data->rows = calloc(count + 1, sizeof *data->rows);
   if (!data->rows) return error_memory(err);
   for (size_t i = 0; i < count; i++) {
     struct text text = {0};
     problem_print(data->base->config, problems[i], &text);
-    data->rows[data->row_count++] = (struct portfolio_row){.problem = problems[i], .text = text_take(&text)};
+    data->rows[data->row_count++] =
+        (struct portfolio_row){.problem = problems[i], .text = text_take(&text)};
     if (!data->rows[i].text) return error_memory(err);
   }
   qsort(data->rows, count, sizeof *data->rows, portfolio_data_by_text);
   return CUGEN_OK;
 }
 
-/* ---- Records --------------------------------------------------------------------------------- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
 /* An entry whose variant has no number yet. */
 struct loose {
@@ -52,12 +54,13 @@ static int add_loose(struct loose_list *list, size_t problem, struct cache_recor
   struct loose *all = array_reserve(list->all, &list->capacity, list->count, sizeof *all);
   if (!all) return error_memory(err);
   list->all = all;
-  all[list->count++] = (struct loose){record->variant,
-                                      {.problem = problem,
-                                       .cost = right ? cache_record_cost(record, objective) : (double)NAN,
-                                       .seconds = right ? record->seconds : (double)NAN,
-                                       .source = record->source_hash,
-                                       .lacks = record->lacks}};
+  all[list->count++] =
+      (struct loose){record->variant,
+                     {.problem = problem,
+                      .cost = right ? cache_record_cost(record, objective) : (double)NAN,
+                      .seconds = right ? record->seconds : (double)NAN,
+                      .source = record->source_hash,
+                      .lacks = record->lacks}};
   record->variant = NULL; /* taken over */
   return CUGEN_OK;
 }
@@ -84,7 +87,8 @@ static bool portfolio_data_is_wanted(const struct lookup *l, const char *variant
 }
 
 static int by_name(const void *a, const void *b) {
-  return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
+  return strcmp(((const struct cache_record *)a)->variant,
+                ((const struct cache_record *)b)->variant);
 }
 
 /* Adds the records. Of several records of one variant takes the current ones; if none is current,
@@ -105,7 +109,8 @@ static int add_current(struct lookup *l, size_t problem, struct cache_record *re
   return status;
 }
 
-static int portfolio_data_load_records(struct lookup *l, size_t problem, struct loose_list *list, cugen_error *err) {
+static int portfolio_data_load_records(struct lookup *l, size_t problem, struct loose_list *list,
+                                       cugen_error *err) {
   const struct cache_key key = lookup_key(l);
   struct cache *cache;
   struct cache_record *records = NULL;
@@ -116,8 +121,10 @@ static int portfolio_data_load_records(struct lookup *l, size_t problem, struct 
   if (!status) status = failures_mark(l, records, &count, err);
   if (count) qsort(records, count, sizeof *records, by_name);
   for (size_t i = 0, same; i < count && !status; i += same) {
-    for (same = 1; i + same < count && strcmp(records[i].variant, records[i + same].variant) == 0;) same++;
-    if (portfolio_data_is_wanted(l, records[i].variant)) status = add_current(l, problem, &records[i], same, list, err);
+    for (same = 1; i + same < count && strcmp(records[i].variant, records[i + same].variant) == 0;)
+      same++;
+    if (portfolio_data_is_wanted(l, records[i].variant))
+      status = add_current(l, problem, &records[i], same, list, err);
   }
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
@@ -125,8 +132,8 @@ static int portfolio_data_load_records(struct lookup *l, size_t problem, struct 
 }
 
 /* filter: of the problem's space; NULL: none, because plans that a portfolio serves have none. */
-static int open_row(const struct portfolio_data *data, size_t problem, const struct space_filter *filter,
-                    struct lookup *out, cugen_error *err) {
+static int open_row(const struct portfolio_data *data, size_t problem,
+                    const struct space_filter *filter, struct lookup *out, cugen_error *err) {
   int status = lookup_for_problem(data->base, data->rows[problem].problem, out, err);
   out->origin = data->base->origin;
   out->filter = filter;
@@ -134,7 +141,8 @@ static int open_row(const struct portfolio_data *data, size_t problem, const str
   return status ? status : lookup_space(out, err);
 }
 
-static int load_row(struct portfolio_data *data, size_t problem, struct loose_list *list, cugen_error *err) {
+static int load_row(struct portfolio_data *data, size_t problem, struct loose_list *list,
+                    cugen_error *err) {
   struct lookup l = {0};
   int status = open_row(data, problem, data->base->filter, &l, err);
   if (!status) status = portfolio_data_take_best(&l, &data->rows[problem], err);
@@ -143,7 +151,7 @@ static int load_row(struct portfolio_data *data, size_t problem, struct loose_li
   return status;
 }
 
-/* ---- As a table ------------------------------------------------------------------------------ */
+/* ---- As a table ----------------------------------------------------------------------------- */
 
 static int portfolio_data_by_variant(const void *a, const void *b) {
   const struct loose *x = a, *y = b;
@@ -172,8 +180,8 @@ static int make_table(struct portfolio_data *data, struct loose_list *list, cuge
   if (list->count) qsort(list->all, list->count, sizeof *list->all, portfolio_data_by_variant);
   for (size_t i = 0; i < list->count; i++) {
     struct loose *loose = &list->all[i];
-    const bool same =
-        i && data->variant_count && strcmp(loose->variant, data->variants[data->variant_count - 1]) == 0;
+    const bool same = i && data->variant_count &&
+                      strcmp(loose->variant, data->variants[data->variant_count - 1]) == 0;
     if (!same) data->variants[data->variant_count++] = loose->variant, loose->variant = NULL;
     loose->entry.variant = data->variant_count - 1;
     struct portfolio_entry *last = data->entry_count ? &data->entries[data->entry_count - 1] : NULL;
@@ -185,12 +193,13 @@ static int make_table(struct portfolio_data *data, struct loose_list *list, cuge
     free(loose->variant);
     loose->variant = NULL;
   }
-  if (data->entry_count) qsort(data->entries, data->entry_count, sizeof *data->entries, portfolio_data_by_place);
+  if (data->entry_count)
+    qsort(data->entries, data->entry_count, sizeof *data->entries, portfolio_data_by_place);
   return CUGEN_OK;
 }
 
-int portfolio_data_open(const struct lookup *base, const struct problem *const *problems, size_t count,
-                        struct portfolio_data *out, cugen_error *err) {
+int portfolio_data_open(const struct lookup *base, const struct problem *const *problems,
+                        size_t count, struct portfolio_data *out, cugen_error *err) {
   struct loose_list list = {0};
   *out = (struct portfolio_data){.base = base};
   int status = portfolio_data_list_rows(out, problems, count, err);
@@ -209,19 +218,21 @@ void portfolio_data_free(struct portfolio_data *data) {
   *data = (struct portfolio_data){0};
 }
 
-struct portfolio_entry *portfolio_entry_of(const struct portfolio_data *data, size_t problem, size_t variant) {
+struct portfolio_entry *portfolio_entry_of(const struct portfolio_data *data, size_t problem,
+                                           size_t variant) {
   const struct portfolio_entry wanted = {.problem = problem, .variant = variant};
   if (!data->entry_count) return NULL;
   return bsearch(&wanted, data->entries, data->entry_count, sizeof wanted, portfolio_data_by_place);
 }
 
-double portfolio_entry_ratio(const struct portfolio_data *data, const struct portfolio_entry *entry) {
+double portfolio_entry_ratio(const struct portfolio_data *data,
+                             const struct portfolio_entry *entry) {
   const double best = data->rows[entry->problem].best_cost;
   if (isnan(entry->cost) || !(best > 0) || isinf(entry->cost)) return NAN;
   return fmax(entry->cost / best, 1);
 }
 
-/* ---- Candidates ------------------------------------------------------------------------------ */
+/* ---- Candidates ----------------------------------------------------------------------------- */
 
 /* Which problems have a chosen variant that is at most `limit` times slower than their best. */
 struct cover {
@@ -251,7 +262,9 @@ static void count_gains(struct cover *c) {
 static size_t most_gain(const struct cover *c) {
   size_t best = 0;
   for (size_t v = 1; v < c->data->variant_count; v++)
-    if (c->gains[v] > c->gains[best] || (c->gains[v] == c->gains[best] && c->sums[v] < c->sums[best])) best = v;
+    if (c->gains[v] > c->gains[best] ||
+        (c->gains[v] == c->gains[best] && c->sums[v] < c->sums[best]))
+      best = v;
   return best;
 }
 
@@ -300,13 +313,15 @@ int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t 
   return status;
 }
 
-/* ---- Missing records ---- */
+/* ---- Missing records ------------------------------------------------------------------------ */
 
 /* Returns the square of the distance of two problems, measured in factors of two. */
-static double distance_between(const struct config *config, const struct problem *a, const struct problem *b) {
+static double distance_between(const struct config *config, const struct problem *a,
+                               const struct problem *b) {
   double sum = 0;
   for (size_t i = 0; i < config->problem_count; i++) {
-    if (!config_is_size(config, i) || a->values[i].integer < 1 || b->values[i].integer < 1) continue;
+    if (!config_is_size(config, i) || a->values[i].integer < 1 || b->values[i].integer < 1)
+      continue;
     const double octaves = log2((double)a->values[i].integer / (double)b->values[i].integer);
     sum += octaves * octaves;
   }
@@ -323,29 +338,31 @@ static double expectation(const struct portfolio_data *data, size_t problem, siz
     if (!entry) continue;
     const double ratio = portfolio_entry_ratio(data, entry);
     const double weight =
-        1 / (nearby + distance_between(data->base->config, data->rows[problem].problem, data->rows[p].problem));
+        1 / (nearby + distance_between(data->base->config, data->rows[problem].problem,
+                                       data->rows[p].problem));
     sum += weight * (isnan(ratio) ? failed : log(ratio));
     weights += weight;
   }
   return weights > 0 ? sum / weights : failed;
 }
 
-size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants, size_t count,
-                         size_t *out) {
+size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants,
+                         size_t count, size_t *out) {
   double expected[PORTFOLIO_MOST_CANDIDATES];
   size_t missing = 0;
   for (size_t i = 0; i < count && missing < PORTFOLIO_MOST_CANDIDATES; i++) {
     if (portfolio_entry_of(data, problem, variants[i])) continue;
     const double expects = expectation(data, problem, variants[i]);
     size_t at = missing++;
-    for (; at > 0 && expected[at - 1] > expects; at--) expected[at] = expected[at - 1], out[at] = out[at - 1];
+    for (; at > 0 && expected[at - 1] > expects; at--)
+      expected[at] = expected[at - 1], out[at] = out[at - 1];
     expected[at] = expects;
     out[at] = variants[i];
   }
   return missing;
 }
 
-/* ---- Columns --------------------------------------------------------------------------------- */
+/* ---- Columns -------------------------------------------------------------------------------- */
 
 static bool is_valid(const struct lookup *l, const char *variant) {
   uint64_t index;
@@ -355,8 +372,9 @@ static bool is_valid(const struct lookup *l, const char *variant) {
 
 /* A variant without a record may not be valid for the problem; this can be found without a
    launch. */
-static int portfolio_data_fill_row(struct portfolio_data *data, size_t problem, const size_t *variants, size_t count, double *out,
-                    cugen_error *err) {
+static int portfolio_data_fill_row(struct portfolio_data *data, size_t problem,
+                                   const size_t *variants, size_t count, double *out,
+                                   cugen_error *err) {
   struct lookup l = {0};
   int status = open_row(data, problem, NULL, &l, err);
   for (size_t i = 0; i < count && !status; i++) {
@@ -368,12 +386,13 @@ static int portfolio_data_fill_row(struct portfolio_data *data, size_t problem, 
   return status;
 }
 
-/* ---- Divisors of a size ---- */
+/* ---- Divisors of a size --------------------------------------------------------------------- */
 
 /* Finds the variants that are valid if one size of the row is changed. *known false: there is no
    such problem. */
 static int fill_valid(const struct portfolio_data *data, size_t problem, size_t size, int64_t value,
-                      const size_t *variants, size_t count, bool *out, bool *known, cugen_error *err) {
+                      const size_t *variants, size_t count, bool *out, bool *known,
+                      cugen_error *err) {
   const struct problem *base = data->rows[problem].problem;
   struct value *values = malloc((base->count + 1) * sizeof *values);
   struct lookup l = {0};
@@ -393,8 +412,8 @@ static int fill_valid(const struct portfolio_data *data, size_t problem, size_t 
 
 /* Returns whether a variant is valid at this multiple of 8, but neither at the number before nor at
    the one behind; a mere limit would hold on one of the two sides. */
-static int decides_at(const struct portfolio_data *data, size_t problem, size_t size, const size_t *variants,
-                      size_t count, bool *decides, cugen_error *err) {
+static int decides_at(const struct portfolio_data *data, size_t problem, size_t size,
+                      const size_t *variants, size_t count, bool *decides, cugen_error *err) {
   const int64_t value = data->rows[problem].problem->values[size].integer;
   bool *valid[3], known = true;
   int status = CUGEN_OK;
@@ -413,8 +432,8 @@ static int decides_at(const struct portfolio_data *data, size_t problem, size_t 
 /* Finds out for a size whether its divisors decide which variants are valid. Only then a rule may
    ask for them: in measured problems all sizes are often multiples of 8 together, and a rule that
    asks the wrong size would fit only these problems. Without any such size nothing is known. */
-static int fill_decides(const struct portfolio_data *data, size_t size, const size_t *variants, size_t count,
-                        bool *out, cugen_error *err) {
+static int fill_decides(const struct portfolio_data *data, size_t size, const size_t *variants,
+                        size_t count, bool *out, cugen_error *err) {
   enum { ENOUGH = 6 };
   size_t seen = 0;
   int status = CUGEN_OK;
@@ -448,7 +467,8 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
   out->decides = calloc(sizes + 1, sizeof *out->decides);
   out->kernels = calloc(count + 1, sizeof *out->kernels);
   out->best = calloc(data->row_count + 1, sizeof *out->best);
-  const bool good = out->names && out->ratios && out->values && out->decides && out->kernels && out->best;
+  const bool good =
+      out->names && out->ratios && out->values && out->decides && out->kernels && out->best;
   int status = good ? CUGEN_OK : error_memory(err);
   for (size_t i = 0; i < count && !status; i++) out->kernels[i] = i;
   for (size_t i = 0, at = 0; i < config->problem_count && !status; i++)

@@ -7,8 +7,8 @@
 #include "portfolio.h"
 
 /* Lists the sources of the columns for one problem; empty: no record. */
-static void list_sources(const struct portfolio_data *data, size_t problem, const size_t *variants, size_t count,
-                         struct hash *out) {
+static void list_sources(const struct portfolio_data *data, size_t problem, const size_t *variants,
+                         size_t count, struct hash *out) {
   for (size_t i = 0; i < count; i++) {
     const struct portfolio_entry *entry = portfolio_entry_of(data, problem, variants[i]);
     out[i] = entry ? entry->source : (struct hash){""};
@@ -21,11 +21,12 @@ static void kernels_compare(const struct hash *sources, size_t count, unsigned c
   for (size_t a = 0; a < count; a++)
     for (size_t b = a + 1; b < count && *sources[a].hex; b++)
       if (*sources[b].hex)
-        seen[a * count + b] |= strcmp(sources[a].hex, sources[b].hex) == 0 ? SEEN_TOGETHER : SEEN_APART;
+        seen[a * count + b] |=
+            strcmp(sources[a].hex, sources[b].hex) == 0 ? SEEN_TOGETHER : SEEN_APART;
 }
 
-int portfolio_kernels(const struct portfolio_data *data, const size_t *variants, size_t count, size_t *out,
-                      cugen_error *err) {
+int portfolio_kernels(const struct portfolio_data *data, const size_t *variants, size_t count,
+                      size_t *out, cugen_error *err) {
   struct hash *sources = calloc(count + 1, sizeof *sources);
   unsigned char *seen = calloc(count * count + 1, sizeof *seen);
   for (size_t p = 0; p < data->row_count && sources && seen; p++) {

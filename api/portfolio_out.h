@@ -25,7 +25,8 @@ struct portfolio_holdings {
 void portfolio_holdings_clear(void *holdings);
 /* Appends an empty holding; NULL: out of memory, and err is filled. Its cugen_portfolio is the last
    of holdings->out. */
-struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *holdings, cugen_error *err);
+struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *holdings,
+                                                cugen_error *err);
 /* Removes the last holding. */
 void portfolio_holding_drop(struct portfolio_holdings *holdings);
 /* Fills *out from the stored portfolio and its body. */

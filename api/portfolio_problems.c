@@ -27,7 +27,8 @@ static int read_one(void *context, const char *text, cugen_error *err) {
   return CUGEN_OK;
 }
 
-int portfolio_problems_open(const struct lookup *l, struct portfolio_problems *out, cugen_error *err) {
+int portfolio_problems_open(const struct lookup *l, struct portfolio_problems *out,
+                            cugen_error *err) {
   const struct cache_key key = lookup_key(l);
   struct reading reading = {l->config, out};
   struct cache *cache;

@@ -8,30 +8,36 @@
 #include "runtime/model/model.h"
 
 int api_check_target(const cugen *lib, const struct device_description *d, cugen_error *err) {
-  const int capability = (int)d->facts.compute_capability, major = toolkit_nvrtc_major(lib->toolkit);
+  const int capability = (int)d->facts.compute_capability,
+            major = toolkit_nvrtc_major(lib->toolkit);
   if (capability < GPU_OLDEST_TARGET_12)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "%s is described for 'cugen occupancy' and 'cugen roofline' without a CONFIG only: CUDA 11 was "
-                     "the last toolkit with a target for sm_%d, and cugen needs NVRTC 12 or 13 (docs/old-cards.md)",
+                     "%s is described for 'cugen occupancy' and 'cugen roofline' without a CONFIG "
+                     "only: CUDA 11 was "
+                     "the last toolkit with a target for sm_%d, and cugen needs NVRTC 12 or 13 "
+                     "(docs/old-cards.md)",
                      d->name, capability);
   if (capability >= GPU_OLDEST_TARGET || major < 13) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "NVRTC %d has no target for sm_%d, the architecture of %s: CUDA 12 is the last toolkit that has; "
-                   "name one with cugen_options.toolkit (docs/old-cards.md says where it comes from)",
-                   major, capability, d->name);
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "NVRTC %d has no target for sm_%d, the architecture of %s: CUDA 12 is the last toolkit that "
+      "has; "
+      "name one with cugen_options.toolkit (docs/old-cards.md says where it comes from)",
+      major, capability, d->name);
 }
 
 int api_check_predictable(const cugen *lib, const struct device_description *d, cugen_error *err) {
   if (!d->facts.is_gpu)
-    return error_set(err, CUGEN_ERROR_USAGE, "predictions are for GPUs, and this is the cpu device");
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "predictions are for GPUs, and this is the cpu device");
   int status = api_check_target(lib, d, err);
   if (status) return status;
   if (d->rates.l2_bytes_per_clock > 0) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "no prediction for %s: nothing is known of its speed; describe it in a file (docs/model.md) and name it "
-      "with cugen_options.device: model:./mygpu.lua",
-      d->name);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "no prediction for %s: nothing is known of its speed; describe it in a file "
+                   "(docs/model.md) and name it "
+                   "with cugen_options.device: model:./mygpu.lua",
+                   d->name);
 }
 
 /* Returns a hash of the figures of the device's description, not of the driver's facts, so that the
@@ -39,7 +45,8 @@ int api_check_predictable(const cugen *lib, const struct device_description *d, 
 static uint64_t figures_of(cugen *lib, const struct device_description *device) {
   struct device_description known;
   const bool is_model = device_parse(device->id).kind == CUGEN_DEVICE_MODEL;
-  return described_figures(!is_model && api_described(lib, device->fingerprint, &known) ? &known : device);
+  return described_figures(!is_model && api_described(lib, device->fingerprint, &known) ? &known
+                                                                                        : device);
 }
 
 /* Both the device and the options of the key mark it as a prediction, so that neither equals that
@@ -49,14 +56,15 @@ int api_key_predictions(cugen *lib, const struct device_description *device, con
   uint32_t figures = (uint32_t)figures_of(lib, device);
   *out = (struct prediction_key){0};
   text_addf(&out->device, DEVICE_NAME_PREDICTED "%s", device->fingerprint);
-  text_addf(&out->options, DEVICE_NAME_PREDICTED "by model %d, arch %s, figures %08x", MODEL_VERSION, arch, figures);
+  text_addf(&out->options, DEVICE_NAME_PREDICTED "by model %d, arch %s, figures %08x",
+            MODEL_VERSION, arch, figures);
   return out->device.failed || out->options.failed ? error_memory(err) : CUGEN_OK;
 }
 
 bool api_prediction_origin(const char *options, struct prediction_origin *out) {
   int end = 0;
-  return sscanf(options, DEVICE_NAME_PREDICTED "by model %d, arch %31[^,], figures %8" SCNx32 "%n", &out->model,
-                out->arch, &out->figures, &end) == 3 &&
+  return sscanf(options, DEVICE_NAME_PREDICTED "by model %d, arch %31[^,], figures %8" SCNx32 "%n",
+                &out->model, out->arch, &out->figures, &end) == 3 &&
          !options[end];
 }
 

@@ -21,7 +21,8 @@ bool priors_add_index(struct priors *priors, uint64_t index) {
 
 bool priors_add(struct priors *priors, const char *variant) {
   uint64_t index;
-  return !priors_full(priors) && space_look_up(priors->space, variant, &index) && priors_add_index(priors, index);
+  return !priors_full(priors) && space_look_up(priors->space, variant, &index) &&
+         priors_add_index(priors, index);
 }
 
 int priors_take(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
@@ -39,7 +40,7 @@ void priors_free(struct priors *priors) {
   text_free(&priors->shipped);
 }
 
-/* ---- As text ---- */
+/* ---- As text -------------------------------------------------------------------------------- */
 
 static size_t count_of(const struct priors *priors, unsigned source) {
   size_t count = 0;

@@ -8,7 +8,14 @@
 #include "tune/tuner.h"
 
 /* The sources, in the order in which they are asked; tune_priors counts by source. */
-enum prior_source { PRIOR_SIZES, PRIOR_GPUS, PRIOR_SHIPPED, PRIOR_MODEL, PRIOR_CONFIG, PRIOR_SOURCES };
+enum prior_source {
+  PRIOR_SIZES,
+  PRIOR_GPUS,
+  PRIOR_SHIPPED,
+  PRIOR_MODEL,
+  PRIOR_CONFIG,
+  PRIOR_SOURCES
+};
 
 struct priors {
   const struct space *space;
@@ -28,7 +35,7 @@ void priors_free(struct priors *priors);
    were tried; nothing if none was. */
 void priors_print(const struct priors *priors, struct text *out);
 
-/* ---- Functions for the sources ---- */
+/* ---- Functions for the sources -------------------------------------------------------------- */
 
 /* Adds a variant by its text. Returns false if the variant is not among those searched, or was
    added before. */
@@ -41,9 +48,11 @@ int priors_take(void *priors, struct cache_record *record, bool *stop, cugen_err
 
 /* selection.c: suggests the leaders of the remembered problems nearest to the look-up's own. Only
    sizes may differ, by any amount. */
-int api_near_leaders(struct lookup *lookup, struct cache *cache, struct priors *out, cugen_error *err);
+int api_near_leaders(struct lookup *lookup, struct cache *cache, struct priors *out,
+                     cugen_error *err);
 /* selection.c: suggests the variants that remembered predictions rank first for this problem. */
-int api_predicted_leaders(struct lookup *lookup, struct cache *cache, struct priors *out, cugen_error *err);
+int api_predicted_leaders(struct lookup *lookup, struct cache *cache, struct priors *out,
+                          cugen_error *err);
 /* other_gpu.c: suggests the leaders of this problem on other GPUs, the most similar first. */
 int api_other_gpu_leaders(struct lookup *lookup, struct priors *out, cugen_error *err);
 /* shipped.c: suggests the variants of the shipped portfolio, the rule's choice first. */

@@ -6,7 +6,8 @@
 
 /* Finds the first setting behind `at` of parameter `from` or a later one, and sets *found to the
    parameter. */
-static char *problem_text_next_setting(const struct config *config, char *at, size_t from, size_t *found) {
+static char *problem_text_next_setting(const struct config *config, char *at, size_t from,
+                                       size_t *found) {
   char *next = NULL;
   for (size_t i = from; i < config->problem_count; i++) {
     const char *name = config->problems[i].name;
@@ -35,8 +36,8 @@ static size_t problem_text_cut(const struct config *config, char *text, const ch
 
 /* Checks that the problem prints as this text, except for parameters with their defaults that the
    text leaves out. */
-static int prints_as(const struct config *config, const struct problem *problem, const char *text, bool *same,
-                     cugen_error *err) {
+static int prints_as(const struct config *config, const struct problem *problem, const char *text,
+                     bool *same, cugen_error *err) {
   struct text printed = {0}, settings = {0};
   uint64_t lacks;
   int status = api_print_problem(config, problem, &printed, &settings, err);
@@ -47,15 +48,16 @@ static int prints_as(const struct config *config, const struct problem *problem,
   return status;
 }
 
-int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
-                     cugen_error *err) {
+int api_read_problem(const struct config *config, const char *text, struct problem *out,
+                     bool *known, cugen_error *err) {
   char *copy = strdup(text);
   const char **settings = calloc(config->problem_count + 1, sizeof *settings);
   int status = copy && settings ? CUGEN_OK : error_memory(err);
   *known = false;
   if (!status) {
     cugen_error why;
-    int set = problem_set(config, settings, problem_text_cut(config, copy, settings), false, out, &why);
+    int set =
+        problem_set(config, settings, problem_text_cut(config, copy, settings), false, out, &why);
     if (set == CUGEN_OK) status = prints_as(config, out, text, known, err);
     if (set == CUGEN_OK && !*known) problem_free(out);
     if (set == CUGEN_ERROR_MEMORY) status = error_memory(err);

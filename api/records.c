@@ -5,7 +5,7 @@
 
 #include "api.h"
 
-/* ---- Records for the caller ---- */
+/* ---- Records for the caller ----------------------------------------------------------------- */
 
 static bool is_verified(const cugen_kernel *k, const struct cache_record *r) {
   if (!config_proves(k->lookup.config)) return false;
@@ -13,7 +13,8 @@ static bool is_verified(const cugen_kernel *k, const struct cache_record *r) {
   return r->outcome == CUGEN_OUTCOME_WRONG;
 }
 
-static const char *why_unverified(const cugen_kernel *k, const struct cache_record *r, bool verified) {
+static const char *why_unverified(const cugen_kernel *k, const struct cache_record *r,
+                                  bool verified) {
   if (verified || r->outcome != CUGEN_OUTCOME_OK) return "";
   if (!config_proves(k->lookup.config)) return "the config has reference \"none\"";
   return r->verdict == CACHE_NOT_VERIFIABLE ? r->unverified : "it is predicted and was not run";
@@ -60,11 +61,12 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
   out->predicted = k->lookup.predicted;
   out->verified = is_verified(k, r);
   out->unverified = why_unverified(k, r, out->verified);
-  out->verified_on = out->verified && r->outcome == CUGEN_OUTCOME_OK && k->lookup.predicted ? r->unverified : "";
+  out->verified_on =
+      out->verified && r->outcome == CUGEN_OUTCOME_OK && k->lookup.predicted ? r->unverified : "";
   out->roofline = api_roofline(k, r->flops, r->bytes, r->seconds, &out->roofline_measured);
 }
 
-/* ---- The best -------------------------------------------------------------------------------- */
+/* ---- The best ------------------------------------------------------------------------------- */
 
 size_t api_best_of(const cugen_record *const *records, size_t count) {
   double least = INFINITY;
@@ -74,13 +76,14 @@ size_t api_best_of(const cugen_record *const *records, size_t count) {
     if (records[i]->outcome == CUGEN_OUTCOME_OK) least = fmin(least, records[i]->cost);
   for (size_t i = 0; i < count; i++)
     if (records[i]->outcome == CUGEN_OUTCOME_OK &&
-        (best == count ? records[i]->cost <= least * CUGEN_TIE
-                       : cache_leads(least, records[best]->order, records[i]->cost, records[i]->order)))
+        (best == count
+             ? records[i]->cost <= least * CUGEN_TIE
+             : cache_leads(least, records[best]->order, records[i]->cost, records[i]->order)))
       best = i;
   return best;
 }
 
-/* ---- Current records ---- */
+/* ---- Current records ------------------------------------------------------------------------ */
 
 /* Moves the correct records with the bits that the last run asked for to the front. Both groups
    stay ordered by cost. */
@@ -105,8 +108,8 @@ static void settle_ties(cugen_kernel *k, size_t count) {
   const struct objective *objective = k->lookup.config->objective;
   size_t best = 0;
   for (size_t i = 1; i < count && all[i].outcome == CUGEN_OUTCOME_OK; i++)
-    if (cache_leads(cache_record_cost(&all[0], objective), all[best].order, cache_record_cost(&all[i], objective),
-                    all[i].order))
+    if (cache_leads(cache_record_cost(&all[0], objective), all[best].order,
+                    cache_record_cost(&all[i], objective), all[i].order))
       best = i;
   if (best == 0) return;
   struct cache_record leader = k->records[best];
@@ -154,7 +157,7 @@ int api_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_er
   return CUGEN_OK;
 }
 
-/* ---- All records ---- */
+/* ---- All records ---------------------------------------------------------------------------- */
 
 struct stored {
   struct cache_record *records, *history; /* own the strings of `out` */
@@ -178,7 +181,8 @@ static void clear_stored(void *data) {
 }
 
 static int records_by_variant(const void *a, const void *b) {
-  return strcmp((*(const struct cache_record *const *)a)->variant, (*(const struct cache_record *const *)b)->variant);
+  return strcmp((*(const struct cache_record *const *)a)->variant,
+                (*(const struct cache_record *const *)b)->variant);
 }
 
 static bool records_same_work(const struct cache_record *a, const struct cache_record *b) {
@@ -189,22 +193,26 @@ static bool records_same_work(const struct cache_record *a, const struct cache_r
 /* Decides the state of a superseded record from the current record of its variant, because
    expanding a variant takes far longer and there may be thousands. Returns false if the record must
    be judged. */
-static bool records_is_told(const cugen_kernel *k, const struct stored *list, const struct cache_record *record,
-                    struct judgement *out) {
+static bool records_is_told(const cugen_kernel *k, const struct stored *list,
+                            const struct cache_record *record, struct judgement *out) {
   const struct cache_record **found =
-      list->current_count ? bsearch(&record, list->current, list->current_count, sizeof record, records_by_variant) : NULL;
-  if (!found || record->lacks || (*found)->lacks || !records_same_work(record, *found)) return false;
+      list->current_count
+          ? bsearch(&record, list->current, list->current_count, sizeof record, records_by_variant)
+          : NULL;
+  if (!found || record->lacks || (*found)->lacks || !records_same_work(record, *found))
+    return false;
   out->order = (*found)->order;
   bool same = strcmp(record->hash.hex, (*found)->hash.hex) == 0;
   out->how = same ? JUDGED_CURRENT : JUDGED_CHANGED;
   return same || !k->lookup.predicted;
 }
 
-static int records_describe(cugen_kernel *k, const struct stored *list, struct cache_record *record, bool superseded,
-                    cugen_stored_record *out, cugen_error *err) {
+static int records_describe(cugen_kernel *k, const struct stored *list, struct cache_record *record,
+                            bool superseded, cugen_stored_record *out, cugen_error *err) {
   struct judgement judgement = {.how = JUDGED_GONE, .order = UINT64_MAX};
-  int status =
-      superseded && records_is_told(k, list, record, &judgement) ? CUGEN_OK : api_judge(&k->lookup, record, &judgement, err);
+  int status = superseded && records_is_told(k, list, record, &judgement)
+                   ? CUGEN_OK
+                   : api_judge(&k->lookup, record, &judgement, err);
   *out = (cugen_stored_record){.current = judgement.how == JUDGED_CURRENT,
                                .superseded = superseded,
                                .measured_at = record->measured_at,
@@ -238,7 +246,8 @@ static int records_load(cugen_kernel *k, bool history, struct stored *list, cuge
   if (!status) status = api_drop_others(l, list->records, &list->record_count, err);
   if (!status) status = failures_mark(l, list->records, &list->record_count, err);
   if (!status) status = cache_records_mark(list->records, list->record_count, err);
-  if (!status && history) status = cache_history(cache, &key, &list->history, &list->history_count, err);
+  if (!status && history)
+    status = cache_history(cache, &key, &list->history, &list->history_count, err);
   size_t count = list->record_count + list->history_count;
   if (!status) list->out = calloc(count + 1, sizeof *list->out);
   if (!status && !list->out) status = error_memory(err);

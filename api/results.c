@@ -22,7 +22,8 @@ static int records_json(cugen_kernel *k, json_t **out, cugen_error *err) {
   for (size_t i = 0; !status && i < api_kernel_records(k); i++) {
     cugen_record record;
     status = api_kernel_record(k, i, &record, err);
-    if (!status && json_array_append_new(records, json_record_plain(&record))) status = error_memory(err);
+    if (!status && json_array_append_new(records, json_record_plain(&record)))
+      status = error_memory(err);
   }
   if (status) json_decref(records);
   *out = status ? NULL : records;
@@ -37,7 +38,7 @@ int cugen_kernel_records(cugen_kernel *k, const char **out, cugen_error *error) 
   return status ? status : results_keep(records, &k->json, out, error);
 }
 
-/* ---- Tuning ---------------------------------------------------------------------------------- */
+/* ---- Tuning --------------------------------------------------------------------------------- */
 
 /* Returns whether the status comes with a result: also a run that found nothing correct or was
    stopped has one. */
@@ -47,7 +48,8 @@ static bool has_result(int status) {
 
 /* Prints the result of a tune. On the cpu device the records are those of the check problem, which
    was tuned. */
-static int tuned_json(cugen_kernel *k, const cugen_tune_result *result, json_t **out, cugen_error *err) {
+static int tuned_json(cugen_kernel *k, const cugen_tune_result *result, json_t **out,
+                      cugen_error *err) {
   const bool on_check = k->on_check;
   json_t *records = NULL, *object = json_object();
   int status = k->lookup.device.facts.is_gpu ? CUGEN_OK : api_kernel_use_check(k, err);
@@ -61,7 +63,8 @@ static int tuned_json(cugen_kernel *k, const cugen_tune_result *result, json_t *
   return status;
 }
 
-int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, const char **result, cugen_error *error) {
+int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, const char **result,
+                      cugen_error *error) {
   cugen_tune_result run = {0};
   json_t *tuned;
   if (result) *result = NULL;
@@ -74,8 +77,8 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, const 
 }
 
 /* Prints the results in the order of the kernels; the first kernel keeps the text. */
-static int all_json(cugen_kernel *const *kernels, size_t count, const cugen_tune_result *runs, const char **out,
-                    cugen_error *err) {
+static int all_json(cugen_kernel *const *kernels, size_t count, const cugen_tune_result *runs,
+                    const char **out, cugen_error *err) {
   json_t *all = json_array();
   int status = CUGEN_OK;
   for (size_t i = 0; !status && i < count; i++) {
@@ -88,8 +91,8 @@ static int all_json(cugen_kernel *const *kernels, size_t count, const cugen_tune
   return status;
 }
 
-int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
-                       const char **result, cugen_error *error) {
+int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count,
+                       const cugen_tune_options *options, const char **result, cugen_error *error) {
   if (result) *result = NULL;
   if (API_NEEDS(error, "kernels", count ? (const void *)kernels : "")) return CUGEN_ERROR_USAGE;
   cugen_tune_result *runs = calloc(count + 1, sizeof *runs);
@@ -102,7 +105,7 @@ int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_t
   return status ? status : failed;
 }
 
-/* ---- Importing ------------------------------------------------------------------------------- */
+/* ---- Importing ------------------------------------------------------------------------------ */
 
 static int results_ask_stop(const cugen_import_progress *progress, void *context) {
   cugen *lib = context;

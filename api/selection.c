@@ -11,10 +11,12 @@
 #include "portfolio.h"
 #include "priors.h"
 
-/* ---- Distances between problems -------------------------------------------------------------- */
+/* ---- Distances between problems ------------------------------------------------------------- */
 
 static double selection_number(struct value value) {
-  return value.type == VALUE_INT ? (double)value.integer : value.type == VALUE_FLOAT ? value.real : 0;
+  return value.type == VALUE_INT     ? (double)value.integer
+         : value.type == VALUE_FLOAT ? value.real
+                                     : 0;
 }
 
 /* Returns the larger size divided by the smaller; 1 for equal values; infinity if the values are
@@ -44,7 +46,7 @@ static struct distance problem_distance(const struct problem *a, const struct pr
   return distance;
 }
 
-/* ---- The nearest problem ---- */
+/* ---- The nearest problem -------------------------------------------------------------------- */
 
 struct tuned {
   struct problem problem;
@@ -86,7 +88,8 @@ static int selection_visit(void *context, const char *text, cugen_error *err) {
 static int selection_compare(const void *left, const void *right) {
   const struct tuned *a = left, *b = right;
   if (a->distance.ratio != b->distance.ratio) return a->distance.ratio < b->distance.ratio ? -1 : 1;
-  if (a->distance.product != b->distance.product) return a->distance.product < b->distance.product ? -1 : 1;
+  if (a->distance.product != b->distance.product)
+    return a->distance.product < b->distance.product ? -1 : 1;
   return a->order < b->order ? -1 : 1;
 }
 
@@ -114,8 +117,8 @@ static void nearby_free(struct nearby *nearby) {
 }
 
 /* Finds the tuned problems within the limit, the nearest first. Free *out also after a failure. */
-static int find_nearby(const struct lookup *l, double limit, struct cache *cache, struct nearby *out,
-                       cugen_error *err) {
+static int find_nearby(const struct lookup *l, double limit, struct cache *cache,
+                       struct nearby *out, cugen_error *err) {
   const struct cache_key key = lookup_measured_key(l);
   *out = (struct nearby){.lookup = l, .limit = limit};
   int status = cache_problems(cache, &key, selection_visit, out, err);
@@ -123,8 +126,8 @@ static int find_nearby(const struct lookup *l, double limit, struct cache *cache
   return status;
 }
 
-static int select_nearest(struct lookup *l, double limit, struct failures *failures, struct selection *out,
-                          bool *found, cugen_error *err) {
+static int select_nearest(struct lookup *l, double limit, struct failures *failures,
+                          struct selection *out, bool *found, cugen_error *err) {
   struct nearby nearby = {0};
   struct cache *cache;
   int status = api_cache_to_read(l->lib, &cache, err);
@@ -135,7 +138,7 @@ static int select_nearest(struct lookup *l, double limit, struct failures *failu
   return status;
 }
 
-/* ---- Leaders for tuning ---- */
+/* ---- Leaders for tuning --------------------------------------------------------------------- */
 
 static int take_leaders(const struct lookup *l, struct cache *cache, const struct problem *problem,
                         struct priors *out, cugen_error *err) {
@@ -147,7 +150,8 @@ static int take_leaders(const struct lookup *l, struct cache *cache, const struc
   return status;
 }
 
-int api_predicted_leaders(struct lookup *l, struct cache *cache, struct priors *out, cugen_error *err) {
+int api_predicted_leaders(struct lookup *l, struct cache *cache, struct priors *out,
+                          cugen_error *err) {
   struct prediction_key predictions;
   int status = api_find_predictions(l, &predictions, err);
   const struct cache_key key = lookup_predicted_key(l, &predictions);
@@ -174,10 +178,10 @@ int api_near_leaders(struct lookup *l, struct cache *cache, struct priors *out, 
   return status;
 }
 
-/* ---- The bucket ------------------------------------------------------------------------------ */
+/* ---- The bucket ----------------------------------------------------------------------------- */
 
-static int select_bucket(struct lookup *l, struct failures *failures, struct selection *out, bool *found,
-                         cugen_error *err) {
+static int select_bucket(struct lookup *l, struct failures *failures, struct selection *out,
+                         bool *found, cugen_error *err) {
   struct tuned tuned;
   int status = problem_bucket(l->config, l->problem, &tuned.problem, err);
   if (status) return status;
@@ -187,11 +191,11 @@ static int select_bucket(struct lookup *l, struct failures *failures, struct sel
   return status;
 }
 
-/* ---- The order of choices ---- */
+/* ---- The order of choices ------------------------------------------------------------------- */
 
 /* The variant was expanded to be compared, so the plan uses this expansion. */
-static int select_portfolio(struct lookup *l, struct failures *failures, struct selection *out, bool *found,
-                            cugen_error *err) {
+static int select_portfolio(struct lookup *l, struct failures *failures, struct selection *out,
+                            bool *found, cugen_error *err) {
   struct portfolio_answer answer;
   int status = portfolio_serve(l, NULL, failures, &answer, found, err);
   if (status || !*found) return status;
@@ -204,25 +208,29 @@ static int select_portfolio(struct lookup *l, struct failures *failures, struct 
 /* Returns whether the plan's options ask for a portfolio, or the config's policy does and the
    options do not override it. */
 static bool asks_portfolio(const struct lookup *l, double distance, bool by_portfolio) {
-  return distance >= 0 && (by_portfolio || (distance == 0 && l->config->policy.kind == POLICY_PORTFOLIO));
+  return distance >= 0 &&
+         (by_portfolio || (distance == 0 && l->config->policy.kind == POLICY_PORTFOLIO));
 }
 
-static int select_other(struct lookup *l, double distance, bool by_portfolio, struct failures *failures,
-                        struct selection *out, bool *found, cugen_error *err) {
+static int select_other(struct lookup *l, double distance, bool by_portfolio,
+                        struct failures *failures, struct selection *out, bool *found,
+                        cugen_error *err) {
   const struct config_policy *policy = &l->config->policy;
   int status = CUGEN_OK;
   if (distance < 0) return CUGEN_OK;
-  if (asks_portfolio(l, distance, by_portfolio)) status = select_portfolio(l, failures, out, found, err);
+  if (asks_portfolio(l, distance, by_portfolio))
+    status = select_portfolio(l, failures, out, found, err);
   if (status || *found) return status;
   if (distance > 0) return select_nearest(l, distance, failures, out, found, err);
   if (policy->kind == POLICY_BUCKETS) return select_bucket(l, failures, out, found, err);
-  return policy->distance > 0 ? select_nearest(l, policy->distance, failures, out, found, err) : CUGEN_OK;
+  return policy->distance > 0 ? select_nearest(l, policy->distance, failures, out, found, err)
+                              : CUGEN_OK;
 }
 
 /* Takes the variant that a shipped portfolio names for such a GPU. Its records are not here, but
    its times were measured on a real GPU, unless they are predicted. */
-static int select_shipped(struct lookup *l, bool predicted, struct failures *failures, struct selection *out,
-                          cugen_error *err) {
+static int select_shipped(struct lookup *l, bool predicted, struct failures *failures,
+                          struct selection *out, cugen_error *err) {
   struct portfolio_answer answer;
   bool found;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
@@ -237,7 +245,8 @@ static int select_shipped(struct lookup *l, bool predicted, struct failures *fai
 
 /* Takes the variant that remembered predictions for this device and problem rank first. Nothing is
    computed. */
-static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
+static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out,
+                            cugen_error *err) {
   struct prediction_key predictions;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
   int status = api_find_predictions(l, &predictions, err);
@@ -251,8 +260,8 @@ static int select_predicted(struct lookup *l, struct failures *failures, struct 
 
 /* Takes a variant from a portfolio that was learnt from predictions of other problems for this
    device. */
-static int select_predicted_portfolio(struct lookup *l, struct failures *failures, struct selection *out,
-                                      cugen_error *err) {
+static int select_predicted_portfolio(struct lookup *l, struct failures *failures,
+                                      struct selection *out, cugen_error *err) {
   struct prediction_key predictions;
   struct portfolio_answer answer;
   bool found = false;
@@ -268,7 +277,7 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
 }
 
 static int selection_find_failure(const struct lookup *l, struct failures *failures, uint64_t index,
-                        const struct cache_record **out, cugen_error *err) {
+                                  const struct cache_record **out, cugen_error *err) {
   struct text name = {0};
   *out = NULL;
   if (!failures) return CUGEN_OK;
@@ -281,7 +290,8 @@ static int selection_find_failure(const struct lookup *l, struct failures *failu
 
 /* Takes the first try of the config, which is good on some GPU. For a processor this means
    nothing. */
-static int select_named(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
+static int select_named(struct lookup *l, struct failures *failures, struct selection *out,
+                        cugen_error *err) {
   const size_t tries = l->device.facts.is_gpu ? config_tries(l->config) : 0;
   const struct cache_record *failed;
   int status = CUGEN_OK;
@@ -294,13 +304,15 @@ static int select_named(struct lookup *l, struct failures *failures, struct sele
 }
 
 static int say_all_failed(const struct cache_record *record, struct text *out, cugen_error *err) {
-  text_addf(out, "%s: %.*s", outcome_text((int)record->outcome), (int)strcspn(record->reason, "\n"), record->reason);
+  text_addf(out, "%s: %.*s", outcome_text((int)record->outcome), (int)strcspn(record->reason, "\n"),
+            record->reason);
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
 /* Chooses a variant without measurements from a space that is not empty: the first try, else the
    first variant. A variant that is known to fail is taken only if all are. */
-static int select_default(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
+static int select_default(struct lookup *l, struct failures *failures, struct selection *out,
+                          cugen_error *err) {
   const uint64_t valid = space_valid(l->space);
   const struct cache_record *failed = NULL, *first = NULL;
   int status = select_named(l, failures, out, err);
@@ -324,8 +336,8 @@ static int select_exact(struct lookup *l, struct selection *out, bool *found, cu
 }
 
 /* Chooses a variant that was not measured for this very problem on this very device. */
-static int select_instead(struct lookup *l, double distance, bool by_portfolio, struct failures *failures,
-                          struct selection *out, cugen_error *err) {
+static int select_instead(struct lookup *l, double distance, bool by_portfolio,
+                          struct failures *failures, struct selection *out, cugen_error *err) {
   const bool asked = asks_portfolio(l, distance, by_portfolio);
   bool found = false;
   int status = CUGEN_OK;
@@ -336,13 +348,16 @@ static int select_instead(struct lookup *l, double distance, bool by_portfolio, 
   out->how = CUGEN_PLAN_DEFAULT;
   status = select_shipped(l, false, failures, out, err);
   if (!status && !out->best.found) status = select_predicted(l, failures, out, err);
-  if (!status && !out->best.found && asked) status = select_predicted_portfolio(l, failures, out, err);
+  if (!status && !out->best.found && asked)
+    status = select_predicted_portfolio(l, failures, out, err);
   if (!status && !out->best.found) status = select_shipped(l, true, failures, out, err);
-  if (!status && !out->best.found && !asked) status = select_predicted_portfolio(l, failures, out, err);
+  if (!status && !out->best.found && !asked)
+    status = select_predicted_portfolio(l, failures, out, err);
   return status || out->best.found ? status : select_default(l, failures, out, err);
 }
 
-int api_select(struct lookup *l, double distance, bool by_portfolio, struct selection *out, cugen_error *err) {
+int api_select(struct lookup *l, double distance, bool by_portfolio, struct selection *out,
+               cugen_error *err) {
   struct failures *failures = NULL;
   bool found = false;
   *out = (struct selection){.how = CUGEN_PLAN_EXACT};
@@ -376,8 +391,9 @@ int api_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen
   if (!status) status = api_variant_text(k, selection->index, &out->variant, error);
   if (status) return status;
   out->how = selection->how;
-  out->tuned_for =
-      out->how == CUGEN_PLAN_DEFAULT || out->how == CUGEN_PLAN_PORTFOLIO ? NULL : text_get(&selection->problem);
+  out->tuned_for = out->how == CUGEN_PLAN_DEFAULT || out->how == CUGEN_PLAN_PORTFOLIO
+                       ? NULL
+                       : text_get(&selection->problem);
   out->tuned_on = selection->other.length ? text_get(&selection->other) : NULL;
   out->same_model = selection->same_model;
   out->distance = selection->distance;

@@ -29,16 +29,17 @@ void set_best_close(struct set_best *s) {
   *s = (struct set_best){0};
 }
 
-/* ---- The config of a set ---- */
+/* ---- The config of a set -------------------------------------------------------------------- */
 
 /* Opens the config. An origin is a real path, or the name of a config without a file. A config of
    unknown origin is searched by its name. */
 static void set_best_open_config(const cugen *lib, struct source_config *config) {
   cugen_error ignored;
   const char *path = config->origin[0] == '/' ? config->origin : config->name;
-  config->usable = opened_config_open(lib, path, &config->opened, &ignored) == CUGEN_OK &&
-                   strcmp(config->opened.config->name, config->name) == 0 &&
-                   (!*config->origin || strcmp(text_get(&config->opened.origin), config->origin) == 0);
+  config->usable =
+      opened_config_open(lib, path, &config->opened, &ignored) == CUGEN_OK &&
+      strcmp(config->opened.config->name, config->name) == 0 &&
+      (!*config->origin || strcmp(text_get(&config->opened.origin), config->origin) == 0);
 }
 
 /* Returns NULL if memory is out. */
@@ -56,14 +57,16 @@ static struct source_config *add_config(struct set_best *s, const struct cache_s
   return config;
 }
 
-static struct source_config *set_best_find_config(struct set_best *s, const struct cache_space *space) {
+static struct source_config *set_best_find_config(struct set_best *s,
+                                                  const struct cache_space *space) {
   for (size_t i = 0; i < s->count; i++)
-    if (strcmp(s->configs[i]->origin, space->origin) == 0 && strcmp(s->configs[i]->name, space->config) == 0)
+    if (strcmp(s->configs[i]->origin, space->origin) == 0 &&
+        strcmp(s->configs[i]->name, space->config) == 0)
       return s->configs[i];
   return add_config(s, space);
 }
 
-/* ---- The look-up of a set ---- */
+/* ---- The look-up of a set ------------------------------------------------------------------- */
 
 /* Describes the device without asking a driver, unless the config needs facts that only the driver
    knows. */
@@ -71,14 +74,16 @@ static bool set_best_describe(struct lookup *l, const char *text) {
   const cugen_device_name named = device_parse(text);
   cugen_error ignored;
   l->ops = named.kind == CUGEN_DEVICE_CPU ? &cpu_device_ops : &cuda_device_ops;
-  if (l->ops == &cpu_device_ops) return l->ops->describe(l->lib->toolkit, 0, &l->device, &ignored) == CUGEN_OK;
+  if (l->ops == &cpu_device_ops)
+    return l->ops->describe(l->lib->toolkit, 0, &l->device, &ignored) == CUGEN_OK;
   text = named.predicted ? named.name : text;
   if (!api_described(l->lib, text, &l->device) || !l->device.fingerprint[0]) return false;
   return !api_check_facts(l->config, l->problem, &l->device, text, &ignored) ||
          api_prefer_present(l->lib, &l->device);
 }
 
-static int open_lookup(struct lookup *l, const struct cache_space *space, bool *usable, cugen_error *err) {
+static int open_lookup(struct lookup *l, const struct cache_space *space, bool *usable,
+                       cugen_error *err) {
   *usable = set_best_describe(l, space->device);
   if (!*usable) return CUGEN_OK;
   struct lookup_options said;
@@ -87,7 +92,7 @@ static int open_lookup(struct lookup *l, const struct cache_space *space, bool *
   return status ? status : lookup_set_problem(l, l->problem, err);
 }
 
-/* ---- The best record of a set ---- */
+/* ---- The best record of a set --------------------------------------------------------------- */
 
 /* The best record so far, which owns its strings. */
 struct leader {
@@ -102,11 +107,13 @@ static int find_order(struct lookup *l, struct cache_record *record, cugen_error
   cugen_error why;
   int status = lookup_space(l, &why);
   if (!status) status = space_find_one(l->space, record->variant, &record->order, &why);
-  record->order = status ? UINT64_MAX : cache_record_order(record, record->order, l->config->objective);
+  record->order =
+      status ? UINT64_MAX : cache_record_order(record, record->order, l->config->objective);
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-static int set_best_visit(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+static int set_best_visit(void *context, struct cache_record *record, bool *stop,
+                          cugen_error *err) {
   struct leader *leader = context;
   const double cost = cache_record_cost(record, leader->lookup->config->objective);
   const bool first = !leader->record.variant;
@@ -116,7 +123,8 @@ static int set_best_visit(void *context, struct cache_record *record, bool *stop
   if (*stop) return CUGEN_OK;
   if (!first) status = find_order(leader->lookup, &leader->record, err);
   if (!first && !status) status = find_order(leader->lookup, record, err);
-  if (status || (!first && !cache_leads(leader->least, leader->record.order, cost, record->order))) return status;
+  if (status || (!first && !cache_leads(leader->least, leader->record.order, cost, record->order)))
+    return status;
   cache_record_free(&leader->record);
   leader->record = *record;
   record->variant = record->reason = NULL;

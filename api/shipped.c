@@ -22,7 +22,7 @@
 #include "portfolio.h"
 #include "priors.h"
 
-/* ---- Reading a portfolio ---- */
+/* ---- Reading a portfolio -------------------------------------------------------------------- */
 
 /* Returns the rest of the first line of the head that begins with the word, and its length; NULL:
    there is none. */
@@ -55,12 +55,14 @@ static char *copy_line(const char *text, const char *word, cugen_error *err) {
 }
 
 /* Returns whether the portfolio lists the look-up's class. */
-static int has_class(const char *text, const struct cache_key *class_key, bool *has, cugen_error *err) {
+static int has_class(const char *text, const struct cache_key *class_key, bool *has,
+                     cugen_error *err) {
   struct text class = {0};
   size_t length;
   uint64_t lacks;
   *has = false;
-  for (const char *at = text; !*has && (at = shipped_find_line(at, "class", &length)); at += length + (at[length] == '\n')) {
+  for (const char *at = text; !*has && (at = shipped_find_line(at, "class", &length));
+       at += length + (at[length] == '\n')) {
     text_clear(&class);
     text_add_n(&class, at, length);
     if (class.failed) break;
@@ -71,7 +73,7 @@ static int has_class(const char *text, const struct cache_key *class_key, bool *
   return status;
 }
 
-/* ---- The nearest portfolio ---- */
+/* ---- The nearest portfolio ------------------------------------------------------------------ */
 
 static bool is_predicted(const char *device) {
   return strncmp(device, DEVICE_NAME_PREDICTED, strlen(DEVICE_NAME_PREDICTED)) == 0;
@@ -96,7 +98,8 @@ static bool may_serve(const char *text, const char *capability, bool predicted) 
 
 /* Returns the distance of the portfolio's GPU: 0 for this very GPU, 1 or more for another, INFINITY
    for a GPU without a description. */
-static int device_distance(const struct lookup *l, const char *text, double *out, cugen_error *err) {
+static int device_distance(const struct lookup *l, const char *text, double *out,
+                           cugen_error *err) {
   struct device_description other;
   char *device = copy_line(text, "device", err);
   if (!device) return CUGEN_ERROR_MEMORY;
@@ -111,18 +114,18 @@ static int device_distance(const struct lookup *l, const char *text, double *out
 
 /* Few files are of the kernel, and fewer of the class, so the expensive distance is computed only
    for these. */
-static int shipped_distance(const struct lookup *l, const char *text, const struct cache_key *class_key, double *out,
-                            cugen_error *err) {
-  bool meant =
-      has_line(text, "kernel", l->config->name) && has_line(text, "objective", portfolio_objective(l->config));
+static int shipped_distance(const struct lookup *l, const char *text,
+                            const struct cache_key *class_key, double *out, cugen_error *err) {
+  bool meant = has_line(text, "kernel", l->config->name) &&
+               has_line(text, "objective", portfolio_objective(l->config));
   *out = INFINITY;
   int status = meant ? has_class(text, class_key, &meant, err) : CUGEN_OK;
   return status || !meant ? status : device_distance(l, text, out, err);
 }
 
 /* *out becomes the embedded text of the nearest portfolio; NULL: there is none. */
-static int find_nearest(const struct lookup *l, const struct cache_key *class_key, bool predicted, const char **out,
-                        cugen_error *err) {
+static int find_nearest(const struct lookup *l, const struct cache_key *class_key, bool predicted,
+                        const char **out, cugen_error *err) {
   double nearest = INFINITY, distance;
   char capability[32];
   int status = CUGEN_OK;
@@ -130,20 +133,23 @@ static int find_nearest(const struct lookup *l, const struct cache_key *class_ke
   snprintf(capability, sizeof capability, " sm_%d ", (int)l->device.facts.compute_capability);
   for (const struct embedded_file *file = embedded_files; file->path && !status; file++) {
     static const char folder[] = "configs/portfolios/";
-    if (strncmp(file->path, folder, strlen(folder)) != 0 || !may_serve(file->data, capability, predicted)) continue;
+    if (strncmp(file->path, folder, strlen(folder)) != 0 ||
+        !may_serve(file->data, capability, predicted))
+      continue;
     status = shipped_distance(l, file->data, class_key, &distance, err);
     if (!status && distance < nearest) *out = file->data, nearest = distance;
   }
   return status;
 }
 
-/* ---- Serving --------------------------------------------------------------------------------- */
+/* ---- Serving -------------------------------------------------------------------------------- */
 
 /* Parses the portfolio and adds its limit to the rule, which names no variant beyond the limit. */
 static int make_body(const char *shipped, struct portfolio_body *out, cugen_error *err) {
   struct text rule = {0};
   size_t length = 0;
-  const char *within = shipped_find_line(shipped, "within", &length), *body = strstr(shipped, "\n\n");
+  const char *within = shipped_find_line(shipped, "within", &length),
+             *body = strstr(shipped, "\n\n");
   int status = portfolio_body_parse(body ? body + 2 : "", out, err);
   if (status) return status;
   text_add(&rule, "select(");
@@ -154,7 +160,8 @@ static int make_body(const char *shipped, struct portfolio_body *out, cugen_erro
   return out->rule ? CUGEN_OK : error_memory(err);
 }
 
-static int make_found(const struct lookup *l, const char *shipped, struct portfolio_shipped *out, cugen_error *err) {
+static int make_found(const struct lookup *l, const char *shipped, struct portfolio_shipped *out,
+                      cugen_error *err) {
   struct device_description there;
   int status = make_body(shipped, &out->body, err);
   char *device = status ? NULL : copy_line(shipped, "device", err);
@@ -163,13 +170,14 @@ static int make_found(const struct lookup *l, const char *shipped, struct portfo
   out->device = strdup(bare(device));
   free(device);
   if (!out->device) return error_memory(err);
-  out->same_model = strcmp(out->device, l->device.fingerprint) == 0 ||
-                    (api_described(l->lib, out->device, &there) && strcmp(there.name, l->device.name) == 0);
+  out->same_model =
+      strcmp(out->device, l->device.fingerprint) == 0 ||
+      (api_described(l->lib, out->device, &there) && strcmp(there.name, l->device.name) == 0);
   return CUGEN_OK;
 }
 
-int portfolio_find_shipped(const struct lookup *l, bool predicted, struct portfolio_shipped *out, bool *found,
-                           cugen_error *err) {
+int portfolio_find_shipped(const struct lookup *l, bool predicted, struct portfolio_shipped *out,
+                           bool *found, cugen_error *err) {
   struct text class = {0}, settings = {0};
   const char *shipped = NULL;
   *out = (struct portfolio_shipped){0};
@@ -177,8 +185,9 @@ int portfolio_find_shipped(const struct lookup *l, bool predicted, struct portfo
   if (!l->config->shipped) return CUGEN_OK; /* the user's own config of the same name */
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
-  int status =
-      class.failed || settings.failed ? error_memory(err) : find_nearest(l, &class_key, predicted, &shipped, err);
+  int status = class.failed || settings.failed
+                   ? error_memory(err)
+                   : find_nearest(l, &class_key, predicted, &shipped, err);
   if (!status && shipped) status = make_found(l, shipped, out, err);
   *found = !status && shipped;
   if (status) portfolio_shipped_free(out);
@@ -193,8 +202,9 @@ void portfolio_shipped_free(struct portfolio_shipped *shipped) {
   *shipped = (struct portfolio_shipped){0};
 }
 
-int portfolio_serve_shipped(struct lookup *l, bool predicted, struct failures *failures, struct portfolio_answer *out,
-                            struct text *device, bool *found, cugen_error *err) {
+int portfolio_serve_shipped(struct lookup *l, bool predicted, struct failures *failures,
+                            struct portfolio_answer *out, struct text *device, bool *found,
+                            cugen_error *err) {
   struct portfolio_shipped shipped;
   bool any;
   *found = false;

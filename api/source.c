@@ -13,7 +13,8 @@ static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_err
   api_selection_free(&selection);
   if (status || !missing) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
-                   "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a variant ('cugen cache "
+                   "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a "
+                   "variant ('cugen cache "
                    "why' explains)",
                    l->config->name, text_get(&k->problem_short), l->device.name);
 }
@@ -24,12 +25,13 @@ int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cuge
   if (status) return status;
   if (space_valid(l->space) == 0) return space_explain_empty(l->space, err);
   bool best = variant && strcmp(variant, "best") == 0;
-  return !variant || best ? chosen_variant(k, best, index, err) : space_find(l->space, variant, index, err);
+  return !variant || best ? chosen_variant(k, best, index, err)
+                          : space_find(l->space, variant, index, err);
 }
 
 /* Finds the variant, stores it in *chosen and expands it. */
-static int expand_text(cugen_kernel *k, const char *variant, struct variant *chosen, struct kernel_spec *out,
-                       cugen_error *err) {
+static int expand_text(cugen_kernel *k, const char *variant, struct variant *chosen,
+                       struct kernel_spec *out, cugen_error *err) {
   uint64_t index = 0;
   int status = api_find_variant(k, variant, &index, err);
   if (!status) status = api_print_variant(k, index, chosen, err);
@@ -37,7 +39,8 @@ static int expand_text(cugen_kernel *k, const char *variant, struct variant *cho
   return status ? status : lookup_expand_known(&k->lookup, chosen, out, err);
 }
 
-int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *out, cugen_error *err) {
+int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *out,
+                    cugen_error *err) {
   struct variant chosen;
   return expand_text(k, variant, &chosen, out, err);
 }
@@ -49,13 +52,14 @@ int api_kernel_complete(cugen_kernel *k, const char *variant, cugen_error *error
   int status = expand_text(k, variant, &chosen, &spec, error);
   const struct lookup *l = &k->lookup;
   if (!status)
-    status = expand_proofs(l->opened->expander, l->config, l->problem, &l->device.facts, &chosen, &spec, error);
+    status = expand_proofs(l->opened->expander, l->config, l->problem, &l->device.facts, &chosen,
+                           &spec, error);
   kernel_spec_free(&spec);
   return status;
 }
 
-int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **source, const char **name,
-                        cugen_error *error) {
+int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **source,
+                        const char **name, cugen_error *error) {
   struct kernel_spec spec = {0};
   if (name) *name = NULL;
   if (API_NEEDS(error, "kernel, source", k, source)) return CUGEN_ERROR_USAGE;
@@ -88,7 +92,8 @@ static int compile_text(cugen_kernel *k, const char *variant, bool ptx, struct k
   return status ? status : lookup_compile(l, spec, ptx, out, err);
 }
 
-int api_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *out, cugen_error *error) {
+int api_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *out,
+                         cugen_error *error) {
   struct kernel_spec spec;
   struct compiled compiled;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
@@ -96,12 +101,14 @@ int api_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *
   int status = compile_text(k, variant, false, &spec, &compiled, error);
   if (!status && spec.launches) {
     const struct kernel_launch *launch = &spec.launches[plan_heaviest(&spec, &compiled)];
-    const struct kernel_resources *takes = &compiled.resources[plan_entry_index(&spec, launch->entry)];
-    *out = (cugen_resources){.registers = takes->registers,
-                             .threads = (int)((int64_t)launch->block[0] * launch->block[1] * launch->block[2]),
-                             .shared_bytes = takes->static_shared + launch->shared_bytes,
-                             .has_carveout = launch->has_carveout,
-                             .carveout = launch->carveout};
+    const struct kernel_resources *takes =
+        &compiled.resources[plan_entry_index(&spec, launch->entry)];
+    *out = (cugen_resources){
+        .registers = takes->registers,
+        .threads = (int)((int64_t)launch->block[0] * launch->block[1] * launch->block[2]),
+        .shared_bytes = takes->static_shared + launch->shared_bytes,
+        .has_carveout = launch->has_carveout,
+        .carveout = launch->carveout};
   }
   kernel_spec_free(&spec);
   compiled_free(&compiled);

@@ -30,7 +30,8 @@ cugen_cache_kind api_cache_parse(const char *text);
    that index, for options.device of a separate library ("cuda:0,cuda:2"), or NULL behind the last
    group. It lives until the next call. A list that options.device would refuse is
    CUGEN_ERROR_USAGE. */
-int api_device_group(cugen *lib, const char *list, size_t index, const char **out, cugen_error *error);
+int api_device_group(cugen *lib, const char *list, size_t index, const char **out,
+                     cugen_error *error);
 
 /* Lists the described devices, shipped or in options.device_dir, oldest first, by their names for
    options.device, such as "model:K40". Returns how many exist; fills at most count. The strings
@@ -43,11 +44,11 @@ size_t api_described_devices(cugen *lib, cugen_device_info *out, size_t count);
    others. Only correct records count; returns count if there is none, or if records is NULL. */
 size_t api_best_of(const cugen_record *const *records, size_t count);
 
-/* ---- Tuning in detail ------------------------------------------------------------------------ */
+/* ---- Tuning in detail ----------------------------------------------------------------------- */
 
 /* Tunes like cugen_kernel_tune, and returns the values that are in its JSON. */
-int api_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result,
-                    cugen_error *error);
+int api_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options,
+                    cugen_tune_result *result, cugen_error *error);
 
 /* The largest number of kernels for api_kernels_tune. */
 enum { CUGEN_MOST_PROBLEMS = 1000 };
@@ -67,20 +68,20 @@ enum { CUGEN_MOST_PROBLEMS = 1000 };
 int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
                      cugen_tune_result *results, cugen_error *error);
 
-/* ---- Records --------------------------------------------------------------------------------- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
 /* The records of cugen_kernel_records one by one. The strings live until the kernel is tuned
    again. */
 size_t api_kernel_records(cugen_kernel *kernel);
 int api_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, cugen_error *error);
 
-/* ---- Plans ----------------------------------------------------------------------------------- */
+/* ---- Plans ---------------------------------------------------------------------------------- */
 
 /* The record by which the plan's variant was chosen. A default, pinned or portfolio choice sets
    only variant, flops, bytes and predicted. */
 const cugen_record *api_plan_record(const cugen_plan *plan);
 
-/* ---- Importing ------------------------------------------------------------------------------- */
+/* ---- Importing ------------------------------------------------------------------------------ */
 
 /* The counts of an import. */
 typedef struct cugen_cache_merged {
@@ -107,7 +108,7 @@ typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void
 int api_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
                      cugen_cache_merged *out, cugen_error *error);
 
-/* ---- A kernel in detail ---------------------------------------------------------------------- */
+/* ---- A kernel in detail --------------------------------------------------------------------- */
 
 /* The problem for a reader: defaults are left out unless they are numbers or element types. */
 const char *api_kernel_problem_short(const cugen_kernel *kernel);
@@ -186,7 +187,7 @@ typedef struct cugen_choice {
    of cugen_plan_options. The strings live until the next call on the kernel. */
 int api_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
 
-/* ---- The space ------------------------------------------------------------------------------- */
+/* ---- The space ------------------------------------------------------------------------------ */
 
 /* The sizes of the space. */
 typedef struct cugen_space_info {
@@ -224,8 +225,10 @@ int api_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_er
 /* The first call walks the space. index: below the count in cugen_space_info, else
    CUGEN_ERROR_USAGE. */
 int api_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
-int api_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out, cugen_error *error);
-int api_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out, cugen_error *error);
+int api_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out,
+                              cugen_error *error);
+int api_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out,
+                           cugen_error *error);
 /* Why a tunable is reported. NOWHERE: no expression of the config, no argument and no template
    mentions the tunable, so its values all give the same kernel. MISSPELT: the config uses the
    tunable and no template mentions it, but a template's condition has a near word. DEFINED: the
@@ -257,7 +260,7 @@ int api_kernel_unused(cugen_kernel *kernel, cugen_unused_tunable *out, size_t mo
 /* The text of a variant, such as "tiled tile=16 pad=1"; index must be below valid. */
 int api_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *error);
 
-/* ---- Sources and launches -------------------------------------------------------------------- */
+/* ---- Sources and launches ------------------------------------------------------------------- */
 
 /* Compiles the variant (a text as for cugen_kernel_source) to PTX for the kernel's device, which
    need not be present. *ptx lives until the next call. CUGEN_ERROR_USAGE on the cpu device. */
@@ -290,15 +293,15 @@ typedef struct cugen_launch_info {
 /* Lists the launches that one call of a variant (a text as for cugen_kernel_source) makes, in
    order, for the kernel's problem. *name (may be NULL) becomes the full text of the variant. The
    list lives until the next call; the name until that or the next cugen_kernel_source. */
-int api_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen_launch_info **out, size_t *count,
-                        const char **name, cugen_error *error);
+int api_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen_launch_info **out,
+                        size_t *count, const char **name, cugen_error *error);
 
 /* Checks that everything exists that the variant (a text as for cugen_kernel_source) and its
    verification need: source, reference or verify kernel, and the files of the inputs' data. Nothing
    is compiled. The error names what is missing. */
 int api_kernel_complete(cugen_kernel *kernel, const char *variant, cugen_error *error);
 
-/* ---- Running one variant --------------------------------------------------------------------- */
+/* ---- Running one variant -------------------------------------------------------------------- */
 
 /* The search strategies by number, from 0 (the default): returns the name, and sets *what (may be
    NULL) to a description. NULL: there are no more. */
@@ -316,7 +319,8 @@ void api_expect_tuning(cugen *lib, int threads);
 void api_kernel_watch_run(cugen_kernel *kernel, cugen_progress_callback progress, void *context);
 /* Verifies and times one variant (as in cugen_kernel_source) now, in an isolated worker; no record
    is kept. */
-int api_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out, cugen_error *error);
+int api_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
+                   cugen_error *error);
 
 /* The text that kernels on the cpu device printed in the last api_kernel_run (the first launch; all
    launches if the variant failed) or api_kernel_check (the first variant that printed, after its
@@ -324,7 +328,7 @@ int api_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cu
    the next run or check. */
 const char *api_kernel_printed(const cugen_kernel *kernel);
 
-/* ---- Checking variants for defects, without a GPU ---- */
+/* ---- Checking variants for defects, without a GPU ------------------------------------------- */
 
 /* A defect, which may show in several variants and runs. */
 typedef struct cugen_check_finding {
@@ -440,7 +444,7 @@ typedef struct cugen_check_options {
   int no_traffic;                /* look for findings only, which takes fewer compiles and runs */
 } cugen_check_options;
 
-#define CUGEN_CHECK_OPTIONS_INIT                                                                                     \
+#define CUGEN_CHECK_OPTIONS_INIT                                                                   \
   { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL, NULL, 0, 0 }
 
 /* The results of a check. Everything lives until the kernel is checked again or closed. */
@@ -470,9 +474,12 @@ typedef struct cugen_check {
   const cugen_check_line *unreached;
   const char *const *unwatched;
   size_t unwatched_count;
-  int elsewhere; /* there are findings, all on other sizes, types or layouts than those of the config's check { } */
-  int compared;  /* results were compared; 0: the config has reference "none" */
-  int has_check; /* the config has a check { }; 0: what was checked is its own problem, and no other size */
+  /* there are findings, all on other sizes, types or layouts than those of the config's check {
+     } */
+  int elsewhere;
+  int compared; /* results were compared; 0: the config has reference "none" */
+  /* the config has a check { }; 0: what was checked is its own problem, and no other size */
+  int has_check;
   const cugen_check_waiver *waivers;
   size_t waiver_count, waived_count; /* waivers of the config, and findings that are notes because
                                         of one */
@@ -497,9 +504,10 @@ typedef struct cugen_check {
    - Any other status: the reason that variants could not be tried, such as a template that does not
      expand, data that cannot be made, or an expression of the config that fails on its check
      problem. */
-int api_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out, cugen_error *error);
+int api_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out,
+                     cugen_error *error);
 
-/* ---- Explaining: ceilings and occupancy ------------------------------------------------------ */
+/* ---- Explaining: ceilings and occupancy ----------------------------------------------------- */
 
 /* The rates that limit a kernel on its GPU; 0: unknown. The cpu device has none. A peak is the rate
    of all multiprocessors at the highest clock, and for memory the described rate, or the rate by
@@ -538,7 +546,8 @@ typedef struct cugen_resources {
 /* Compiles a variant (a text as for cugen_kernel_source) for the kernel's device, which need not be
    present, and returns its resources: of several launches, those of the launch whose block has the
    most registers. CUGEN_ERROR_USAGE on the cpu device. */
-int api_kernel_resources(cugen_kernel *kernel, const char *variant, cugen_resources *out, cugen_error *error);
+int api_kernel_resources(cugen_kernel *kernel, const char *variant, cugen_resources *out,
+                         cugen_error *error);
 
 /* The number of a kernel's blocks that a multiprocessor holds, by NVIDIA's occupancy calculator
    (cuda_occupancy.h). */
@@ -563,10 +572,10 @@ typedef struct cugen_occupancy {
 /* Computes the occupancy on any known device, present or described. device: as in cugen_options;
    NULL: lib's own. CUGEN_ERROR_USAGE: no such device, the cpu device, or resources that no kernel
    can have. */
-int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
-                         cugen_error *error);
+int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources,
+                         cugen_occupancy *out, cugen_error *error);
 
-/* ---- Transfers: how fast data moves between host and device ---------------------------------- */
+/* ---- Transfers: how fast data moves between host and device --------------------------------- */
 
 /* A measurement for one kind of host memory, one direction and one size. */
 typedef struct cugen_transfer_row {
@@ -618,7 +627,7 @@ typedef struct cugen_transfer_options {
   void *context;                    /* passed to progress */
 } cugen_transfer_options;
 
-#define CUGEN_TRANSFER_OPTIONS_INIT                                                                                  \
+#define CUGEN_TRANSFER_OPTIONS_INIT                                                                \
   { sizeof(cugen_transfer_options), NULL, NULL, 0, 0.0, NULL, NULL }
 
 /* The measurements. Everything lives until the next api_transfer_measure, or until the library is
@@ -636,9 +645,10 @@ typedef struct cugen_transfer {
    CUGEN_ERROR_MISSING, CUGEN_ERROR_DEVICE: no GPU. CUGEN_ERROR_USAGE: an unknown kind, a bad size,
    or the cpu device. CUGEN_ERROR_WRONG: other data arrived. CUGEN_ERROR_INTERRUPTED: the callback
    asked to stop; out has the measurements before that. */
-int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out, cugen_error *error);
+int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
+                         cugen_error *error);
 
-/* ---- The cache: the records of all kernels ---- */
+/* ---- The cache: the records of all kernels -------------------------------------------------- */
 
 /* Selects records; NULL or 0 in a member selects all. */
 typedef struct cugen_cache_filter {
@@ -655,7 +665,7 @@ typedef struct cugen_cache_filter {
                           "served": by plans that explored */
 } cugen_cache_filter;
 
-#define CUGEN_CACHE_FILTER_INIT                                                                                      \
+#define CUGEN_CACHE_FILTER_INIT                                                                    \
   { sizeof(cugen_cache_filter), NULL, NULL, NULL, 0, 0, NULL }
 
 /* The records of one kernel for one problem on one device with one set of options. */
@@ -686,8 +696,8 @@ typedef struct cugen_cache_counts {
 
 /* Lists the sets. *out lives until the next call. filter (may be NULL: all): only its first three
    members are used. A missing database is not created. */
-int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
-                   cugen_error *error);
+int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out,
+                   size_t *count, cugen_error *error);
 
 /* Removes the selected records and portfolios, and each image that no remaining record can use, in
    short transactions, so that other processes go on reading and storing. If it fails, some may
@@ -695,8 +705,8 @@ int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cac
    only records from that file and from unknown files (such as imported ones) are removed; the file
    need no longer exist. A kernel of the same name in another file keeps its records. really 0: only
    counts. CUGEN_ERROR_IO: the cache is read-only. */
-int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
-                     cugen_error *error);
+int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
+                     cugen_cache_counts *out, cugen_error *error);
 
 /* Checks the file, the tables, every record and every image, and counts them. CUGEN_ERROR_CACHE:
    there are defects; *wrong (may be NULL) has a line for each and lives until the next call.
@@ -723,8 +733,9 @@ typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void
    if progress stops the export (CUGEN_ERROR_INTERRUPTED). path NULL: no file, progress takes the
    text. progress may be NULL. *records is the number of written records. The memory used does not
    grow with the number of records. */
-int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
-                     void *context, size_t *records, cugen_error *error);
+int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path,
+                     cugen_export_callback progress, void *context, size_t *records,
+                     cugen_error *error);
 
 /* A record, and whether it is still valid for the kernel. */
 typedef struct cugen_stored_record {
@@ -739,8 +750,8 @@ typedef struct cugen_stored_record {
 /* Lists all records in the cache for this kernel, problem, device and options, whether current or
    not: correct ones by time, then failed ones, then, with history, superseded ones, the latest
    first. *out lives until the next call. */
-int api_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out, size_t *count,
-                      cugen_error *error);
+int api_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out,
+                      size_t *count, cugen_error *error);
 
 /* The result of comparing a wanted value with the recorded one. */
 typedef enum cugen_why_state {
@@ -786,7 +797,7 @@ typedef struct cugen_why {
    Everything in *out lives until the next call. */
 int api_kernel_why(cugen_kernel *kernel, const char *variant, cugen_why *out, cugen_error *error);
 
-/* ---- Portfolios: few variants for many sizes ------------------------------------------------- */
+/* ---- Portfolios: few variants for many sizes ------------------------------------------------ */
 
 /* A variant of a portfolio. mean and worst: the loss of the problems that it serves, as a factor of
    their time (cost). stale and invalid are set by api_kernel_portfolios. */
@@ -851,7 +862,7 @@ typedef struct cugen_learn_options {
   int dry;        /* do not store the portfolio */
 } cugen_learn_options;
 
-#define CUGEN_LEARN_OPTIONS_INIT                                                                                     \
+#define CUGEN_LEARN_OPTIONS_INIT                                                                   \
   { sizeof(cugen_learn_options), 0, 0, 0 }
 
 /* Learns a portfolio for each class of the kernels' problems from their records, and stores it in
@@ -861,8 +872,9 @@ typedef struct cugen_learn_options {
    record (api_kernel_unlearnt), and lives until the next call on the first kernel. If the first
    kernel has a filter (api_kernel_filter), records of other variants are left out.
    CUGEN_ERROR_USAGE: there is no problem, or none has a correct variant. */
-int api_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_learn_options *options,
-                      const cugen_portfolio **out, size_t *portfolios, cugen_error *error);
+int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
+                      const cugen_learn_options *options, const cugen_portfolio **out,
+                      size_t *portfolios, cugen_error *error);
 
 /* The classes for which the last api_kernels_learn, with this kernel as its first, learnt no
    portfolio. Each has a line with the reason: "NAME dtype=i32: its 2 correct records are stale".
@@ -871,14 +883,15 @@ const char *api_kernel_unlearnt(const cugen_kernel *kernel);
 
 /* Lists the portfolios that a plan for the kernel would use, in that order: those of its class,
    device and options. *out lives until the next call. */
-int api_kernel_portfolios(cugen_kernel *kernel, const cugen_portfolio **out, size_t *count, cugen_error *error);
+int api_kernel_portfolios(cugen_kernel *kernel, const cugen_portfolio **out, size_t *count,
+                          cugen_error *error);
 
 /* Lists all portfolios that the filter's first three members select (NULL: all); its problem is
    compared with the class. *out lives until the next call. */
-int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out, size_t *count,
-                         cugen_error *error);
+int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out,
+                         size_t *count, cugen_error *error);
 
-/* ---- Input: reading what the user names ---- */
+/* ---- Input: reading what the user names ----------------------------------------------------- */
 
 /* An input: a regular file, a shell's pipe, or "-", the standard input. It is read by line or
    whole. Only one thread at a time may use a handle. */
@@ -893,20 +906,22 @@ typedef struct cugen_input_options {
   void *context;
 } cugen_input_options;
 
-#define CUGEN_INPUT_OPTIONS_INIT                                                                                     \
+#define CUGEN_INPUT_OPTIONS_INIT                                                                   \
   { sizeof(cugen_input_options), 0, 0, NULL, NULL }
 
 /* CUGEN_ERROR_MISSING: the file does not exist. CUGEN_ERROR_IO: it cannot be read, is a folder, a
    device or a named pipe, or has too many bytes, which may show only while reading. */
-int api_input_open(const char *path, const cugen_input_options *options, cugen_input **out, cugen_error *error);
+int api_input_open(const char *path, const cugen_input_options *options, cugen_input **out,
+                   cugen_error *error);
 void api_input_close(cugen_input *input);
 /* Reads the next line, without its end; it is valid until the next call. *line is NULL at the end.
    *whole is 0 if the input ended within the line. */
-int api_input_line(cugen_input *input, const char **line, size_t *length, int *whole, cugen_error *error);
+int api_input_line(cugen_input *input, const char **line, size_t *length, int *whole,
+                   cugen_error *error);
 /* Reads all that is left, followed by a zero; it is valid until the input is closed. */
 int api_input_rest(cugen_input *input, const char **text, size_t *length, cugen_error *error);
 
-/* ---- Output: a file that is complete or unchanged ---- */
+/* ---- Output: a file that is complete or unchanged ------------------------------------------- */
 
 /* An output is written to a new file, which gets the final name at the end. A device or a pipe,
    also behind a link (/dev/stdout), is written to directly. Any other link is refused, because a
@@ -920,7 +935,7 @@ int api_output_add(cugen_output *output, const void *data, size_t length, cugen_
    written, and is unchanged. */
 int api_output_close(cugen_output *output, int keep, cugen_error *error);
 
-/* ---- Bundles: tuned variants as plain C ------------------------------------------------------ */
+/* ---- Bundles: tuned variants as plain C ----------------------------------------------------- */
 
 /* What to export. */
 typedef struct cugen_export_options {
@@ -937,7 +952,7 @@ typedef struct cugen_export_options {
                            that a plan would take */
 } cugen_export_options;
 
-#define CUGEN_EXPORT_OPTIONS_INIT                                                                                    \
+#define CUGEN_EXPORT_OPTIONS_INIT                                                                  \
   { sizeof(cugen_export_options), NULL, NULL, 0.0, 0, 0, 0, NULL }
 
 /* The contents of an export. The strings live until the kernel is closed or exports again. */

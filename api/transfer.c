@@ -21,11 +21,13 @@ static void clear_transfer(void *data) {
   free(((struct transfer *)data)->rows);
 }
 
-/* ---- Reading the options ---- */
+/* ---- Reading the options -------------------------------------------------------------------- */
 
-static int transfer_read_kind(const char *word, size_t length, bool kinds[TRANSFER_KIND_COUNT], cugen_error *err) {
+static int transfer_read_kind(const char *word, size_t length, bool kinds[TRANSFER_KIND_COUNT],
+                              cugen_error *err) {
   for (int i = 0; i < TRANSFER_KIND_COUNT; i++)
-    if (strlen(transfer_kind_names[i]) == length && strncmp(transfer_kind_names[i], word, length) == 0) {
+    if (strlen(transfer_kind_names[i]) == length &&
+        strncmp(transfer_kind_names[i], word, length) == 0) {
       kinds[i] = true;
       return CUGEN_OK;
     }
@@ -35,7 +37,8 @@ static int transfer_read_kind(const char *word, size_t length, bool kinds[TRANSF
   error_set(err, CUGEN_ERROR_USAGE, "'%s' is no kind of memory that is measured", text_get(&name));
   if (near) error_append(err, " (nearest '%s')", near);
   error_append(err, "; there are");
-  for (int i = 0; i < TRANSFER_KIND_COUNT; i++) error_append(err, "%s %s", i ? "," : "", transfer_kind_names[i]);
+  for (int i = 0; i < TRANSFER_KIND_COUNT; i++)
+    error_append(err, "%s %s", i ? "," : "", transfer_kind_names[i]);
   text_free(&name);
   return CUGEN_ERROR_USAGE;
 }
@@ -54,17 +57,21 @@ static int read_kinds(const char *text, bool kinds[TRANSFER_KIND_COUNT], cugen_e
 }
 
 /* Reads the sizes: those asked for, or 4 KiB to 1 GiB in powers of four. */
-static int transfer_read_sizes(const cugen_transfer_options *from, size_t *sizes, size_t *count, cugen_error *err) {
+static int transfer_read_sizes(const cugen_transfer_options *from, size_t *sizes, size_t *count,
+                               cugen_error *err) {
   if (from->size_count > MOST_SIZES)
-    return error_set(err, CUGEN_ERROR_USAGE, "%zu sizes are too many: %d at most", from->size_count, MOST_SIZES);
+    return error_set(err, CUGEN_ERROR_USAGE, "%zu sizes are too many: %d at most", from->size_count,
+                     MOST_SIZES);
   for (*count = 0; *count < from->size_count; ++*count) {
     int64_t bytes = from->sizes[*count];
     if (bytes < 1 || (uint64_t)bytes > SIZE_MAX / 2)
-      return error_set(err, CUGEN_ERROR_USAGE, "%lld bytes cannot be moved: from 1 byte on", (long long)bytes);
+      return error_set(err, CUGEN_ERROR_USAGE, "%lld bytes cannot be moved: from 1 byte on",
+                       (long long)bytes);
     sizes[*count] = (size_t)bytes;
   }
   if (*count) return CUGEN_OK;
-  for (size_t bytes = (size_t)4 << 10; bytes <= (size_t)1 << 30; bytes *= 4) sizes[(*count)++] = bytes;
+  for (size_t bytes = (size_t)4 << 10; bytes <= (size_t)1 << 30; bytes *= 4)
+    sizes[(*count)++] = bytes;
   return CUGEN_OK;
 }
 
@@ -75,16 +82,19 @@ static int find_gpu(const cugen *lib, int *ordinal, cugen_error *err) {
   if (status) return status;
   if (ops != &cuda_device_ops)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "on the cpu device nothing moves, host and device have one memory: name a GPU, such as cuda:0");
+                     "on the cpu device nothing moves, host and device have one memory: name a "
+                     "GPU, such as cuda:0");
   cugen_error why = {0};
   if (ops->count(lib->toolkit, &why) > 0) return CUGEN_OK;
-  return error_set(err, why.status, "%s\nMeasuring transfers needs a GPU: 'cugen devices' shows what was found.",
+  return error_set(err, why.status,
+                   "%s\nMeasuring transfers needs a GPU: 'cugen devices' shows what was found.",
                    why.message);
 }
 
-/* ---- The kernel that reads and writes host memory ---- */
+/* ---- The kernel that reads and writes host memory ------------------------------------------- */
 
-static int compile_copier(const cugen *lib, const char *arch, struct compiled *out, cugen_error *err) {
+static int compile_copier(const cugen *lib, const char *arch, struct compiled *out,
+                          cugen_error *err) {
   static const struct sources shipped = {NULL, NULL, NULL};
   static const char *const entries[] = {"transfer_copy"};
   struct text path = {0}, source = {0};
@@ -101,7 +111,7 @@ static int compile_copier(const cugen *lib, const char *arch, struct compiled *o
   return status;
 }
 
-/* ---- Measuring ---- */
+/* ---- Measuring ------------------------------------------------------------------------------ */
 
 static cugen_transfer_row transfer_publish(const struct transfer_row *row) {
   return (cugen_transfer_row){.memory = transfer_kind_names[row->kind],
@@ -123,11 +133,14 @@ static int keep_row(const struct transfer_row *row, void *context) {
   cugen_transfer_row *kept = &transfer->rows[transfer->count++];
   *kept = transfer_publish(row);
   cugen_transfer_progress progress = {transfer->count, transfer->planned, kept};
-  return options->progress && options->progress(&progress, options->context) ? CUGEN_ERROR_INTERRUPTED : CUGEN_OK;
+  return options->progress && options->progress(&progress, options->context)
+             ? CUGEN_ERROR_INTERRUPTED
+             : CUGEN_OK;
 }
 
-static int api_transfer_measure_here(const cugen *lib, int ordinal, struct transfer_options *options, struct transfer *out,
-                   cugen_error *err) {
+static int api_transfer_measure_here(const cugen *lib, int ordinal,
+                                     struct transfer_options *options, struct transfer *out,
+                                     cugen_error *err) {
   struct device_description device;
   struct compiled copier = {0};
   int status = cuda_device_ops.describe(lib->toolkit, ordinal, &device, err);
@@ -148,15 +161,18 @@ static int api_transfer_measure_here(const cugen *lib, int ordinal, struct trans
   return status;
 }
 
-int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out, cugen_error *error) {
+int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
+                         cugen_error *error) {
   static const cugen_transfer_options defaults = CUGEN_TRANSFER_OPTIONS_INIT;
   size_t sizes[MOST_SIZES];
   int ordinal;
   if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_transfer){0};
   if (!options) options = &defaults;
-  if (API_SIZE(error, cugen_transfer_options, CUGEN_TRANSFER_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
-  struct transfer_options wanted = {.sizes = sizes, .seconds = options->seconds > 0 ? options->seconds : 0.1};
+  if (API_SIZE(error, cugen_transfer_options, CUGEN_TRANSFER_OPTIONS_INIT, options))
+    return CUGEN_ERROR_USAGE;
+  struct transfer_options wanted = {.sizes = sizes,
+                                    .seconds = options->seconds > 0 ? options->seconds : 0.1};
   int status = read_kinds(options->memory, wanted.kinds, error);
   if (!status) status = transfer_read_sizes(options, sizes, &wanted.size_count, error);
   if (!status) status = find_gpu(lib, &ordinal, error);

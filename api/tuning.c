@@ -69,7 +69,7 @@ static int tuning_make_target(cugen_kernel *k, struct tune_target *out, cugen_er
   return CUGEN_OK;
 }
 
-/* ---- Tuning and running ---- */
+/* ---- Tuning and running --------------------------------------------------------------------- */
 
 enum { most_threads = 4096 };
 
@@ -79,27 +79,31 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.flags: 0x%x is no flag",
                      options->flags & ~(unsigned)CUGEN_TUNE_IN_PROCESS);
   if (options->cuda_context && !options->flags)
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.cuda_context goes with CUGEN_TUNE_IN_PROCESS");
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.cuda_context goes with CUGEN_TUNE_IN_PROCESS");
   if (!(options->compile_timeout >= 0) || !(options->compile_timeout <= 1e6))
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.compile_timeout is %g, should be 0 to 1e6",
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.compile_timeout is %g, should be 0 to 1e6",
                      options->compile_timeout);
   if (isnan(options->budget_seconds))
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.budget_seconds is %g, should be a number",
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.budget_seconds is %g, should be a number",
                      options->budget_seconds);
   if (!(options->variant_timeout >= 0) || !(options->variant_timeout <= 1e6))
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.variant_timeout is %g, should be 0 to 1e6",
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.variant_timeout is %g, should be 0 to 1e6",
                      options->variant_timeout);
   if (options->portfolio > PORTFOLIO_MOST)
-    return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible", options->portfolio,
-                     PORTFOLIO_MOST);
+    return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible",
+                     options->portfolio, PORTFOLIO_MOST);
   if (options->bitwise && options->portfolio)
-    return error_set(
-        err, CUGEN_ERROR_USAGE,
-        "cugen_tune_options.bitwise and cugen_tune_options.portfolio: a portfolio's variants are measured "
-        "for all sizes, whatever bits they give; ask for one of them");
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.bitwise and cugen_tune_options.portfolio: a portfolio's "
+                     "variants are measured "
+                     "for all sizes, whatever bits they give; ask for one of them");
   if (options->threads < 0 || options->threads > most_threads)
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.threads is %d, should be 0 to %d", options->threads,
-                     most_threads);
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.threads is %d, should be 0 to %d",
+                     options->threads, most_threads);
   return CUGEN_OK;
 }
 
@@ -124,9 +128,10 @@ static int tuning_conclude(cugen_kernel *k, cugen_tune_result *result, cugen_err
   int status = api_best(&k->lookup, &best, err);
   if (status) return status;
   if (!best.found)
-    return result->refuted ? error_set(err, CUGEN_ERROR_WRONG, "not one of %zu predicted variants came out right",
-                                       result->refuted)
-                           : CUGEN_OK;
+    return result->refuted
+               ? error_set(err, CUGEN_ERROR_WRONG,
+                           "not one of %zu predicted variants came out right", result->refuted)
+               : CUGEN_OK;
   if (best.record.verdict == CACHE_NOT_VERIFIABLE) {
     text_restart(&k->unverified);
     text_add(&k->unverified, best.record.unverified);
@@ -153,10 +158,11 @@ static int check_energy(const struct lookup *l, cugen_error *err) {
   else
     status = l->ops->energy_check(l->lib->toolkit, &l->device, &why);
   if (!status) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "objective \"%s\" needs energy, which cannot be measured on %s: %s. cugen_options.objective "
-                   "\"time\" ranks by time",
-                   objective->text, l->ops->energy_check ? l->device.name : "the cpu device", why.message);
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "objective \"%s\" needs energy, which cannot be measured on %s: %s. cugen_options.objective "
+      "\"time\" ranks by time",
+      objective->text, l->ops->energy_check ? l->device.name : "the cpu device", why.message);
 }
 
 /* Checks the way of measuring. For predictions a way in the config is ignored, but an explicit
@@ -165,15 +171,16 @@ static int check_measure(const struct lookup *l, cugen_error *err) {
   if (!l->predicted) return measure_check(l->ops, l->lib->toolkit, l->measure, err);
   if (l->lib->measure == MEASURE_WAYS) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE,
-                   "times for %s are predicted, not measured: leave out cugen_options.measure %s", l->device.name,
-                   measure_way_names[l->lib->measure]);
+                   "times for %s are predicted, not measured: leave out cugen_options.measure %s",
+                   l->device.name, measure_way_names[l->lib->measure]);
 }
 
 int api_tune_device(cugen_kernel *k, cugen_error *err) {
   const struct lookup *l = &k->lookup;
   if (l->lib->arch && !l->device.facts.is_gpu) /* otherwise its records would be of a device that
                                                   does not exist */
-    return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no architecture: tune there without arch '%s'",
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "the cpu device has no architecture: tune there without arch '%s'",
                      l->lib->arch);
   int status = check_energy(l, err);
   if (!status && l->described) status = api_kernel_use_predictions(k, err);
@@ -187,30 +194,36 @@ struct beginning {
   struct priors priors;
 };
 
-static int tuning_list_variants(struct lookup *l, struct beginning *b, struct tune_target *target, cugen_error *err) {
+static int tuning_list_variants(struct lookup *l, struct beginning *b, struct tune_target *target,
+                                cugen_error *err) {
   b->indices = calloc(b->listed->count + 1, sizeof *b->indices);
   if (!b->indices) return error_memory(err);
   for (size_t i = 0; i < b->listed->count; i++)
-    target->listed_count += space_look_up(l->space, b->listed->variants[i], &b->indices[target->listed_count]);
+    target->listed_count +=
+        space_look_up(l->space, b->listed->variants[i], &b->indices[target->listed_count]);
   target->listed = b->indices;
   return CUGEN_OK;
 }
 
-static int tuning_begin(struct lookup *l, struct beginning *b, struct tune_target *target, cugen_error *err) {
+static int tuning_begin(struct lookup *l, struct beginning *b, struct tune_target *target,
+                        cugen_error *err) {
   if (b->listed) return tuning_list_variants(l, b, target, err);
   target->priors = &b->priors.kept;
   return priors_gather(l, target->cache, &b->priors, err);
 }
 
-static int tuning_find_failure(void *context, const char *variant, const struct cache_record **out, cugen_error *err) {
+static int tuning_find_failure(void *context, const char *variant, const struct cache_record **out,
+                               cugen_error *err) {
   return failures_find(context, variant, out, err);
 }
 
 /* Keeps a quarter of a given budget for verifying the best. A variant that was wrong before is not
    tried again. */
-static int expect_verification(struct lookup *l, const cugen_tune_options *options, struct tune_target *target,
-                               struct failures **failures, cugen_error *err) {
-  const bool verifies = options->verify_seconds >= 0 && config_proves(l->config) && !target->in_process;
+static int expect_verification(struct lookup *l, const cugen_tune_options *options,
+                               struct tune_target *target, struct failures **failures,
+                               cugen_error *err) {
+  const bool verifies =
+      options->verify_seconds >= 0 && config_proves(l->config) && !target->in_process;
   if (verifies && options->budget_seconds > 0) target->kept = 0.25 * options->budget_seconds;
   int status = lookup_expander(l, err);
   if (!status) status = failures_open(l, failures, err);
@@ -219,8 +232,8 @@ static int expect_verification(struct lookup *l, const cugen_tune_options *optio
   return status;
 }
 
-static int tuning_run(cugen_kernel *k, const cugen_tune_options *options, struct beginning *beginning,
-               cugen_tune_result *result, cugen_error *err) {
+static int tuning_run(cugen_kernel *k, const cugen_tune_options *options,
+                      struct beginning *beginning, cugen_tune_result *result, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct tune_target target;
   cugen_tune_options own = *options;
@@ -241,10 +254,12 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options, struct
   target.unsupported = &k->not_run;
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
   if (!status && target.in_process && target.device_count > 1)
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "CUGEN_TUNE_IN_PROCESS is for one device, and %zu are listed: name one, or leave it out",
-                       target.device_count);
-  if (!status && target.in_process) status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
+    status = error_set(
+        err, CUGEN_ERROR_USAGE,
+        "CUGEN_TUNE_IN_PROCESS is for one device, and %zu are listed: name one, or leave it out",
+        target.device_count);
+  if (!status && target.in_process)
+    status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
   if (!status && l->predicted) status = expect_verification(l, options, &target, &failures, err);
   if (!status && options->bitwise) status = bitwise_begin(k, options, &target, err);
   if (!status) status = tune_run(&target, options, result, err);
@@ -254,8 +269,9 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options, struct
   return status || !l->predicted ? status : tuning_conclude(k, result, err);
 }
 
-static int tuning_tune(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed,
-                cugen_tune_result *result, cugen_error *err) {
+static int tuning_tune(cugen_kernel *k, const cugen_tune_options *options,
+                       const struct api_listed *listed, cugen_tune_result *result,
+                       cugen_error *err) {
   struct beginning beginning = {.listed = listed};
   int status = tuning_run(k, options, &beginning, result, err);
   priors_print(&beginning.priors, &k->began);
@@ -316,19 +332,19 @@ struct watched_run {
 static bool poll_run(void *context) {
   const struct watched_run *run = context;
   const cugen_kernel *k = run->kernel;
-  const cugen_progress progress = {.planned = 1,
-                                   .valid = 1,
-                                   .elapsed = clock_seconds() - run->begin,
-                                   .remaining = -1,
-                                   .problem = text_get(&k->lookup.problem_text),
-                                   .problems = 1,
-                                   .stage = run->trial && trial_makes_data(run->trial) ? CUGEN_STAGE_DATA
-                                                                                       : CUGEN_STAGE_SEARCH};
+  const cugen_progress progress = {
+      .planned = 1,
+      .valid = 1,
+      .elapsed = clock_seconds() - run->begin,
+      .remaining = -1,
+      .problem = text_get(&k->lookup.problem_text),
+      .problems = 1,
+      .stage = run->trial && trial_makes_data(run->trial) ? CUGEN_STAGE_DATA : CUGEN_STAGE_SEARCH};
   return k->watch && k->watch(&progress, k->watch_context) != 0;
 }
 
-static int tuning_run_once(cugen_kernel *k, const struct tune_target *target, uint64_t index, double timeout,
-                    struct cache_record *out, cugen_error *err) {
+static int tuning_run_once(cugen_kernel *k, const struct tune_target *target, uint64_t index,
+                           double timeout, struct cache_record *out, cugen_error *err) {
   const bool energy = objective_needs_energy(target->config->objective);
   const struct measure_options measure = {.seconds = 0.5,
                                           .samples = target->device->facts.is_gpu ? 21 : 5,
@@ -356,12 +372,13 @@ const char *api_kernel_printed(const cugen_kernel *k) {
 static void recall_requested(cugen_kernel *k, struct cache_record *record) {
   size_t count = record->requested > 0 ? 0 : api_kernel_records(k);
   for (size_t i = 0; i < count; i++)
-    if (strcmp(k->records[i].variant, record->variant) == 0 && strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
+    if (strcmp(k->records[i].variant, record->variant) == 0 &&
+        strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
       record->requested = k->records[i].requested;
 }
 
-static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeout, struct cache_record *out,
-                       cugen_error *err) {
+static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeout,
+                              struct cache_record *out, cugen_error *err) {
   struct tune_target target;
   uint64_t index = 0;
   int status = tuning_make_target(k, &target, err);
@@ -373,7 +390,8 @@ static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeo
   return CUGEN_OK;
 }
 
-int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out, cugen_error *error) {
+int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out,
+                   cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   const bool on_check = k->on_check;
   struct cache_record *record = calloc(1, sizeof *record);

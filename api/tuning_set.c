@@ -45,7 +45,7 @@ struct set {
   size_t current;
 };
 
-/* ---- Progress -------------------------------------------------------------------------------- */
+/* ---- Progress ------------------------------------------------------------------------------- */
 
 static int report(const cugen_progress *one, void *context) {
   const struct set *set = context;
@@ -54,27 +54,32 @@ static int report(const cugen_progress *one, void *context) {
   all.remaining = set->budget > 0 ? fmax(set->budget - all.elapsed, 0) : -1;
   all.done += set->tried;
   all.failed += set->failed;
-  all.planned = set->options->budget_count ? set->options->budget_count : set->budget > 0 ? 0 : (size_t)set->valid;
+  all.planned = set->options->budget_count ? set->options->budget_count
+                : set->budget > 0          ? 0
+                                           : (size_t)set->valid;
   all.problem = api_kernel_problem_short(set->kernels[set->current]);
   all.problem_index = set->current;
   all.problems = set->count;
   return set->options->progress(&all, set->options->context);
 }
 
-/* ---- Checks before anything runs ---- */
+/* ---- Checks before anything runs ------------------------------------------------------------ */
 
 static int tuning_set_refuse(const cugen_kernel *k, const cugen_error *why, cugen_error *err) {
-  return error_set(err, why->status, "%s %s: %s", cugen_kernel_name(k), api_kernel_problem_short(k), why->message);
+  return error_set(err, why->status, "%s %s: %s", cugen_kernel_name(k), api_kernel_problem_short(k),
+                   why->message);
 }
 
 static int tuning_set_check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
   if (count == 0 || count > CUGEN_MOST_PROBLEMS)
-    return error_set(err, CUGEN_ERROR_USAGE, "%zu problems to tune: 1 to %d can be tuned together", count,
-                     CUGEN_MOST_PROBLEMS);
+    return error_set(err, CUGEN_ERROR_USAGE, "%zu problems to tune: 1 to %d can be tuned together",
+                     count, CUGEN_MOST_PROBLEMS);
   for (size_t i = 0; i < count; i++) {
-    if (!kernels[i]) return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernels_tune: kernels[%zu] is NULL", i);
+    if (!kernels[i])
+      return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernels_tune: kernels[%zu] is NULL", i);
     if (kernels[i]->lookup.lib != kernels[0]->lookup.lib)
-      return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernels_tune: kernels[%zu] is of another library", i);
+      return error_set(err, CUGEN_ERROR_USAGE,
+                       "cugen_kernels_tune: kernels[%zu] is of another library", i);
   }
   return CUGEN_OK;
 }
@@ -89,7 +94,8 @@ static int check_budget(const cugen_tune_options *options, size_t count, cugen_e
 static int check_weights(const cugen_tune_options *options, size_t count, cugen_error *err) {
   for (size_t i = 0; options->weights && i < count; i++)
     if (!(options->weights[i] >= 0) || isinf(options->weights[i]))
-      return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.weights[%zu] is %g, should be 0 or more", i,
+      return error_set(err, CUGEN_ERROR_USAGE,
+                       "cugen_tune_options.weights[%zu] is %g, should be 0 or more", i,
                        options->weights[i]);
   return CUGEN_OK;
 }
@@ -98,8 +104,8 @@ static int check_weights(const cugen_tune_options *options, size_t count, cugen_
 static bool has_right(cugen_kernel *k, size_t *remembered) {
   cugen_record best;
   *remembered = api_kernel_records(k);
-  const bool right =
-      *remembered && api_kernel_record(k, 0, &best, NULL) == CUGEN_OK && best.outcome == CUGEN_OUTCOME_OK;
+  const bool right = *remembered && api_kernel_record(k, 0, &best, NULL) == CUGEN_OK &&
+                     best.outcome == CUGEN_OUTCOME_OK;
   api_forget_records(k);
   return right;
 }
@@ -111,7 +117,8 @@ static int tuning_set_prepare(struct set *set, size_t i, cugen_error *err) {
   cugen_error why;
   int status = api_tune_device(k, &why);
   if (!status) status = api_prepare_tuning(k, &why);
-  if (!status && space_valid(k->lookup.space) == 0) status = space_explain_empty(k->lookup.space, &why);
+  if (!status && space_valid(k->lookup.space) == 0)
+    status = space_explain_empty(k->lookup.space, &why);
   if (status) return tuning_set_refuse(k, &why, err);
   set->results[i].valid = set->results[i].left = space_valid(k->lookup.space);
   set->valid += set->results[i].valid;
@@ -126,7 +133,8 @@ static void choose_budget(struct set *set) {
   set->budget = set->options->budget_seconds;
   set->halves = !l->predicted;
   set->least = gpu ? 2 : 0.5;
-  if (set->budget == 0 && !set->options->budget_count) set->budget = tune_default_budget(gpu) * (double)set->count;
+  if (set->budget == 0 && !set->options->budget_count)
+    set->budget = tune_default_budget(gpu) * (double)set->count;
 }
 
 static int tuning_set_open_set(struct set *set, cugen_error *err) {
@@ -149,14 +157,15 @@ static void close_set(struct set *set) {
   free(set->right);
 }
 
-/* ---- Rounds ---------------------------------------------------------------------------------- */
+/* ---- Rounds --------------------------------------------------------------------------------- */
 
 /* Returns the part of the budget that is spent when the round ends. A budget that is too small for
    two halves is spent in one round. For a portfolio, a round searches in half of what is left, and
    then fills the matrix. */
 static double end_of_round(const struct set *set, size_t round) {
   const bool large = set->budget / (double)set->count >= 2 * set->least;
-  if (set->options->portfolio) return set->filling ? set->budget : (set->round_begin + set->budget) / 2;
+  if (set->options->portfolio)
+    return set->filling ? set->budget : (set->round_begin + set->budget) / 2;
   return round == 0 && set->halves && large ? set->budget / 2 : set->budget;
 }
 
@@ -196,9 +205,11 @@ static double tuning_set_part(const struct set *set, size_t round, size_t at) {
 }
 
 /* own: the share of the rest of the round. */
-static void tuning_set_share(const struct set *set, size_t round, double own, cugen_tune_options *out) {
+static void tuning_set_share(const struct set *set, size_t round, double own,
+                             cugen_tune_options *out) {
   *out = *set->options;
-  if (set->budget > 0) out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) * own, set->least);
+  if (set->budget > 0)
+    out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) * own, set->least);
   if (out->budget_count) {
     const size_t end = count_of_round(set, round), left = end > set->tried ? end - set->tried : 0;
     out->budget_count = (size_t)fmax((double)left * own * (1 + 1e-12), 1);
@@ -226,8 +237,8 @@ static void add_result(cugen_tune_result *all, const cugen_tune_result *one, siz
   all->unsettled += before.unsettled;
 }
 
-static int tuning_set_tune_one(struct set *set, size_t round, size_t i, double own, const struct api_listed *listed,
-                    cugen_error *err) {
+static int tuning_set_tune_one(struct set *set, size_t round, size_t i, double own,
+                               const struct api_listed *listed, cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
   cugen_tune_options options;
   cugen_tune_result result;
@@ -253,7 +264,8 @@ static int tune_round(struct set *set, size_t round, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t at = 0; at < set->count && !status && !is_spent(set); at++)
     if (tuning_set_is_open(set, round, set->order[at]))
-      status = tuning_set_tune_one(set, round, set->order[at], tuning_set_part(set, round, at), NULL, err);
+      status = tuning_set_tune_one(set, round, set->order[at], tuning_set_part(set, round, at),
+                                   NULL, err);
   return status;
 }
 
@@ -262,11 +274,13 @@ static int tune_round(struct set *set, size_t round, cugen_error *err) {
 static bool has_next(const struct set *set, size_t round, size_t before) {
   bool open = false;
   for (size_t i = 0; i < set->count; i++) open |= set->results[i].left > 0;
-  const bool worth = set->budget <= 0 || set->budget - time_spent(set) > fmax(set->least, 0.05 * set->budget);
-  return open && worth && !is_spent(set) && round < MOST_ROUNDS && (round == 1 || set->tried > before);
+  const bool worth =
+      set->budget <= 0 || set->budget - time_spent(set) > fmax(set->least, 0.05 * set->budget);
+  return open && worth && !is_spent(set) && round < MOST_ROUNDS &&
+         (round == 1 || set->tried > before);
 }
 
-/* ---- For a portfolio ------------------------------------------------------------------------- */
+/* ---- For a portfolio ------------------------------------------------------------------------ */
 
 /* One class of the problems, and the variants to measure for it. */
 struct filling {
@@ -294,12 +308,13 @@ static int tuning_set_fill_row(struct filling *f, size_t row, size_t open, cugen
              : CUGEN_OK;
 }
 
-static int fill_class(struct set *set, const struct problem *const *problems, size_t count, size_t *open,
-                      cugen_error *err) {
+static int fill_class(struct set *set, const struct problem *const *problems, size_t count,
+                      size_t *open, cugen_error *err) {
   struct filling f = {.set = set};
   int status = portfolio_data_open(&set->kernels[0]->lookup, problems, count, &f.data, err);
   if (!status)
-    status = portfolio_candidates(&f.data, PORTFOLIO_MOST_CANDIDATES, f.candidates, &f.candidate_count, err);
+    status = portfolio_candidates(&f.data, PORTFOLIO_MOST_CANDIDATES, f.candidates,
+                                  &f.candidate_count, err);
   for (size_t row = 0; row < count && !status && !is_spent(set); row++) {
     if (kernel_of(&f, row) == set->count) continue;
     status = tuning_set_fill_row(&f, row, *open, err);
@@ -309,7 +324,8 @@ static int fill_class(struct set *set, const struct problem *const *problems, si
   return status;
 }
 
-static bool tuning_set_same_class(const struct config *config, const struct problem *a, const struct problem *b) {
+static bool tuning_set_same_class(const struct config *config, const struct problem *a,
+                                  const struct problem *b) {
   for (size_t i = 0; i < config->problem_count; i++)
     if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
   return true;
@@ -340,7 +356,8 @@ static void tuning_set_add_remembered(struct classes *c, const struct problem *c
   const size_t own = c->count;
   for (size_t i = 0; i < c->remembered.count && c->count < own + MOST_REMEMBERED; i++) {
     const struct problem *problem = &c->remembered.all[i];
-    if (tuning_set_same_class(config, class, problem) && !tuning_set_is_listed(c, problem)) c->problems[c->count++] = problem;
+    if (tuning_set_same_class(config, class, problem) && !tuning_set_is_listed(c, problem))
+      c->problems[c->count++] = problem;
   }
 }
 
@@ -350,7 +367,8 @@ static void list_class(struct classes *c, size_t first, bool *done) {
   c->count = 0;
   for (size_t k = first; k < set->count; k++) {
     const struct problem *problem = set->kernels[k]->lookup.problem;
-    if (done[k] || !tuning_set_same_class(config, set->kernels[first]->lookup.problem, problem)) continue;
+    if (done[k] || !tuning_set_same_class(config, set->kernels[first]->lookup.problem, problem))
+      continue;
     c->problems[c->count++] = problem;
     done[k] = true;
   }
@@ -375,7 +393,7 @@ static int fill_matrix(struct set *set, cugen_error *err) {
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
 /* Ends the run. Another process may have tuned a problem that this run did not reach, in the same
    cache. */
@@ -385,8 +403,8 @@ static int tuning_set_conclude(const struct set *set, cugen_error *err) {
     if (!set->right[i] && !has_right(set->kernels[i], &remembered)) without++, first = i;
   if (!without) return CUGEN_OK;
   if (without == set->count && set->too_large.status) return error_copy(err, &set->too_large);
-  error_set(err, CUGEN_ERROR_WRONG, "%zu of %zu problems have no correct variant%s, such as %s", without, set->count,
-            set->budget > 0 || set->options->budget_count ? " yet" : "",
+  error_set(err, CUGEN_ERROR_WRONG, "%zu of %zu problems have no correct variant%s, such as %s",
+            without, set->count, set->budget > 0 || set->options->budget_count ? " yet" : "",
             api_kernel_problem_short(set->kernels[first]));
   if (set->too_large.status) error_append(err, "; %s", set->too_large.message);
   return CUGEN_ERROR_WRONG;
@@ -408,8 +426,10 @@ static int tuning_set_tune_set(struct set *set, cugen_error *err) {
 }
 
 /* Gives the kernels the problems of their callers again. */
-static int tuning_set_restore(const struct set *set, const bool *on_check, int status, cugen_error *err) {
-  for (size_t i = 0; i < set->count; i++) status = api_restore_problem(set->kernels[i], on_check[i], status, err);
+static int tuning_set_restore(const struct set *set, const bool *on_check, int status,
+                              cugen_error *err) {
+  for (size_t i = 0; i < set->count; i++)
+    status = api_restore_problem(set->kernels[i], on_check[i], status, err);
   return status;
 }
 

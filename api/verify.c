@@ -31,7 +31,7 @@ struct proof {
   bool stopped;                    /* the callback asked to stop */
 };
 
-/* ---- Preparation ---- */
+/* ---- Preparation ---------------------------------------------------------------------------- */
 
 static double verify_time_left(const struct proof *p) {
   return p->limit - (clock_seconds() - p->begin);
@@ -52,7 +52,8 @@ static bool is_over(void *context) {
     progress.best = p->best->variant, progress.best_seconds = p->best->seconds;
     progress.flops = p->best->flops, progress.bytes = p->best->bytes;
   }
-  if (p->options->progress && !p->stopped) p->stopped = p->options->progress(&progress, p->options->context) != 0;
+  if (p->options->progress && !p->stopped)
+    p->stopped = p->options->progress(&progress, p->options->context) != 0;
   return p->stopped || verify_time_left(p) <= 0;
 }
 
@@ -105,11 +106,11 @@ static void proof_close(struct proof *p) {
   text_free(&p->key_options);
 }
 
-/* ---- One run --------------------------------------------------------------------------------- */
+/* ---- One run -------------------------------------------------------------------------------- */
 
 /* Names the problem on which the variant was wrong, which may not be the user's problem. */
-static int name_problem(const struct proof *p, const struct problem *problem, struct cache_record *got,
-                        cugen_error *err) {
+static int name_problem(const struct proof *p, const struct problem *problem,
+                        struct cache_record *got, cugen_error *err) {
   const struct lookup *l = &p->kernel->lookup;
   struct text text = {0}, reason = {0};
   problem_print(l->config, problem, &text);
@@ -131,8 +132,8 @@ static int name_problem(const struct proof *p, const struct problem *problem, st
 }
 
 /* Runs the variant at one of the sizes at which it is checked. */
-static int run_on(struct proof *p, const struct check_problem *problem, uint64_t index, struct cache_record *got,
-                  cugen_error *err) {
+static int run_on(struct proof *p, const struct check_problem *problem, uint64_t index,
+                  struct cache_record *got, cugen_error *err) {
   const struct measure_options once = {.samples = 1};
   const double asked = p->options->variant_timeout > 0 ? p->options->variant_timeout : most_run;
   p->target.problem = &problem->problem;
@@ -145,7 +146,7 @@ static int run_on(struct proof *p, const struct check_problem *problem, uint64_t
   return status;
 }
 
-/* ---- The verdict ----------------------------------------------------------------------------- */
+/* ---- The verdict ---------------------------------------------------------------------------- */
 
 /* Notes the first line of the reason that is not a heading ("In function 'k':"), in a form that
    fits into a table. */
@@ -159,7 +160,8 @@ static void note_unverified(struct cache_record *record, const char *what, const
   struct text text = {0};
   text_addf(&text, "on the cpu device: %s%s", what, *what ? ": " : "");
   for (size_t i = 0; i < length; i++)
-    text_add_char(&text, (unsigned char)line[i] < ' ' || (unsigned char)line[i] > '~' ? '?' : line[i]);
+    text_add_char(&text,
+                  (unsigned char)line[i] < ' ' || (unsigned char)line[i] > '~' ? '?' : line[i]);
   record->verdict = CACHE_NOT_VERIFIABLE;
   snprintf(record->unverified, sizeof record->unverified, "%s", text_get(&text));
   text_free(&text);
@@ -167,11 +169,13 @@ static void note_unverified(struct cache_record *record, const char *what, const
 
 /* Appends "n=300": the settings in which the problems of the list differ; if there is only one
    problem, all whole numbers of its check { }. */
-static void verify_add_sizes(const struct proof *p, const struct check_list *list, size_t number, struct text *out) {
+static void verify_add_sizes(const struct proof *p, const struct check_list *list, size_t number,
+                             struct text *out) {
   const struct problem *problem = &list->problems[number].problem;
   const char *lead = out->length ? "; " : "";
   for (size_t i = 0; i < problem->count; i++) {
-    bool differs = list->problem_count == 1 && p->kernel->lookup.config->problems[i].check.type == VALUE_INT;
+    bool differs =
+        list->problem_count == 1 && p->kernel->lookup.config->problems[i].check.type == VALUE_INT;
     for (size_t other = 0; other < list->problem_count; other++)
       differs |= !value_equal(problem->values[i], list->problems[other].problem.values[i]);
     if (!differs) continue;
@@ -182,7 +186,8 @@ static void verify_add_sizes(const struct proof *p, const struct check_list *lis
 }
 
 /* Notes the sizes at which the variant was right. A text that is too long is cut behind a size. */
-static int note_right(struct cache_record *record, const struct text *sizes, size_t left, cugen_error *err) {
+static int note_right(struct cache_record *record, const struct text *sizes, size_t left,
+                      cugen_error *err) {
   struct text text = {0};
   size_t length = sizes->length;
   const size_t room = sizeof record->unverified - sizeof "; ...; 1234567890 more not run";
@@ -210,8 +215,8 @@ static int verify_renew(struct proof *p, struct cache_record *record, cugen_erro
 
 /* Remembers a failed variant for the problem with which its check begins, because the failure is
    independent of the requested size. got: how it failed, on that problem or at another size. */
-static int remember_refuted(struct proof *p, const struct check_list *list, struct cache_record *got,
-                            cugen_error *err) {
+static int remember_refuted(struct proof *p, const struct check_list *list,
+                            struct cache_record *got, cugen_error *err) {
   const struct lookup *l = &p->kernel->lookup;
   const struct check_run *first = &list->runs[0];
   struct lookup there;
@@ -220,7 +225,8 @@ static int remember_refuted(struct proof *p, const struct check_list *list, stru
   there.origin = l->origin;
   if (!status) status = lookup_space(&there, err);
   if (!status) status = lookup_expander(&there, err);
-  const struct variant variant = status ? (struct variant){0} : lookup_variant(&there, first->index);
+  const struct variant variant =
+      status ? (struct variant){0} : lookup_variant(&there, first->index);
   if (!status) status = lookup_expand(&there, &variant, &spec, err);
   if (!status) status = api_hash_verdict(l->config, &spec, err);
   if (!status) {
@@ -237,8 +243,9 @@ static int remember_refuted(struct proof *p, const struct check_list *list, stru
 
 /* Returns whether the result ends the verification of the variant: it is wrong, or the check
    problem itself cannot be run. */
-static int take_run(struct proof *p, const struct check_list *list, size_t number, struct cache_record *got,
-                    struct cache_record *record, bool *over, cugen_error *err) {
+static int take_run(struct proof *p, const struct check_list *list, size_t number,
+                    struct cache_record *got, struct cache_record *record, bool *over,
+                    cugen_error *err) {
   if (cache_record_is_refuted(got)) {
     *over = true;
     return remember_refuted(p, list, got, err);
@@ -255,7 +262,8 @@ static int take_run(struct proof *p, const struct check_list *list, size_t numbe
 
 /* Runs the variant on all problems of the list. If it was right on the check problem, a size that
    cannot be run, or for which no time is left, is only left out of the list of verified sizes. */
-static int run_list(struct proof *p, const struct check_list *list, struct cache_record *record, cugen_error *err) {
+static int run_list(struct proof *p, const struct check_list *list, struct cache_record *record,
+                    cugen_error *err) {
   struct text sizes = {0};
   size_t right = 0;
   bool over = false;
@@ -286,7 +294,8 @@ static int run_list(struct proof *p, const struct check_list *list, struct cache
 }
 
 static int verify(struct proof *p, struct cache_record *record, cugen_error *err) {
-  const struct check_options options = {.variant = record->variant, .seed = 1, .whole = p->kernel->lookup.problem};
+  const struct check_options options = {
+      .variant = record->variant, .seed = 1, .whole = p->kernel->lookup.problem};
   struct check_list list;
   cugen_error why;
   int status = open_trial(p, err);
@@ -294,7 +303,8 @@ static int verify(struct proof *p, struct cache_record *record, cugen_error *err
   p->target.problem = &p->check;
   status = check_select(&p->target, &options, &list, &why);
   if (!status && !list.run_count)
-    status = error_set(&why, CUGEN_ERROR_EMPTY, "the variant is valid on no size of the check problem");
+    status =
+        error_set(&why, CUGEN_ERROR_EMPTY, "the variant is valid on no size of the check problem");
   if (!status) {
     status = run_list(p, &list, record, err);
   } else if (status == CUGEN_ERROR_MEMORY || is_over(p)) {
@@ -320,12 +330,13 @@ static int verify_first(struct proof *p, bool *settled, cugen_error *err) {
   return status;
 }
 
-/* ---- The whole verification ---- */
+/* ---- The whole verification ----------------------------------------------------------------- */
 
 static const char *refusal(const struct proof *p) {
   if (!config_proves(p->kernel->lookup.config)) return "the config has reference \"none\"";
   if (p->limit < 0) return "it was not asked for";
-  if (p->options->flags & CUGEN_TUNE_IN_PROCESS) return "nothing runs in the application's own process";
+  if (p->options->flags & CUGEN_TUNE_IN_PROCESS)
+    return "nothing runs in the application's own process";
   return NULL;
 }
 
@@ -341,7 +352,8 @@ static int verify_give_up(struct proof *p, int status, cugen_error *err) {
   if (status == CUGEN_ERROR_MEMORY) return status;
   if (p->stopped) {
     p->result->interrupted = 1;
-    return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything predicted is kept");
+    return error_set(err, CUGEN_ERROR_INTERRUPTED,
+                     "stopped on request; everything predicted is kept");
   }
   if (verify_time_left(p) <= 0 && p->by_budget)
     text_addf(why, "the budget of %g s was over", p->options->budget_seconds);
@@ -352,8 +364,8 @@ static int verify_give_up(struct proof *p, int status, cugen_error *err) {
   return why->failed ? error_memory(err) : CUGEN_OK;
 }
 
-int api_verify_predictions(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result,
-                           cugen_error *err) {
+int api_verify_predictions(cugen_kernel *k, const cugen_tune_options *options,
+                           cugen_tune_result *result, cugen_error *err) {
   struct proof p = {.kernel = k,
                     .options = options,
                     .result = result,

@@ -5,7 +5,7 @@
 
 #include "why.h"
 
-/* ---- Records under the look-up's key ---- */
+/* ---- Records under the look-up's key -------------------------------------------------------- */
 
 static struct cache_space own_space(const struct lookup *l) {
   const struct cache_key key = lookup_key(l);
@@ -16,16 +16,17 @@ static struct cache_space own_space(const struct lookup *l) {
 }
 
 /* Explains the first three records, the best first. variant: only records of this variant. */
-static int explain_own(struct why *why, const struct cache_record *records, size_t count, const char *variant,
-                       cugen_error *err) {
+static int explain_own(struct why *why, const struct cache_record *records, size_t count,
+                       const char *variant, cugen_error *err) {
   const struct cache_space space = own_space(why->lookup);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status && why->match_count < WHY_NEAREST; i++)
-    if (!variant || strcmp(records[i].variant, variant) == 0) status = why_explain(why, &space, &records[i], err);
+    if (!variant || strcmp(records[i].variant, variant) == 0)
+      status = why_explain(why, &space, &records[i], err);
   return status;
 }
 
-/* ---- Records under other keys ---- */
+/* ---- Records under other keys --------------------------------------------------------------- */
 
 struct near {
   const struct cache_space *space;
@@ -37,7 +38,8 @@ static int why_by_nearness(const void *left, const void *right) {
   const struct near *a = left, *b = right;
   if (a->places != b->places) return a->places < b->places ? -1 : 1;
   if (a->values != b->values) return a->values < b->values ? -1 : 1;
-  if (a->space->measured_at != b->space->measured_at) return a->space->measured_at > b->space->measured_at ? -1 : 1;
+  if (a->space->measured_at != b->space->measured_at)
+    return a->space->measured_at > b->space->measured_at ? -1 : 1;
   return a->space->id < b->space->id ? -1 : 1;
 }
 
@@ -47,17 +49,24 @@ static struct near why_measure(struct why *why, const struct cache_space *space)
   const struct cache_key key = lookup_key(why->lookup);
   uint64_t lacks;
   if (!cache_lacks(&key, space->problem, &lacks))
-    near.values =
-        why_settings_that_differ(problem, space->problem) + why_settings_that_differ(space->problem, problem);
+    near.values = why_settings_that_differ(problem, space->problem) +
+                  why_settings_that_differ(space->problem, problem);
   near.places = (size_t)(strcmp(why->lookup->device.fingerprint, space->device) != 0) +
-                (size_t)(strcmp(why_wanted_options(why, space), space->options) != 0) + (near.values > 0);
+                (size_t)(strcmp(why_wanted_options(why, space), space->options) != 0) +
+                (near.values > 0);
   return near;
 }
 
 /* Explains the best record of the place. */
-static int explain_near(struct why *why, struct cache *cache, const struct cache_space *space, cugen_error *err) {
-  const struct cache_key key = {
-      space->device, space->config, space->problem, space->options, NULL, why->lookup->config->objective, NULL};
+static int explain_near(struct why *why, struct cache *cache, const struct cache_space *space,
+                        cugen_error *err) {
+  const struct cache_key key = {space->device,
+                                space->config,
+                                space->problem,
+                                space->options,
+                                NULL,
+                                why->lookup->config->objective,
+                                NULL};
   struct cache_record *records;
   size_t count;
   int status = cache_load(cache, &key, &records, &count, err);
@@ -68,7 +77,8 @@ static int explain_near(struct why *why, struct cache *cache, const struct cache
 }
 
 /* *total: number of sets of this kernel for other problems, devices or options. */
-static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total, cugen_error *err) {
+static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total,
+                             cugen_error *err) {
   struct cache_space *spaces;
   size_t count;
   *total = 0;
@@ -86,46 +96,53 @@ static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total
   return status;
 }
 
-/* ---- The verdict ----------------------------------------------------------------------------- */
+/* ---- The verdict ---------------------------------------------------------------------------- */
 
 static void say_hit(struct why *why, size_t count, bool asked, cugen_why *out) {
   out->hit = 1;
-  out->verdict = asked ? why_keepf(why, "'%s' is remembered", why->matches[0].variant)
-                       : why_keepf(why, "'%s' is taken, the best of %zu remembered for this problem on this device",
-                                   why->matches[0].variant, count);
+  out->verdict =
+      asked ? why_keepf(why, "'%s' is remembered", why->matches[0].variant)
+            : why_keepf(why,
+                        "'%s' is taken, the best of %zu remembered for this problem on this device",
+                        why->matches[0].variant, count);
 }
 
 static void say_miss_here(struct why *why, size_t count, bool asked, bool failed, cugen_why *out) {
   if (asked)
-    out->verdict =
-        why_keepf(why, "'%s' was measured, but what was measured is not what it is now", why->matches[0].variant);
+    out->verdict = why_keepf(why, "'%s' was measured, but what was measured is not what it is now",
+                             why->matches[0].variant);
   else if (failed)
-    out->verdict = why_keepf(why, "all %zu variants remembered for this problem on this device failed", count);
+    out->verdict =
+        why_keepf(why, "all %zu variants remembered for this problem on this device failed", count);
   else
-    out->verdict = why_keepf(
-        why,
-        "%zu variants are remembered for this problem on this device, but every correct one is of an earlier kernel",
-        count);
+    out->verdict = why_keepf(why,
+                             "%zu variants are remembered for this problem on this device, but "
+                             "every correct one is of an earlier kernel",
+                             count);
   if (!failed)
     out->advice = "tune again, what has changed is measured anew", out->tune = true;
   else if (count < space_valid(why->lookup->space))
     out->advice = "tune again, other variants are tried", out->tune = true;
   else
-    out->advice = "correct the kernel; tuning with cugen_tune_options.again tries what failed once more";
+    out->advice =
+        "correct the kernel; tuning with cugen_tune_options.again tries what failed once more";
 }
 
-static void say_nothing_here(struct why *why, size_t elsewhere, const char *variant, size_t here, cugen_why *out) {
+static void say_nothing_here(struct why *why, size_t elsewhere, const char *variant, size_t here,
+                             cugen_why *out) {
   if (variant && here)
     out->verdict =
-        why_keepf(why, "'%s' was not measured; %zu others of this problem on this device were", variant, here);
+        why_keepf(why, "'%s' was not measured; %zu others of this problem on this device were",
+                  variant, here);
   else if (elsewhere)
-    out->verdict = why_keepf(why,
-                             "nothing is remembered for this problem on this device with these options; of this "
-                             "kernel there %s %zu other set%s of records",
-                             elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
+    out->verdict = why_keepf(
+        why,
+        "nothing is remembered for this problem on this device with these options; of this "
+        "kernel there %s %zu other set%s of records",
+        elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
   else
-    out->verdict = why_keepf(why, "nothing is remembered of kernel '%s' in %s", why->lookup->config->name,
-                             why->lookup->lib->cache_name);
+    out->verdict = why_keepf(why, "nothing is remembered of kernel '%s' in %s",
+                             why->lookup->config->name, why->lookup->lib->cache_name);
   /* options.arch with the cpu device: only predictions for a described GPU are possible */
   bool has_no_arch = why->lookup->lib->arch && !why->lookup->device.facts.is_gpu;
   if (!why->lookup->described && !has_no_arch)
@@ -142,7 +159,8 @@ static const char *name_variant(struct why *why, const char *text, cugen_why *ou
   cugen_error reason;
   if (space_find(l->space, text, &index, &reason)) {
     out->verdict =
-        why_keepf(why, "'%s' is no variant of this kernel for this problem on this device: %s", text, reason.message);
+        why_keepf(why, "'%s' is no variant of this kernel for this problem on this device: %s",
+                  text, reason.message);
     out->advice = "'cugen space' says which rule removes how many";
     return NULL;
   }
@@ -152,33 +170,41 @@ static const char *name_variant(struct why *why, const char *text, cugen_why *ou
   return why_keep(why, text_take(&name));
 }
 
-static const char *say_selected(struct why *why, const struct selection *selection, const char *verdict) {
+static const char *say_selected(struct why *why, const struct selection *selection,
+                                const char *verdict) {
   struct text name = {0};
   const struct variant variant = lookup_variant(why->lookup, selection->index);
   variant_print(&variant, &name);
   const char *said = NULL;
   if (selection->how == CUGEN_PLAN_NEAR)
-    said = why_keepf(why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s", verdict, why->policy,
-                     text_get(&name), text_get(&selection->problem));
+    said = why_keepf(why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s",
+                     verdict, why->policy, text_get(&name), text_get(&selection->problem));
   else if (selection->how == CUGEN_PLAN_PORTFOLIO)
-    said = why_keepf(why, "%s. By the config's policy (%s) a plan takes '%s', which the portfolio has for such sizes",
-                     verdict, why->policy, text_get(&name));
+    said = why_keepf(
+        why,
+        "%s. By the config's policy (%s) a plan takes '%s', which the portfolio has for such sizes",
+        verdict, why->policy, text_get(&name));
   else if (selection->how == CUGEN_PLAN_OTHER_GPU)
-    said = why_keepf(why, "%s. A plan takes '%s', the best on %s, which is of the same %s", verdict, text_get(&name),
-                     text_get(&selection->other), selection->same_model ? "model" : "compute capability");
+    said = why_keepf(why, "%s. A plan takes '%s', the best on %s, which is of the same %s", verdict,
+                     text_get(&name), text_get(&selection->other),
+                     selection->same_model ? "model" : "compute capability");
   else if (selection->other.length)
-    said = why_keepf(why, "%s. A plan takes '%s', which ships for such sizes: it was %s %s", verdict, text_get(&name),
-                     selection->predicted ? "predicted for" : "measured on", text_get(&selection->other));
+    said =
+        why_keepf(why, "%s. A plan takes '%s', which ships for such sizes: it was %s %s", verdict,
+                  text_get(&name), selection->predicted ? "predicted for" : "measured on",
+                  text_get(&selection->other));
   else if (selection->failed.length)
-    said = why_keepf(why, "%s. No plan opens: every variant is remembered to have failed, the first with '%s'",
-                     verdict, text_get(&selection->failed));
+    said = why_keepf(
+        why, "%s. No plan opens: every variant is remembered to have failed, the first with '%s'",
+        verdict, text_get(&selection->failed));
   else
-    said = why_keepf(why, "%s. A plan takes the %s, '%s'", verdict,
-                     selection->by_portfolio ? "choice of a portfolio of predictions, for other sizes"
-                     : selection->predicted  ? "model's choice, predicted"
-                     : selection->named      ? "first that the config names as good"
-                                             : "first valid variant",
-                     text_get(&name));
+    said =
+        why_keepf(why, "%s. A plan takes the %s, '%s'", verdict,
+                  selection->by_portfolio ? "choice of a portfolio of predictions, for other sizes"
+                  : selection->predicted  ? "model's choice, predicted"
+                  : selection->named      ? "first that the config names as good"
+                                          : "first valid variant",
+                  text_get(&name));
   if (name.failed) why->failed = true;
   text_free(&name);
   return said;
@@ -193,10 +219,11 @@ static int why_say_portfolio(struct why *why, cugen_why *out, cugen_error *err) 
     struct text name = {0};
     const struct variant variant = lookup_variant(why->lookup, selection.index);
     variant_print(&variant, &name);
-    out->verdict = why_keepf(why,
-                             "%s. A portfolio is remembered for such sizes: with CUGEN_PLAN_BY_PORTFOLIO, or the "
-                             "config's policy \"portfolio\", a plan takes its '%s'",
-                             out->verdict, text_get(&name));
+    out->verdict = why_keepf(
+        why,
+        "%s. A portfolio is remembered for such sizes: with CUGEN_PLAN_BY_PORTFOLIO, or the "
+        "config's policy \"portfolio\", a plan takes its '%s'",
+        out->verdict, text_get(&name));
     if (name.failed) why->failed = true;
     text_free(&name);
   }
@@ -214,7 +241,8 @@ static int say_instead(struct why *why, cugen_why *out, cugen_error *err) {
     if (selection.how != CUGEN_PLAN_PORTFOLIO) status = why_say_portfolio(why, out, &reason);
   } else if (status == CUGEN_ERROR_EMPTY) {
     out->verdict = why_keepf(why, "%s. No variant is valid here: %s", out->verdict, reason.message);
-    out->advice = "take other sizes, or correct the rule that leaves none; tuning tries only valid variants";
+    out->advice =
+        "take other sizes, or correct the rule that leaves none; tuning tries only valid variants";
     out->tune = false;
     status = CUGEN_OK;
   }
@@ -222,8 +250,8 @@ static int say_instead(struct why *why, cugen_why *out, cugen_error *err) {
   return status ? error_copy(err, &reason) : CUGEN_OK;
 }
 
-static int explain_records(struct why *why, struct cache *cache, const struct cache_record *records, size_t count,
-                           const char *variant, cugen_why *out, cugen_error *err) {
+static int explain_records(struct why *why, struct cache *cache, const struct cache_record *records,
+                           size_t count, const char *variant, cugen_why *out, cugen_error *err) {
   size_t elsewhere = 0;
   int status = explain_own(why, records, count, variant, err);
   bool here = why->match_count > 0, right = count && records[0].outcome == CUGEN_OUTCOME_OK;
@@ -237,8 +265,8 @@ static int explain_records(struct why *why, struct cache *cache, const struct ca
 }
 
 /* Finds the record that a look-up uses, if there is one. */
-static int find_hit(struct why *why, const struct cache_record *records, size_t count, const char *variant, bool *hit,
-                    cugen_error *err) {
+static int find_hit(struct why *why, const struct cache_record *records, size_t count,
+                    const char *variant, bool *hit, cugen_error *err) {
   struct best_record best = {0};
   struct judgement judgement;
   int status = CUGEN_OK;
@@ -250,7 +278,8 @@ static int find_hit(struct why *why, const struct cache_record *records, size_t 
     status = api_judge(why->lookup, &records[i], &judgement, err);
     *hit = judgement.how == JUDGED_CURRENT;
   }
-  if (!status && *hit) status = explain_own(why, variant ? records : &best.record, variant ? count : 1, variant, err);
+  if (!status && *hit)
+    status = explain_own(why, variant ? records : &best.record, variant ? count : 1, variant, err);
   api_best_free(&best);
   return status;
 }

@@ -6,7 +6,7 @@
 #include "runtime/model/described.h"
 #include "why.h"
 
-/* ---- Texts ----------------------------------------------------------------------------------- */
+/* ---- Texts ---------------------------------------------------------------------------------- */
 
 void why_clear(void *data) {
   struct why *why = data;
@@ -24,7 +24,8 @@ const char *why_keep(struct why *why, char *string) {
       why->string_capacity = capacity;
     }
   }
-  if (string && why->string_count < why->string_capacity) return why->strings[why->string_count++] = string;
+  if (string && why->string_count < why->string_capacity)
+    return why->strings[why->string_count++] = string;
   free(string);
   why->failed = true;
   return "";
@@ -39,10 +40,11 @@ const char *why_keepf(struct why *why, const char *format, ...) {
   return why_keep(why, text_take(&text));
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
+/* ---- Rows ----------------------------------------------------------------------------------- */
 
-static void why_match_add_row(struct why *why, struct why_rows *match, const char *field, const char *wanted, const char *found,
-                    cugen_why_state state, bool decides) {
+static void why_match_add_row(struct why *why, struct why_rows *match, const char *field,
+                              const char *wanted, const char *found, cugen_why_state state,
+                              bool decides) {
   if (match->count == WHY_ROWS) return;
   match->rows[match->count++] = (cugen_why_row){.field = why_keepf(why, "%s", field),
                                                 .wanted = why_keepf(why, "%s", wanted),
@@ -51,9 +53,10 @@ static void why_match_add_row(struct why *why, struct why_rows *match, const cha
                                                 .decides = decides};
 }
 
-static void add_texts(struct why *why, struct why_rows *match, const char *field, const char *wanted,
-                      const char *found) {
-  why_match_add_row(why, match, field, wanted, found, strcmp(wanted, found) ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
+static void add_texts(struct why *why, struct why_rows *match, const char *field,
+                      const char *wanted, const char *found) {
+  why_match_add_row(why, match, field, wanted, found,
+                    strcmp(wanted, found) ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
 }
 
 /* Shows eight digits of a hash, which suffice to tell hashes apart. */
@@ -63,18 +66,22 @@ static void add_hash(struct why *why, struct why_rows *match, const char *field,
   cugen_why_state state = !known                          ? CUGEN_WHY_UNKNOWN
                           : strcmp(wanted.hex, found.hex) ? CUGEN_WHY_DIFFERS
                                                           : CUGEN_WHY_SAME;
-  why_match_add_row(why, match, field, why_keepf(why, "%.8s", wanted.hex), why_keepf(why, "%.8s", found.hex), state, decides);
+  why_match_add_row(why, match, field, why_keepf(why, "%.8s", wanted.hex),
+                    why_keepf(why, "%.8s", found.hex), state, decides);
 }
 
-static void why_match_add_version(struct why *why, struct why_rows *match, const char *field, int wanted, int found) {
+static void why_match_add_version(struct why *why, struct why_rows *match, const char *field,
+                                  int wanted, int found) {
   const char *texts[2];
   const int versions[2] = {wanted, found};
   for (int i = 0; i < 2; i++)
-    texts[i] = versions[i] ? why_keepf(why, "%d.%d", versions[i] / 1000, versions[i] % 1000 / 10) : "none";
-  why_match_add_row(why, match, field, texts[0], texts[1], wanted == found ? CUGEN_WHY_SAME : CUGEN_WHY_DIFFERS, false);
+    texts[i] =
+        versions[i] ? why_keepf(why, "%d.%d", versions[i] / 1000, versions[i] % 1000 / 10) : "none";
+  why_match_add_row(why, match, field, texts[0], texts[1],
+                    wanted == found ? CUGEN_WHY_SAME : CUGEN_WHY_DIFFERS, false);
 }
 
-/* ---- Problems, value by value ---------------------------------------------------------------- */
+/* ---- Problems, value by value --------------------------------------------------------------- */
 
 /* Returns the length of the first "name=value" of a problem's text. A value may contain spaces: it
    ends before a space that is followed by a name and '='. */
@@ -110,17 +117,18 @@ static const char *why_match_value_of(struct why *why, const char *setting) {
 /* Adds a row for each setting of `from`, with the setting of the same name in `other`; new_only:
    only for settings that `other` lacks. lacks: the parameters that the record lacks, because they
    have their defaults. */
-static void why_match_add_settings(struct why *why, struct why_rows *match, const char *from, const char *other, uint64_t lacks,
-                         bool new_only) {
+static void why_match_add_settings(struct why *why, struct why_rows *match, const char *from,
+                                   const char *other, uint64_t lacks, bool new_only) {
   for (; *from; from = why_match_next_setting(from), lacks >>= 1) {
     size_t length = strcspn(from, "=");
     const char *partner = find_setting(other, from, length);
     if (new_only && partner) continue;
-    const char *name = why_keepf(why, "%.*s", (int)length, from), *mine = why_match_value_of(why, from);
+    const char *name = why_keepf(why, "%.*s", (int)length, from),
+               *mine = why_match_value_of(why, from);
     const char *theirs = why_match_value_of(why, partner);
     if (lacks & 1)
-      why_match_add_row(why, match, name, why_keepf(why, "%s (the default)", mine), why_match_value_of(why, NULL), CUGEN_WHY_DIFFERS,
-              false);
+      why_match_add_row(why, match, name, why_keepf(why, "%s (the default)", mine),
+                        why_match_value_of(why, NULL), CUGEN_WHY_DIFFERS, false);
     else
       add_texts(why, match, name, new_only ? theirs : mine, new_only ? mine : theirs);
   }
@@ -136,7 +144,7 @@ size_t why_settings_that_differ(const char *a, const char *b) {
   return count;
 }
 
-/* ---- Options --------------------------------------------------------------------------------- */
+/* ---- Options -------------------------------------------------------------------------------- */
 
 const char *why_wanted_options(struct why *why, const struct cache_space *space) {
   const struct lookup *l = why->lookup;
@@ -150,10 +158,11 @@ const char *why_wanted_options(struct why *why, const struct cache_space *space)
   return text_get(&why->predictions.options);
 }
 
-/* ---- One record ------------------------------------------------------------------------------ */
+/* ---- One record ----------------------------------------------------------------------------- */
 
 /* Lists the fields with that state: "source, launches", or "". */
-static const char *list_fields(struct why *why, const struct why_rows *match, cugen_why_state state) {
+static const char *list_fields(struct why *why, const struct why_rows *match,
+                               cugen_why_state state) {
   struct text text = {0};
   for (size_t i = 0; i < match->count; i++)
     if (match->rows[i].decides && match->rows[i].state == state)
@@ -163,8 +172,8 @@ static const char *list_fields(struct why *why, const struct why_rows *match, cu
 
 /* Adds rows for the parts of the hash. A predicted time does not depend on the proof, and so not on
    the hash of everything. */
-static void compare_parts(struct why *why, struct why_rows *match, const struct judgement *judgement,
-                          const struct cache_record *record) {
+static void compare_parts(struct why *why, struct why_rows *match,
+                          const struct judgement *judgement, const struct cache_record *record) {
   const struct cache_record *now = &judgement->now;
   const struct objective *objective = why->lookup->config->objective;
   bool decides = judgement->how != JUDGED_CURRENT || !judgement->proof_changed;
@@ -174,9 +183,11 @@ static void compare_parts(struct why *why, struct why_rows *match, const struct 
   add_hash(why, match, "what is passed", now->arguments_hash, record->arguments_hash, true);
   add_hash(why, match, "what it is held against", judgement->proof, record->proof_hash, decides);
   if (objective && objective->needs_flops)
-    add_texts(why, match, "flops", why_keepf(why, "%.17g", now->flops), why_keepf(why, "%.17g", record->flops));
+    add_texts(why, match, "flops", why_keepf(why, "%.17g", now->flops),
+              why_keepf(why, "%.17g", record->flops));
   if (objective && objective->needs_bytes)
-    add_texts(why, match, "bytes", why_keepf(why, "%.17g", now->bytes), why_keepf(why, "%.17g", record->bytes));
+    add_texts(why, match, "bytes", why_keepf(why, "%.17g", now->bytes),
+              why_keepf(why, "%.17g", record->bytes));
   add_hash(why, match, "kernel as a whole", judgement->whole, record->hash, decides);
 }
 
@@ -184,21 +195,24 @@ static const char *say_changed(struct why *why, const struct why_rows *match) {
   struct why_rows parts = *match;
   if (parts.count) parts.count--; /* leaves out the hash of everything */
   const char *changed = list_fields(why, &parts, CUGEN_WHY_DIFFERS);
-  return *changed
-             ? why_keepf(why, "it is not taken: changed since it was measured: %s", changed)
-             : "it is not taken: the kernel has changed since it was measured; in what is not known, the record is "
-               "of an older cugen";
+  return *changed ? why_keepf(why, "it is not taken: changed since it was measured: %s", changed)
+                  : "it is not taken: the kernel has changed since it was measured; in what is not "
+                    "known, the record is "
+                    "of an older cugen";
 }
 
 /* Returns the verdict about a record under the look-up's own key. */
-static const char *say_judgement(struct why *why, const struct why_rows *match, const struct judgement *judgement,
+static const char *say_judgement(struct why *why, const struct why_rows *match,
+                                 const struct judgement *judgement,
                                  const struct cache_record *record) {
   switch (judgement->how) {
   case JUDGED_CHANGED: return say_changed(why, match);
   case JUDGED_GONE:
-    return why_keepf(why, "it is not taken: no variant is called that now: %s", judgement->why.message);
+    return why_keepf(why, "it is not taken: no variant is called that now: %s",
+                     judgement->why.message);
   case JUDGED_BROKEN:
-    return why_keepf(why, "it is not taken: its source does not expand now: %s", judgement->why.message);
+    return why_keepf(why, "it is not taken: its source does not expand now: %s",
+                     judgement->why.message);
   case JUDGED_CURRENT: break;
   }
   if (record->outcome == CUGEN_OUTCOME_OK) return "everything that decides is the same";
@@ -207,7 +221,8 @@ static const char *say_judgement(struct why *why, const struct why_rows *match, 
     return why_keepf(why, "the model has no prediction of it, and it is not tried again: %.*s",
                      (int)strcspn(reason, "\n"), reason);
   return why_keepf(why, "it is remembered that it failed, and it is not tried again: %s%s%.*s",
-                   outcome_text((int)record->outcome), *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
+                   outcome_text((int)record->outcome), *reason ? ": " : "",
+                   (int)strcspn(reason, "\n"), reason);
 }
 
 int why_explain(struct why *why, const struct cache_space *space, const struct cache_record *record,
@@ -224,20 +239,22 @@ int why_explain(struct why *why, const struct cache_space *space, const struct c
   int status = api_judge(why->lookup, record, &judgement, err);
   if (status) return status;
   bool gone = judgement.how == JUDGED_GONE;
-  why_match_add_row(why, match, "variant", gone ? "not in the space" : record->variant, record->variant,
-          gone ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
+  why_match_add_row(why, match, "variant", gone ? "not in the space" : record->variant,
+                    record->variant, gone ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
   if (!*elsewhere) compare_parts(why, match, &judgement, record);
   const char *verdict = *elsewhere ? why_keepf(why, "it is no hit: it differs in %s", elsewhere)
                                    : say_judgement(why, match, &judgement, record);
-  why_match_add_version(why, match, "driver", why->lookup->device.driver_version, record->driver_version);
+  why_match_add_version(why, match, "driver", why->lookup->device.driver_version,
+                        record->driver_version);
   why_match_add_version(why, match, "NVRTC", why->lookup->nvrtc_version, record->nvrtc_version);
-  why->matches[why->match_count++] = (cugen_why_match){.variant = why_keepf(why, "%s", record->variant),
-                                                       .verdict = verdict,
-                                                       .outcome = record->outcome,
-                                                       .predicted = device_parse(space->device).predicted,
-                                                       .seconds = record->seconds,
-                                                       .measured_at = record->measured_at,
-                                                       .rows = match->rows,
-                                                       .row_count = match->count};
+  why->matches[why->match_count++] =
+      (cugen_why_match){.variant = why_keepf(why, "%s", record->variant),
+                        .verdict = verdict,
+                        .outcome = record->outcome,
+                        .predicted = device_parse(space->device).predicted,
+                        .seconds = record->seconds,
+                        .measured_at = record->measured_at,
+                        .rows = match->rows,
+                        .row_count = match->count};
   return CUGEN_OK;
 }

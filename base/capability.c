@@ -11,7 +11,9 @@ bool arch_parse(const char *text, struct arch *out) {
   if (strncmp(text, prefix, sizeof prefix - 1) != 0) return false;
   const size_t digits = strspn(number, "0123456789");
   const char *suffix = number + digits;
-  if (digits < 2 || digits > 3 || *number == '0' || (*suffix && (!strchr("af", *suffix) || suffix[1]))) return false;
+  if (digits < 2 || digits > 3 || *number == '0' ||
+      (*suffix && (!strchr("af", *suffix) || suffix[1])))
+    return false;
   *out = (struct arch){.capability = atoi(number), .suffix = *suffix};
   return true;
 }

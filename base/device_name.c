@@ -18,7 +18,8 @@ static bool device_name_is_id(const char *text, size_t length) {
   static const size_t cpu = sizeof DEVICE_NAME_CPU - 1, cuda = sizeof DEVICE_NAME_CUDA - 1;
   if (length == cpu && strncmp(text, DEVICE_NAME_CPU, cpu) == 0) return true;
   if (length < cuda || strncmp(text, DEVICE_NAME_CUDA, cuda) != 0) return false;
-  return length == cuda || (text[cuda] == ':' && strspn(text + cuda + 1, "0123456789") >= length - cuda - 1);
+  return length == cuda ||
+         (text[cuda] == ':' && strspn(text + cuda + 1, "0123456789") >= length - cuda - 1);
 }
 
 /* A comma alone does not make a list, because the text of a processor has commas, too. */
@@ -31,7 +32,8 @@ static bool is_list(const char *text) {
   for (size_t length; strchr(text, ',') && !list; at += length + 1) {
     if (!processor) at += strspn(at, " ");
     length = strcspn(at, ",");
-    list = device_name_is_id(at, length) || (at > text && strncmp(at, DEVICE_NAME_MODEL, model) == 0);
+    list =
+        device_name_is_id(at, length) || (at > text && strncmp(at, DEVICE_NAME_MODEL, model) == 0);
     if (!at[length]) break;
   }
   return list;

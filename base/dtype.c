@@ -9,20 +9,20 @@
 #define C_NAME_SIGNED(stored, cuda)   #stored
 #define C_NAME_UNSIGNED(stored, cuda) #stored
 
-#define DTYPE_ROW(type, type_kind, stored, cuda, include, wider, exponent, fraction, infinite, textured, mapped,     \
-                  file)                                                                                              \
-  [DTYPE_##type] = {.id = DTYPE_##type,                                                                              \
-                    .name = #type,                                                                                   \
-                    .kind = DTYPE_##type_kind,                                                                       \
-                    .bytes = sizeof(stored),                                                                         \
-                    .cuda_name = cuda,                                                                               \
-                    .c_name = C_NAME_##type_kind(stored, cuda),                                                      \
-                    .header = include,                                                                               \
-                    .wide = &dtype_table[DTYPE_##wider],                                                             \
-                    .floating = (exponent) != 0,                                                                     \
-                    .format = {exponent, fraction, infinite},                                                        \
-                    .texel = TEXEL_##textured,                                                                       \
-                    .tensor = TENSOR_##mapped,                                                                       \
+#define DTYPE_ROW(type, type_kind, stored, cuda, include, wider, exponent, fraction, infinite,     \
+                  textured, mapped, file)                                                          \
+  [DTYPE_##type] = {.id = DTYPE_##type,                                                            \
+                    .name = #type,                                                                 \
+                    .kind = DTYPE_##type_kind,                                                     \
+                    .bytes = sizeof(stored),                                                       \
+                    .cuda_name = cuda,                                                             \
+                    .c_name = C_NAME_##type_kind(stored, cuda),                                    \
+                    .header = include,                                                             \
+                    .wide = &dtype_table[DTYPE_##wider],                                           \
+                    .floating = (exponent) != 0,                                                   \
+                    .format = {exponent, fraction, infinite},                                      \
+                    .texel = TEXEL_##textured,                                                     \
+                    .tensor = TENSOR_##mapped,                                                     \
                     .npy = file},
 
 const struct dtype dtype_table[DTYPE_COUNT] = {DTYPES(DTYPE_ROW)};
@@ -38,11 +38,13 @@ const struct dtype *dtype_find(const char *name) {
 
 const char *dtype_meant(const char *spelling) {
   static const char *const spellings[][2] = {
-      {"float", "f32"},     {"float32", "f32"},  {"fp32", "f32"},   {"double", "f64"},  {"float64", "f64"},
-      {"fp64", "f64"},      {"half", "f16"},     {"__half", "f16"}, {"float16", "f16"}, {"fp16", "f16"},
-      {"bfloat16", "bf16"}, {"char", "i8"},      {"int8", "i8"},    {"short", "i16"},   {"int16", "i16"},
-      {"int", "i32"},       {"int32", "i32"},    {"long", "i64"},   {"int64", "i64"},   {"uint8", "u8"},
-      {"uint16", "u16"},    {"unsigned", "u32"}, {"uint", "u32"},   {"uint32", "u32"},  {"uint64", "u64"}};
+      {"float", "f32"},   {"float32", "f32"},  {"fp32", "f32"},      {"double", "f64"},
+      {"float64", "f64"}, {"fp64", "f64"},     {"half", "f16"},      {"__half", "f16"},
+      {"float16", "f16"}, {"fp16", "f16"},     {"bfloat16", "bf16"}, {"char", "i8"},
+      {"int8", "i8"},     {"short", "i16"},    {"int16", "i16"},     {"int", "i32"},
+      {"int32", "i32"},   {"long", "i64"},     {"int64", "i64"},     {"uint8", "u8"},
+      {"uint16", "u16"},  {"unsigned", "u32"}, {"uint", "u32"},      {"uint32", "u32"},
+      {"uint64", "u64"}};
   for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
     if (strcmp(spellings[i][0], spelling) == 0) return spellings[i][1];
   return NULL;

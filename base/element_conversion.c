@@ -3,17 +3,17 @@
 
 /* The sign of a NaN of a small float is dropped, because the NaN is printed and its bits may be
    anything. */
-#define ELEMENT_FUNCTIONS(name, kind, stored, ...)                                                                   \
-  static double load_##name(const void *from, int64_t index) {                                                       \
-    const double value = name##_to_double(((const stored *)from)[index]);                                            \
-    return DTYPE_##kind == DTYPE_SMALL && isnan(value) ? (double)NAN : value;                                        \
-  }                                                                                                                  \
-  static void store_##name(void *to, int64_t index, double value) {                                                  \
-    ((stored *)to)[index] = double_to_##name(value);                                                                 \
-  }                                                                                                                  \
-  static bool get_##name(const void *from, int64_t index, int64_t *value) {                                          \
-    *value = (int64_t)((const stored *)from)[index];                                                                 \
-    return DTYPE_##kind == DTYPE_SIGNED || *value >= 0;                                                              \
+#define ELEMENT_FUNCTIONS(name, kind, stored, ...)                                                 \
+  static double load_##name(const void *from, int64_t index) {                                     \
+    const double value = name##_to_double(((const stored *)from)[index]);                          \
+    return DTYPE_##kind == DTYPE_SMALL && isnan(value) ? (double)NAN : value;                      \
+  }                                                                                                \
+  static void store_##name(void *to, int64_t index, double value) {                                \
+    ((stored *)to)[index] = double_to_##name(value);                                               \
+  }                                                                                                \
+  static bool get_##name(const void *from, int64_t index, int64_t *value) {                        \
+    *value = (int64_t)((const stored *)from)[index];                                               \
+    return DTYPE_##kind == DTYPE_SIGNED || *value >= 0;                                            \
   }
 DTYPES(ELEMENT_FUNCTIONS)
 
@@ -44,7 +44,8 @@ void element_store(const struct dtype *dtype, void *to, int64_t index, double va
   element_store_of(dtype)(to, index, value);
 }
 
-void element_widen(const struct dtype *dtype, const void *from, int64_t at, void *to, int64_t index) {
+void element_widen(const struct dtype *dtype, const void *from, int64_t at, void *to,
+                   int64_t index) {
   const size_t bytes = (size_t)dtype->bytes;
   if (dtype->wide == dtype)
     memcpy((char *)to + bytes * (size_t)index, (const char *)from + bytes * (size_t)at, bytes);
@@ -52,7 +53,7 @@ void element_widen(const struct dtype *dtype, const void *from, int64_t at, void
     element_store(dtype->wide, to, index, element_load(dtype, from, at));
 }
 
-/* ---- Numbers given by the user ---- */
+/* ---- Numbers given by the user -------------------------------------------------------------- */
 
 static double conversion_number_of(const struct value *value) {
   return value->type == VALUE_INT ? (double)value->integer : value->real;
@@ -62,7 +63,8 @@ static double conversion_number_of(const struct value *value) {
    or NaN must stay one. */
 static bool float_holds(const struct dtype *dtype, double value) {
   if (dtype->kind == DTYPE_SMALL) return small_float_holds(dtype->format, value);
-  return dtype->bytes == sizeof(double) || isnan(value) || isfinite(value) == isfinite((float)value);
+  return dtype->bytes == sizeof(double) || isnan(value) ||
+         isfinite(value) == isfinite((float)value);
 }
 
 static bool conversion_is_number(const struct value *value) {

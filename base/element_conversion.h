@@ -21,17 +21,21 @@ static inline double element_clamp(double value, int digits, bool is_signed) {
 #define ELEMENT_LOAD_SIGNED(bits, ...)   (double)(bits)
 #define ELEMENT_LOAD_UNSIGNED(bits, ...) (double)(bits)
 
-#define ELEMENT_STORE_FLOAT(stored, value, ...)    (stored)(value)
-#define ELEMENT_STORE_SMALL(stored, value, ...)    (stored) small_float_store((struct small_float){__VA_ARGS__}, value)
-#define ELEMENT_STORE_SIGNED(stored, value, ...)   (stored) element_clamp(value, 8 * (int)sizeof(stored) - 1, true)
-#define ELEMENT_STORE_UNSIGNED(stored, value, ...) (stored) element_clamp(value, 8 * (int)sizeof(stored), false)
+#define ELEMENT_STORE_FLOAT(stored, value, ...) (stored)(value)
+#define ELEMENT_STORE_SMALL(stored, value, ...)                                                    \
+  (stored) small_float_store((struct small_float){__VA_ARGS__}, value)
+#define ELEMENT_STORE_SIGNED(stored, value, ...)                                                   \
+  (stored) element_clamp(value, 8 * (int)sizeof(stored) - 1, true)
+#define ELEMENT_STORE_UNSIGNED(stored, value, ...)                                                 \
+  (stored) element_clamp(value, 8 * (int)sizeof(stored), false)
 
-#define ELEMENT_CONVERSIONS(name, kind, stored, cuda, header, wide, exponent, fraction, infinities, ...)             \
-  static inline double name##_to_double(stored bits) {                                                               \
-    return ELEMENT_LOAD_##kind(bits, exponent, fraction, infinities);                                                \
-  }                                                                                                                  \
-  static inline stored double_to_##name(double value) {                                                              \
-    return ELEMENT_STORE_##kind(stored, value, exponent, fraction, infinities);                                      \
+#define ELEMENT_CONVERSIONS(name, kind, stored, cuda, header, wide, exponent, fraction,            \
+                            infinities, ...)                                                       \
+  static inline double name##_to_double(stored bits) {                                             \
+    return ELEMENT_LOAD_##kind(bits, exponent, fraction, infinities);                              \
+  }                                                                                                \
+  static inline stored double_to_##name(double value) {                                            \
+    return ELEMENT_STORE_##kind(stored, value, exponent, fraction, infinities);                    \
   }
 DTYPES(ELEMENT_CONVERSIONS)
 #undef ELEMENT_CONVERSIONS
@@ -56,7 +60,8 @@ void element_store(const struct dtype *dtype, void *to, int64_t index, double va
 bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value);
 
 /* Converts an element to the wide type of its type, which holds every element exactly. */
-void element_widen(const struct dtype *dtype, const void *from, int64_t at, void *to, int64_t index);
+void element_widen(const struct dtype *dtype, const void *from, int64_t at, void *to,
+                   int64_t index);
 
 /* Writes the value as the bytes (at most eight) of the type to out, which needs no alignment.
    Returns false if the value is not a number of the type. A number that a float type cannot hold is

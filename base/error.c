@@ -11,7 +11,8 @@
 static size_t whole_length(const char *message) {
   size_t length = strlen(message), back = 0;
   if (length + 1 < sizeof((cugen_error *)0)->message) return length;
-  while (back < 3 && back < length && ((unsigned char)message[length - 1 - back] & 0xc0) == 0x80) back++;
+  while (back < 3 && back < length && ((unsigned char)message[length - 1 - back] & 0xc0) == 0x80)
+    back++;
   if (back == length || (unsigned char)message[length - 1 - back] < 0xc0) return length;
   return text_character(message + length - 1 - back, back + 1) ? length : length - 1 - back;
 }
@@ -25,7 +26,8 @@ static void set_message(cugen_error *err, const char *message) {
 
 static bool error_is_plain(const char *message) {
   for (; *message; message++)
-    if ((unsigned char)*message >= 0x7f || ((unsigned char)*message < 0x20 && !strchr("\n\t", *message)))
+    if ((unsigned char)*message >= 0x7f ||
+        ((unsigned char)*message < 0x20 && !strchr("\n\t", *message)))
       return false;
   return true;
 }
@@ -74,7 +76,8 @@ void error_place(cugen_error *err, const char *file, int line) {
   err->line = line;
 }
 
-int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format, ...) {
+int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format,
+                 ...) {
   if (!err) return status;
   struct text text = {0};
   va_list args;

@@ -15,11 +15,13 @@
 int error_set(cugen_error *err, int status, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Like error_set, and sets the cause. */
-int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char *format, ...) PRINTF_LIKE(4, 5);
+int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char *format, ...)
+    PRINTF_LIKE(4, 5);
 
 /* Like error_set, for a line of a file of the user: file and line are stored in the error, and
    "file:line: " is put before the message. */
-int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format, ...) PRINTF_LIKE(5, 6);
+int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format, ...)
+    PRINTF_LIKE(5, 6);
 
 /* Sets the file and line of an error unless they are set already, because the place that was found
    first is closest to the cause. The message is not changed. A file name that is too long is left
@@ -34,7 +36,8 @@ int error_prefix(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Puts "file:line: context: ", or "file:line: " if format is NULL, in front of the message, and
    sets the place like error_place. Returns the status of err. */
-int error_prefix_at(cugen_error *err, const char *file, int line, const char *format, ...) PRINTF_LIKE(4, 5);
+int error_prefix_at(cugen_error *err, const char *file, int line, const char *format, ...)
+    PRINTF_LIKE(4, 5);
 
 /* Appends to the message and returns the status of err. */
 int error_append(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Integers ---- */
+/* ---- Integers ------------------------------------------------------------------------------- */
 
 /* Most sizes fit into 32 bits, where a division is several times faster than in 64 bits. */
 static bool both_small(int64_t a, int64_t b) {
@@ -90,7 +90,8 @@ static enum trouble divide_integers(enum expr_op op, int64_t a, int64_t b, int64
   return TROUBLE_NONE;
 }
 
-static inline enum trouble apply_integers(enum expr_op op, int64_t a, int64_t b, struct value *out) {
+static inline enum trouble apply_integers(enum expr_op op, int64_t a, int64_t b,
+                                          struct value *out) {
   out->type = op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON ? VALUE_BOOL : VALUE_INT;
   switch (op) {
   case OP_ADD: return overflow_if(__builtin_add_overflow(a, b, &out->integer));
@@ -109,7 +110,7 @@ static inline enum trouble apply_integers(enum expr_op op, int64_t a, int64_t b,
   return TROUBLE_NONE;
 }
 
-/* ---- Other types ---- */
+/* ---- Other types ---------------------------------------------------------------------------- */
 
 static bool expr_is_number(const struct value *value) {
   return value->type == VALUE_INT || value->type == VALUE_FLOAT;
@@ -139,7 +140,8 @@ static int compare_int_float(int64_t a, double b) {
 }
 
 static int compare_numbers(const struct value *a, const struct value *b) {
-  if (a->type == VALUE_INT && b->type == VALUE_INT) return (a->integer > b->integer) - (a->integer < b->integer);
+  if (a->type == VALUE_INT && b->type == VALUE_INT)
+    return (a->integer > b->integer) - (a->integer < b->integer);
   if (a->type == VALUE_INT) return compare_int_float(a->integer, b->real);
   if (b->type == VALUE_INT) {
     int reverse = compare_int_float(b->integer, a->real);
@@ -149,7 +151,8 @@ static int compare_numbers(const struct value *a, const struct value *b) {
   return (a->real > b->real) - (a->real < b->real);
 }
 
-static enum trouble expr_compare(enum expr_op op, const struct value *a, const struct value *b, struct value *out) {
+static enum trouble expr_compare(enum expr_op op, const struct value *a, const struct value *b,
+                                 struct value *out) {
   int order;
   if (op == OP_EQUAL || op == OP_DIFFER) {
     /* operands of an instruction: NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
@@ -190,7 +193,8 @@ static enum trouble apply_floats(enum expr_op op, double a, double b, struct val
   }
 }
 
-static enum trouble apply_mixed(enum expr_op op, const struct value *a, const struct value *b, struct value *out) {
+static enum trouble apply_mixed(enum expr_op op, const struct value *a, const struct value *b,
+                                struct value *out) {
   if (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON) return expr_compare(op, a, b, out);
   if (!expr_is_number(a) || !expr_is_number(b)) return TROUBLE_NUMBERS;
   if (op == OP_MIN || op == OP_MAX) {
@@ -283,7 +287,8 @@ static enum trouble apply_unary(enum expr_op op, const struct value *a, struct v
   }
 }
 
-enum trouble expr_apply(enum expr_op op, const struct value *left, const struct value *right, struct value *out) {
+enum trouble expr_apply(enum expr_op op, const struct value *left, const struct value *right,
+                        struct value *out) {
   struct value result = value_int(0);
   enum trouble trouble;
   if (op < OP_FIRST_BINARY)
@@ -296,7 +301,7 @@ enum trouble expr_apply(enum expr_op op, const struct value *left, const struct 
   return trouble;
 }
 
-/* ---- Running ---- */
+/* ---- Running -------------------------------------------------------------------------------- */
 
 struct failure {
   enum trouble trouble;
@@ -328,7 +333,8 @@ static enum trouble load_element(const struct expr_buffer *buffer, int rank, str
 }
 
 /* Notes why the program stops. Returns false, so that run() can return the result. */
-static bool expr_stop(struct failure *failure, enum trouble trouble, size_t at, const struct value *value) {
+static bool expr_stop(struct failure *failure, enum trouble trouble, size_t at,
+                      const struct value *value) {
   *failure = (struct failure){trouble, at, *value, *value};
   return false;
 }
@@ -336,8 +342,9 @@ static bool expr_stop(struct failure *failure, enum trouble trouble, size_t at, 
 /* Results are written straight into the stack, field by field: copying a value of 16 bytes right
    after writing its parts waits for the store (half the time of the walk over a space,
    measured). */
-static bool expr_run(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
-                struct value *out, struct failure *failure) {
+static bool expr_run(const struct expr *expr, const struct value *slots,
+                     const struct expr_buffer *buffers, struct value *out,
+                     struct failure *failure) {
   /* stack[0] is unused, below the first operand */
   struct value stack[EXPR_MAX_STACK + 1], *top = stack;
   stack->type = VALUE_NIL;
@@ -346,7 +353,8 @@ static bool expr_run(const struct expr *expr, const struct value *slots, const s
   for (; at < end; at++) {
     enum expr_op op = at->op;
     if (op >= OP_FIRST_BINARY) {
-      const struct value *right = at->place == OPERAND_STACK ? top-- : &places[at->place][at->operand];
+      const struct value *right =
+          at->place == OPERAND_STACK ? top-- : &places[at->place][at->operand];
       enum trouble trouble;
       struct value left;
       /* a program never takes more than it pushed: NOLINTNEXTLINE(clang-analyzer-core.*) */
@@ -403,7 +411,8 @@ static bool expr_run(const struct expr *expr, const struct value *slots, const s
 static const char *const trouble_text[TROUBLE_COUNT] = {
     [TROUBLE_OVERFLOW] = "which does not fit into 64 bits",
     [TROUBLE_ZERO] = "which divides by zero",
-    [TROUBLE_INEXACT] = "which is no whole number; // rounds down, ceil_div() up, 1.0 * a / b gives a fraction",
+    [TROUBLE_INEXACT] =
+        "which is no whole number; // rounds down, ceil_div() up, 1.0 * a / b gives a fraction",
     [TROUBLE_NUMBERS] = "which needs numbers",
     [TROUBLE_INTEGERS] = "which needs whole numbers",
     [TROUBLE_COMPARE] = "which compares what has no order",
@@ -419,13 +428,14 @@ static const char *const trouble_text[TROUBLE_COUNT] = {
 };
 
 /* Explains a bad index: in "v[index + 1]": v[index + 1] has the index 8, and there are 0 to 7. */
-static int explain_element(const struct expr *expr, const struct failure *failure, cugen_error *err) {
+static int explain_element(const struct expr *expr, const struct failure *failure,
+                           cugen_error *err) {
   struct text text = {0}, operation = {0}, value = {0};
   expr_quote(expr->text, 0, &text);
   expr_print_operation(expr, failure->at, &operation);
   value_print(failure->left, &value);
-  error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s has the index %.100s, ", text_get(&text), text_get(&operation),
-            text_get(&value));
+  error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s has the index %.100s, ", text_get(&text),
+            text_get(&operation), text_get(&value));
   if (failure->trouble == TROUBLE_OVERFLOW)
     error_append(err, "and the element there does not fit into 64 bits with a sign");
   else if (failure->trouble == TROUBLE_INTEGERS)
@@ -447,38 +457,45 @@ static int expr_explain(const struct expr *expr, const struct failure *failure, 
   expr_quote(expr->text, 0, &text);
   expr_print_operation(expr, failure->at, &operation);
   enum expr_op op = expr->code[failure->at].op;
-  expr_print_values(op == OP_SELECT || op == OP_AND ? OP_PUSH : op, &failure->left, &failure->right, &values);
+  expr_print_values(op == OP_SELECT || op == OP_AND ? OP_PUSH : op, &failure->left, &failure->right,
+                    &values);
   bool same = strcmp(text_get(&operation), text_get(&values)) == 0;
-  error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s%s%.300s, %s", text_get(&text), same ? "" : text_get(&operation),
-            same ? "" : " is ", text_get(&values), trouble_text[failure->trouble]);
+  error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s%s%.300s, %s", text_get(&text),
+            same ? "" : text_get(&operation), same ? "" : " is ", text_get(&values),
+            trouble_text[failure->trouble]);
   text_free(&text);
   text_free(&operation);
   text_free(&values);
   return CUGEN_ERROR_CONFIG;
 }
 
-int expr_eval(const struct expr *expr, const struct value *slots, struct value *out, cugen_error *err) {
+int expr_eval(const struct expr *expr, const struct value *slots, struct value *out,
+              cugen_error *err) {
   return expr_eval_elements(expr, slots, NULL, out, err);
 }
 
-int expr_eval_elements(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
-                       struct value *out, cugen_error *err) {
+int expr_eval_elements(const struct expr *expr, const struct value *slots,
+                       const struct expr_buffer *buffers, struct value *out, cugen_error *err) {
   struct failure failure;
-  return expr_run(expr, slots, buffers, out, &failure) ? CUGEN_OK : expr_explain(expr, &failure, err);
+  return expr_run(expr, slots, buffers, out, &failure) ? CUGEN_OK
+                                                       : expr_explain(expr, &failure, err);
 }
 
-static int expr_wrong_type(const struct expr *expr, struct value got, const char *needed, cugen_error *err) {
+static int expr_wrong_type(const struct expr *expr, struct value got, const char *needed,
+                           cugen_error *err) {
   if (!err) return CUGEN_ERROR_CONFIG;
   struct text text = {0}, value = {0};
   expr_quote(expr->text, 0, &text);
   expr_print_values(OP_PUSH, &got, NULL, &value);
-  error_set(err, CUGEN_ERROR_CONFIG, "%s gives %.300s, but %s", text_get(&text), text_get(&value), needed);
+  error_set(err, CUGEN_ERROR_CONFIG, "%s gives %.300s, but %s", text_get(&text), text_get(&value),
+            needed);
   text_free(&text);
   text_free(&value);
   return CUGEN_ERROR_CONFIG;
 }
 
-int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out, cugen_error *err) {
+int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out,
+                  cugen_error *err) {
   struct value value = {.type = VALUE_NIL};
   int status = expr_eval(expr, slots, &value, err);
   if (status) return status;
@@ -487,7 +504,8 @@ int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *o
   return CUGEN_OK;
 }
 
-int expr_eval_float(const struct expr *expr, const struct value *slots, double *out, cugen_error *err) {
+int expr_eval_float(const struct expr *expr, const struct value *slots, double *out,
+                    cugen_error *err) {
   struct value value = {.type = VALUE_NIL};
   int status = expr_eval(expr, slots, &value, err);
   if (status) return status;
@@ -496,7 +514,8 @@ int expr_eval_float(const struct expr *expr, const struct value *slots, double *
   return CUGEN_OK;
 }
 
-int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out, cugen_error *err) {
+int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out,
+                   cugen_error *err) {
   struct value value = {.type = VALUE_NIL};
   int status = expr_eval(expr, slots, &value, err);
   if (status) return status;

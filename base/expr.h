@@ -42,19 +42,21 @@ struct expr_scope {
 
 /* A parse error's message says what was expected and at which column; the caller puts file:line in
    front. */
-int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err);
+int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out,
+               cugen_error *err);
 /* Like expr_parse, for the body of a formula: the functions gelu and relu are known, and `element`
    resolves name[indices[0], ...] to a slot, or appends to `why` the reason that it cannot. */
-typedef bool expr_element(void *context, const char *name, const char *const *indices, size_t count, int *slot,
-                          struct text *why);
-int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element, struct expr **out,
-                       cugen_error *err);
+typedef bool expr_element(void *context, const char *name, const char *const *indices, size_t count,
+                          int *slot, struct text *why);
+int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element,
+                       struct expr **out, cugen_error *err);
 /* Like expr_parse, and elements of buffers, name[a, b], may stand with any expressions as indices.
    find gives the buffer's number (below 2^16) and its number of dimensions, or appends to `why` the
    reason that it cannot. */
-typedef bool expr_find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why);
-int expr_parse_elements(const char *source, const struct expr_scope *scope, expr_find_buffer *find, struct expr **out,
-                        cugen_error *err);
+typedef bool expr_find_buffer(void *context, const char *name, int *buffer, int *rank,
+                              struct text *why);
+int expr_parse_elements(const char *source, const struct expr_scope *scope, expr_find_buffer *find,
+                        struct expr **out, cugen_error *err);
 void expr_free(struct expr *expr);
 
 /* The text from which the expression was parsed. */
@@ -62,10 +64,13 @@ const char *expr_text(const struct expr *expr);
 
 /* Evaluates the expression. slots[i] is the value of slot i; only the slots that the program
    mentions are read. Never allocates. */
-int expr_eval(const struct expr *expr, const struct value *slots, struct value *out, cugen_error *err);
-int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out, cugen_error *err);
+int expr_eval(const struct expr *expr, const struct value *slots, struct value *out,
+              cugen_error *err);
+int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out,
+                  cugen_error *err);
 /* Like expr_eval, for a result that is a number. An integer is converted. */
-int expr_eval_float(const struct expr *expr, const struct value *slots, double *out, cugen_error *err);
+int expr_eval_float(const struct expr *expr, const struct value *slots, double *out,
+                    cugen_error *err);
 int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out, cugen_error *err);
 
 /* A buffer whose elements an expression reads. Elements of an integer type are read as integers. */
@@ -79,8 +84,8 @@ struct expr_buffer {
 };
 /* Like expr_eval, for an expression with elements. buffers is indexed by the numbers that find gave
    at parsing. */
-int expr_eval_elements(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
-                       struct value *out, cugen_error *err);
+int expr_eval_elements(const struct expr *expr, const struct value *slots,
+                       const struct expr_buffer *buffers, struct value *out, cugen_error *err);
 
 /* The slots that the expression mentions, ascending, each once. */
 const int *expr_slots(const struct expr *expr, size_t *count);
@@ -89,8 +94,8 @@ bool expr_sees(const struct expr *expr, int slot);
 
 /* Copies the expression with each string replaced by the integer that `number` gives for it. *out
    is NULL if number gives a negative value for a string. */
-int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word), void *context,
-                      struct expr **out, cugen_error *err);
+int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word),
+                      void *context, struct expr **out, cugen_error *err);
 
 /* An upper bound of the cost of one evaluation, in simple operations. */
 size_t expr_cost(const struct expr *expr);
@@ -98,8 +103,8 @@ size_t expr_cost(const struct expr *expr);
 /* Makes a program equal to expr in which each slot with known[slot] set is replaced by its value,
    and constants are folded. An operation that fails while folding (by an overflow, say) stays in
    the program and fails when it is evaluated. slot_count is the length of both arrays. */
-int expr_bind(const struct expr *expr, const struct value *slots, const bool *known, size_t slot_count,
-              struct expr **out, cugen_error *err);
+int expr_bind(const struct expr *expr, const struct value *slots, const bool *known,
+              size_t slot_count, struct expr **out, cugen_error *err);
 
 /* Returns true, and sets *out unless it is NULL, if the expression is a constant. */
 bool expr_constant(const struct expr *expr, struct value *out);
@@ -110,8 +115,8 @@ bool expr_constant(const struct expr *expr, struct value *out);
    inexact `/` are not noticed in C. select(c, a, b) and `c and a or b` become `c ? a : b`.
    Expressions without such a form (a number as a condition), strings and sizeof(name) are
    refused. */
-int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
-                 struct text *out, cugen_error *err);
+int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
+                 void *context, struct text *out, cugen_error *err);
 
 enum expr_kind { EXPR_WHOLE, EXPR_REAL, EXPR_BOOLEAN };
 
@@ -121,14 +126,14 @@ enum expr_kind { EXPR_WHOLE, EXPR_REAL, EXPR_BOOLEAN };
    whole_below(e, x) and whole_above(e, x), which set the int *e where the expression would be an
    error. Numbers with a fraction are doubles, and root(a) is their square root. An exported bundle
    contains these functions. *kind becomes the type of the result. */
-int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
-                       struct text *out, enum expr_kind *kind, cugen_error *err);
+int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
+                       void *context, struct text *out, enum expr_kind *kind, cugen_error *err);
 
 /* Prints the C++ expression of a formula. All slots have one arithmetic type, which the text calls
    __t, and `/` is division in this type. The operands of operations on whole numbers (`//`) must be
    constants. Each operand appears once in the text. A formula whose result is a condition is
    refused. */
-int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
-                       struct text *out, cugen_error *err);
+int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
+                       void *context, struct text *out, cugen_error *err);
 
 #endif

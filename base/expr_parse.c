@@ -28,14 +28,14 @@ struct parser {
   struct text name; /* the name of a name token, the contents of a string token */
 };
 
-/* ---- Messages ---- */
+/* ---- Messages ------------------------------------------------------------------------------- */
 
 /* Fails with "WHAT, at column 8 of "tile + "". */
 static int expr_parse_fail_at(struct parser *parser, size_t column, const char *what) {
   struct text quoted = {0};
   expr_quote(parser->source, column, &quoted);
-  int status =
-      error_set(parser->err, CUGEN_ERROR_CONFIG, "%s, at column %zu of %s", what, column + 1, text_get(&quoted));
+  int status = error_set(parser->err, CUGEN_ERROR_CONFIG, "%s, at column %zu of %s", what,
+                         column + 1, text_get(&quoted));
   text_free(&quoted);
   return status;
 }
@@ -86,12 +86,13 @@ static int expected(struct parser *parser, const char *what) {
   return status;
 }
 
-/* ---- Symbols ---- */
+/* ---- Symbols -------------------------------------------------------------------------------- */
 
 enum { PRIORITY_COMPARISON = 3, PRIORITY_UNARY = 7 };
 
-#define BITS                                                                                                         \
-  "there are no bit operations: is_pow2(a) tells a power of two, a % 8 == 0 a multiple, and, or, not join "          \
+#define BITS                                                                                       \
+  "there are no bit operations: is_pow2(a) tells a power of two, a % 8 == 0 a multiple, and, or, " \
+  "not join "                                                                                      \
   "conditions"
 
 /* Operators. Binary operators have a priority. A symbol that Lua does not have, or that is not
@@ -140,7 +141,7 @@ static const struct symbol {
 
 static const struct symbol words[] = {{"or", OP_OR, 1, NULL}, {"and", OP_AND, 2, NULL}};
 
-/* ---- Tokens ---- */
+/* ---- Tokens --------------------------------------------------------------------------------- */
 
 static bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -163,14 +164,17 @@ static bool token_is(const struct parser *parser, const char *text) {
   if (parser->kind != TOKEN_SYMBOL && parser->kind != TOKEN_NAME) return false;
   if (parser->source[parser->start] != *text) return false; /* rejects most tokens without a call */
   size_t length = strlen(text);
-  return parser->at - parser->start == length && memcmp(parser->source + parser->start, text, length) == 0;
+  return parser->at - parser->start == length &&
+         memcmp(parser->source + parser->start, text, length) == 0;
 }
 
 /* Reads a name. A dot is part of the name if a letter follows: device.sm_count. */
 static void expr_parse_read_name(struct parser *parser) {
   const char *s = parser->source;
   size_t at = parser->at;
-  while (expr_parse_is_letter(s[at]) || is_digit(s[at]) || (s[at] == '.' && expr_parse_is_letter(s[at + 1]))) at++;
+  while (expr_parse_is_letter(s[at]) || is_digit(s[at]) ||
+         (s[at] == '.' && expr_parse_is_letter(s[at + 1])))
+    at++;
   text_add_n(&parser->name, s + parser->at, at - parser->at);
   parser->at = at;
   parser->kind = TOKEN_NAME;
@@ -193,7 +197,8 @@ static int read_float(struct parser *parser, size_t length) {
     real = strtod(digits, &end);
   }
   if (*end) return expr_parse_fail_at(parser, parser->start, "this is not a number");
-  if (errno == ERANGE && (real > 1 || real < -1)) return expr_parse_fail_at(parser, parser->start, "this number is too large");
+  if (errno == ERANGE && (real > 1 || real < -1))
+    return expr_parse_fail_at(parser, parser->start, "this number is too large");
   parser->number = value_float(real);
   return CUGEN_OK;
 }
@@ -204,7 +209,8 @@ static int read_integer(struct parser *parser, size_t length, bool hex) {
   size_t i = hex ? 2 : 0;
   if (i == length) return expr_parse_fail_at(parser, parser->start, "this is not a number");
   for (; i < length; i++) {
-    if (!(hex ? is_hex(s[i]) : is_digit(s[i]))) return expr_parse_fail_at(parser, parser->start, "this is not a number");
+    if (!(hex ? is_hex(s[i]) : is_digit(s[i])))
+      return expr_parse_fail_at(parser, parser->start, "this is not a number");
     uint64_t digit = (uint64_t)(is_digit(s[i]) ? s[i] - '0' : (s[i] | 0x20) - 'a' + 10);
     if (value > (INT64_MAX - digit) / base)
       return expr_parse_fail_at(parser, parser->start, "this number does not fit into 64 bits");
@@ -233,17 +239,21 @@ static int expr_parse_read_number(struct parser *parser) {
 }
 
 static int expr_parse_read_string(struct parser *parser) {
-  static const char escapes[][2] = {{'n', '\n'}, {'t', '\t'}, {'r', '\r'}, {'\\', '\\'}, {'"', '"'}, {'\'', '\''}};
+  static const char escapes[][2] = {{'n', '\n'},  {'t', '\t'}, {'r', '\r'},
+                                    {'\\', '\\'}, {'"', '"'},  {'\'', '\''}};
   const char *s = parser->source;
   char quote = s[parser->at++];
   for (; s[parser->at] != quote; parser->at++) {
     char c = s[parser->at];
-    if (c == '\0' || c == '\n') return expr_parse_fail_at(parser, parser->start, "this string has no closing quote");
+    if (c == '\0' || c == '\n')
+      return expr_parse_fail_at(parser, parser->start, "this string has no closing quote");
     if (c == '\\') {
       char escaped = s[++parser->at];
       size_t i = 0, count = sizeof escapes / sizeof *escapes;
       while (i < count && escapes[i][0] != escaped) i++;
-      if (i == count) return expr_parse_fail_at(parser, parser->at - 1, "only \\n \\t \\r \\\\ \\\" \\' may stand in a string");
+      if (i == count)
+        return expr_parse_fail_at(parser, parser->at - 1,
+                                  "only \\n \\t \\r \\\\ \\\" \\' may stand in a string");
       c = escapes[i][1];
     }
     text_add_char(&parser->name, c);
@@ -262,7 +272,8 @@ static int read_symbol(struct parser *parser) {
     if (strncmp(s, symbols[i].text, length) != 0) continue;
     parser->at += length;
     if (symbols[i].priority) parser->infix = &symbols[i];
-    return symbols[i].instead ? expr_parse_fail_at(parser, parser->start, symbols[i].instead) : CUGEN_OK;
+    return symbols[i].instead ? expr_parse_fail_at(parser, parser->start, symbols[i].instead)
+                              : CUGEN_OK;
   }
   parser->at++;
   return expected(parser, "an expression");
@@ -293,7 +304,7 @@ static int expect(struct parser *parser, const char *symbol, const char *what) {
   return token_is(parser, symbol) ? advance(parser) : expected(parser, what);
 }
 
-/* ---- Functions ---- */
+/* ---- Functions ------------------------------------------------------------------------------ */
 
 /* The functions. min and max take two or more arguments and are computed from left to right; select
    is parsed by parse_select. */
@@ -338,7 +349,8 @@ static size_t function_count(const struct parser *parser) {
   return count;
 }
 
-static const struct function *expr_parse_find_function(const struct parser *parser, const char *name) {
+static const struct function *expr_parse_find_function(const struct parser *parser,
+                                                       const char *name) {
   const size_t count = function_count(parser);
   for (size_t i = 0; i < count; i++)
     if (*functions[i].name == *name && strcmp(functions[i].name, name) == 0) return &functions[i];
@@ -349,10 +361,12 @@ static int expr_parse_parse_expression(struct parser *parser, int priority);
 
 /* Returns our name of a function that other languages and libraries name otherwise. */
 static const char *other_name(const char *name) {
-  static const char *const names[][2] = {
-      {"cdiv", "ceil_div"},     {"ceildiv", "ceil_div"},  {"div_up", "ceil_div"}, {"divup", "ceil_div"},
-      {"div_ceil", "ceil_div"}, {"align_up", "round_up"}, {"align", "round_up"},  {"power_of_two", "is_pow2"},
-      {"fmin", "min"},          {"fmax", "max"},          {"fabs", "abs"},        {"where", "select"}};
+  static const char *const names[][2] = {{"cdiv", "ceil_div"},     {"ceildiv", "ceil_div"},
+                                         {"div_up", "ceil_div"},   {"divup", "ceil_div"},
+                                         {"div_ceil", "ceil_div"}, {"align_up", "round_up"},
+                                         {"align", "round_up"},    {"power_of_two", "is_pow2"},
+                                         {"fmin", "min"},          {"fmax", "max"},
+                                         {"fabs", "abs"},          {"where", "select"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i][0], name) == 0) return names[i][1];
   return NULL;
@@ -399,9 +413,10 @@ static int parse_arguments(struct parser *parser, const struct function *functio
 }
 
 static int wrong_select(struct parser *parser, size_t column) {
-  return expr_parse_fail_at(parser, column,
-                 "select needs conditions, each with a value, and a last value for all other cases: "
-                 "select(c1, v1, c2, v2, otherwise)");
+  return expr_parse_fail_at(
+      parser, column,
+      "select needs conditions, each with a value, and a last value for all other cases: "
+      "select(c1, v1, c2, v2, otherwise)");
 }
 
 /* Parses the values of a select, from behind the comma that follows a condition. The expression
@@ -442,10 +457,11 @@ static int parse_call(struct parser *parser, const char *name, size_t column) {
   if (!function) return unknown_function(parser, name, column);
   int status = advance(parser);
   if (status) return status;
-  return function->op == OP_SELECT ? parse_select(parser, column) : parse_arguments(parser, function, column);
+  return function->op == OP_SELECT ? parse_select(parser, column)
+                                   : parse_arguments(parser, function, column);
 }
 
-/* ---- Names ---- */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 static int expr_parse_unknown_name(struct parser *parser, const char *name, size_t column) {
   size_t count = 0;
@@ -463,19 +479,22 @@ static int expr_parse_unknown_name(struct parser *parser, const char *name, size
     text_addf(&message, "; did you mean \"%s\"?", nearest);
   else if (instead_of(name, strlen(name)))
     text_addf(&message, "; write %s", instead_of(name, strlen(name)));
-  int status = message.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&message));
+  int status = message.failed ? error_memory(parser->err)
+                              : expr_parse_fail_at(parser, column, text_get(&message));
   text_free(&message);
   return status;
 }
 
 static int expr_parse_push_name(struct parser *parser, const char *name, size_t column) {
   struct expr_symbol symbol = {.kind = SYMBOL_UNKNOWN};
-  if (parser->scope && parser->scope->find) symbol = parser->scope->find(parser->scope->context, name);
+  if (parser->scope && parser->scope->find)
+    symbol = parser->scope->find(parser->scope->context, name);
   switch (symbol.kind) {
   case SYMBOL_SLOT: return program_push_slot(parser->program, symbol.slot, name, parser->err);
   case SYMBOL_CONSTANT: return program_push_constant(parser->program, symbol.constant, parser->err);
   case SYMBOL_EXPR: return program_append(parser->program, symbol.expr, NULL, NULL, 0, parser->err);
-  case SYMBOL_BUFFER: return expr_parse_fail_at(parser, column, "a buffer stands with its indices: name[i]");
+  case SYMBOL_BUFFER:
+    return expr_parse_fail_at(parser, column, "a buffer stands with its indices: name[i]");
   case SYMBOL_UNKNOWN: break;
   }
   return expr_parse_unknown_name(parser, name, column);
@@ -483,14 +502,17 @@ static int expr_parse_push_name(struct parser *parser, const char *name, size_t 
 
 enum { MOST_INDICES = 4 };
 
-static int push_element(struct parser *parser, const char *name, char *const *indices, size_t count, size_t column) {
+static int push_element(struct parser *parser, const char *name, char *const *indices, size_t count,
+                        size_t column) {
   int slot;
   struct text why = {0};
   int status;
-  if (parser->element(parser->scope->context, name, (const char *const *)indices, count, &slot, &why))
+  if (parser->element(parser->scope->context, name, (const char *const *)indices, count, &slot,
+                      &why))
     status = program_push_slot(parser->program, slot, name, parser->err);
   else
-    status = why.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&why));
+    status =
+        why.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&why));
   text_free(&why);
   return status;
 }
@@ -501,8 +523,10 @@ static int expr_parse_read_indices(struct parser *parser, char **indices, size_t
   do {
     if (*count) status = expect(parser, ",", "\",\" or \"]\"");
     if (status) return status;
-    if (parser->kind != TOKEN_NAME || parser->infix) return expected(parser, "the name of a parameter");
-    if (*count == MOST_INDICES) return expr_parse_fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
+    if (parser->kind != TOKEN_NAME || parser->infix)
+      return expected(parser, "the name of a parameter");
+    if (*count == MOST_INDICES)
+      return expr_parse_fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
     indices[*count] = text_take(&parser->name);
     if (!indices[(*count)++]) return error_memory(parser->err);
     status = advance(parser);
@@ -526,7 +550,8 @@ static int parse_buffer(struct parser *parser, const char *name, size_t column) 
   struct text why = {0};
   int buffer, rank, count = 0, status = CUGEN_OK;
   if (!parser->find_buffer(parser->scope->context, name, &buffer, &rank, &why))
-    status = why.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&why));
+    status =
+        why.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&why));
   if (!status) status = advance(parser);
   if (!status) status = parse_indices(parser, &count);
   if (!status && count != rank) {
@@ -541,7 +566,8 @@ static int parse_element(struct parser *parser, const char *name, size_t column)
   char *indices[MOST_INDICES] = {NULL};
   size_t count = 0;
   if (parser->find_buffer) return parse_buffer(parser, name, column);
-  if (!parser->element) return expr_parse_fail_at(parser, parser->start, "elements of buffers are for formulas");
+  if (!parser->element)
+    return expr_parse_fail_at(parser, parser->start, "elements of buffers are for formulas");
   int status = advance(parser);
   if (!status) status = expr_parse_read_indices(parser, indices, &count);
   if (!status) status = push_element(parser, name, indices, count, column);
@@ -578,7 +604,7 @@ static int parse_name(struct parser *parser) {
   return status;
 }
 
-/* ---- Expressions ---- */
+/* ---- Expressions ---------------------------------------------------------------------------- */
 
 static int parse_unary(struct parser *parser, enum expr_op op) {
   int status = advance(parser);
@@ -593,7 +619,8 @@ static int parse_parentheses(struct parser *parser) {
 }
 
 static int parse_literal(struct parser *parser) {
-  struct value value = parser->kind == TOKEN_NUMBER ? parser->number : value_string(text_get(&parser->name));
+  struct value value =
+      parser->kind == TOKEN_NUMBER ? parser->number : value_string(text_get(&parser->name));
   int status = program_push_constant(parser->program, value, parser->err);
   return status ? status : advance(parser);
 }
@@ -625,8 +652,9 @@ static int parse_operators(struct parser *parser, int priority) {
   const struct symbol *infix;
   while (!status && (infix = parser->infix) && infix->priority > priority) {
     if (infix->priority == PRIORITY_COMPARISON && last == PRIORITY_COMPARISON)
-      return expr_parse_fail_at(parser, parser->start,
-                     "comparisons cannot be chained (write a <= b and b <= c, or use parentheses)");
+      return expr_parse_fail_at(
+          parser, parser->start,
+          "comparisons cannot be chained (write a <= b and b <= c, or use parentheses)");
     last = infix->priority;
     status = parse_right(parser, infix);
   }
@@ -663,16 +691,19 @@ static int parse_program(struct parser *parser, struct expr **out) {
   return CUGEN_OK;
 }
 
-int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err) {
+int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out,
+               cugen_error *err) {
   return parse_program(&(struct parser){.source = source, .scope = scope, .err = err}, out);
 }
 
-int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element, struct expr **out,
-                       cugen_error *err) {
-  return parse_program(&(struct parser){.source = source, .scope = scope, .element = element, .err = err}, out);
+int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element,
+                       struct expr **out, cugen_error *err) {
+  return parse_program(
+      &(struct parser){.source = source, .scope = scope, .element = element, .err = err}, out);
 }
 
-int expr_parse_elements(const char *source, const struct expr_scope *scope, expr_find_buffer *find, struct expr **out,
-                        cugen_error *err) {
-  return parse_program(&(struct parser){.source = source, .scope = scope, .find_buffer = find, .err = err}, out);
+int expr_parse_elements(const char *source, const struct expr_scope *scope, expr_find_buffer *find,
+                        struct expr **out, cugen_error *err) {
+  return parse_program(
+      &(struct parser){.source = source, .scope = scope, .find_buffer = find, .err = err}, out);
 }

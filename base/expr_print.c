@@ -18,9 +18,10 @@ static const struct {
    Linear Units), with (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)). Floats use the fast functions.
    Doubles use a separate function, because the compiler takes seconds for exp of doubles in an
    unrolled loop. */
-#define GELU(of_float)                                                                                               \
-  "([](auto __x) { if constexpr (sizeof(__x) == 4) { " of_float                                                      \
-  " } else { return [](auto __v) __attribute__((noinline)) { return __v / (1 + exp(__v * (-1.5957691216057308 - "    \
+#define GELU(of_float)                                                                             \
+  "([](auto __x) { if constexpr (sizeof(__x) == 4) { " of_float                                    \
+  " } else { return [](auto __v) __attribute__((noinline)) { return __v / (1 + exp(__v * "         \
+  "(-1.5957691216057308 - "                                                                        \
   "0.07135481627260025 * __v * __v))); }(__x); } }(%a))"
 
 /* Patterns of formulas that differ from those of C. min and max of a number and NaN are NaN,
@@ -39,14 +40,15 @@ static const char *const formula_patterns[OP_COUNT] = {
     [OP_ERF] = "erf(%a)",
     [OP_GELU] = GELU("const auto __y = __x * (-1.5957691f - 0.07135482f * __x * __x); "
                      "return decltype(__x)(__fdividef(__x, 1 + __expf(__y)));"),
-    [OP_FAST_GELU] = GELU("const auto __y = __x * (0.7978846f + 0.03567741f * __x * __x), __h = __x / 2; "
-                          "return decltype(__x)(__h * __tanhf(__y) + __h);"),
+    [OP_FAST_GELU] =
+        GELU("const auto __y = __x * (0.7978846f + 0.03567741f * __x * __x), __h = __x / 2; "
+             "return decltype(__x)(__h * __tanhf(__y) + __h);"),
     [OP_RELU] = "([](auto __x) { return __x < 0 ? decltype(__x)(0) : __x; }(%a))",
     [OP_MIN] = "([](auto __x, auto __y) { return __x < __y || __x != __x ? __x : __y; }(%a, %b))",
     [OP_MAX] = "([](auto __x, auto __y) { return __x > __y || __x != __x ? __x : __y; }(%a, %b))",
 };
 
-/* ---- Quoting ---- */
+/* ---- Quoting -------------------------------------------------------------------------------- */
 
 static void quote_char(char c, struct text *out) {
   unsigned char byte = (unsigned char)c;
@@ -73,7 +75,7 @@ static void print_value(struct value value, struct text *out) {
     value_print(value, out);
 }
 
-/* ---- Patterns ---- */
+/* ---- Patterns ------------------------------------------------------------------------------- */
 
 /* In C the types of the operands decide how `and` and `or` are printed: Lua's "c and a or b"
    becomes "c ? a : b". */
@@ -101,7 +103,8 @@ static void expr_print_add_operand(const struct text *text, bool parentheses, st
 }
 
 /* Inserts the operands into a pattern of EXPR_OPS. */
-static struct text expr_print_fill(const char *pattern, const struct fragment *left, const struct fragment *right) {
+static struct text expr_print_fill(const char *pattern, const struct fragment *left,
+                                   const struct fragment *right) {
   struct text out = {0};
   for (const char *p = pattern; *p; p++) {
     if (*p != '%')
@@ -116,7 +119,8 @@ static struct text expr_print_fill(const char *pattern, const struct fragment *l
   return out;
 }
 
-void expr_print_values(enum expr_op op, const struct value *left, const struct value *right, struct text *out) {
+void expr_print_values(enum expr_op op, const struct value *left, const struct value *right,
+                       struct text *out) {
   struct fragment a = {0}, b = {0};
   print_value(*left, &a.text);
   if (op >= OP_FIRST_BINARY) print_value(*right, &b.text);
@@ -127,7 +131,7 @@ void expr_print_values(enum expr_op op, const struct value *left, const struct v
   fragment_free(&b);
 }
 
-/* ---- Running a program on text ---- */
+/* ---- Running a program on text -------------------------------------------------------------- */
 
 struct printer {
   const struct expr *expr;
@@ -167,7 +171,8 @@ static void in_type(struct fragment *fragment) {
 }
 
 static bool constant_fragment(struct printer *printer, struct value value, struct fragment *out) {
-  bool negative = (value.type == VALUE_INT && value.integer < 0) || (value.type == VALUE_FLOAT && value.real < 0);
+  bool negative = (value.type == VALUE_INT && value.integer < 0) ||
+                  (value.type == VALUE_FLOAT && value.real < 0);
   out->composite = printer->c && negative;
   if (!printer->c) {
     print_value(value, &out->text);
@@ -226,16 +231,19 @@ static bool check_kinds(struct printer *printer, enum expr_op op, const struct f
                         : printer->checked ? patterns[op].checked
                                            : patterns[op].c;
   if (!pattern)
-    return expr_print_refuse(printer, printer->formula ? "this operation works on whole numbers known before"
-                                            : "this function works on what is known before");
+    return expr_print_refuse(printer, printer->formula
+                                          ? "this operation works on whole numbers known before"
+                                          : "this function works on what is known before");
   bool boolean = a->kind == FRAGMENT_BOOLEAN && b->kind == FRAGMENT_BOOLEAN;
   if (op == OP_NOT || ((op == OP_EQUAL || op == OP_DIFFER) && boolean))
     return boolean || expr_print_refuse(printer, "not works on conditions there");
-  if (!is_numeric(a) || !is_numeric(b)) return expr_print_refuse(printer, "a number may be a condition");
-  bool whole = op == OP_FLOOR_DIVIDE || op == OP_MODULO || op == OP_CEIL_DIV || op == OP_ROUND_UP || op == OP_POW ||
-               op == OP_CEIL_LOG || op == OP_IS_POW2 || op == OP_LOG2;
+  if (!is_numeric(a) || !is_numeric(b))
+    return expr_print_refuse(printer, "a number may be a condition");
+  bool whole = op == OP_FLOOR_DIVIDE || op == OP_MODULO || op == OP_CEIL_DIV || op == OP_ROUND_UP ||
+               op == OP_POW || op == OP_CEIL_LOG || op == OP_IS_POW2 || op == OP_LOG2;
   bool real = a->kind == FRAGMENT_REAL || b->kind == FRAGMENT_REAL;
-  return !(whole && real) || expr_print_refuse(printer, "this operation works on whole numbers there");
+  return !(whole && real) ||
+         expr_print_refuse(printer, "this operation works on whole numbers there");
 }
 
 static void to_double(struct fragment *fragment) {
@@ -249,7 +257,8 @@ static void to_double(struct fragment *fragment) {
 
 /* Returns the pattern of checked C. Whole numbers are computed by functions that notice an
    overflow; if one operand has a fraction, both become doubles. */
-static const char *checked_pattern(enum expr_op op, bool real, struct fragment *left, struct fragment *right) {
+static const char *checked_pattern(enum expr_op op, bool real, struct fragment *left,
+                                   struct fragment *right) {
   if (!real || gives_real(op) || gives_whole(op)) return patterns[op].checked;
   to_double(left);
   if (left != right) to_double(right);
@@ -258,7 +267,8 @@ static const char *checked_pattern(enum expr_op op, bool real, struct fragment *
 
 static void expr_print_operate(struct printer *printer, enum expr_op op) {
   enum { LONGEST = 1 << 16 };
-  struct fragment *right = &printer->stack[printer->top - 1], *left = op >= OP_FIRST_BINARY ? right - 1 : right;
+  struct fragment *right = &printer->stack[printer->top - 1],
+                  *left = op >= OP_FIRST_BINARY ? right - 1 : right;
   if (printer->c && !check_kinds(printer, op, left, right)) return;
   /* it is whole */
   if (printer->c && !printer->formula && gives_whole(op) && left->kind == FRAGMENT_NUMBER) return;
@@ -281,10 +291,12 @@ static void expr_print_operate(struct printer *printer, enum expr_op op) {
 }
 
 /* Prints c ? a : b; both choices must be of one kind. */
-static void choose_c(struct printer *printer, const struct fragment *condition, struct fragment *result) {
+static void choose_c(struct printer *printer, const struct fragment *condition,
+                     struct fragment *result) {
   const struct fragment *a = condition + 1, *b = condition + 2;
   bool numbers = is_numeric(a) && is_numeric(b);
-  if (condition->kind != FRAGMENT_BOOLEAN || (!numbers && (a->kind != FRAGMENT_BOOLEAN || b->kind != a->kind)))
+  if (condition->kind != FRAGMENT_BOOLEAN ||
+      (!numbers && (a->kind != FRAGMENT_BOOLEAN || b->kind != a->kind)))
     expr_print_refuse(printer, "a number may be a condition");
   if (printer->checked && a->kind != b->kind) expr_print_refuse(printer, "it may be whole or not");
   struct text choices = expr_print_fill("%A : %B", a, b);
@@ -297,7 +309,8 @@ static void choose_c(struct printer *printer, const struct fragment *condition, 
 
 /* Replaces the condition and the two choices on top of the stack by the select. */
 static void join_select(struct printer *printer) {
-  struct fragment *condition = &printer->stack[printer->top - 3], result = {.kind = FRAGMENT_NUMBER};
+  struct fragment *condition = &printer->stack[printer->top - 3],
+                  result = {.kind = FRAGMENT_NUMBER};
   if (printer->c) {
     choose_c(printer, condition, &result);
   } else {
@@ -319,7 +332,8 @@ static void join_result(struct printer *printer, struct fragment result) {
 }
 
 static struct fragment *as_guard(struct fragment *view, const struct fragment *of) {
-  *view = (struct fragment){.text = of->kind == FRAGMENT_GUARDED ? of->guard : of->text, .composite = true};
+  *view = (struct fragment){.text = of->kind == FRAGMENT_GUARDED ? of->guard : of->text,
+                            .composite = true};
   return view;
 }
 
@@ -333,8 +347,9 @@ static void join_and_c(struct printer *printer, struct fragment *left, struct fr
     result.text = expr_print_fill("%A && %B", as_guard(&a, left), right);
   } else {
     result.kind = FRAGMENT_GUARDED;
-    result.guard = right->kind == FRAGMENT_GUARDED ? expr_print_fill("%A && %B", as_guard(&a, left), as_guard(&b, right))
-                                                   : expr_print_fill("%a", as_guard(&a, left), NULL);
+    result.guard = right->kind == FRAGMENT_GUARDED
+                       ? expr_print_fill("%A && %B", as_guard(&a, left), as_guard(&b, right))
+                       : expr_print_fill("%a", as_guard(&a, left), NULL);
     result.composite = right->composite;
     result.real = right->real || right->kind == FRAGMENT_REAL;
     expr_print_add_operand(&right->text, false, &result.text);
@@ -356,9 +371,11 @@ static void join_or_c(struct printer *printer, struct fragment *left, struct fra
     text_add_n(&result.text, text_get(&choice), choice.length);
     text_free(&choice);
     bool real = right->real || right->kind == FRAGMENT_REAL;
-    if (printer->checked && left->real != real) expr_print_refuse(printer, "it may be whole or not");
+    if (printer->checked && left->real != real)
+      expr_print_refuse(printer, "it may be whole or not");
     result.real = real;
-    if (right->kind == FRAGMENT_GUARDED) result.guard = expr_print_fill("%A || %B", as_guard(&a, left), as_guard(&b, right));
+    if (right->kind == FRAGMENT_GUARDED)
+      result.guard = expr_print_fill("%A || %B", as_guard(&a, left), as_guard(&b, right));
   } else {
     expr_print_refuse(printer, "a number may be a condition");
   }
@@ -368,7 +385,8 @@ static void join_or_c(struct printer *printer, struct fragment *left, struct fra
 static void expr_print_join(struct printer *printer, enum expr_op op) {
   struct fragment *right = &printer->stack[printer->top - 1], *left = right - 1;
   if (!printer->c) {
-    struct fragment result = {.text = expr_print_fill(patterns[op].lua, left, right), .composite = true};
+    struct fragment result = {.text = expr_print_fill(patterns[op].lua, left, right),
+                              .composite = true};
     join_result(printer, result);
   } else if (op == OP_AND) {
     join_and_c(printer, left, right);
@@ -382,7 +400,8 @@ static void print_element(struct printer *printer, int32_t operand) {
   int rank = element_rank(operand);
   struct fragment *first = &printer->stack[printer->top - rank];
   struct fragment result = {.kind = FRAGMENT_REAL};
-  text_addf(&result.text, "%s[", expr_print_name_of(printer, EXPR_BUFFER_NAME + element_buffer(operand)));
+  text_addf(&result.text, "%s[",
+            expr_print_name_of(printer, EXPR_BUFFER_NAME + element_buffer(operand)));
   for (int i = 0; i < rank; i++) {
     if (i) text_add(&result.text, ", ");
     expr_print_add_operand(&first[i].text, false, &result.text);
@@ -405,7 +424,8 @@ static void expr_print_close_jumps(struct printer *printer, size_t at) {
 }
 
 /* Notes an open jump. A select's first choice ends where the jump of its ELSE leads to. */
-static void expr_print_open_jump(struct printer *printer, const struct instruction *instruction, size_t at) {
+static void expr_print_open_jump(struct printer *printer, const struct instruction *instruction,
+                                 size_t at) {
   const size_t target = at + 1 + (size_t)instruction->operand;
   if (instruction->op == OP_ELSE) {
     printer->jumps[printer->open - 1].target = target;
@@ -456,7 +476,8 @@ void expr_print_operation(const struct expr *expr, size_t at, struct text *out) 
 
 static int finish_c(struct printer *printer, struct text *out, cugen_error *err) {
   const struct fragment *result = &printer->stack[printer->top - 1];
-  if (!printer->refusal && result->kind == FRAGMENT_GUARDED) expr_print_refuse(printer, "a number may be a condition");
+  if (!printer->refusal && result->kind == FRAGMENT_GUARDED)
+    expr_print_refuse(printer, "a number may be a condition");
   if (!printer->refusal) {
     if (result->text.failed) return error_memory(err);
     text_add_n(out, text_get(&result->text), result->text.length);
@@ -464,7 +485,8 @@ static int finish_c(struct printer *printer, struct text *out, cugen_error *err)
   }
   struct text quoted = {0};
   expr_quote(printer->expr->text, 0, &quoted);
-  error_set(err, CUGEN_ERROR_CONFIG, "%s cannot be written as C: %s", text_get(&quoted), printer->refusal);
+  error_set(err, CUGEN_ERROR_CONFIG, "%s cannot be written as C: %s", text_get(&quoted),
+            printer->refusal);
   text_free(&quoted);
   return CUGEN_ERROR_CONFIG;
 }
@@ -475,8 +497,8 @@ static int run_c(struct printer *printer, struct text *out, cugen_error *err) {
   return finish_c(printer, out, err);
 }
 
-int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
-                 struct text *out, cugen_error *err) {
+int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
+                 void *context, struct text *out, cugen_error *err) {
   struct printer *printer = calloc(1, sizeof *printer);
   if (!printer) return error_memory(err);
   *printer = (struct printer){.expr = expr, .c = true, .slot_name = slot_name, .context = context};
@@ -485,11 +507,12 @@ int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context
   return status;
 }
 
-int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
-                       struct text *out, cugen_error *err) {
+int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
+                       void *context, struct text *out, cugen_error *err) {
   struct printer *printer = calloc(1, sizeof *printer);
   if (!printer) return error_memory(err);
-  *printer = (struct printer){.expr = expr, .c = true, .formula = true, .slot_name = slot_name, .context = context};
+  *printer = (struct printer){
+      .expr = expr, .c = true, .formula = true, .slot_name = slot_name, .context = context};
   print_until(printer, expr->count);
   expr_print_close_jumps(printer, expr->count);
   if (!printer->refusal && printer->stack[printer->top - 1].kind == FRAGMENT_BOOLEAN)
@@ -499,11 +522,12 @@ int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *c
   return status;
 }
 
-int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
-                       struct text *out, enum expr_kind *kind, cugen_error *err) {
+int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
+                       void *context, struct text *out, enum expr_kind *kind, cugen_error *err) {
   struct printer *printer = calloc(1, sizeof *printer);
   if (!printer) return error_memory(err);
-  *printer = (struct printer){.expr = expr, .c = true, .checked = true, .slot_name = slot_name, .context = context};
+  *printer = (struct printer){
+      .expr = expr, .c = true, .checked = true, .slot_name = slot_name, .context = context};
   int status = run_c(printer, out, err);
   enum fragment_kind is = status ? FRAGMENT_NUMBER : printer->stack[printer->top - 1].kind;
   *kind = is == FRAGMENT_BOOLEAN ? EXPR_BOOLEAN : is == FRAGMENT_REAL ? EXPR_REAL : EXPR_WHOLE;

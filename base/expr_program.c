@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Memory ---- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 static char *expr_program_copy_string(const char *string) {
   size_t size = strlen(string) + 1;
@@ -46,34 +46,42 @@ struct expr *program_new(const char *text) {
   struct expr *program = calloc(1, sizeof *program);
   if (!program) return NULL;
   program->text = expr_program_copy_string(text);
-  if (program->text && expr_program_grow((void **)&program->code, &program->capacity, 0, sizeof *program->code)) return program;
+  if (program->text &&
+      expr_program_grow((void **)&program->code, &program->capacity, 0, sizeof *program->code))
+    return program;
   expr_free(program);
   return NULL;
 }
 
-/* ---- Emitting ---- */
+/* ---- Emitting ------------------------------------------------------------------------------- */
 
 static int too_large(cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_CONFIG,
-                   "the expression is too large: with derived names put in, it has more than %d operations",
-                   EXPR_MAX_CODE);
+  return error_set(
+      err, CUGEN_ERROR_CONFIG,
+      "the expression is too large: with derived names put in, it has more than %d operations",
+      EXPR_MAX_CODE);
 }
 
 static int too_deep(cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_CONFIG,
-                   "the expression is nested too deeply: with derived names put in, more than %d levels",
-                   EXPR_MAX_STACK);
+  return error_set(
+      err, CUGEN_ERROR_CONFIG,
+      "the expression is nested too deeply: with derived names put in, more than %d levels",
+      EXPR_MAX_STACK);
 }
 
-static int expr_program_emit(struct expr *program, enum expr_op op, enum operand_place place, size_t operand, cugen_error *err) {
+static int expr_program_emit(struct expr *program, enum expr_op op, enum operand_place place,
+                             size_t operand, cugen_error *err) {
   if (program->count >= EXPR_MAX_CODE) return too_large(err);
-  if (!expr_program_grow((void **)&program->code, &program->capacity, program->count, sizeof *program->code))
+  if (!expr_program_grow((void **)&program->code, &program->capacity, program->count,
+                         sizeof *program->code))
     return error_memory(err);
-  program->code[program->count++] = (struct instruction){(uint8_t)op, (uint8_t)place, (int32_t)operand};
+  program->code[program->count++] =
+      (struct instruction){(uint8_t)op, (uint8_t)place, (int32_t)operand};
   return CUGEN_OK;
 }
 
-static int emit_push(struct expr *program, enum operand_place place, size_t operand, cugen_error *err) {
+static int emit_push(struct expr *program, enum operand_place place, size_t operand,
+                     cugen_error *err) {
   if (program->depth >= EXPR_MAX_STACK) return too_deep(err);
   int status = expr_program_emit(program, OP_PUSH, place, operand, err);
   if (status) return status;
@@ -82,9 +90,11 @@ static int emit_push(struct expr *program, enum operand_place place, size_t oper
 }
 
 static int expr_program_add_constant(struct expr *program, struct value value, cugen_error *err) {
-  if (!expr_program_grow((void **)&program->constants, &program->constant_capacity, program->constant_count, sizeof value))
+  if (!expr_program_grow((void **)&program->constants, &program->constant_capacity,
+                         program->constant_count, sizeof value))
     return error_memory(err);
-  if (value.type == VALUE_STRING && !(value.string = expr_program_copy_string(value.string))) return error_memory(err);
+  if (value.type == VALUE_STRING && !(value.string = expr_program_copy_string(value.string)))
+    return error_memory(err);
   program->constants[program->constant_count++] = value;
   return CUGEN_OK;
 }
@@ -103,9 +113,11 @@ static const char *expr_program_slot_name(const struct expr *program, int slot) 
   return NULL;
 }
 
-static int expr_program_add_name(struct expr *program, int slot, const char *name, cugen_error *err) {
+static int expr_program_add_name(struct expr *program, int slot, const char *name,
+                                 cugen_error *err) {
   if (expr_program_slot_name(program, slot)) return CUGEN_OK;
-  if (!expr_program_grow((void **)&program->names, &program->name_capacity, program->name_count, sizeof *program->names))
+  if (!expr_program_grow((void **)&program->names, &program->name_capacity, program->name_count,
+                         sizeof *program->names))
     return error_memory(err);
   char *copy = expr_program_copy_string(name);
   if (!copy) return error_memory(err);
@@ -151,10 +163,13 @@ static bool expr_program_fold(struct expr *program, enum expr_op op) {
   return true;
 }
 
-int program_element(struct expr *program, int buffer, int rank, const char *name, cugen_error *err) {
+int program_element(struct expr *program, int buffer, int rank, const char *name,
+                    cugen_error *err) {
   int status = expr_program_add_name(program, EXPR_BUFFER_NAME + buffer, name, err);
   program->depth -= rank - 1;
-  return status ? status : expr_program_emit(program, OP_ELEMENT, OPERAND_STACK, element_operand(buffer, rank), err);
+  return status ? status
+                : expr_program_emit(program, OP_ELEMENT, OPERAND_STACK,
+                                    element_operand(buffer, rank), err);
 }
 
 int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
@@ -167,12 +182,15 @@ int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
   return CUGEN_OK;
 }
 
-int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump, cugen_error *err) {
+int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump,
+                      cugen_error *err) {
   if (program->open_jumps >= EXPR_MAX_STACK) return too_deep(err);
   struct value *left = last_are_pushes(program, 1) ? last_constant(program, 1) : NULL;
   /* a string as a condition is kept, so that it fails when evaluated */
   const bool known = left && (op == OP_OR || left->type != VALUE_STRING);
-  jump->kind = !known ? JUMP_REAL : value_truthy(*left) == (op == OP_AND) ? JUMP_KEEPS_RIGHT : JUMP_KEEPS_LEFT;
+  jump->kind = !known                                  ? JUMP_REAL
+               : value_truthy(*left) == (op == OP_AND) ? JUMP_KEEPS_RIGHT
+                                                       : JUMP_KEEPS_LEFT;
   jump->depth = program->depth;
   if (jump->kind == JUMP_KEEPS_RIGHT) {
     drop_constants(program, program->constant_count - 1);
@@ -181,7 +199,8 @@ int program_open_jump(struct expr *program, enum expr_op op, struct program_jump
   jump->at = program->count;
   jump->constant_count = program->constant_count;
   jump->last_target = program->last_target;
-  int status = jump->kind == JUMP_REAL ? expr_program_emit(program, op, OPERAND_JUMP, 0, err) : CUGEN_OK;
+  int status =
+      jump->kind == JUMP_REAL ? expr_program_emit(program, op, OPERAND_JUMP, 0, err) : CUGEN_OK;
   if (status) return status;
   program->depth--;
   program->open_jumps++;
@@ -248,7 +267,7 @@ int program_else(struct expr *program, struct program_jump *jump, cugen_error *e
   return status;
 }
 
-/* ---- Copying and binding ---- */
+/* ---- Copying and binding -------------------------------------------------------------------- */
 
 struct copy {
   struct expr *program;
@@ -267,7 +286,8 @@ static int copy_operand(struct copy *copy, const struct instruction *from, cugen
   size_t slot = (size_t)from->operand;
   if (copy->known && slot < copy->known_count && copy->known[slot])
     return program_push_constant(copy->program, copy->slots[slot], err);
-  return program_push_slot(copy->program, from->operand, expr_program_slot_name(copy->from, from->operand), err);
+  return program_push_slot(copy->program, from->operand,
+                           expr_program_slot_name(copy->from, from->operand), err);
 }
 
 /* Copies a jump. Until the end of a select is copied, its ELSE has no target. */
@@ -279,8 +299,8 @@ static int copy_jump(struct copy *copy, size_t at, cugen_error *err) {
   }
   bool select = from->op == OP_SELECT;
   struct program_jump *jump = &copy->jumps[copy->open];
-  int status =
-      select ? program_open_select(copy->program, jump, err) : program_open_jump(copy->program, from->op, jump, err);
+  int status = select ? program_open_select(copy->program, jump, err)
+                      : program_open_jump(copy->program, from->op, jump, err);
   if (status) return status;
   copy->targets[copy->open++] = select ? SIZE_MAX : at + 1 + (size_t)from->operand;
   return CUGEN_OK;
@@ -299,19 +319,21 @@ static int copy_instruction(struct copy *copy, size_t at, cugen_error *err) {
   return status || from->op == OP_PUSH ? status : program_operate(copy->program, from->op, err);
 }
 
-int program_append(struct expr *program, const struct expr *other, const struct value *slots, const bool *known,
-                   size_t slot_count, cugen_error *err) {
-  struct copy copy = {.program = program, .from = other, .slots = slots, .known = known, .known_count = slot_count};
+int program_append(struct expr *program, const struct expr *other, const struct value *slots,
+                   const bool *known, size_t slot_count, cugen_error *err) {
+  struct copy copy = {
+      .program = program, .from = other, .slots = slots, .known = known, .known_count = slot_count};
   for (size_t at = 0; at <= other->count; at++) {
-    while (copy.open > 0 && copy.targets[copy.open - 1] == at) program_close_jump(program, &copy.jumps[--copy.open]);
+    while (copy.open > 0 && copy.targets[copy.open - 1] == at)
+      program_close_jump(program, &copy.jumps[--copy.open]);
     int status = at < other->count ? copy_instruction(&copy, at, err) : CUGEN_OK;
     if (status) return status;
   }
   return CUGEN_OK;
 }
 
-int expr_bind(const struct expr *expr, const struct value *slots, const bool *known, size_t slot_count,
-              struct expr **out, cugen_error *err) {
+int expr_bind(const struct expr *expr, const struct value *slots, const bool *known,
+              size_t slot_count, struct expr **out, cugen_error *err) {
   *out = NULL;
   struct expr *bound = program_new(expr->text);
   if (!bound) return error_memory(err);
@@ -325,8 +347,8 @@ int expr_bind(const struct expr *expr, const struct value *slots, const bool *kn
   return CUGEN_OK;
 }
 
-int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word), void *context,
-                      struct expr **out, cugen_error *err) {
+int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word),
+                      void *context, struct expr **out, cugen_error *err) {
   int status = expr_bind(expr, NULL, NULL, 0, out, err);
   for (size_t i = 0; !status && *out && i < (*out)->constant_count; i++) {
     struct value *constant = &(*out)->constants[i];
@@ -343,7 +365,7 @@ int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, 
   return status;
 }
 
-/* ---- Finished programs ---- */
+/* ---- Finished programs ---------------------------------------------------------------------- */
 
 static int compare_ints(const void *a, const void *b) {
   int x = *(const int *)a, y = *(const int *)b;

@@ -50,7 +50,7 @@ struct checker {
   struct text what; /* the message of the first mistake; empty if none was found */
 };
 
-/* ---- Sets ---- */
+/* ---- Sets ----------------------------------------------------------------------------------- */
 
 static unsigned expr_types_type_of(const struct value *value) {
   switch (value->type) {
@@ -70,11 +70,13 @@ static void expr_types_add_word(struct checker *checker, struct set *set, const 
   set->count++;
 }
 
-static struct set set_of(struct checker *checker, const struct value *values, size_t count, bool open) {
+static struct set set_of(struct checker *checker, const struct value *values, size_t count,
+                         bool open) {
   struct set set = {.open = open, .first = checker->word_count};
   for (size_t i = 0; i < count; i++) {
     set.types |= expr_types_type_of(&values[i]);
-    if (values[i].type == VALUE_STRING && !set.open) expr_types_add_word(checker, &set, values[i].string);
+    if (values[i].type == VALUE_STRING && !set.open)
+      expr_types_add_word(checker, &set, values[i].string);
   }
   if (open && set.types & IS_BOOLEAN) set.types |= IS_BOOLEAN;
   set.open = set.open && set.types & IS_WORD;
@@ -86,7 +88,8 @@ static struct set slot_set(struct checker *checker, int slot) {
   struct set set = {.types = IS_ANY, .open = true};
   for (size_t i = 0; i < expr->name_count; i++) {
     if (expr->names[i].slot != slot) continue;
-    const struct expr_symbol symbol = checker->scope->find(checker->scope->context, expr->names[i].name);
+    const struct expr_symbol symbol =
+        checker->scope->find(checker->scope->context, expr->names[i].name);
     if (symbol.kind != SYMBOL_SLOT || symbol.slot != slot || !symbol.value_count) continue;
     set = set_of(checker, symbol.values, symbol.value_count, symbol.open);
     set.name = expr->names[i].name;
@@ -95,14 +98,19 @@ static struct set slot_set(struct checker *checker, int slot) {
   return set;
 }
 
-static struct set expr_types_joined(struct checker *checker, const struct set *a, const struct set *b) {
-  struct set set = {.types = a->types | b->types, .open = a->open || b->open, .first = checker->word_count};
-  for (int i = 0; i < a->count && !set.open; i++) expr_types_add_word(checker, &set, checker->words[a->first + i]);
-  for (int i = 0; i < b->count && !set.open; i++) expr_types_add_word(checker, &set, checker->words[b->first + i]);
+static struct set expr_types_joined(struct checker *checker, const struct set *a,
+                                    const struct set *b) {
+  struct set set = {
+      .types = a->types | b->types, .open = a->open || b->open, .first = checker->word_count};
+  for (int i = 0; i < a->count && !set.open; i++)
+    expr_types_add_word(checker, &set, checker->words[a->first + i]);
+  for (int i = 0; i < b->count && !set.open; i++)
+    expr_types_add_word(checker, &set, checker->words[b->first + i]);
   return set;
 }
 
-static bool expr_types_has_word(const struct checker *checker, const struct set *set, const char *word) {
+static bool expr_types_has_word(const struct checker *checker, const struct set *set,
+                                const char *word) {
   for (int i = 0; i < set->count; i++)
     if (strcmp(checker->words[set->first + i], word) == 0) return true;
   return false;
@@ -114,7 +122,7 @@ static bool share_word(const struct checker *checker, const struct set *a, const
   return false;
 }
 
-/* ---- Messages ---- */
+/* ---- Messages ------------------------------------------------------------------------------- */
 
 static void expr_types_add_values(const struct set *set, struct text *out) {
   if (!set->name || set->slot.open) return;
@@ -131,7 +139,8 @@ static void expr_types_describe(const struct set *set, const char *otherwise, st
   static const struct {
     unsigned type;
     const char *text;
-  } rows[] = {{IS_NIL, "nil"}, {IS_BOOLEAN, "true or false"}, {IS_NUMBER, "a number"}, {IS_WORD, "a word"}};
+  } rows[] = {
+      {IS_NIL, "nil"}, {IS_BOOLEAN, "true or false"}, {IS_NUMBER, "a number"}, {IS_WORD, "a word"}};
   bool begun = false;
   text_addf(out, "%s is ", set->name ? set->name : otherwise);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -149,7 +158,8 @@ static struct text *expr_types_begin(struct checker *checker) {
   return &checker->what;
 }
 
-static const char not_binds[] = "; \"not\" comes before a comparison: write not (a == b), or a ~= b";
+static const char not_binds[] =
+    "; \"not\" comes before a comparison: write not (a == b), or a ~= b";
 
 /* Refuses an operand that must be true or false. */
 static void refuse_condition(struct checker *checker, size_t at, const struct set *set) {
@@ -157,7 +167,10 @@ static void refuse_condition(struct checker *checker, size_t at, const struct se
   struct text *out = expr_types_begin(checker);
   expr_types_describe(set, "what is asked", out);
   const enum expr_op op = expr->code[at].op;
-  text_addf(out, ", and \"%s\" needs true or false", op == OP_NOT ? "not" : op == OP_AND ? "and" : "select");
+  text_addf(out, ", and \"%s\" needs true or false",
+            op == OP_NOT   ? "not"
+            : op == OP_AND ? "and"
+                           : "select");
   const enum expr_op next = at + 1 < expr->count ? expr->code[at + 1].op : OP_PUSH;
   if (op == OP_NOT && next >= OP_FIRST_COMPARISON && next <= OP_LAST_COMPARISON)
     text_add(out, not_binds);
@@ -167,7 +180,8 @@ static void refuse_condition(struct checker *checker, size_t at, const struct se
     text_add(out, "; compare it with something");
 }
 
-static void refuse_types(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
+static void refuse_types(struct checker *checker, size_t at, const struct set *a,
+                         const struct set *b) {
   struct text *out = expr_types_begin(checker);
   expr_print_operation(checker->expr, at, out);
   text_add(out, " compares what is never equal: ");
@@ -177,21 +191,22 @@ static void refuse_types(struct checker *checker, size_t at, const struct set *a
   if (at && checker->expr->code[at - 1].op == OP_NOT) text_add(out, not_binds);
 }
 
-static void refuse_words(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
+static void refuse_words(struct checker *checker, size_t at, const struct set *a,
+                         const struct set *b) {
   struct text *out = expr_types_begin(checker);
   const struct set *odd = a->count < b->count ? a : b, *of = odd == a ? b : a;
   const char *word = checker->words[odd->first];
   const char *nearest = text_nearest(word, &checker->words[of->first], (size_t)of->count);
   expr_print_operation(checker->expr, at, out);
-  text_addf(out, " compares what is never equal: %s is never \"%s\", but", of->name ? of->name : "the other side",
-            word);
+  text_addf(out, " compares what is never equal: %s is never \"%s\", but",
+            of->name ? of->name : "the other side", word);
   for (int i = 0; i < of->count && i < SHOWN_VALUES; i++)
     text_addf(out, "%s \"%s\"", i ? "," : "", checker->words[of->first + i]);
   if (of->count > SHOWN_VALUES) text_add(out, ", ...");
   if (nearest) text_addf(out, " (nearest \"%s\")", nearest);
 }
 
-/* ---- Running ---- */
+/* ---- Running -------------------------------------------------------------------------------- */
 
 static bool expr_types_ask_condition(struct checker *checker, size_t at, const struct set *set) {
   if (set->types & IS_BOOLEAN) return true;
@@ -211,18 +226,20 @@ static bool is_fixed(const struct set *set) {
   return set->name && set->count == 1;
 }
 
-static void expr_types_compare(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
+static void expr_types_compare(struct checker *checker, size_t at, const struct set *a,
+                               const struct set *b) {
   if (!(compared(a->types) & compared(b->types)))
     refuse_types(checker, at, a, b);
-  else if (a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open && !is_fixed(a) && !is_fixed(b) &&
-           !share_word(checker, a, b))
+  else if (a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open && !is_fixed(a) &&
+           !is_fixed(b) && !share_word(checker, a, b))
     refuse_words(checker, at, a, b);
 }
 
 static void expr_types_operate(struct checker *checker, size_t at) {
   const enum expr_op op = checker->expr->code[at].op;
   struct set *left = &checker->stack[checker->top - (op >= OP_FIRST_BINARY ? 2 : 1)];
-  const bool boolean = op == OP_NOT || op == OP_IS_POW2 || (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON);
+  const bool boolean =
+      op == OP_NOT || op == OP_IS_POW2 || (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON);
   if (op == OP_NOT) expr_types_ask_condition(checker, at, left);
   if (op == OP_EQUAL || op == OP_DIFFER) expr_types_compare(checker, at, left, left + 1);
   *left = (struct set){.types = boolean ? IS_BOOLEAN : IS_NUMBER};
@@ -240,7 +257,8 @@ static void expr_types_open_jump(struct checker *checker, size_t at) {
   }
   /* A number on the left is allowed and counts as true, as in Lua, because configs write
      `device.is_gpu and a or b`. */
-  const bool asks = instruction->op == OP_SELECT || (instruction->op == OP_AND && !(left.types & IS_NUMBER));
+  const bool asks =
+      instruction->op == OP_SELECT || (instruction->op == OP_AND && !(left.types & IS_NUMBER));
   if (asks && !expr_types_ask_condition(checker, at, &left)) return;
   checker->jumps[checker->open].op = instruction->op;
   checker->jumps[checker->open].left = left;
@@ -249,7 +267,8 @@ static void expr_types_open_jump(struct checker *checker, size_t at) {
 
 static void expr_types_close_jumps(struct checker *checker, size_t at) {
   while (checker->open && checker->jumps[checker->open - 1].target == at) {
-    struct set left = checker->jumps[--checker->open].left, *right = &checker->stack[checker->top - 1];
+    struct set left = checker->jumps[--checker->open].left,
+               *right = &checker->stack[checker->top - 1];
     const enum expr_op op = checker->jumps[checker->open].op;
     if (op == OP_AND) left = (struct set){.types = left.types & IS_FALSE};
     if (op == OP_OR) left.types &= ~(unsigned)(IS_FALSE | IS_NIL);
@@ -268,7 +287,8 @@ static void expr_types_step(struct checker *checker, size_t at) {
     if (instruction->place == OPERAND_SLOT)
       checker->stack[checker->top++] = slot_set(checker, instruction->operand);
     else if (instruction->place == OPERAND_CONSTANT)
-      checker->stack[checker->top++] = set_of(checker, &checker->expr->constants[instruction->operand], 1, false);
+      checker->stack[checker->top++] =
+          set_of(checker, &checker->expr->constants[instruction->operand], 1, false);
     if (instruction->op != OP_PUSH) expr_types_operate(checker, at);
   }
 }
@@ -284,7 +304,8 @@ int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cu
     expr_types_step(checker, at);
   }
   int status = checker->what.failed ? error_memory(err) : CUGEN_OK;
-  if (!status && checker->what.length) status = error_set(err, CUGEN_ERROR_CONFIG, "%s", text_get(&checker->what));
+  if (!status && checker->what.length)
+    status = error_set(err, CUGEN_ERROR_CONFIG, "%s", text_get(&checker->what));
   text_free(&checker->what);
   free(checker);
   return status;

@@ -9,7 +9,7 @@ const char *const device_fact_names[DEVICE_FACT_COUNT] = {
 
 int64_t device_fact_get(const struct device_facts *facts, enum device_fact fact) {
   switch (fact) {
-#define X(name, what)                                                                                                \
+#define X(name, what)                                                                              \
   case DEVICE_FACT_##name: return facts->name;
     DEVICE_FACTS(X)
 #undef X

@@ -7,27 +7,28 @@
 #include <stdint.h>
 
 /* name, what it is */
-#define DEVICE_FACTS(X)                                                                                              \
-  X(compute_capability, "10 * major + minor: 90 for 9.0")                                                            \
-  X(architecture_specific, "1 when the 'a' architecture may be targeted (wgmma, setmaxnreg on 90)")                  \
-  X(sm_count, "multiprocessors")                                                                                     \
-  X(warp_size, "threads a warp")                                                                                     \
-  X(max_threads_per_block, "threads a block")                                                                        \
-  X(max_threads_per_sm, "threads a multiprocessor")                                                                  \
-  X(max_blocks_per_sm, "blocks a multiprocessor")                                                                    \
-  X(registers_per_block, "32-bit registers a block may use")                                                         \
-  X(registers_per_sm, "32-bit registers a multiprocessor has")                                                       \
-  X(shared_per_block, "bytes of shared memory a block gets without asking: 48 KB")                                   \
-  X(shared_per_block_optin, "bytes of shared memory a block may ask for")                                            \
-  X(shared_per_sm, "bytes of shared memory a multiprocessor has")                                                    \
-  X(shared_reserved_per_block, "bytes of it that the driver takes for each block")                                   \
-  X(constant_bytes, "bytes of constant memory")                                                                      \
-  X(l2_bytes, "bytes of level 2 cache")                                                                              \
-  X(memory_bytes, "bytes of device memory")                                                                          \
-  X(memory_clock_khz, "memory clock")                                                                                \
-  X(memory_bus_bits, "memory bus width")                                                                             \
-  X(clock_khz, "highest SM clock")                                                                                   \
-  X(pitch_alignment, "bytes to which cuMemAllocPitch rounds a row")                                                  \
+#define DEVICE_FACTS(X)                                                                            \
+  X(compute_capability, "10 * major + minor: 90 for 9.0")                                          \
+  X(architecture_specific,                                                                         \
+    "1 when the 'a' architecture may be targeted (wgmma, setmaxnreg on 90)")                       \
+  X(sm_count, "multiprocessors")                                                                   \
+  X(warp_size, "threads a warp")                                                                   \
+  X(max_threads_per_block, "threads a block")                                                      \
+  X(max_threads_per_sm, "threads a multiprocessor")                                                \
+  X(max_blocks_per_sm, "blocks a multiprocessor")                                                  \
+  X(registers_per_block, "32-bit registers a block may use")                                       \
+  X(registers_per_sm, "32-bit registers a multiprocessor has")                                     \
+  X(shared_per_block, "bytes of shared memory a block gets without asking: 48 KB")                 \
+  X(shared_per_block_optin, "bytes of shared memory a block may ask for")                          \
+  X(shared_per_sm, "bytes of shared memory a multiprocessor has")                                  \
+  X(shared_reserved_per_block, "bytes of it that the driver takes for each block")                 \
+  X(constant_bytes, "bytes of constant memory")                                                    \
+  X(l2_bytes, "bytes of level 2 cache")                                                            \
+  X(memory_bytes, "bytes of device memory")                                                        \
+  X(memory_clock_khz, "memory clock")                                                              \
+  X(memory_bus_bits, "memory bus width")                                                           \
+  X(clock_khz, "highest SM clock")                                                                 \
+  X(pitch_alignment, "bytes to which cuMemAllocPitch rounds a row")                                \
   X(is_gpu, "1 on a GPU, 0 on the cpu device")
 
 struct device_facts {

@@ -28,12 +28,14 @@ struct hash hash_pieces(const struct hash_piece *pieces, size_t count) {
   return to_text(XXH3_128bits_digest(&state));
 }
 
-int hash_stream(int (*next)(void *context, struct hash_piece *out), void *context, struct hash *out) {
+int hash_stream(int (*next)(void *context, struct hash_piece *out), void *context,
+                struct hash *out) {
   XXH3_state_t state;
   struct hash_piece piece;
   int status;
   XXH3_128bits_reset(&state);
-  while (!(status = next(context, &piece)) && piece.length) XXH3_128bits_update(&state, piece.data, piece.length);
+  while (!(status = next(context, &piece)) && piece.length)
+    XXH3_128bits_update(&state, piece.data, piece.length);
   if (!status) *out = to_text(XXH3_128bits_digest(&state));
   return status;
 }

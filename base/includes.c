@@ -38,7 +38,8 @@ static size_t mark_length(const char *at) {
    on its line. A carriage return ends a line, too, as for g++. */
 static bool may_begin(const char *source, const char *at) {
   while (at > source && strchr(" \t\f\v", at[-1])) at--;
-  return at == source || at[-1] == '\n' || at[-1] == '\r' || (at - source >= 2 && at[-1] == '/' && at[-2] == '*');
+  return at == source || at[-1] == '\n' || at[-1] == '\r' ||
+         (at - source >= 2 && at[-1] == '/' && at[-2] == '*');
 }
 
 /* Reads the word of a directive without splices, and returns the place behind it. */
@@ -67,7 +68,8 @@ static bool includes_is_plain(const char *at, struct text *name) {
   const size_t length = strcspn(at + 1, end);
   text_add_n(name, at + 1, length);
   const char *plain = text_get(name);
-  return at[1 + length] == *end && *plain && *plain != '/' && !strpbrk(plain, "\\?") && !path_has_hidden(plain);
+  return at[1 + length] == *end && *plain && *plain != '/' && !strpbrk(plain, "\\?") &&
+         !path_has_hidden(plain);
 }
 
 int includes_check(const char *source, cugen_error *err) {
@@ -77,10 +79,12 @@ int includes_check(const char *source, cugen_error *err) {
     const size_t length = mark_length(at);
     if (!length || !may_begin(source, at)) continue;
     struct text name = {0};
-    const char *argument = includes_skip(includes_read_word(includes_skip(at + length), word, sizeof word));
+    const char *argument =
+        includes_skip(includes_read_word(includes_skip(at + length), word, sizeof word));
     if (reads_file(word) && !includes_is_plain(argument, &name))
       status = error_set(err, CUGEN_ERROR_COMPILE,
-                         "the source has #%s %.*s: a header is named in quotes or angle brackets, without '..' or a "
+                         "the source has #%s %.*s: a header is named in quotes or angle brackets, "
+                         "without '..' or a "
                          "hidden name",
                          word, (int)strcspn(argument, "\n"), argument);
     if (name.failed) status = error_memory(err);

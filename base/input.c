@@ -13,8 +13,9 @@
 enum { PIECE = 1 << 16 };
 
 static int input_too_long(const struct input *input, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_IO, "%s is larger than %zu MiB, the most that is read of such a file",
-                   input->name, input->limits.most >> 20);
+  return error_set(err, CUGEN_ERROR_IO,
+                   "%s is larger than %zu MiB, the most that is read of such a file", input->name,
+                   input->limits.most >> 20);
 }
 
 /* Refuses folders, and files that may never end or keep a reader waiting (devices, named pipes). */
@@ -23,7 +24,8 @@ static int check_kind(const struct input *input, cugen_error *err) {
   if (fstat(input->fd, &info)) return error_file(err, "read", input->name, errno);
   if (S_ISDIR(info.st_mode)) return error_file(err, "read", input->name, EISDIR);
   if (input->owned && (S_ISBLK(info.st_mode) || (S_ISCHR(info.st_mode) && !isatty(input->fd))))
-    return error_set(err, CUGEN_ERROR_IO, "%s is a device: regular files and pipes are read", input->name);
+    return error_set(err, CUGEN_ERROR_IO, "%s is a device: regular files and pipes are read",
+                     input->name);
   if (S_ISREG(info.st_mode) && input->limits.most && (uintmax_t)info.st_size > input->limits.most)
     return input_too_long(input, err);
   return CUGEN_OK;
@@ -34,16 +36,20 @@ static int check_kind(const struct input *input, cugen_error *err) {
 static int open_named(struct input *input, cugen_error *err) {
   struct stat info;
   if (lstat(input->name, &info) == 0 && S_ISFIFO(info.st_mode))
-    return error_set(err, CUGEN_ERROR_IO, "%s is a named pipe: read it as the standard input, - <%s", input->name,
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s is a named pipe: read it as the standard input, - <%s", input->name,
                      input->name);
   input->fd = open(input->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   return input->fd < 0 ? error_file(err, "open", input->name, errno) : CUGEN_OK;
 }
 
-int input_open(struct input *out, const char *path, const struct input_limits *limits, cugen_error *err) {
+int input_open(struct input *out, const char *path, const struct input_limits *limits,
+               cugen_error *err) {
   const bool standard = strcmp(path, "-") == 0;
-  *out = (struct input){
-      .name = standard ? "stdin" : path, .limits = *limits, .fd = standard ? STDIN_FILENO : -1, .owned = !standard};
+  *out = (struct input){.name = standard ? "stdin" : path,
+                        .limits = *limits,
+                        .fd = standard ? STDIN_FILENO : -1,
+                        .owned = !standard};
   int status = standard ? CUGEN_OK : open_named(out, err);
   if (!status) status = check_kind(out, err);
   if (status) input_close(out);
@@ -79,7 +85,8 @@ static int input_await(const struct input *input, cugen_error *err) {
   const struct process_stop *stop = &input->limits.stop;
   struct pollfd waiting = {.fd = input->fd, .events = POLLIN};
   while (stop->asked) {
-    if (stop->asked(stop->context)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
+    if (stop->asked(stop->context))
+      return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
     const int ready = poll(&waiting, 1, ASK_MS);
     if (ready > 0) return CUGEN_OK;
     if (ready < 0 && errno != EINTR) return error_file(err, "read", input->name, errno);
@@ -111,7 +118,8 @@ static int input_refill(struct input *input, cugen_error *err) {
   input->end += (size_t)got;
   input->total += (size_t)got;
   input->ended = got == 0;
-  return input->limits.most && input->total > input->limits.most ? input_too_long(input, err) : CUGEN_OK;
+  return input->limits.most && input->total > input->limits.most ? input_too_long(input, err)
+                                                                 : CUGEN_OK;
 }
 
 int input_line(struct input *input, const char **line, size_t *length, cugen_error *err) {
@@ -134,7 +142,8 @@ int input_line(struct input *input, const char **line, size_t *length, cugen_err
 }
 
 bool input_line_is_open(const struct input *input) {
-  return input->ended && input->at == input->end && input->end && input->data[input->end - 1] != '\n';
+  return input->ended && input->at == input->end && input->end &&
+         input->data[input->end - 1] != '\n';
 }
 
 int input_rest(struct input *input, struct text *out, cugen_error *err) {

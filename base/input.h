@@ -26,7 +26,8 @@ struct input {
 /* path must live until input_close. CUGEN_ERROR_MISSING: the file does not exist. CUGEN_ERROR_IO:
    it cannot be opened, is a folder, a device or a named pipe, or has more than `most` bytes. After
    a failure nothing needs to be closed. */
-int input_open(struct input *out, const char *path, const struct input_limits *limits, cugen_error *err);
+int input_open(struct input *out, const char *path, const struct input_limits *limits,
+               cugen_error *err);
 /* Like input_open, for a descriptor, which the input closes. */
 int input_of_file(struct input *out, const char *path, int fd, size_t most, cugen_error *err);
 struct input input_of_memory(const char *name, const char *data, size_t length);

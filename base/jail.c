@@ -13,7 +13,13 @@
 
 /* Numbers and layouts from include/uapi/linux/landlock.h, because the headers of an older system
    lack them. */
-enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, ASK_VERSION = 1, PATH_BENEATH = 1 };
+enum {
+  CREATE_RULESET = 444,
+  ADD_RULE = 445,
+  RESTRICT_SELF = 446,
+  ASK_VERSION = 1,
+  PATH_BENEATH = 1
+};
 enum {
   EXECUTE = 1 << 0,
   WRITE_FILE = 1 << 1,
@@ -34,8 +40,8 @@ struct rule {
 static uint64_t known_access(void) {
   long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
   if (version < 1) return 0;
-  return EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | MAKE_AND_REMOVE | (version >= 2 ? REFER : 0u) |
-         (version >= 3 ? TRUNCATE : 0u);
+  return EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | MAKE_AND_REMOVE |
+         (version >= 2 ? REFER : 0u) | (version >= 3 ? TRUNCATE : 0u);
 }
 
 static void allow(int jail, const struct jail_place *place, uint64_t known) {
@@ -45,7 +51,8 @@ static void allow(int jail, const struct jail_place *place, uint64_t known) {
   uint64_t access = READ_FILE | READ_DIR;
   if (place->access & JAIL_EXECUTE) access |= EXECUTE;
   if (place->access & JAIL_WRITE) access |= WRITE_FILE | MAKE_AND_REMOVE | REFER | TRUNCATE;
-  if (fstat(at, &info) == 0 && !S_ISDIR(info.st_mode)) access &= EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
+  if (fstat(at, &info) == 0 && !S_ISDIR(info.st_mode))
+    access &= EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
   const struct rule rule = {.access = access & known, .folder = at};
   syscall(ADD_RULE, jail, PATH_BENEATH, &rule, 0);
   close(at);
@@ -57,7 +64,8 @@ bool jail_covers(const struct jail_place *places, size_t count, const char *path
   for (size_t i = 0; i < count && real && !covered; i++) {
     char *place = places[i].path && *places[i].path ? realpath(places[i].path, NULL) : NULL;
     const size_t length = place ? strlen(place) : 0;
-    covered = length && strncmp(real, place, length) == 0 && (real[length] == '/' || real[length] == '\0');
+    covered = length && strncmp(real, place, length) == 0 &&
+              (real[length] == '/' || real[length] == '\0');
     free(place);
   }
   free(real);

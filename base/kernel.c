@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"device", "pinned", "mapped", "managed", "registered"};
+const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"device", "pinned", "mapped", "managed",
+                                                          "registered"};
 const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", "texture",
                                                           "array",  "symbol",   "tensor"};
 const char *const address_kind_names[ADDRESS_KIND_COUNT] = {"clamp", "border", "wrap", "mirror"};
-const char *const fill_kind_names[FILL_KIND_COUNT] = {"uniform", "identity", "index", "ones", "zero"};
+const char *const fill_kind_names[FILL_KIND_COUNT] = {"uniform", "identity", "index", "ones",
+                                                      "zero"};
 
 void kernel_spec_free(struct kernel_spec *spec) {
   free(spec->variant);
@@ -26,8 +28,8 @@ void kernel_spec_free(struct kernel_spec *spec) {
 }
 
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason) {
-  const bool may_be =
-      outcome == CUGEN_OUTCOME_WRONG || outcome == CUGEN_OUTCOME_BOUNDS || outcome == CUGEN_OUTCOME_TRAP;
+  const bool may_be = outcome == CUGEN_OUTCOME_WRONG || outcome == CUGEN_OUTCOME_BOUNDS ||
+                      outcome == CUGEN_OUTCOME_TRAP;
   if (spec->order && may_be) text_addf(reason, ". Are arguments exchanged? %s", spec->order);
 }
 
@@ -76,11 +78,11 @@ const struct dtype kernel_struct_dtype = {.id = DTYPE_u8,
                                           .c_name = "struct",
                                           .wide = &dtype_table[DTYPE_u8]};
 
-/* ---- Identity ---- */
+/* ---- Identity ------------------------------------------------------------------------------- */
 
 static void describe_storage(const struct kernel_argument *a, struct text *out) {
-  text_addf(out, "argument %d %s %s %" PRId64, (int)a->kind, a->dtype->name, memory_kind_names[a->memory],
-            a->elements);
+  text_addf(out, "argument %d %s %s %" PRId64, (int)a->kind, a->dtype->name,
+            memory_kind_names[a->memory], a->elements);
   for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64, a->stride[i]);
 }
 
@@ -117,14 +119,16 @@ static void describe_access(const struct kernel_argument *a, struct text *out) {
   for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64 " %d", a->shape[i], a->box[i]);
 }
 
-void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects, struct text *out) {
+void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects,
+                              struct text *out) {
   static const struct {
     unsigned aspect;
     const char *lead; /* the text put before the next aspect; "" before the first one */
     void (*describe)(const struct kernel_argument *a, struct text *out);
-  } table[] = {{ARGUMENT_STORAGE, "", describe_storage},     {ARGUMENT_VALUE, "", describe_value},
-               {ARGUMENT_ACCESS, "", describe_access},       {ARGUMENT_FILL, " fill ", describe_fill},
-               {ARGUMENT_TOLERANCE, "", describe_tolerance}, {ARGUMENT_SHAPE, "", describe_shape}};
+  } table[] = {
+      {ARGUMENT_STORAGE, "", describe_storage},     {ARGUMENT_VALUE, "", describe_value},
+      {ARGUMENT_ACCESS, "", describe_access},       {ARGUMENT_FILL, " fill ", describe_fill},
+      {ARGUMENT_TOLERANCE, "", describe_tolerance}, {ARGUMENT_SHAPE, "", describe_shape}};
   const size_t start = out->length;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     if (!(aspects & table[i].aspect)) continue;
@@ -147,7 +151,8 @@ size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct ker
   for (size_t i = 0; i < count; i++) out[i] = spec->parameters[launch->first_parameter + i];
   if (launch->listed) return count;
   for (size_t i = 0; i < spec->argument_count; i++)
-    if (kernel_argument_passed(&spec->arguments[i])) out[count++] = (struct kernel_parameter){.argument = i};
+    if (kernel_argument_passed(&spec->arguments[i]))
+      out[count++] = (struct kernel_parameter){.argument = i};
   return count;
 }
 
@@ -176,7 +181,8 @@ bool kernel_spec_is_long(const struct kernel_spec *spec) {
 }
 
 /* Adds the values of the implementation's own scalars. */
-static void add_own_values(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
+static void add_own_values(const struct kernel_spec *spec, const struct kernel_launch *launch,
+                           struct text *out) {
   for (size_t i = 0; i < launch->parameter_count; i++) {
     const struct kernel_parameter *parameter = &spec->parameters[launch->first_parameter + i];
     if (parameter->argument < spec->argument_count) continue;
@@ -193,7 +199,8 @@ struct hash kernel_spec_passed(const struct kernel_spec *spec) {
   const size_t count = each ? spec->launch_count : kernel_spec_calls(spec);
   for (size_t i = 0; i < count; i++)
     add_own_values(spec, &spec->launches[each ? i : kernel_spec_call(spec, i)], &text);
-  const struct hash hash = text.failed ? (struct hash){""} : hash_bytes(text_get(&text), text.length);
+  const struct hash hash =
+      text.failed ? (struct hash){""} : hash_bytes(text_get(&text), text.length);
   text_free(&text);
   return hash;
 }

@@ -52,7 +52,13 @@ extern const char *const access_kind_names[ACCESS_KIND_COUNT];
 
 /* What a texture gives outside its bounds: the nearest element, zero, the texture repeated, or the
    texture reflected with its edge element twice. */
-enum address_kind { ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_WRAP, ADDRESS_MIRROR, ADDRESS_KIND_COUNT };
+enum address_kind {
+  ADDRESS_CLAMP,
+  ADDRESS_BORDER,
+  ADDRESS_WRAP,
+  ADDRESS_MIRROR,
+  ADDRESS_KIND_COUNT
+};
 /* "clamp", "border", "wrap", "mirror" */
 extern const char *const address_kind_names[ADDRESS_KIND_COUNT];
 
@@ -228,7 +234,8 @@ enum argument_aspect {
 };
 /* Appends these aspects as text: arguments are equal in the aspects if their texts are equal. The
    hashes of a kernel, of its data and of its proof are all computed over these texts. */
-void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects, struct text *out);
+void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects,
+                              struct text *out);
 
 /* Returns whether the argument is a parameter of the kernel: neither compiled in nor a symbol. */
 bool kernel_argument_passed(const struct kernel_argument *argument);

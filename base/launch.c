@@ -7,8 +7,10 @@
 
 #include "source_place.h"
 
-const struct dimension_limit launch_grid_limits[3] = {{"grid x", INT32_MAX}, {"grid y", 65535}, {"grid z", 65535}};
-const struct dimension_limit launch_block_limits[3] = {{"block x", 1024}, {"block y", 1024}, {"block z", 64}};
+const struct dimension_limit launch_grid_limits[3] = {
+    {"grid x", INT32_MAX}, {"grid y", 65535}, {"grid z", 65535}};
+const struct dimension_limit launch_block_limits[3] = {
+    {"block x", 1024}, {"block y", 1024}, {"block z", 64}};
 
 int64_t launch_shared_limit(const struct device_facts *facts) {
   return facts->is_gpu ? facts->shared_per_block_optin : LAUNCH_MOST_SHARED;
@@ -39,7 +41,7 @@ static int64_t launch_blocks_of(const struct kernel_launch *l) {
   return (int64_t)l->grid[0] * l->grid[1] * l->grid[2];
 }
 
-/* ---- Refusing ---- */
+/* ---- Refusing ------------------------------------------------------------------------------- */
 
 static int launch_refuse(const struct asking *a, const char *format, ...) PRINTF_LIKE(2, 3);
 static int launch_refuse(const struct asking *a, const char *format, ...) {
@@ -48,9 +50,9 @@ static int launch_refuse(const struct asking *a, const char *format, ...) {
   va_start(args, format);
   text_vaddf(&text, format, args);
   va_end(args);
-  const int status = text.failed
-                         ? error_memory(a->err)
-                         : error_set_cause(a->err, CUGEN_ERROR_CONFIG, CUGEN_CAUSE_RESOURCES, "%s", text_get(&text));
+  const int status = text.failed ? error_memory(a->err)
+                                 : error_set_cause(a->err, CUGEN_ERROR_CONFIG,
+                                                   CUGEN_CAUSE_RESOURCES, "%s", text_get(&text));
   text_free(&text);
   return status;
 }
@@ -85,21 +87,22 @@ static int place_at_kernel(const struct asking *a) {
   return CUGEN_ERROR_CONFIG;
 }
 
-/* ---- The checks ---- */
+/* ---- The checks ----------------------------------------------------------------------------- */
 
 static int check_threads(const struct asking *a) {
   const int64_t threads = threads_of(a->launch), most = a->facts->max_threads_per_block;
   const int bound = a->needs->max_threads;
   if (bound > 0 && threads > bound && bound < 1024) {
     launch_refuse(a,
-           "__launch_bounds__ compiles kernel '%s' for blocks of at most %d threads, and the launch has blocks of "
-           "%" PRId64 ": raise the bound, or keep the block within it",
-           a->launch->entry, bound, threads);
+                  "__launch_bounds__ compiles kernel '%s' for blocks of at most %d threads, and "
+                  "the launch has blocks of "
+                  "%" PRId64 ": raise the bound, or keep the block within it",
+                  a->launch->entry, bound, threads);
     return launch_place(a, SOURCE_BOUNDS);
   }
   if (most <= 0 || threads <= most) return CUGEN_OK;
-  launch_refuse(a, "kernel '%s': a block of %" PRId64 " threads; the device takes at most %" PRId64, a->launch->entry,
-         threads, most);
+  launch_refuse(a, "kernel '%s': a block of %" PRId64 " threads; the device takes at most %" PRId64,
+                a->launch->entry, threads, most);
   return place_at_kernel(a);
 }
 
@@ -108,14 +111,16 @@ static int check_registers(const struct asking *a) {
   enum { UNIT = 8, WARP = 32 };
   const int64_t warps = (threads_of(a->launch) + WARP - 1) / WARP;
   const int64_t each = (a->needs->registers + UNIT - 1) / UNIT * UNIT, all = warps * WARP * each;
-  if (!a->facts->is_gpu || a->facts->registers_per_block <= 0 || all <= a->facts->registers_per_block)
+  if (!a->facts->is_gpu || a->facts->registers_per_block <= 0 ||
+      all <= a->facts->registers_per_block)
     return CUGEN_OK;
   launch_refuse(a,
-         "kernel '%s' takes %d registers a thread, so that a block of %" PRId64 " threads needs %" PRId64
-         "; the device has %" PRId64 " for a block: __launch_bounds__(%" PRId64
-         ") has the compiler keep to them, or take smaller blocks",
-         a->launch->entry, a->needs->registers, threads_of(a->launch), all, a->facts->registers_per_block,
-         threads_of(a->launch));
+                "kernel '%s' takes %d registers a thread, so that a block of %" PRId64
+                " threads needs %" PRId64 "; the device has %" PRId64
+                " for a block: __launch_bounds__(%" PRId64
+                ") has the compiler keep to them, or take smaller blocks",
+                a->launch->entry, a->needs->registers, threads_of(a->launch), all,
+                a->facts->registers_per_block, threads_of(a->launch));
   return place_at_kernel(a);
 }
 
@@ -124,16 +129,17 @@ static int launch_check_shared(const struct asking *a) {
   const int64_t most_fixed = launch_static_limit(a->facts), most = launch_shared_limit(a->facts);
   if (most_fixed > 0 && fixed > most_fixed) {
     launch_refuse(a,
-           "kernel '%s' has %" PRId64 " bytes of static shared memory, a block may have %" PRId64
-           ": use dynamic shared memory, whose size 'shared' sets in the config",
-           a->launch->entry, fixed, most_fixed);
+                  "kernel '%s' has %" PRId64
+                  " bytes of static shared memory, a block may have %" PRId64
+                  ": use dynamic shared memory, whose size 'shared' sets in the config",
+                  a->launch->entry, fixed, most_fixed);
     return launch_place(a, SOURCE_SHARED);
   }
   if (most <= 0 || total <= most) return CUGEN_OK;
   launch_refuse(a,
-         "kernel '%s' needs %" PRId64 " bytes of shared memory a block (%" PRId64 " static, %" PRId64
-         " dynamic), the device gives at most %" PRId64,
-         a->launch->entry, total, fixed, a->launch->shared_bytes, most);
+                "kernel '%s' needs %" PRId64 " bytes of shared memory a block (%" PRId64
+                " static, %" PRId64 " dynamic), the device gives at most %" PRId64,
+                a->launch->entry, total, fixed, a->launch->shared_bytes, most);
   return fixed ? launch_place(a, SOURCE_SHARED) : place_at_kernel(a);
 }
 
@@ -141,9 +147,10 @@ static int check_constants(const struct asking *a) {
   const int64_t most = a->facts->constant_bytes;
   if (most <= 0 || a->needs->constant_bytes <= most) return CUGEN_OK;
   launch_refuse(a,
-         "the source's __constant__ variables have %" PRId64 " bytes, a source may have %" PRId64
-         ": give the kernel what is large by its address",
-         a->needs->constant_bytes, most);
+                "the source's __constant__ variables have %" PRId64
+                " bytes, a source may have %" PRId64
+                ": give the kernel what is large by its address",
+                a->needs->constant_bytes, most);
   return launch_place(a, SOURCE_CONSTANT);
 }
 
@@ -155,18 +162,19 @@ static int launch_check_cluster(const struct asking *a) {
   const int most = a->facts->is_gpu && consumer ? LAUNCH_CLUSTER_PORTABLE : LAUNCH_CLUSTER_MOST;
   if (blocks <= 1) return CUGEN_OK;
   if (blocks > most) {
-    launch_refuse(a, "kernel '%s' has clusters of %dx%dx%d blocks; a cluster has at most %d", a->launch->entry, cluster[0],
-           cluster[1], cluster[2], most);
+    launch_refuse(a, "kernel '%s' has clusters of %dx%dx%d blocks; a cluster has at most %d",
+                  a->launch->entry, cluster[0], cluster[1], cluster[2], most);
     return launch_place(a, SOURCE_CLUSTER);
   }
   for (int i = 0; i < 3; i++) {
     if (grid[i] % (uint32_t)cluster[i] == 0) continue;
     launch_refuse(a,
-           "kernel '%s': a grid of %ux%ux%u blocks is not made of whole clusters of %dx%dx%d: round %s up to a "
-           "multiple of "
-           "%d, and have the kernel do nothing past the end, or take another cluster",
-           a->launch->entry, grid[0], grid[1], grid[2], cluster[0], cluster[1], cluster[2],
-           launch_grid_limits[i].name, cluster[i]);
+                  "kernel '%s': a grid of %ux%ux%u blocks is not made of whole clusters of "
+                  "%dx%dx%d: round %s up to a "
+                  "multiple of "
+                  "%d, and have the kernel do nothing past the end, or take another cluster",
+                  a->launch->entry, grid[0], grid[1], grid[2], cluster[0], cluster[1], cluster[2],
+                  launch_grid_limits[i].name, cluster[i]);
     return launch_place(a, SOURCE_CLUSTER);
   }
   return CUGEN_OK;
@@ -178,12 +186,15 @@ static int launch_check_cooperative(const struct asking *a) {
     launch_refuse(a, "kernel '%s' " LAUNCH_GRID_SYNC, a->launch->entry);
     return launch_place(a, SOURCE_GRID_SYNC);
   }
-  if (!a->launch->cooperative || a->resident < 0 || a->facts->sm_count <= 0 || blocks <= most) return CUGEN_OK;
-  launch_refuse(a,
-         "kernel '%s': the %" PRId64
-         " blocks of a cooperative launch must all be there at once, and the device holds %" PRId64
-         " of them: %" PRId64 " multiprocessors with %d each. Take fewer blocks, each of which does more",
-         a->launch->entry, blocks, most, a->facts->sm_count, a->resident);
+  if (!a->launch->cooperative || a->resident < 0 || a->facts->sm_count <= 0 || blocks <= most)
+    return CUGEN_OK;
+  launch_refuse(
+      a,
+      "kernel '%s': the %" PRId64
+      " blocks of a cooperative launch must all be there at once, and the device holds %" PRId64
+      " of them: %" PRId64
+      " multiprocessors with %d each. Take fewer blocks, each of which does more",
+      a->launch->entry, blocks, most, a->facts->sm_count, a->resident);
   return place_at_kernel(a);
 }
 
@@ -191,17 +202,18 @@ static int launch_check_cooperative(const struct asking *a) {
 static int check_fits(const struct asking *a) {
   if (a->resident) return CUGEN_OK;
   launch_refuse(a,
-         "kernel '%s': a block of %" PRId64 " threads, %d registers a thread and %" PRId64
-         " bytes of shared memory does not fit on a multiprocessor",
-         a->launch->entry, threads_of(a->launch), a->needs->registers,
-         a->needs->static_shared + a->launch->shared_bytes);
+                "kernel '%s': a block of %" PRId64 " threads, %d registers a thread and %" PRId64
+                " bytes of shared memory does not fit on a multiprocessor",
+                a->launch->entry, threads_of(a->launch), a->needs->registers,
+                a->needs->static_shared + a->launch->shared_bytes);
   return place_at_kernel(a);
 }
 
 int launch_check(const struct device_facts *facts, const struct kernel_spec *spec, size_t launch,
                  const struct kernel_needs *needs, int resident, cugen_error *err) {
   static int (*const checks[])(const struct asking *) = {
-      check_threads, check_registers, launch_check_shared, check_constants, launch_check_cluster, check_fits, launch_check_cooperative};
+      check_threads,        check_registers, launch_check_shared,     check_constants,
+      launch_check_cluster, check_fits,      launch_check_cooperative};
   cugen_error ignored;
   const struct asking asking = {.facts = facts,
                                 .spec = spec,
@@ -210,7 +222,8 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
                                 .resident = resident,
                                 .err = err ? err : &ignored};
   int status = CUGEN_OK;
-  for (size_t i = 0; i < sizeof checks / sizeof *checks && !status; i++) status = checks[i](&asking);
+  for (size_t i = 0; i < sizeof checks / sizeof *checks && !status; i++)
+    status = checks[i](&asking);
   return status;
 }
 
@@ -232,22 +245,24 @@ int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err) {
   return launch_place(&asking, SOURCE_GRID_SYNC);
 }
 
-int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec, cugen_error *err) {
+int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec,
+                           cugen_error *err) {
   const struct kernel_argument *largest = NULL;
   int64_t total = 0;
   for (size_t i = 0; i < spec->argument_count; i++) {
     const struct kernel_argument *argument = &spec->arguments[i];
     if (argument->absent || argument->access != ACCESS_CONSTANT) continue;
     total += kernel_argument_bytes(argument);
-    if (!largest || kernel_argument_bytes(argument) > kernel_argument_bytes(largest)) largest = argument;
+    if (!largest || kernel_argument_bytes(argument) > kernel_argument_bytes(largest))
+      largest = argument;
   }
   if (!largest || facts->constant_bytes <= 0 || total <= facts->constant_bytes) return CUGEN_OK;
-  error_set_cause(
-      err, CUGEN_ERROR_CONFIG, CUGEN_CAUSE_RESOURCES,
-      "constant '%s' has %" PRId64 " bytes, the config's constants %" PRId64
-      "; __constant__ variables have at most %" PRId64
-      ": have it read by its address: declare it an input, or, where no reference reads it, access = \"global\"",
-      largest->name, kernel_argument_bytes(largest), total, facts->constant_bytes);
+  error_set_cause(err, CUGEN_ERROR_CONFIG, CUGEN_CAUSE_RESOURCES,
+                  "constant '%s' has %" PRId64 " bytes, the config's constants %" PRId64
+                  "; __constant__ variables have at most %" PRId64
+                  ": have it read by its address: declare it an input, or, where no reference "
+                  "reads it, access = \"global\"",
+                  largest->name, kernel_argument_bytes(largest), total, facts->constant_bytes);
   if (largest->file && *largest->file) error_prefix_at(err, largest->file, largest->line, NULL);
   return CUGEN_ERROR_CONFIG;
 }

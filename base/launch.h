@@ -46,8 +46,9 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
                  const struct kernel_needs *needs, int resident, cugen_error *err);
 
 /* The message for a kernel that waited for its whole grid in a launch that is not cooperative. */
-#define LAUNCH_GRID_SYNC                                                                                             \
-  "waits for its whole grid (grid.sync()), which takes a cooperative launch: write 'cooperative \"true\"' beside "   \
+#define LAUNCH_GRID_SYNC                                                                           \
+  "waits for its whole grid (grid.sync()), which takes a cooperative launch: write 'cooperative "  \
+  "\"true\"' beside "                                                                              \
   "its grid"
 
 /* Fails like launch_check for a variant that waited for its whole grid when it ran. Always returns
@@ -55,6 +56,7 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
 int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err);
 
 /* Checks what the arguments alone tell, before anything is compiled. */
-int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec, cugen_error *err);
+int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec,
+                           cugen_error *err);
 
 #endif

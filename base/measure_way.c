@@ -22,5 +22,7 @@ enum measure_way measure_way_of(const char *options, size_t *length) {
   const char *found = strstr(options, named);
   enum measure_way way = found ? measure_way_find(found + sizeof named - 1) : MEASURE_BURST;
   *length = found ? (size_t)(found - options) : strlen(options);
-  return found && strcmp(found + sizeof named - 1, measure_way_names[MEASURE_SERVED]) == 0 ? MEASURE_SERVED : way;
+  return found && strcmp(found + sizeof named - 1, measure_way_names[MEASURE_SERVED]) == 0
+             ? MEASURE_SERVED
+             : way;
 }

@@ -17,7 +17,7 @@ static bool npy_refuse(struct reader *r, const char *why) {
   return false;
 }
 
-/* ---- Tokens ---- */
+/* ---- Tokens --------------------------------------------------------------------------------- */
 
 static void npy_skip_blanks(struct reader *r) {
   while (r->at < r->end && (*r->at == ' ' || *r->at == '\n')) r->at++;
@@ -55,17 +55,20 @@ static bool npy_read_number(struct reader *r, int64_t *out) {
   *out = 0;
   if (r->at == r->end || *r->at < '0' || *r->at > '9') return false;
   for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
-    if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, *r->at - '0', out)) return false;
+    if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, *r->at - '0', out))
+      return false;
   return true;
 }
 
-/* ---- The three keys ---- */
+/* ---- The three keys ------------------------------------------------------------------------- */
 
 static bool read_descr(struct reader *r) {
   char text[16];
   struct npy *out = r->out;
-  if (!npy_read_string(r, text, sizeof text)) return npy_refuse(r, "its elements are no plain numbers");
-  if (text[0] == '>') return npy_refuse(r, "its elements are big-endian: save it with .astype('<...')");
+  if (!npy_read_string(r, text, sizeof text))
+    return npy_refuse(r, "its elements are no plain numbers");
+  if (text[0] == '>')
+    return npy_refuse(r, "its elements are big-endian: save it with .astype('<...')");
   const char *type = text[0] == '<' || text[0] == '|' || text[0] == '=' ? text + 1 : text;
   size_t length = strlen(type);
   bool known = length == 2 && strchr("fiuVb", type[0]) && strchr("1248", type[1]);
@@ -77,7 +80,8 @@ static bool read_descr(struct reader *r) {
 
 static bool read_order(struct reader *r) {
   r->out->fortran = npy_take_word(r, "True");
-  return r->out->fortran || npy_take_word(r, "False") || npy_refuse(r, "its fortran_order is neither True nor False");
+  return r->out->fortran || npy_take_word(r, "False") ||
+         npy_refuse(r, "its fortran_order is neither True nor False");
 }
 
 static bool read_extents(struct reader *r) {
@@ -108,7 +112,8 @@ enum { KEY_COUNT = sizeof keys / sizeof *keys, ALL_KEYS = (1 << KEY_COUNT) - 1 }
 
 static bool read_pair(struct reader *r) {
   char name[16];
-  if (!npy_read_string(r, name, sizeof name) || !npy_take(r, ':')) return npy_refuse(r, "its header cannot be read");
+  if (!npy_read_string(r, name, sizeof name) || !npy_take(r, ':'))
+    return npy_refuse(r, "its header cannot be read");
   for (int i = 0; i < KEY_COUNT; i++) {
     if (strcmp(keys[i].name, name) != 0) continue;
     if (r->seen >> i & 1) return npy_refuse(r, "its header has a key twice");
@@ -131,13 +136,14 @@ static bool npy_read_header(struct reader *r) {
   return r->seen == ALL_KEYS || npy_refuse(r, "its header lacks descr, fortran_order or shape");
 }
 
-/* ---- The file ---- */
+/* ---- The file ------------------------------------------------------------------------------- */
 
 /* Finds the header by the magic string, the version and the length at the start of the file. */
 static bool npy_find_header(const unsigned char *data, size_t length, struct reader *r) {
   static const char magic[] = "\x93NUMPY";
   if (length < 10 || memcmp(data, magic, 6) != 0) return npy_refuse(r, "it does not begin as one");
-  if (data[6] < 1 || data[6] > 2 || data[7] != 0) return npy_refuse(r, "it has another version than 1.0 and 2.0");
+  if (data[6] < 1 || data[6] > 2 || data[7] != 0)
+    return npy_refuse(r, "it has another version than 1.0 and 2.0");
   size_t begin = data[6] == 1 ? 10 : 12;
   if (length < begin) return npy_refuse(r, "it ends in its header");
   size_t size = data[8] | (size_t)data[9] << 8;
@@ -153,14 +159,19 @@ static bool npy_find_header(const unsigned char *data, size_t length, struct rea
 static bool check_length(struct reader *r, size_t length) {
   int64_t bytes = r->out->bytes;
   for (int i = 0; i < r->out->rank; i++)
-    if (__builtin_mul_overflow(bytes, r->out->shape[i], &bytes)) return npy_refuse(r, "its shape is too large");
-  if ((uint64_t)bytes > length - r->out->offset) return npy_refuse(r, "it ends before its last element");
-  return (uint64_t)bytes == length - r->out->offset || npy_refuse(r, "it goes on behind its last element");
+    if (__builtin_mul_overflow(bytes, r->out->shape[i], &bytes))
+      return npy_refuse(r, "its shape is too large");
+  if ((uint64_t)bytes > length - r->out->offset)
+    return npy_refuse(r, "it ends before its last element");
+  return (uint64_t)bytes == length - r->out->offset ||
+         npy_refuse(r, "it goes on behind its last element");
 }
 
-int npy_parse(const void *head, size_t head_length, size_t length, struct npy *out, cugen_error *err) {
+int npy_parse(const void *head, size_t head_length, size_t length, struct npy *out,
+              cugen_error *err) {
   *out = (struct npy){0};
   struct reader r = {.out = out};
-  if (npy_find_header(head, head_length, &r) && npy_read_header(&r) && check_length(&r, length)) return CUGEN_OK;
+  if (npy_find_header(head, head_length, &r) && npy_read_header(&r) && check_length(&r, length))
+    return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_CONFIG, "no .npy file that can be read: %s", r.wrong);
 }

@@ -26,6 +26,7 @@ struct npy {
    suffice for any header. Fails with CUGEN_ERROR_CONFIG, and a message without the file's name, if
    the file is not a .npy file, has an array that is not supported, or has more or fewer bytes than
    its elements. */
-int npy_parse(const void *head, size_t head_length, size_t length, struct npy *out, cugen_error *err);
+int npy_parse(const void *head, size_t head_length, size_t length, struct npy *out,
+              cugen_error *err);
 
 #endif

@@ -9,13 +9,14 @@
 
 #include "expr.h"
 
-const char *const objective_names[OBJECTIVES] = {"time", "flops", "bytes", "energy", "energy_delay", "expression"};
+const char *const objective_names[OBJECTIVES] = {"time",   "flops",        "bytes",
+                                                 "energy", "energy_delay", "expression"};
 const char *const preference_names[PREFERENCES] = {"simplest", "registers", "energy"};
 
-static const char *const word_costs[OBJECTIVE_EXPRESSION] = {"time", "time / flops", "time / bytes", "energy",
-                                                             "energy * time"};
+static const char *const word_costs[OBJECTIVE_EXPRESSION] = {"time", "time / flops", "time / bytes",
+                                                             "energy", "energy * time"};
 
-/* ---- Reading ---- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 enum { SLOT_TIME, SLOT_ENERGY, SLOT_POWER, SLOT_FLOPS, SLOT_BYTES, SLOTS };
 static const char *const names[SLOTS] = {"time", "energy", "power", "flops", "bytes"};
@@ -34,10 +35,12 @@ static const char *const *objective_list_names(void *context, size_t *count) {
 }
 
 /* Evaluates the expression. Returns false if it has no value for these values. */
-static bool objective_evaluate(const struct objective *o, const struct objective_values *v, double *out) {
+static bool objective_evaluate(const struct objective *o, const struct objective_values *v,
+                               double *out) {
   const double power = v->seconds > 0 ? v->joules / v->seconds : 0;
-  const struct value slots[SLOTS] = {value_float(v->seconds), value_float(v->joules), value_float(power),
-                                     value_float(v->flops), value_float(v->bytes)};
+  const struct value slots[SLOTS] = {value_float(v->seconds), value_float(v->joules),
+                                     value_float(power), value_float(v->flops),
+                                     value_float(v->bytes)};
   cugen_error ignored;
   return expr_eval_float(o->cost, slots, out, &ignored) == CUGEN_OK && isfinite(*out);
 }
@@ -58,14 +61,16 @@ static int take_direction(struct objective *o, cugen_error *err) {
   const struct objective_values at = {1e-3, 0.3, 1e12, 1e9}, longer = {2e-3, 0.3, 1e12, 1e9},
                                 hotter = {1e-3, 0.6, 1e12, 1e9};
   double now, with_time, with_energy;
-  if (!objective_evaluate(o, &at, &now) || !objective_evaluate(o, &longer, &with_time) || !objective_evaluate(o, &hotter, &with_energy) ||
-      !(now > 0))
-    return error_set(
-        err, CUGEN_ERROR_CONFIG,
-        "objective \"%.80s\" is no number above 0 for a run of 1 ms with 0.3 J, 1e12 flops and 1e9 bytes", o->text);
+  if (!objective_evaluate(o, &at, &now) || !objective_evaluate(o, &longer, &with_time) ||
+      !objective_evaluate(o, &hotter, &with_energy) || !(now > 0))
+    return error_set(err, CUGEN_ERROR_CONFIG,
+                     "objective \"%.80s\" is no number above 0 for a run of 1 ms with 0.3 J, 1e12 "
+                     "flops and 1e9 bytes",
+                     o->text);
   if (with_time == now && with_energy == now)
     return error_set(err, CUGEN_ERROR_CONFIG,
-                     "objective \"%.80s\" depends on neither time nor energy nor power: all variants would be alike",
+                     "objective \"%.80s\" depends on neither time nor energy nor power: all "
+                     "variants would be alike",
                      o->text);
   o->rate = with_time <= now && with_energy <= now;
   return CUGEN_OK;
@@ -79,13 +84,15 @@ static int objective_read_text(struct objective *o, const char *text, cugen_erro
   o->text = strdup(text);
   if (!o->text) return error_memory(err);
   cugen_error why = {0};
-  int status = expr_parse(kind < OBJECTIVE_EXPRESSION ? word_costs[kind] : text, &scope, &o->cost, &why);
+  int status =
+      expr_parse(kind < OBJECTIVE_EXPRESSION ? word_costs[kind] : text, &scope, &o->cost, &why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   if (status)
-    return error_set(err, status,
-                     "objective \"%.80s\": %.900s. It is time, flops, bytes, energy, energy_delay or an "
-                     "expression of time, energy, power, flops and bytes",
-                     text, why.message);
+    return error_set(
+        err, status,
+        "objective \"%.80s\": %.900s. It is time, flops, bytes, energy, energy_delay or an "
+        "expression of time, energy, power, flops and bytes",
+        text, why.message);
   take_needs(o);
   return kind < OBJECTIVE_EXPRESSION ? CUGEN_OK : take_direction(o, err);
 }
@@ -112,12 +119,13 @@ int preference_find(const char *text, enum preference *out, cugen_error *err) {
   int i = 0;
   while (i < PREFERENCES && strcmp(text, preference_names[i]) != 0) i++;
   if (i == PREFERENCES)
-    return error_set(err, CUGEN_ERROR_USAGE, "\"%.80s\" is none of simplest, registers, energy", text);
+    return error_set(err, CUGEN_ERROR_USAGE, "\"%.80s\" is none of simplest, registers, energy",
+                     text);
   *out = (enum preference)i;
   return CUGEN_OK;
 }
 
-/* ---- Asking ---- */
+/* ---- Asking --------------------------------------------------------------------------------- */
 
 enum objective_kind objective_kind_of(const struct objective *o) {
   return o ? o->kind : OBJECTIVE_TIME;
@@ -140,7 +148,8 @@ double objective_cost(const struct objective *o, const struct objective_values *
   return o->rate ? 1 / value : value;
 }
 
-double objective_cost_of_time(const struct objective *o, double seconds, double flops, double bytes) {
+double objective_cost_of_time(const struct objective *o, double seconds, double flops,
+                              double bytes) {
   const double typical_power = 500; /* watts */
   const struct objective_values values = {seconds, seconds * typical_power, flops, bytes};
   return objective_cost(o, &values);
@@ -151,7 +160,8 @@ double objective_cost_of_time(const struct objective *o, double seconds, double 
 double objective_seconds_for(const struct objective *o, double cost, double flops, double bytes) {
   double low = 1e-9, high = 1e6;
   if (objective_kind_of(o) == OBJECTIVE_TIME) return cost;
-  if (!(objective_cost_of_time(o, low, flops, bytes) < cost && cost < objective_cost_of_time(o, high, flops, bytes)))
+  if (!(objective_cost_of_time(o, low, flops, bytes) < cost &&
+        cost < objective_cost_of_time(o, high, flops, bytes)))
     return 0;
   for (int i = 0; i < 80; i++) {
     const double middle = sqrt(low * high);
@@ -165,5 +175,6 @@ double objective_seconds_for(const struct objective *o, double cost, double flop
 
 bool objective_same_work(const struct objective *o, const struct objective_values *a,
                          const struct objective_values *b) {
-  return !o || ((!o->needs_flops || a->flops == b->flops) && (!o->needs_bytes || a->bytes == b->bytes));
+  return !o ||
+         ((!o->needs_flops || a->flops == b->flops) && (!o->needs_bytes || a->bytes == b->bytes));
 }

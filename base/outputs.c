@@ -17,7 +17,8 @@ size_t outputs_text(const cugen_outputs *outputs, char *out, size_t size) {
   else if (outputs->varies)
     length = snprintf(out, size, "%" PRIu64 " %s", outputs->seed, varies);
   else
-    length = snprintf(out, size, "%" PRIu64 " %0*" PRIx64, outputs->seed, DIGEST_DIGITS, outputs->digest);
+    length = snprintf(out, size, "%" PRIu64 " %0*" PRIx64, outputs->seed, DIGEST_DIGITS,
+                      outputs->digest);
   return length > 0 ? (size_t)length : 0;
 }
 
@@ -38,7 +39,8 @@ bool outputs_parse(const char *text, cugen_outputs *out) {
   if (!parse_seed(&text, &read.seed)) return false;
   read.varies = strcmp(text, varies) == 0;
   if (!read.varies) {
-    if (strlen(text) != DIGEST_DIGITS || strspn(text, "0123456789abcdef") != DIGEST_DIGITS) return false;
+    if (strlen(text) != DIGEST_DIGITS || strspn(text, "0123456789abcdef") != DIGEST_DIGITS)
+      return false;
     read.digest = strtoull(text, NULL, 16);
   }
   *out = read;
@@ -46,5 +48,6 @@ bool outputs_parse(const char *text, cugen_outputs *out) {
 }
 
 int outputs_equal(const cugen_outputs *a, const cugen_outputs *b) {
-  return a && b && a->known && b->known && !a->varies && !b->varies && a->seed == b->seed && a->digest == b->digest;
+  return a && b && a->known && b->known && !a->varies && !b->varies && a->seed == b->seed &&
+         a->digest == b->digest;
 }

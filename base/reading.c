@@ -14,7 +14,7 @@
 #include "sizes.h"
 #include "system.h"
 
-/* ---- Where a file lies ---- */
+/* ---- Where a file lies ---------------------------------------------------------------------- */
 
 /* The real name of an opened file, with links resolved. /proc gives the name of the open file
    itself; without /proc the name is looked up again, and used if it leads to the same file. */
@@ -43,8 +43,8 @@ bool path_has_hidden(const char *path) {
 static bool is_beneath(const char *real, const char *folder) {
   char *root = folder ? realpath(folder, NULL) : NULL;
   const size_t length = !root || strcmp(root, "/") == 0 ? 0 : strlen(root);
-  const bool beneath =
-      root && strncmp(real, root, length) == 0 && real[length] == '/' && !path_has_hidden(real + length);
+  const bool beneath = root && strncmp(real, root, length) == 0 && real[length] == '/' &&
+                       !path_has_hidden(real + length);
   free(root);
   return beneath;
 }
@@ -58,10 +58,12 @@ static bool is_allowed(const char *path, int fd, const struct file_roots *roots)
   return allowed;
 }
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 static enum file_kind reading_kind_of(const struct stat *info) {
-  return S_ISREG(info->st_mode) ? FILE_REGULAR : S_ISDIR(info->st_mode) ? FILE_FOLDER : FILE_SPECIAL;
+  return S_ISREG(info->st_mode)   ? FILE_REGULAR
+         : S_ISDIR(info->st_mode) ? FILE_FOLDER
+                                  : FILE_SPECIAL;
 }
 
 enum file_kind file_open(const char *path, const struct file_roots *roots, int *fd) {
@@ -85,9 +87,11 @@ static int reading_refuse(const char *path, enum file_kind kind, int code, cugen
   switch (kind) {
   case FILE_FOLDER: return error_set(err, CUGEN_ERROR_IO, "%s: cannot read: Is a directory", path);
   case FILE_SPECIAL:
-    return error_set(err, CUGEN_ERROR_IO, "%s is no regular file: pipes, sockets and devices are not read", path);
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s is no regular file: pipes, sockets and devices are not read", path);
   case FILE_OUTSIDE:
-    return error_set(err, CUGEN_ERROR_TEMPLATE, "%s leads out of the config's folder by a link", path);
+    return error_set(err, CUGEN_ERROR_TEMPLATE, "%s leads out of the config's folder by a link",
+                     path);
   default:
     return error_set(err,
                      code == ENOENT   ? CUGEN_ERROR_MISSING
@@ -97,10 +101,10 @@ static int reading_refuse(const char *path, enum file_kind kind, int code, cugen
   }
 }
 
-/* ---- Reading ---- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
-int file_read_beneath(const char *path, const struct file_roots *roots, size_t most, struct text *out,
-                      cugen_error *err) {
+int file_read_beneath(const char *path, const struct file_roots *roots, size_t most,
+                      struct text *out, cugen_error *err) {
   struct input input;
   int fd;
   errno = ENOENT;

@@ -72,63 +72,81 @@ size_t outputs_text(const cugen_outputs *outputs, char *out, size_t size);
    as unknown. */
 int outputs_equal(const cugen_outputs *a, const cugen_outputs *b);
 
-/* The record of one variant: when JSON shows a field (api/json.c), its C type, name and name in JSON ("": not there), and what
-   it is. 0 and "" mean not known, unless stated otherwise. From this table follow the struct, its JSON, and with that what Python
-   has; docs/json.md describes each field. A new field is one row here, and the line that fills it in api/records.c. */
-#define RECORD_FIELDS(X)                                                                                             \
-  X(TEXT, const char *, variant, "variant", "full text, \"tiled tile=16 pad=1\"")                                    \
-  X(OUTCOME, cugen_outcome, outcome, "outcome", "how the variant ended")                                             \
-  X(OPTIONAL, const char *, reason, "reason",                                                                        \
-    "what went wrong; of a correct prediction what bounds it: \"device memory\"")                                    \
-  X(FLAG, int, from_cache, "from_cache", "an earlier run measured the variant")                                      \
-  X(FLAG, int, predicted, "predicted", "the times are the model's; nothing was measured")                            \
-  X(FLAG, int, verified, "verified", "the result was compared with the reference, or passed the verify kernel")      \
-  X(OPTIONAL, const char *, unverified, "unverified", "why an OK record is not verified")                            \
-  X(OPTIONAL, const char *, verified_on, "verified_on", "sizes on which a verified prediction ran")                  \
-  X(COUNT, int, samples, "samples", "timed batches behind the times")                                                \
-  X(TIMED, double, seconds, "seconds", "median time of one run of all launches")                                     \
-  X(TIMED, double, seconds_min, "seconds_min", "shortest time")                                                      \
-  X(TIMED, double, seconds_p20, "seconds_p20", "20th percentile of the times")                                       \
-  X(TIMED, double, seconds_p80, "seconds_p80", "80th percentile of the times")                                       \
-  X(KNOWN, double, flops, "flops", "operations of the problem, from the config; 0: not declared")                    \
-  X(KNOWN, double, bytes, "bytes", "bytes that the problem moves, from the config; 0: not declared")                 \
-  X(RATIO, double, roofline, "roofline", "fraction of the attainable rate")                                          \
-  X(NONE, int, roofline_measured, "", "the ceiling was measured on the device; 0: it is the device's peak")          \
-  X(VERIFIED, double, error, "error", "largest error that verification found, in units of the tolerance")            \
-  X(ID, int, threads, "threads", "threads of a block")                                                               \
-  X(ID, int, registers, "registers",                                                                                 \
-    "registers of a thread; of several launches the one whose block takes the most")                                 \
-  X(RESOURCE, int64_t, shared_bytes, "shared_bytes", "shared memory of a block, static and dynamic")                 \
-  X(RESOURCE, int64_t, dynamic_shared_bytes, "dynamic_shared_bytes",                                                 \
-    "shared memory of a block that is passed at launch")                                                             \
-  X(RESOURCE, int64_t, constant_bytes, "constant_bytes", "__constant__ variables of the whole image")                \
-  X(RESOURCE, int64_t, local_bytes, "local_bytes", "stack frame of a thread, spills included")                       \
-  X(KNOWN, double, requested, "requested_bytes",                                                                     \
-    "bytes of global memory that the variant's loads and stores ask for")                                            \
-  X(RESOURCE, int64_t, spill_bytes, "spill_bytes", "stores and loads of a thread's spilled registers")               \
-  X(KNOWN, double, occupancy, "occupancy", "theoretical, 0 to 1; 0: not applicable")                                 \
-  X(OPTIONAL, const char *, limiter, "limiter",                                                                      \
-    "what limits the occupancy: \"threads\", \"registers\", \"shared memory\", ...")                                 \
-  X(ID, int, cluster_blocks, "cluster_blocks", "blocks of the clusters that the kernel requires; 1: no clusters")    \
-  X(ID, int, active_clusters, "active_clusters", "clusters that the device runs at once, by its driver's answer")    \
-  X(KNOWN, double, energy, "energy_joules", "energy of one run, by the board's own counter; 0: not measured")        \
-  X(KNOWN, double, energy_resolution, "energy_resolution",                                                           \
-    "joules by which the energy is uncertain: the counter moves in steps")                                           \
-  X(ENERGY, int, non_dominated, "non_dominated",                                                                     \
-    "no other record takes less of time or energy, and no more of the other")                                        \
-  X(OUTPUTS, cugen_outputs, outputs, "outputs", "what bits the outputs have")                                        \
-  X(ID, int, clock_mhz, "clock_mhz", "clock of the multiprocessors while measuring")                                 \
-  X(ID, int, power_watts, "power_watts", "power of the whole board while measuring")                                 \
-  X(TEXT, const char *, throttle, "throttle", "what limited the clocks then, such as \"power cap\"")                 \
-  X(NUMBER, double, compile_seconds, "compile_seconds",                                                              \
-    "time to compile; 0: the image was in the cache, or not known")                                                  \
-  X(NUMBER, double, measure_seconds, "measure_seconds", "time for all else: data, verifying, timing")                \
-  X(ID, int64_t, measured_at, "measured_at", "when it was measured or predicted; seconds since the epoch")           \
-  X(ID, int64_t, run_began, "run_began",                                                                             \
-    "start of the tuning run that made the record; microseconds since the epoch")                                    \
-  X(RUN, double, run_seconds, "run_seconds", "from the start of that run until the record was made")                 \
-  X(NONE, double, cost, "", "what the objective minimises: seconds, or seconds for each unit of work")               \
-  X(NONE, uint64_t, order, "", "where the variant stands in the config's space; UINT64_MAX: it is not in it")
+/* The record of one variant: when JSON shows a field (api/json.c), its C type, name and name in
+   JSON ("": not there), and what it is. 0 and "" mean not known, unless stated otherwise. From
+   this table follow the struct, its JSON, and with that what Python has; docs/json.md describes
+   each field. A new field is one row here, and the line that fills it in api/records.c. */
+#define RECORD_FIELDS(X)                                                                           \
+  X(TEXT, const char *, variant, "variant", "full text, \"tiled tile=16 pad=1\"")                  \
+  X(OUTCOME, cugen_outcome, outcome, "outcome", "how the variant ended")                           \
+  X(OPTIONAL, const char *, reason, "reason",                                                      \
+    "what went wrong; of a correct prediction what bounds it: \"device memory\"")                  \
+  X(FLAG, int, from_cache, "from_cache", "an earlier run measured the variant")                    \
+  X(FLAG, int, predicted, "predicted", "the times are the model's; nothing was measured")          \
+  X(FLAG, int, verified, "verified",                                                               \
+    "the result was compared with the reference, or passed the verify kernel")                     \
+  X(OPTIONAL, const char *, unverified, "unverified", "why an OK record is not verified")          \
+  X(OPTIONAL, const char *, verified_on, "verified_on",                                            \
+    "sizes on which a verified prediction ran")                                                    \
+  X(COUNT, int, samples, "samples", "timed batches behind the times")                              \
+  X(TIMED, double, seconds, "seconds", "median time of one run of all launches")                   \
+  X(TIMED, double, seconds_min, "seconds_min", "shortest time")                                    \
+  X(TIMED, double, seconds_p20, "seconds_p20", "20th percentile of the times")                     \
+  X(TIMED, double, seconds_p80, "seconds_p80", "80th percentile of the times")                     \
+  X(KNOWN, double, flops, "flops", "operations of the problem, from the config; 0: not declared")  \
+  X(KNOWN, double, bytes, "bytes",                                                                 \
+    "bytes that the problem moves, from the config; 0: not declared")                              \
+  X(RATIO, double, roofline, "roofline", "fraction of the attainable rate")                        \
+  X(NONE, int, roofline_measured, "",                                                              \
+    "the ceiling was measured on the device; 0: it is the device's peak")                          \
+  X(VERIFIED, double, error, "error",                                                              \
+    "largest error that verification found, in units of the tolerance")                            \
+  X(ID, int, threads, "threads", "threads of a block")                                             \
+  X(ID, int, registers, "registers",                                                               \
+    "registers of a thread; of several launches the one whose block takes the most")               \
+  X(RESOURCE, int64_t, shared_bytes, "shared_bytes",                                               \
+    "shared memory of a block, static and dynamic")                                                \
+  X(RESOURCE, int64_t, dynamic_shared_bytes, "dynamic_shared_bytes",                               \
+    "shared memory of a block that is passed at launch")                                           \
+  X(RESOURCE, int64_t, constant_bytes, "constant_bytes",                                           \
+    "__constant__ variables of the whole image")                                                   \
+  X(RESOURCE, int64_t, local_bytes, "local_bytes", "stack frame of a thread, spills included")     \
+  X(KNOWN, double, requested, "requested_bytes",                                                   \
+    "bytes of global memory that the variant's loads and stores ask for")                          \
+  X(RESOURCE, int64_t, spill_bytes, "spill_bytes",                                                 \
+    "stores and loads of a thread's spilled registers")                                            \
+  X(KNOWN, double, occupancy, "occupancy", "theoretical, 0 to 1; 0: not applicable")               \
+  X(OPTIONAL, const char *, limiter, "limiter",                                                    \
+    "what limits the occupancy: \"threads\", \"registers\", \"shared memory\", ...")               \
+  X(ID, int, cluster_blocks, "cluster_blocks",                                                     \
+    "blocks of the clusters that the kernel requires; 1: no clusters")                             \
+  X(ID, int, active_clusters, "active_clusters",                                                   \
+    "clusters that the device runs at once, by its driver's answer")                               \
+  X(KNOWN, double, energy, "energy_joules",                                                        \
+    "energy of one run, by the board's own counter; 0: not measured")                              \
+  X(KNOWN, double, energy_resolution, "energy_resolution",                                         \
+    "joules by which the energy is uncertain: the counter moves in steps")                         \
+  X(ENERGY, int, non_dominated, "non_dominated",                                                   \
+    "no other record takes less of time or energy, and no more of the other")                      \
+  X(OUTPUTS, cugen_outputs, outputs, "outputs", "what bits the outputs have")                      \
+  X(ID, int, clock_mhz, "clock_mhz", "clock of the multiprocessors while measuring")               \
+  X(ID, int, power_watts, "power_watts", "power of the whole board while measuring")               \
+  X(TEXT, const char *, throttle, "throttle",                                                      \
+    "what limited the clocks then, such as \"power cap\"")                                         \
+  X(NUMBER, double, compile_seconds, "compile_seconds",                                            \
+    "time to compile; 0: the image was in the cache, or not known")                                \
+  X(NUMBER, double, measure_seconds, "measure_seconds",                                            \
+    "time for all else: data, verifying, timing")                                                  \
+  X(ID, int64_t, measured_at, "measured_at",                                                       \
+    "when it was measured or predicted; seconds since the epoch")                                  \
+  X(ID, int64_t, run_began, "run_began",                                                           \
+    "start of the tuning run that made the record; microseconds since the epoch")                  \
+  X(RUN, double, run_seconds, "run_seconds",                                                       \
+    "from the start of that run until the record was made")                                        \
+  X(NONE, double, cost, "",                                                                        \
+    "what the objective minimises: seconds, or seconds for each unit of work")                     \
+  X(NONE, uint64_t, order, "",                                                                     \
+    "where the variant stands in the config's space; UINT64_MAX: it is not in it")
 
 typedef struct cugen_record {
 #define X(show, type, name, json, what) type name;
@@ -140,37 +158,46 @@ typedef struct cugen_record {
    comes first in the config. */
 #define CUGEN_TIE 1.005
 
-/* What one api_kernel_tune did, as RECORD_FIELDS describes a record. The strings live until the kernel is tuned again. */
-#define TUNE_RESULT_FIELDS(X)                                                                                        \
-  X(COUNT, uint64_t, valid, "variants in the space")                                                                 \
-  X(COUNT, size_t, remembered, "variants known before, and not tried again")                                         \
-  X(COUNT, size_t, tried, "variants tried in this run")                                                              \
-  X(COUNT, size_t, failed, "variants that failed in this run, for any reason")                                       \
-  X(COUNT, size_t, unpredicted, "variants that the model has no time for; nothing is wrong with them")               \
-  X(COUNT, size_t, unsupported, "variants that the cpu device cannot run, but a GPU may; they are not remembered")   \
-  X(OPTIONAL, const char *, not_run, "the first unsupported variant and why; NULL: there is none")                   \
-  X(COUNT, size_t, leaders, "variants tried because they lead elsewhere, such as for other sizes or GPUs")           \
-  X(OPTIONAL, const char *, began, "what the leaders led: \"5 that led for other sizes\"; NULL: no leaders")         \
-  X(COUNT, uint64_t, left, "variants still untried")                                                                 \
-  X(COUNT, size_t, compiled, "compiles; fewer than tried if sources were equal")                                     \
-  X(NUMBER, double, seconds, "wall time")                                                                            \
-  X(NUMBER, double, measuring, "seconds during which the device verified or measured")                               \
-  X(COUNT, size_t, verified, "predictions that ran on the cpu device in this run and were correct")                  \
-  X(COUNT, size_t, refuted, "predictions that ran and were wrong: they are remembered as failed")                    \
-  X(OPTIONAL, const char *, unverified, "predictions: why the fastest is not verified; NULL: it is")                 \
-  X(OPTIONAL, const char *, unchecked,                                                                               \
-    "what a check cannot show of the fastest, verified prediction; NULL: nothing")                                   \
-  X(COUNT, size_t, tied, "on a GPU: variants that the last race did not find slower than the fastest")               \
-  X(COUNT, size_t, energies, "variants whose energy was measured, where the objective needs it")                     \
-  X(NUMBER, double, tied_within, "how far the tied variants are from the fastest: 0.004 is 0.4 %")                   \
-  X(COUNT, size_t, alike, "variants, all that there were, that one compile error refused; 0: none did")              \
-  X(COUNT, size_t, power_capped, "measure \"sustained\": measurements at the board's power limit")                   \
-  X(COUNT, size_t, steady, "measure \"sustained\": with steady clocks, below the power limit")                       \
-  X(COUNT, size_t, unsettled, "measure \"sustained\": with neither in their time")                                   \
-  X(COUNT, size_t, devices, "devices that shared the work and did not fail")                                         \
-  X(OPTIONAL, const char *, lost, "devices that failed, as in cugen_progress; NULL: none")                           \
-  X(OPTIONAL, const char *, equal_to, "with options.bitwise: that variant, in full; else NULL")                      \
-  X(OUTPUTS, cugen_outputs, outputs, "with options.bitwise: what the wanted variants give")                          \
+/* What one api_kernel_tune did, as RECORD_FIELDS describes a record. The strings live until the
+   kernel is tuned again. */
+#define TUNE_RESULT_FIELDS(X)                                                                      \
+  X(COUNT, uint64_t, valid, "variants in the space")                                               \
+  X(COUNT, size_t, remembered, "variants known before, and not tried again")                       \
+  X(COUNT, size_t, tried, "variants tried in this run")                                            \
+  X(COUNT, size_t, failed, "variants that failed in this run, for any reason")                     \
+  X(COUNT, size_t, unpredicted,                                                                    \
+    "variants that the model has no time for; nothing is wrong with them")                         \
+  X(COUNT, size_t, unsupported,                                                                    \
+    "variants that the cpu device cannot run, but a GPU may; they are not remembered")             \
+  X(OPTIONAL, const char *, not_run, "the first unsupported variant and why; NULL: there is none") \
+  X(COUNT, size_t, leaders,                                                                        \
+    "variants tried because they lead elsewhere, such as for other sizes or GPUs")                 \
+  X(OPTIONAL, const char *, began,                                                                 \
+    "what the leaders led: \"5 that led for other sizes\"; NULL: no leaders")                      \
+  X(COUNT, uint64_t, left, "variants still untried")                                               \
+  X(COUNT, size_t, compiled, "compiles; fewer than tried if sources were equal")                   \
+  X(NUMBER, double, seconds, "wall time")                                                          \
+  X(NUMBER, double, measuring, "seconds during which the device verified or measured")             \
+  X(COUNT, size_t, verified,                                                                       \
+    "predictions that ran on the cpu device in this run and were correct")                         \
+  X(COUNT, size_t, refuted, "predictions that ran and were wrong: they are remembered as failed")  \
+  X(OPTIONAL, const char *, unverified,                                                            \
+    "predictions: why the fastest is not verified; NULL: it is")                                   \
+  X(OPTIONAL, const char *, unchecked,                                                             \
+    "what a check cannot show of the fastest, verified prediction; NULL: nothing")                 \
+  X(COUNT, size_t, tied,                                                                           \
+    "on a GPU: variants that the last race did not find slower than the fastest")                  \
+  X(COUNT, size_t, energies, "variants whose energy was measured, where the objective needs it")   \
+  X(NUMBER, double, tied_within, "how far the tied variants are from the fastest: 0.004 is 0.4 %") \
+  X(COUNT, size_t, alike,                                                                          \
+    "variants, all that there were, that one compile error refused; 0: none did")                  \
+  X(COUNT, size_t, power_capped, "measure \"sustained\": measurements at the board's power limit") \
+  X(COUNT, size_t, steady, "measure \"sustained\": with steady clocks, below the power limit")     \
+  X(COUNT, size_t, unsettled, "measure \"sustained\": with neither in their time")                 \
+  X(COUNT, size_t, devices, "devices that shared the work and did not fail")                       \
+  X(OPTIONAL, const char *, lost, "devices that failed, as in cugen_progress; NULL: none")         \
+  X(OPTIONAL, const char *, equal_to, "with options.bitwise: that variant, in full; else NULL")    \
+  X(OUTPUTS, cugen_outputs, outputs, "with options.bitwise: what the wanted variants give")        \
   X(FLAG, int, interrupted, "the callback asked to stop")
 
 typedef struct cugen_tune_result {
@@ -203,7 +230,7 @@ typedef struct cugen_filter {
                                  space on this device */
 } cugen_filter;
 
-#define CUGEN_FILTER_INIT                                                                                            \
+#define CUGEN_FILTER_INIT                                                                          \
   { sizeof(cugen_filter), NULL, 0, NULL, NULL, 0 }
 
 /* The kinds of findings. */

@@ -28,7 +28,13 @@ enum { HAVE_FILTER = 0, FIRST_X32 = 0 };
 #endif
 
 /* Numbers that the headers of an older system lack; they are equal on both processors. */
-enum { CALL_CLONE3 = 435, CALL_RSEQ = 334, CALL_RSEQ_ARM = 293, CALL_FACCESSAT2 = 439, CALL_STATX = 332 };
+enum {
+  CALL_CLONE3 = 435,
+  CALL_RSEQ = 334,
+  CALL_RSEQ_ARM = 293,
+  CALL_FACCESSAT2 = 439,
+  CALL_STATX = 332
+};
 
 static const int always[] = {
     SYS_read,
@@ -93,7 +99,7 @@ static const int loading[] = {
 #endif
 };
 
-/* ---- The program ---- */
+/* ---- The program ---------------------------------------------------------------------------- */
 
 struct program {
   struct sock_filter code[320];
@@ -109,7 +115,8 @@ static void seccomp_load(struct program *p, size_t offset) {
 }
 
 static void load_argument(struct program *p, size_t argument, size_t half) {
-  seccomp_load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t) + half * sizeof(uint32_t));
+  seccomp_load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t) +
+                      half * sizeof(uint32_t));
 }
 
 static void answer(struct program *p, uint32_t what) {
@@ -191,7 +198,8 @@ static void rule_open(struct program *p, int number, size_t flags) {
    an argument that the kernel ignores. */
 static void rule_clone(struct program *p, uint64_t key) {
   enum {
-    SPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
+    SPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
+             CLONE_NEWPID | CLONE_NEWNET
   };
   skip_unless(p, BPF_JEQ, SYS_clone, key ? 11 : 5);
   load_argument(p, 0, 0);
@@ -254,7 +262,7 @@ pid_t seccomp_fork(uint64_t key) {
   return key ? (pid_t)syscall(SYS_clone, SIGCHLD, 0UL, key, 0UL, 0UL) : fork();
 }
 
-/* ---- Names of the calls, for messages ---- */
+/* ---- Names of the calls, for messages ------------------------------------------------------- */
 
 #define NAME(call) {SYS_##call, #call},
 static const struct {

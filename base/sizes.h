@@ -6,7 +6,7 @@
 
 #define SIZE_CONFIG      ((size_t)4 << 20)
 #define SIZE_DESCRIPTION ((size_t)1 << 20)
-#define SIZE_TEMPLATE                                                                                                \
+#define SIZE_TEMPLATE                                                                              \
   ((size_t)16 << 20)                   /* a template, reference, generator or header, and a source
                                           with all its headers */
 #define SIZE_DATA  ((size_t)4 << 30)   /* a data file, named by `file` in a config */

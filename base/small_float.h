@@ -35,7 +35,8 @@ static inline double small_float_load(struct small_float format, uint32_t bits) 
   enum { EXPONENT = 8, FRACTION = 23, BIAS = 127, DOUBLE_FRACTION = 52, DOUBLE_BIAS = 1023 };
   const int sign_at = format.exponent_bits + format.fraction_bits;
   const uint32_t sign = bits >> sign_at, size = bits & ((1u << sign_at) - 1);
-  const uint64_t power = (uint64_t)(DOUBLE_BIAS + BIAS - small_float_bias(format)) << DOUBLE_FRACTION;
+  const uint64_t power = (uint64_t)(DOUBLE_BIAS + BIAS - small_float_bias(format))
+                         << DOUBLE_FRACTION;
   uint32_t aligned = sign << (EXPONENT + FRACTION) | size << (FRACTION - format.fraction_bits);
   if (format.exponent_bits < EXPONENT && size > small_float_largest(format))
     aligned |= 0x7f800000u; /* infinity, NaN */
@@ -78,7 +79,8 @@ static inline uint32_t small_float_store(struct small_float format, double value
    NaN. */
 static inline bool small_float_holds(struct small_float format, double value) {
   if (isnan(value)) return true;
-  return isinf(value) ? format.infinities : small_float_size(format, value) <= small_float_largest(format);
+  return isinf(value) ? format.infinities
+                      : small_float_size(format, value) <= small_float_largest(format);
 }
 
 #endif

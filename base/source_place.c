@@ -74,7 +74,7 @@ static bool is_end(const struct token *token) {
   return is(token, ";") || is(token, "{") || is(token, "}");
 }
 
-/* ---- Of a kernel's declaration or body ---- */
+/* ---- Of a kernel's declaration or body ------------------------------------------------------ */
 
 /* What was seen of the current declaration. */
 struct declaration {
@@ -130,7 +130,8 @@ static bool source_place_see(struct search *s, const struct token *token) {
   return over;
 }
 
-static struct token source_place_find_word(const char *source, const char *entry, const char *word, bool in_body) {
+static struct token source_place_find_word(const char *source, const char *entry, const char *word,
+                                           bool in_body) {
   struct search s = {.word = word, .name = plain_name(entry), .in_body = in_body};
   struct scan scan = {.at = source, .line = 1, .begins = true};
   struct token token;
@@ -139,7 +140,7 @@ static struct token source_place_find_word(const char *source, const char *entry
   return s.first;
 }
 
-/* ---- Of a grid's barrier ---- */
+/* ---- Of a grid's barrier -------------------------------------------------------------------- */
 
 enum { GROUPS_MOST = 8 };
 
@@ -204,16 +205,19 @@ static struct token find_grid_sync(const char *source) {
   return s.first;
 }
 
-/* ---- All ---- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
-bool source_place(const char *source, const char *entry, enum source_cause cause, struct text *file, int *line) {
+bool source_place(const char *source, const char *entry, enum source_cause cause, struct text *file,
+                  int *line) {
   static const char *const words[] = {[SOURCE_BOUNDS] = "__launch_bounds__",
                                       [SOURCE_CLUSTER] = "__cluster_dims__",
                                       [SOURCE_SHARED] = "__shared__",
                                       [SOURCE_CONSTANT] = "__constant__"};
-  const struct token found = cause == SOURCE_GRID_SYNC ? find_grid_sync(source)
-                                                       : source_place_find_word(source, cause == SOURCE_CONSTANT ? NULL : entry,
-                                                                   words[cause], cause == SOURCE_SHARED);
+  const struct token found =
+      cause == SOURCE_GRID_SYNC
+          ? find_grid_sync(source)
+          : source_place_find_word(source, cause == SOURCE_CONSTANT ? NULL : entry, words[cause],
+                                   cause == SOURCE_SHARED);
   if (!found.length || !found.file) return false;
   text_add_n(file, found.file, found.file_length);
   *line = found.line;

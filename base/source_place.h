@@ -17,6 +17,7 @@ enum source_cause {
 /* Appends the name of the file to *file and sets *line. entry: the kernel as it is launched
    ("reduce<4>"); NULL: any kernel. Returns false if the cause is not in the source, or only in a
    macro of a header. */
-bool source_place(const char *source, const char *entry, enum source_cause cause, struct text *file, int *line);
+bool source_place(const char *source, const char *entry, enum source_cause cause, struct text *file,
+                  int *line);
 
 #endif

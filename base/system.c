@@ -29,10 +29,12 @@
 
 #include "jail.h"
 
-/* ---- Files ----------------------------------------------------------------------------------- */
+/* ---- Files ---------------------------------------------------------------------------------- */
 
 int error_file(cugen_error *err, const char *what, const char *path, int code) {
-  int status = code == ENOENT ? CUGEN_ERROR_MISSING : code == ENOMEM ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_IO;
+  int status = code == ENOENT   ? CUGEN_ERROR_MISSING
+               : code == ENOMEM ? CUGEN_ERROR_MEMORY
+                                : CUGEN_ERROR_IO;
   return error_set(err, status, "%s: cannot %s: %s", path, what, strerror(code));
 }
 
@@ -41,7 +43,8 @@ static int fail_to_create(const char *path, int code, cugen_error *err) {
   path_folder(path, &folder);
   const int status =
       code == ENOENT && !folder.failed && file_missing(text_get(&folder))
-          ? error_set(err, CUGEN_ERROR_IO, "%s: cannot write: there is no folder '%s'", path, text_get(&folder))
+          ? error_set(err, CUGEN_ERROR_IO, "%s: cannot write: there is no folder '%s'", path,
+                      text_get(&folder))
           : error_file(err, "write", path, code);
   text_free(&folder);
   return status;
@@ -109,7 +112,8 @@ static void folder_sync(const char *file) {
 static int open_special(const char *path, int *fd, cugen_error *err) {
   *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
   if (*fd < 0 && errno == ENXIO)
-    return error_set(err, CUGEN_ERROR_IO, "%s: cannot write: nobody reads from this named pipe yet", path);
+    return error_set(err, CUGEN_ERROR_IO, "%s: cannot write: nobody reads from this named pipe yet",
+                     path);
   if (*fd < 0) return error_file(err, "write", path, errno);
   fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
   return CUGEN_OK;
@@ -120,7 +124,8 @@ int file_begin(struct file_writing *out, const char *path, cugen_error *err) {
   if (is_special(path)) return open_special(path, &out->fd, err);
   if (is_link(path))
     return error_set(err, CUGEN_ERROR_IO,
-                     "%s: cannot write: it is a link; remove it, or name the file that it leads to", path);
+                     "%s: cannot write: it is a link; remove it, or name the file that it leads to",
+                     path);
   file_sweep(path);
   out->fd = create_beside(path, &out->beside, err);
   if (out->fd >= 0) return CUGEN_OK;
@@ -168,7 +173,7 @@ bool file_missing(const char *path) {
   return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* ---- Folders --------------------------------------------------------------------------------- */
+/* ---- Folders -------------------------------------------------------------------------------- */
 
 bool folder_exists(const char *path) {
   struct stat info;
@@ -237,9 +242,11 @@ static bool is_left_over(const char *prefix, const char *name, bool folder, cons
   struct stat info;
   long owner;
   size_t length = strlen(prefix);
-  if (strncmp(name, prefix, length) != 0 || !is_temporary_name(name + length, folder, &owner)) return false;
+  if (strncmp(name, prefix, length) != 0 || !is_temporary_name(name + length, folder, &owner))
+    return false;
   if (kill((pid_t)owner, 0) == 0 || errno != ESRCH) return false;
-  if (lstat(path, &info) || !(folder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)) || info.st_uid != geteuid())
+  if (lstat(path, &info) || !(folder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)) ||
+      info.st_uid != geteuid())
     return false;
   const int64_t age = clock_unix() - info.st_mtime;
   return age > OLD || (folder && age > OLD_RELEASED && is_released(path));
@@ -253,7 +260,8 @@ static void remove_left_over(const char *prefix, bool is_folder) {
   for (const struct dirent *entry; folder && (entry = readdir(folder));) {
     text_clear(&path);
     text_addf(&path, "%s/%s", text_get(&parent), entry->d_name);
-    if (path.failed || !is_left_over(path_base(prefix), entry->d_name, is_folder, text_get(&path))) continue;
+    if (path.failed || !is_left_over(path_base(prefix), entry->d_name, is_folder, text_get(&path)))
+      continue;
     is_folder ? (void)folder_remove(text_get(&path)) : (void)unlink(text_get(&path));
   }
   text_free(&path);
@@ -298,7 +306,7 @@ int folder_temporary(struct text *out, cugen_error *err) {
   return status;
 }
 
-/* ---- Paths ----------------------------------------------------------------------------------- */
+/* ---- Paths ---------------------------------------------------------------------------------- */
 
 void path_folder(const char *path, struct text *out) {
   const char *slash = strrchr(path, '/');
@@ -332,7 +340,8 @@ int path_of_code(const void *code, struct text *out, cugen_error *err) {
   void *map = NULL;
   /* For the program's own code dli_fname is argv[0], which may be anything; its link_map has no
      name. */
-  bool library = dladdr1(code, &info, &map, RTLD_DL_LINKMAP) && map && ((struct link_map *)map)->l_name[0];
+  bool library =
+      dladdr1(code, &info, &map, RTLD_DL_LINKMAP) && map && ((struct link_map *)map)->l_name[0];
   if (!library) return path_self(out, err);
   const char *name = ((struct link_map *)map)->l_name;
   char *path = realpath(name, NULL);
@@ -370,7 +379,7 @@ bool path_find_program(const char *name, struct text *out) {
   return found && !out->failed;
 }
 
-/* ---- The clock and the machine --------------------------------------------------------------- */
+/* ---- The clock and the machine -------------------------------------------------------------- */
 
 double clock_seconds(void) {
   struct timespec now;
@@ -416,7 +425,7 @@ int cpu_count(void) {
   return online > 0 ? (int)online : 1;
 }
 
-/* ---- Processes ------------------------------------------------------------------------------- */
+/* ---- Processes ------------------------------------------------------------------------------ */
 
 /* What a child is started with: its descriptors 0, 1, 2 and, if worker >= 0, 3. */
 struct child {
@@ -451,7 +460,8 @@ static void child_start(struct child *child) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-#if defined(SYS_close_range) /* Marks descriptors that the application forgot to mark close-on-exec,
+#if defined(                                                                                       \
+    SYS_close_range) /* Marks descriptors that the application forgot to mark close-on-exec,
                                 too; needs Linux 5.11. */
   syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
 #endif
@@ -459,8 +469,8 @@ static void child_start(struct child *child) {
   resource_limit(RLIMIT_FSIZE, child->memory_mb);
   /* The source descriptors are above 3, so that no dup2 overwrites one that is still needed. Their
      copies are not close-on-exec. */
-  bool ready = dup2(child->input, 0) == 0 && dup2(child->output, 1) == 1 && dup2(child->errors, 2) == 2 &&
-               (child->worker < 0 || dup2(child->worker, 3) == 3);
+  bool ready = dup2(child->input, 0) == 0 && dup2(child->output, 1) == 1 &&
+               dup2(child->errors, 2) == 2 && (child->worker < 0 || dup2(child->worker, 3) == 3);
   if (ready && jail_enter(child->jail > 0 ? child->jail : -1))
     execve(child->program, (char *const *)(uintptr_t)child->argv, child->environment);
   int code = errno;
@@ -549,7 +559,8 @@ static int open_null(void) {
 int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err) {
   int pair[2] = {-1, -1};
   *pid = -1, *fd = -1;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return error_start(err, argv[0], errno);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+    return error_start(err, argv[0], errno);
   pair[1] = descriptor_above(pair[1]);
   int null = open_null();
   /* The worker's stderr is the parent's. Its stdout is not, because its output would mix with
@@ -607,7 +618,8 @@ static bool is_reaped(pid_t pid) {
    group is not reused. */
 static bool has_ended(pid_t pid) {
   siginfo_t info = {0};
-  return is_reaped(pid) || (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid);
+  return is_reaped(pid) ||
+         (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid);
 }
 
 /* Waits until the process ends, whether or not its output ends, because a grandchild may keep the
@@ -630,7 +642,8 @@ static int watch(pid_t pid, int fd, double timeout, struct process_stop stop, st
 
 static void describe_end(int status, struct text *how) {
   if (status == unknown_end)
-    text_add(how, "how is not known, since this process ignores SIGCHLD or reaps what it did not start");
+    text_add(how,
+             "how is not known, since this process ignores SIGCHLD or reaps what it did not start");
   else if (WIFSIGNALED(status))
     text_addf(how, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
   else
@@ -645,13 +658,15 @@ int process_end(pid_t pid, struct text *how) {
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static int system_collect(const char *program, pid_t pid, int fd, const struct process_limits *limits, struct text *output,
-                   int *exit_code, cugen_error *err) {
+static int system_collect(const char *program, pid_t pid, int fd,
+                          const struct process_limits *limits, struct text *output, int *exit_code,
+                          cugen_error *err) {
   const int why = watch(pid, fd, limits->seconds, limits->stop, output);
   int status = system_end_group(pid);
   if (why == CUGEN_ERROR_INTERRUPTED) return error_set(err, why, "stopped on request");
   if (why)
-    return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program, limits->seconds);
+    return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program,
+                     limits->seconds);
   if (status == unknown_end)
     status = 0; /* whether the process succeeded must then be judged by the files that it made */
   if (exit_code) *exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -674,12 +689,14 @@ static char **environment_with(const char *const *also) {
   return out;
 }
 
-int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err) {
-  return process_run_within(argv, &(struct process_limits){.seconds = timeout}, output, exit_code, err);
+int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code,
+                cugen_error *err) {
+  return process_run_within(argv, &(struct process_limits){.seconds = timeout}, output, exit_code,
+                            err);
 }
 
-int process_run_within(const char *const *argv, const struct process_limits *limits, struct text *output,
-                       int *exit_code, cugen_error *err) {
+int process_run_within(const char *const *argv, const struct process_limits *limits,
+                       struct text *output, int *exit_code, cugen_error *err) {
   int out[2] = {-1, -1};
   pid_t pid = -1;
   char **environment = environment_with(limits->also);
@@ -700,10 +717,12 @@ int process_run_within(const char *const *argv, const struct process_limits *lim
                         .memory_mb = limits->memory_mb,
                         .jail = limits->jail,
                         .environment = environment};
-  int status = out[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : system_start(&child, &pid, err);
+  int status =
+      out[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : system_start(&child, &pid, err);
   close_if_open(out[1]);
   close_if_open(null);
-  if (status == CUGEN_OK) status = system_collect(argv[0], pid, out[0], limits, output, exit_code, err);
+  if (status == CUGEN_OK)
+    status = system_collect(argv[0], pid, out[0], limits, output, exit_code, err);
   close(out[0]);
   free(environment);
   return status;

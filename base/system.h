@@ -24,8 +24,8 @@ struct file_roots {
 /* Like file_read, with `most` as limit. The real name of the file must lie in one of the folders or
    below (roots NULL: anywhere), and no name on the way from there may begin with a dot; otherwise
    fails with CUGEN_ERROR_TEMPLATE. */
-int file_read_beneath(const char *path, const struct file_roots *roots, size_t most, struct text *out,
-                      cugen_error *err);
+int file_read_beneath(const char *path, const struct file_roots *roots, size_t most,
+                      struct text *out, cugen_error *err);
 
 enum file_kind { FILE_MISSING, FILE_FOLDER, FILE_SPECIAL, FILE_CLOSED, FILE_OUTSIDE, FILE_REGULAR };
 /* *fd is -1 unless FILE_REGULAR is returned. FILE_CLOSED: the file may not be read; errno has the
@@ -104,7 +104,8 @@ int cpu_count(void);
    ignored, because the system then keeps no code. timeout <= 0 means none; at the time-out the
    whole process group is killed and CUGEN_ERROR_DEVICE is returned. The child dies with the thread
    that called this function. */
-int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code, cugen_error *err);
+int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code,
+                cugen_error *err);
 
 /* `asked` is called about fifty times a second. When it returns true, the process group is killed
    and CUGEN_ERROR_INTERRUPTED is returned. */
@@ -122,8 +123,8 @@ struct process_limits {
   const char *const *also; /* variables "NAME=value" to add to this process's environment, NULL-
                               terminated; NULL: none */
 };
-int process_run_within(const char *const *argv, const struct process_limits *limits, struct text *output,
-                       int *exit_code, cugen_error *err);
+int process_run_within(const char *const *argv, const struct process_limits *limits,
+                       struct text *output, int *exit_code, cugen_error *err);
 
 /* Lowers the limit `which` (RLIMIT_...) of this process; 0 megabytes leave it unchanged. */
 void resource_limit(int which, int megabytes);

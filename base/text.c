@@ -65,8 +65,9 @@ void text_vaddf(struct text *text, const char *format, va_list args) {
   va_copy(again, args);
   int length = vsnprintf(text->data + text->length, room, format, args);
   if (length >= 0 && (size_t)length >= room)
-    length =
-        text_reserve(text, (size_t)length) ? vsnprintf(text->data + text->length, (size_t)length + 1, format, again) : -1;
+    length = text_reserve(text, (size_t)length)
+                 ? vsnprintf(text->data + text->length, (size_t)length + 1, format, again)
+                 : -1;
   va_end(again);
   if (length >= 0)
     text->length += (size_t)length;
@@ -88,8 +89,10 @@ size_t text_character(const char *at, size_t left) {
   if (*text >= 0xf5 || length > left) return 0;
   for (size_t i = 1; i < length; i++)
     if ((text[i] & 0xc0) != 0x80) return 0;
-  if (length == 3 && ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f))) return 0;
-  if (length == 4 && ((text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))) return 0;
+  if (length == 3 && ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f)))
+    return 0;
+  if (length == 4 && ((text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f)))
+    return 0;
   return length;
 }
 
@@ -97,8 +100,8 @@ size_t text_character(const char *at, size_t left) {
    algorithm (annex 9), and Unicode's line separators. */
 static bool steers(unsigned c) {
   if (c < 0x20) return c != '\n' && c != '\t';
-  return (c >= 0x7f && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069);
+  return (c >= 0x7f && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
 static unsigned code_point(const char *at, size_t length) {
@@ -202,7 +205,9 @@ const char *text_nearest(const char *name, const char *const *names, size_t coun
     size_t apart = length > other ? length - other : other - length;
     if (other > LONGEST_NAME || apart > limit) continue;
     size_t distance = edit_distance(name, names[i]);
-    if (distance > limit || distance >= (length > other ? length : other) || (best && distance == limit)) continue;
+    if (distance > limit || distance >= (length > other ? length : other) ||
+        (best && distance == limit))
+      continue;
     limit = distance;
     best = names[i];
   }

@@ -47,9 +47,10 @@ static bool check_is_stopped(void *context) {
   return atomic_load(&((struct check *)context)->stop);
 }
 
-/* ---- Results: called with the mutex held ---- */
+/* ---- Results: called with the mutex held ---------------------------------------------------- */
 
-static int check_add_variant(const struct check *c, struct check_variants *set, size_t variant, cugen_error *err) {
+static int check_add_variant(const struct check *c, struct check_variants *set, size_t variant,
+                             cugen_error *err) {
   const uint64_t bit = UINT64_C(1) << variant % 64;
   if (!set->bits) set->bits = calloc(c->most_variants / 64 + 1, sizeof *set->bits);
   if (!set->bits) return error_memory(err);
@@ -64,7 +65,8 @@ static bool same_place(const struct source_place *a, const struct source_place *
 
 static bool check_is_race(const struct check_finding *f) {
   return f->kind == CUGEN_FINDING_RACE || f->kind == CUGEN_FINDING_BLOCK_RACE ||
-         f->kind == CUGEN_FINDING_SAME_VALUE || (f->kind == CUGEN_FINDING_MISSING_FENCE && f->raw.fence);
+         f->kind == CUGEN_FINDING_SAME_VALUE ||
+         (f->kind == CUGEN_FINDING_MISSING_FENCE && f->raw.fence);
 }
 
 /* How much a finding says about two accesses that race: what is a race in one run may in another
@@ -75,7 +77,8 @@ static int race_rank(const struct check_finding *f) {
 }
 
 static bool same_kind(const struct check_finding *a, const struct check_finding *b) {
-  return a->kind == b->kind || (check_is_race(a) && check_is_race(b) && race_rank(a) != race_rank(b));
+  return a->kind == b->kind ||
+         (check_is_race(a) && check_is_race(b) && race_rank(a) != race_rank(b));
 }
 
 /* Two accesses that race are one finding, in either order. Accesses of one line to two arrays
@@ -90,7 +93,8 @@ static bool same_places(const struct check_finding *a, const struct check_findin
 static bool check_same_finding(const struct check_finding *a, const struct check_finding *b) {
   if (!same_kind(a, b) || !same_places(a, b)) return false;
   const size_t length = strcspn(a->variant, " "); /* the implementation's name */
-  return a->here.line || (strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length);
+  return a->here.line ||
+         (strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length);
 }
 
 /* Whether the finding describes the problem better than the known one: races are preferred, then
@@ -118,7 +122,8 @@ static void join_findings(struct check_finding *known, struct check_finding *f) 
 }
 
 /* Takes over the finding's memory. */
-static int keep_finding(struct check *c, struct check_finding *f, size_t variant, cugen_error *err) {
+static int keep_finding(struct check *c, struct check_finding *f, size_t variant,
+                        cugen_error *err) {
   struct check_result *r = c->result;
   if (!f->message || !f->variant || !f->problem) {
     finding_free(f);
@@ -148,8 +153,8 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
 
 /* Adds a variant that is skipped for the same reason. The first in the list gives the name,
    because it is chance which run ended first. */
-static int join_skip(struct check *c, struct check_skip *known, const char *what, size_t number, const char *why,
-                     cugen_error *err) {
+static int join_skip(struct check *c, struct check_skip *known, const char *what, size_t number,
+                     const char *why, cugen_error *err) {
   if (number < known->first) {
     char *name = strdup(what), *reason = strdup(why);
     free(name && reason ? known->what : name);
@@ -165,20 +170,23 @@ static int join_skip(struct check *c, struct check_skip *known, const char *what
 /* Whether two reasons are alike although an expression fails with each variant's own values:
    `k.lua:6: grid x: in "n / BX": n / BX is 512 / 96, ...`. */
 static bool check_is_alike(const char *why, const char *other) {
-  const char *expression = strstr(why, ": in \""), *values = expression ? strstr(expression, "\": ") : NULL;
+  const char *expression = strstr(why, ": in \""),
+             *values = expression ? strstr(expression, "\": ") : NULL;
   return values ? strncmp(why, other, (size_t)(values + 3 - why)) == 0 : strcmp(why, other) == 0;
 }
 
-static int keep_skip(struct check *c, const char *what, size_t number, const char *why, bool refused,
-                     cugen_error *err) {
+static int keep_skip(struct check *c, const char *what, size_t number, const char *why,
+                     bool refused, cugen_error *err) {
   struct check_result *r = c->result;
   for (size_t i = 0; i < r->skip_count; i++)
-    if (check_is_alike(r->skips[i].why, why)) return join_skip(c, &r->skips[i], what, number, why, err);
+    if (check_is_alike(r->skips[i].why, why))
+      return join_skip(c, &r->skips[i], what, number, why, err);
   struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->skips = grown;
   struct check_skip *s = &grown[r->skip_count++];
-  *s = (struct check_skip){.what = strdup(what), .why = strdup(why), .first = number, .refused = refused};
+  *s = (struct check_skip){
+      .what = strdup(what), .why = strdup(why), .first = number, .refused = refused};
   return s->what && s->why ? check_add_variant(c, &s->variants, number, err) : error_memory(err);
 }
 
@@ -192,7 +200,7 @@ static int keep_ran(struct check *c, const char *variant, const char *problem, c
   return ran->variant && ran->problem ? CUGEN_OK : error_memory(err);
 }
 
-/* ---- Results of a run ---- */
+/* ---- Results of a run ----------------------------------------------------------------------- */
 
 enum { SITES = 3 }; /* of a finding */
 
@@ -210,15 +218,16 @@ static void check_find_places(struct outcome *o) {
   struct line_site sites[SITES * WATCH_MOST_FINDINGS];
   cugen_error ignored;
   for (uint32_t i = 0; i < report->finding_count; i++) {
-    sites[SITES * i] = (struct line_site){report->findings[i].here.site, report->findings[i].last_site};
+    sites[SITES * i] =
+        (struct line_site){report->findings[i].here.site, report->findings[i].last_site};
     sites[SITES * i + 1] = (struct line_site){report->findings[i].other.site, 0};
     sites[SITES * i + 2] = (struct line_site){report->findings[i].fence, 0};
   }
   memset(o->places, 0, sizeof o->places);
   const struct compiled *compiled = o->result->compiled;
   if (!report->finding_count || !compiled) return;
-  lines_find(compiled->image, compiled->image_length, sites, SITES * (size_t)report->finding_count, o->places,
-             &ignored);
+  lines_find(compiled->image, compiled->image_length, sites, SITES * (size_t)report->finding_count,
+             o->places, &ignored);
 }
 
 /* The compiler duplicates a barrier where it repeats code, and may lose its line: two barriers
@@ -228,18 +237,21 @@ static bool is_false_alarm(const struct watch_finding *f, const struct source_pl
                            const struct source_place *other) {
   if (f->kind != CUGEN_FINDING_DIVERGENCE) return false;
   if (f->apart == WATCH_APART_AT_CALLS) /* the compiler may have repeated the call as well */
-    return !here->line || !other->line || (same_place(here, other) && here->discriminator == other->discriminator);
+    return !here->line || !other->line ||
+           (same_place(here, other) && here->discriminator == other->discriminator);
   if (f->apart == WATCH_APART_AT_BARRIERS) return false;
   return !here->line || !other->line || same_place(here, other);
 }
 
 /* Takes the message about a read of unwritten memory; for an output, adds how the output begins. */
-static char *say_beginning(const struct outcome *o, const struct watch_finding *raw, char *message) {
+static char *say_beginning(const struct outcome *o, const struct watch_finding *raw,
+                           char *message) {
   const struct kernel_spec *spec = o->result->spec;
   struct text text = {0};
   bool output = false;
   for (size_t i = 0; i < spec->argument_count && !raw->shared; i++)
-    output |= spec->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT && strcmp(spec->arguments[i].name, raw->array) == 0;
+    output |= spec->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT &&
+              strcmp(spec->arguments[i].name, raw->array) == 0;
   if (!message || !output || raw->kind != CUGEN_FINDING_UNINITIALISED) return message;
   text_add(&text, message);
   verify_add_beginning(raw->array, &text);
@@ -272,8 +284,9 @@ static int check_add_finding(const struct outcome *o, uint32_t i, cugen_error *e
                             .variant = strdup(o->result->variant),
                             .problem = strdup(o->problem->text)};
   f.waiver = waiver_of(o->check->target->config, f.kind, o->result->source, here);
-  f.message = say_order(o, f.kind == CUGEN_FINDING_INPUT_WRITE ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK,
-                        say_beginning(o, raw, check_message(&f)));
+  f.message =
+      say_order(o, f.kind == CUGEN_FINDING_INPUT_WRITE ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK,
+                say_beginning(o, raw, check_message(&f)));
   return keep_finding(o->check, &f, o->run->variant, err);
 }
 
@@ -283,10 +296,11 @@ static bool is_explained(const struct instrument_result *result) {
   const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
   for (uint32_t i = 0; i < result->report->finding_count; i++) {
     const cugen_finding_kind kind = result->report->findings[i].kind;
-    if (wrong && kind == CUGEN_FINDING_INPUT_WRITE && result->cause == CUGEN_CAUSE_INPUT) return true;
+    if (wrong && kind == CUGEN_FINDING_INPUT_WRITE && result->cause == CUGEN_CAUSE_INPUT)
+      return true;
     if (wrong) continue;
-    const bool last = kind == CUGEN_FINDING_DEADLOCK || kind == CUGEN_FINDING_HANG || kind == CUGEN_FINDING_TRAP ||
-                      kind == CUGEN_FINDING_MISALIGNED;
+    const bool last = kind == CUGEN_FINDING_DEADLOCK || kind == CUGEN_FINDING_HANG ||
+                      kind == CUGEN_FINDING_TRAP || kind == CUGEN_FINDING_MISALIGNED;
     const bool refused = kind == CUGEN_FINDING_ABSENT_LANES && result->cause == CUGEN_CAUSE_MASK;
     if (last || refused || kind == CUGEN_FINDING_OUT_OF_BOUNDS) return true;
   }
@@ -295,7 +309,8 @@ static bool is_explained(const struct instrument_result *result) {
 
 static int add_outcome(const struct outcome *o, cugen_error *err) {
   const struct instrument_result *result = o->result;
-  struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG : CUGEN_FINDING_TRAP,
+  struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG
+                                                                           : CUGEN_FINDING_TRAP,
                             .count = 1,
                             .run = (size_t)(o->run - o->check->list.runs),
                             .variant = strdup(result->variant),
@@ -313,14 +328,14 @@ static int keep_traffic(const struct outcome *o, size_t launch, const struct wat
   if (!grown) return error_memory(err);
   r->traffic = grown;
   struct check_traffic *t = &grown[r->traffic_count++];
-  *t = (struct check_traffic){.variant = strdup(o->result->variant),
-                              .problem = strdup(o->problem->text),
-                              .entry =
-                                  strdup(launch < calls ? spec->launches[kernel_spec_call(spec, launch)].entry : ""),
-                              .launch = (int)launch,
-                              .launches = (int)calls,
-                              .elsewhere = !check_list_sized(&o->check->list, o->problem),
-                              .counter = *counter};
+  *t = (struct check_traffic){
+      .variant = strdup(o->result->variant),
+      .problem = strdup(o->problem->text),
+      .entry = strdup(launch < calls ? spec->launches[kernel_spec_call(spec, launch)].entry : ""),
+      .launch = (int)launch,
+      .launches = (int)calls,
+      .elsewhere = !check_list_sized(&o->check->list, o->problem),
+      .counter = *counter};
   return t->variant && t->problem && t->entry ? CUGEN_OK : error_memory(err);
 }
 
@@ -367,18 +382,22 @@ static int note_refused(const struct outcome *o, int why, cugen_error *err) {
 static int keep_refused(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   char *why = check_not_emulated(o->result->source, o->result->cause, o->result->reason);
-  int status = why ? keep_skip(c, o->result->variant, o->run->variant, why, true, err) : error_memory(err);
+  int status =
+      why ? keep_skip(c, o->result->variant, o->run->variant, why, true, err) : error_memory(err);
   free(why);
   return status ? status : note_refused(o, CUGEN_ERROR_COMPILE, err);
 }
 
-static int keep_without_data(const struct outcome *o, const char *reason, int fault, cugen_error *err) {
+static int keep_without_data(const struct outcome *o, const char *reason, int fault,
+                             cugen_error *err) {
   struct check *c = o->check;
   struct text why = {0}, variant = {0};
   text_addf(&why, "with %s: %s", o->problem->text, reason);
   int status = check_list_print(&c->list, o->run, &variant, err);
-  if (!status) status = keep_skip(c, text_get(&variant), o->run->variant, text_get(&why), true, err);
-  if (!o->problem->no_data) o->problem->no_data = strdup(reason), o->problem->no_data_status = fault;
+  if (!status)
+    status = keep_skip(c, text_get(&variant), o->run->variant, text_get(&why), true, err);
+  if (!o->problem->no_data)
+    o->problem->no_data = strdup(reason), o->problem->no_data_status = fault;
   text_free(&why);
   text_free(&variant);
   return status ? status : note_refused(o, fault, err);
@@ -400,7 +419,8 @@ static int keep_invalid(const struct outcome *o, cugen_error *err) {
   const struct check_family *family = &c->list.families[o->problem->family];
   const bool own = o->run->problem == family->first;
   if (own && (!c->result->fault.status || o->run->variant < c->fault_variant)) {
-    error_set(&c->result->fault, CUGEN_ERROR_CONFIG, "%s: %s", o->result->variant, o->result->reason);
+    error_set(&c->result->fault, CUGEN_ERROR_CONFIG, "%s: %s", o->result->variant,
+              o->result->reason);
     c->fault_variant = o->run->variant;
   }
   int status = keep_skip(c, o->result->variant, o->run->variant, o->result->reason, false, err);
@@ -411,7 +431,8 @@ static int keep_invalid(const struct outcome *o, cugen_error *err) {
 static bool is_known_refused(const struct check *c, size_t variant) {
   for (size_t i = 0; i < c->result->finding_count; i++) {
     const struct check_finding *f = &c->result->findings[i];
-    if (f->kind == CUGEN_FINDING_LAUNCH && f->variants.bits[variant / 64] >> variant % 64 & 1) return true;
+    if (f->kind == CUGEN_FINDING_LAUNCH && f->variants.bits[variant / 64] >> variant % 64 & 1)
+      return true;
   }
   return false;
 }
@@ -468,8 +489,8 @@ static bool wants_traffic(struct check *c, const struct check_run *run) {
     if (other->variant == run->variant && where > best) best = where;
   }
   pthread_mutex_lock(&c->mutex);
-  const bool wanted =
-      counted_where(c, &c->list.problems[run->problem]) >= best && c->variants_counted[run->variant] < best;
+  const bool wanted = counted_where(c, &c->list.problems[run->problem]) >= best &&
+                      c->variants_counted[run->variant] < best;
   pthread_mutex_unlock(&c->mutex);
   return wanted;
 }
@@ -499,8 +520,10 @@ static int note_unwatched(const struct outcome *o, cugen_error *err) {
     text_free(&what);
   }
   if (!status && report->elsewhere)
-    status = keep_unwatched(r, "memory that is neither an argument nor a variable of the kernel (malloc)", err);
-  if (!status && report->lost) status = keep_unwatched(r, "further findings: there were more than a run keeps", err);
+    status = keep_unwatched(
+        r, "memory that is neither an argument nor a variable of the kernel (malloc)", err);
+  if (!status && report->lost)
+    status = keep_unwatched(r, "further findings: there were more than a run keeps", err);
   return status;
 }
 
@@ -508,12 +531,12 @@ static int note_unwatched(const struct outcome *o, cugen_error *err) {
    run both; it says nothing about the kernel. */
 static int keep_spin(const struct outcome *o, const struct source_place *at, cugen_error *err) {
   struct text why = {0};
-  text_add(
-      &why,
-      "a thread waits in a loop for what another block writes, and the cpu device runs blocks one after the other");
+  text_add(&why, "a thread waits in a loop for what another block writes, and the cpu device runs "
+                 "blocks one after the other");
   if (at->line) text_addf(&why, ": %s:%d", at->file, at->line);
   int status = why.failed ? error_memory(err)
-                          : keep_skip(o->check, o->result->variant, o->run->variant, text_get(&why), false, err);
+                          : keep_skip(o->check, o->result->variant, o->run->variant, text_get(&why),
+                                      false, err);
   text_free(&why);
   return status;
 }
@@ -521,7 +544,8 @@ static int keep_spin(const struct outcome *o, const struct source_place *at, cug
 static const struct source_place *find_spin(const struct outcome *o) {
   const struct watch_report *report = o->result->report;
   for (uint32_t i = 0; i < report->finding_count; i++)
-    if (report->findings[i].kind == CUGEN_FINDING_HANG && report->findings[i].spins) return &o->places[SITES * i];
+    if (report->findings[i].kind == CUGEN_FINDING_HANG && report->findings[i].spins)
+      return &o->places[SITES * i];
   return NULL;
 }
 
@@ -539,8 +563,10 @@ static int keep_run(struct outcome *o, cugen_error *err) {
     return keep_skip(c, result->variant, run->variant, result->reason, false, err);
   const struct source_place *spin = find_spin(o);
   if (spin) return keep_spin(o, spin, err);
-  for (uint32_t i = 0; i < result->report->finding_count && !status; i++) status = check_add_finding(o, i, err);
-  if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) status = add_outcome(o, err);
+  for (uint32_t i = 0; i < result->report->finding_count && !status; i++)
+    status = check_add_finding(o, i, err);
+  if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result))
+    status = add_outcome(o, err);
   if (!status) status = reached_add(&c->result->reached, o->image, result->report, err);
   if (!status) status = note_unwatched(o, err);
   const enum counted where = counted_where(c, o->problem);
@@ -553,7 +579,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   return status ? status : keep_ran(c, result->variant, o->problem->text, err);
 }
 
-/* ---- Threads ---- */
+/* ---- Threads -------------------------------------------------------------------------------- */
 
 /* Processors for one run, including those of threads that have no more runs. */
 static int processes_now(struct check *c) {
@@ -564,12 +590,14 @@ static int processes_now(struct check *c) {
 }
 
 /* Whether an earlier run has shown that the problem's data cannot be made. */
-static bool lacks_data(struct check *c, const struct check_run *run, int *status, cugen_error *err) {
+static bool lacks_data(struct check *c, const struct check_run *run, int *status,
+                       cugen_error *err) {
   struct outcome outcome = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
   pthread_mutex_lock(&c->mutex);
   const bool lacks = outcome.problem->no_data != NULL;
-  *status =
-      lacks ? keep_without_data(&outcome, outcome.problem->no_data, outcome.problem->no_data_status, err) : CUGEN_OK;
+  *status = lacks ? keep_without_data(&outcome, outcome.problem->no_data,
+                                      outcome.problem->no_data_status, err)
+                  : CUGEN_OK;
   pthread_mutex_unlock(&c->mutex);
   return lacks;
 }
@@ -594,12 +622,15 @@ static int carry_out(struct check *c, struct instrument *instrument, struct reac
   int status = outcome && values ? CUGEN_OK : error_memory(err);
   if (!status) {
     space_variant(problem->space, run->index, &variant, values);
-    const struct instrument_request request = {.processes = processes_now(c), .traffic = wants_traffic(c, run)};
+    const struct instrument_request request = {.processes = processes_now(c),
+                                               .traffic = wants_traffic(c, run)};
     status = instrument_run(instrument, &problem->problem, &variant, &request, &result, err);
   }
   if (!status) {
-    *outcome = (struct outcome){.check = c, .problem = problem, .run = run, .result = &result, .image = image};
-    if (result.compiled && result.compiled->image) status = reached_look(image, result.compiled, err);
+    *outcome = (struct outcome){
+        .check = c, .problem = problem, .run = run, .result = &result, .image = image};
+    if (result.compiled && result.compiled->image)
+      status = reached_look(image, result.compiled, err);
   }
   if (!status) {
     check_find_places(outcome);
@@ -638,8 +669,10 @@ static void finish_run(struct check *c, int status, const cugen_error *err) {
 
 static void *check_thread_main(void *context) {
   struct check *c = context;
-  const struct instrument_options options = {
-      .seed = c->options->seed, .timeout = c->options->timeout, .interrupted = check_is_stopped, .context = c};
+  const struct instrument_options options = {.seed = c->options->seed,
+                                             .timeout = c->options->timeout,
+                                             .interrupted = check_is_stopped,
+                                             .context = c};
   struct instrument *instrument = NULL;
   struct reached_image image = {.sites = NULL};
   cugen_error err = {0};
@@ -690,19 +723,22 @@ static int run_threads(struct check *c, cugen_error *err) {
   if (wanted > sizeof threads / sizeof *threads) wanted = sizeof threads / sizeof *threads;
   if (wanted > c->list.run_count) wanted = c->list.run_count;
   pthread_mutex_lock(&c->mutex);
-  while (started < wanted && pthread_create(&threads[started], NULL, check_thread_main, c) == 0) started++;
+  while (started < wanted && pthread_create(&threads[started], NULL, check_thread_main, c) == 0)
+    started++;
   c->running = (int)started;
   pthread_mutex_unlock(&c->mutex);
   if (!started && wanted) return error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread");
   check_wait_for_all(c);
   for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
   if (c->status) return error_copy(err, &c->error);
-  return atomic_load(&c->stop) ? error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request") : CUGEN_OK;
+  return atomic_load(&c->stop) ? error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request")
+                               : CUGEN_OK;
 }
 
-/* ---- The whole check ---- */
+/* ---- The whole check ------------------------------------------------------------------------ */
 
-static int keep_left(void *context, const char *what, size_t variants, const char *why, cugen_error *err) {
+static int keep_left(void *context, const char *what, size_t variants, const char *why,
+                     cugen_error *err) {
   const struct check *c = context;
   struct check_result *r = c->result;
   struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
@@ -756,12 +792,13 @@ static int check_make_tables(struct check *c, cugen_error *err) {
   c->variants_counted = calloc(c->list.variant_count + 1, sizeof *c->variants_counted);
   c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);
   c->variants_lost = calloc(c->list.variant_count + 1, sizeof *c->variants_lost);
-  return c->variants_seen && c->variants_counted && c->problems_seen && c->variants_lost ? CUGEN_OK
-                                                                                         : error_memory(err);
+  return c->variants_seen && c->variants_counted && c->problems_seen && c->variants_lost
+             ? CUGEN_OK
+             : error_memory(err);
 }
 
-int check_run(const struct tune_target *target, const struct check_options *options, struct check_result *out,
-              cugen_error *err) {
+int check_run(const struct tune_target *target, const struct check_options *options,
+              struct check_result *out, cugen_error *err) {
   *out = (struct check_result){0};
   struct check *c = calloc(1, sizeof *c);
   if (!c) return error_memory(err);
@@ -777,7 +814,8 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   if (!status) status = run_threads(c, err);
   cugen_error ignored;
   const bool told = listed && (!status || status == CUGEN_ERROR_INTERRUPTED);
-  if (told && check_left_tell(target, options, &c->list, keep_left, c, status ? &ignored : err) && !status)
+  if (told && check_left_tell(target, options, &c->list, keep_left, c, status ? &ignored : err) &&
+      !status)
     status = err->status;
   if (publish_list(c, status ? &ignored : err) && !status) status = err->status;
   reached_sort(&out->reached);

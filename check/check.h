@@ -20,12 +20,13 @@ struct check_finding {
   /* block, thread, array; all zero for kinds of findings without them */
   struct watch_finding raw;
   char *message, *variant, *problem;
-  struct check_variants variants;     /* that show it; the first one is described */
-  uint64_t count;                     /* how often, in all of them */
-  size_t run;                         /* the described one's, in the order of the list */
-  size_t places;                      /* of this cause; the first one is described */
-  char *also;                         /* the others, "k.cu:9, k.cu:12"; NULL: none */
-  bool on_check;                      /* the check problem shows it, or an implementation's own one */
+  struct check_variants variants; /* that show it; the first one is described */
+  uint64_t count;                 /* how often, in all of them */
+  size_t run;                     /* the described one's, in the order of the list */
+  size_t places;                  /* of this cause; the first one is described */
+  char *also;                     /* the others, "k.cu:9, k.cu:12"; NULL: none */
+  /* the check problem shows it, or an implementation's own one */
+  bool on_check;
   bool note;                          /* none that the check fails by */
   const struct config_waiver *waiver; /* the config's, by which it is a note; NULL: none */
 };
@@ -82,8 +83,10 @@ struct check_result {
   struct check_finding *findings;
   size_t finding_count, note_count; /* notes are among the findings */
   size_t waived_count;              /* of the notes */
-  bool elsewhere; /* there are others, all of them on other sizes, types or layouts than those of a check { } */
-  struct check_traffic *traffic; /* of the first problem that a variant ran on; of whole tiles, if it ran on those */
+  /* there are others, all of them on other sizes, types or layouts than those of a check { } */
+  bool elsewhere;
+  /* of the first problem that a variant ran on; of whole tiles, if it ran on those */
+  struct check_traffic *traffic;
   size_t traffic_count;
   struct check_skip *skips;
   size_t skip_count;
@@ -112,8 +115,8 @@ struct check_result {
 /* target: the config, the check problem and its space; its device provides the facts. The caller
    frees *out in any case. CUGEN_ERROR_INTERRUPTED: progress asked to stop. A finding is not an
    error. */
-int check_run(const struct tune_target *target, const struct check_options *options, struct check_result *out,
-              cugen_error *err);
+int check_run(const struct tune_target *target, const struct check_options *options,
+              struct check_result *out, cugen_error *err);
 void check_result_free(struct check_result *result);
 
 #endif

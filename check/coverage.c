@@ -48,12 +48,14 @@ void coverage_close(struct coverage *b) {
   free(b);
 }
 
-/* ---- Reading a source ---- */
+/* ---- Reading a source ----------------------------------------------------------------------- */
 
 /* Returns NULL without memory, or if there are too many files. */
-static struct template_lines *coverage_find_file(struct coverage *b, const char *name, size_t length) {
+static struct template_lines *coverage_find_file(struct coverage *b, const char *name,
+                                                 size_t length) {
   for (size_t i = 0; i < b->count; i++)
-    if (strncmp(b->files[i].name, name, length) == 0 && !b->files[i].name[length]) return &b->files[i];
+    if (strncmp(b->files[i].name, name, length) == 0 && !b->files[i].name[length])
+      return &b->files[i];
   char *kept = b->count < MOST_FILES ? strndup(name, length) : NULL;
   if (!kept) return NULL;
   b->files[b->count] = (struct template_lines){.name = kept};
@@ -82,7 +84,8 @@ static uint32_t coverage_number_of(struct coverage *b, struct template_lines *fi
   return file->number[line] = ++b->lines;
 }
 
-static bool coverage_mark(struct coverage *b, struct template_lines *file, size_t line, struct taken *out) {
+static bool coverage_mark(struct coverage *b, struct template_lines *file, size_t line,
+                          struct taken *out) {
   const uint32_t number = coverage_number_of(b, file, line);
   uint32_t *grown = number ? array_grow(out->lines, out->count, sizeof *grown) : NULL;
   if (!grown) return false;
@@ -93,7 +96,8 @@ static bool coverage_mark(struct coverage *b, struct template_lines *file, size_
 }
 
 /* Reads `#line 12 "templates/a.cu"`; returns whether there is one, and where the text continues. */
-static bool coverage_read_directive(struct coverage *b, const char *text, struct template_lines **file, size_t *line) {
+static bool coverage_read_directive(struct coverage *b, const char *text,
+                                    struct template_lines **file, size_t *line) {
   char *end;
   if (strncmp(text, "#line ", 6) != 0) return false;
   *line = strtoul(text + 6, &end, 10);
@@ -110,7 +114,8 @@ static bool mark_lines(struct coverage *b, const char *source, struct taken *out
       if (!file) return false;
       continue;
     }
-    if (file && strcspn(at, "\n") > strspn(at, " ") && !coverage_mark(b, file, line, out)) return false;
+    if (file && strcspn(at, "\n") > strspn(at, " ") && !coverage_mark(b, file, line, out))
+      return false;
     line++;
   }
   return true;
@@ -133,7 +138,8 @@ static void coverage_sort(struct taken *t) {
 static bool coverage_is_known(const struct coverage *b, const struct taken *t) {
   for (size_t i = 0; i < b->taken_count; i++) {
     const struct taken *other = &b->taken[i];
-    if (other->count == t->count && (!t->count || memcmp(other->lines, t->lines, t->count * sizeof *t->lines) == 0))
+    if (other->count == t->count &&
+        (!t->count || memcmp(other->lines, t->lines, t->count * sizeof *t->lines) == 0))
       return true;
   }
   return false;
@@ -155,7 +161,7 @@ int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error
   return marked && !*more ? CUGEN_OK : error_memory(err);
 }
 
-/* ---- Choosing ---- */
+/* ---- Choosing ------------------------------------------------------------------------------- */
 
 enum { TIMES = 2 }; /* how often a branch is to be taken, by different sources */
 
@@ -164,7 +170,8 @@ struct times { /* how often a line was contained, and left out */
 };
 
 /* The number of the source's branches that were not taken often enough; add: also counts them. */
-static size_t count_new(const struct coverage *b, const struct taken *t, struct times *times, bool add) {
+static size_t count_new(const struct coverage *b, const struct taken *t, struct times *times,
+                        bool add) {
   size_t count = 0, at = 0;
   for (uint32_t line = 1; line <= b->lines; line++) {
     const bool out = at < t->count && t->lines[at] == line;

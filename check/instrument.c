@@ -21,7 +21,8 @@ struct instrument {
 };
 
 int instrument_open(const struct tune_target *target, const struct device_facts *facts,
-                    const struct instrument_options *options, struct instrument **out, cugen_error *err) {
+                    const struct instrument_options *options, struct instrument **out,
+                    cugen_error *err) {
   *out = NULL;
   struct instrument *p = calloc(1, sizeof *p);
   if (!p) return error_memory(err);
@@ -58,7 +59,8 @@ void instrument_close(struct instrument *p) {
   free(p);
 }
 
-static void instrument_fail(struct instrument_result *out, cugen_outcome outcome, cugen_cause cause, const char *reason) {
+static void instrument_fail(struct instrument_result *out, cugen_outcome outcome, cugen_cause cause,
+                            const char *reason) {
   size_t length = strnlen(reason, sizeof out->reason - 1);
   out->outcome = outcome;
   out->cause = cause;
@@ -66,7 +68,8 @@ static void instrument_fail(struct instrument_result *out, cugen_outcome outcome
   out->reason[length] = '\0';
 }
 
-static void fail_with(struct instrument_result *out, cugen_outcome outcome, const cugen_error *why) {
+static void fail_with(struct instrument_result *out, cugen_outcome outcome,
+                      const cugen_error *why) {
   instrument_fail(out, outcome, why->cause, why->message);
 }
 
@@ -85,9 +88,11 @@ static void refuse_launch(struct instrument_result *out, const cugen_error *why)
 }
 
 /* Whether any GPU, or the one that is checked for, refuses the launch. */
-static bool instrument_is_refused(struct instrument *p, const struct compiled *compiled, struct instrument_result *out) {
+static bool instrument_is_refused(struct instrument *p, const struct compiled *compiled,
+                                  struct instrument_result *out) {
   cugen_error why = {0};
-  if (!plan_check_launches(&cpu_device_ops, &p->device.facts, &p->spec, compiled, NULL, &why)) return false;
+  if (!plan_check_launches(&cpu_device_ops, &p->device.facts, &p->spec, compiled, NULL, &why))
+    return false;
   refuse_launch(out, &why);
   return true;
 }
@@ -131,7 +136,8 @@ static int compile_image(struct instrument *p, bool at_source, cugen_error *err)
                                           .watched = true,
                                           .at_source = at_source,
                                           .stop = {p->options.interrupted, p->options.context}};
-  const int status = cpu_device_ops.compile(&request, at_source ? &p->at_source : &p->compiled, &p->refused);
+  const int status =
+      cpu_device_ops.compile(&request, at_source ? &p->at_source : &p->compiled, &p->refused);
   if (status == CUGEN_OK || status == CUGEN_ERROR_COMPILE) return CUGEN_OK;
   p->compiled_image = (struct hash){0};
   return error_copy(err, &p->refused);
@@ -139,7 +145,8 @@ static int compile_image(struct instrument *p, bool at_source, cugen_error *err)
 
 /* Compiles what the last variant has not compiled already. The optimised image is made only
    where traffic is counted. */
-static int instrument_compile(struct instrument *p, const struct instrument_request *wanted, cugen_error *err) {
+static int instrument_compile(struct instrument *p, const struct instrument_request *wanted,
+                              cugen_error *err) {
   struct hash image;
   int status = image_hash(&p->spec, &image, err);
   if (status) return status;
@@ -149,15 +156,16 @@ static int instrument_compile(struct instrument *p, const struct instrument_requ
     p->compiled_image = image;
     p->refused = (cugen_error){0};
   }
-  if (counts(wanted) && !p->compiled.image && !p->refused.status) status = compile_image(p, false, err);
+  if (counts(wanted) && !p->compiled.image && !p->refused.status)
+    status = compile_image(p, false, err);
   if (status || p->refused.status || p->at_source.image || !is_apart(p, wanted)) return status;
   return compile_image(p, true, err);
 }
 
 /* Counts the traffic in the image whose accesses are placed as by a GPU's compiler; its findings
    are known already. If blocks are independent, only the counted ones run. */
-static int count_traffic(struct instrument *p, struct worker_job *job, struct instrument_result *out,
-                         cugen_error *err) {
+static int count_traffic(struct instrument *p, struct worker_job *job,
+                         struct instrument_result *out, cugen_error *err) {
   struct worker_result result = {0};
   p->report = *out->report;
   out->report = &p->report;
@@ -166,15 +174,18 @@ static int count_traffic(struct instrument *p, struct worker_job *job, struct in
   job->mode = WATCH_TRAFFIC;
   if (p->report.launch_count == 1 && !p->report.dependent) job->count_blocks = WATCH_COUNTED_BLOCKS;
   const int status = bench_run(&p->bench, job, &result, err);
-  const struct watch_report *counted = status ? NULL : worker_report(worker_pool_at(p->bench.workers, 0));
+  const struct watch_report *counted =
+      status ? NULL : worker_report(worker_pool_at(p->bench.workers, 0));
   if (!counted || result.outcome != CUGEN_OUTCOME_OK) return status;
   p->report.launch_count = counted->launch_count;
   memcpy(p->report.launches, counted->launches, sizeof counted->launches);
   return status;
 }
 
-static int check_instrument_run(struct instrument *p, const struct problem *problem, const struct variant *variant,
-               const struct instrument_request *wanted, struct instrument_result *out, cugen_error *err) {
+static int check_instrument_run(struct instrument *p, const struct problem *problem,
+                                const struct variant *variant,
+                                const struct instrument_request *wanted,
+                                struct instrument_result *out, cugen_error *err) {
   const bool apart = is_apart(p, wanted);
   struct worker_job job = {.real_spec = &p->spec,
                            .real_compiled = apart ? &p->at_source : &p->compiled,
@@ -217,20 +228,22 @@ static int check_instrument_run(struct instrument *p, const struct problem *prob
 }
 
 /* The message does not name the variant, so that equal reasons are equal texts. */
-static int instrument_expand(struct instrument *p, const struct problem *problem, const struct variant *variant,
-                  cugen_error *err) {
+static int instrument_expand(struct instrument *p, const struct problem *problem,
+                             const struct variant *variant, cugen_error *err) {
   kernel_spec_free(&p->spec);
   p->spec = (struct kernel_spec){0};
-  return expand_variant_unnamed(p->bench.expander, p->target.config, problem, &p->device.facts, variant, &p->spec,
-                                err);
+  return expand_variant_unnamed(p->bench.expander, p->target.config, problem, &p->device.facts,
+                                variant, &p->spec, err);
 }
 
-int instrument_run(struct instrument *p, const struct problem *problem, const struct variant *variant,
-                   const struct instrument_request *wanted, struct instrument_result *out, cugen_error *err) {
+int instrument_run(struct instrument *p, const struct problem *problem,
+                   const struct variant *variant, const struct instrument_request *wanted,
+                   struct instrument_result *out, cugen_error *err) {
   static const struct watch_report nothing;
   text_clear(&p->text);
   variant_print(variant, &p->text);
-  *out = (struct instrument_result){.variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
+  *out = (struct instrument_result){
+      .variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
   int status = instrument_expand(p, problem, variant, err);
   if (status == CUGEN_ERROR_CONFIG) { /* no device can launch it */
     fail_with(out, CUGEN_OUTCOME_LAUNCH, err);

@@ -22,7 +22,8 @@ struct instrument_options {
    each run has its own. The config's kernel is expanded with the facts of `facts`. One thread at
    a time may use an instrument; different instruments are independent. */
 int instrument_open(const struct tune_target *target, const struct device_facts *facts,
-                    const struct instrument_options *options, struct instrument **out, cugen_error *err);
+                    const struct instrument_options *options, struct instrument **out,
+                    cugen_error *err);
 void instrument_close(struct instrument *instrument);
 
 struct instrument_result {
@@ -61,7 +62,8 @@ struct instrument_request {
 };
 
 /* Runs a variant. If the variant does not expand, compile or run, that is a result. */
-int instrument_run(struct instrument *instrument, const struct problem *problem, const struct variant *variant,
-                   const struct instrument_request *request, struct instrument_result *out, cugen_error *err);
+int instrument_run(struct instrument *instrument, const struct problem *problem,
+                   const struct variant *variant, const struct instrument_request *request,
+                   struct instrument_result *out, cugen_error *err);
 
 #endif

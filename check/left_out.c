@@ -23,7 +23,8 @@ struct reason { /* a reason that rules out variants of an implementation */
   size_t variants;
 };
 
-static const struct check_problem *left_out_home_of(const struct telling *t, size_t implementation) {
+static const struct check_problem *left_out_home_of(const struct telling *t,
+                                                    size_t implementation) {
   return &t->list->problems[t->list->families[t->list->family_of[implementation]].first];
 }
 
@@ -33,17 +34,19 @@ static const struct space_implementation *left_out_part_of(const struct space *s
 }
 
 /* Appends how the user can check a variant that the check problem lacks. */
-static void add_way_out(const struct telling *t, size_t implementation, const char *variant, struct text *out) {
+static void add_way_out(const struct telling *t, size_t implementation, const char *variant,
+                        struct text *out) {
   text_add(out, "; to check it give the implementation a check { ... } of its own");
   const size_t length = out->length;
-  check_list_suggest(t->target, t->list, t->list->family_of[implementation], variant, ", or use", out);
+  check_list_suggest(t->target, t->list, t->list->family_of[implementation], variant, ", or use",
+                     out);
   if (out->length == length) text_add(out, ", or name sizes that it takes");
 }
 
-/* ---- Variants ---- */
+/* ---- Variants ------------------------------------------------------------------------------- */
 
-static int add_reason(const struct telling *t, const char *variant, const char *by, struct reason **reasons,
-                      size_t *count) {
+static int add_reason(const struct telling *t, const char *variant, const char *by,
+                      struct reason **reasons, size_t *count) {
   for (size_t i = 0; i < *count; i++)
     if (strcmp((*reasons)[i].why, by) == 0) return (*reasons)[i].variants++, CUGEN_OK;
   struct reason *grown = array_grow(*reasons, *count, sizeof *grown);
@@ -61,7 +64,8 @@ static int find_reason(const struct telling *t, const struct space *home, const 
   cugen_error why = {0};
   struct text rules = {0};
   int status = space_find_ruled_out(home, variant, &ignored, &rules, &why);
-  if (status) status = add_reason(t, variant, rules.length ? text_get(&rules) : why.message, reasons, count);
+  if (status)
+    status = add_reason(t, variant, rules.length ? text_get(&rules) : why.message, reasons, count);
   text_free(&rules);
   return status;
 }
@@ -95,11 +99,12 @@ static int tell_variants(const struct telling *t, size_t i) {
   int status = find_reasons(t, i, &reasons, &count);
   for (size_t r = 0; r < count && !status; r++) {
     struct text why = {0};
-    text_addf(&why, "ruled out on the check problem, %s, by %s, but not on %s", left_out_home_of(t, i)->text, reasons[r].why,
-              text_get(&t->whole_text));
+    text_addf(&why, "ruled out on the check problem, %s, by %s, but not on %s",
+              left_out_home_of(t, i)->text, reasons[r].why, text_get(&t->whole_text));
     add_way_out(t, i, reasons[r].first, &why);
     status = why.failed ? error_memory(t->err)
-                        : t->keep(t->context, reasons[r].first, reasons[r].variants, text_get(&why), t->err);
+                        : t->keep(t->context, reasons[r].first, reasons[r].variants, text_get(&why),
+                                  t->err);
     text_free(&why);
   }
   for (size_t r = 0; r < count; r++) {
@@ -110,7 +115,7 @@ static int tell_variants(const struct telling *t, size_t i) {
   return status;
 }
 
-/* ---- Values ---- */
+/* ---- Values --------------------------------------------------------------------------------- */
 
 /* Collects the values in the runs of the i-th implementation. */
 static int find_covered(const struct telling *t, size_t i, struct check_covered *out) {
@@ -133,11 +138,13 @@ static int tell_value(const struct telling *t, size_t i, const struct variant *v
   struct text text = {0}, why = {0};
   variant_print(variant, &text);
   text_addf(&why,
-            "has a value that no variant checked has: %s rules it out, and so do the other sizes that were checked",
+            "has a value that no variant checked has: %s rules it out, and so do the other sizes "
+            "that were checked",
             left_out_home_of(t, i)->text);
   add_way_out(t, i, text_get(&text), &why);
-  int status = text.failed || why.failed ? error_memory(t->err)
-                                         : t->keep(t->context, text_get(&text), 1, text_get(&why), t->err);
+  int status = text.failed || why.failed
+                   ? error_memory(t->err)
+                   : t->keep(t->context, text_get(&text), 1, text_get(&why), t->err);
   text_free(&text);
   text_free(&why);
   return status;
@@ -155,7 +162,8 @@ static int tell_values(const struct telling *t, size_t i) {
   if (!status && !values) status = error_memory(t->err);
   for (uint64_t v = 0; v < DRAWS && v < whole->valid && !status; v++) {
     struct variant variant;
-    const uint64_t index = whole->first + (whole->valid <= DRAWS ? v : random_next(&state) % whole->valid);
+    const uint64_t index =
+        whole->first + (whole->valid <= DRAWS ? v : random_next(&state) % whole->valid);
     space_variant(t->whole, index, &variant, values);
     if (check_covers_more(&variant, &covered)) status = tell_value(t, i, &variant);
   }
@@ -163,12 +171,13 @@ static int tell_values(const struct telling *t, size_t i) {
   return status;
 }
 
-/* ---- Implementations ---- */
+/* ---- Implementations ------------------------------------------------------------------------ */
 
 /* Whether the user's --where or --implementation excludes the implementation. */
 static bool is_unwanted(const struct telling *t, const struct space_implementation *one) {
   const struct space_filter *filter = t->target->filter;
-  if (filter && filter->implementation && !space_list_means(filter->implementation, one->implementation->name))
+  if (filter && filter->implementation &&
+      !space_list_means(filter->implementation, one->implementation->name))
     return true;
   for (size_t i = 0; i < one->rule_count; i++)
     if (one->rules[i].kind == CUGEN_RESTRICTION_FILTER && one->rules[i].removed) return true;
@@ -176,7 +185,8 @@ static bool is_unwanted(const struct telling *t, const struct space_implementati
 }
 
 static void left_out_add_rules(const struct space_implementation *one, struct text *out) {
-  text_addf(out, "of %llu combination%s", (unsigned long long)one->cartesian, one->cartesian == 1 ? "" : "s");
+  text_addf(out, "of %llu combination%s", (unsigned long long)one->cartesian,
+            one->cartesian == 1 ? "" : "s");
   const char *before = " ";
   for (size_t i = 0; i < one->rule_count; i++) {
     if (!one->rules[i].removed) continue;
@@ -202,12 +212,13 @@ static int tell_implementation(const struct telling *t, size_t i) {
   else
     text_addf(&why, "no variant is valid on %s: ", home->text), left_out_add_rules(here, &why);
   if (elsewhere) add_way_out(t, i, name, &why);
-  const int status = why.failed ? error_memory(t->err) : t->keep(t->context, name, 1, text_get(&why), t->err);
+  const int status =
+      why.failed ? error_memory(t->err) : t->keep(t->context, name, 1, text_get(&why), t->err);
   text_free(&why);
   return status;
 }
 
-/* ---- Sizes ---- */
+/* ---- Sizes ---------------------------------------------------------------------------------- */
 
 /* Appends why the implementation has no variant on the problem: the requirement or the first
    rule that leaves none. */
@@ -289,7 +300,8 @@ static bool takes_a_size(const struct telling *t, size_t i) {
 static int tell_sizes(const struct telling *t, size_t i) {
   struct text why = {0};
   int status = CUGEN_OK;
-  if (!takes_a_size(t, i) || is_unwanted(t, left_out_part_of(left_out_home_of(t, i)->space, i))) return CUGEN_OK;
+  if (!takes_a_size(t, i) || is_unwanted(t, left_out_part_of(left_out_home_of(t, i)->space, i)))
+    return CUGEN_OK;
   for (size_t p = 0; p < t->list->problem_count && !status; p++)
     if (left_out_is_refused(t, i, p, &why)) status = tell_refused(t, i, p, text_get(&why));
   text_free(&why);
@@ -300,8 +312,8 @@ const char check_left_wide_name[] = "index arithmetic in 32 bits";
 
 /* The sizes of a check are small, so errors beyond 2^31 elements, such as an int as an index, do
    not show. */
-int check_left_wide(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                    struct text *out, cugen_error *err) {
+int check_left_wide(const struct config *config, const struct problem *problem,
+                    const struct device_facts *facts, struct text *out, cugen_error *err) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   cugen_error ignored;
   size_t widest = 0;
@@ -309,7 +321,8 @@ int check_left_wide(const struct config *config, const struct problem *problem, 
   struct value *slots = calloc((size_t)config->first_tunable + 1, sizeof *slots);
   if (!slots) return error_memory(err);
   config_slots(config, problem, facts, slots);
-  const bool wide = !config_arguments(config, slots, arguments, &ignored) && config_wide_index(config, arguments);
+  const bool wide =
+      !config_arguments(config, slots, arguments, &ignored) && config_wide_index(config, arguments);
   free(slots);
   if (!wide) return CUGEN_OK;
   for (size_t i = 0; i < config->argument_count; i++)
@@ -317,7 +330,8 @@ int check_left_wide(const struct config *config, const struct problem *problem, 
   text_add(out, "on ");
   problem_print(config, problem, out);
   text_addf(out,
-            ", '%s' has %lld elements, which no index of 32 bits reaches, and no size that was checked has so many: "
+            ", '%s' has %lld elements, which no index of 32 bits reaches, and no size that was "
+            "checked has so many: "
             "see that indices are computed in index_t or long long",
             arguments[widest].name, (long long)arguments[widest].elements);
   return out->failed ? error_memory(err) : CUGEN_OK;
@@ -327,26 +341,28 @@ static int tell_wide(const struct telling *t, const struct problem *whole) {
   struct text why = {0};
   if (!whole) return CUGEN_OK;
   int status = check_left_wide(t->target->config, whole, &t->target->device->facts, &why, t->err);
-  if (!status && why.length) status = t->keep(t->context, check_left_wide_name, 1, text_get(&why), t->err);
+  if (!status && why.length)
+    status = t->keep(t->context, check_left_wide_name, 1, text_get(&why), t->err);
   text_free(&why);
   return status;
 }
 
-/* ---- All reports ---- */
+/* ---- All reports ---------------------------------------------------------------------------- */
 
 static int open_whole(struct telling *t, const struct problem *whole) {
   cugen_error why;
   if (!whole) return CUGEN_OK;
   problem_print(t->target->config, whole, &t->whole_text);
   if (t->whole_text.failed) return error_memory(t->err);
-  int status = space_open_within(t->target->config, whole, &t->target->device->facts, t->target->filter,
-                                 t->target->stop, &t->whole, &why);
+  int status = space_open_within(t->target->config, whole, &t->target->device->facts,
+                                 t->target->filter, t->target->stop, &t->whole, &why);
   /* on an impossible problem nothing is valid */
   return status == CUGEN_ERROR_INTERRUPTED ? error_copy(t->err, &why) : CUGEN_OK;
 }
 
 int check_left_tell(const struct tune_target *target, const struct check_options *options,
-                    const struct check_list *list, check_left_keep *keep, void *context, cugen_error *err) {
+                    const struct check_list *list, check_left_keep *keep, void *context,
+                    cugen_error *err) {
   struct telling t = {.target = target, .list = list, .keep = keep, .context = context, .err = err};
   int status = open_whole(&t, options->whole);
   if (!status) status = tell_wide(&t, options->whole);

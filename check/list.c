@@ -7,17 +7,18 @@
 #include "base/array.h"
 #include "base/hash.h"
 
-/* ---- Problems ---- */
+/* ---- Problems ------------------------------------------------------------------------------- */
 
 bool check_list_fixed(const struct check_options *options, const char *name) {
   const size_t length = strlen(name);
   for (size_t i = 0; i < options->setting_count; i++)
-    if (strncmp(options->settings[i], name, length) == 0 && options->settings[i][length] == '=') return true;
+    if (strncmp(options->settings[i], name, length) == 0 && options->settings[i][length] == '=')
+      return true;
   return false;
 }
 
-struct problem *check_list_problem(struct check_list *list, size_t family, const struct problem *base,
-                                   cugen_error *err) {
+struct problem *check_list_problem(struct check_list *list, size_t family,
+                                   const struct problem *base, cugen_error *err) {
   struct check_problem *grown = array_grow(list->problems, list->problem_count, sizeof *grown);
   struct value *values = calloc(base->count + 1, sizeof *values);
   if (grown) list->problems = grown;
@@ -28,7 +29,8 @@ struct problem *check_list_problem(struct check_list *list, size_t family, const
   }
   memcpy(values, base->values, base->count * sizeof *values);
   struct check_problem *made = &list->problems[list->problem_count++];
-  *made = (struct check_problem){.problem = {.values = values, .count = base->count}, .family = family};
+  *made =
+      (struct check_problem){.problem = {.values = values, .count = base->count}, .family = family};
   return &made->problem;
 }
 
@@ -37,11 +39,11 @@ int check_list_open(const struct tune_target *target, struct check_problem *p, c
   problem_print(target->config, &p->problem, &text);
   p->text = text_take(&text);
   if (!p->text) return error_memory(err);
-  return space_open_within(target->config, &p->problem, &target->device->facts, target->filter, target->stop,
-                           &p->space, err);
+  return space_open_within(target->config, &p->problem, &target->device->facts, target->filter,
+                           target->stop, &p->space, err);
 }
 
-/* ---- Variants ---- */
+/* ---- Variants ------------------------------------------------------------------------------- */
 
 static int add_run(struct check_list *list, const struct check_run *run, cugen_error *err) {
   struct check_run *grown = array_reserve(list->runs, &list->room, list->run_count, sizeof *grown);
@@ -51,7 +53,8 @@ static int add_run(struct check_list *list, const struct check_run *run, cugen_e
   return CUGEN_OK;
 }
 
-static int print_variant(const struct space *space, uint64_t index, struct text *out, cugen_error *err) {
+static int print_variant(const struct space *space, uint64_t index, struct text *out,
+                         cugen_error *err) {
   struct variant variant;
   struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
   if (!values) return error_memory(err);
@@ -61,7 +64,8 @@ static int print_variant(const struct space *space, uint64_t index, struct text 
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out, cugen_error *err) {
+int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out,
+                     cugen_error *err) {
   return print_variant(list->problems[run->problem].space, run->index, out, err);
 }
 
@@ -73,7 +77,8 @@ int check_list_run(struct check_list *list, size_t problem, uint64_t index, cuge
   if (!status) {
     struct check_run run = {.problem = problem, .index = index};
     run.text = hash_next(0, text_get(&text), text.length);
-    run.elsewhere = problem != first && !space_look_up(list->problems[first].space, text_get(&text), &there);
+    run.elsewhere =
+        problem != first && !space_look_up(list->problems[first].space, text_get(&text), &there);
     status = add_run(list, &run, err);
   }
   text_free(&text);
@@ -87,7 +92,8 @@ bool check_list_ran(const struct check_list *list, size_t problem, uint64_t inde
   return false;
 }
 
-int check_list_variant(struct check_list *list, size_t number, uint64_t index, size_t only, cugen_error *err) {
+int check_list_variant(struct check_list *list, size_t number, uint64_t index, size_t only,
+                       cugen_error *err) {
   const struct check_family *family = &list->families[number];
   struct text text = {0};
   int status = check_list_run(list, family->first, index, err);
@@ -96,7 +102,8 @@ int check_list_variant(struct check_list *list, size_t number, uint64_t index, s
     uint64_t there;
     cugen_error ignored;
     if (only && p != only) continue;
-    if (space_find(list->problems[family->first + p].space, text_get(&text), &there, &ignored) == CUGEN_OK)
+    if (space_find(list->problems[family->first + p].space, text_get(&text), &there, &ignored) ==
+        CUGEN_OK)
       status = check_list_run(list, family->first + p, there, err);
   }
   text_free(&text);
@@ -104,8 +111,9 @@ int check_list_variant(struct check_list *list, size_t number, uint64_t index, s
 }
 
 /* Appends the settings in which the problem differs from `first`, in the words of `from`. */
-static void add_sizes_text(const struct tune_target *target, const struct problem *first, const struct problem *other,
-                           const struct problem *from, const char *before, struct text *out) {
+static void add_sizes_text(const struct tune_target *target, const struct problem *first,
+                           const struct problem *other, const struct problem *from,
+                           const char *before, struct text *out) {
   for (size_t i = 0; i < first->count; i++) {
     if (value_equal(first->values[i], other->values[i])) continue;
     text_addf(out, " %s%s=", before, target->config->problems[i].name);
@@ -114,25 +122,26 @@ static void add_sizes_text(const struct tune_target *target, const struct proble
 }
 
 /* The first of the family's sizes on which the variant is valid; NULL: none. */
-static const struct problem *size_with(const struct check_list *list, const struct check_family *family,
-                                       const char *variant) {
+static const struct problem *size_with(const struct check_list *list,
+                                       const struct check_family *family, const char *variant) {
   uint64_t there;
   for (size_t p = family->first + 1; p < family->first + family->count; p++)
     if (space_look_up(list->problems[p].space, variant, &there)) return &list->problems[p].problem;
   return NULL;
 }
 
-void check_list_suggest(const struct tune_target *target, const struct check_list *list, size_t number,
-                        const char *variant, const char *before, struct text *out) {
+void check_list_suggest(const struct tune_target *target, const struct check_list *list,
+                        size_t number, const char *variant, const char *before, struct text *out) {
   const struct check_family *family = &list->families[number];
-  const struct problem *first = &list->problems[family->first].problem, *other = size_with(list, family, variant);
+  const struct problem *first = &list->problems[family->first].problem,
+                       *other = size_with(list, family, variant);
   if (!other) return;
   text_add(out, before);
   add_sizes_text(target, first, other, other, "-s ", out);
 }
 
-void check_list_explain(const struct tune_target *target, const struct check_list *list, const char *variant,
-                        cugen_error *err) {
+void check_list_explain(const struct tune_target *target, const struct check_list *list,
+                        const char *variant, cugen_error *err) {
   struct text text = {0};
   const struct problem *first = &list->problems[list->families[0].first].problem,
                        *other = size_with(list, &list->families[0], variant);
@@ -140,7 +149,8 @@ void check_list_explain(const struct tune_target *target, const struct check_lis
   text_add(&text, "; the problem here is the config's check problem,");
   add_sizes_text(target, first, other, first, "", &text);
   check_list_suggest(target, list, 0, variant,
-                     "; it can be checked with a check { ... } of its own in the config, or with", &text);
+                     "; it can be checked with a check { ... } of its own in the config, or with",
+                     &text);
   if (!text.failed) error_append(err, "%s", text_get(&text));
   text_free(&text);
 }
@@ -175,8 +185,8 @@ bool check_covers_more(const struct variant *variant, struct check_covered *cove
   return more;
 }
 
-const struct space_implementation *check_list_home(const struct check_list *list, size_t implementation,
-                                                   size_t *count) {
+const struct space_implementation *check_list_home(const struct check_list *list,
+                                                   size_t implementation, size_t *count) {
   const struct check_family *family = &list->families[list->family_of[implementation]];
   return &space_implementations(list->problems[family->first].space, count)[implementation];
 }

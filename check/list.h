@@ -63,27 +63,29 @@ void check_list_free(struct check_list *list);
 /* The number of valid variants of all implementations, each on the first problem of its family. */
 uint64_t check_list_valid(const struct check_list *list);
 /* Prints the run's variant. */
-int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out, cugen_error *err);
+int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out,
+                     cugen_error *err);
 
 /* Whether the problem differs from its family's first in sizes alone. */
 bool check_list_sized(const struct check_list *list, const struct check_problem *problem);
 bool check_list_has_run(const struct check_list *list, size_t implementation);
 /* Appends `before` and the settings ("-s n=192") of a size in the family on which the variant is
    valid, if there is one. */
-void check_list_suggest(const struct tune_target *target, const struct check_list *list, size_t family,
-                        const char *variant, const char *before, struct text *out);
+void check_list_suggest(const struct tune_target *target, const struct check_list *list,
+                        size_t family, const char *variant, const char *before, struct text *out);
 
 /* For a variant that is not valid on the check problem: appends the sizes on which it is valid,
    if any, to the message. */
-void check_list_explain(const struct tune_target *target, const struct check_list *list, const char *variant,
-                        cugen_error *err);
+void check_list_explain(const struct tune_target *target, const struct check_list *list,
+                        const char *variant, cugen_error *err);
 
-/* ---- For the files that fill the list: selection.c, sample.c, sizes.c ---- */
+/* ---- For the files that fill the list: selection.c, sample.c, sizes.c ----------------------- */
 
 /* Appends a copy of base to the list; its values may then be changed. NULL: no memory. */
-struct problem *check_list_problem(struct check_list *list, size_t family, const struct problem *base,
-                                   cugen_error *err);
-int check_list_open(const struct tune_target *target, struct check_problem *problem, cugen_error *err);
+struct problem *check_list_problem(struct check_list *list, size_t family,
+                                   const struct problem *base, cugen_error *err);
+int check_list_open(const struct tune_target *target, struct check_problem *problem,
+                    cugen_error *err);
 void check_list_drop(struct check_list *list); /* removes the last problem, which has no run yet */
 /* Whether the user has set the parameter. */
 bool check_list_fixed(const struct check_options *options, const char *name);
@@ -92,9 +94,10 @@ int check_list_run(struct check_list *list, size_t problem, uint64_t index, cuge
 bool check_list_ran(const struct check_list *list, size_t problem, uint64_t index);
 /* Adds runs of the variant on its family's first problem, and on the other sizes on which it is
    valid: on all, or on the `only`-th. */
-int check_list_variant(struct check_list *list, size_t family, uint64_t index, size_t only, cugen_error *err);
+int check_list_variant(struct check_list *list, size_t family, uint64_t index, size_t only,
+                       cugen_error *err);
 /* The implementation on its family's first problem; *count: the number of implementations there. */
-const struct space_implementation *check_list_home(const struct check_list *list, size_t implementation,
-                                                   size_t *count);
+const struct space_implementation *check_list_home(const struct check_list *list,
+                                                   size_t implementation, size_t *count);
 
 #endif

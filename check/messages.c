@@ -39,7 +39,8 @@ static void messages_add_where(struct text *out, const struct watch_finding *f) 
     text_addf(out, "byte %lld of %s", (long long)f->offset, array);
   if (f->offset >= 0 && f->offset + f->size <= f->bytes) return;
   if (elements && f->offset < f->bytes && f->offset >= 0) text_addf(out, " with %d bytes", f->size);
-  text_addf(out, ", but %s has %lld %s", array, (long long)(elements ? f->bytes / f->element : f->bytes),
+  text_addf(out, ", but %s has %lld %s", array,
+            (long long)(elements ? f->bytes / f->element : f->bytes),
             elements ? "elements" : "bytes");
 }
 
@@ -52,8 +53,9 @@ static void add_access(struct text *out, const struct check_finding *f) {
 /* Appends the other thread, with its block if that is another one. */
 static void add_other(struct text *out, const struct check_finding *f) {
   const struct watch_place *other = &f->raw.other;
-  const bool blocks = f->raw.kind == CUGEN_FINDING_BLOCK_RACE ||
-                      (f->raw.fence && memcmp(other->block, f->raw.here.block, sizeof other->block) != 0);
+  const bool blocks =
+      f->raw.kind == CUGEN_FINDING_BLOCK_RACE ||
+      (f->raw.fence && memcmp(other->block, f->raw.here.block, sizeof other->block) != 0);
   if (blocks) add_dim(out, "block", other->block);
   add_dim(out, blocks ? " thread" : "thread", other->thread);
   text_add(out, other->write ? " wrote" : " read");
@@ -64,8 +66,10 @@ static void add_race(struct text *out, const struct check_finding *f) {
   add_access(out, f);
   text_add(out, ", which ");
   add_other(out, f);
-  text_add(out, f->raw.kind == CUGEN_FINDING_RACE ? ", with no barrier between" : " in the same launch");
-  if (f->kind == CUGEN_FINDING_SAME_VALUE) text_add(out, "; each time it wrote what was there already");
+  text_add(out,
+           f->raw.kind == CUGEN_FINDING_RACE ? ", with no barrier between" : " in the same launch");
+  if (f->kind == CUGEN_FINDING_SAME_VALUE)
+    text_add(out, "; each time it wrote what was there already");
   if (*f->raw.text) text_addf(out, ": %s", f->raw.text);
 }
 
@@ -80,7 +84,8 @@ static void add_in_flight(struct text *out, const struct check_finding *f) {
 
 static void add_unwritten(struct text *out, const struct check_finding *f) {
   add_access(out, f);
-  text_add(out, f->raw.shared ? ", which no thread of the block has written" : ", which nobody has written");
+  text_add(out, f->raw.shared ? ", which no thread of the block has written"
+                              : ", which nobody has written");
 }
 
 static void messages_add_misaligned(struct text *out, const struct check_finding *f) {
@@ -105,8 +110,10 @@ static void messages_add_constant(struct text *out, const struct check_finding *
 
 static void messages_add_limit(struct text *out, const struct check_finding *f) {
   text_addf(out,
-            "the kernel's static shared memory, with %s, has %lld bytes, and a block may have %d (%d where it is "
-            "compiled for sm_90a, sm_100a, sm_103a or sm_110a, 101376 for sm_120a or sm_121a): use dynamic shared "
+            "the kernel's static shared memory, with %s, has %lld bytes, and a block may have %d "
+            "(%d where it is "
+            "compiled for sm_90a, sm_100a, sm_103a or sm_110a, 101376 for sm_120a or sm_121a): use "
+            "dynamic shared "
             "memory, whose size 'shared' sets in the config",
             f->raw.array, (long long)f->raw.bytes, f->raw.size, LAUNCH_MOST_SHARED);
 }
@@ -197,9 +204,9 @@ char *check_message(const struct check_finding *f) {
 }
 
 char *check_not_emulated(const char *source, cugen_cause cause, const char *refusal) {
-  static const char *const instructions[] = {"wgmma",    "cp.async.bulk", "mbarrier", "setmaxnreg", "mapa",
-                                             "ldmatrix", "stmatrix",      "mma.sync", "cp.async",   "griddepcontrol",
-                                             "bar.sync", "red.",          "ld.",      "st."};
+  static const char *const instructions[] = {
+      "wgmma",    "cp.async.bulk", "mbarrier",       "setmaxnreg", "mapa", "ldmatrix", "stmatrix",
+      "mma.sync", "cp.async",      "griddepcontrol", "bar.sync",   "red.", "ld.",      "st."};
   struct text out = {0};
   const char *assembly = strstr(source, "asm");
   const char *found = NULL;

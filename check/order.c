@@ -12,7 +12,15 @@
 
 #include "base/text.h"
 
-enum rank { RANK_WAITING, RANK_ADDRESS, RANK_UNORDERED, RANK_UNWRITTEN, RANK_END, RANK_RESULT, RANK_NOTE };
+enum rank {
+  RANK_WAITING,
+  RANK_ADDRESS,
+  RANK_UNORDERED,
+  RANK_UNWRITTEN,
+  RANK_END,
+  RANK_RESULT,
+  RANK_NOTE
+};
 
 static enum rank order_rank_of(cugen_finding_kind kind) {
   switch (kind) {
@@ -60,7 +68,8 @@ void finding_free(struct check_finding *f) {
 }
 
 /* Adds the variants of `more`, a set of the same size. */
-static void variants_join(struct check_variants *set, const struct check_variants *more, size_t words) {
+static void variants_join(struct check_variants *set, const struct check_variants *more,
+                          size_t words) {
   for (size_t i = 0; i < words; i++) {
     set->count += (size_t)__builtin_popcountll(more->bits[i] & ~set->bits[i]);
     set->bits[i] |= more->bits[i];
@@ -74,7 +83,8 @@ void findings_sort(struct check_finding *findings, size_t count) {
 /* Whether the kind is about missing order. Such findings may share one missing barrier, whereas
    each line with a wrong address is a mistake of its own. */
 static bool is_of_order(cugen_finding_kind kind) {
-  return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE || order_rank_of(kind) == RANK_UNORDERED;
+  return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE ||
+         order_rank_of(kind) == RANK_UNORDERED;
 }
 
 static bool same_cause(const struct check_finding *a, const struct check_finding *b) {
@@ -83,11 +93,13 @@ static bool same_cause(const struct check_finding *a, const struct check_finding
          a->fence.line == b->fence.line && a->waiver == b->waiver;
 }
 
-static void order_add_place(const struct check_finding *f, const struct check_finding *first, struct text *out) {
+static void order_add_place(const struct check_finding *f, const struct check_finding *first,
+                            struct text *out) {
   enum { MOST = 8 };
   if (first->places > MOST) return;
   text_addf(out, "%s%s:%d", out->length ? ", " : "", f->here.file, f->here.line);
-  if (f->other.line && (f->other.line != first->other.line || strcmp(f->other.file, first->other.file) != 0))
+  if (f->other.line &&
+      (f->other.line != first->other.line || strcmp(f->other.file, first->other.file) != 0))
     text_addf(out, " with %s:%d", f->other.file, f->other.line);
   if (first->places == MOST) text_add(out, ", ...");
 }

@@ -14,13 +14,15 @@ void reached_image_free(struct reached_image *image) {
 }
 
 /* Without addr2line no line is known, and none is counted. */
-static int reached_find_places(struct reached_image *image, const struct compiled *compiled, cugen_error *err) {
+static int reached_find_places(struct reached_image *image, const struct compiled *compiled,
+                               cugen_error *err) {
   struct line_site *sites = calloc(image->count + 1, sizeof *sites);
   cugen_error ignored;
   image->places = calloc(image->count + 1, sizeof *image->places);
   const bool made = sites && image->places;
   for (size_t i = 0; i < image->count && made; i++) sites[i].site = image->sites[i];
-  if (made && lines_find(compiled->image, compiled->image_length, sites, image->count, image->places, &ignored))
+  if (made && lines_find(compiled->image, compiled->image_length, sites, image->count,
+                         image->places, &ignored))
     image->count = 0;
   free(sites);
   return made ? CUGEN_OK : error_memory(err);
@@ -29,7 +31,8 @@ static int reached_find_places(struct reached_image *image, const struct compile
 int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err) {
   if (image->sites && strcmp(image->hash.hex, compiled->image_hash.hex) == 0) return CUGEN_OK;
   reached_image_free(image);
-  int status = sites_find(compiled->image, compiled->image_length, &image->sites, &image->count, err);
+  int status =
+      sites_find(compiled->image, compiled->image_length, &image->sites, &image->count, err);
   if (!status) status = reached_find_places(image, compiled, err);
   image->hash = compiled->image_hash;
   return status;
@@ -37,7 +40,8 @@ int reached_look(struct reached_image *image, const struct compiled *compiled, c
 
 static struct reached_line *reached_line_of(struct reached *r, const struct source_place *place) {
   for (size_t i = r->count; i-- > 0;)
-    if (r->lines[i].line == place->line && strcmp(r->lines[i].file, place->file) == 0) return &r->lines[i];
+    if (r->lines[i].line == place->line && strcmp(r->lines[i].file, place->file) == 0)
+      return &r->lines[i];
   struct reached_line *grown = array_grow(r->lines, r->count, sizeof *grown);
   if (!grown) return NULL;
   r->lines = grown;
@@ -45,8 +49,8 @@ static struct reached_line *reached_line_of(struct reached *r, const struct sour
   return grown[r->count].file ? &grown[r->count++] : NULL;
 }
 
-int reached_add(struct reached *r, const struct reached_image *image, const struct watch_report *report,
-                cugen_error *err) {
+int reached_add(struct reached *r, const struct reached_image *image,
+                const struct watch_report *report, cugen_error *err) {
   for (size_t i = 0; i < image->count; i++) {
     const uint64_t site = image->sites[i];
     if (!image->places[i].line || site >= WATCH_REACHED) continue;

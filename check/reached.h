@@ -29,8 +29,8 @@ struct reached_image {
 int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err);
 void reached_image_free(struct reached_image *image);
 
-int reached_add(struct reached *reached, const struct reached_image *image, const struct watch_report *report,
-                cugen_error *err);
+int reached_add(struct reached *reached, const struct reached_image *image,
+                const struct watch_report *report, cugen_error *err);
 /* Sorts by file and line. */
 void reached_sort(struct reached *reached);
 void reached_free(struct reached *reached);

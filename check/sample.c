@@ -19,7 +19,7 @@ enum {
   PROBLEMS = 96
 };
 
-/* ---- Every value of every tunable ---- */
+/* ---- Every value of every tunable ----------------------------------------------------------- */
 
 /* For one implementation: adds the first variant on all sizes, then variants with a new value on
    the first size, on one other size and on one around their tiles. */
@@ -34,7 +34,8 @@ static int add_covering(struct check_list *list, const struct tune_target *targe
   for (uint64_t i = 0; i < DRAWS && i < implementation->valid && !status; i++) {
     struct variant variant;
     const bool few = implementation->valid <= DRAWS;
-    const uint64_t index = implementation->first + (i == 0 || few ? i : random_next(state) % implementation->valid);
+    const uint64_t index =
+        implementation->first + (i == 0 || few ? i : random_next(state) % implementation->valid);
     space_variant(space, index, &variant, values);
     /* the first variant may have no tunables */
     if (!check_covers_more(&variant, covered) && taken) continue;
@@ -49,8 +50,8 @@ static int add_covering(struct check_list *list, const struct tune_target *targe
 
 /* A value that the family's first problem rules out may be valid on another size, and then runs
    there. */
-static int add_sized(struct check_list *list, size_t implementation, uint64_t state, struct check_covered *covered,
-                     cugen_error *err) {
+static int add_sized(struct check_list *list, size_t implementation, uint64_t state,
+                     struct check_covered *covered, cugen_error *err) {
   const struct check_family *family = &list->families[list->family_of[implementation]];
   int status = CUGEN_OK;
   for (size_t p = family->first + 1; p < family->first + family->count && !status; p++) {
@@ -61,7 +62,8 @@ static int add_sized(struct check_list *list, size_t implementation, uint64_t st
     if (!values) return error_memory(err);
     for (uint64_t i = 0; i < DRAWS && i < one->valid && !status; i++) {
       struct variant variant;
-      const uint64_t index = one->first + (one->valid <= DRAWS ? i : random_next(&state) % one->valid);
+      const uint64_t index =
+          one->first + (one->valid <= DRAWS ? i : random_next(&state) % one->valid);
       space_variant(space, index, &variant, values);
       if (check_covers_more(&variant, covered)) status = check_list_run(list, p, index, err);
     }
@@ -72,9 +74,11 @@ static int add_sized(struct check_list *list, size_t implementation, uint64_t st
 
 /* On a problem with another type or layout, adds some variants of each implementation of the
    family. */
-static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *state, cugen_error *err) {
+static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *state,
+                         cugen_error *err) {
   size_t count;
-  const struct space_implementation *all = space_implementations(list->problems[problem].space, &count);
+  const struct space_implementation *all =
+      space_implementations(list->problems[problem].space, &count);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count; i++) {
     if (list->family_of[i] != list->problems[problem].family) continue;
@@ -90,7 +94,8 @@ int check_sample_values(struct check_list *list, const struct tune_target *targe
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++) {
     const size_t family = list->family_of[i], first = list->families[family].first;
-    const struct space_implementation *all = space_implementations(list->problems[first].space, &count);
+    const struct space_implementation *all =
+        space_implementations(list->problems[first].space, &count);
     struct check_covered covered = {{0}};
     status = add_covering(list, target, family, &all[i], state, &covered, err);
     if (!status) status = add_sized(list, i, *state, &covered, err);
@@ -100,7 +105,7 @@ int check_sample_values(struct check_list *list, const struct tune_target *targe
   return status;
 }
 
-/* ---- Every branch of every template ---- */
+/* ---- Every branch of every template --------------------------------------------------------- */
 
 struct drawn { /* a variant with other branches than those before */
   size_t problem;
@@ -135,8 +140,8 @@ static int sample_draw(struct branch_sample *s, const struct drawn *drawn, cugen
   bool more = false;
   if (!values) return error_memory(err);
   space_variant(p->space, drawn->index, &variant, values);
-  int status =
-      expand_variant(s->expander, s->target->config, &p->problem, &s->target->device->facts, &variant, &spec, err);
+  int status = expand_variant(s->expander, s->target->config, &p->problem,
+                              &s->target->device->facts, &variant, &spec, err);
   if (status == CUGEN_OK) status = coverage_add(s->branches, spec.source, &more, err);
   if (status == CUGEN_OK && more) status = keep_drawn(s, drawn, err);
   kernel_spec_free(&spec);
@@ -146,7 +151,8 @@ static int sample_draw(struct branch_sample *s, const struct drawn *drawn, cugen
 
 static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cugen_error *err) {
   size_t count;
-  const struct space_implementation *all = space_implementations(s->list->problems[problem].space, &count);
+  const struct space_implementation *all =
+      space_implementations(s->list->problems[problem].space, &count);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count; i++) {
     if (s->list->family_of[i] != s->list->problems[problem].family) continue;
@@ -161,18 +167,20 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
 
 /* For a listed parameter a random value; for a size that of another problem; for a small count,
    such as a batch, one more or one. */
-static struct value other_value(const struct branch_sample *s, const struct check_family *family, size_t i) {
+static struct value other_value(const struct branch_sample *s, const struct check_family *family,
+                                size_t i) {
   const struct config_problem *p = &s->target->config->problems[i];
   const struct value now = s->list->problems[family->first].problem.values[i];
   if (p->listed) return p->values[random_next(s->state) % p->value_count];
   if (now.type != VALUE_INT || now.integer < 0) return now;
   if (now.integer == 0) return value_int(random_next(s->state) % 4 ? 0 : 3);
-  if (now.integer <= 3) return value_int(random_next(s->state) % 2 ? now.integer : 1 + now.integer % 3);
+  if (now.integer <= 3)
+    return value_int(random_next(s->state) % 2 ? now.integer : 1 + now.integer % 3);
   return s->list->problems[family->first + random_next(s->state) % family->count].problem.values[i];
 }
 
-static int draw_elsewhere(struct branch_sample *s, size_t number, const struct check_options *options,
-                          cugen_error *err) {
+static int draw_elsewhere(struct branch_sample *s, size_t number,
+                          const struct check_options *options, cugen_error *err) {
   const struct check_family *family = &s->list->families[number];
   const struct problem base = s->list->problems[family->first].problem;
   struct problem *problem = check_list_problem(s->list, number, &base, err);
@@ -188,7 +196,8 @@ static int draw_elsewhere(struct branch_sample *s, size_t number, const struct c
   return fatal ? status : CUGEN_OK; /* sizes that do not fit together are skipped */
 }
 
-static int draw_all(struct branch_sample *s, const struct check_options *options, cugen_error *err) {
+static int draw_all(struct branch_sample *s, const struct check_options *options,
+                    cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t f = 0; f < s->list->family_count && !status; f++) {
     status = draw_some(s, s->list->families[f].first, DRAWS_HERE, err);
@@ -232,7 +241,8 @@ static int run_unchosen(struct check_list *list, cugen_error *err) {
     const size_t family = list->family_of[i];
     const struct space *home = list->problems[list->families[family].first].space;
     const struct space_implementation *one = &space_implementations(home, &count)[i];
-    if (one->valid && !check_list_has_run(list, i)) status = check_list_variant(list, family, one->first, 1, err);
+    if (one->valid && !check_list_has_run(list, i))
+      status = check_list_variant(list, family, one->first, 1, err);
   }
   return status;
 }

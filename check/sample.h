@@ -6,7 +6,8 @@
 
 /* Adds so many variants of every implementation that each value of every tunable occurs, on
    several problems. */
-int check_sample_values(struct check_list *list, const struct tune_target *target, uint64_t *state, cugen_error *err);
+int check_sample_values(struct check_list *list, const struct tune_target *target, uint64_t *state,
+                        cugen_error *err);
 
 /* Adds so many variants that every branch of a template that occurs in a large sample is taken. */
 int check_sample_branches(struct check_list *list, const struct tune_target *target,

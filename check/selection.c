@@ -8,11 +8,11 @@
 #include "sample.h"
 #include "sizes.h"
 
-/* ---- Problems ---- */
+/* ---- Problems ------------------------------------------------------------------------------- */
 
 /* Adds a problem for each other value of a parameter with a list of values: types, layouts. */
-static int add_others(const struct tune_target *target, const struct check_options *options, struct check_list *list,
-                      size_t family, cugen_error *err) {
+static int add_others(const struct tune_target *target, const struct check_options *options,
+                      struct check_list *list, size_t family, cugen_error *err) {
   const struct problem base = list->problems[list->families[family].first].problem;
   for (size_t i = 0; i < base.count; i++) {
     const struct config_problem *listed = &target->config->problems[i];
@@ -35,26 +35,30 @@ static bool selection_same_values(const struct problem *a, const struct problem 
 
 /* Adds the family of the owner's check { }, NULL: of the kernel's. A family with the same values
    is used again. */
-static int add_family(const struct tune_target *target, const struct check_options *options, struct check_list *list,
-                      const struct config_implementation *owner, size_t *out, cugen_error *err) {
+static int add_family(const struct tune_target *target, const struct check_options *options,
+                      struct check_list *list, const struct config_implementation *owner,
+                      size_t *out, cugen_error *err) {
   const size_t number = list->family_count, first = list->problem_count;
   struct problem *base = check_list_problem(list, number, target->problem, err);
   if (!base) return CUGEN_ERROR_MEMORY;
   for (size_t i = 0; owner && i < base->count; i++)
-    if (owner->check[i].type != VALUE_NIL && !check_list_fixed(options, target->config->problems[i].name))
+    if (owner->check[i].type != VALUE_NIL &&
+        !check_list_fixed(options, target->config->problems[i].name))
       base->values[i] = owner->check[i];
   for (*out = 0; *out < number; ++*out) {
     if (!selection_same_values(base, &list->problems[list->families[*out].first].problem)) continue;
     check_list_drop(list);
     return CUGEN_OK;
   }
-  list->families[list->family_count++] = (struct check_family){.owner = owner, .first = first, .count = 1};
+  list->families[list->family_count++] =
+      (struct check_family){.owner = owner, .first = first, .count = 1};
   const int status = check_list_open(target, &list->problems[first], err);
   return status ? status : check_sizes_add(target, options, list, number, err);
 }
 
 /* Whether the variant's text names this implementation. */
-static bool selection_is_named(const char *variant, const struct config_implementation *implementation) {
+static bool selection_is_named(const char *variant,
+                               const struct config_implementation *implementation) {
   const size_t length = strcspn(variant, " ");
   return strncmp(variant, implementation->name, length) == 0 && !implementation->name[length];
 }
@@ -68,12 +72,15 @@ static int make_families(const struct tune_target *target, const struct check_op
   list->family_of = calloc(config->implementation_count + 1, sizeof *list->family_of);
   if (!list->families || !list->family_of) return error_memory(err);
   for (size_t i = 0; i < config->implementation_count && options->variant; i++)
-    if (selection_is_named(options->variant, &config->implementations[i])) named = &config->implementations[i];
+    if (selection_is_named(options->variant, &config->implementations[i]))
+      named = &config->implementations[i];
   size_t ignored;
-  int status = add_family(target, options, list, named && named->check ? named : NULL, &ignored, err);
+  int status =
+      add_family(target, options, list, named && named->check ? named : NULL, &ignored, err);
   for (size_t i = 0; i < config->implementation_count && !options->variant && !status; i++)
     if (config->implementations[i].check)
-      status = add_family(target, options, list, &config->implementations[i], &list->family_of[i], err);
+      status =
+          add_family(target, options, list, &config->implementations[i], &list->family_of[i], err);
   return status;
 }
 
@@ -88,10 +95,11 @@ static int make_problems(const struct tune_target *target, const struct check_op
   return status;
 }
 
-/* ---- Variants ---- */
+/* ---- Variants ------------------------------------------------------------------------------- */
 
 static int selection_by_text(const void *a, const void *b) {
-  const struct check_run *x = *(const struct check_run *const *)a, *y = *(const struct check_run *const *)b;
+  const struct check_run *x = *(const struct check_run *const *)a,
+                         *y = *(const struct check_run *const *)b;
   return (x->text > y->text) - (x->text < y->text);
 }
 
@@ -108,7 +116,8 @@ static int selection_number_variants(struct check_list *list, cugen_error *err) 
   return CUGEN_OK;
 }
 
-static int add_named(const struct tune_target *target, struct check_list *list, const char *text, cugen_error *err) {
+static int add_named(const struct tune_target *target, struct check_list *list, const char *text,
+                     cugen_error *err) {
   uint64_t index = 0;
   int status = space_find(list->problems[0].space, text, &index, err);
   if (status) check_list_explain(target, list, text, err);
@@ -117,8 +126,8 @@ static int add_named(const struct tune_target *target, struct check_list *list, 
 }
 
 /* Adds the variant with this number among all, on all sizes, and around its tiles on one. */
-static int add_numbered(const struct tune_target *target, struct check_list *list, uint64_t number, size_t only,
-                        cugen_error *err) {
+static int add_numbered(const struct tune_target *target, struct check_list *list, uint64_t number,
+                        size_t only, cugen_error *err) {
   size_t i = 0, count;
   const struct space_implementation *implementation = check_list_home(list, i, &count);
   for (; number >= implementation->valid; implementation = check_list_home(list, ++i, &count))
@@ -129,8 +138,8 @@ static int add_numbered(const struct tune_target *target, struct check_list *lis
   return status ? status : check_sizes_around(target, list, family, index, only, err);
 }
 
-static int selection_choose(const struct tune_target *target, const struct check_options *options, struct check_list *out,
-                  cugen_error *err) {
+static int selection_choose(const struct tune_target *target, const struct check_options *options,
+                            struct check_list *out, cugen_error *err) {
   uint64_t state = options->seed;
   int status = make_problems(target, options, out, err);
   if (status) return status;
@@ -141,12 +150,13 @@ static int selection_choose(const struct tune_target *target, const struct check
   if (!options->all && !options->sample) return check_sample_values(out, target, &state, err);
   const uint64_t wanted = options->all || options->sample > valid ? valid : options->sample;
   for (uint64_t i = 0; i < wanted && !status; i++)
-    status = add_numbered(target, out, wanted == valid ? i : random_next(&state) % valid, (size_t)i + 1, err);
+    status = add_numbered(target, out, wanted == valid ? i : random_next(&state) % valid,
+                          (size_t)i + 1, err);
   return status;
 }
 
-int check_select(const struct tune_target *target, const struct check_options *options, struct check_list *out,
-                 cugen_error *err) {
+int check_select(const struct tune_target *target, const struct check_options *options,
+                 struct check_list *out, cugen_error *err) {
   *out = (struct check_list){0};
   const int status = selection_choose(target, options, out, err);
   return status ? status : selection_number_variants(out, err);

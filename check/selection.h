@@ -5,7 +5,7 @@
 #include "list.h"
 
 /* The caller frees *out in any case. */
-int check_select(const struct tune_target *target, const struct check_options *options, struct check_list *out,
-                 cugen_error *err);
+int check_select(const struct tune_target *target, const struct check_options *options,
+                 struct check_list *out, cugen_error *err);
 
 #endif

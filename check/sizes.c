@@ -6,18 +6,18 @@
 
 #include "base/array.h"
 
-/* ---- Sizes of a family ---- */
+/* ---- Sizes of a family ---------------------------------------------------------------------- */
 
-static int sizes_keep(struct check_list *list, const char *name, int64_t value, const struct size_growth *growth,
-                cugen_error *err) {
+static int sizes_keep(struct check_list *list, const char *name, int64_t value,
+                      const struct size_growth *growth, cugen_error *err) {
   struct text why = {0}, setting = {0};
   struct check_kept *grown = array_grow(list->kept, list->kept_count, sizeof *grown);
   if (!grown) return error_memory(err);
   list->kept = grown;
   text_addf(&setting, "%s=%lld", name, (long long)value);
   if (growth->most > 0)
-    text_addf(&why, "with %s=%lld data and threads would be %.0f times as many: it is no size", name,
-              (long long)growth->at, growth->most);
+    text_addf(&why, "with %s=%lld data and threads would be %.0f times as many: it is no size",
+              name, (long long)growth->at, growth->most);
   else
     text_add(&why, "neither buffers nor launches depend on it: it is no size");
   struct check_kept *kept = &grown[list->kept_count++];
@@ -34,8 +34,8 @@ static int sizes_keep(struct check_list *list, const char *name, int64_t value, 
   return CUGEN_OK;
 }
 
-static int open_sizes(const struct tune_target *target, const struct check_options *options, struct check_list *list,
-                      size_t number, cugen_error *err) {
+static int open_sizes(const struct tune_target *target, const struct check_options *options,
+                      struct check_list *list, size_t number, cugen_error *err) {
   struct check_family *family = &list->families[number];
   const struct check_problem *base = &list->problems[family->first];
   bool *fixed = calloc(base->problem.count + 1, sizeof *fixed);
@@ -43,18 +43,19 @@ static int open_sizes(const struct tune_target *target, const struct check_optio
   for (size_t i = 0; i < base->problem.count; i++)
     fixed[i] = check_list_fixed(options, target->config->problems[i].name);
   family->base = base->problem;
-  int status = sizes_open(target->config, &target->device->facts, &family->base, options->whole, base->space,
-                          family->owner, fixed, &family->sizes, err);
+  int status = sizes_open(target->config, &target->device->facts, &family->base, options->whole,
+                          base->space, family->owner, fixed, &family->sizes, err);
   free(fixed);
   for (size_t i = 0; i < family->base.count && !status; i++)
     if (family->sizes.growth[i].known && !family->sizes.vary[i])
-      status =
-          sizes_keep(list, target->config->problems[i].name, family->base.values[i].integer, &family->sizes.growth[i], err);
+      status = sizes_keep(list, target->config->problems[i].name, family->base.values[i].integer,
+                          &family->sizes.growth[i], err);
   return status;
 }
 
 /* Appends a problem with these values to the list. */
-static int sizes_add_problem(struct check_list *list, size_t number, const struct value *values, cugen_error *err) {
+static int sizes_add_problem(struct check_list *list, size_t number, const struct value *values,
+                             cugen_error *err) {
   const struct check_family *family = &list->families[number];
   struct problem *p = check_list_problem(list, number, &family->base, err);
   if (!p) return CUGEN_ERROR_MEMORY;
@@ -62,8 +63,8 @@ static int sizes_add_problem(struct check_list *list, size_t number, const struc
   return CUGEN_OK;
 }
 
-int check_sizes_add(const struct tune_target *target, const struct check_options *options, struct check_list *list,
-                    size_t number, cugen_error *err) {
+int check_sizes_add(const struct tune_target *target, const struct check_options *options,
+                    struct check_list *list, size_t number, cugen_error *err) {
   struct check_family *family = &list->families[number];
   struct size_list sizes = {0};
   int status = open_sizes(target, options, list, number, err);
@@ -77,7 +78,7 @@ int check_sizes_add(const struct tune_target *target, const struct check_options
   return status;
 }
 
-/* ---- Sizes around a variant's tiles ---- */
+/* ---- Sizes around a variant's tiles --------------------------------------------------------- */
 
 /* The most problems around tiles in a family. Further variants run on those problems that are
    around their tiles, too. */
@@ -92,8 +93,9 @@ static bool is_problem(const struct check_problem *p, size_t number, const struc
 
 /* Finds or appends the problem with these values; SIZE_MAX in *out: it is impossible, or there
    are too many. */
-static int sizes_find_problem(const struct tune_target *target, struct check_list *list, size_t number,
-                        const struct value *values, size_t *out, cugen_error *err) {
+static int sizes_find_problem(const struct tune_target *target, struct check_list *list,
+                              size_t number, const struct value *values, size_t *out,
+                              cugen_error *err) {
   size_t around = 0;
   for (*out = 0; *out < list->problem_count; ++*out) {
     if (is_problem(&list->problems[*out], number, values)) return CUGEN_OK;
@@ -112,8 +114,9 @@ static int sizes_find_problem(const struct tune_target *target, struct check_lis
   return fatal ? status : CUGEN_OK; /* impossible sizes are skipped */
 }
 
-static int run_around(const struct tune_target *target, struct check_list *list, size_t number, const char *text,
-                      const struct size_list *sizes, size_t only, cugen_error *err) {
+static int run_around(const struct tune_target *target, struct check_list *list, size_t number,
+                      const char *text, const struct size_list *sizes, size_t only,
+                      cugen_error *err) {
   const size_t count = list->families[number].base.count;
   int status = CUGEN_OK;
   bool ran = false;
@@ -122,15 +125,17 @@ static int run_around(const struct tune_target *target, struct check_list *list,
     size_t problem;
     uint64_t there;
     status = sizes_find_problem(target, list, number, sizes->values + which * count, &problem, err);
-    if (status || problem == SIZE_MAX || !space_look_up(list->problems[problem].space, text, &there)) continue;
+    if (status || problem == SIZE_MAX ||
+        !space_look_up(list->problems[problem].space, text, &there))
+      continue;
     ran = !check_list_ran(list, problem, there);
     if (ran) status = check_list_run(list, problem, there, err);
   }
   return status;
 }
 
-int check_sizes_around(const struct tune_target *target, struct check_list *list, size_t number, uint64_t index,
-                       size_t only, cugen_error *err) {
+int check_sizes_around(const struct tune_target *target, struct check_list *list, size_t number,
+                       uint64_t index, size_t only, cugen_error *err) {
   const struct check_family *family = &list->families[number];
   const struct space *space = list->problems[family->first].space;
   struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
@@ -140,7 +145,8 @@ int check_sizes_around(const struct tune_target *target, struct check_list *list
   if (!values) return error_memory(err);
   space_variant(space, index, &variant, values);
   variant_print(&variant, &text);
-  int status = text.failed ? error_memory(err) : sizes_around(&family->sizes, &variant, &sizes, err);
+  int status =
+      text.failed ? error_memory(err) : sizes_around(&family->sizes, &variant, &sizes, err);
   if (!status) status = run_around(target, list, number, text_get(&text), &sizes, only, err);
   free(sizes.values);
   text_free(&text);

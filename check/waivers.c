@@ -41,14 +41,15 @@ static bool is_in_line(const char *source, const struct source_place *here, cons
   int line = 0;
   for (const char *at = source; *at; at += strcspn(at, "\n"), at += *at == '\n') {
     if (waivers_read_directive(at, &line, &file)) continue;
-    const bool meant = line++ == here->line && strncmp(file, here->file, length) == 0 && file[length] == '"';
+    const bool meant =
+        line++ == here->line && strncmp(file, here->file, length) == 0 && file[length] == '"';
     if (meant && waivers_has_part(at, strcspn(at, "\n"), part)) return true;
   }
   return false;
 }
 
-const struct config_waiver *waiver_of(const struct config *config, cugen_finding_kind kind, const char *source,
-                                      const struct source_place *here) {
+const struct config_waiver *waiver_of(const struct config *config, cugen_finding_kind kind,
+                                      const char *source, const struct source_place *here) {
   for (size_t i = 0; i < config->waiver_count && here->line; i++) {
     const struct config_waiver *waiver = &config->waivers[i];
     if (waiver->kind == kind && is_in_line(source, here, waiver->at)) return waiver;

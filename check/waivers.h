@@ -9,7 +9,7 @@
 
 /* The first of the config's waivers that matches a finding of this kind in that line; NULL:
    none. source: the compiled source, with #line directives. Blanks are ignored. */
-const struct config_waiver *waiver_of(const struct config *config, cugen_finding_kind kind, const char *source,
-                                      const struct source_place *here);
+const struct config_waiver *waiver_of(const struct config *config, cugen_finding_kind kind,
+                                      const char *source, const struct source_place *here);
 
 #endif

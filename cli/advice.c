@@ -39,8 +39,10 @@ enum cli_tuning cli_tuning(const struct cli *cli) {
   cugen_kernel *kernel = NULL;
   cugen_error ignored;
   if (cli_only_predicts(cli)) return CLI_PREDICTS;
-  if (cli_device(cli) != CUGEN_DEVICE_MODEL && cli_device(cli) != CUGEN_DEVICE_NAMED) return CLI_MEASURES;
-  int status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &kernel, &ignored);
+  if (cli_device(cli) != CUGEN_DEVICE_MODEL && cli_device(cli) != CUGEN_DEVICE_NAMED)
+    return CLI_MEASURES;
+  int status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &kernel,
+                                 &ignored);
   if (!status) status = api_kernel_use_predictions(kernel, &ignored);
   cugen_kernel_close(kernel);
   return status ? CLI_REFUSES : CLI_PREDICTS;

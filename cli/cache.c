@@ -41,13 +41,14 @@ static json_t *cache_portfolios_json(const cugen_portfolio *portfolios, size_t c
   return array;
 }
 
-/* ---- ls ---- */
+/* ---- ls ------------------------------------------------------------------------------------- */
 
 /* Returns true if a setting may be left out of a table because all sets of a kernel share it:
    settings other than numbers and element types. */
 static bool may_be_common(const char *word, size_t length) {
   const char *value = memchr(word, '=', length);
-  return value && strncmp(word, "dtype=", 6) != 0 && value[1] != '-' && !(value[1] >= '0' && value[1] <= '9');
+  return value && strncmp(word, "dtype=", 6) != 0 && value[1] != '-' &&
+         !(value[1] >= '0' && value[1] <= '9');
 }
 
 /* Returns the settings of a problem that may be common. The caller frees it; NULL: out of
@@ -71,7 +72,8 @@ static char *take_common(const char *problem) {
    the table. The caller frees it; NULL: out of memory. */
 static char *common_settings(const cugen_cache_set *sets, size_t count) {
   char *common = take_common(sets[0].problem);
-  for (size_t i = 1; i < count && common && *common && strcmp(sets[i].config, sets[0].config) == 0; i++) {
+  for (size_t i = 1; i < count && common && *common && strcmp(sets[i].config, sets[0].config) == 0;
+       i++) {
     char *fewer = settings_take(common, sets[i].problem, true);
     free(common);
     common = fewer;
@@ -92,7 +94,8 @@ static void print_common(const cugen_cache_set *sets, size_t count) {
 /* Prints the problem with its way of timing, unless that is the usual one: "n=1003 (cold)". */
 static void print_problem(struct table *table, const char *problem, const char *measure) {
   char *text = NULL;
-  if (cli_way(measure) && asprintf(&text, "%s%s(%s)", problem, *problem ? " " : "", measure) < 0) text = NULL;
+  if (cli_way(measure) && asprintf(&text, "%s%s(%s)", problem, *problem ? " " : "", measure) < 0)
+    text = NULL;
   table_cell(table, text ? text : problem);
   free(text);
 }
@@ -165,14 +168,16 @@ static int print_listing_json(struct cli *cli, const struct listing *l) {
   json_object_set_new(object, "cache", path_json(cli));
   json_object_set_new(object, "sets", sets);
   for (size_t i = 0; i < l->count; i++) json_array_append_new(sets, set_json(&l->sets[i]));
-  json_object_set_new(object, "portfolios", cache_portfolios_json(l->portfolios, l->portfolio_count));
+  json_object_set_new(object, "portfolios",
+                      cache_portfolios_json(l->portfolios, l->portfolio_count));
   return cli_print_json(cli, object);
 }
 
 static int print_listing(struct cli *cli, const struct listing *l) {
   int status = l->count ? print_sets(cli, l->sets, l->count) : CUGEN_OK;
   if (l->count && l->portfolio_count && !status) putchar('\n');
-  if (l->portfolio_count && !status) status = portfolio_print_list(cli, l->portfolios, l->portfolio_count);
+  if (l->portfolio_count && !status)
+    status = portfolio_print_list(cli, l->portfolios, l->portfolio_count);
   if (l->count || l->portfolio_count) return status;
   int length;
   const char *path = cli_where(cli, "cache", &length);
@@ -186,12 +191,14 @@ int command_cache_ls(struct cli *cli) {
   int status = cli_cache_take_filter(cli, &filter);
   if (!status) status = cli_open_cache(cli);
   if (!status) status = api_cache_list(cli->lib, &filter, &l.sets, &l.count, &cli->error);
-  if (!status) status = api_cache_portfolios(cli->lib, &filter, &l.portfolios, &l.portfolio_count, &cli->error);
+  if (!status)
+    status =
+        api_cache_portfolios(cli->lib, &filter, &l.portfolios, &l.portfolio_count, &cli->error);
   if (status) return status;
   return options_given(cli, OPTION_JSON) ? print_listing_json(cli, &l) : print_listing(cli, &l);
 }
 
-/* ---- show ---- */
+/* ---- show ----------------------------------------------------------------------------------- */
 
 static const char *cache_state_of(const cugen_stored_record *stored) {
   return stored->superseded ? "replaced" : stored->current ? "current" : "stale";
@@ -220,7 +227,8 @@ static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t 
     const cugen_record *record = &all[i].record;
     const bool right = record->outcome == CUGEN_OUTCOME_OK;
     if (!skipped) table_cell(&table, record->energy > 0 ? print_joules(record->energy).text : "-");
-    table_cell(&table, right ? print_seconds(record->seconds).text : outcome_text((int)record->outcome));
+    table_cell(&table,
+               right ? print_seconds(record->seconds).text : outcome_text((int)record->outcome));
     table_cell(&table, cache_state_of(&all[i]));
     table_cell(&table, print_moment(all[i].measured_at).text);
     table_cell(&table, print_version(all[i].driver_version).text);
@@ -288,9 +296,10 @@ int command_cache_show(struct cli *cli) {
   return status;
 }
 
-/* ---- rm ---- */
+/* ---- rm ------------------------------------------------------------------------------------- */
 
-static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, const char *flag, bool value) {
+static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, const char *flag,
+                           bool value) {
   json_t *object = json_object();
   json_object_set_new(object, "cache", path_json(cli));
   json_object_set_new(object, flag, json_boolean(value));
@@ -308,9 +317,11 @@ static void print_counts(const cugen_cache_counts *counts) {
   printf("%s record%s", print_count(counts->records).text, counts->records == 1 ? "" : "s");
   if (counts->history) printf(", %s in history", print_count(counts->history).text);
   if (counts->portfolios)
-    printf(", %s portfolio%s", print_count(counts->portfolios).text, counts->portfolios == 1 ? "" : "s");
+    printf(", %s portfolio%s", print_count(counts->portfolios).text,
+           counts->portfolios == 1 ? "" : "s");
   if (!counts->images) return;
-  printf(", %s compiled kernel%s", print_count(counts->images).text, counts->images == 1 ? "" : "s");
+  printf(", %s compiled kernel%s", print_count(counts->images).text,
+         counts->images == 1 ? "" : "s");
   printf(" (%s)", print_bytes(counts->image_bytes).text);
 }
 
@@ -323,15 +334,18 @@ static bool agreed(void) {
 }
 
 static int check_meaning(struct cli *cli) {
-  static const enum cli_option narrow[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_MEASURE, OPTION_OLDER_THAN,
-                                           OPTION_FAILED};
+  static const enum cli_option narrow[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_MEASURE,
+                                           OPTION_OLDER_THAN, OPTION_FAILED};
   bool narrowed = cli->operand != NULL;
-  for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) narrowed = narrowed || options_given(cli, narrow[i]);
+  for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
+    narrowed = narrowed || options_given(cli, narrow[i]);
   if (narrowed && options_given(cli, OPTION_ALL))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--all removes everything: leave out the other options");
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--all removes everything: leave out the other options");
   if (narrowed || options_given(cli, OPTION_ALL)) return CUGEN_OK;
   return cli_fail(cli, CUGEN_ERROR_USAGE,
-                  "say what to remove: a CONFIG, --problem, --device, --measure, --older-than, --failed, or --all");
+                  "say what to remove: a CONFIG, --problem, --device, --measure, --older-than, "
+                  "--failed, or --all");
 }
 
 /* Remarks that records of other files' kernels of this name are kept, because each config file has
@@ -340,10 +354,13 @@ static void remark_others(struct cli *cli, const cugen_cache_filter *filter) {
   const cugen_cache_set *sets;
   size_t count;
   cugen_error ignored;
-  if (!filter->config || filter->before || filter->failed || options_given(cli, OPTION_JSON)) return;
+  if (!filter->config || filter->before || filter->failed || options_given(cli, OPTION_JSON))
+    return;
   if (api_cache_list(cli->lib, filter, &sets, &count, &ignored) || !count) return;
   if (strcmp(sets[0].config, filter->config) != 0)
-    cli_remark(cli, "other config files have a kernel '%s': their records stay; 'cugen cache rm %s' removes all",
+    cli_remark(cli,
+               "other config files have a kernel '%s': their records stay; 'cugen cache rm %s' "
+               "removes all",
                sets[0].config, sets[0].config);
 }
 
@@ -353,9 +370,11 @@ static int print_good(struct cli *cli, const cugen_cache_counts *counts) {
   return cli_print_json(cli, object);
 }
 
-static int remove_records(struct cli *cli, const cugen_cache_filter *filter, const cugen_cache_counts *planned) {
+static int remove_records(struct cli *cli, const cugen_cache_filter *filter,
+                          const cugen_cache_counts *planned) {
   cugen_cache_counts counts;
-  bool yes = options_given(cli, OPTION_YES), json = options_given(cli, OPTION_JSON), terminal = isatty(STDIN_FILENO);
+  bool yes = options_given(cli, OPTION_YES), json = options_given(cli, OPTION_JSON),
+       terminal = isatty(STDIN_FILENO);
   int length;
   const char *path = cli_where(cli, "cache", &length);
   if (!yes && !json) {
@@ -367,7 +386,8 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter, con
     return cli_fail(cli, CUGEN_ERROR_USAGE, "nothing was removed: --yes goes ahead without asking");
   if (!yes && !agreed()) return puts("Nothing was removed."), CUGEN_OK;
   int status = api_cache_remove(cli->lib, filter, 1, &counts, &cli->error);
-  if (status || json) return status ? status : cli_print_json(cli, counts_json(cli, &counts, "removed", true));
+  if (status || json)
+    return status ? status : cli_print_json(cli, counts_json(cli, &counts, "removed", true));
   if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
   printf("Removed ");
   print_counts(&counts);
@@ -387,7 +407,8 @@ int command_cache_rm(struct cli *cli) {
   if (status) return status;
   if (counts.records || counts.history || counts.images || counts.portfolios)
     return remove_records(cli, &filter, &counts);
-  if (options_given(cli, OPTION_JSON)) return cli_print_json(cli, counts_json(cli, &counts, "removed", false));
+  if (options_given(cli, OPTION_JSON))
+    return cli_print_json(cli, counts_json(cli, &counts, "removed", false));
   const bool no_cache = cli_remark_no_cache(cli);
   if (!options_given(cli, OPTION_QUIET)) puts("Nothing of that is remembered.");
   fflush(stdout);
@@ -395,10 +416,11 @@ int command_cache_rm(struct cli *cli) {
   return CUGEN_OK;
 }
 
-/* ---- verify ---- */
+/* ---- verify --------------------------------------------------------------------------------- */
 
 static void print_foreign(size_t count) {
-  printf("%s compiled kernel%s not sealed with a key that is used here (another home or user?): %s compiled anew "
+  printf("%s compiled kernel%s not sealed with a key that is used here (another home or user?): %s "
+         "compiled anew "
          "when needed.\n",
          print_count(count).text, count == 1 ? " is" : "s are", count == 1 ? "it is" : "they are");
 }

@@ -37,14 +37,15 @@ struct reading {
   double served[7]; /* opened plans, by plan_words */
 };
 
-static const char *const plan_words[7] = {"exact", "near", "portfolio", "other_gpu", "default", "pinned", "none"};
+static const char *const plan_words[7] = {"exact",   "near",   "portfolio", "other_gpu",
+                                          "default", "pinned", "none"};
 
 static int capture_fail_at(const struct reading *reading, const char *why) {
   cli_fail(reading->cli, CUGEN_ERROR_USAGE, "%s:%zu: %s", reading->path, reading->number, why);
   return cli_place(reading->cli, reading->path, reading->number);
 }
 
-/* ---- One line ---- */
+/* ---- One line ------------------------------------------------------------------------------- */
 
 /* Returns NULL if there is no memory. */
 static struct captured *capture_find(struct reading *reading, const char *problem) {
@@ -57,7 +58,8 @@ static struct captured *capture_find(struct reading *reading, const char *proble
     reading->all = all;
     reading->capacity = capacity;
   }
-  if (json_object_set_new(reading->problems, problem, json_integer((json_int_t)reading->count))) return NULL;
+  if (json_object_set_new(reading->problems, problem, json_integer((json_int_t)reading->count)))
+    return NULL;
   reading->all[reading->count] = (struct captured){0};
   return &reading->all[reading->count++];
 }
@@ -73,11 +75,13 @@ static int capture_add_object(struct reading *reading, json_t *object) {
   double seconds;
   if (json_unpack(object, "{s:I}", "cugen_capture", &version) || version != VERSION)
     return capture_fail_at(reading, "the line's version is not 1: a newer cugen wrote it");
-  if (json_unpack(object, "{s:s, s:s, s:s, s:F, s:I, s:I}", "kernel", &kernel, "problem", &problem, "plan", &plan,
-                  "seconds", &seconds, "opens", &opens, "launches", &launches) ||
+  if (json_unpack(object, "{s:s, s:s, s:s, s:F, s:I, s:I}", "kernel", &kernel, "problem", &problem,
+                  "plan", &plan, "seconds", &seconds, "opens", &opens, "launches", &launches) ||
       opens < 0 || launches < 0 || !(seconds >= 0 && seconds < 1e6))
-    return capture_fail_at(reading, "a field is missing or has a wrong value; CUGEN_CAPTURE writes such lines");
-  if (strcmp(kernel, cugen_kernel_name(reading->cli->kernel)) != 0) return reading->others++, CUGEN_OK;
+    return capture_fail_at(
+        reading, "a field is missing or has a wrong value; CUGEN_CAPTURE writes such lines");
+  if (strcmp(kernel, cugen_kernel_name(reading->cli->kernel)) != 0)
+    return reading->others++, CUGEN_OK;
   if (reading->count == MOST_PROBLEMS)
     return capture_fail_at(reading, "more than a million problems: not all can be weighed");
   struct captured *one = capture_find(reading, problem);
@@ -103,7 +107,8 @@ static bool begins_as_one(const char *text, size_t length) {
 static const char *last_mark(const char *text, size_t length) {
   const size_t size = strlen(mark);
   const char *last = NULL, *end = text + length;
-  for (const char *at = text; (at = memmem(at, (size_t)(end - at), mark, size)); at += size) last = at;
+  for (const char *at = text; (at = memmem(at, (size_t)(end - at), mark, size)); at += size)
+    last = at;
   return last;
 }
 
@@ -114,12 +119,16 @@ static int capture_add_line(struct reading *reading, const char *text, size_t le
   while (length && strchr(" \t\r", text[length - 1])) length--;
   if (!length) return CUGEN_OK;
   if (!begins_as_one(text, length))
-    return capture_fail_at(reading, "this is no line that CUGEN_CAPTURE wrote; --problems reads lines such as M=64 N=128");
+    return capture_fail_at(
+        reading,
+        "this is no line that CUGEN_CAPTURE wrote; --problems reads lines such as M=64 N=128");
   const char *last = last_mark(text, length);
   if (last && last > text) reading->cut++, length -= (size_t)(last - text), text = last;
   json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
   if (!object && !ended) return reading->cut++, CUGEN_OK;
-  if (!object) return capture_fail_at(reading, "this is no line that CUGEN_CAPTURE wrote: it is no JSON object");
+  if (!object)
+    return capture_fail_at(reading,
+                           "this is no line that CUGEN_CAPTURE wrote: it is no JSON object");
   const int status = capture_add_object(reading, object);
   json_decref(object);
   return status;
@@ -146,7 +155,7 @@ static int capture_read_lines(struct reading *reading) {
   return status;
 }
 
-/* ---- All of them ---- */
+/* ---- All of them ---------------------------------------------------------------------------- */
 
 static double usual_seconds(const struct reading *reading) {
   double sum = 0;
@@ -166,7 +175,8 @@ static void weigh(struct reading *reading) {
   const double usual = usual_seconds(reading);
   const char *problem;
   json_t *index;
-  json_object_foreach(reading->problems, problem, index) reading->all[json_integer_value(index)].problem = problem;
+  json_object_foreach(reading->problems, problem, index) reading->all[json_integer_value(index)]
+      .problem = problem;
   for (size_t i = 0; i < reading->count; i++) {
     struct captured *one = &reading->all[i];
     one->weight = fmax(one->opens, one->launches) * (one->seconds > 0 ? one->seconds : usual);
@@ -174,7 +184,8 @@ static void weigh(struct reading *reading) {
   qsort(reading->all, reading->count, sizeof *reading->all, capture_compare);
 }
 
-static int capture_add_problem(const struct reading *reading, const struct captured *one, struct problem_set *out) {
+static int capture_add_problem(const struct reading *reading, const struct captured *one,
+                               struct problem_set *out) {
   char *where;
   if (asprintf(&where, "%s:%zu: %s: ", reading->path, one->line, one->problem) < 0)
     return cli_fail(reading->cli, CUGEN_ERROR_MEMORY, "out of memory");
@@ -192,7 +203,8 @@ static int add_problems(struct reading *reading, struct problem_set *out) {
   weigh(reading);
   if (count < reading->count)
     cli_remark(reading->cli, "%s: the %zu heaviest problems are tuned", reading->path, count);
-  for (size_t i = 0; i < count && !status; i++) status = capture_add_problem(reading, &reading->all[i], out);
+  for (size_t i = 0; i < count && !status; i++)
+    status = capture_add_problem(reading, &reading->all[i], out);
   return status;
 }
 
@@ -200,21 +212,26 @@ static void capture_remark(const struct reading *reading) {
   const struct cli *cli = reading->cli;
   char served[160] = "";
   double opens = 0, launches = 0;
-  for (size_t i = 0; i < reading->count; i++) opens += reading->all[i].opens, launches += reading->all[i].launches;
+  for (size_t i = 0; i < reading->count; i++)
+    opens += reading->all[i].opens, launches += reading->all[i].launches;
   for (size_t i = 0; i < sizeof plan_words / sizeof *plan_words; i++)
     if (reading->served[i] > 0)
-      snprintf(served + strlen(served), sizeof served - strlen(served), "%s%.0f %s", *served ? ", " : "",
-               reading->served[i], plan_words[i]);
-  cli_remark(cli, "%s: %zu problem%s of %s; plans opened: %.0f (%s), launches: %.0f", reading->path, reading->count,
-             reading->count == 1 ? "" : "s", cugen_kernel_name(cli->kernel), opens, served, launches);
-  if (reading->others) cli_remark(cli, "%s: lines of other configs: %zu", reading->path, reading->others);
-  if (reading->cut) cli_remark(cli, "%s: lines that are not whole, left out: %zu", reading->path, reading->cut);
+      snprintf(served + strlen(served), sizeof served - strlen(served), "%s%.0f %s",
+               *served ? ", " : "", reading->served[i], plan_words[i]);
+  cli_remark(cli, "%s: %zu problem%s of %s; plans opened: %.0f (%s), launches: %.0f", reading->path,
+             reading->count, reading->count == 1 ? "" : "s", cugen_kernel_name(cli->kernel), opens,
+             served, launches);
+  if (reading->others)
+    cli_remark(cli, "%s: lines of other configs: %zu", reading->path, reading->others);
+  if (reading->cut)
+    cli_remark(cli, "%s: lines that are not whole, left out: %zu", reading->path, reading->cut);
 }
 
 static int capture_conclude(struct reading *reading, struct problem_set *out) {
   if (!reading->count)
-    return cli_fail(reading->cli, CUGEN_ERROR_USAGE, "%s: no problem of %s is in it (lines of other configs: %zu)",
-                    reading->path, cugen_kernel_name(reading->cli->kernel), reading->others);
+    return cli_fail(reading->cli, CUGEN_ERROR_USAGE,
+                    "%s: no problem of %s is in it (lines of other configs: %zu)", reading->path,
+                    cugen_kernel_name(reading->cli->kernel), reading->others);
   capture_remark(reading);
   const int status = add_problems(reading, out);
   if (!status) problem_set_remark_unused(reading->cli, out, reading->path);
@@ -222,8 +239,10 @@ static int capture_conclude(struct reading *reading, struct problem_set *out) {
 }
 
 int capture_read(struct cli *cli, struct problem_set *out) {
-  struct reading reading = {.cli = cli, .path = cli->values[OPTION_FROM], .problems = json_object()};
-  int status = reading.problems ? capture_read_lines(&reading) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  struct reading reading = {
+      .cli = cli, .path = cli->values[OPTION_FROM], .problems = json_object()};
+  int status = reading.problems ? capture_read_lines(&reading)
+                                : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (!status) status = capture_conclude(&reading, out);
   json_decref(reading.problems);
   free(reading.all);

@@ -1,12 +1,15 @@
-/* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) with characters; cli/pages/report.html draws the
-   same in a browser.
+/* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) with
+   characters; cli/pages/report.html draws the same in a browser.
 
-   The x axis is arithmetic intensity, FLOP per byte of global memory; the y axis is the rate, FLOP/s. Both are logarithmic. A
-   kernel that moves a byte for every x FLOP attains at most min(peak, x * bandwidth): a slope up to the ridge, x = peak / bandwidth,
-   and flat after it. Coordinates are kept as log10 (names log_x, log_y, struct ranges), so the slope is a straight line.
+   The x axis is arithmetic intensity, FLOP per byte of global memory; the y axis is the rate,
+   FLOP/s. Both are logarithmic. A kernel that moves a byte for every x FLOP attains at most
+   min(peak, x * bandwidth): a slope up to the ridge, x = peak / bandwidth, and flat after it.
+   Coordinates are kept as log10 (names log_x, log_y, struct ranges), so the slope is a straight
+   line.
 
-   A variant lies at the intensity of what it requests, which caches may serve: so it may lie above the slope. Without FLOP, bytes or
-   a ceiling there is no roof (ranges_has_roof): then only rates are drawn, a lane for each implementation. */
+   A variant lies at the intensity of what it requests, which caches may serve: so it may lie
+   above the slope. Without FLOP, bytes or a ceiling there is no roof (ranges_has_roof): then
+   only rates are drawn, a lane for each implementation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +78,8 @@ static bool is_free(const struct canvas *c, int x, int y) {
   return cell != 'o' && !chart_is_mark(cell);
 }
 
-/* Beside its best, where no other number or best is: the first free place of those around it, or further to the right. */
+/* Beside its best, where no other number or best is: the first free place of those around it, or
+   further to the right. */
 static void put_beside(struct canvas *c, int x, int y, char mark) {
   static const int places[][2] = {{2, 0}, {-2, 0},  {0, -1}, {0, 1}, {1, -1},
                                   {1, 1}, {-1, -1}, {-1, 1}, {1, 0}, {-1, 0}};
@@ -101,10 +105,12 @@ static void chart_put_number(struct canvas *c, size_t implementation) {
 /* The best are drawn after all others, and all of them before a number. */
 static void put_points(struct canvas *c) {
   for (size_t i = c->f->right_count; i-- > 0;)
-    chart_put(c, chart_column_of(c, c->f->right[i]), chart_row_of(c, log10(findings_rate(c->f->right[i]))), '.');
+    chart_put(c, chart_column_of(c, c->f->right[i]),
+              chart_row_of(c, log10(findings_rate(c->f->right[i]))), '.');
   for (size_t i = 0; i < c->f->implementation_count && c->range.roof; i++) {
     const cugen_record *best = c->f->implementations[i].best;
-    if (best) chart_put(c, chart_column_of(c, best), chart_row_of(c, log10(findings_rate(best))), 'o');
+    if (best)
+      chart_put(c, chart_column_of(c, best), chart_row_of(c, log10(findings_rate(best))), 'o');
   }
   for (size_t i = 0; i < c->f->implementation_count; i++)
     if (c->f->implementations[i].best) chart_put_number(c, i);
@@ -113,7 +119,8 @@ static void put_points(struct canvas *c) {
 /* The round rate nearest to a row; "" when none is near. */
 static struct shown chart_row_tick(const struct canvas *c, int row, bool flops) {
   bool fine = c->range.y1 - c->range.y0 < 2.2;
-  for (double log = plot_first_tick(c->range.y0, fine); log <= c->range.y1; plot_next_tick(&log, fine))
+  for (double log = plot_first_tick(c->range.y0, fine); log <= c->range.y1;
+       plot_next_tick(&log, fine))
     if ((int)lround(chart_row_of(c, log)) == row) return plot_rate(pow(10, log), flops);
   return (struct shown){""};
 }
@@ -123,7 +130,8 @@ static void chart_print_canvas(const struct canvas *c, FILE *out) {
   for (int y = 0; y < c->rows; y++) {
     int length = c->columns;
     while (length && c->cells[y * c->columns + length - 1] == ' ') length--;
-    fprintf(out, "%13s |%.*s\n", chart_row_tick(c, y, flops).text, length, c->cells + y * c->columns);
+    fprintf(out, "%13s |%.*s\n", chart_row_tick(c, y, flops).text, length,
+            c->cells + y * c->columns);
   }
   fprintf(out, "%13s +", "");
   for (int x = 0; x < c->columns; x++) putc('-', out);
@@ -133,14 +141,15 @@ static void chart_print_canvas(const struct canvas *c, FILE *out) {
 static void print_keys(const struct canvas *c, FILE *out) {
   const struct findings *f = c->f;
   if (c->range.roof)
-    fprintf(out, "%13s  %s FLOP/B%*s FLOP/B\n", "", print_number(pow(10, c->range.x0)).text, c->columns - 22,
-            print_number(pow(10, c->range.x1)).text);
+    fprintf(out, "%13s  %s FLOP/B%*s FLOP/B\n", "", print_number(pow(10, c->range.x0)).text,
+            c->columns - 22, print_number(pow(10, c->range.x1)).text);
   for (size_t i = 0; i < f->implementation_count; i++) {
     const cugen_record *best = f->implementations[i].best;
     if (!best) continue;
-    fprintf(out, "  %c %s: %s%s", mark_of(i), f->implementations[i].name, print_seconds(best->seconds).text,
-            f->predicted ? " predicted" : "");
-    if (best->roofline > 0) fprintf(out, ", %s of the roofline", print_percent(best->roofline).text);
+    fprintf(out, "  %c %s: %s%s", mark_of(i), f->implementations[i].name,
+            print_seconds(best->seconds).text, f->predicted ? " predicted" : "");
+    if (best->roofline > 0)
+      fprintf(out, ", %s of the roofline", print_percent(best->roofline).text);
     fprintf(out, ", of %s\n", print_count(f->implementations[i].right).text);
   }
 }

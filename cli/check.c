@@ -19,14 +19,15 @@ static int check_read_options(struct cli *cli, cugen_check_options *options) {
   options->all = options_given(cli, OPTION_ALL);
   options->branches = options_given(cli, OPTION_BRANCHES) || !cli->operand;
   options->strict = options_given(cli, OPTION_STRICT);
-  options->no_traffic =
-      options_given(cli, OPTION_NO_TRAFFIC) || (options_given(cli, OPTION_QUIET) && !options_given(cli, OPTION_JSON));
+  options->no_traffic = options_given(cli, OPTION_NO_TRAFFIC) ||
+                        (options_given(cli, OPTION_QUIET) && !options_given(cli, OPTION_JSON));
   options->seed = seed;
   options->threads = threads < 4096 ? (int)threads : 4096;
   if (status) return status;
   if (!cli->operand && (options->variant || options->all || options->sample || cli->setting_count))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
-                    "--variant, --all, --sample and --set need a CONFIG, such as: cugen check matmul --all. Without "
+                    "--variant, --all, --sample and --set need a CONFIG, such as: cugen check "
+                    "matmul --all. Without "
                     "one, all shipped kernels are checked, by --branches");
   if ((options->variant != NULL) + options->all + options->branches + (options->sample > 0) > 1)
     return cli_fail(cli, CUGEN_ERROR_USAGE,
@@ -41,7 +42,7 @@ static int cli_check_on_progress(const cugen_check_progress *state, void *contex
   return stop_asked();
 }
 
-/* ---- Checking with two compilers ---- */
+/* ---- Checking with two compilers ------------------------------------------------------------ */
 
 /* The check by the first compiler, and a second library and kernel for the second compiler. */
 struct views {
@@ -70,7 +71,8 @@ static bool cli_check_same_finding(const cugen_check_finding *a, const cugen_che
   if (a->kind != b->kind) return false;
   const bool straight = check_same_line(a->file, a->line, b->file, b->line) &&
                         check_same_line(a->other_file, a->other_line, b->other_file, b->other_line);
-  return straight || (a->line && a->other_line && check_same_line(a->file, a->line, b->other_file, b->other_line) &&
+  return straight || (a->line && a->other_line &&
+                      check_same_line(a->file, a->line, b->other_file, b->other_line) &&
                       check_same_line(a->other_file, a->other_line, b->file, b->line));
 }
 
@@ -98,10 +100,13 @@ static int join_views(struct cli *cli, struct views *v, const cugen_check *secon
   v->findings = calloc(first.finding_count + second->finding_count + 1, sizeof *v->findings);
   v->by = calloc(first.finding_count + second->finding_count + 1, sizeof *v->by);
   v->skips = calloc(first.skip_count + second->skip_count + 1, sizeof *v->skips);
-  if (!v->findings || !v->by || !v->skips) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!v->findings || !v->by || !v->skips)
+    return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   v->check.finding_count = v->check.note_count = v->check.waived_count = v->check.skip_count = 0;
   for (size_t i = 0; i < first.finding_count; i++)
-    cli_check_add_finding(v, &first.findings[i], has_finding(second, &first.findings[i]) ? NULL : cli->values[OPTION_COMPILER]);
+    cli_check_add_finding(v, &first.findings[i],
+                          has_finding(second, &first.findings[i]) ? NULL
+                                                                  : cli->values[OPTION_COMPILER]);
   for (size_t i = 0; i < second->finding_count; i++)
     if (!has_finding(&first, &second->findings[i]))
       cli_check_add_finding(v, &second->findings[i], v->second.values[OPTION_COMPILER]);
@@ -117,14 +122,17 @@ static int join_views(struct cli *cli, struct views *v, const cugen_check *secon
    of either check is. */
 static int conclude_views(struct cli *cli, const struct views *v, int status, int second_status) {
   const size_t findings = v->check.finding_count - v->check.note_count;
-  if (status == CUGEN_ERROR_INTERRUPTED || second_status == CUGEN_ERROR_INTERRUPTED) return CUGEN_ERROR_INTERRUPTED;
+  if (status == CUGEN_ERROR_INTERRUPTED || second_status == CUGEN_ERROR_INTERRUPTED)
+    return CUGEN_ERROR_INTERRUPTED;
   if (findings)
-    return cli_fail(cli, CUGEN_ERROR_WRONG, "%zu finding%s by two compilers", findings, findings == 1 ? "" : "s");
+    return cli_fail(cli, CUGEN_ERROR_WRONG, "%zu finding%s by two compilers", findings,
+                    findings == 1 ? "" : "s");
   if (!status && second_status) cli->error = v->second.error;
   return status ? status : second_status;
 }
 
-static int check_second(struct cli *cli, const cugen_check_options *options, struct views *v, int status) {
+static int check_second(struct cli *cli, const cugen_check_options *options, struct views *v,
+                        int status) {
   cugen_check second = {0};
   v->second = *cli;
   v->second.lib = NULL;
@@ -148,7 +156,7 @@ static int check_views(struct cli *cli, const cugen_check_options *options, stru
              : status;
 }
 
-/* ---- As text ---- */
+/* ---- As text -------------------------------------------------------------------------------- */
 
 static void print_finding(const cugen_check_finding *f, const char *by) {
   if (f->line) printf("%s:%d: ", f->file, f->line);
@@ -163,7 +171,8 @@ static void print_finding(const cugen_check_finding *f, const char *by) {
   if (by) printf("; with %s alone", by);
   putchar('\n');
   if (f->places > 1)
-    printf("    and at %s more place%s: %s\n", print_count(f->places - 1).text, f->places > 2 ? "s" : "", f->also);
+    printf("    and at %s more place%s: %s\n", print_count(f->places - 1).text,
+           f->places > 2 ? "s" : "", f->also);
   if (*f->waived) printf("    %s\n", f->waived);
 }
 
@@ -174,8 +183,8 @@ static double check_ratio(const cugen_check_traffic *t) {
 static bool same_row(const cugen_check_traffic *a, const cugen_check_traffic *b) {
   const size_t length = strcspn(a->variant, " ");
   return strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length &&
-         strcmp(a->array, b->array) == 0 && strcmp(a->entry, b->entry) == 0 && a->shared == b->shared &&
-         a->write == b->write && a->launch == b->launch;
+         strcmp(a->array, b->array) == 0 && strcmp(a->entry, b->entry) == 0 &&
+         a->shared == b->shared && a->write == b->write && a->launch == b->launch;
 }
 
 /* Figures of a row, for each request: sectors needed, lines touched, and which part of them the
@@ -212,13 +221,15 @@ static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
 /* Returns true if an earlier row shows the same loads or stores. */
 static bool check_is_told(const cugen_check *check, size_t first) {
   for (size_t i = 0; i < first; i++)
-    if (same_row(&check->traffic[first], &check->traffic[i]) && is_shown(check, &check->traffic[i])) return true;
+    if (same_row(&check->traffic[first], &check->traffic[i]) && is_shown(check, &check->traffic[i]))
+      return true;
   return false;
 }
 
 /* Adds a figure over the variants of an implementation: "1.00", or "1.00 to 2.50". */
 static void add_figure(const cugen_check *check, struct table *table, size_t first,
-                       double (*figure)(const cugen_check_traffic *t), int decimals, const char *unit) {
+                       double (*figure)(const cugen_check_traffic *t), int decimals,
+                       const char *unit) {
   const cugen_check_traffic *t = &check->traffic[first];
   double least = figure(t), most = least;
   for (size_t i = first + 1; i < check->traffic_count; i++) {
@@ -271,12 +282,14 @@ static int print_memory(struct cli *cli, const cugen_check *check, bool shared) 
   for (size_t i = 0; i < check->traffic_count; i++)
     rows += check->traffic[i].shared == shared && is_shown(check, &check->traffic[i]);
   if (!rows) return CUGEN_OK;
-  puts(shared ? "\nShared memory, passes over the banks as times the fewest:"
-              : "\nGlobal memory, sectors of 32 bytes as times the fewest; sectors and lines of 128\n"
-                "bytes that a request touches, and how much of them it uses:");
+  puts(shared
+           ? "\nShared memory, passes over the banks as times the fewest:"
+           : "\nGlobal memory, sectors of 32 bytes as times the fewest; sectors and lines of 128\n"
+             "bytes that a request touches, and how much of them it uses:");
   table_open(&table, cli, shared ? banks : sectors, shared ? 5 : 8);
   for (size_t i = 0; i < check->traffic_count; i++)
-    if (check->traffic[i].shared == shared && is_shown(check, &check->traffic[i])) check_add_row(check, &table, i);
+    if (check->traffic[i].shared == shared && is_shown(check, &check->traffic[i]))
+      check_add_row(check, &table, i);
   return table_close(&table, 2, stdout, &cli->error);
 }
 
@@ -304,7 +317,8 @@ static void print_idle_waivers(const cugen_check *check) {
   for (size_t i = 0; i < check->waiver_count; i++) {
     const cugen_check_waiver *w = &check->waivers[i];
     if (w->findings) continue;
-    printf("%s:%d: waive \"%s\" waives nothing: there was no such finding in a line with '%s'. Remove it, or correct "
+    printf("%s:%d: waive \"%s\" waives nothing: there was no such finding in a line with '%s'. "
+           "Remove it, or correct "
            "what it quotes\n",
            w->file, w->line, finding_name((int)w->kind), w->at);
   }
@@ -315,7 +329,8 @@ static void print_several(size_t number, const char *what, const char *end) {
 }
 
 static void print_interrupted(const cugen_check *check, bool interrupted) {
-  printf("\n%s after %s of ", interrupted ? "Interrupted" : "Ended", print_count(check->runs_done).text);
+  printf("\n%s after %s of ", interrupted ? "Interrupted" : "Ended",
+         print_count(check->runs_done).text);
   print_several(check->runs_planned, "run",
                 check->finding_count || !check->runs ? ".\n" : "; nothing found in those.\n");
 }
@@ -344,13 +359,15 @@ static void print_difference(const char *problem, const char *first) {
 static void print_problems(const struct cli *cli, const cugen_check *check) {
   enum { MOST = 16 };
   if (!check->problems) return;
-  printf("  on %s", *check->problem_texts[0] ? check->problem_texts[0] : "the problem, which has no parameters");
+  printf("  on %s", *check->problem_texts[0] ? check->problem_texts[0]
+                                             : "the problem, which has no parameters");
   for (size_t i = 1; i < check->problems && i < MOST; i++)
     print_difference(check->problem_texts[i], check->problem_texts[0]);
   if (check->problems > MOST) printf("; and %s more", print_count(check->problems - MOST).text);
   puts(check->has_check || cli->setting_count || !*check->problem_texts[0]
            ? ""
-           : "\n  the config has no check { ... } sizes: this is the whole problem, and no other size is checked");
+           : "\n  the config has no check { ... } sizes: this is the whole problem, and no other "
+             "size is checked");
   for (size_t i = 0; i < check->kept_count; i++)
     printf("  %s stays: %s\n", check->kept[i].setting, check->kept[i].why);
 }
@@ -370,7 +387,8 @@ static void print_unreached(const cugen_check *check, size_t most) {
 static void print_unseen(const struct cli *cli, const cugen_check *check) {
   enum { FEW = 6 };
   const bool wide = options_given(cli, OPTION_WIDE);
-  const size_t left = check->variants_of > check->variants ? (size_t)(check->variants_of - check->variants) : 0;
+  const size_t left =
+      check->variants_of > check->variants ? (size_t)(check->variants_of - check->variants) : 0;
   if (!check->runs) return;
   putchar('\n');
   if (check->lines) {
@@ -380,8 +398,10 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
     print_unreached(check, wide ? check->lines : FEW);
     puts(".");
   }
-  for (size_t i = 0; i < check->unwatched_count; i++) printf("Not watched: %s.\n", check->unwatched[i]);
-  if (!check->compared) puts("Not compared: the config has reference \"none\", so a wrong result is no finding.");
+  for (size_t i = 0; i < check->unwatched_count; i++)
+    printf("Not watched: %s.\n", check->unwatched[i]);
+  if (!check->compared)
+    puts("Not compared: the config has reference \"none\", so a wrong result is no finding.");
   if (left) {
     print_several(left, "variant", " of the check problem did not run");
     puts(options_given(cli, OPTION_ALL) ? "." : "; --all runs all.");
@@ -395,7 +415,8 @@ static void print_nothing(const cugen_check *check, double seconds) {
   printf("in %s.\n", print_seconds(seconds).text);
 }
 
-static int check_print_result(struct cli *cli, const struct views *views, double seconds, bool interrupted) {
+static int check_print_result(struct cli *cli, const struct views *views, double seconds,
+                              bool interrupted) {
   const cugen_check *check = &views->check;
   const bool quiet = options_given(cli, OPTION_QUIET);
   if (!quiet) {
@@ -413,7 +434,8 @@ static int check_print_result(struct cli *cli, const struct views *views, double
   const int status = quiet ? CUGEN_OK : print_traffic(cli, check);
   if (!quiet) print_unseen(cli, check);
   if (!quiet && check->elsewhere)
-    printf("Nothing was found with %s. A kernel that is for some sizes alone says so: requires \"n %% 32 == 0\".\n",
+    printf("Nothing was found with %s. A kernel that is for some sizes alone says so: requires \"n "
+           "%% 32 == 0\".\n",
            check->problem_texts[0]);
   if (interrupted || check->runs_done < check->runs_planned)
     print_interrupted(check, interrupted);
@@ -422,7 +444,7 @@ static int check_print_result(struct cli *cli, const struct views *views, double
   return status;
 }
 
-/* ---- As JSON ---- */
+/* ---- As JSON -------------------------------------------------------------------------------- */
 
 static json_t *dim_json(const uint32_t at[3]) {
   json_t *array = json_array();
@@ -439,7 +461,8 @@ static json_t *finding_json(const cugen_check_finding *f, const char *by) {
   json_object_set_new(object, "user_file", json_optional_string(f->user_file));
   json_object_set_new(object, "user_line", f->user_line ? json_integer(f->user_line) : json_null());
   json_object_set_new(object, "other_file", json_optional_string(f->other_file));
-  json_object_set_new(object, "other_line", f->other_line ? json_integer(f->other_line) : json_null());
+  json_object_set_new(object, "other_line",
+                      f->other_line ? json_integer(f->other_line) : json_null());
   json_object_set_new(object, "array", json_optional_string(f->array));
   json_object_set_new(object, "shared", json_boolean(f->shared));
   json_object_set_new(object, "block", dim_json(f->block));
@@ -496,7 +519,8 @@ static json_t *ran_json(const cugen_check_ran *r) {
 
 static json_t *problems_json(const cugen_check *check) {
   json_t *array = json_array();
-  for (size_t i = 0; i < check->problems; i++) json_array_append_new(array, json_string(check->problem_texts[i]));
+  for (size_t i = 0; i < check->problems; i++)
+    json_array_append_new(array, json_string(check->problem_texts[i]));
   return array;
 }
 
@@ -513,7 +537,8 @@ static json_t *unreached_json(const cugen_check *check) {
 
 static json_t *unwatched_json(const cugen_check *check) {
   json_t *array = json_array();
-  for (size_t i = 0; i < check->unwatched_count; i++) json_array_append_new(array, json_string(check->unwatched[i]));
+  for (size_t i = 0; i < check->unwatched_count; i++)
+    json_array_append_new(array, json_string(check->unwatched[i]));
   return array;
 }
 
@@ -544,20 +569,25 @@ static json_t *kept_json(const cugen_check *check) {
   return array;
 }
 
-static json_t *check_result_json(const struct cli *cli, const struct views *views, double seconds, bool interrupted) {
+static json_t *check_result_json(const struct cli *cli, const struct views *views, double seconds,
+                                 bool interrupted) {
   const cugen_check *check = &views->check;
-  json_t *object = json_object(), *findings = json_array(), *traffic = json_array(), *skips = json_array(),
-         *ran = json_array();
+  json_t *object = json_object(), *findings = json_array(), *traffic = json_array(),
+         *skips = json_array(), *ran = json_array();
   for (size_t i = 0; i < check->finding_count; i++)
-    json_array_append_new(findings, finding_json(&check->findings[i], views->by ? views->by[i] : NULL));
-  for (size_t i = 0; i < check->traffic_count; i++) json_array_append_new(traffic, traffic_json(&check->traffic[i]));
-  for (size_t i = 0; i < check->skip_count; i++) json_array_append_new(skips, skip_json(&check->skips[i]));
+    json_array_append_new(findings,
+                          finding_json(&check->findings[i], views->by ? views->by[i] : NULL));
+  for (size_t i = 0; i < check->traffic_count; i++)
+    json_array_append_new(traffic, traffic_json(&check->traffic[i]));
+  for (size_t i = 0; i < check->skip_count; i++)
+    json_array_append_new(skips, skip_json(&check->skips[i]));
   for (size_t i = 0; i < check->runs; i++) json_array_append_new(ran, ran_json(&check->ran[i]));
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "variants", json_integer((json_int_t)check->variants));
   json_object_set_new(object, "variants_of", json_integer((json_int_t)check->variants_of));
-  json_object_set_new(object, "variants_elsewhere", json_integer((json_int_t)check->variants_elsewhere));
+  json_object_set_new(object, "variants_elsewhere",
+                      json_integer((json_int_t)check->variants_elsewhere));
   json_object_set_new(object, "problems", json_integer((json_int_t)check->problems));
   json_object_set_new(object, "runs", json_integer((json_int_t)check->runs));
   json_object_set_new(object, "runs_done", json_integer((json_int_t)check->runs_done));
@@ -582,7 +612,7 @@ static json_t *check_result_json(const struct cli *cli, const struct views *view
   return object;
 }
 
-/* ---- The command ---- */
+/* ---- The command ---------------------------------------------------------------------------- */
 
 static bool is_any_refused(const cugen_check *check) {
   size_t i = 0;
@@ -590,7 +620,8 @@ static bool is_any_refused(const cugen_check *check) {
   return i < check->skip_count;
 }
 
-static int check_show(struct cli *cli, const struct views *views, double seconds, int status, json_t **json) {
+static int check_show(struct cli *cli, const struct views *views, double seconds, int status,
+                      json_t **json) {
   const cugen_check *check = &views->check;
   const bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
   const bool told = status == CUGEN_ERROR_WRONG || interrupted || check->skip_count || check->runs;
@@ -600,8 +631,8 @@ static int check_show(struct cli *cli, const struct views *views, double seconds
   else if (check_print_result(cli, views, seconds, interrupted))
     return cli->error.status;
   /* the reasons were printed above */
-  const bool nothing =
-      status && !interrupted && !check->runs && (status == CUGEN_ERROR_EMPTY || is_any_refused(check));
+  const bool nothing = status && !interrupted && !check->runs &&
+                       (status == CUGEN_ERROR_EMPTY || is_any_refused(check));
   return nothing && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 
@@ -681,10 +712,12 @@ static int check_each(struct cli *cli, cugen_check_options *options, json_t *all
     if (!all && i + 1 < count && !options_given(cli, OPTION_QUIET)) putchar('\n');
   }
   if (!all && !options_given(cli, OPTION_QUIET))
-    printf("\nChecked %zu kernels in %s; findings in %zu.\n", count, print_seconds(progress_now() - begin).text,
-           found);
-  if (found) return cli_fail(cli, CUGEN_ERROR_WRONG, "findings in %zu of %zu kernels", found, count);
-  return worst ? cli_fail(cli, worst, "nothing found, but not everything could be checked") : CUGEN_OK;
+    printf("\nChecked %zu kernels in %s; findings in %zu.\n", count,
+           print_seconds(progress_now() - begin).text, found);
+  if (found)
+    return cli_fail(cli, CUGEN_ERROR_WRONG, "findings in %zu of %zu kernels", found, count);
+  return worst ? cli_fail(cli, worst, "nothing found, but not everything could be checked")
+               : CUGEN_OK;
 }
 
 static int check_shipped(struct cli *cli, cugen_check_options *options) {
@@ -704,10 +737,13 @@ int command_check(struct cli *cli) {
   if (status) return status;
   const char *device = cli->values[OPTION_DEVICE];
   if (device && strcmp(device, "cpu") != 0)
-    return cli_fail(cli, CUGEN_ERROR_USAGE,
-                    "--device %s: a check runs on the cpu device, for any GPU's kernel: leave out --device", device);
+    return cli_fail(
+        cli, CUGEN_ERROR_USAGE,
+        "--device %s: a check runs on the cpu device, for any GPU's kernel: leave out --device",
+        device);
   if (!cli->operand && (cli->where_count || options_given(cli, OPTION_IMPLEMENTATION)))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a CONFIG", cli->where_count ? "where" : "implementation");
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a CONFIG",
+                    cli->where_count ? "where" : "implementation");
   cli->values[OPTION_DEVICE] = "cpu";
   return cli->operand ? check_config(cli, &options) : check_shipped(cli, &options);
 }

@@ -34,7 +34,8 @@ static bool clean_write_all(int file, const char *data, size_t length) {
 }
 
 /* Writes what `add` writes, broken into lines. */
-static bool write_wrapped(struct stream *s, void (*add)(struct stream *s, const void *text, FILE *out),
+static bool write_wrapped(struct stream *s,
+                          void (*add)(struct stream *s, const void *text, FILE *out),
                           const void *text) {
   char *lines = NULL;
   size_t length = 0;
@@ -64,7 +65,8 @@ static bool write_clean(struct stream *s, const char *data, size_t length) {
   const size_t whole = api_clean_text(data, length, clean, sizeof clean);
   if (length && !whole) errno = ENOMEM;
   if (!whole) return !length;
-  return s->wrap.width ? write_wrapped(s, clean_add_text, clean) : clean_write_all(s->file, clean, whole);
+  return s->wrap.width ? write_wrapped(s, clean_add_text, clean)
+                       : clean_write_all(s->file, clean, whole);
 }
 
 /* Returns how many bytes at the end may be the beginning of a character. */
@@ -101,13 +103,15 @@ static int stream_close(void *cookie) {
 
 static FILE *open_stream(struct stream *s, int file) {
   s->file = file;
-  FILE *out = fopencookie(s, "w", (cookie_io_functions_t){.write = stream_write, .close = stream_close});
+  FILE *out =
+      fopencookie(s, "w", (cookie_io_functions_t){.write = stream_write, .close = stream_close});
   if (out && (file == STDERR_FILENO || isatty(file))) setvbuf(out, NULL, _IOLBF, BUFSIZ);
   return out;
 }
 
 void clean_streams(void) {
-  FILE *out = open_stream(&streams[0], STDOUT_FILENO), *errors = open_stream(&streams[1], STDERR_FILENO);
+  FILE *out = open_stream(&streams[0], STDOUT_FILENO),
+       *errors = open_stream(&streams[1], STDERR_FILENO);
   if (!out || !errors) exit(-CUGEN_ERROR_MEMORY);
   streams[1].wrap.width = terminal_message_width();
   stdout = out;

@@ -10,7 +10,7 @@
    stderr. */
 void clean_streams(void);
 
-/* ---- Terminal control that only this program may use, and no text printed to stdout ---- */
+/* ---- Terminal control that only this program may use, and no text printed to stdout --------- */
 
 /* From this call on, stdout's lines are broken between words to `width` columns; 0: not broken. */
 bool clean_wrap(int width); /* false: buffered text cannot be written */

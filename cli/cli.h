@@ -12,68 +12,81 @@
 
 /* name, letter (0: none), argument (NULL: none; "[N]": optional), help text. Parsing, --help and
    the man page all use this one table. */
-#define CLI_OPTIONS(X)                                                                                               \
-  X(VARIANT, "variant", 0, "TEXT", "which variant: \"tiled BM=64\"; the rest is chosen")                             \
-  X(BEST, "best", 0, NULL, "the remembered best; an error if there is none")                                         \
-  X(OUTPUT, "output", 'o', "FILE", "write to this file; export: into this folder")                                   \
-  X(DEVICES, "devices", 0, "LIST", "devices by name or architecture: \"H200, sm_80\"")                               \
-  X(PROBLEMS, "problems", 0, "LIST", "problems: \"M=1024 N=1024; M=4096\" (default: all)")                           \
-  X(PROBLEM_FILE, "problems", 0, "FILE", "these problems, a line each: M=64 N=128; -: stdin")                        \
-  X(FROM, "from", 0, "FILE", "the problems that an application asked for: what CUGEN_CAPTURE wrote; -: stdin")       \
-  X(DISTANCE, "distance", 0, "D", "serve problems this near, too (1: twice or half the size), whatever the policy")  \
-  X(PTX, "ptx", 0, NULL, "gen: print PTX; export: add PTX for unknown GPUs")                                         \
-  X(FORCE, "force", 0, NULL, "write into a folder that holds other files; they stay")                                \
-  X(LIST, "list", 0, "[N]", "print the valid variants, at most N of them")                                           \
-  X(BUDGET, "budget", 0, "LIMIT",                                                                                    \
-    "stop after a time (90s, 5m, 1h), variants (500) or none (default: 60s; cpu and model 30s)")                     \
-  X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: surrogate)")                           \
-  X(OBJECTIVE, "objective", 0, "OBJECTIVE", "what is best: time, energy, \"flops / energy\", ...")                   \
-  X(PREFER, "prefer", 0, "PREFERENCE", "of variants that tie: simplest, registers, energy (default: simplest)")      \
-  X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                                            \
-  X(FORMAT, "format", 0, "FORMAT", "wisdom, t4 or kernel_tuner (default: wisdom)")                                   \
-  X(PORTFOLIO, "portfolio", 0, "N", "at most N kernels for all problems, and a rule")                                \
-  X(ONLY_PORTFOLIO, "portfolio", 0, NULL, "the portfolio's variants and its rule alone: few kernels for all sizes")  \
-  X(BITWISE, "bitwise", 0, "TEXT", "the best of those that give the same bits as this variant: \"naive\", best")     \
-  X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
-  X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"")                          \
-  X(IMPLEMENTATION, "implementation", 0, "NAME", "only these: \"tiled\", \"naive,tiled\" or \"wgmma*\"")             \
-  X(WHERE, "where", 0, "EXPRESSION", "only variants that satisfy \"BM >= 64\"; repeatable")                          \
-  X(THREADS, "threads", 0, "N", "compile on N threads (default: one a processor)")                                   \
-  X(TIMEOUT, "timeout", 0, "TIME", "stop a variant that runs this long (default: 10s; check 60s)")                   \
-  X(COMPILE_TIMEOUT, "compile-timeout", 0, "TIME", "stop a compile that takes this long (default: 60s)")             \
-  X(VERIFY, "verify", 0, "LIMIT", "time to verify the best predictions on the cpu device: 2m, none (default: 30s)")  \
-  X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \
-  X(REGISTERS, "registers", 0, "N", "registers a thread")                                                            \
-  X(BLOCK, "block", 0, "N", "threads a block")                                                                       \
-  X(SHARED, "shared", 0, "BYTES", "shared memory a block; may depend on its threads: \"4 * block\"")                 \
-  X(HISTORY, "history", 0, NULL, "also what later records have replaced")                                            \
-  X(TRACE, "trace", 0, NULL, "the best so far over the time spent tuning, instead")                                  \
-  X(PROBLEM, "problem", 0, "TEXT", "only problems with these values: \"M=8192 dtype=f16\"")                          \
-  X(OLDER_THAN, "older-than", 0, "TIME", "only what was measured longer ago: 12h, 30d")                              \
-  X(FAILED, "failed", 0, NULL, "only what failed")                                                                   \
-  X(MEMORY, "memory", 0, "LIST", "kinds of memory: \"pinned, mapped\" (default: all)")                               \
-  X(SIZES, "sizes", 0, "LIST", "sizes: \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")                 \
-  X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                                          \
-  X(BRANCHES, "branches", 0, NULL, "few variants that take every branch of the templates")                           \
-  X(STRICT, "strict", 0, NULL, "notes count as findings: races of threads that write the same value")                \
-  X(NO_TRAFFIC, "no-traffic", 0, NULL, "findings alone, sooner: passes over banks and sectors are not counted")      \
-  X(EVERY, "all", 0, NULL, "also variants that heuristics leave out here")                                           \
-  X(ALL, "all", 0, NULL, "everything")                                                                               \
-  X(EXPLAIN_ALL, "all", 0, NULL, "also what is rarely needed")                                                       \
-  X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
-  X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; repeatable")                             \
-  X(DEVICE, "device", 'd', "ID", "cuda:0, cpu, model:H200 (default: the first GPU, else model:A100)")                \
-  X(ARCH, "arch", 0, "NAME", "generate for this architecture, such as sm_90a")                                       \
-  X(MEASURE, "measure", 0, "WAY", "how to time: burst, graph, sustained, cold (default: burst)")                     \
-  X(CACHE, "cache", 0, "FILE", "database: a file, postgresql://USER@HOST/DB, none")                                  \
-  X(CONFIG_DIR, "config-dir", 0, "FOLDER", "look for configs here before the shipped ones")                          \
-  X(TEMPLATE_DIR, "template-dir", 0, "FOLDER", "look for templates here before anywhere else")                       \
-  X(DEVICE_DIR, "device-dir", 0, "FOLDER", "look for device descriptions here first")                                \
-  X(TOOLKIT, "toolkit", 0, "FOLDER", "the CUDA toolkit with NVRTC and its headers")                                  \
-  X(COMPILER, "compiler", 0, "PROGRAM", "C++ compiler for the cpu device; check takes two")                          \
-  X(WIDE, "wide", 0, NULL, "tables with all columns and rows")                                                       \
-  X(JSON, "json", 0, NULL, "print one JSON object (docs/json.md)")                                                   \
-  X(QUIET, "quiet", 'q', NULL, "the result only: no progress, no remarks")                                           \
+#define CLI_OPTIONS(X)                                                                             \
+  X(VARIANT, "variant", 0, "TEXT", "which variant: \"tiled BM=64\"; the rest is chosen")           \
+  X(BEST, "best", 0, NULL, "the remembered best; an error if there is none")                       \
+  X(OUTPUT, "output", 'o', "FILE", "write to this file; export: into this folder")                 \
+  X(DEVICES, "devices", 0, "LIST", "devices by name or architecture: \"H200, sm_80\"")             \
+  X(PROBLEMS, "problems", 0, "LIST", "problems: \"M=1024 N=1024; M=4096\" (default: all)")         \
+  X(PROBLEM_FILE, "problems", 0, "FILE", "these problems, a line each: M=64 N=128; -: stdin")      \
+  X(FROM, "from", 0, "FILE",                                                                       \
+    "the problems that an application asked for: what CUGEN_CAPTURE wrote; -: stdin")              \
+  X(DISTANCE, "distance", 0, "D",                                                                  \
+    "serve problems this near, too (1: twice or half the size), whatever the policy")              \
+  X(PTX, "ptx", 0, NULL, "gen: print PTX; export: add PTX for unknown GPUs")                       \
+  X(FORCE, "force", 0, NULL, "write into a folder that holds other files; they stay")              \
+  X(LIST, "list", 0, "[N]", "print the valid variants, at most N of them")                         \
+  X(BUDGET, "budget", 0, "LIMIT",                                                                  \
+    "stop after a time (90s, 5m, 1h), variants (500) or none (default: 60s; cpu and model 30s)")   \
+  X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: surrogate)")         \
+  X(OBJECTIVE, "objective", 0, "OBJECTIVE", "what is best: time, energy, \"flops / energy\", ...") \
+  X(PREFER, "prefer", 0, "PREFERENCE",                                                             \
+    "of variants that tie: simplest, registers, energy (default: simplest)")                       \
+  X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                          \
+  X(FORMAT, "format", 0, "FORMAT", "wisdom, t4 or kernel_tuner (default: wisdom)")                 \
+  X(PORTFOLIO, "portfolio", 0, "N", "at most N kernels for all problems, and a rule")              \
+  X(ONLY_PORTFOLIO, "portfolio", 0, NULL,                                                          \
+    "the portfolio's variants and its rule alone: few kernels for all sizes")                      \
+  X(BITWISE, "bitwise", 0, "TEXT",                                                                 \
+    "the best of those that give the same bits as this variant: \"naive\", best")                  \
+  X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                   \
+  X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"")        \
+  X(IMPLEMENTATION, "implementation", 0, "NAME",                                                   \
+    "only these: \"tiled\", \"naive,tiled\" or \"wgmma*\"")                                        \
+  X(WHERE, "where", 0, "EXPRESSION", "only variants that satisfy \"BM >= 64\"; repeatable")        \
+  X(THREADS, "threads", 0, "N", "compile on N threads (default: one a processor)")                 \
+  X(TIMEOUT, "timeout", 0, "TIME", "stop a variant that runs this long (default: 10s; check 60s)") \
+  X(COMPILE_TIMEOUT, "compile-timeout", 0, "TIME",                                                 \
+    "stop a compile that takes this long (default: 60s)")                                          \
+  X(VERIFY, "verify", 0, "LIMIT",                                                                  \
+    "time to verify the best predictions on the cpu device: 2m, none (default: 30s)")              \
+  X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                             \
+  X(REGISTERS, "registers", 0, "N", "registers a thread")                                          \
+  X(BLOCK, "block", 0, "N", "threads a block")                                                     \
+  X(SHARED, "shared", 0, "BYTES",                                                                  \
+    "shared memory a block; may depend on its threads: \"4 * block\"")                             \
+  X(HISTORY, "history", 0, NULL, "also what later records have replaced")                          \
+  X(TRACE, "trace", 0, NULL, "the best so far over the time spent tuning, instead")                \
+  X(PROBLEM, "problem", 0, "TEXT", "only problems with these values: \"M=8192 dtype=f16\"")        \
+  X(OLDER_THAN, "older-than", 0, "TIME", "only what was measured longer ago: 12h, 30d")            \
+  X(FAILED, "failed", 0, NULL, "only what failed")                                                 \
+  X(MEMORY, "memory", 0, "LIST", "kinds of memory: \"pinned, mapped\" (default: all)")             \
+  X(SIZES, "sizes", 0, "LIST",                                                                     \
+    "sizes: \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")                          \
+  X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                        \
+  X(BRANCHES, "branches", 0, NULL, "few variants that take every branch of the templates")         \
+  X(STRICT, "strict", 0, NULL,                                                                     \
+    "notes count as findings: races of threads that write the same value")                         \
+  X(NO_TRAFFIC, "no-traffic", 0, NULL,                                                             \
+    "findings alone, sooner: passes over banks and sectors are not counted")                       \
+  X(EVERY, "all", 0, NULL, "also variants that heuristics leave out here")                         \
+  X(ALL, "all", 0, NULL, "everything")                                                             \
+  X(EXPLAIN_ALL, "all", 0, NULL, "also what is rarely needed")                                     \
+  X(YES, "yes", 'y', NULL, "go ahead without asking")                                              \
+  X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; repeatable")           \
+  X(DEVICE, "device", 'd', "ID",                                                                   \
+    "cuda:0, cpu, model:H200 (default: the first GPU, else model:A100)")                           \
+  X(ARCH, "arch", 0, "NAME", "generate for this architecture, such as sm_90a")                     \
+  X(MEASURE, "measure", 0, "WAY", "how to time: burst, graph, sustained, cold (default: burst)")   \
+  X(CACHE, "cache", 0, "FILE", "database: a file, postgresql://USER@HOST/DB, none")                \
+  X(CONFIG_DIR, "config-dir", 0, "FOLDER", "look for configs here before the shipped ones")        \
+  X(TEMPLATE_DIR, "template-dir", 0, "FOLDER", "look for templates here before anywhere else")     \
+  X(DEVICE_DIR, "device-dir", 0, "FOLDER", "look for device descriptions here first")              \
+  X(TOOLKIT, "toolkit", 0, "FOLDER", "the CUDA toolkit with NVRTC and its headers")                \
+  X(COMPILER, "compiler", 0, "PROGRAM", "C++ compiler for the cpu device; check takes two")        \
+  X(WIDE, "wide", 0, NULL, "tables with all columns and rows")                                     \
+  X(JSON, "json", 0, NULL, "print one JSON object (docs/json.md)")                                 \
+  X(QUIET, "quiet", 'q', NULL, "the result only: no progress, no remarks")                         \
   X(HELP, "help", 'h', NULL, "print this help")
 
 enum cli_option {
@@ -96,28 +109,28 @@ extern const struct cli_option_row cli_options[OPTION_COUNT];
 struct cli;
 
 /* Every command, in the order of help. Each command's function is in a file of its own. */
-#define CLI_COMMANDS(X)                                                                                              \
-  X(TUNE, tune)                                                                                                      \
-  X(RUN, run)                                                                                                        \
-  X(CHECK, check)                                                                                                    \
-  X(GEN, gen)                                                                                                        \
-  X(EXPORT, export)                                                                                                  \
-  X(SPACE, space)                                                                                                    \
-  X(SHOW, show)                                                                                                      \
-  X(REPORT, report)                                                                                                  \
-  X(ROOFLINE, roofline)                                                                                              \
-  X(OCCUPANCY, occupancy)                                                                                            \
-  X(DEVICES, devices)                                                                                                \
-  X(TRANSFER, transfer)                                                                                              \
-  X(CACHE_LS, cache_ls)                                                                                              \
-  X(CACHE_SHOW, cache_show)                                                                                          \
-  X(CACHE_WHY, cache_why)                                                                                            \
-  X(CACHE_RM, cache_rm)                                                                                              \
-  X(CACHE_EXPORT, cache_export)                                                                                      \
-  X(CACHE_IMPORT, cache_import)                                                                                      \
-  X(CACHE_VERIFY, cache_verify)                                                                                      \
-  X(COMPLETION, completion)                                                                                          \
-  X(VERSION, version)                                                                                                \
+#define CLI_COMMANDS(X)                                                                            \
+  X(TUNE, tune)                                                                                    \
+  X(RUN, run)                                                                                      \
+  X(CHECK, check)                                                                                  \
+  X(GEN, gen)                                                                                      \
+  X(EXPORT, export)                                                                                \
+  X(SPACE, space)                                                                                  \
+  X(SHOW, show)                                                                                    \
+  X(REPORT, report)                                                                                \
+  X(ROOFLINE, roofline)                                                                            \
+  X(OCCUPANCY, occupancy)                                                                          \
+  X(DEVICES, devices)                                                                              \
+  X(TRANSFER, transfer)                                                                            \
+  X(CACHE_LS, cache_ls)                                                                            \
+  X(CACHE_SHOW, cache_show)                                                                        \
+  X(CACHE_WHY, cache_why)                                                                          \
+  X(CACHE_RM, cache_rm)                                                                            \
+  X(CACHE_EXPORT, cache_export)                                                                    \
+  X(CACHE_IMPORT, cache_import)                                                                    \
+  X(CACHE_VERIFY, cache_verify)                                                                    \
+  X(COMPLETION, completion)                                                                        \
+  X(VERSION, version)                                                                              \
   X(HELP, help)
 
 enum cli_command_id {
@@ -183,7 +196,7 @@ struct cli {
   char *self; /* path of this program; set when first needed */
 };
 
-/* ---- commands.c ---- */
+/* ---- commands.c ----------------------------------------------------------------------------- */
 
 /* Finds the command "name" or "name second" (second NULL: no second word). *words becomes the
    number of words in its name. */
@@ -194,10 +207,11 @@ const char *commands_in_group(const struct cli_command *command, const char *gro
 bool commands_take_options(const struct cli_command *command);
 bool commands_take(const struct cli_command *command, enum cli_option option);
 
-/* ---- messages.c ---- */
+/* ---- messages.c ----------------------------------------------------------------------------- */
 
 /* Sets cli->error and returns its status. */
-int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int cli_fail(struct cli *cli, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Sets the place in the user's file that caused the failure. Returns the error's status. */
 int cli_place(struct cli *cli, const char *file, size_t line);
 /* Appends to the message. */
@@ -210,24 +224,25 @@ void cli_remark_refused(struct cli *cli, const char *variant);
 /* Calls cli_remark_refused for the first right remembered variant of each implementation. */
 void cli_remark_all_refused(struct cli *cli);
 /* Prints a remark and a line end on stderr, except with --quiet. */
-void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_remark(const struct cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Prints the object of --json and releases it. A failure without an object is printed as one at the
    end. */
 int cli_print_json(struct cli *cli, json_t *object);
 
-/* ---- options.c ---- */
+/* ---- options.c ------------------------------------------------------------------------------ */
 
 /* Kinds of values of operands and options' arguments that the shell can complete, and the words
    that stand for them in help. */
-#define CLI_KINDS(X)                                                                                                 \
-  X(CONFIG, "CONFIG")                                                                                                \
-  X(COMMAND, "COMMAND")                                                                                              \
-  X(STRATEGY, "STRATEGY")                                                                                            \
-  X(OBJECTIVE, "OBJECTIVE")                                                                                          \
-  X(PREFERENCE, "PREFERENCE")                                                                                        \
-  X(SHELL, "SHELL")                                                                                                  \
-  X(FILE, "FILE")                                                                                                    \
-  X(FOLDER, "FOLDER")                                                                                                \
+#define CLI_KINDS(X)                                                                               \
+  X(CONFIG, "CONFIG")                                                                              \
+  X(COMMAND, "COMMAND")                                                                            \
+  X(STRATEGY, "STRATEGY")                                                                          \
+  X(OBJECTIVE, "OBJECTIVE")                                                                        \
+  X(PREFERENCE, "PREFERENCE")                                                                      \
+  X(SHELL, "SHELL")                                                                                \
+  X(FILE, "FILE")                                                                                  \
+  X(FOLDER, "FOLDER")                                                                              \
   X(PROGRAM, "PROGRAM")
 
 enum cli_kind {
@@ -261,7 +276,7 @@ int options_seconds(struct cli *cli, enum cli_option option, double *out);
    not have one. */
 bool options_read_seconds(const char *text, bool unit_required, double *out);
 
-/* ---- hint.c ---- */
+/* ---- hint.c --------------------------------------------------------------------------------- */
 
 /* Prints a command about the kernel of this run, ready for a shell, with those options of this run
    that the command takes: "cugen run ./scale.lua --device cpu --set M=64". For another problem or
@@ -272,7 +287,7 @@ char *hint_text(const struct cli *cli, const char *name);
 /* Appends a hint to cli's message. `meant` is *cli or a changed copy. */
 void hint_append(struct cli *cli, const struct cli *meant, const char *name);
 
-/* ---- library.c ---- */
+/* ---- library.c ------------------------------------------------------------------------------ */
 
 /* Opens the library with all options. main closes cli->lib. */
 int cli_open(struct cli *cli);
@@ -297,7 +312,7 @@ bool cli_print_remembered(const struct cli *cli);
    create one. */
 bool cli_remark_no_cache(const struct cli *cli);
 
-/* ---- output.c ---- */
+/* ---- output.c ------------------------------------------------------------------------------- */
 
 /* Fails if --output names the cache or a file beside it. */
 int cli_check_output(struct cli *cli);
@@ -317,7 +332,7 @@ extern const struct cli_script cli_pages[]; /* pages from cli/pages/; ended by a
 /* Finds a file of cli/pages, such as "report.html". */
 const struct cli_script *cli_page(const char *name);
 
-/* ---- device_fallback.c ---- */
+/* ---- device_fallback.c ---------------------------------------------------------------------- */
 
 /* Applies the default of --device: the first GPU. Without a GPU, run and check use the cpu device,
    report and roofline CONFIG use the remembered records, and all other commands a model, which is
@@ -330,7 +345,7 @@ int cli_use_model(struct cli *cli, bool *used);
    shipped model has that architecture. */
 const char *cli_fallback_model(const struct cli *cli);
 
-/* ---- kernel.c ---- */
+/* ---- kernel.c ------------------------------------------------------------------------------- */
 
 /* Appends to the library's message that the refused setting is a list. */
 void cli_explain_list(struct cli *cli);
@@ -367,14 +382,14 @@ const char *cli_way(const char *measure);
 /* Prints a line about the way of timing, unless it is the usual one. */
 void cli_print_way(const struct cli *cli);
 
-/* ---- predict.c ---- */
+/* ---- predict.c ------------------------------------------------------------------------------ */
 
 /* Replaces cli->lib and cli->kernel by ones whose records are predictions made now for the model
    that --device names: of the variants that the options name, or of one variant of each
    implementation. Nothing is stored in the cache. */
 int cli_predict(struct cli *cli);
 
-/* ---- advice.c ---- */
+/* ---- advice.c ------------------------------------------------------------------------------- */
 
 /* The action of 'cugen tune' for this kernel on this device. */
 enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };
@@ -391,7 +406,7 @@ struct cli cli_here(const struct cli *cli);
    or predicts if nothing can be measured. */
 struct cli cli_to_tune(const struct cli *cli);
 
-/* ---- selection.c ---- */
+/* ---- selection.c ---------------------------------------------------------------------------- */
 
 /* Remarks which variant was chosen if none was named, unless it is the best for exactly this
    problem. */
@@ -399,7 +414,7 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
 /* Returns the number of remembered variants of this problem if all of them failed; otherwise 0. */
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
 
-/* ---- help.c ---- */
+/* ---- help.c --------------------------------------------------------------------------------- */
 
 /* all: including environment variables and exit codes. */
 void help_program(bool all, FILE *out);
@@ -413,7 +428,7 @@ void help_man(FILE *out);
 /* Sets the error for an unknown command, which suggests the nearest one. */
 int help_unknown_command(struct cli *cli, const char *name, const char *second);
 
-/* ---- complete.c ---- */
+/* ---- complete.c ----------------------------------------------------------------------------- */
 
 /* argv: "complete" and the words behind the program's name. */
 int complete_words(struct cli *cli, int argc, char **argv);

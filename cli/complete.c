@@ -25,14 +25,15 @@ static const struct {
     {OPTION_FORMAT, {"wisdom", "t4", "kernel_tuner"}},
     {OPTION_MEASURE, {"burst", "graph", "sustained", "cold"}},
     {OPTION_MEMORY,
-     {"pageable", "registered", "pinned", "combined", "pitched", "pitched3d", "default", "mapped", "managed",
-      "prefetch"}},
+     {"pageable", "registered", "pinned", "combined", "pitched", "pitched3d", "default", "mapped",
+      "managed", "prefetch"}},
     {OPTION_ARCH,
-     {"sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103",
-      "sm_103a", "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"}},
+     {"sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a",
+      "sm_103", "sm_103a", "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a"}},
 };
 
-static void offer_n(const struct completion *c, const char *text, size_t length, const char *end, const char *what) {
+static void offer_n(const struct completion *c, const char *text, size_t length, const char *end,
+                    const char *what) {
   const char *typed = c->word + c->value;
   size_t typed_length = strlen(typed);
   if (typed_length > length || strncmp(text, typed, typed_length) != 0) return;
@@ -43,14 +44,15 @@ static void offer(const struct completion *c, const char *text, const char *what
   offer_n(c, text, strlen(text), "", what);
 }
 
-/* ---- Commands ---- */
+/* ---- Commands ------------------------------------------------------------------------------- */
 
 /* Offers the first words of all commands, or the second words of a group's commands. */
 static void offer_commands(const struct completion *c, const char *group) {
   size_t skip = group ? strlen(group) + 1 : 0;
   const char *before = "";
   for (const struct cli_command *command = cli_commands; command->name; command++) {
-    if (group && (strncmp(command->name, group, skip - 1) != 0 || command->name[skip - 1] != ' ')) continue;
+    if (group && (strncmp(command->name, group, skip - 1) != 0 || command->name[skip - 1] != ' '))
+      continue;
     const char *name = command->name + skip;
     size_t length = strcspn(name, " ");
     /* An earlier command is of the same group. */
@@ -60,7 +62,7 @@ static void offer_commands(const struct completion *c, const char *group) {
   }
 }
 
-/* ---- Completion from a config ---- */
+/* ---- Completion from a config --------------------------------------------------------------- */
 
 /* Opens the library without a driver and without a cache. */
 static bool complete_open_library(const struct completion *c) {
@@ -118,14 +120,15 @@ static void offer_implementations(const struct completion *c) {
     offer(c, info.name, info.unavailable ? info.unavailable : "implementation");
 }
 
-/* ---- Values ---- */
+/* ---- Values --------------------------------------------------------------------------------- */
 
 static void offer_configs(const struct completion *c) {
   enum { MOST = 256 };
   const char *names[MOST];
   if (!complete_open_library(c)) return;
   size_t count = api_configs(c->cli->lib, names, MOST);
-  for (size_t i = 0; i < count && i < MOST; i++) offer_n(c, names[i], strcspn(names[i], "."), "", "shipped config");
+  for (size_t i = 0; i < count && i < MOST; i++)
+    offer_n(c, names[i], strcspn(names[i], "."), "", "shipped config");
   puts(":files .lua");
 }
 
@@ -160,8 +163,9 @@ static void offer_further_commands(const struct completion *c) {
 /* The shells for which cugen has a script. */
 static const struct {
   const char *name, *path;
-} shells[] = {
-    {"bash", "cli/completion/cugen.bash"}, {"fish", "cli/completion/cugen.fish"}, {"zsh", "cli/completion/_cugen"}};
+} shells[] = {{"bash", "cli/completion/cugen.bash"},
+              {"fish", "cli/completion/cugen.fish"},
+              {"zsh", "cli/completion/_cugen"}};
 
 static void offer_shells(const struct completion *c) {
   for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) offer(c, shells[i].name, "shell");
@@ -184,15 +188,16 @@ static void offer_programs(const struct completion *c) {
 
 /* Offers values by the kind of an operand or an option's argument. */
 static void offer_kind(const struct completion *c, enum cli_kind kind) {
-  static void (*const offers[KIND_COUNT])(const struct completion *c) = {[KIND_CONFIG] = offer_configs,
-                                                                         [KIND_COMMAND] = offer_further_commands,
-                                                                         [KIND_STRATEGY] = offer_strategies,
-                                                                         [KIND_OBJECTIVE] = offer_objectives,
-                                                                         [KIND_PREFERENCE] = offer_preferences,
-                                                                         [KIND_SHELL] = offer_shells,
-                                                                         [KIND_FILE] = offer_files,
-                                                                         [KIND_FOLDER] = offer_folders,
-                                                                         [KIND_PROGRAM] = offer_programs};
+  static void (*const offers[KIND_COUNT])(const struct completion *c) = {
+      [KIND_CONFIG] = offer_configs,
+      [KIND_COMMAND] = offer_further_commands,
+      [KIND_STRATEGY] = offer_strategies,
+      [KIND_OBJECTIVE] = offer_objectives,
+      [KIND_PREFERENCE] = offer_preferences,
+      [KIND_SHELL] = offer_shells,
+      [KIND_FILE] = offer_files,
+      [KIND_FOLDER] = offer_folders,
+      [KIND_PROGRAM] = offer_programs};
   if (offers[kind]) offers[kind](c);
 }
 
@@ -212,7 +217,7 @@ static void offer_value(const struct completion *c, enum cli_option option) {
     offer_kind(c, options_word(cli_options[option].argument).kind);
 }
 
-/* ---- Options ---- */
+/* ---- Options -------------------------------------------------------------------------------- */
 
 static void offer_options(const struct completion *c, const enum cli_option *options) {
   for (; *options != OPTION_COUNT; options++) {
@@ -230,7 +235,8 @@ static bool means(enum cli_option option, const char *word, size_t length) {
 
 /* Returns the command's option that the beginning of the word names and that needs a value; else
    OPTION_COUNT. */
-static enum cli_option option_with_value(const struct cli_command *command, const char *word, size_t length) {
+static enum cli_option option_with_value(const struct cli_command *command, const char *word,
+                                         size_t length) {
   const enum cli_option *const lists[] = {command->options, command->common ? cli_common : NULL};
   if (word[0] != '-' || length < 2) return OPTION_COUNT;
   for (size_t i = 0; i < 2; i++)
@@ -241,7 +247,7 @@ static enum cli_option option_with_value(const struct cli_command *command, cons
   return OPTION_COUNT;
 }
 
-/* ---- The command ---- */
+/* ---- The command ---------------------------------------------------------------------------- */
 
 /* Completes words[count - 1]; words[0] is the first word behind the command. */
 static void complete_command(struct completion *c, int count, char **words) {
@@ -283,7 +289,7 @@ int complete_words(struct cli *cli, int argc, char **argv) {
   return CUGEN_OK;
 }
 
-/* ---- The shells' scripts ---- */
+/* ---- The shells' scripts -------------------------------------------------------------------- */
 
 static const struct cli_script *script_at(const char *path) {
   const struct cli_script *script = cli_scripts;
@@ -298,6 +304,6 @@ int command_completion(struct cli *cli) {
     fwrite(script->data, 1, script->length, stdout);
     return CUGEN_OK;
   }
-  return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no completion for '%s': there is for bash, fish and zsh",
-                  cli->operand);
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "there is no completion for '%s': there is for bash, fish and zsh", cli->operand);
 }

@@ -9,7 +9,8 @@ static bool has_arch(const struct cli *cli, const char *model, const char *arch)
   const cugen_resources least = {.registers = 1, .threads = 1};
   cugen_occupancy got;
   cugen_error ignored;
-  return api_device_occupancy(cli->lib, model, &least, &got, &ignored) == CUGEN_OK && strcmp(got.arch, arch) == 0;
+  return api_device_occupancy(cli->lib, model, &least, &got, &ignored) == CUGEN_OK &&
+         strcmp(got.arch, arch) == 0;
 }
 
 const char *cli_fallback_model(const struct cli *cli) {
@@ -22,8 +23,10 @@ const char *cli_fallback_model(const struct cli *cli) {
 }
 
 static bool has_own_rule(const struct cli *cli) {
-  static const bool own_rule[COMMAND_COUNT] = {
-      [COMMAND_RUN] = true, [COMMAND_CHECK] = true, [COMMAND_REPORT] = true, [COMMAND_ROOFLINE] = true};
+  static const bool own_rule[COMMAND_COUNT] = {[COMMAND_RUN] = true,
+                                               [COMMAND_CHECK] = true,
+                                               [COMMAND_REPORT] = true,
+                                               [COMMAND_ROOFLINE] = true};
   return own_rule[cli->command - cli_commands];
 }
 
@@ -32,9 +35,10 @@ static bool has_own_rule(const struct cli *cli) {
 static bool needs_fallback(const struct cli *cli) {
   cugen_device_info first;
   const char *device = getenv("CUGEN_DEVICE"); /* read as the library reads it */
-  if (cli->values[OPTION_DEVICE] || cli->values[OPTION_DEVICES] || (device && *device)) return false;
-  return cugen_devices(cli->lib, &first, 1, NULL) && device_parse(first.id).kind == CUGEN_DEVICE_CPU &&
-         first.nvrtc_version;
+  if (cli->values[OPTION_DEVICE] || cli->values[OPTION_DEVICES] || (device && *device))
+    return false;
+  return cugen_devices(cli->lib, &first, 1, NULL) &&
+         device_parse(first.id).kind == CUGEN_DEVICE_CPU && first.nvrtc_version;
 }
 
 static int fall_back(struct cli *cli) {

@@ -29,10 +29,10 @@ static struct shown print_or_dash(int value) {
 }
 
 static int devices_print_table(struct cli *cli, const cugen_device_info *devices, size_t count) {
-  static const struct table_column columns[] = {{"device", 0, 0},          {"arch", 0, 0},
-                                                {"SMs", TABLE_RIGHT, 0},   {"memory", TABLE_RIGHT, 0},
-                                                {"MHz", TABLE_RIGHT, 1},   {"driver", TABLE_RIGHT, 2},
-                                                {"NVRTC", TABLE_RIGHT, 3}, {"name", TABLE_WRAP, 0}};
+  static const struct table_column columns[] = {
+      {"device", 0, 0},           {"arch", 0, 0},          {"SMs", TABLE_RIGHT, 0},
+      {"memory", TABLE_RIGHT, 0}, {"MHz", TABLE_RIGHT, 1}, {"driver", TABLE_RIGHT, 2},
+      {"NVRTC", TABLE_RIGHT, 3},  {"name", TABLE_WRAP, 0}};
   struct table table;
   table_open(&table, cli, columns, 8);
   for (size_t i = 0; devices && i < count; i++) {
@@ -91,14 +91,16 @@ static bool devices_is_first(const struct lists *lists, size_t i) {
 static void list_remembered(struct cli *cli, struct lists *lists) {
   const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
   cugen_error ignored;
-  if (api_cache_list(cli->lib, &all, &lists->sets, &lists->set_count, &ignored)) lists->set_count = 0;
+  if (api_cache_list(cli->lib, &all, &lists->sets, &lists->set_count, &ignored))
+    lists->set_count = 0;
 }
 
 static void print_remembered(const struct lists *lists) {
   bool any = false;
   for (size_t i = 0; i < lists->set_count; i++) {
     if (!devices_is_first(lists, i)) continue;
-    if (!any) printf("\nMeasured, as the cache has it: --device takes these texts to read results.\n");
+    if (!any)
+      printf("\nMeasured, as the cache has it: --device takes these texts to read results.\n");
     printf("\"%s\"\n", lists->sets[i].device);
     any = true;
   }
@@ -127,7 +129,8 @@ static int devices_print_json(struct cli *cli, const struct lists *lists) {
   json_object_set_new(object, "described", list_json(lists->described, lists->described_count));
   json_t *remembered = json_array();
   for (size_t i = 0; i < lists->set_count; i++)
-    if (devices_is_first(lists, i)) json_array_append_new(remembered, json_text(lists->sets[i].device));
+    if (devices_is_first(lists, i))
+      json_array_append_new(remembered, json_text(lists->sets[i].device));
   json_object_set_new(object, "remembered", remembered);
   json_object_set_new(object, "no_gpu", json_optional_string(lists->why));
   json_object_set_new(object, "where", json_string(cugen_where(cli->lib)));
@@ -145,7 +148,9 @@ int command_devices(struct cli *cli) {
   status = lists.here && lists.described ? CUGEN_OK : cli->error.status;
   if (!status) api_described_devices(cli->lib, lists.described, lists.described_count);
   if (!status) list_remembered(cli, &lists);
-  if (!status) status = options_given(cli, OPTION_JSON) ? devices_print_json(cli, &lists) : devices_print_text(cli, &lists);
+  if (!status)
+    status = options_given(cli, OPTION_JSON) ? devices_print_json(cli, &lists)
+                                             : devices_print_text(cli, &lists);
   free(lists.described);
   free(lists.here);
   return status;

@@ -13,8 +13,8 @@ static int take_distance(struct cli *cli, double *out) {
   if (!text) return CUGEN_OK;
   *out = strtod(text, &end);
   if (isdigit((unsigned char)*text) && !*end && *out > 0 && *out < 1000) return CUGEN_OK;
-  return cli_fail(cli, CUGEN_ERROR_USAGE, "--distance %s: a number above 0 is expected; 1 is twice or half a size",
-                  text);
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "--distance %s: a number above 0 is expected; 1 is twice or half a size", text);
 }
 
 static json_t *export_integer(int64_t value) {
@@ -54,18 +54,22 @@ static const char *plural(size_t count) {
   return count == 1 ? "" : "s";
 }
 
-static void export_print_result(const struct cli *cli, const char *folder, const cugen_export_result *r) {
+static void export_print_result(const struct cli *cli, const char *folder,
+                                const cugen_export_result *r) {
   for (const char *line = r->notes; *line;) {
     int length = (int)strcspn(line, "\n");
     cli_remark(cli, "%.*s", length, line);
     line += length + (line[length] == '\n');
   }
   printf("%s: %s.h, %s.c, example.c, CMakeLists.txt, README.md\n", folder, r->name, r->name);
-  printf("%zu device%s, %zu tuned problem%s, %zu variant%s in %zu image%s: %s of code, %s of source\n", r->devices,
-         plural(r->devices), r->problems, plural(r->problems), r->variants, plural(r->variants), r->images,
-         plural(r->images), print_bytes(r->image_bytes).text, print_bytes(r->source_bytes).text);
+  printf(
+      "%zu device%s, %zu tuned problem%s, %zu variant%s in %zu image%s: %s of code, %s of source\n",
+      r->devices, plural(r->devices), r->problems, plural(r->problems), r->variants,
+      plural(r->variants), r->images, plural(r->images), print_bytes(r->image_bytes).text,
+      print_bytes(r->source_bytes).text);
   if (r->portfolios) printf("%zu portfolio%s\n", r->portfolios, plural(r->portfolios));
-  printf("Build it there, and link it with -ldl; README.md says how it is used:\n  cc -std=c11 -O2 -c %s.c\n",
+  printf("Build it there, and link it with -ldl; README.md says how it is used:\n  cc -std=c11 -O2 "
+         "-c %s.c\n",
          r->name);
 }
 

@@ -7,7 +7,7 @@
 #include "print.h"
 #include "records.h"
 
-/* ---- Implementations and records ---- */
+/* ---- Implementations and records ------------------------------------------------------------ */
 
 static int open_implementations(struct cli *cli, struct findings *f) {
   int status = api_kernel_space(cli->kernel, &f->space, &cli->error);
@@ -27,8 +27,8 @@ static int open_implementations(struct cli *cli, struct findings *f) {
 
 size_t findings_implementation(const struct findings *f, const char *variant) {
   size_t length = strcspn(variant, " "), i = 0;
-  while (i < f->implementation_count &&
-         (strlen(f->implementations[i].name) != length || memcmp(f->implementations[i].name, variant, length) != 0))
+  while (i < f->implementation_count && (strlen(f->implementations[i].name) != length ||
+                                         memcmp(f->implementations[i].name, variant, length) != 0))
     i++;
   return i;
 }
@@ -61,7 +61,8 @@ static bool findings_find_best(struct findings *f) {
     size_t count = 0;
     for (size_t r = 0; r < f->right_count; r++)
       if (findings_implementation(f, f->right[r]->variant) == i) own[count++] = f->right[r];
-    if (count && !f->implementations[i].best) f->implementations[i].best = own[api_best_of(own, count)];
+    if (count && !f->implementations[i].best)
+      f->implementations[i].best = own[api_best_of(own, count)];
   }
   free(own);
   return true;
@@ -105,7 +106,8 @@ static int refuse_stale(struct cli *cli) {
   struct cli meant = *cli;
   const char *id = meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
   bool predicts = api_kernel_predicted(cli->kernel);
-  cli_fail(cli, CUGEN_ERROR_USAGE, "every record of %s for this problem is of an earlier source; '", cli->operand);
+  cli_fail(cli, CUGEN_ERROR_USAGE, "every record of %s for this problem is of an earlier source; '",
+           cli->operand);
   if (predicts || device_parse(id).kind != CUGEN_DEVICE_MODEL) {
     hint_append(cli, &meant, "tune");
     cli_append(cli, predicts ? "' predicts it again, '" : "' measures it again, '");
@@ -125,7 +127,8 @@ static int refuse_left_out(struct cli *cli, const struct findings *f) {
   cugen_choice choice = {0};
   if (!f->space.valid) return api_kernel_choose(cli->kernel, 0, &choice, &cli->error);
   meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
-  cli_fail(cli, CUGEN_ERROR_USAGE, "no record of %s is of a variant that the options name; '", cli->operand);
+  cli_fail(cli, CUGEN_ERROR_USAGE, "no record of %s is of a variant that the options name; '",
+           cli->operand);
   hint_append(cli, &meant, "tune");
   cli_append(cli, api_kernel_predicted(cli->kernel) ? "' predicts them" : "' measures them");
   return CUGEN_ERROR_USAGE;
@@ -145,7 +148,7 @@ static int findings_load_records(struct cli *cli, struct findings *f) {
   return is_narrowed(cli) ? refuse_left_out(cli, f) : refuse_stale(cli);
 }
 
-/* ---- All of it ---- */
+/* ---- All of it ------------------------------------------------------------------------------ */
 
 static int findings_fill(struct cli *cli, struct findings *f) {
   int status = findings_find(cli, f);
@@ -177,7 +180,8 @@ bool findings_on_cpu(const struct findings *f) {
 }
 
 double findings_rate(const cugen_record *record) {
-  return record->seconds > 0 ? (record->flops > 0 ? record->flops : record->bytes) / record->seconds : 0;
+  return record->seconds > 0 ? (record->flops > 0 ? record->flops : record->bytes) / record->seconds
+                             : 0;
 }
 
 double findings_peak(const struct findings *f) {

@@ -61,7 +61,7 @@ bool findings_is_kin(const struct findings *findings, const cugen_cache_set *set
 /* Returns the index of the implementation with whose name the variant's text begins. */
 size_t findings_implementation(const struct findings *findings, const char *variant);
 
-/* ---- Rates and ceilings ---- */
+/* ---- Rates and ceilings --------------------------------------------------------------------- */
 
 /* FLOP/s where operations are declared, else bytes/s; 0: neither is. */
 double findings_rate(const cugen_record *record);
@@ -70,7 +70,7 @@ double findings_rate(const cugen_record *record);
 double findings_peak(const struct findings *findings);
 double findings_bandwidth(const struct findings *findings);
 
-/* ---- findings_find.c: findings_open's first step ---- */
+/* ---- findings_find.c: findings_open's first step -------------------------------------------- */
 
 /* Opens the listing, and cli->lib and cli->kernel for the set of records that is meant. */
 int findings_find(struct cli *cli, struct findings *findings);

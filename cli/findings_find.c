@@ -6,7 +6,7 @@
 #include "print.h"
 #include "records.h"
 
-/* ---- Which set of records ---- */
+/* ---- Which set of records ------------------------------------------------------------------- */
 
 enum { MOST_SETTINGS = 64 };
 
@@ -66,10 +66,12 @@ static void wanted_free(struct wanted *wanted) {
 }
 
 /* Finds the wanted problem. The caller frees *out even after an error. */
-static int findings_find_find_wanted(struct cli *cli, const struct findings *f, size_t settings, struct wanted *out) {
+static int findings_find_find_wanted(struct cli *cli, const struct findings *f, size_t settings,
+                                     struct wanted *out) {
   cugen_kernel *kernel;
   *out = (struct wanted){NULL, NULL, NULL, NULL, NULL};
-  int status = cugen_kernel_open(f->listing, cli->operand, cli->settings, settings, &kernel, &cli->error);
+  int status =
+      cugen_kernel_open(f->listing, cli->operand, cli->settings, settings, &kernel, &cli->error);
   if (status) return cli_explain_list(cli), status;
   out->measure = api_kernel_measure(kernel);
   out->gpu = strdup(cugen_kernel_problem(kernel));
@@ -101,7 +103,8 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
    name. */
 static bool findings_find_is_id(const char *device) {
   const cugen_device_name named = device_parse(device);
-  return !device || (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
+  return !device ||
+         (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
 }
 
 /* Cuts a problem into settings[count], without those that are defaults. */
@@ -146,7 +149,8 @@ static bool findings_find_is_meant(const char *problem, const char *wanted, cons
   return !*problem;
 }
 
-static void append_set(struct cli *cli, const cugen_cache_set *set, const char *defaults, const char *measure) {
+static void append_set(struct cli *cli, const cugen_cache_set *set, const char *defaults,
+                       const char *measure) {
   const char *settings[MOST_SETTINGS];
   struct cli meant = *cli;
   char *problem = strdup(set->problem);
@@ -160,7 +164,8 @@ static void append_set(struct cli *cli, const cugen_cache_set *set, const char *
 }
 
 /* Appends the sets that exist instead, as far as they fit in a few lines. */
-static void append_others(struct cli *cli, const struct findings *f, const struct wanted *defaults) {
+static void append_others(struct cli *cli, const struct findings *f,
+                          const struct wanted *defaults) {
   enum { LINES = 6 };
   size_t shown = 0, earlier = 0;
   for (size_t i = 0; i < f->set_count; i++) {
@@ -173,8 +178,9 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
       append_set(cli, set, now, defaults->measure);
   }
   if (earlier)
-    cli_append(cli, "\n  %zu set%s of records %s of an earlier config, whose problem had other parameters", earlier,
-               earlier == 1 ? "" : "s", earlier == 1 ? "is" : "are");
+    cli_append(
+        cli, "\n  %zu set%s of records %s of an earlier config, whose problem had other parameters",
+        earlier, earlier == 1 ? "" : "s", earlier == 1 ? "is" : "are");
   if (shown > LINES) cli_append(cli, "\n  and %zu more", shown - LINES);
   if (shown && shown <= LINES && !earlier) return;
   struct cli meant = *cli;
@@ -185,7 +191,8 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
   if (!shown && !earlier) cli_append(cli, "' lists what is remembered");
 }
 
-static int findings_find_explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
+static int findings_find_explain_nothing(struct cli *cli, const struct findings *f,
+                                         const struct wanted *wanted) {
   struct wanted defaults;
   const char *device = cli->values[OPTION_DEVICE];
   bool cpu = device_parse(device).kind == CUGEN_DEVICE_CPU;
@@ -194,7 +201,8 @@ static int findings_find_explain_nothing(struct cli *cli, const struct findings 
     struct cli meant = *cli;
     if (!findings_find_is_id(device)) meant.values[OPTION_DEVICE] = NULL;
     cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; '", cli->operand,
-             cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "", device ? device : "");
+             cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "",
+             device ? device : "");
     hint_append(cli, &meant, "tune");
     cli_append(cli, "' measures it");
     append_others(cli, f, &defaults);
@@ -215,8 +223,9 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   if (!status) status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   for (size_t i = 0; i < f->set_count && !status; i++) {
     const cugen_cache_set *set = &f->sets[i];
-    bool meant = set->records && !is_served(set) && is_timed_so(set, wanted.measure) &&
-                 findings_find_is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
+    bool meant =
+        set->records && !is_served(set) && is_timed_so(set, wanted.measure) &&
+        findings_find_is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
     if (meant && (!*out || is_better(set, *out))) *out = set;
   }
   wanted_free(&wanted);
@@ -224,7 +233,7 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   return status;
 }
 
-/* ---- The kernel of that set ---- */
+/* ---- The kernel of that set ----------------------------------------------------------------- */
 
 /* Cuts the problem into its settings. */
 static size_t split_problem(char *problem, const char **settings) {
@@ -252,7 +261,8 @@ static int findings_find_open_kernel(struct cli *cli, const cugen_cache_set *set
   if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   int status = cugen_open(&options, &cli->lib, &cli->error);
   size_t count = split_problem(problem, settings);
-  if (!status) status = cugen_kernel_open(cli->lib, cli->operand, settings, count, &cli->kernel, &cli->error);
+  if (!status)
+    status = cugen_kernel_open(cli->lib, cli->operand, settings, count, &cli->kernel, &cli->error);
   if (!status) status = cli_filter(cli, options_given(cli, OPTION_EVERY));
   free(problem);
   return status;
@@ -273,14 +283,14 @@ static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_
 static int findings_find_open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
   int status = findings_find_open_kernel(cli, set);
   if (!status && !has_figures(cli->kernel, set))
-    status = cli_fail(
-        cli, CUGEN_ERROR_USAGE,
-        "the predictions of %s for %s come from a description that is unknown here; name it: --device model:FILE",
-        cli->operand, cugen_kernel_device(cli->kernel)->name);
+    status = cli_fail(cli, CUGEN_ERROR_USAGE,
+                      "the predictions of %s for %s come from a description that is unknown here; "
+                      "name it: --device model:FILE",
+                      cli->operand, cugen_kernel_device(cli->kernel)->name);
   return status ? status : list_problems(cli, f, set);
 }
 
-/* ---- The kernel on a model ---- */
+/* ---- The kernel on a model ------------------------------------------------------------------ */
 
 /* Lists the sets measured on the GPU itself as well. */
 static int list_model(struct cli *cli, struct findings *f) {
@@ -303,7 +313,7 @@ static int open_model(struct cli *cli, struct findings *f) {
   return cli_predict(cli);
 }
 
-/* ---- Choosing a set ---- */
+/* ---- Choosing a set ------------------------------------------------------------------------- */
 
 static bool knows_any(const struct findings *f) {
   for (size_t i = 0; i < f->set_count; i++)
@@ -327,7 +337,7 @@ static int open_any(struct cli *cli, struct findings *f) {
   return status;
 }
 
-/* ---- Comparing sets ---- */
+/* ---- Comparing sets ------------------------------------------------------------------------- */
 
 bool findings_is_kin(const struct findings *f, const cugen_cache_set *set) {
   return is_predicted_set(set) == f->predicted && has_figures(f->kernel, set);

@@ -23,7 +23,8 @@ static void append_remedy(struct cli *cli) {
     cli_append(cli, measures ? "' first" : "' first and ");
   }
   if (measures && !predicted) return;
-  cli_append(cli, "%stake what is predicted (--device %s without --best)", measures ? ", " : "", model);
+  cli_append(cli, "%stake what is predicted (--device %s without --best)", measures ? ", " : "",
+             model);
 }
 
 /* Appends how to tune, unless tuning on this device only predicts, which --best does not accept, or
@@ -51,8 +52,9 @@ static void append_way_out(struct cli *cli, bool predicted) {
 
 static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predicted) {
   const char *device = cli_on_cpu(cli) ? "the cpu device" : cugen_kernel_device(kernel)->name;
-  cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is %s for %s %s on %s; ", predicted ? "measured" : "remembered",
-           cugen_kernel_name(kernel), api_kernel_problem_short(kernel), device);
+  cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is %s for %s %s on %s; ",
+           predicted ? "measured" : "remembered", cugen_kernel_name(kernel),
+           api_kernel_problem_short(kernel), device);
   append_way_out(cli, predicted);
   return cli->error.status;
 }
@@ -64,11 +66,13 @@ static int gen_choose(struct cli *cli, bool best, cugen_kernel **check, cugen_ch
   double distance = best ? -1 : 0;
   int status = CUGEN_OK;
   if (cli_on_cpu(cli))
-    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, check, &cli->error);
+    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, check,
+                               &cli->error);
   if (!status && *check) status = api_kernel_use_check(*check, &cli->error);
   cugen_kernel *kernel = *check ? *check : cli->kernel;
   if (!status) status = api_kernel_choose(kernel, distance, choice, &cli->error);
-  if (!status && best && choice->how == CUGEN_PLAN_DEFAULT) return refuse_best(cli, kernel, choice->predicted);
+  if (!status && best && choice->how == CUGEN_PLAN_DEFAULT)
+    return refuse_best(cli, kernel, choice->predicted);
   if (!status && *check && choice->how == CUGEN_PLAN_DEFAULT)
     status = api_kernel_choose(cli->kernel, distance, choice, &cli->error);
   return status;
@@ -76,12 +80,14 @@ static int gen_choose(struct cli *cli, bool best, cugen_kernel **check, cugen_ch
 
 static void gen_remark(struct cli *cli, bool check, const cugen_choice *choice) {
   if (check && choice->how == CUGEN_PLAN_EXACT)
-    cli_remark(cli, "on the cpu device this is the best of the check problem, %s", choice->tuned_for);
+    cli_remark(cli, "on the cpu device this is the best of the check problem, %s",
+               choice->tuned_for);
   cli_remark_choice(cli, choice, cli_failed(cli, choice));
 }
 
 /* Prints the object with the source. With --output, the file receives only the source. */
-static int gen_print_json(struct cli *cli, const struct launches *launches, const char *source, json_t *choice) {
+static int gen_print_json(struct cli *cli, const struct launches *launches, const char *source,
+                          json_t *choice) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -96,16 +102,19 @@ static int gen_print_json(struct cli *cli, const struct launches *launches, cons
 static void remark_variant(struct cli *cli, const struct launches *launches) {
   char text[160];
   const char *line = launches_line(launches, text, sizeof text);
-  cli_remark(cli, "%s %s: %s%s%s", cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel),
-             launches->variant, line ? "; " : "", line ? line : "");
+  cli_remark(cli, "%s %s: %s%s%s", cugen_kernel_name(cli->kernel),
+             cugen_kernel_problem(cli->kernel), launches->variant, line ? "; " : "",
+             line ? line : "");
   if (!line && !options_given(cli, OPTION_QUIET)) launches_print(cli, launches, "", stderr);
 }
 
-static int gen_print_result(struct cli *cli, const struct launches *launches, const char *source, json_t *choice) {
+static int gen_print_result(struct cli *cli, const struct launches *launches, const char *source,
+                            json_t *choice) {
   const char *path = cli->values[OPTION_OUTPUT];
   bool json = options_given(cli, OPTION_JSON);
   remark_variant(cli, launches);
-  int status = json && (!path || strcmp(path, "-") == 0) ? CUGEN_OK : cli_write(cli, write_source, source);
+  int status =
+      json && (!path || strcmp(path, "-") == 0) ? CUGEN_OK : cli_write(cli, write_source, source);
   return json && !status ? gen_print_json(cli, launches, source, choice) : status;
 }
 
@@ -113,7 +122,8 @@ int command_gen(struct cli *cli) {
   const char *variant = cli->values[OPTION_VARIANT], *source;
   bool best = options_given(cli, OPTION_BEST);
   if (variant && best)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--best and --variant name two different variants; give one of them");
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--best and --variant name two different variants; give one of them");
   if (options_given(cli, OPTION_PTX) && options_given(cli, OPTION_JSON))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--ptx prints text; leave out --json");
   cugen_kernel *check = NULL;
@@ -123,7 +133,9 @@ int command_gen(struct cli *cli) {
   json_t *chosen = status || variant ? json_null() : json_choice(&choice);
   struct launches launches;
   if (!status) status = launches_find(cli, choice.variant, &launches);
-  if (!status) status = cugen_kernel_source(cli->kernel, choice.variant, &source, &launches.variant, &cli->error);
+  if (!status)
+    status =
+        cugen_kernel_source(cli->kernel, choice.variant, &source, &launches.variant, &cli->error);
   if (!status && options_given(cli, OPTION_PTX))
     status = api_kernel_ptx(cli->kernel, choice.variant, &source, &cli->error);
   /* Only now, so that an error comes without remarks. */

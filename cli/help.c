@@ -42,24 +42,31 @@ static const struct item environment[] = {
 };
 
 static const struct item files[] = {
-    {"~/.cache/cugen/cugen.db", "what is remembered: an SQLite database; beside it, while it is open, -wal and -shm"},
-    {"/tmp/cugen-UUID.lock", "held while a variant is verified and measured on the GPU of that UUID"},
-    {"PREFIX/share/cugen", "the shipped configs and templates, and annotations for editors of configs (lua)"},
-    {"PREFIX/share/doc/cugen/docs",
-     "the documents: config.md and template.md describe the languages, cache.md the database, json.md what --json\n"
-     "prints, embedding.md and reference.md the use from C"},
-    {"PREFIX/libexec/cugen/cugen-worker", "what an application's libcugen starts to verify and time in isolation"},
+    {"~/.cache/cugen/cugen.db",
+     "what is remembered: an SQLite database; beside it, while it is open, -wal and -shm"},
+    {"/tmp/cugen-UUID.lock",
+     "held while a variant is verified and measured on the GPU of that UUID"},
+    {"PREFIX/share/cugen",
+     "the shipped configs and templates, and annotations for editors of configs (lua)"},
+    {"PREFIX/share/doc/cugen/docs", "the documents: config.md and template.md describe the "
+                                    "languages, cache.md the database, json.md what --json\n"
+                                    "prints, embedding.md and reference.md the use from C"},
+    {"PREFIX/libexec/cugen/cugen-worker",
+     "what an application's libcugen starts to verify and time in isolation"},
     {"PREFIX/lib/cugen/toolkit", "NVRTC and the CUDA headers when no toolkit is installed"},
     {NULL, NULL},
 };
 
 static const struct item examples[] = {
-    {"cugen tune matmul", "Finds the best matrix product for the default problem on this machine's GPU."},
+    {"cugen tune matmul",
+     "Finds the best matrix product for the default problem on this machine's GPU."},
     {"cugen tune matmul --set M=8192 --set dtype=f64 --budget 5m",
      "For another problem, for five minutes; the same command again goes on from there."},
     {"cugen run matmul --set M=8192 --set dtype=f64", "Verifies and times what was found."},
-    {"cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu", "Writes the source of one variant."},
-    {"cugen space ./mine.lua --list 20", "Counts the variants of a config of one's own, and lists the first 20."},
+    {"cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu",
+     "Writes the source of one variant."},
+    {"cugen space ./mine.lua --list 20",
+     "Counts the variants of a config of one's own, and lists the first 20."},
     {"cugen tune ./mine.lua --device cpu --strategy exhaustive --budget none",
      "Proves all of its variants right or wrong without a GPU; exit code 11: not one is right."},
     {"cugen cache rm --older-than 30d --yes", "Forgets what was measured more than 30 days ago."},
@@ -69,11 +76,13 @@ static const struct item examples[] = {
 /* The meaning of --device for commands that take other devices, or have another default, than most
    commands. */
 static const struct item devices[] = {
-    {"tune", "cuda:0, cpu, model:H200; cuda:0,cuda:2; all (default: first GPU, else model:A100, predicted)"},
+    {"tune", "cuda:0, cpu, model:H200; cuda:0,cuda:2; all (default: first GPU, else model:A100, "
+             "predicted)"},
     {"run", "cuda:0, cpu (default: the first GPU, else cpu)"},
     {"check", "cpu: what is checked runs there"},
     {"report", "cuda:0, cpu, model:H200, part of a device's name (default: all)"},
-    {"roofline", "cuda:0, cpu, model:H200 (default: the first GPU, else cpu; with CONFIG: as for report)"},
+    {"roofline",
+     "cuda:0, cpu, model:H200 (default: the first GPU, else cpu; with CONFIG: as for report)"},
     {"occupancy", "cuda:0, model:H200 (default: this machine's GPUs and all that are described)"},
     {"transfer", "cuda:0 (default: the first GPU)"},
     {"cache ls", "cuda:0, cpu, model:H200, part of a device's text (default: all)"},
@@ -93,17 +102,19 @@ const char *help_option(const struct cli_command *command, enum cli_option optio
   return own ? own : cli_options[option].what;
 }
 
-/* ---- For the terminal, 80 columns wide: what is often needed fits one screen ---- */
+/* ---- For the terminal, 80 columns wide: what is often needed fits one screen ---------------- */
 
 /* Columns at which descriptions begin. */
 enum { COLUMNS = 80, OF_COMMANDS = 22, OF_GROUPS = 26, OF_OPTIONS = 29 };
 
 /* Options that `help COMMAND` prints only with --all. */
-static const enum cli_option rare[] = {
-    OPTION_FROM,    OPTION_BITWISE,    OPTION_OBJECTIVE,       OPTION_PREFER,     OPTION_STRATEGY, OPTION_SEED,
-    OPTION_THREADS, OPTION_TIMEOUT,    OPTION_COMPILE_TIMEOUT, OPTION_MEASURE,    OPTION_VERIFY,   OPTION_ARCH,
-    OPTION_CACHE,   OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR,    OPTION_DEVICE_DIR, OPTION_TOOLKIT,  OPTION_COMPILER,
-    OPTION_COUNT};
+static const enum cli_option rare[] = {OPTION_FROM,       OPTION_BITWISE,    OPTION_OBJECTIVE,
+                                       OPTION_PREFER,     OPTION_STRATEGY,   OPTION_SEED,
+                                       OPTION_THREADS,    OPTION_TIMEOUT,    OPTION_COMPILE_TIMEOUT,
+                                       OPTION_MEASURE,    OPTION_VERIFY,     OPTION_ARCH,
+                                       OPTION_CACHE,      OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR,
+                                       OPTION_DEVICE_DIR, OPTION_TOOLKIT,    OPTION_COMPILER,
+                                       OPTION_COUNT};
 
 static bool has_option(const enum cli_option *options, enum cli_option wanted) {
   while (*options != OPTION_COUNT && *options != wanted) options++;
@@ -164,7 +175,8 @@ static void print_commands(FILE *out) {
     if (!strchr(command->name, ' '))
       print_command(command, OF_COMMANDS, out);
     else if (!grouped)
-      help_print_row("cache COMMAND", OF_COMMANDS, "list, explain, check, move and remove what is remembered", out);
+      help_print_row("cache COMMAND", OF_COMMANDS,
+                     "list, explain, check, move and remove what is remembered", out);
     grouped = strchr(command->name, ' ');
   }
 }
@@ -178,15 +190,17 @@ static void print_items(const char *title, const struct item *items, FILE *out) 
 static void option_text(enum cli_option option, char *text, size_t size) {
   const struct cli_option_row *row = &cli_options[option];
   const char letter[] = {'-', row->letter, ',', ' ', '\0'};
-  snprintf(text, size, "%s--%s%s%s", row->letter ? letter : "    ", row->name, row->argument ? " " : "",
-           row->argument ? row->argument : "");
+  snprintf(text, size, "%s--%s%s%s", row->letter ? letter : "    ", row->name,
+           row->argument ? " " : "", row->argument ? row->argument : "");
 }
 
-static void help_print_options(const struct cli_command *command, const enum cli_option *options, bool all, FILE *out) {
+static void help_print_options(const struct cli_command *command, const enum cli_option *options,
+                               bool all, FILE *out) {
   char text[64];
   for (; *options != OPTION_COUNT; options++) {
     option_text(*options, text, sizeof text);
-    if (all || !has_option(rare, *options)) help_print_row(text, OF_OPTIONS, help_option(command, *options), out);
+    if (all || !has_option(rare, *options))
+      help_print_row(text, OF_OPTIONS, help_option(command, *options), out);
   }
 }
 
@@ -195,7 +209,8 @@ static void name_rare(const enum cli_option *options, char *text, size_t size) {
   for (; *options != OPTION_COUNT; options++) {
     size_t length = strlen(text);
     if (has_option(rare, *options))
-      snprintf(text + length, size - length, "%s--%s", length ? ", " : "", cli_options[*options].name);
+      snprintf(text + length, size - length, "%s--%s", length ? ", " : "",
+               cli_options[*options].name);
   }
 }
 
@@ -204,14 +219,16 @@ static void print_rare(const struct cli_command *command, FILE *out) {
   name_rare(command->options, names, sizeof names);
   if (command->common) name_rare(cli_common, names, sizeof names);
   if (!*names && !command->more) return;
-  snprintf(text, sizeof text, "More: cugen help %s --all%s%s", command->name, *names ? " explains " : "", names);
+  snprintf(text, sizeof text, "More: cugen help %s --all%s%s", command->name,
+           *names ? " explains " : "", names);
   print_paragraph(text, out);
 }
 
 static void print_strategies(FILE *out) {
   const char *name, *what;
   fputs("\nStrategies:\n", out);
-  for (size_t i = 0; (name = api_strategy(i, &what)); i++) help_print_row(name, OF_OPTIONS, what, out);
+  for (size_t i = 0; (name = api_strategy(i, &what)); i++)
+    help_print_row(name, OF_OPTIONS, what, out);
 }
 
 void help_command(const struct cli_command *command, bool all, FILE *out) {
@@ -221,7 +238,8 @@ void help_command(const struct cli_command *command, bool all, FILE *out) {
   if (*command->details) print_paragraph(command->details, out);
   if (all && command->more) print_paragraph(command->more, out);
   if (all && options_word(operand).kind == KIND_CONFIG)
-    print_paragraph("CONFIG is a file, or a bare name: cugen looks for it here, then in --config-dir, then among the "
+    print_paragraph("CONFIG is a file, or a bare name: cugen looks for it here, then in "
+                    "--config-dir, then among the "
                     "configs that "
                     "ship. matmul and matmul.lua are the same.",
                     out);
@@ -244,7 +262,7 @@ void help_program(bool all, FILE *out) {
         out);
 }
 
-/* ---- Commands by name ---- */
+/* ---- Commands by name ----------------------------------------------------------------------- */
 
 static bool help_is_group(const char *name) {
   for (const struct cli_command *command = cli_commands; command->name; command++)
@@ -263,19 +281,23 @@ bool help_group(const char *name, FILE *out) {
 
 int help_unknown_command(struct cli *cli, const char *name, const char *second) {
   if (help_is_group(name) && !second)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "cugen %s: a command is missing; 'cugen help %s' lists them", name, name);
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "cugen %s: a command is missing; 'cugen help %s' lists them", name, name);
   if (name[0] == '-')
     return cli_fail(cli, CUGEN_ERROR_USAGE,
-                    "options follow the command: cugen COMMAND ... %s; 'cugen help' lists all", name);
+                    "options follow the command: cugen COMMAND ... %s; 'cugen help' lists all",
+                    name);
   enum { MOST = 64 };
   const char *names[MOST], *nearest;
   char whole[80];
   size_t count = 0;
-  snprintf(whole, sizeof whole, "%.32s%s%.32s", name, help_is_group(name) ? " " : "", help_is_group(name) ? second : "");
+  snprintf(whole, sizeof whole, "%.32s%s%.32s", name, help_is_group(name) ? " " : "",
+           help_is_group(name) ? second : "");
   for (; cli_commands[count].name && count < MOST; count++) names[count] = cli_commands[count].name;
   nearest = api_nearest(whole, names, count);
-  return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no command '%s'%s%s%s; 'cugen help' lists all", whole,
-                  nearest ? ", the nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no command '%s'%s%s%s; 'cugen help' lists all",
+                  whole, nearest ? ", the nearest is '" : "", nearest ? nearest : "",
+                  nearest ? "'" : "");
 }
 
 int command_help(struct cli *cli) {
@@ -287,7 +309,8 @@ int command_help(struct cli *cli) {
   int words;
   const struct cli_command *command = commands_find(cli->operand, cli->second, &words);
   if (!command && !cli->second && help_group(cli->operand, stdout)) return CUGEN_OK;
-  if (!command || (cli->second && words == 1)) return help_unknown_command(cli, cli->operand, cli->second);
+  if (!command || (cli->second && words == 1))
+    return help_unknown_command(cli, cli->operand, cli->second);
   help_command(command, all, stdout);
   return CUGEN_OK;
 }
@@ -298,7 +321,7 @@ int command_version(struct cli *cli) {
   return CUGEN_OK;
 }
 
-/* ---- As a man page ---- */
+/* ---- As a man page -------------------------------------------------------------------------- */
 
 /* Prints text for roff. Text that may be typed is kept as it is (a bare - or ' would become another
    character), and no line becomes a request. */
@@ -333,7 +356,8 @@ static void man_items(const char *title, const struct item *items, FILE *out) {
   }
 }
 
-static void man_options(const struct cli_command *command, const enum cli_option *options, FILE *out) {
+static void man_options(const struct cli_command *command, const enum cli_option *options,
+                        FILE *out) {
   for (; *options != OPTION_COUNT; options++) {
     const struct cli_option_row *row = &cli_options[*options];
     fputs(".TP\n\\fB", out);
@@ -360,7 +384,8 @@ static void man_strategies(FILE *out) {
 static void man_command(const struct cli_command *command, FILE *out) {
   static const enum cli_option own[] = {OPTION_DEVICE, OPTION_COUNT};
   fprintf(out, ".SS cugen %s%s%s%s\n", command->name, command->operand ? " " : "",
-          command->operand ? command->operand : "", commands_take_options(command) ? " [OPTION]..." : "");
+          command->operand ? command->operand : "",
+          commands_take_options(command) ? " [OPTION]..." : "");
   man_text(*command->details ? command->details : command->summary, out);
   fputc('\n', out);
   if (command->more) {
@@ -377,19 +402,26 @@ static void man_command(const struct cli_command *command, FILE *out) {
 }
 
 void help_man(FILE *out) {
+  fprintf(
+      out,
+      ".\\\" Made by 'cugen man'; do not edit.\n.TH CUGEN 1 \"\" \"cugen %s\"\n.SH NAME\n"
+      "cugen \\- specialised CUDA kernels, generated, proved right, tuned and remembered\n"
+      ".SH SYNOPSIS\n.B cugen\n.I COMMAND\n[\\fIOPTION\\fR]...\n.SH DESCRIPTION\n"
+      "cugen turns a CUDA kernel template and a Lua config into kernels specialised for one "
+      "problem on one GPU:\n"
+      "it expands the template, compiles the result at run time with NVRTC, proves it right, times "
+      "it, and\n"
+      "remembers the best variant per device. Results go to stdout, progress and remarks to "
+      "stderr.\n"
+      ".PP\n\\fICONFIG\\fR is a file, or a bare name looked for in the current folder, then in\n"
+      "\\fB\\-\\-config\\-dir\\fR, then among the configs that ship: matmul and matmul.lua are the "
+      "same.\n"
+      ".SH COMMANDS\n",
+      CUGEN_VERSION);
+  for (const struct cli_command *command = cli_commands; command->name; command++)
+    man_command(command, out);
   fprintf(out,
-          ".\\\" Made by 'cugen man'; do not edit.\n.TH CUGEN 1 \"\" \"cugen %s\"\n.SH NAME\n"
-          "cugen \\- specialised CUDA kernels, generated, proved right, tuned and remembered\n"
-          ".SH SYNOPSIS\n.B cugen\n.I COMMAND\n[\\fIOPTION\\fR]...\n.SH DESCRIPTION\n"
-          "cugen turns a CUDA kernel template and a Lua config into kernels specialised for one problem on one GPU:\n"
-          "it expands the template, compiles the result at run time with NVRTC, proves it right, times it, and\n"
-          "remembers the best variant per device. Results go to stdout, progress and remarks to stderr.\n"
-          ".PP\n\\fICONFIG\\fR is a file, or a bare name looked for in the current folder, then in\n"
-          "\\fB\\-\\-config\\-dir\\fR, then among the configs that ship: matmul and matmul.lua are the same.\n"
-          ".SH COMMANDS\n",
-          CUGEN_VERSION);
-  for (const struct cli_command *command = cli_commands; command->name; command++) man_command(command, out);
-  fprintf(out, ".SH COMMON OPTIONS\nOf every command whose own list does not end with \\-\\-help.\n");
+          ".SH COMMON OPTIONS\nOf every command whose own list does not end with \\-\\-help.\n");
   man_options(NULL, cli_common, out);
   man_items("ENVIRONMENT", environment, out);
   man_items("FILES", files, out);

@@ -9,7 +9,8 @@
    messages put a command into single ones. Only words with characters that are special between
    double quotes ($ ` \ " and an interactive shell's !) are put into single quotes. */
 static void print_word(const char *word, FILE *out) {
-  static const char bare[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";
+  static const char bare[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";
   size_t length = strlen(word);
   if (length && strspn(word, bare) == length) {
     fputs(word, out);
@@ -45,8 +46,8 @@ static void print_option(enum cli_option option, const char *value, FILE *out) {
 
 /* Returns the option's value for the hint. The password of a connection string is removed. Commands
    other than tune take only one device of a list. */
-static const char *hint_value_of(const struct cli *cli, const struct cli_command *command, enum cli_option option,
-                            char **own) {
+static const char *hint_value_of(const struct cli *cli, const struct cli_command *command,
+                                 enum cli_option option, char **own) {
   const char *value = cli->values[option];
   if (option == OPTION_DEVICE && cli->kernel && command != &cli_commands[COMMAND_TUNE] &&
       device_parse(value).kind == CUGEN_DEVICE_LIST)
@@ -58,10 +59,11 @@ static const char *hint_value_of(const struct cli *cli, const struct cli_command
   return *own ? *own : "";
 }
 
-static void hint_print_options(const struct cli *cli, const struct cli_command *command, const enum cli_option *options,
-                          FILE *out) {
+static void hint_print_options(const struct cli *cli, const struct cli_command *command,
+                               const enum cli_option *options, FILE *out) {
   for (; *options != OPTION_COUNT; options++)
-    if (cli->values[*options] && cli_options[*options].argument && commands_take(command, *options)) {
+    if (cli->values[*options] && cli_options[*options].argument &&
+        commands_take(command, *options)) {
       char *own = NULL;
       print_option(*options, hint_value_of(cli, command, *options, &own), out);
       free(own);
@@ -69,8 +71,9 @@ static void hint_print_options(const struct cli *cli, const struct cli_command *
 }
 
 void hint_print(const struct cli *cli, const char *name, FILE *out) {
-  static const enum cli_option filters[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_VARIANT, OPTION_OBJECTIVE,
-                                            OPTION_MEASURE, OPTION_PREFER,         OPTION_COUNT};
+  static const enum cli_option filters[] = {OPTION_PATTERN,   OPTION_IMPLEMENTATION, OPTION_VARIANT,
+                                            OPTION_OBJECTIVE, OPTION_MEASURE,        OPTION_PREFER,
+                                            OPTION_COUNT};
   const struct cli_command *command = find_command(name);
   fprintf(out, "cugen %s", name);
   if (cli->operand && command->operand) print_operand(cli->operand, out);
@@ -78,7 +81,8 @@ void hint_print(const struct cli *cli, const char *name, FILE *out) {
   for (size_t i = 0; i < cli->setting_count && commands_take(command, OPTION_SET); i++)
     print_option(OPTION_SET, cli->settings[i], out);
   hint_print_options(cli, command, filters, out);
-  if (options_given(cli, OPTION_EVERY) && commands_take(command, OPTION_EVERY)) fputs(" --all", out);
+  if (options_given(cli, OPTION_EVERY) && commands_take(command, OPTION_EVERY))
+    fputs(" --all", out);
   for (size_t i = 0; i < cli->where_count && commands_take(command, OPTION_WHERE); i++)
     print_option(OPTION_WHERE, cli->wheres[i], out);
 }

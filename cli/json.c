@@ -21,7 +21,8 @@ json_t *json_device(const cugen_device_info *device) {
   json_object_set_new(object, "memory_bus_bits", json_known_integer(device->memory_bus_bits));
   json_object_set_new(object, "memory_bytes", json_known_integer(device->memory_bytes));
   json_object_set_new(object, "l2_bytes", json_known_integer(device->l2_bytes));
-  json_object_set_new(object, "shared_bytes_per_block", json_known_integer(device->shared_bytes_per_block));
+  json_object_set_new(object, "shared_bytes_per_block",
+                      json_known_integer(device->shared_bytes_per_block));
   return object;
 }
 
@@ -36,7 +37,8 @@ json_t *json_implementation(const cugen_implementation_info *info) {
 
 json_t *json_record(const cugen_record *record) {
   json_t *object = json_record_plain(record);
-  if (*record->reason) json_object_set_new(object, "reason", json_optional_string(message_own(record->reason).text));
+  if (*record->reason)
+    json_object_set_new(object, "reason", json_optional_string(message_own(record->reason).text));
   return object;
 }
 
@@ -46,6 +48,7 @@ int json_print(json_t *object, FILE *out, cugen_error *error) {
   json_decref(whole);
   fputc('\n', out);
   if (good || ferror(out)) return CUGEN_OK; /* main reports a failure of stdout at the end */
-  *error = (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory while writing JSON"};
+  *error =
+      (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory while writing JSON"};
   return CUGEN_ERROR_MEMORY;
 }

@@ -28,7 +28,8 @@ int cli_open_kernel(struct cli *cli) {
   int status = cli_open(cli);
   if (!status) status = cli_fall_back(cli);
   if (!status)
-    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count,
+                               &cli->kernel, &cli->error);
   if (status == CUGEN_ERROR_USAGE) cli_explain_list(cli);
   return status ? status : cli_filter(cli, options_given(cli, OPTION_EVERY));
 }
@@ -90,7 +91,8 @@ const char *cli_way(const char *measure) {
 
 void cli_print_way(const struct cli *cli) {
   const char *measure = api_kernel_measure(cli->kernel);
-  if (cli_way(measure)) printf("Times are measured %s (measure \"%s\").\n", cli_way(measure), measure);
+  if (cli_way(measure))
+    printf("Times are measured %s (measure \"%s\").\n", cli_way(measure), measure);
 }
 
 void cli_print_head(const struct cli *cli) {
@@ -104,7 +106,9 @@ void cli_print_head(const struct cli *cli) {
            check && cli->setting_count ? " where --set says nothing else" : "");
   else
     printf("%s (%s)%s\n", device->name, *device->id ? device->id : "not here",
-           api_kernel_predicted(cli->kernel) ? ": predicted, not measured; verified only where noted" : "");
+           api_kernel_predicted(cli->kernel)
+               ? ": predicted, not measured; verified only where noted"
+               : "");
   if (why) printf("No CUDA GPU: %s\n", message_own(why).text);
   cli_print_way(cli);
 }

@@ -9,7 +9,8 @@
 enum { LINE = 1023, COLUMNS = 6 };
 
 int launches_find(struct cli *cli, const char *variant, struct launches *out) {
-  return api_kernel_launches(cli->kernel, variant, &out->list, &out->count, &out->variant, &cli->error);
+  return api_kernel_launches(cli->kernel, variant, &out->list, &out->count, &out->variant,
+                             &cli->error);
 }
 
 /* Prints "8 x 4" of a grid or block, without trailing ones. */
@@ -51,7 +52,8 @@ static struct has launches_choose_columns(const struct launches *launches) {
   return has;
 }
 
-static void launches_add_row(struct table *table, const struct has *has, const cugen_launch_info *launch) {
+static void launches_add_row(struct table *table, const struct has *has,
+                             const cugen_launch_info *launch) {
   table_cell(table, launch->entry);
   table_cell(table, print_dimensions(launch->grid).text);
   table_cell(table, print_dimensions(launch->block).text);
@@ -66,7 +68,8 @@ int launches_print(struct cli *cli, const struct launches *launches, const char 
       {"launch", TABLE_WRAP, 0}, {"grid", TABLE_RIGHT, 0}, {"block", TABLE_RIGHT, 0}};
   size_t count = 3;
   char line[LINE + 1];
-  if (launches_line(launches, line, sizeof line)) return fprintf(out, "%s%s\n", lead, line), CUGEN_OK;
+  if (launches_line(launches, line, sizeof line))
+    return fprintf(out, "%s%s\n", lead, line), CUGEN_OK;
   if (has.shared) columns[count++] = (struct table_column){"shared", TABLE_RIGHT, 0};
   if (has.times) columns[count++] = (struct table_column){"times", TABLE_RIGHT, 0};
   if (has.passes) columns[count++] = (struct table_column){"passes", TABLE_WRAP, 0};
@@ -103,7 +106,8 @@ json_t *launches_json(const struct launches *launches) {
     json_object_set_new(object, "grid", size_json(launch->grid));
     json_object_set_new(object, "block", size_json(launch->block));
     json_object_set_new(object, "dynamic_shared_bytes", json_integer(launch->shared_bytes));
-    json_object_set_new(object, "carveout", launch->carveout < 0 ? json_null() : json_integer(launch->carveout));
+    json_object_set_new(object, "carveout",
+                        launch->carveout < 0 ? json_null() : json_integer(launch->carveout));
     json_object_set_new(object, "overlap", json_boolean(launch->overlap));
     json_object_set_new(object, "cooperative", json_boolean(launch->cooperative));
     json_object_set_new(object, "passes", passes_json(launch->passes));

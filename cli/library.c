@@ -109,8 +109,9 @@ bool cli_print_remembered(const struct cli *cli) {
   if (remembered)
     printf("Remembered in %.*s.\n", length, cache);
   else
-    puts(named && api_cache_parse(named) == CUGEN_CACHE_MEMORY ? "Nothing was stored (--cache none)."
-                                                               : "Nothing was stored: no cache can be written.");
+    puts(named && api_cache_parse(named) == CUGEN_CACHE_MEMORY
+             ? "Nothing was stored (--cache none)."
+             : "Nothing was stored: no cache can be written.");
   return remembered;
 }
 

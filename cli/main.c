@@ -1,19 +1,22 @@
 /* cugen, the program: how a command line becomes a call.
 
-   1. The first word, or the first two ("cache ls"), name a row of cli_commands (commands.c). Words that are no commands of
-      people go first: "worker", by which the library starts this program, "man" and "complete".
-      "worker command" comes from cugen_command, and runs a command for a program (serve.c).
-   2. options_parse fills a struct cli from the rest, by the row's list of options. Every option is in one table (CLI_OPTIONS),
-      so a value has the same name and the same check in every command.
-   3. The command's function runs. It opens what it needs with cli_open or cli_open_kernel, which also choose a described GPU
-      where none is here, and prints its result on stdout. It never prints its failure: cli_fail fills cli->error, the function
-      returns the status.
-   4. main closes the kernel and the library, prints the failure once on stderr (with --json also as an object on stdout), and
-      exits with the status without its sign.
+   1. The first word, or the first two ("cache ls"), name a row of cli_commands (commands.c).
+      Words that are no commands of people go first: "worker", by which the library starts this
+      program, "man" and "complete". "worker command" comes from cugen_command, and runs a
+      command for a program (serve.c).
+   2. options_parse fills a struct cli from the rest, by the row's list of options. Every option
+      is in one table (CLI_OPTIONS), so a value has the same name and the same check in every
+      command.
+   3. The command's function runs. It opens what it needs with cli_open or cli_open_kernel, which
+      also choose a described GPU where none is here, and prints its result on stdout. It never
+      prints its failure: cli_fail fills cli->error, the function returns the status.
+   4. main closes the kernel and the library, prints the failure once on stderr (with --json also
+      as an object on stdout), and exits with the status without its sign.
 
-   Invariants: results go to stdout, everything else to stderr. Whoever asked for JSON gets one object, also of a failure. A full
-   disk behind stdout is a failure. Commands use the files below them (kernel.c, library.c, output.c, messages.c, ...), main
-   uses the commands, and nothing uses main. */
+   Invariants: results go to stdout, everything else to stderr. Whoever asked for JSON gets one
+   object, also of a failure. A full disk behind stdout is a failure. Commands use the files
+   below them (kernel.c, library.c, output.c, messages.c, ...), main uses the commands, and
+   nothing uses main. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +48,8 @@ static bool is_for_people(const struct cli *cli) {
   const enum cli_command_id id = (enum cli_command_id)(cli->command - cli_commands);
   /* Export's -o is a folder. */
   const bool file = options_given(cli, OPTION_OUTPUT) && id != COMMAND_EXPORT;
-  return !prints_data[id] && !file && !options_given(cli, OPTION_JSON) && !options_given(cli, OPTION_WIDE);
+  return !prints_data[id] && !file && !options_given(cli, OPTION_JSON) &&
+         !options_given(cli, OPTION_WIDE);
 }
 
 /* Only tuning can share its work among several devices. */
@@ -53,8 +57,9 @@ static int check_device(struct cli *cli) {
   const char *device = cli->values[OPTION_DEVICE];
   if (cli->command == &cli_commands[COMMAND_TUNE] || !device) return CUGEN_OK;
   if (device_parse(device).kind != CUGEN_DEVICE_LIST) return CUGEN_OK;
-  return cli_fail(cli, CUGEN_ERROR_USAGE, "--device %s: 'cugen %s' takes one device; 'cugen tune' takes several",
-                  device, cli->command->name);
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "--device %s: 'cugen %s' takes one device; 'cugen tune' takes several", device,
+                  cli->command->name);
 }
 
 static int run_command(struct cli *cli, int argc, char **argv) {
@@ -99,7 +104,8 @@ static int main_run(struct cli *cli, int argc, char **argv) {
   const char *second = argc > 2 ? argv[2] : NULL;
   cli->command = commands_find(word, second, &words);
   if (cli->command) return run_command(cli, argc - words, argv + words);
-  if (second && (strcmp(second, "--help") == 0 || strcmp(second, "-h") == 0) && help_group(word, stdout))
+  if (second && (strcmp(second, "--help") == 0 || strcmp(second, "-h") == 0) &&
+      help_group(word, stdout))
     return CUGEN_OK;
   return help_unknown_command(cli, word, second);
 }
@@ -113,7 +119,8 @@ static bool asks_for_json(int argc, char **argv) {
 /* With --json, prints an object for a failure as well. A positive status is not a failure of
    cugen's. */
 static void answer_failure(struct cli *cli, int status) {
-  const struct message own = message_own(*cli->error.message ? cli->error.message : cugen_status_text(status));
+  const struct message own =
+      message_own(*cli->error.message ? cli->error.message : cugen_status_text(status));
   json_t *error = json_object(), *object = json_object();
   json_object_set_new(error, "status", json_integer(status));
   json_object_set_new(error, "text", json_string(cugen_status_text(status)));
@@ -164,7 +171,8 @@ int main(int argc, char **argv) {
   signal(SIGCHLD, SIG_DFL);
   secrets_hide(argc, argv);
   const bool serves = argc > 2 && strcmp(argv[1], "worker") == 0 && strcmp(argv[2], "command") == 0;
-  const int code = serves ? run_for_program(&cli, argc - 1, argv + 1) : run_for_user(&cli, argc, argv);
+  const int code =
+      serves ? run_for_program(&cli, argc - 1, argv + 1) : run_for_user(&cli, argc, argv);
   free(cli.settings);
   free(cli.self);
   free(cli.lost);

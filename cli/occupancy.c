@@ -7,7 +7,7 @@
 #include "print.h"
 #include "table.h"
 
-/* ---- The kernel's resources ---- */
+/* ---- The kernel's resources ----------------------------------------------------------------- */
 
 struct kernel {
   cugen_resources takes;
@@ -26,8 +26,9 @@ static bool occupancy_is_wanted(const cugen_stored_record *stored, const char *v
 static int occupancy_refuse(struct cli *cli, const char *variant) {
   const char *model = cli_fallback_model(cli);
   bool predicted = cugen_kernel_fallback(cli->kernel) && cli_is_predicted(cli, model);
-  cli_fail(cli, CUGEN_ERROR_USAGE, "%s%s%s: no compiled kernel is remembered for this device and problem; ",
-           cli->operand, *variant ? " " : "", variant);
+  cli_fail(cli, CUGEN_ERROR_USAGE,
+           "%s%s%s: no compiled kernel is remembered for this device and problem; ", cli->operand,
+           *variant ? " " : "", variant);
   if (predicted)
     cli_append(cli, "--device %s takes what is predicted there", model);
   else
@@ -37,7 +38,7 @@ static int occupancy_refuse(struct cli *cli, const char *variant) {
 }
 
 static int occupancy_find_first(const cugen_stored_record *all, size_t count, const char *variant,
-                      const cugen_stored_record **out) {
+                                const cugen_stored_record **out) {
   size_t i = 0;
   while (i < count && !occupancy_is_wanted(&all[i], variant)) i++;
   if (i < count) *out = &all[i];
@@ -45,7 +46,8 @@ static int occupancy_find_first(const cugen_stored_record *all, size_t count, co
 }
 
 /* Finds the best record as a plan does: of tied records not simply the first. */
-static int occupancy_find_best(struct cli *cli, const cugen_stored_record *all, size_t count, const cugen_stored_record **out) {
+static int occupancy_find_best(struct cli *cli, const cugen_stored_record *all, size_t count,
+                               const cugen_stored_record **out) {
   const cugen_record **wanted = calloc(count + 1, sizeof *wanted);
   size_t *places = calloc(count + 1, sizeof *places), found = 0;
   for (size_t i = 0; wanted && places && i < count; i++)
@@ -65,7 +67,8 @@ static int find_record(struct cli *cli, const char *variant, const cugen_stored_
   *out = NULL;
   int status = cli_stored(cli, &all, &count);
   if (status) return status;
-  return *variant ? occupancy_find_first(all, count, variant, out) : occupancy_find_best(cli, all, count, out);
+  return *variant ? occupancy_find_first(all, count, variant, out)
+                  : occupancy_find_best(cli, all, count, out);
 }
 
 /* Takes the preferred carveout, which a record lacks, from the first launch whose blocks have the
@@ -77,7 +80,8 @@ static int take_carveout(struct cli *cli, const cugen_record *r, cugen_resources
   if (status) return status;
   for (; i < count; i++) {
     const unsigned *block = launches[i].block;
-    if ((int64_t)block[0] * block[1] * block[2] == r->threads && launches[i].shared_bytes == r->dynamic_shared_bytes)
+    if ((int64_t)block[0] * block[1] * block[2] == r->threads &&
+        launches[i].shared_bytes == r->dynamic_shared_bytes)
       break;
   }
   out->has_carveout = i < count && launches[i].carveout >= 0;
@@ -92,7 +96,8 @@ static int compile_now(struct cli *cli, const char *variant, struct kernel *out)
   *out = (struct kernel){.now = true, .device = cugen_kernel_device(cli->kernel)->name};
   int status = api_kernel_resources(cli->kernel, text, &out->takes, &cli->error);
   if (!status) status = cugen_kernel_source(cli->kernel, text, &source, &name, &cli->error);
-  if (!status && !options_given(cli, OPTION_JSON)) printf("%s%s\n", name, text ? "" : ", the config's default");
+  if (!status && !options_given(cli, OPTION_JSON))
+    printf("%s%s\n", name, text ? "" : ", the config's default");
   return status;
 }
 
@@ -109,11 +114,12 @@ static int take_record(struct cli *cli, const char *variant, struct kernel *out)
   }
   if (status || !found) return status ? status : occupancy_refuse(cli, variant);
   const cugen_record *r = &found->record;
-  *out = (struct kernel){.takes = {.registers = r->registers, .threads = r->threads, .shared_bytes = r->shared_bytes},
-                         .now = now,
-                         .device = cugen_kernel_device(cli->kernel)->name,
-                         .cluster_blocks = r->cluster_blocks,
-                         .active_clusters = r->active_clusters};
+  *out = (struct kernel){
+      .takes = {.registers = r->registers, .threads = r->threads, .shared_bytes = r->shared_bytes},
+      .now = now,
+      .device = cugen_kernel_device(cli->kernel)->name,
+      .cluster_blocks = r->cluster_blocks,
+      .active_clusters = r->active_clusters};
   /* Resources come from the compiler, but the choice of the best is predicted. */
   bool chosen = r->predicted && !*variant;
   const char *why = !chosen ? ""
@@ -127,24 +133,28 @@ static int take_kernel(struct cli *cli, struct kernel *out) {
   const char *source, *name = "", *variant = cli->values[OPTION_VARIANT];
   int status = cli_fall_back(cli);
   if (!status)
-    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count,
+                               &cli->kernel, &cli->error);
   if (status) cli_explain_list(cli);
   if (!status) status = cli_filter(cli, options_given(cli, OPTION_EVERY));
   if (!status) status = cli_use_check_on_cpu(cli);
-  if (!status && variant) status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
+  if (!status && variant)
+    status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
   if (status) return status;
   char *whole = strdup(name); /* copied, because the kernel may be closed */
-  status = whole ? take_record(cli, whole, out) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  status =
+      whole ? take_record(cli, whole, out) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   free(whole);
   return status;
 }
 
-static int occupancy_take_number(struct cli *cli, enum cli_option option, size_t least, int64_t *out) {
+static int occupancy_take_number(struct cli *cli, enum cli_option option, size_t least,
+                                 int64_t *out) {
   size_t value = (size_t)*out;
   int status = options_count(cli, option, least, &value);
   if (!status && value > INT32_MAX)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s %s: that is more than any device has", cli_options[option].name,
-                    cli->values[option]);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s %s: that is more than any device has",
+                    cli_options[option].name, cli->values[option]);
   *out = (int64_t)value;
   return status;
 }
@@ -168,7 +178,7 @@ static int occupancy_take_options(struct cli *cli, cugen_resources *out) {
   return status;
 }
 
-/* ---- The devices ---- */
+/* ---- The devices ---------------------------------------------------------------------------- */
 
 struct answer {
   char id[32];
@@ -180,7 +190,8 @@ struct answers {
   size_t count;
 };
 
-static int occupancy_ask(struct cli *cli, const char *device, const cugen_resources *resources, struct answers *out) {
+static int occupancy_ask(struct cli *cli, const char *device, const cugen_resources *resources,
+                         struct answers *out) {
   struct answer *row = &out->rows[out->count];
   if (out->count == sizeof out->rows / sizeof *out->rows) return CUGEN_OK;
   int status = api_device_occupancy(cli->lib, device, resources, &row->occupancy, &cli->error);
@@ -190,27 +201,31 @@ static int occupancy_ask(struct cli *cli, const char *device, const cugen_resour
 }
 
 /* Asks the GPUs of this machine, then the models. */
-static int occupancy_ask_all(struct cli *cli, const cugen_resources *resources, struct answers *out) {
+static int occupancy_ask_all(struct cli *cli, const cugen_resources *resources,
+                             struct answers *out) {
   cugen_device_info devices[16];
   const char *models[48];
   size_t count = cugen_devices(cli->lib, devices, 16, NULL);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && i < 16 && !status; i++)
-    if (device_parse(devices[i].id).kind == CUGEN_DEVICE_CUDA) status = occupancy_ask(cli, devices[i].id, resources, out);
+    if (device_parse(devices[i].id).kind == CUGEN_DEVICE_CUDA)
+      status = occupancy_ask(cli, devices[i].id, resources, out);
   size_t model_count = api_models(cli->lib, models, sizeof models / sizeof *models);
-  for (size_t i = 0; i < model_count && !status; i++) status = occupancy_ask(cli, models[i], resources, out);
+  for (size_t i = 0; i < model_count && !status; i++)
+    status = occupancy_ask(cli, models[i], resources, out);
   return status;
 }
 
-/* ---- Printing ---- */
+/* ---- Printing ------------------------------------------------------------------------------- */
 
 /* grows: shared memory depends on the block size. */
 static void occupancy_add_row(struct table *table, const struct answer *answer, bool grows) {
   const cugen_occupancy *o = &answer->occupancy;
   char best[128] = "-";
   if (o->best_threads)
-    snprintf(best, sizeof best, "%s with %d%s%s", print_percent(o->best_fraction).text, o->best_threads,
-             grows ? ", " : "", grows ? print_bytes(o->best_shared_bytes).text : "");
+    snprintf(best, sizeof best, "%s with %d%s%s", print_percent(o->best_fraction).text,
+             o->best_threads, grows ? ", " : "",
+             grows ? print_bytes(o->best_shared_bytes).text : "");
   table_cell(table, answer->id);
   table_cell(table, o->arch);
   table_cell(table, print_count((uint64_t)o->blocks).text);
@@ -231,11 +246,13 @@ static void print_cluster_line(const struct kernel *kernel) {
     printf("an unknown number runs at once\n");
 }
 
-static int occupancy_print_text(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
-  static const struct table_column columns[] = {{"device", 0, 0},           {"arch", 0, 1},
-                                                {"blocks", TABLE_RIGHT, 0}, {"occupancy", TABLE_RIGHT, 0},
-                                                {"limit", TABLE_WRAP, 0},   {"best block", TABLE_RIGHT, 0},
-                                                {"name", TABLE_WRAP, 2}};
+static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
+                                const struct answers *answers) {
+  static const struct table_column columns[] = {
+      {"device", 0, 0},           {"arch", 0, 1},
+      {"blocks", TABLE_RIGHT, 0}, {"occupancy", TABLE_RIGHT, 0},
+      {"limit", TABLE_WRAP, 0},   {"best block", TABLE_RIGHT, 0},
+      {"name", TABLE_WRAP, 2}};
   struct table table;
   const cugen_resources *takes = &kernel->takes;
   const cugen_occupancy *first = &answers->rows[0].occupancy;
@@ -245,8 +262,8 @@ static int occupancy_print_text(struct cli *cli, const struct kernel *kernel, co
   if (takes->has_carveout) printf(", carveout %d%%", takes->carveout);
   putchar('\n');
   if (first->idle_lanes)
-    printf("block %d: %d warp%s, %d idle lane%s (%s)\n", takes->threads, first->warps, first->warps == 1 ? "" : "s",
-           first->idle_lanes, first->idle_lanes == 1 ? "" : "s",
+    printf("block %d: %d warp%s, %d idle lane%s (%s)\n", takes->threads, first->warps,
+           first->warps == 1 ? "" : "s", first->idle_lanes, first->idle_lanes == 1 ? "" : "s",
            print_percent((double)first->idle_lanes / (first->idle_lanes + takes->threads)).text);
   print_cluster_line(kernel);
   putchar('\n');
@@ -266,7 +283,8 @@ static json_t *answer_json(const struct answer *answer) {
   json_object_set_new(object, "max_threads", json_integer(o->max_threads));
   json_object_set_new(object, "occupancy", json_number(o->fraction));
   json_object_set_new(object, "limiter", json_string(o->limiter));
-  json_object_set_new(object, "best_threads", o->best_threads ? json_integer(o->best_threads) : json_null());
+  json_object_set_new(object, "best_threads",
+                      o->best_threads ? json_integer(o->best_threads) : json_null());
   json_object_set_new(object, "best_shared_bytes",
                       o->best_threads ? json_integer(o->best_shared_bytes) : json_null());
   json_object_set_new(object, "best_occupancy", json_known(o->best_fraction));
@@ -277,7 +295,8 @@ static json_t *positive(int number) {
   return number > 0 ? json_integer(number) : json_null();
 }
 
-static int occupancy_print_json(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
+static int occupancy_print_json(struct cli *cli, const struct kernel *kernel,
+                                const struct answers *answers) {
   const cugen_occupancy *first = &answers->rows[0].occupancy;
   json_t *object = json_object(), *array = json_array();
   json_object_set_new(object, "registers", json_integer(kernel->takes.registers));
@@ -285,14 +304,16 @@ static int occupancy_print_json(struct cli *cli, const struct kernel *kernel, co
   json_object_set_new(object, "shared_bytes", json_integer(first->shared_bytes));
   json_object_set_new(object, "dynamic_shared", json_optional_string(kernel->takes.dynamic_shared));
   json_object_set_new(object, "carveout",
-                      kernel->takes.has_carveout ? json_integer(kernel->takes.carveout) : json_null());
+                      kernel->takes.has_carveout ? json_integer(kernel->takes.carveout)
+                                                 : json_null());
   json_object_set_new(object, "warps", json_integer(first->warps));
   json_object_set_new(object, "idle_lanes", json_integer(first->idle_lanes));
   json_object_set_new(object, "predicted_now", json_boolean(kernel->now));
   json_object_set_new(object, "cluster_blocks", positive(kernel->cluster_blocks));
   json_object_set_new(object, "active_clusters", positive(kernel->active_clusters));
   json_object_set_new(object, "devices", array);
-  for (size_t i = 0; i < answers->count; i++) json_array_append_new(array, answer_json(&answers->rows[i]));
+  for (size_t i = 0; i < answers->count; i++)
+    json_array_append_new(array, answer_json(&answers->rows[i]));
   return cli_print_json(cli, object);
 }
 
@@ -304,7 +325,10 @@ int command_occupancy(struct cli *cli) {
   if (!status && cli->operand) status = take_kernel(cli, &kernel);
   if (!status) status = occupancy_take_options(cli, &kernel.takes);
   bool one = device && (!cli->operand || device_parse(device).kind != CUGEN_DEVICE_CPU);
-  if (!status) status = one ? occupancy_ask(cli, device, &kernel.takes, &answers) : occupancy_ask_all(cli, &kernel.takes, &answers);
+  if (!status)
+    status = one ? occupancy_ask(cli, device, &kernel.takes, &answers)
+                 : occupancy_ask_all(cli, &kernel.takes, &answers);
   if (status) return status;
-  return options_given(cli, OPTION_JSON) ? occupancy_print_json(cli, &kernel, &answers) : occupancy_print_text(cli, &kernel, &answers);
+  return options_given(cli, OPTION_JSON) ? occupancy_print_json(cli, &kernel, &answers)
+                                         : occupancy_print_text(cli, &kernel, &answers);
 }

@@ -17,7 +17,9 @@ const struct cli_option_row cli_options[OPTION_COUNT] = {
 static const struct {
   const char *field;
   enum cli_option option;
-} renamed[] = {{"variant_timeout", OPTION_TIMEOUT}, {"budget_seconds", OPTION_BUDGET}, {"choice", OPTION_VARIANT}};
+} renamed[] = {{"variant_timeout", OPTION_TIMEOUT},
+               {"budget_seconds", OPTION_BUDGET},
+               {"choice", OPTION_VARIANT}};
 
 static const char *option_names_option_of(const char *field, size_t length) {
   for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
@@ -26,7 +28,8 @@ static const char *option_names_option_of(const char *field, size_t length) {
   for (size_t i = 0; i < OPTION_COUNT; i++) {
     const char *name = cli_options[i].name;
     size_t same = 0;
-    while (same < length && name[same] && (name[same] == field[same] || (name[same] == '-' && field[same] == '_')))
+    while (same < length && name[same] &&
+           (name[same] == field[same] || (name[same] == '-' && field[same] == '_')))
       same++;
     if (same == length && !name[same]) return name;
   }
@@ -49,7 +52,8 @@ struct message message_own(const char *text) {
   struct message own;
   size_t length = 0;
   while (*text && length + 1 < sizeof own.text) {
-    const size_t structure = structure_at(text), field = structure ? strspn(text + structure, letters) : 0;
+    const size_t structure = structure_at(text),
+                 field = structure ? strspn(text + structure, letters) : 0;
     const char *option = structure ? option_names_option_of(text + structure, field) : NULL;
     if (option)
       length += (size_t)snprintf(own.text + length, sizeof own.text - length, "--%s", option),

@@ -46,7 +46,8 @@ static void options_add_options(struct tables *tables, const enum cli_option *op
                    : options_word(row->argument).optional ? optional_argument
                                                           : required_argument;
     tables->names[tables->count] = row->name;
-    tables->longs[tables->count++] = (struct option){row->name, argument, NULL, 256 + (int)*options};
+    tables->longs[tables->count++] =
+        (struct option){row->name, argument, NULL, 256 + (int)*options};
     size_t length = strlen(tables->letters);
     if (!row->letter) continue;
     tables->letters[length++] = row->letter;
@@ -65,10 +66,12 @@ static int fail_unknown(struct cli *cli, const struct tables *tables, const char
   size_t length = strcspn(word, "=");
   char *name = strndup(word, length);
   const char *nearest = NULL;
-  if (name && strncmp(name, "--", 2) == 0) nearest = api_nearest(name + 2, tables->names, tables->count);
+  if (name && strncmp(name, "--", 2) == 0)
+    nearest = api_nearest(name + 2, tables->names, tables->count);
   int status =
-      cli_fail(cli, CUGEN_ERROR_USAGE, "%s has no option %s%s%s; 'cugen help %s --all' lists all", cli->command->name,
-               name ? name : word, nearest ? ", the nearest is --" : "", nearest ? nearest : "", cli->command->name);
+      cli_fail(cli, CUGEN_ERROR_USAGE, "%s has no option %s%s%s; 'cugen help %s --all' lists all",
+               cli->command->name, name ? name : word, nearest ? ", the nearest is --" : "",
+               nearest ? nearest : "", cli->command->name);
   free(name);
   return status;
 }
@@ -80,7 +83,8 @@ static int fail_option(struct cli *cli, const struct tables *tables, int code, c
   if (code == ':' && option != OPTION_COUNT)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a value: --%s %s", cli_options[option].name,
                     cli_options[option].name, cli_options[option].argument);
-  if (optopt >= 256) return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s takes no value", cli_options[option].name);
+  if (optopt >= 256)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s takes no value", cli_options[option].name);
   if (optopt) {
     const char letter[] = {'-', (char)optopt, '\0'};
     return fail_unknown(cli, tables, letter);
@@ -91,8 +95,9 @@ static int fail_option(struct cli *cli, const struct tables *tables, int code, c
 static int options_take(struct cli *cli, enum cli_option option, const char *value) {
   if (value && !value[strspn(value, " ")] && cli_options[option].argument &&
       !options_word(cli_options[option].argument).optional)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s has an empty value; write --%s %s", cli_options[option].name,
-                    cli_options[option].name, cli_options[option].argument);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s has an empty value; write --%s %s",
+                    cli_options[option].name, cli_options[option].name,
+                    cli_options[option].argument);
   if (option != OPTION_SET) {
     if (option == OPTION_COMPILER) cli->other_compiler = cli->values[option];
     cli->values[option] = value ? value : "";
@@ -101,8 +106,8 @@ static int options_take(struct cli *cli, enum cli_option option, const char *val
   }
   const char *equal = value ? strchr(value, '=') : NULL;
   if (!equal || equal == value)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--set %s: write --set NAME=VALUE, such as --set M=8192",
-                    value ? value : "");
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--set %s: write --set NAME=VALUE, such as --set M=8192", value ? value : "");
   cli->settings[cli->setting_count++] = value;
   return CUGEN_OK;
 }
@@ -116,8 +121,10 @@ static const char *optional_number(const char *const *argv, int argc) {
 
 /* Returns true for "M=4096" of a command that has --set. */
 static bool looks_set(const struct cli_command *command, const char *word) {
-  const size_t name = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
-  return commands_take(command, OPTION_SET) && name && word[name] == '=' && word[name + 1] && !strpbrk(word, " \t\n");
+  const size_t name =
+      strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+  return commands_take(command, OPTION_SET) && name && word[name] == '=' && word[name + 1] &&
+         !strpbrk(word, " \t\n");
 }
 
 static int take_operands(struct cli *cli, char **argv, int count) {
@@ -126,14 +133,15 @@ static int take_operands(struct cli *cli, char **argv, int count) {
   const struct cli_word word = options_word(wanted);
   const int most = word.most;
   if (count == 0 && most > 0 && !word.optional && !options_given(cli, OPTION_HELP))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "the %.*s is missing, as in 'cugen %s %s'; 'cugen help %s' says more",
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "the %.*s is missing, as in 'cugen %s %s'; 'cugen help %s' says more",
                     (int)word.length, word.text, command->name, wanted, command->name);
   if (count > most && looks_set(command, argv[most]))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; a size is set by --set %s", argv[most],
-                    argv[most]);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; a size is set by --set %s",
+                    argv[most], argv[most]);
   if (count > most)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; usage: cugen %s%s%s%s", argv[most],
-                    command->name, wanted ? " " : "", wanted ? wanted : "",
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; usage: cugen %s%s%s%s",
+                    argv[most], command->name, wanted ? " " : "", wanted ? wanted : "",
                     commands_take_options(command) ? " [OPTION]..." : "");
   cli->operands = argv, cli->operand_count = (size_t)count;
   cli->operand = count ? argv[0] : NULL;
@@ -157,8 +165,9 @@ int options_parse(struct cli *cli, int argc, char **argv) {
       return fail_option(cli, &tables, code, argv[optind > before ? optind - 1 : before]);
     enum cli_option option = options_option_of(code);
     const char *argument = cli_options[option].argument;
-    const char *value =
-        argument && options_word(argument).optional ? optional_number((const char *const *)argv, argc) : optarg;
+    const char *value = argument && options_word(argument).optional
+                            ? optional_number((const char *const *)argv, argc)
+                            : optarg;
     int status = options_take(cli, option, value);
     if (status) return status;
   }
@@ -170,7 +179,8 @@ bool options_given(const struct cli *cli, enum cli_option option) {
 }
 
 static int fail_value(struct cli *cli, enum cli_option option, const char *want) {
-  return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s %s: %s", cli_options[option].name, cli->values[option], want);
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s %s: %s", cli_options[option].name,
+                  cli->values[option], want);
 }
 
 int options_count(struct cli *cli, enum cli_option option, size_t least, size_t *out) {
@@ -180,7 +190,8 @@ int options_count(struct cli *cli, enum cli_option option, size_t least, size_t 
   errno = 0;
   unsigned long long value = strtoull(text, &end, 10);
   if (!isdigit((unsigned char)*text) || *end || errno || value > SIZE_MAX || value < least)
-    return fail_value(cli, option, least ? "a whole number from 1 on is expected" : "a whole number is expected");
+    return fail_value(
+        cli, option, least ? "a whole number from 1 on is expected" : "a whole number is expected");
   *out = (size_t)value;
   return CUGEN_OK;
 }

@@ -9,7 +9,8 @@
 #include "cli.h"
 
 /* Returns 0 or an errno. */
-static int write_stream(FILE *file, void (*write)(const void *context, FILE *out), const void *context) {
+static int write_stream(FILE *file, void (*write)(const void *context, FILE *out),
+                        const void *context) {
   if (!file) return errno;
   errno = 0;
   write(context, file);
@@ -31,14 +32,15 @@ static ssize_t add_to_sink(void *cookie, const char *data, size_t length) {
   return sink->status ? 0 : (ssize_t)length;
 }
 
-static int output_write_file(struct cli *cli, const char *path, void (*write)(const void *context, FILE *out),
-                      const void *context) {
+static int output_write_file(struct cli *cli, const char *path,
+                             void (*write)(const void *context, FILE *out), const void *context) {
   struct sink sink = {.error = &cli->error};
   int status = api_output_open(path, &sink.output, &cli->error);
   if (status) return status;
-  const int code =
-      write_stream(fopencookie(&sink, "w", (cookie_io_functions_t){.write = add_to_sink}), write, context);
-  if (!sink.status && code) sink.status = cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code));
+  const int code = write_stream(
+      fopencookie(&sink, "w", (cookie_io_functions_t){.write = add_to_sink}), write, context);
+  if (!sink.status && code)
+    sink.status = cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code));
   status = api_output_close(sink.output, !sink.status, &cli->error);
   return sink.status ? sink.status : status;
 }
@@ -47,8 +49,9 @@ static bool is_same_file(const char *path, const char *base, int length, const c
   struct stat one, other;
   char *name;
   if (asprintf(&name, "%.*s%s", length, base, suffix) < 0) return false;
-  const bool same = strcmp(path, name) == 0 || (stat(path, &one) == 0 && stat(name, &other) == 0 &&
-                                                one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+  const bool same =
+      strcmp(path, name) == 0 || (stat(path, &one) == 0 && stat(name, &other) == 0 &&
+                                  one.st_dev == other.st_dev && one.st_ino == other.st_ino);
   free(name);
   return same;
 }
@@ -62,7 +65,8 @@ int cli_check_output(struct cli *cli) {
   const char *cache = cli_where(cli, "cache", &length);
   for (size_t i = 0; length && i < sizeof suffixes / sizeof *suffixes; i++)
     if (is_same_file(path, cache, length, suffixes[i]))
-      return cli_fail(cli, CUGEN_ERROR_USAGE, "--output %s: that is the cache itself; name another file", path);
+      return cli_fail(cli, CUGEN_ERROR_USAGE,
+                      "--output %s: that is the cache itself; name another file", path);
   return CUGEN_OK;
 }
 
@@ -73,7 +77,8 @@ int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), co
   if (path && strcmp(path, "-") != 0) return output_write_file(cli, path, write, context);
   if (isatty(STDOUT_FILENO)) return write(context, stdout), CUGEN_OK;
   fflush(stdout);
-  int copy = dup(STDOUT_FILENO), code = write_stream(copy < 0 ? NULL : fdopen(copy, "w"), write, context);
+  int copy = dup(STDOUT_FILENO),
+      code = write_stream(copy < 0 ? NULL : fdopen(copy, "w"), write, context);
   return code ? cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout") : CUGEN_OK;
 }
 

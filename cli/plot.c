@@ -34,7 +34,8 @@ double plot_first_tick(double edge, bool fine) {
   return log;
 }
 
-/* 1, 2 or 5 times a power of ten: the distance of the ticks of a linear axis from 0 to most, at most so many steps. */
+/* 1, 2 or 5 times a power of ten: the distance of the ticks of a linear axis from 0 to most, at
+   most so many steps. */
 static double step_to(double most, int steps) {
   double log = most > 0 ? log10(most / steps) : 0;
   return pow(10, plot_first_tick(log, true));
@@ -47,6 +48,7 @@ double plot_tick(double low, double high, int index) {
     while (index-- > 0) plot_next_tick(&log, decades < 2.2);
     return log <= high ? log : (double)INFINITY;
   }
-  const double step = step_to(pow(10, high) - from, 5), log = log10((ceil(from / step) + index) * step);
+  const double step = step_to(pow(10, high) - from, 5),
+               log = log10((ceil(from / step) + index) * step);
   return log <= high ? log : (double)INFINITY;
 }

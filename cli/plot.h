@@ -10,10 +10,11 @@
 struct shown plot_rate(double rate, bool flops);
 struct shown plot_seconds(double seconds);
 
-/* Ticks of a logarithmic axis, as their logarithms: whole decades; fine: 2 and 5 between them. The first from edge on. */
+/* Ticks of a logarithmic axis, as their logarithms: whole decades; fine: 2 and 5 between them.
+   The first from edge on. */
 double plot_first_tick(double edge, bool fine);
 void plot_next_tick(double *log, bool fine);
-/* Those of an axis from low to high (logarithms), round values where it is short: the one of that index, from 0 on; infinite:
-   there are no more. */
+/* Those of an axis from low to high (logarithms), round values where it is short: the one of
+   that index, from 0 on; infinite: there are no more. */
 double plot_tick(double low, double high, int index);
 #endif

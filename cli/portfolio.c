@@ -25,7 +25,9 @@ static void print_losses(const cugen_portfolio *p) {
     printf("; on others, by cross-validation, %s", loss(p->held_out_mean).text);
     printf(" and %s", loss(p->held_out_worst).text);
   }
-  puts(p->held_out_mean > 0 && p->problems < FEW_PROBLEMS ? ", which of so few problems says little." : ".");
+  puts(p->held_out_mean > 0 && p->problems < FEW_PROBLEMS
+           ? ", which of so few problems says little."
+           : ".");
 }
 
 static void print_missed(const char *where, size_t missed, const cugen_portfolio *p) {
@@ -60,7 +62,8 @@ static struct shown_columns portfolio_choose_columns(const cugen_portfolio *p) {
   return shown;
 }
 
-static void portfolio_add_variant(struct table *table, const cugen_portfolio *p, size_t i, struct shown_columns shown) {
+static void portfolio_add_variant(struct table *table, const cugen_portfolio *p, size_t i,
+                                  struct shown_columns shown) {
   const cugen_portfolio_variant *v = &p->variants[i];
   table_cell(table, print_count(i).text);
   table_cell(table, print_count(v->serves).text);
@@ -88,11 +91,13 @@ static int portfolio_print_variants(struct cli *cli, const cugen_portfolio *p) {
 
 /* Returns true if --where or the like left out variants, of which no records were read. */
 static bool portfolio_is_filtered(const struct cli *cli) {
-  return cli->where_count || options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_PATTERN);
+  return cli->where_count || options_given(cli, OPTION_IMPLEMENTATION) ||
+         options_given(cli, OPTION_PATTERN);
 }
 
 int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
-  printf("Portfolio of %s variant%s", print_count(p->variant_count).text, p->variant_count == 1 ? "" : "s");
+  printf("Portfolio of %s variant%s", print_count(p->variant_count).text,
+         p->variant_count == 1 ? "" : "s");
   if (p->kernels && p->kernels < p->variant_count)
     printf(" in %s kernel%s", print_count(p->kernels).text, p->kernels == 1 ? "" : "s");
   printf(" for %s problem%s", print_count(p->problems).text, p->problems == 1 ? "" : "s");
@@ -102,18 +107,20 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   if (status || options_given(cli, OPTION_QUIET)) return status;
   printf("Rule: %s\n", p->rule);
   if (p->doubted > 0)
-    printf("What it names does not serve where its time is more than %.1f times another's.\n", p->doubted);
+    printf("What it names does not serve where its time is more than %.1f times another's.\n",
+           p->doubted);
   for (size_t i = 0; i < p->variant_count; i++)
     if (p->variants[i].time) printf("Time of %s: %s\n", print_count(i).text, p->variants[i].time);
   print_losses(p);
   print_not_counted(p);
   if (p->unserved)
     printf("%s problem%s no correct variant%s yet.\n", print_count(p->unserved).text,
-           p->unserved == 1 ? " has" : "s have", portfolio_is_filtered(cli) ? " of those asked for" : "");
+           p->unserved == 1 ? " has" : "s have",
+           portfolio_is_filtered(cli) ? " of those asked for" : "");
   return CUGEN_OK;
 }
 
-/* ---- Its problems ---- */
+/* ---- Its problems --------------------------------------------------------------------------- */
 
 static int by_loss(const void *a, const void *b) {
   const cugen_portfolio_problem *x = *(const cugen_portfolio_problem *const *)a,
@@ -122,8 +129,9 @@ static int by_loss(const void *a, const void *b) {
   return strcmp(x->problem, y->problem);
 }
 
-static void portfolio_add_problem(const struct cli *cli, struct table *table, const cugen_portfolio *p,
-                        const cugen_portfolio_problem *problem) {
+static void portfolio_add_problem(const struct cli *cli, struct table *table,
+                                  const cugen_portfolio *p,
+                                  const cugen_portfolio_problem *problem) {
   const char *none = portfolio_is_filtered(cli) ? "none asked for is right" : "none is right";
   char *own = settings_take(problem->problem, p->problem_class, false);
   const bool served = problem->variant < p->variant_count;
@@ -146,7 +154,8 @@ int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t t
                                                 {"held out", TABLE_RIGHT, 2},
                                                 {"own best variant", TABLE_WRAP, 3}};
   struct table table;
-  const cugen_portfolio_problem **sorted = calloc(p->problems + 1, sizeof(const cugen_portfolio_problem *));
+  const cugen_portfolio_problem **sorted =
+      calloc(p->problems + 1, sizeof(const cugen_portfolio_problem *));
   if (!sorted) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; i < p->problems; i++) sorted[i] = &p->problem[i];
   qsort(sorted, p->problems, sizeof *sorted, by_loss);
@@ -156,12 +165,12 @@ int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t t
   free(sorted);
   int status = table_close(&table, 0, stdout, &cli->error);
   if (!status && shown < p->problems)
-    printf("The %s that lose most of %s problems; --top N and --wide show more.\n", print_count(shown).text,
-           print_count(p->problems).text);
+    printf("The %s that lose most of %s problems; --top N and --wide show more.\n",
+           print_count(shown).text, print_count(p->problems).text);
   return status;
 }
 
-/* ---- A list of them ---- */
+/* ---- A list of them ------------------------------------------------------------------------- */
 
 int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, size_t count) {
   static const struct table_column columns[] = {{"portfolio", 0, 0},
@@ -192,7 +201,7 @@ int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, siz
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* ---- JSON ---- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 static json_t *portfolio_variant_json(const cugen_portfolio_variant *v) {
   json_t *object = json_object();
@@ -205,11 +214,13 @@ static json_t *portfolio_variant_json(const cugen_portfolio_variant *v) {
   return object;
 }
 
-static json_t *portfolio_problem_json(const cugen_portfolio *p, const cugen_portfolio_problem *problem) {
+static json_t *portfolio_problem_json(const cugen_portfolio *p,
+                                      const cugen_portfolio_problem *problem) {
   json_t *object = json_object();
   const bool served = problem->variant < p->variant_count;
   json_object_set_new(object, "problem", json_string(problem->problem));
-  json_object_set_new(object, "variant", served ? json_integer((json_int_t)problem->variant) : json_null());
+  json_object_set_new(object, "variant",
+                      served ? json_integer((json_int_t)problem->variant) : json_null());
   json_object_set_new(object, "seconds", json_known(problem->seconds));
   json_object_set_new(object, "best", json_optional_string(problem->best));
   json_object_set_new(object, "best_seconds", json_known(problem->best_seconds));
@@ -235,10 +246,13 @@ json_t *portfolio_json(const cugen_portfolio *p) {
   json_object_set_new(object, "learnt_at", json_integer((json_int_t)p->learnt_at));
   json_object_set_new(object, "variants", variants);
   json_object_set_new(object, "doubted", p->doubted > 0 ? json_real(p->doubted) : json_null());
-  json_object_set_new(object, "kernels", p->kernels ? json_integer((json_int_t)p->kernels) : json_null());
+  json_object_set_new(object, "kernels",
+                      p->kernels ? json_integer((json_int_t)p->kernels) : json_null());
   json_object_set_new(object, "missed", json_integer((json_int_t)p->missed));
-  json_object_set_new(object, "held_out_missed", held ? json_integer((json_int_t)p->held_out_missed) : json_null());
-  for (size_t i = 0; i < p->variant_count; i++) json_array_append_new(variants, portfolio_variant_json(&p->variants[i]));
+  json_object_set_new(object, "held_out_missed",
+                      held ? json_integer((json_int_t)p->held_out_missed) : json_null());
+  for (size_t i = 0; i < p->variant_count; i++)
+    json_array_append_new(variants, portfolio_variant_json(&p->variants[i]));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < p->problems && p->problem; i++)
     json_array_append_new(problems, portfolio_problem_json(p, &p->problem[i]));

@@ -58,7 +58,8 @@ static int predict_defaults(struct cli *cli) {
     if (status || info.unavailable || !info.valid) continue;
     snprintf(name, sizeof name, "%s", info.name);
     status = predict_one(cli, name, every);
-    if (status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE || status == CUGEN_ERROR_EMPTY)
+    if (status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE ||
+        status == CUGEN_ERROR_EMPTY)
       status = CUGEN_OK; /* no variant of the implementation expands */
     if (!status) status = cli_filter(cli, every);
   }
@@ -67,11 +68,13 @@ static int predict_defaults(struct cli *cli) {
 
 int cli_predict(struct cli *cli) {
   const char *variant = cli->values[OPTION_VARIANT];
-  bool named = variant || cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION];
+  bool named = variant || cli->where_count || cli->values[OPTION_PATTERN] ||
+               cli->values[OPTION_IMPLEMENTATION];
   int status = reopen(cli);
   if (status) return status;
   cli_remark(cli, "nothing is remembered of %s for this problem on %s: predicting %s", cli->operand,
-             cli->values[OPTION_DEVICE], named ? "what the options name" : "one variant of each implementation");
+             cli->values[OPTION_DEVICE],
+             named ? "what the options name" : "one variant of each implementation");
   if (variant) return predict_one(cli, variant, true);
   return named ? predict_predict(cli, MOST_NAMED) : predict_defaults(cli);
 }

@@ -10,7 +10,7 @@
 
 #include "clean.h"
 
-/* ---- Numbers ---- */
+/* ---- Numbers -------------------------------------------------------------------------------- */
 
 struct shown print_count(uint64_t n) {
   char digits[24];
@@ -25,7 +25,8 @@ struct shown print_count(uint64_t n) {
 }
 
 /* Prints four significant digits, with the largest unit in which the number is at least 1. */
-static struct shown print_scaled(double value, const double *scales, const char *const *units, size_t count) {
+static struct shown print_scaled(double value, const double *scales, const char *const *units,
+                                 size_t count) {
   struct shown shown;
   size_t i = 0;
   while (i + 1 < count && value < scales[i] * 0.99995) i++;
@@ -51,7 +52,8 @@ struct shown print_clock(double seconds) {
   struct shown shown;
   long whole = seconds < 0 ? 0 : lround(fmin(seconds, 1e9));
   if (whole >= 3600)
-    snprintf(shown.text, sizeof shown.text, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+    snprintf(shown.text, sizeof shown.text, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60,
+             whole % 60);
   else
     snprintf(shown.text, sizeof shown.text, "%ld:%02ld", whole / 60, whole % 60);
   return shown;
@@ -63,7 +65,8 @@ struct shown print_bytes(int64_t bytes) {
   double value = (double)bytes;
   size_t unit = 0;
   while (value >= 1024 && unit < 4) value /= 1024, unit++;
-  snprintf(shown.text, sizeof shown.text, value == floor(value) ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  snprintf(shown.text, sizeof shown.text, value == floor(value) ? "%.0f %s" : "%.1f %s", value,
+           units[unit]);
   return shown;
 }
 
@@ -106,13 +109,15 @@ struct shown print_moment(int64_t seconds) {
   struct shown shown = {"-"};
   time_t moment = (time_t)seconds;
   struct tm local;
-  if (seconds > 0 && localtime_r(&moment, &local)) strftime(shown.text, sizeof shown.text, "%Y-%m-%d %H:%M", &local);
+  if (seconds > 0 && localtime_r(&moment, &local))
+    strftime(shown.text, sizeof shown.text, "%Y-%m-%d %H:%M", &local);
   return shown;
 }
 
 struct shown print_version(int version) {
   struct shown shown = {"-"};
-  if (version) snprintf(shown.text, sizeof shown.text, "%d.%d", version / 1000, version % 1000 / 10);
+  if (version)
+    snprintf(shown.text, sizeof shown.text, "%d.%d", version / 1000, version % 1000 / 10);
   return shown;
 }
 
@@ -125,7 +130,12 @@ struct shown print_rate(double flops, double bytes, double seconds) {
   struct shown shown = {0};
   if (!(seconds > 0) || !isfinite(rate)) return shown;
   if (rate >= 1000) return print_count((uint64_t)llround(rate));
-  snprintf(shown.text, sizeof shown.text, "%.*f", rate < 1 ? 4 : rate < 10 ? 3 : rate < 100 ? 2 : 1, rate);
+  snprintf(shown.text, sizeof shown.text, "%.*f",
+           rate < 1     ? 4
+           : rate < 10  ? 3
+           : rate < 100 ? 2
+                        : 1,
+           rate);
   return shown;
 }
 

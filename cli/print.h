@@ -43,7 +43,7 @@ void print_printed(const char *text, const char *when);
 /* Returns a copy cleaned by api_clean_text; the caller frees it; NULL: out of memory. */
 char *print_clean(const char *text, size_t length);
 
-/* ---- JSON ---- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 json_t *json_device(const cugen_device_info *device);
 json_t *json_implementation(const cugen_implementation_info *info);

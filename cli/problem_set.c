@@ -11,7 +11,7 @@ static int fail_memory(struct cli *cli) {
   return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
 }
 
-/* ---- One line: a product of lists ---- */
+/* ---- One line: a product of lists ----------------------------------------------------------- */
 
 struct word {
   const char *name; /* name, up to '=' */
@@ -35,31 +35,38 @@ static const struct word *problem_set_find_word(const struct line *line, const s
 }
 
 /* Splits "M=64,128" of `length` characters into name and values. */
-static int split_word(struct cli *cli, const struct line *line, const char *text, size_t length, struct word *out) {
+static int split_word(struct cli *cli, const struct line *line, const char *text, size_t length,
+                      struct word *out) {
   const char *equals = memchr(text, '=', length);
   const char *fault = NULL;
   if (!equals || equals == text)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s'%.*s': NAME=VALUE is expected, such as M=64", line->where,
-                    (int)length, text);
-  *out = (struct word){text, (size_t)(equals - text), equals + 1, (size_t)(text + length - equals - 1), 1};
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s'%.*s': NAME=VALUE is expected, such as M=64",
+                    line->where, (int)length, text);
+  *out = (struct word){text, (size_t)(equals - text), equals + 1,
+                       (size_t)(text + length - equals - 1), 1};
   for (size_t i = 0; i < out->length; i++) {
     if (out->values[i] != ',') continue;
     out->count++;
     if (i == 0 || out->values[i - 1] == ',') fault = "a value is missing";
   }
   if (!out->length || out->values[out->length - 1] == ',') fault = "a value is missing";
-  return fault ? cli_fail(cli, CUGEN_ERROR_USAGE, "%s'%.*s': %s", line->where, (int)length, text, fault) : CUGEN_OK;
+  return fault ? cli_fail(cli, CUGEN_ERROR_USAGE, "%s'%.*s': %s", line->where, (int)length, text,
+                          fault)
+               : CUGEN_OK;
 }
 
-static int problem_set_add_word(struct cli *cli, struct line *line, const char *text, size_t length) {
+static int problem_set_add_word(struct cli *cli, struct line *line, const char *text,
+                                size_t length) {
   struct word word = {0};
   int status = split_word(cli, line, text, length, &word);
   if (status || !word.name) return status;
   if (problem_set_find_word(line, &word))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s%.*s has two values; a list is written %.*s=64,128", line->where,
-                    (int)word.name_length, word.name, (int)word.name_length, word.name);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s%.*s has two values; a list is written %.*s=64,128",
+                    line->where, (int)word.name_length, word.name, (int)word.name_length,
+                    word.name);
   if (line->count == MOST_NAMES)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "%sa problem has at most %d values", line->where, MOST_NAMES);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%sa problem has at most %d values", line->where,
+                    MOST_NAMES);
   line->words[line->count++] = word;
   return CUGEN_OK;
 }
@@ -86,7 +93,8 @@ static char *setting_of(const struct word *word, size_t i) {
   const char *comma = memchr(value, ',', (size_t)(end - value));
   char *out;
   const int length = (int)((comma ? comma : end) - value);
-  return asprintf(&out, "%.*s=%.*s", (int)word->name_length, word->name, length, value) < 0 ? NULL : out;
+  return asprintf(&out, "%.*s=%.*s", (int)word->name_length, word->name, length, value) < 0 ? NULL
+                                                                                            : out;
 }
 
 static struct problem_settings *problem_set_add_problem(struct problem_set *set) {
@@ -116,19 +124,22 @@ static bool add_combination(struct problem_set *set, const struct line *line, si
   return true;
 }
 
-static int problem_set_add_product(struct cli *cli, struct problem_set *set, const struct line *line) {
+static int problem_set_add_product(struct cli *cli, struct problem_set *set,
+                                   const struct line *line) {
   size_t count = 1;
-  for (size_t w = 0; w < line->count && count <= CUGEN_MOST_PROBLEMS; w++) count *= line->words[w].count;
+  for (size_t w = 0; w < line->count && count <= CUGEN_MOST_PROBLEMS; w++)
+    count *= line->words[w].count;
   if (set->count + count > CUGEN_MOST_PROBLEMS)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "%smore than %d problems: tune fewer together", line->where,
-                    CUGEN_MOST_PROBLEMS);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%smore than %d problems: tune fewer together",
+                    line->where, CUGEN_MOST_PROBLEMS);
   for (size_t i = 0; i < count; i++)
     if (!add_combination(set, line, i)) return fail_memory(cli);
   return CUGEN_OK;
 }
 
 /* Adds the problems of a line such as "M=64,128 N=64". */
-static int problem_set_add_line(struct cli *cli, struct problem_set *set, const char *where, const char *text, size_t length) {
+static int problem_set_add_line(struct cli *cli, struct problem_set *set, const char *where,
+                                const char *text, size_t length) {
   struct line line = {.where = where};
   int status = CUGEN_OK;
   const char *end = text + length;
@@ -143,9 +154,10 @@ static int problem_set_add_line(struct cli *cli, struct problem_set *set, const 
   return status ? status : problem_set_add_product(cli, set, &line);
 }
 
-/* ---- JSON ---- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
-static int write_value(struct cli *cli, const char *where, const char *name, const json_t *value, FILE *out) {
+static int write_value(struct cli *cli, const char *where, const char *name, const json_t *value,
+                       FILE *out) {
   const char *string = json_string_value(value);
   if (json_is_integer(value))
     fprintf(out, "%lld", (long long)json_integer_value(value));
@@ -156,12 +168,14 @@ static int write_value(struct cli *cli, const char *where, const char *name, con
   else if (string && *string && !strpbrk(string, " \t\r\n,"))
     fputs(string, out);
   else
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s\"%s\": a number, a word, true, false or a list of these is expected",
-                    where, name);
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "%s\"%s\": a number, a word, true, false or a list of these is expected", where,
+                    name);
   return CUGEN_OK;
 }
 
-static int write_field(struct cli *cli, const char *where, const char *name, const json_t *value, FILE *out) {
+static int write_field(struct cli *cli, const char *where, const char *name, const json_t *value,
+                       FILE *out) {
   int status = CUGEN_OK;
   fprintf(out, "%s=", name);
   if (!json_is_array(value)) status = write_value(cli, where, name, value, out);
@@ -173,13 +187,15 @@ static int write_field(struct cli *cli, const char *where, const char *name, con
   return status;
 }
 
-static int problem_set_add_object(struct cli *cli, struct problem_set *set, const char *where, json_t *object) {
+static int problem_set_add_object(struct cli *cli, struct problem_set *set, const char *where,
+                                  json_t *object) {
   char *line = NULL;
   size_t length = 0;
   const char *name;
   json_t *value;
   if (!json_is_object(object))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "%san object is expected, such as {\"M\": 64, \"N\": 128}", where);
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "%san object is expected, such as {\"M\": 64, \"N\": 128}", where);
   FILE *out = open_memstream(&line, &length);
   if (!out) return fail_memory(cli);
   int status = CUGEN_OK;
@@ -192,7 +208,8 @@ static int problem_set_add_object(struct cli *cli, struct problem_set *set, cons
   return status;
 }
 
-static int load_json(struct cli *cli, const char *path, size_t line, const char *text, size_t length, json_t **out) {
+static int load_json(struct cli *cli, const char *path, size_t line, const char *text,
+                     size_t length, json_t **out) {
   json_error_t why;
   *out = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
   if (*out) return CUGEN_OK;
@@ -201,12 +218,14 @@ static int load_json(struct cli *cli, const char *path, size_t line, const char 
   return cli_place(cli, path, line);
 }
 
-static int add_array(struct cli *cli, struct problem_set *set, const char *path, const char *text, size_t length) {
+static int add_array(struct cli *cli, struct problem_set *set, const char *path, const char *text,
+                     size_t length) {
   json_t *array;
   int status = load_json(cli, path, 1, text, length, &array);
   for (size_t i = 0; !status && i < json_array_size(array); i++) {
     char *where;
-    if (asprintf(&where, "%s: problem %zu: ", path, i + 1) < 0) return json_decref(array), fail_memory(cli);
+    if (asprintf(&where, "%s: problem %zu: ", path, i + 1) < 0)
+      return json_decref(array), fail_memory(cli);
     status = problem_set_add_object(cli, set, where, json_array_get(array, i));
     free(where);
   }
@@ -214,8 +233,8 @@ static int add_array(struct cli *cli, struct problem_set *set, const char *path,
   return status;
 }
 
-static int add_json_line(struct cli *cli, struct problem_set *set, const char *path, size_t number, const char *where,
-                         const char *text, size_t length) {
+static int add_json_line(struct cli *cli, struct problem_set *set, const char *path, size_t number,
+                         const char *where, const char *text, size_t length) {
   json_t *object = NULL;
   int status = load_json(cli, path, number, text, length, &object);
   if (!status) status = problem_set_add_object(cli, set, where, object);
@@ -223,10 +242,10 @@ static int add_json_line(struct cli *cli, struct problem_set *set, const char *p
   return status;
 }
 
-/* ---- Files ---- */
+/* ---- Files ---------------------------------------------------------------------------------- */
 
-static int add_text_line(struct cli *cli, struct problem_set *set, const char *path, size_t number, const char *text,
-                         size_t length) {
+static int add_text_line(struct cli *cli, struct problem_set *set, const char *path, size_t number,
+                         const char *text, size_t length) {
   char *where;
   const size_t before = set->count;
   while (length && strchr(" \t\r", *text)) text++, length--;
@@ -235,12 +254,14 @@ static int add_text_line(struct cli *cli, struct problem_set *set, const char *p
   int status = *text == '{' ? add_json_line(cli, set, path, number, where, text, length)
                             : problem_set_add_line(cli, set, where, text, length);
   free(where);
-  for (size_t i = before; i < set->count; i++) set->problems[i].file = path, set->problems[i].line = number;
+  for (size_t i = before; i < set->count; i++)
+    set->problems[i].file = path, set->problems[i].line = number;
   if (status == CUGEN_ERROR_USAGE && !cli->error.line) cli_place(cli, path, number);
   return status;
 }
 
-static int problem_set_add_lines(struct cli *cli, struct problem_set *set, const char *path, const char *text, size_t length) {
+static int problem_set_add_lines(struct cli *cli, struct problem_set *set, const char *path,
+                                 const char *text, size_t length) {
   const char *end = text + length;
   int status = CUGEN_OK;
   for (size_t number = 1; text < end && !status; number++) {
@@ -251,11 +272,13 @@ static int problem_set_add_lines(struct cli *cli, struct problem_set *set, const
   return status;
 }
 
-static int problem_set_add_text(struct cli *cli, struct problem_set *set, const char *name, const char *text, size_t length) {
+static int problem_set_add_text(struct cli *cli, struct problem_set *set, const char *name,
+                                const char *text, size_t length) {
   size_t blank = 0;
   while (blank < length && strchr(" \t\r\n", text[blank])) blank++;
   if (memchr(text, '\0', length))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no text: lines such as M=64 N=128 are expected", name);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no text: lines such as M=64 N=128 are expected",
+                    name);
   return blank < length && text[blank] == '[' ? add_array(cli, set, name, text, length)
                                               : problem_set_add_lines(cli, set, name, text, length);
 }
@@ -272,11 +295,12 @@ static int problem_set_read_file(struct cli *cli, const char *path, struct probl
   if (!status) status = problem_set_add_text(cli, set, name, text, length);
   api_input_close(input);
   if (!status && !set->count)
-    status = cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no problem is in it; a line is one, such as M=64 N=128", name);
+    status = cli_fail(cli, CUGEN_ERROR_USAGE,
+                      "%s: no problem is in it; a line is one, such as M=64 N=128", name);
   return status;
 }
 
-/* ---- All of them ---- */
+/* ---- All of them ---------------------------------------------------------------------------- */
 
 int problem_set_read(struct cli *cli, struct problem_set *out) {
   const char *path = cli->values[OPTION_PROBLEM_FILE];
@@ -294,11 +318,13 @@ int problem_set_add(struct cli *cli, struct problem_set *set, const char *where,
   return problem_set_add_line(cli, set, where, text, strlen(text));
 }
 
-void problem_set_remark_unused(const struct cli *cli, const struct problem_set *set, const char *path) {
+void problem_set_remark_unused(const struct cli *cli, const struct problem_set *set,
+                               const char *path) {
   for (size_t i = 0; i < cli->setting_count && i < MOST_TOLD; i++)
     if (!(set->taken >> i & 1))
-      cli_remark(cli, "--set %s changes nothing: every problem in %s has its own %.*s", cli->settings[i],
-                 strcmp(path, "-") == 0 ? "stdin" : path, (int)strcspn(cli->settings[i], "="), cli->settings[i]);
+      cli_remark(cli, "--set %s changes nothing: every problem in %s has its own %.*s",
+                 cli->settings[i], strcmp(path, "-") == 0 ? "stdin" : path,
+                 (int)strcspn(cli->settings[i], "="), cli->settings[i]);
 }
 
 int problem_set_of_config(struct cli *cli, struct problem_set *out) {

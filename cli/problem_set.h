@@ -33,7 +33,8 @@ int problem_set_of_one(struct cli *cli, struct problem_set *out);
 int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text);
 /* Remarks which values of --set no problem of the file used, because each has a value of its
    own. */
-void problem_set_remark_unused(const struct cli *cli, const struct problem_set *set, const char *path);
+void problem_set_remark_unused(const struct cli *cli, const struct problem_set *set,
+                               const char *path);
 void problem_set_free(struct problem_set *set);
 
 #endif

@@ -42,8 +42,10 @@ struct line {
 };
 
 static void progress_add(struct line *line, const char *before, const char *text) {
-  const size_t used = strlen(line->text), columns = terminal_columns(text, strlen(text)) + strlen(before);
-  if (line->columns + columns > line->room || used + strlen(before) + strlen(text) >= sizeof line->text) {
+  const size_t used = strlen(line->text),
+               columns = terminal_columns(text, strlen(text)) + strlen(before);
+  if (line->columns + columns > line->room ||
+      used + strlen(before) + strlen(text) >= sizeof line->text) {
     line->room = 0; /* later pieces are left out as well */
     return;
   }
@@ -89,8 +91,8 @@ static void add_best(struct line *line, const cugen_progress *state) {
   char text[128];
   const char *unit = print_rate_unit(state->flops, state->bytes);
   progress_add(line, "  best ", print_seconds(state->best_seconds).text);
-  snprintf(text, sizeof text, "%s %s", print_rate(state->flops, state->bytes, state->best_seconds).text,
-           unit ? unit : "");
+  snprintf(text, sizeof text, "%s %s",
+           print_rate(state->flops, state->bytes, state->best_seconds).text, unit ? unit : "");
   if (unit) progress_add(line, ", ", text);
 }
 
@@ -109,11 +111,14 @@ static void progress_add_variant(struct line *line, const char *variant) {
 /* Returns the seconds left if no time limit applies, assuming that the remaining variants take as
    long as those tried; negative: not known. */
 static double progress_time_left(const struct progress *progress, const cugen_progress *state) {
-  if (state->remaining >= 0 || !state->done || state->planned <= state->done) return state->remaining;
-  return (progress_now() - progress->begin) / (double)state->done * (double)(state->planned - state->done);
+  if (state->remaining >= 0 || !state->done || state->planned <= state->done)
+    return state->remaining;
+  return (progress_now() - progress->begin) / (double)state->done *
+         (double)(state->planned - state->done);
 }
 
-static void make_line(const struct progress *progress, const cugen_progress *state, struct line *line) {
+static void make_line(const struct progress *progress, const cugen_progress *state,
+                      struct line *line) {
   const double left = progress_time_left(progress, state);
   char text[64];
   *line = (struct line){.room = (size_t)terminal_progress_width() - 1};
@@ -134,7 +139,9 @@ static void make_line(const struct progress *progress, const cugen_progress *sta
 static bool is_due(struct progress *progress) {
   enum { REDRAWS_PER_SECOND = 10 };
   const double time = progress_now();
-  if (!progress->shown || (progress->drawn && time - progress->last_draw < 1.0 / REDRAWS_PER_SECOND)) return false;
+  if (!progress->shown ||
+      (progress->drawn && time - progress->last_draw < 1.0 / REDRAWS_PER_SECOND))
+    return false;
   progress->drawn = true;
   progress->last_draw = time;
   return true;
@@ -150,9 +157,10 @@ static void clear_line(struct progress *progress) {
   progress->drawn = false;
 }
 
-/* ---- Several searches ---- */
+/* ---- Several searches ----------------------------------------------------------------------- */
 
-bool progress_board_open(struct progress_board *board, const char *const *names, size_t count, bool quiet) {
+bool progress_board_open(struct progress_board *board, const char *const *names, size_t count,
+                         bool quiet) {
   *board = (struct progress_board){.lock = PTHREAD_MUTEX_INITIALIZER, .count = count};
   board->parts = calloc(count, sizeof *board->parts);
   if (!board->parts) return false;
@@ -178,15 +186,18 @@ void progress_open_part(struct progress *progress, struct progress_board *board,
 }
 
 /* Adds up the counts of all parts. *fraction becomes the least, *left the longest of all parts. */
-static void progress_add_up(const struct progress_board *board, cugen_progress *all, double *fraction, double *left) {
+static void progress_add_up(const struct progress_board *board, cugen_progress *all,
+                            double *fraction, double *left) {
   size_t begun = 0;
   bool planned = true;
   *fraction = 1, *left = -1;
   for (size_t i = 0; i < board->count; i++) {
     const struct progress_part *part = &board->parts[i];
     const double own = part->ended ? 1 : part->begun ? fraction_done(&part->state) : 0;
-    const double time = part->begun && !part->ended ? progress_time_left(&board->line, &part->state) : -1;
-    all->done += part->state.done, all->failed += part->state.failed, all->planned += part->state.planned;
+    const double time =
+        part->begun && !part->ended ? progress_time_left(&board->line, &part->state) : -1;
+    all->done += part->state.done, all->failed += part->state.failed,
+        all->planned += part->state.planned;
     planned &= part->state.planned > 0;
     begun += part->begun;
     if (own < *fraction) *fraction = own;
@@ -230,7 +241,7 @@ static void draw_part(struct progress_board *board, size_t at, const cugen_progr
   pthread_mutex_unlock(&board->lock);
 }
 
-/* ---- One search or several ---- */
+/* ---- One search or several ------------------------------------------------------------------ */
 
 void progress_draw(struct progress *progress, const cugen_progress *state) {
   struct line line;
@@ -255,6 +266,7 @@ void progress_go_on(struct progress *progress) {
 void progress_close(struct progress *progress) {
   progress_pause(progress);
   if (progress->board)
-    progress->board->parts[progress->part].begun = progress->board->parts[progress->part].ended = true;
+    progress->board->parts[progress->part].begun = progress->board->parts[progress->part].ended =
+        true;
   progress_go_on(progress);
 }

@@ -47,7 +47,8 @@ void progress_go_on(struct progress *progress);
 
 /* Opens a board with one part for each name, which is a list of devices. The names must outlive the
    board. Returns false if there is no memory. */
-bool progress_board_open(struct progress_board *board, const char *const *names, size_t count, bool quiet);
+bool progress_board_open(struct progress_board *board, const char *const *names, size_t count,
+                         bool quiet);
 void progress_board_close(struct progress_board *board);
 /* Stops drawing, or allows it again. */
 void progress_board_silence(struct progress_board *board, bool silent);

@@ -1,7 +1,7 @@
 /* The quantities of a record; see quantities.h. */
 #include "quantities.h"
 
-/* ---- Times and rates ---- */
+/* ---- Times and rates ------------------------------------------------------------------------ */
 
 static bool has_time(const cugen_record *r) {
   return r->seconds > 0;
@@ -81,7 +81,7 @@ static struct shown show_requests(const cugen_record *r) {
   return shown;
 }
 
-/* ---- Resources ---- */
+/* ---- Resources ------------------------------------------------------------------------------ */
 
 static bool has_occupancy(const cugen_record *r) {
   return r->occupancy > 0;

@@ -32,7 +32,8 @@ static bool ranges_is_alike(const char *a, const char *b) {
 
 /* The best variants of other problems are shown if there is room for another intensity. */
 bool ranges_takes_other(const struct findings *f, const cugen_cache_set *set) {
-  return findings_is_kin(f, set) && ranges_is_alike(cugen_kernel_problem(f->kernel), set->problem) && set->seconds > 0 &&
+  return findings_is_kin(f, set) &&
+         ranges_is_alike(cugen_kernel_problem(f->kernel), set->problem) && set->seconds > 0 &&
          set->flops > 0 && set->bytes > 0 && f->right_count && strcmp(set->best, "") != 0 &&
          (set->flops != f->right[0]->flops || set->bytes != f->right[0]->bytes);
 }
@@ -57,17 +58,20 @@ double ranges_log_intensity(const cugen_record *r) {
 static void find_x(const struct findings *f, struct ranges *out) {
   double least = 0, most = 0;
   if (!out->roof) return;
-  for (size_t i = 0; i < f->right_count; i++) ranges_include(pow(10, ranges_log_intensity(f->right[i])), &least, &most);
+  for (size_t i = 0; i < f->right_count; i++)
+    ranges_include(pow(10, ranges_log_intensity(f->right[i])), &least, &most);
   ranges_include(ranges_own_intensity(f), &least, &most);
   ranges_include(findings_peak(f) / findings_bandwidth(f), &least, &most);
   for (size_t i = 0; i < f->set_count; i++)
-    if (ranges_takes_other(f, &f->sets[i])) ranges_include(f->sets[i].flops / f->sets[i].bytes, &least, &most);
+    if (ranges_takes_other(f, &f->sets[i]))
+      ranges_include(f->sets[i].flops / f->sets[i].bytes, &least, &most);
   out->x0 = log10(least / 6);
   out->x1 = log10(most * 4);
 }
 
 /* Includes the ceilings to which a rate without an intensity is compared. */
-static void include_ceilings(const struct findings *f, const cugen_record *r, double *least, double *most) {
+static void include_ceilings(const struct findings *f, const cugen_record *r, double *least,
+                             double *most) {
   double device_peak = r->flops > 0 ? f->ceilings.flops_peak : f->ceilings.bandwidth_peak;
   ranges_include(r->flops > 0 ? findings_peak(f) : findings_bandwidth(f), least, most);
   ranges_include(device_peak, least, most);
@@ -76,10 +80,12 @@ static void include_ceilings(const struct findings *f, const cugen_record *r, do
 struct ranges ranges_find(const struct findings *f) {
   struct ranges r = {.roof = ranges_has_roof(f)};
   double least = 0, most = 0;
-  for (size_t i = 0; i < f->right_count; i++) ranges_include(findings_rate(f->right[i]), &least, &most);
+  for (size_t i = 0; i < f->right_count; i++)
+    ranges_include(findings_rate(f->right[i]), &least, &most);
   if (f->right_count) include_ceilings(f, f->right[0], &least, &most);
   for (size_t i = 0; r.roof && i < f->set_count; i++)
-    if (ranges_takes_other(f, &f->sets[i])) ranges_include(f->sets[i].flops / f->sets[i].seconds, &least, &most);
+    if (ranges_takes_other(f, &f->sets[i]))
+      ranges_include(f->sets[i].flops / f->sets[i].seconds, &least, &most);
   if (least <= 0) least = most = 1;
   find_x(f, &r);
   r.y0 = log10(least) - 0.15;

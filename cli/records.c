@@ -58,7 +58,7 @@ static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status
          (!cli->outputs.known || outputs_equal(&out->outputs, &cli->outputs));
 }
 
-/* ---- Ties ---- */
+/* ---- Ties ----------------------------------------------------------------------------------- */
 
 /* The right records as the table shows them: some rows stand for further records of their
    implementation that tie. */
@@ -86,7 +86,8 @@ struct group {
 };
 
 /* Returns the group's row of the record's implementation; the record itself if there is none. */
-static size_t records_find_row(struct cli *cli, struct group *group, const cugen_record *record, size_t i) {
+static size_t records_find_row(struct cli *cli, struct group *group, const cugen_record *record,
+                               size_t i) {
   cugen_record other;
   cugen_error ignored;
   for (size_t k = 0; k < group->count; k++)
@@ -106,7 +107,8 @@ static bool is_row(const struct ranking *ranking, size_t i) {
 static void unmerge(struct cli *cli, struct ranking *ranking) {
   for (size_t i = 0; i < ranking->count; i++) {
     const struct place *row = &ranking->places[ranking->places[i].row];
-    if (!is_row(ranking, i) && (!cli->width || row->merged < LEAST_MERGED)) ranking->places[i].row = i;
+    if (!is_row(ranking, i) && (!cli->width || row->merged < LEAST_MERGED))
+      ranking->places[i].row = i;
   }
   for (size_t i = 0; i < ranking->count; i++)
     if (!cli->width || ranking->places[i].merged < LEAST_MERGED) ranking->places[i].merged = 0;
@@ -117,10 +119,12 @@ static int records_rank(struct cli *cli, struct ranking *out) {
   struct group group = {0};
   double first = 0;
   int status = CUGEN_OK;
-  *out = (struct ranking){.places = calloc(api_kernel_records(cli->kernel) + 1, sizeof *out->places)};
+  *out =
+      (struct ranking){.places = calloc(api_kernel_records(cli->kernel) + 1, sizeof *out->places)};
   if (!out->places) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; next_right(cli, i, &record, &status); i++) {
-    if (i == 0 || record.cost > group.least * CUGEN_TIE) group = (struct group){.least = record.cost};
+    if (i == 0 || record.cost > group.least * CUGEN_TIE)
+      group = (struct group){.least = record.cost};
     /* Within a tie the first is not always the fastest. */
     group.least = fmin(group.least, record.cost);
     if (i == 0) first = record.cost;
@@ -136,18 +140,21 @@ static int records_rank(struct cli *cli, struct ranking *out) {
 /* Returns the end of a table of `top` rows. */
 static size_t records_end_of(const struct ranking *ranking, size_t top) {
   size_t i = 0;
-  for (size_t rows = 0; i < ranking->count && (rows < top || !is_row(ranking, i)); i++) rows += is_row(ranking, i);
+  for (size_t rows = 0; i < ranking->count && (rows < top || !is_row(ranking, i)); i++)
+    rows += is_row(ranking, i);
   return top ? i : 0;
 }
 
-/* ---- The table ---- */
+/* ---- The table ------------------------------------------------------------------------------ */
 
 static int records_each_row(struct cli *cli, const struct ranking *ranking, size_t end,
-                    bool (*use)(void *context, const cugen_record *record, size_t i), void *context) {
+                            bool (*use)(void *context, const cugen_record *record, size_t i),
+                            void *context) {
   cugen_record record;
   int status = CUGEN_OK;
   for (size_t i = 0; i < end && next_right(cli, i, &record, &status); i++)
-    if (is_row(ranking, i) && !use(context, &record, i)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    if (is_row(ranking, i) && !use(context, &record, i))
+      return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   return status;
 }
 
@@ -165,7 +172,8 @@ static bool records_choose(void *context, const cugen_record *record, size_t i) 
   struct best *best = context;
   const char *unit = print_rate_unit(record->flops, record->bytes);
   if (i == 0) snprintf(best->rate, sizeof best->rate, "%s", unit ? unit : "");
-  for (size_t c = 0; c < COLUMNS; c++) best->chosen[c] |= quantities[columns[c].quantity].has(record);
+  for (size_t c = 0; c < COLUMNS; c++)
+    best->chosen[c] |= quantities[columns[c].quantity].has(record);
   return settings_add(&best->variants, record->variant);
 }
 
@@ -192,7 +200,8 @@ static void add_merged(struct best *best, size_t merged) {
 /* Returns the row's variant text, or NULL if the table shortens it to "tiled.. BM=64": --variant
    would take the shortened text for another variant. */
 static char *row_variant(const struct best *best, const cugen_record *record) {
-  char *dotted = NULL, *text = best->narrow ? settings_short(&best->variants, best->rows) : strdup(record->variant);
+  char *dotted = NULL,
+       *text = best->narrow ? settings_short(&best->variants, best->rows) : strdup(record->variant);
   if (!text || strlen(text) >= strlen(record->variant)) return text;
   const int name = (int)strcspn(text, " ");
   if (asprintf(&dotted, "%.*s..%s", name, text, text + name) < 0) dotted = NULL;
@@ -225,7 +234,8 @@ static int take_tried(struct cli *cli, struct settings *variants) {
   for (size_t i = 0; i < api_kernel_records(cli->kernel); i++) {
     int status = api_kernel_record(cli->kernel, i, &record, &cli->error);
     if (status) return status;
-    if (!settings_add_tried(variants, record.variant)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    if (!settings_add_tried(variants, record.variant))
+      return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   }
   return CUGEN_OK;
 }
@@ -286,8 +296,9 @@ void records_print_roofline(const struct cli *cli, const cugen_record *r, const 
     print_measuring(cli);
   else
     puts(r->roofline_measured ? ", measured here."
-         : r->predicted       ? tensor ? ", on tensor cores, by the description." : ", by the description."
-                              : ", the peak of its tensor cores.");
+         : r->predicted
+             ? tensor ? ", on tensor cores, by the description." : ", by the description."
+             : ", the peak of its tensor cores.");
 }
 
 static int print_ceiling(struct cli *cli) {
@@ -324,12 +335,14 @@ static void print_ranking(const struct cli *cli, bool tied) {
 }
 
 static int print_best(struct cli *cli, const struct ranking *ranking, size_t top) {
-  struct best best = {.ranking = ranking, .rate_first = records_by_rate(cli), .narrow = cli->width > 0};
+  struct best best = {
+      .ranking = ranking, .rate_first = records_by_rate(cli), .narrow = cli->width > 0};
   const size_t end = records_end_of(ranking, top);
   if (!end) return CUGEN_OK;
   int status = records_print_table(cli, &best, end);
   if (!status) print_ranking(cli, ranking->tied);
-  return status || !best.chosen[ROOFLINE] || options_given(cli, OPTION_QUIET) ? status : print_ceiling(cli);
+  return status || !best.chosen[ROOFLINE] || options_given(cli, OPTION_QUIET) ? status
+                                                                              : print_ceiling(cli);
 }
 
 int records_print_best(struct cli *cli, size_t top, size_t *right) {
@@ -341,7 +354,7 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
   return status;
 }
 
-/* ---- Failures ---- */
+/* ---- Failures ------------------------------------------------------------------------------- */
 
 enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
@@ -350,7 +363,8 @@ enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
 static void records_print_error(const char *line) {
   static const char mark[] = "operand types are: ";
   const int length = (int)strcspn(line, "\n");
-  const char *types = line[length - 1] == ':' ? strstr(line, mark) : NULL, *next = strstr(line + length, "error: ");
+  const char *types = line[length - 1] == ':' ? strstr(line, mark) : NULL,
+             *next = strstr(line + length, "error: ");
   if (types && next && next < types) types = NULL; /* the list belongs to another error */
   if (types) types += sizeof mark - 1;
   printf("    %.*s%s%.*s\n", length, line, types ? " " : "", types ? (int)strcspn(types, "\n") : 0,
@@ -428,7 +442,8 @@ void records_print_failure(struct cli *cli, const char *problem) {
   if (*record.reason) print_reason(message_own(record.reason).text);
 }
 
-static int print_ending(struct cli *cli, const struct endings *endings, size_t outcome, const char *before) {
+static int print_ending(struct cli *cli, const struct endings *endings, size_t outcome,
+                        const char *before) {
   cugen_record record;
   if (!endings->counts[outcome]) return CUGEN_OK;
   int status = api_kernel_record(cli->kernel, endings->examples[outcome], &record, &cli->error);
@@ -453,10 +468,12 @@ int records_print_failures(struct cli *cli, bool apart) {
   char before[96];
   size_t failed = 0;
   int status = count_endings(cli, &endings);
-  for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED; i++) failed += endings.counts[i];
+  for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED; i++)
+    failed += endings.counts[i];
   if (!status && failed) print_failed(failed, apart ? "\n" : "");
   for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED && !status; i++) {
-    snprintf(before, sizeof before, "  %s %s", print_count(endings.counts[i]).text, outcome_text((int)i));
+    snprintf(before, sizeof before, "  %s %s", print_count(endings.counts[i]).text,
+             outcome_text((int)i));
     status = print_ending(cli, &endings, i, before);
   }
   snprintf(before, sizeof before, "%sNo prediction: %s", apart || failed ? "\n" : "",

@@ -15,18 +15,22 @@ void cli_remark_unused(const struct cli *cli) {
   for (size_t i = 0; i < count && i < MOST_TOLD; i++) {
     const char *nearest = unused[i].nearest, *name = unused[i].name;
     if (unused[i].why == CUGEN_UNUSED_DEFINED)
+      cli_remark(cli,
+                 "%s:%d: the template asks only whether the tunable \"%s\" is defined, and it is "
+                 "for each of its %zu "
+                 "values: ask its value (#if %s), or give it the values false and true, of which "
+                 "false is not defined",
+                 unused[i].file, unused[i].line, name, unused[i].values, name);
+    else if (unused[i].why == CUGEN_UNUSED_MISSPELT)
       cli_remark(
           cli,
-          "%s:%d: the template asks only whether the tunable \"%s\" is defined, and it is for each of its %zu "
-          "values: ask its value (#if %s), or give it the values false and true, of which false is not defined",
-          unused[i].file, unused[i].line, name, unused[i].values, name);
-    else if (unused[i].why == CUGEN_UNUSED_MISSPELT)
-      cli_remark(cli, "%s:%d: the template does not mention the tunable \"%s\" (nearest in the template '%s')",
-                 unused[i].file, unused[i].line, name, nearest);
+          "%s:%d: the template does not mention the tunable \"%s\" (nearest in the template '%s')",
+          unused[i].file, unused[i].line, name, nearest);
     else
-      cli_remark(cli, "%s:%d: nothing uses the tunable \"%s\": its %zu values make the same kernel%s%s%s",
-                 unused[i].file, unused[i].line, name, unused[i].values,
-                 *nearest ? " (nearest in the template '" : "", nearest, *nearest ? "')" : "");
+      cli_remark(
+          cli, "%s:%d: nothing uses the tunable \"%s\": its %zu values make the same kernel%s%s%s",
+          unused[i].file, unused[i].line, name, unused[i].values,
+          *nearest ? " (nearest in the template '" : "", nearest, *nearest ? "')" : "");
   }
 }
 
@@ -37,7 +41,8 @@ void cli_remark_refused(struct cli *cli, const char *variant) {
   /* The first diagnostic suffices behind "NVRTC refused the source:" */
   char *first = strchr(why.message, '\n');
   if (first) first[1 + strcspn(first + 1, "\n")] = '\0';
-  cli_remark(cli, "'%s' runs on the cpu device, and does not compile for a GPU: %s", variant, why.message);
+  cli_remark(cli, "'%s' runs on the cpu device, and does not compile for a GPU: %s", variant,
+             why.message);
 }
 
 void cli_remark_all_refused(struct cli *cli) {
@@ -49,7 +54,8 @@ void cli_remark_all_refused(struct cli *cli) {
     const size_t length = strlen(one.name);
     cugen_record record;
     for (size_t r = 0; api_kernel_record(cli->kernel, r, &record, &ignored) == CUGEN_OK; r++) {
-      if (record.outcome != CUGEN_OUTCOME_OK || strncmp(record.variant, one.name, length) != 0) continue;
+      if (record.outcome != CUGEN_OUTCOME_OK || strncmp(record.variant, one.name, length) != 0)
+        continue;
       if (record.variant[length] && record.variant[length] != ' ') continue;
       /* Copied, because the record is valid only until the next look-up. */
       char *variant = strdup(record.variant);

@@ -1,12 +1,15 @@
-/* cugen report: what is remembered of a kernel as one page of HTML, which draws itself from its own JSON.
+/* cugen report: what is remembered of a kernel as one page of HTML, which draws itself from its
+   own JSON.
 
-   cli/pages/report.html is the page: styles, and a script that makes every section and picture. This file writes the page with the
-   JSON of struct findings (findings.h) in place of its mark {{run}}; nothing is measured. Numbers are as the tables of --json have
-   them, and the cells of the table of variants come from the table of quantities (quantities.h), as those in the terminal do.
+   cli/pages/report.html is the page: styles, and a script that makes every section and picture.
+   This file writes the page with the JSON of struct findings (findings.h) in place of its mark
+   {{run}}; nothing is measured. Numbers are as the tables of --json have them, and the cells of
+   the table of variants come from the table of quantities (quantities.h), as those in the
+   terminal do.
 
    - The page needs nothing else: no other file and no address.
-   - In the JSON each '<' is written as \u003c, so that no text of a config, a record or a device can end the script element. The
-     page's script makes text nodes alone.
+   - In the JSON each '<' is written as \u003c, so that no text of a config, a record or a device
+     can end the script element. The page's script makes text nodes alone.
    - Equal records give an equal page: its dates are those of the records. */
 #include "report.h"
 
@@ -19,18 +22,28 @@
 #include "ranges.h"
 #include "records.h"
 
-/* ---- Variants ---- */
+/* ---- Variants ------------------------------------------------------------------------------- */
 
 /* Columns of the table of the best variants. */
 static const struct column {
   const char *header;
   enum quantity quantity;
 } columns[] = {
-    {"time", QUANTITY_TIME},           {"energy", QUANTITY_ENERGY},        {"energy / time", QUANTITY_POWER},
-    {"rate", QUANTITY_RATE},           {"roofline", QUANTITY_ROOFLINE},    {"requests", QUANTITY_REQUESTS},
-    {"occupancy", QUANTITY_OCCUPANCY}, {"clusters", QUANTITY_CLUSTERS},    {"threads", QUANTITY_THREADS},
-    {"registers", QUANTITY_REGISTERS}, {"static shared", QUANTITY_STATIC}, {"dynamic shared", QUANTITY_DYNAMIC},
-    {"constant", QUANTITY_CONSTANT},   {"local", QUANTITY_LOCAL},          {"spills", QUANTITY_SPILLS},
+    {"time", QUANTITY_TIME},
+    {"energy", QUANTITY_ENERGY},
+    {"energy / time", QUANTITY_POWER},
+    {"rate", QUANTITY_RATE},
+    {"roofline", QUANTITY_ROOFLINE},
+    {"requests", QUANTITY_REQUESTS},
+    {"occupancy", QUANTITY_OCCUPANCY},
+    {"clusters", QUANTITY_CLUSTERS},
+    {"threads", QUANTITY_THREADS},
+    {"registers", QUANTITY_REGISTERS},
+    {"static shared", QUANTITY_STATIC},
+    {"dynamic shared", QUANTITY_DYNAMIC},
+    {"constant", QUANTITY_CONSTANT},
+    {"local", QUANTITY_LOCAL},
+    {"spills", QUANTITY_SPILLS},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -47,7 +60,8 @@ static json_t *cells_json(const cugen_record *r) {
 static json_t *report_variant_json(const struct findings *f, const cugen_record *r, bool has_row) {
   json_t *object = json_object();
   json_object_set_new(object, "variant", json_text(r->variant));
-  json_object_set_new(object, "implementation", json_integer((json_int_t)findings_implementation(f, r->variant)));
+  json_object_set_new(object, "implementation",
+                      json_integer((json_int_t)findings_implementation(f, r->variant)));
   json_object_set_new(object, "seconds", json_number(r->seconds));
   json_object_set_new(object, "cost", json_number(r->cost));
   json_object_set_new(object, "rate", json_number(findings_rate(r)));
@@ -97,7 +111,8 @@ static json_t *failures_json(const struct findings *f) {
     json_t *object = json_object();
     json_object_set_new(object, "count", json_integer((json_int_t)failure->count));
     json_object_set_new(object, "how", json_string(outcome_text((int)failure->outcome)));
-    json_object_set_new(object, "unpredicted", json_boolean(failure->outcome == CUGEN_OUTCOME_UNPREDICTED));
+    json_object_set_new(object, "unpredicted",
+                        json_boolean(failure->outcome == CUGEN_OUTCOME_UNPREDICTED));
     json_object_set_new(object, "variant", json_text(failure->example->variant));
     json_object_set_new(object, "reason", json_text(message_own(failure->example->reason).text));
     json_array_append_new(all, object);
@@ -105,21 +120,25 @@ static json_t *failures_json(const struct findings *f) {
   return all;
 }
 
-/* ---- Other problems ---- */
+/* ---- Other problems ------------------------------------------------------------------------- */
 
 static json_t *others_json(const struct findings *f) {
   json_t *all = json_array();
   for (size_t i = 0; i < f->set_count; i++) {
     const cugen_cache_set *set = &f->sets[i];
-    if (!set->records || !findings_is_kin(f, set) || strcmp(set->problem, cugen_kernel_problem(f->kernel)) == 0)
+    if (!set->records || !findings_is_kin(f, set) ||
+        strcmp(set->problem, cugen_kernel_problem(f->kernel)) == 0)
       continue;
     json_t *object = json_object();
-    const double rate = set->seconds > 0 ? (set->flops > 0 ? set->flops : set->bytes) / set->seconds : 0;
+    const double rate =
+        set->seconds > 0 ? (set->flops > 0 ? set->flops : set->bytes) / set->seconds : 0;
     json_object_set_new(object, "problem", json_text(set->problem));
-    json_object_set_new(object, "time", *set->best ? json_string(print_seconds(set->seconds).text) : json_null());
+    json_object_set_new(object, "time",
+                        *set->best ? json_string(print_seconds(set->seconds).text) : json_null());
     json_object_set_new(object, "rate", json_number(rate));
     json_object_set_new(object, "flops", json_boolean(set->flops > 0));
-    json_object_set_new(object, "intensity", set->bytes > 0 ? json_number(set->flops / set->bytes) : json_null());
+    json_object_set_new(object, "intensity",
+                        set->bytes > 0 ? json_number(set->flops / set->bytes) : json_null());
     json_object_set_new(object, "alike", json_boolean(ranges_takes_other(f, set)));
     json_object_set_new(object, "records", json_integer((json_int_t)set->records));
     json_array_append_new(all, object);
@@ -127,7 +146,7 @@ static json_t *others_json(const struct findings *f) {
   return all;
 }
 
-/* ---- Convergence ---- */
+/* ---- Convergence ---------------------------------------------------------------------------- */
 
 /* best: of all until then, where it is another than before. step: this record is that best. */
 static json_t *report_point_json(const struct findings *f, const struct trace_point *point) {
@@ -141,7 +160,8 @@ static json_t *report_point_json(const struct findings *f, const struct trace_po
   json_object_set_new(object, "implementation",
                       json_integer((json_int_t)findings_implementation(f, point->record->variant)));
   json_object_set_new(object, "value",
-                      point->right ? json_number(trace_value(f->kernel, point->record)) : json_null());
+                      point->right ? json_number(trace_value(f->kernel, point->record))
+                                   : json_null());
   json_object_set_new(object, "step", json_boolean(changed && point->best == point->record));
   json_object_set_new(object, "best", best);
   return object;
@@ -149,8 +169,10 @@ static json_t *report_point_json(const struct findings *f, const struct trace_po
 
 static json_t *convergence_json(const struct findings *f) {
   json_t *object = json_object(), *points = json_array(), *ends = json_array();
-  for (size_t i = 0; i < f->trace.count; i++) json_array_append_new(points, report_point_json(f, &f->trace.points[i]));
-  for (size_t i = 0; i < f->trace.runs; i++) json_array_append_new(ends, json_number(f->trace.run_ends[i]));
+  for (size_t i = 0; i < f->trace.count; i++)
+    json_array_append_new(points, report_point_json(f, &f->trace.points[i]));
+  for (size_t i = 0; i < f->trace.runs; i++)
+    json_array_append_new(ends, json_number(f->trace.run_ends[i]));
   json_object_set_new(object, "seconds", json_number(f->trace.seconds));
   json_object_set_new(object, "unknown", json_integer((json_int_t)f->trace.unknown));
   json_object_set_new(object, "run_ends", ends);
@@ -158,7 +180,7 @@ static json_t *convergence_json(const struct findings *f) {
   return object;
 }
 
-/* ---- The machine ---- */
+/* ---- The machine ---------------------------------------------------------------------------- */
 
 static void report_add_fact(json_t *facts, const char *name, const char *value) {
   if (*value) json_array_append_new(facts, json_pack("[o, o]", json_text(name), json_text(value)));
@@ -181,9 +203,10 @@ static void add_clocks(json_t *facts, const struct findings *f) {
   if (f->device->clock_khz) report_add_fact(facts, "SM clock", text);
   if (!best || !best->clock_mhz) return;
   int length = snprintf(text, sizeof text, "%d MHz", best->clock_mhz);
-  if (best->power_watts) length += snprintf(text + length, sizeof text - (size_t)length, ", %d W", best->power_watts);
-  snprintf(text + length, sizeof text - (size_t)length, "%s%s", *best->throttle ? ", held back by: " : "",
-           best->throttle);
+  if (best->power_watts)
+    length += snprintf(text + length, sizeof text - (size_t)length, ", %d W", best->power_watts);
+  snprintf(text + length, sizeof text - (size_t)length, "%s%s",
+           *best->throttle ? ", held back by: " : "", best->throttle);
   report_add_fact(facts, "With the best variant", text);
 }
 
@@ -200,7 +223,7 @@ static void report_add_device(json_t *facts, const struct findings *f) {
   report_add_fact(facts, "Memory", d->memory_bytes ? print_bytes(d->memory_bytes).text : "");
   report_add_fact(facts, "L2 cache", d->l2_bytes ? print_bytes(d->l2_bytes).text : "");
   report_add_fact(facts, "Shared memory a block",
-           d->shared_bytes_per_block ? print_bytes(d->shared_bytes_per_block).text : "");
+                  d->shared_bytes_per_block ? print_bytes(d->shared_bytes_per_block).text : "");
 }
 
 static json_t *machine_json(const struct findings *f) {
@@ -215,49 +238,60 @@ static json_t *machine_json(const struct findings *f) {
   snprintf(name, sizeof name, "%s on tensor cores", c->dtype);
   add_ceiling(facts, name, 0, c->tensor_flops_peak, print_flops);
   report_add_fact(facts, "Driver", f->driver_version ? print_version(f->driver_version).text : "");
-  if (!findings_on_cpu(f) && f->nvrtc_version) report_add_fact(facts, "NVRTC", print_version(f->nvrtc_version).text);
-  report_add_fact(facts, f->predicted ? "Predicted" : "Measured", f->measured_at ? print_moment(f->measured_at).text : "");
+  if (!findings_on_cpu(f) && f->nvrtc_version)
+    report_add_fact(facts, "NVRTC", print_version(f->nvrtc_version).text);
+  report_add_fact(facts, f->predicted ? "Predicted" : "Measured",
+                  f->measured_at ? print_moment(f->measured_at).text : "");
   return facts;
 }
 
-/* flops, bandwidth: measured; peak, memory: those in use, and multiply_adds without tensor cores. */
+/* flops, bandwidth: measured; peak, memory: those in use, and multiply_adds without tensor
+   cores. */
 static json_t *report_ceilings_json(const struct findings *f) {
   const cugen_ceilings *c = &f->ceilings;
-  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "flops_peak", c->flops_peak, "bandwidth",
-                   c->bandwidth, "bandwidth_peak", c->bandwidth_peak, "multiply_adds", records_multiply_adds(c),
-                   "peak", findings_peak(f), "memory", findings_bandwidth(f));
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "flops_peak",
+                   c->flops_peak, "bandwidth", c->bandwidth, "bandwidth_peak", c->bandwidth_peak,
+                   "multiply_adds", records_multiply_adds(c), "peak", findings_peak(f), "memory",
+                   findings_bandwidth(f));
 }
 
-/* ---- What was proved ---- */
+/* ---- What was proved ------------------------------------------------------------------------ */
 
 static json_t *footer_json(const struct findings *f) {
   const size_t right = f->verified_count, wrong = f->failures[CUGEN_OUTCOME_WRONG].count +
                                                   f->failures[CUGEN_OUTCOME_BOUNDS].count +
                                                   f->failures[CUGEN_OUTCOME_TRAP].count;
   char text[1024], proved[160] = "", stale[96] = "";
-  snprintf(proved, sizeof proved, "%s%s%s%s%s", right ? print_count(right).text : "", right ? " came out right" : "",
-           right && wrong ? " and " : "", wrong ? print_count(wrong).text : "", wrong ? " came out wrong" : "");
+  snprintf(proved, sizeof proved, "%s%s%s%s%s", right ? print_count(right).text : "",
+           right ? " came out right" : "", right && wrong ? " and " : "",
+           wrong ? print_count(wrong).text : "", wrong ? " came out wrong" : "");
   if (f->stale_count)
-    snprintf(stale, sizeof stale, " %s records of earlier sources are left out.", print_count(f->stale_count).text);
-  snprintf(text, sizeof text, "Written by cugen " CUGEN_VERSION " from what it remembers. %s%s%s%s%s",
+    snprintf(stale, sizeof stale, " %s records of earlier sources are left out.",
+             print_count(f->stale_count).text);
+  snprintf(text, sizeof text,
+           "Written by cugen " CUGEN_VERSION " from what it remembers. %s%s%s%s%s",
            !f->predicted ? (f->right_count && !f->right[0]->verified
-                                ? "Not verified (reference \"none\"): the variants ran, but their results were not "
+                                ? "Not verified (reference \"none\"): the variants ran, but their "
+                                  "results were not "
                                   "checked; times are medians."
-                                : "Every variant timed here was first proved right, by the config\u2019s reference "
+                                : "Every variant timed here was first proved right, by the "
+                                  "config\u2019s reference "
                                   "or its verify kernel; times are medians.")
-           : *proved ? "Times are predicted by a model: none was measured. On the cpu device, with the config\u2019s "
+           : *proved ? "Times are predicted by a model: none was measured. On the cpu device, with "
+                       "the config\u2019s "
                        "check problem, "
-                     : "Times are predicted by a model: no variant ran here, none was measured or proved right.",
+                     : "Times are predicted by a model: no variant ran here, none was measured or "
+                       "proved right.",
            f->predicted ? proved : "", f->predicted && *proved ? "; no other variant ran." : "",
-           f->now
-               ? " Nothing was remembered: these few variants were predicted for this page, \u2018cugen tune\u2019 "
-                 "goes through all."
-               : "",
+           f->now ? " Nothing was remembered: these few variants were predicted for this page, "
+                    "\u2018cugen tune\u2019 "
+                    "goes through all."
+                  : "",
            stale);
   return json_string(text);
 }
 
-/* ---- The page ---- */
+/* ---- The page ------------------------------------------------------------------------------- */
 
 struct page {
   const struct findings *f;
@@ -269,7 +303,8 @@ static json_t *run_json(const struct page *page) {
   const struct findings *f = page->f;
   const cugen_record *best = f->right_count ? f->right[0] : NULL;
   json_t *run = json_object(), *headers = json_array();
-  for (size_t c = 0; c < COLUMNS; c++) json_array_append_new(headers, json_string(columns[c].header));
+  for (size_t c = 0; c < COLUMNS; c++)
+    json_array_append_new(headers, json_string(columns[c].header));
   json_object_set_new(run, "version", json_string(CUGEN_VERSION));
   json_object_set_new(run, "kernel", json_text(cugen_kernel_name(f->kernel)));
   json_object_set_new(run, "problem", json_text(cugen_kernel_problem(f->kernel)));
@@ -278,7 +313,8 @@ static json_t *run_json(const struct page *page) {
   json_object_set_new(run, "predicted", json_boolean(f->predicted));
   json_object_set_new(run, "cpu", json_boolean(findings_on_cpu(f)));
   json_object_set_new(run, "by_rate", json_boolean(cli_ranks_by_rate(f->kernel)));
-  json_object_set_new(run, "by_time", json_boolean(api_kernel_objective(f->kernel) == CUGEN_OBJECTIVE_TIME));
+  json_object_set_new(run, "by_time",
+                      json_boolean(api_kernel_objective(f->kernel) == CUGEN_OBJECTIVE_TIME));
   json_object_set_new(run, "roof", json_boolean(ranges_has_roof(f)));
   json_object_set_new(run, "dtype", json_string(f->ceilings.dtype));
   json_object_set_new(run, "flops", json_boolean(best && best->flops > 0));
@@ -326,15 +362,18 @@ int command_report(struct cli *cli) {
   struct page page = {.f = &findings, .top = 10};
   int status = options_count(cli, OPTION_TOP, 0, &page.top);
   if (!status && !cli->values[OPTION_OUTPUT] && isatty(STDOUT_FILENO))
-    status = cli_fail(cli, CUGEN_ERROR_USAGE, "a page of HTML is not for a terminal: name a file, -o report.html");
+    status = cli_fail(cli, CUGEN_ERROR_USAGE,
+                      "a page of HTML is not for a terminal: name a file, -o report.html");
   if (!status) status = findings_open(cli, &findings);
   if (status) return status;
   status = cli_write(cli, write_page, &page);
   if (!status && options_given(cli, OPTION_OUTPUT))
-    cli_remark(cli, "%s: %s %s on %s, %s variant%s%s", cli->values[OPTION_OUTPUT], cugen_kernel_name(cli->kernel),
-               cugen_kernel_problem(cli->kernel), findings.device->name,
+    cli_remark(cli, "%s: %s %s on %s, %s variant%s%s", cli->values[OPTION_OUTPUT],
+               cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel),
+               findings.device->name,
                print_count(findings.right_count + findings.failed_count).text,
-               findings.right_count + findings.failed_count == 1 ? "" : "s", findings.predicted ? ", predicted" : "");
+               findings.right_count + findings.failed_count == 1 ? "" : "s",
+               findings.predicted ? ", predicted" : "");
   findings_close(&findings);
   return status;
 }

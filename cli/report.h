@@ -4,7 +4,8 @@
 
 #include "findings.h"
 
-/* Writes the page with the roofline alone to where --output says: cugen roofline CONFIG -o FILE.html. */
+/* Writes the page with the roofline alone to where --output says: cugen roofline CONFIG -o
+   FILE.html. */
 int report_write_roofline(struct cli *cli, const struct findings *findings);
 
 #endif

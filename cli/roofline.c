@@ -23,7 +23,7 @@ enum { TENSOR_TYPES = sizeof tensor_types / sizeof *tensor_types };
 /* Most seconds for one ceiling; all variants are tried well before. */
 static const double longest = 20;
 
-/* ---- Measuring ---- */
+/* ---- Measuring ------------------------------------------------------------------------------ */
 
 static int open_peak(struct cli *cli, const char *config, const char *dtype, cugen_kernel **out) {
   char setting[32];
@@ -32,7 +32,8 @@ static int open_peak(struct cli *cli, const char *config, const char *dtype, cug
   return cugen_kernel_open(cli->lib, config, settings, dtype != NULL, out, &cli->error);
 }
 
-static int roofline_measure(struct cli *cli, const char *config, const char *dtype, const char *what) {
+static int roofline_measure(struct cli *cli, const char *config, const char *dtype,
+                            const char *what) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_kernel *kernel;
   int status = open_peak(cli, config, dtype, &kernel);
@@ -50,7 +51,8 @@ static int roofline_measure(struct cli *cli, const char *config, const char *dty
 static int measure_missing(struct cli *cli, const cugen_ceilings *known) {
   bool again = options_given(cli, OPTION_AGAIN);
   int status = CUGEN_OK;
-  if (again || known[0].bandwidth <= 0) status = roofline_measure(cli, "peak_copy", NULL, "how fast device memory is copied");
+  if (again || known[0].bandwidth <= 0)
+    status = roofline_measure(cli, "peak_copy", NULL, "how fast device memory is copied");
   for (size_t i = 0; i < DTYPES && !status; i++) {
     char what[64];
     snprintf(what, sizeof what, "how fast %s is multiplied and added", dtypes[i]);
@@ -59,9 +61,10 @@ static int measure_missing(struct cli *cli, const cugen_ceilings *known) {
   return status;
 }
 
-/* ---- Printing ---- */
+/* ---- Printing ------------------------------------------------------------------------------- */
 
-static void roofline_add_row(struct table *table, const char *what, struct shown measured, struct shown peak, double part) {
+static void roofline_add_row(struct table *table, const char *what, struct shown measured,
+                             struct shown peak, double part) {
   table_cell(table, what);
   table_cell(table, measured.text);
   table_cell(table, peak.text);
@@ -69,18 +72,21 @@ static void roofline_add_row(struct table *table, const char *what, struct shown
 }
 
 static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
-  static const struct table_column columns[] = {
-      {"", TABLE_WRAP, 0}, {"measured", TABLE_RIGHT, 0}, {"peak", TABLE_RIGHT, 0}, {"part", TABLE_RIGHT, 0}};
+  static const struct table_column columns[] = {{"", TABLE_WRAP, 0},
+                                                {"measured", TABLE_RIGHT, 0},
+                                                {"peak", TABLE_RIGHT, 0},
+                                                {"part", TABLE_RIGHT, 0}};
   struct table table;
   table_open(&table, cli, columns, 4);
   const cugen_ceilings *first = &all[0];
-  roofline_add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth), print_bandwidth(first->bandwidth_peak),
-          first->bandwidth_peak > 0 ? first->bandwidth / first->bandwidth_peak : 0);
+  roofline_add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth),
+                   print_bandwidth(first->bandwidth_peak),
+                   first->bandwidth_peak > 0 ? first->bandwidth / first->bandwidth_peak : 0);
   for (size_t i = 0; i < DTYPES; i++) {
     char what[48];
     snprintf(what, sizeof what, "%s multiply-adds", dtypes[i]);
     roofline_add_row(&table, what, print_flops(all[i].flops), print_flops(all[i].flops_peak),
-            all[i].flops_peak > 0 ? all[i].flops / all[i].flops_peak : 0);
+                     all[i].flops_peak > 0 ? all[i].flops / all[i].flops_peak : 0);
   }
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
     char what[48];
@@ -95,7 +101,8 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
    clock. */
 static void print_peak(const cugen_device_info *device) {
   if (device->sm_count && device->clock_khz)
-    printf("Peak: %d multiprocessors at %s MHz, their highest clock; a data sheet may count a lower one.\n",
+    printf("Peak: %d multiprocessors at %s MHz, their highest clock; a data sheet may count a "
+           "lower one.\n",
            device->sm_count, print_count((uint64_t)device->clock_khz / 1000).text);
 }
 
@@ -105,7 +112,8 @@ static void print_ridges(const cugen_ceilings *all) {
     double flops = records_multiply_adds(&all[i]);
     double bandwidth = all[i].bandwidth > 0 ? all[i].bandwidth : all[i].bandwidth_peak;
     if (flops > 0 && bandwidth > 0)
-      printf("With less than %s FLOP/B memory bounds %s.\n", print_number(flops / bandwidth).text, dtypes[i]);
+      printf("With less than %s FLOP/B memory bounds %s.\n", print_number(flops / bandwidth).text,
+             dtypes[i]);
   }
 }
 
@@ -115,14 +123,17 @@ static json_t *roofline_ceilings_json(const cugen_ceilings *c) {
   json_object_set_new(object, "flops_per_second", json_known(c->flops));
   json_object_set_new(object, "flops_per_second_peak", json_known(c->flops_peak));
   json_object_set_new(object, "tensor_flops_per_second_peak", json_known(c->tensor_flops_peak));
-  json_object_set_new(object, "flops_measured_at", c->flops_at ? json_integer(c->flops_at) : json_null());
+  json_object_set_new(object, "flops_measured_at",
+                      c->flops_at ? json_integer(c->flops_at) : json_null());
   json_object_set_new(object, "bytes_per_second", json_known(c->bandwidth));
   json_object_set_new(object, "bytes_per_second_peak", json_known(c->bandwidth_peak));
-  json_object_set_new(object, "bytes_measured_at", c->bandwidth_at ? json_integer(c->bandwidth_at) : json_null());
+  json_object_set_new(object, "bytes_measured_at",
+                      c->bandwidth_at ? json_integer(c->bandwidth_at) : json_null());
   return object;
 }
 
-static int roofline_print_json(struct cli *cli, const cugen_device_info *device, const cugen_ceilings *all) {
+static int roofline_print_json(struct cli *cli, const cugen_device_info *device,
+                               const cugen_ceilings *all) {
   json_t *object = json_object(), *array = json_array(), *tensor = json_array();
   json_object_set_new(object, "device", json_device(device));
   json_object_set_new(object, "ceilings", array);
@@ -138,7 +149,7 @@ static int roofline_print_json(struct cli *cli, const cugen_device_info *device,
   return cli_print_json(cli, object);
 }
 
-/* ---- The command ---- */
+/* ---- The command ---------------------------------------------------------------------------- */
 
 static int roofline_look_up(struct cli *cli, cugen_ceilings *all) {
   int status = CUGEN_OK;
@@ -152,11 +163,13 @@ static int roofline_look_up(struct cli *cli, cugen_ceilings *all) {
 }
 
 static int print_all(struct cli *cli, const cugen_ceilings *all) {
-  if (options_given(cli, OPTION_JSON)) return roofline_print_json(cli, cugen_kernel_device(cli->kernel), all);
+  if (options_given(cli, OPTION_JSON))
+    return roofline_print_json(cli, cugen_kernel_device(cli->kernel), all);
   cli_print_device(cli, stdout);
   putchar('\n');
   if (cli_on_cpu(cli)) {
-    puts("No roofline: a processor's ceilings are not a GPU's, and none are used. 'cugen roofline --device "
+    puts("No roofline: a processor's ceilings are not a GPU's, and none are used. 'cugen roofline "
+         "--device "
          "model:H200' "
          "shows one.");
     return CUGEN_OK;
@@ -167,7 +180,7 @@ static int print_all(struct cli *cli, const cugen_ceilings *all) {
   return status;
 }
 
-/* ---- What variants request ---- */
+/* ---- What variants request ------------------------------------------------------------------ */
 
 enum { MOST_ROWS = 8 }; /* rows of single variants; with more, the best of each implementation */
 
@@ -188,8 +201,8 @@ static size_t choose_rows(const struct findings *f, const cugen_record **rows) {
   return count;
 }
 
-static void add_request(struct table *table, double intensity, double served, double peak, struct shown rate,
-                        const char *what) {
+static void add_request(struct table *table, double intensity, double served, double peak,
+                        struct shown rate, const char *what) {
   char cell[64];
   snprintf(cell, sizeof cell, "%s FLOP/B", print_number(intensity).text);
   table_cell(table, cell);
@@ -199,12 +212,14 @@ static void add_request(struct table *table, double intensity, double served, do
   table_cell(table, what);
 }
 
-static void roofline_add_variant(struct table *table, const struct findings *f, const cugen_record *r) {
+static void roofline_add_variant(struct table *table, const struct findings *f,
+                                 const cugen_record *r) {
   char name[96];
   bool alone = f->implementations[findings_implementation(f, r->variant)].right == 1;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(r->variant, " "), r->variant);
   add_request(table, quantity_requested(r), records_served(r, &f->ceilings), findings_peak(f),
-              plot_rate(findings_rate(r), true), alone || f->right_count > MOST_ROWS ? name : r->variant);
+              plot_rate(findings_rate(r), true),
+              alone || f->right_count > MOST_ROWS ? name : r->variant);
 }
 
 /* Prints the rate that memory would allow if it served all requests. What a variant reaches beyond
@@ -260,7 +275,8 @@ static int print_kernel_json(struct cli *cli, const struct findings *f) {
   json_array_append_new(array, roofline_ceilings_json(&f->ceilings));
   json_object_set_new(object, "predicted_now", json_boolean(f->now));
   json_object_set_new(object, "records", records);
-  for (size_t i = 0; i < f->right_count; i++) json_array_append_new(records, json_record(f->right[i]));
+  for (size_t i = 0; i < f->right_count; i++)
+    json_array_append_new(records, json_record(f->right[i]));
   return cli_print_json(cli, object);
 }
 
@@ -274,13 +290,15 @@ static int roofline_draw(struct cli *cli) {
   int status = findings_open(cli, &findings);
   if (status) return status;
   if (!findings.right_count)
-    status = cli_fail(cli, CUGEN_ERROR_WRONG, "every variant of %s failed: there is nothing to draw", cli->operand);
+    status = cli_fail(cli, CUGEN_ERROR_WRONG,
+                      "every variant of %s failed: there is nothing to draw", cli->operand);
   else if (options_given(cli, OPTION_JSON))
     status = print_kernel_json(cli, &findings);
   else if (names_svg(cli->values[OPTION_OUTPUT]))
-    status = cli_fail(cli, CUGEN_ERROR_USAGE,
-                      "%s: the roofline is written as a page, -o roofline.html, which can save it as SVG",
-                      cli->values[OPTION_OUTPUT]);
+    status = cli_fail(
+        cli, CUGEN_ERROR_USAGE,
+        "%s: the roofline is written as a page, -o roofline.html, which can save it as SVG",
+        cli->values[OPTION_OUTPUT]);
   else if (options_given(cli, OPTION_OUTPUT))
     status = report_write_roofline(cli, &findings);
   else
@@ -294,8 +312,9 @@ int command_roofline(struct cli *cli) {
   cugen_ceilings all[DTYPES];
   if (cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION] ||
       options_given(cli, OPTION_EVERY))
-    return cli_fail(cli, CUGEN_ERROR_USAGE,
-                    "--variant, --implementation, --where and --all need a CONFIG: cugen roofline CONFIG");
+    return cli_fail(
+        cli, CUGEN_ERROR_USAGE,
+        "--variant, --implementation, --where and --all need a CONFIG: cugen roofline CONFIG");
   int status = cli_open(cli);
   if (!status) status = roofline_look_up(cli, all);
   if (!status && cli_device(cli) == CUGEN_DEVICE_CUDA) {

@@ -19,7 +19,8 @@ static void run_print_requests(struct cli *cli, const cugen_record *r) {
   double served = records_served(r, &ceilings), peak = records_peak(&ceilings);
   printf("  requests    %s FLOP/B", print_number(requested).text);
   if (served > 0) {
-    printf(": memory alone, at %s, would allow", print_bandwidth(records_bandwidth(&ceilings)).text);
+    printf(": memory alone, at %s, would allow",
+           print_bandwidth(records_bandwidth(&ceilings)).text);
     printf(" %s, %s of the peak", plot_rate(served, true).text, print_percent(served / peak).text);
   }
   putchar('\n');
@@ -27,10 +28,12 @@ static void run_print_requests(struct cli *cli, const cugen_record *r) {
 
 static void run_print_times(struct cli *cli, const cugen_record *r) {
   const char *unit = print_rate_unit(r->flops, r->bytes);
-  printf("  time        %s median of %d (min %s, p20 %s, p80 %s)\n", print_seconds(r->seconds).text, r->samples,
-         print_seconds(r->seconds_min).text, print_seconds(r->seconds_p20).text, print_seconds(r->seconds_p80).text);
+  printf("  time        %s median of %d (min %s, p20 %s, p80 %s)\n", print_seconds(r->seconds).text,
+         r->samples, print_seconds(r->seconds_min).text, print_seconds(r->seconds_p20).text,
+         print_seconds(r->seconds_p80).text);
   if (unit) printf("  rate        %s %s\n", print_rate(r->flops, r->bytes, r->seconds).text, unit);
-  if (r->flops > 0 && r->bytes > 0) printf("  intensity   %s FLOP/B\n", print_number(r->flops / r->bytes).text);
+  if (r->flops > 0 && r->bytes > 0)
+    printf("  intensity   %s FLOP/B\n", print_number(r->flops / r->bytes).text);
   run_print_requests(cli, r);
   if (r->roofline > 0)
     printf("  roofline    %s, %s\n", print_percent(r->roofline).text,
@@ -44,18 +47,20 @@ static void run_print_times(struct cli *cli, const cugen_record *r) {
 
 static void run_show_clusters(const cugen_record *r) {
   if (r->cluster_blocks > 1)
-    printf("  clusters    %s blocks at once\n", print_clusters(r->cluster_blocks, r->active_clusters).text);
+    printf("  clusters    %s blocks at once\n",
+           print_clusters(r->cluster_blocks, r->active_clusters).text);
 }
 
 static void print_resources(const cugen_record *r) {
   if (r->occupancy > 0)
-    printf("  occupancy   %s%s%s\n", print_percent(r->occupancy).text, *r->limiter ? ", limited by " : "",
-           r->limiter);
+    printf("  occupancy   %s%s%s\n", print_percent(r->occupancy).text,
+           *r->limiter ? ", limited by " : "", r->limiter);
   run_show_clusters(r);
   if (r->registers <= 0) return;
   printf("  registers   %d a thread, %d threads a block\n", r->registers, r->threads);
   printf("  shared      %s a block", print_bytes(r->shared_bytes).text);
-  if (r->dynamic_shared_bytes) printf(", %s of it dynamic", print_bytes(r->dynamic_shared_bytes).text);
+  if (r->dynamic_shared_bytes)
+    printf(", %s of it dynamic", print_bytes(r->dynamic_shared_bytes).text);
   putchar('\n');
   if (r->constant_bytes) printf("  constant    %s\n", print_bytes(r->constant_bytes).text);
   printf("  local       %s a thread", print_bytes(r->local_bytes).text);
@@ -86,7 +91,8 @@ static void print_record(struct cli *cli, const cugen_record *r, const struct la
   launches_print(cli, launches, "  launch      ", stdout);
 }
 
-static int run_print_json(struct cli *cli, const cugen_record *r, const struct launches *launches, json_t *choice) {
+static int run_print_json(struct cli *cli, const cugen_record *r, const struct launches *launches,
+                          json_t *choice) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -116,10 +122,12 @@ static void append_check(struct cli *cli, const cugen_record *r) {
 /* Sets the status of a variant that is not right. Its figures are printed all the same. */
 static int fail_outcome(struct cli *cli, const cugen_record *r) {
   const char *problem = api_kernel_problem_short(cli->kernel);
-  static const int statuses[] = {CUGEN_OK,          CUGEN_ERROR_COMPILE, CUGEN_ERROR_DEVICE, CUGEN_ERROR_WRONG,
-                                 CUGEN_ERROR_WRONG, CUGEN_ERROR_DEVICE,  CUGEN_ERROR_DEVICE};
+  static const int statuses[] = {CUGEN_OK,          CUGEN_ERROR_COMPILE, CUGEN_ERROR_DEVICE,
+                                 CUGEN_ERROR_WRONG, CUGEN_ERROR_WRONG,   CUGEN_ERROR_DEVICE,
+                                 CUGEN_ERROR_DEVICE};
   size_t outcome = (size_t)r->outcome;
-  int status = outcome < sizeof statuses / sizeof *statuses ? statuses[outcome] : CUGEN_ERROR_INTERNAL;
+  int status =
+      outcome < sizeof statuses / sizeof *statuses ? statuses[outcome] : CUGEN_ERROR_INTERNAL;
   if (!status) return CUGEN_OK;
   cli_fail(cli, status, "%s%s%s: %s%s%s", r->variant, *problem ? " with " : "", problem,
            outcome_text((int)r->outcome), *r->reason ? ": " : "", r->reason);
@@ -129,7 +137,8 @@ static int fail_outcome(struct cli *cli, const cugen_record *r) {
 
 static int run_choose(struct cli *cli, cugen_choice *choice) {
   *choice = (cugen_choice){0};
-  return cli->values[OPTION_VARIANT] ? CUGEN_OK : api_kernel_choose(cli->kernel, 0, choice, &cli->error);
+  return cli->values[OPTION_VARIANT] ? CUGEN_OK
+                                     : api_kernel_choose(cli->kernel, 0, choice, &cli->error);
 }
 
 static int run_on_progress(const cugen_progress *state, void *context) {
@@ -139,7 +148,8 @@ static int run_on_progress(const cugen_progress *state, void *context) {
 
 /* Runs the variant. On a terminal a line says what is being waited for, because a reference may
    take minutes. */
-static int cli_run_variant(struct cli *cli, const char *variant, double timeout, cugen_record *out) {
+static int cli_run_variant(struct cli *cli, const char *variant, double timeout,
+                           cugen_record *out) {
   struct progress progress;
   progress_open(&progress, options_given(cli, OPTION_QUIET));
   api_kernel_watch_run(cli->kernel, run_on_progress, &progress);
@@ -166,13 +176,15 @@ int command_run(struct cli *cli) {
   if (!status && choice.variant)
     cli_remark_choice(cli, &choice, failed); /* only now, so that an error comes without remarks */
   struct launches launches = {NULL, 0, NULL};
-  if (!status && record.outcome == CUGEN_OUTCOME_OK) status = launches_find(cli, record.variant, &launches);
+  if (!status && record.outcome == CUGEN_OUTCOME_OK)
+    status = launches_find(cli, record.variant, &launches);
   if (!status && record.outcome == CUGEN_OUTCOME_OK) cli_remark_refused(cli, record.variant);
   if (!status && options_given(cli, OPTION_JSON))
     status = run_print_json(cli, &record, &launches, chosen);
   else if (!status) {
     print_record(cli, &record, &launches);
-    print_printed(api_kernel_printed(cli->kernel), record.outcome == CUGEN_OUTCOME_OK ? " in its first launch" : "");
+    print_printed(api_kernel_printed(cli->kernel),
+                  record.outcome == CUGEN_OUTCOME_OK ? " in its first launch" : "");
   }
   json_decref(chosen);
   return status ? status : fail_outcome(cli, &record);

@@ -12,7 +12,8 @@ static void advise_tuning(const struct cli *cli, bool near, bool predicted) {
   const struct cli meant = cli_to_tune(cli);
   fputc('\'', stderr);
   hint_print(&meant, "tune", stderr);
-  fprintf(stderr, "' %s %s, ", tuning == CLI_PREDICTS ? "predicts" : "finds", near ? "its own" : "the best");
+  fprintf(stderr, "' %s %s, ", tuning == CLI_PREDICTS ? "predicts" : "finds",
+          near ? "its own" : "the best");
 }
 
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
@@ -28,7 +29,9 @@ static void remark_failed(const struct cli *cli, size_t failed) {
   cugen_space_info space;
   cugen_error ignored;
   bool others = api_kernel_space(cli->kernel, &space, &ignored) == CUGEN_OK && space.valid > failed;
-  fprintf(stderr, "cugen: all %zu variants remembered for this problem failed: using the first valid variant; '",
+  fprintf(stderr,
+          "cugen: all %zu variants remembered for this problem failed: using the first valid "
+          "variant; '",
           failed);
   hint_print(&here, "cache why", stderr);
   fprintf(stderr, "' says why each failed; %s'", others ? "" : "when that is corrected, ");
@@ -43,13 +46,14 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
     return;
   }
   if (choice->how == CUGEN_PLAN_NEAR)
-    fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); ",
+    fprintf(stderr,
+            "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); ",
             choice->tuned_for, api_kernel_policy(cli->kernel), choice->distance);
   else if (choice->how == CUGEN_PLAN_PORTFOLIO)
     fputs("cugen: not tuned for this problem: what the portfolio has for such sizes; ", stderr);
   else if (choice->how == CUGEN_PLAN_OTHER_GPU)
-    fprintf(stderr, "cugen: not tuned on this GPU: the best on %s, which is of the same %s; ", choice->tuned_on,
-            choice->same_model ? "model" : "compute capability");
+    fprintf(stderr, "cugen: not tuned on this GPU: the best on %s, which is of the same %s; ",
+            choice->tuned_on, choice->same_model ? "model" : "compute capability");
   else if (choice->tuned_on)
     fprintf(stderr, "cugen: not tuned for this problem: what ships for such sizes, %s %s; ",
             choice->predicted ? "predicted for" : "measured on", choice->tuned_on);
@@ -68,7 +72,8 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
 }
 
 json_t *json_choice(const cugen_choice *choice) {
-  static const char *const names[] = {"exact", "near", "default", "pinned", "portfolio", "other_gpu"};
+  static const char *const names[] = {"exact",  "near",      "default",
+                                      "pinned", "portfolio", "other_gpu"};
   if (!choice->variant) return json_null();
   json_t *object = json_object();
   json_object_set_new(object, "how", json_string(names[choice->how]));

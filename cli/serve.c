@@ -1,5 +1,6 @@
-/* A command that a program asked for by cugen_command: its JSON goes back as a part of one object, nothing else is printed, and
-   options that its words lack are those of the program's library. */
+/* A command that a program asked for by cugen_command: its JSON goes back as a part of one
+   object, nothing else is printed, and options that its words lack are those of the program's
+   library. */
 #include "serve.h"
 
 #include <fcntl.h>
@@ -12,14 +13,15 @@
 /* The option of the command that has the name; OPTION_COUNT: it has none. */
 static enum cli_option find_option(const struct cli *cli, const char *name, size_t length) {
   for (enum cli_option option = 0; option < OPTION_COUNT; option++)
-    if (strlen(cli_options[option].name) == length && memcmp(cli_options[option].name, name, length) == 0 &&
-        commands_take(cli->command, option))
+    if (strlen(cli_options[option].name) == length &&
+        memcmp(cli_options[option].name, name, length) == 0 && commands_take(cli->command, option))
       return option;
   return OPTION_COUNT;
 }
 
-/* --device and --measure are not the library's where they say which records are meant, in the commands about the whole cache,
-   nor in a check, which runs on the cpu device whatever the library is for. */
+/* --device and --measure are not the library's where they say which records are meant, in the
+   commands about the whole cache, nor in a check, which runs on the cpu device whatever the
+   library is for. */
 static bool serve_is_own(const struct cli *cli, enum cli_option option) {
   if (option != OPTION_DEVICE && option != OPTION_MEASURE) return false;
   return cli->command == &cli_commands[COMMAND_CHECK] ||
@@ -35,8 +37,10 @@ int serve_begin(struct cli *cli) {
   for (size_t i = 0; i < serve->count; i++) {
     const char *equal = strchr(serve->defaults[i], '=');
     const enum cli_option option =
-        equal ? find_option(cli, serve->defaults[i], (size_t)(equal - serve->defaults[i])) : OPTION_COUNT;
-    if (option != OPTION_COUNT && !serve_is_own(cli, option) && !cli->values[option]) cli->values[option] = equal + 1;
+        equal ? find_option(cli, serve->defaults[i], (size_t)(equal - serve->defaults[i]))
+              : OPTION_COUNT;
+    if (option != OPTION_COUNT && !serve_is_own(cli, option) && !cli->values[option])
+      cli->values[option] = equal + 1;
   }
   return CUGEN_OK;
 }
@@ -51,8 +55,8 @@ int serve_open(struct serve *serve, int *argc, char ***argv) {
   *serve = (struct serve){.defaults = words, .count = (size_t)defaults};
   serve->answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  const bool good =
-      serve->answer >= 0 && null >= 0 && dup2(null, STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0;
+  const bool good = serve->answer >= 0 && null >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
+                    dup2(null, STDERR_FILENO) >= 0;
   if (null >= 0) close(null);
   *argv = words + defaults, *argc = count - defaults; /* "--" stands for the program's name */
   return good ? CUGEN_OK : CUGEN_ERROR_IO;
@@ -60,7 +64,8 @@ int serve_open(struct serve *serve, int *argc, char ***argv) {
 
 int serve_close(struct cli *cli, int status) {
   const cugen_error *error = &cli->error;
-  const char *message = *error->message ? message_own(error->message).text : cugen_status_text(status);
+  const char *message =
+      *error->message ? message_own(error->message).text : cugen_status_text(status);
   json_t *answer = json_object();
   FILE *out = fdopen(cli->serve->answer, "w");
   json_object_set_new(answer, "status", json_integer(status < 0 ? status : CUGEN_OK));

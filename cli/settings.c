@@ -58,7 +58,8 @@ bool settings_add_tried(struct settings *settings, const char *text) {
 
 /* Removes from *shared the words that some text of the group lacks, and counts the texts. NULL: out
    of memory. */
-static void keep_shared(char **shared, const char *text, char *const *texts, size_t count, size_t *found) {
+static void keep_shared(char **shared, const char *text, char *const *texts, size_t count,
+                        size_t *found) {
   *found = 0;
   for (size_t i = 0; i < count && *shared; i++) {
     if (!same_group(text, texts[i])) continue;
@@ -71,7 +72,8 @@ static void keep_shared(char **shared, const char *text, char *const *texts, siz
 
 /* Returns the words that all rows of the group of `text` have, and the number of rows. With a
    single row, the tried variants must have them too. The caller frees it; NULL: out of memory. */
-static char *settings_shared_of(const struct settings *settings, const char *text, size_t *rows, size_t *tried) {
+static char *settings_shared_of(const struct settings *settings, const char *text, size_t *rows,
+                                size_t *tried) {
   const char *own = text + strcspn(text, " ");
   char *shared = settings_take(own, own, true);
   keep_shared(&shared, text, settings->texts, settings->count, rows);
@@ -119,7 +121,8 @@ void settings_print(const struct settings *settings, FILE *out) {
   for (size_t i = 0; i < settings->count; i++) {
     const char *text = settings->texts[i];
     size_t rows, tried;
-    char *shared = settings_is_first(settings, i) ? settings_shared_of(settings, text, &rows, &tried) : NULL;
+    char *shared =
+        settings_is_first(settings, i) ? settings_shared_of(settings, text, &rows, &tried) : NULL;
     if (shared && *shared)
       fprintf(out, "%.*s..: %s have %s\n", (int)strcspn(text, " "), text,
               rows > 1 ? "all rows" : "all variants tried", shared);

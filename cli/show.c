@@ -15,9 +15,10 @@ static const char *const kinds[] = {"input", "output", "inout", "scratch", "scal
 /* Returns the element type of a config as C and CUDA write it. */
 static const char *c_type(const char *dtype) {
   static const char *const types[][2] = {
-      {"f64", "double"},         {"f32", "float"},          {"f16", "__half"}, {"bf16", "__nv_bfloat16"},
-      {"e4m3", "__nv_fp8_e4m3"}, {"e5m2", "__nv_fp8_e5m2"}, {"i8", "int8_t"},  {"i16", "int16_t"},
-      {"i32", "int32_t"},        {"i64", "int64_t"},        {"u8", "uint8_t"}, {"u16", "uint16_t"},
+      {"f64", "double"},         {"f32", "float"},          {"f16", "__half"},
+      {"bf16", "__nv_bfloat16"}, {"e4m3", "__nv_fp8_e4m3"}, {"e5m2", "__nv_fp8_e5m2"},
+      {"i8", "int8_t"},          {"i16", "int16_t"},        {"i32", "int32_t"},
+      {"i64", "int64_t"},        {"u8", "uint8_t"},         {"u16", "uint16_t"},
       {"u32", "uint32_t"},       {"u64", "uint64_t"},
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -34,8 +35,8 @@ static bool is_given(const cugen_argument_info *argument) {
 static void print_parameter(const cugen_argument_info *argument, FILE *out) {
   bool reads = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
   bool scalar = argument->rank == 0;
-  fprintf(out, "%s%s %s%s", reads && !scalar && !argument->overwrite ? "const " : "", c_type(argument->dtype),
-          scalar ? "" : "*", argument->name);
+  fprintf(out, "%s%s %s%s", reads && !scalar && !argument->overwrite ? "const " : "",
+          c_type(argument->dtype), scalar ? "" : "*", argument->name);
 }
 
 /* Prints "96 x 200" of numbers[0..rank). */
@@ -43,7 +44,8 @@ static struct shown print_extents(const int64_t *numbers, int rank, const char *
   struct shown shown = {"-"};
   size_t used = 0;
   for (int i = 0; i < rank && used < sizeof shown.text; i++)
-    used += (size_t)snprintf(shown.text + used, sizeof shown.text - used, "%s%" PRId64, i ? between : "", numbers[i]);
+    used += (size_t)snprintf(shown.text + used, sizeof shown.text - used, "%s%" PRId64,
+                             i ? between : "", numbers[i]);
   return shown;
 }
 
@@ -170,8 +172,8 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
 
 /* Returns the printer's output, which the caller frees, so that an error is reported before
    anything is printed. */
-static int print_to_memory(struct cli *cli, int (*print)(struct cli *, const void *, FILE *), const void *of,
-                           char **text) {
+static int print_to_memory(struct cli *cli, int (*print)(struct cli *, const void *, FILE *),
+                           const void *of, char **text) {
   size_t length;
   FILE *stream = open_memstream(text, &length);
   if (!stream) return *text = NULL, cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
@@ -180,7 +182,8 @@ static int print_to_memory(struct cli *cli, int (*print)(struct cli *, const voi
   return status;
 }
 
-static int print_whole(struct cli *cli, int (*print)(struct cli *, const void *, FILE *), const void *of) {
+static int print_whole(struct cli *cli, int (*print)(struct cli *, const void *, FILE *),
+                       const void *of) {
   char *text;
   int status = print_to_memory(cli, print, of, &text);
   if (!status) fputs(text, stdout);
@@ -202,15 +205,19 @@ static json_t *argument_json(const cugen_argument_info *argument) {
   json_object_set_new(object, "c_type", json_string(c_type(argument->dtype)));
   json_object_set_new(object, "shape", extents_json(argument->shape, argument->rank));
   json_object_set_new(object, "stride", extents_json(argument->stride, argument->rank));
-  json_object_set_new(object, "layout", argument->rank ? json_string(argument->layout) : json_null());
+  json_object_set_new(object, "layout",
+                      argument->rank ? json_string(argument->layout) : json_null());
   json_object_set_new(object, "bytes", json_integer(argument->bytes));
-  json_object_set_new(object, "memory", argument->rank ? json_string(argument->memory) : json_null());
-  json_object_set_new(object, "access", argument->rank ? json_string(argument->access) : json_null());
+  json_object_set_new(object, "memory",
+                      argument->rank ? json_string(argument->memory) : json_null());
+  json_object_set_new(object, "access",
+                      argument->rank ? json_string(argument->access) : json_null());
   json_object_set_new(object, "compiled_in", json_boolean(argument->compiled_in));
   json_object_set_new(object, "absent", json_boolean(argument->absent));
   json_object_set_new(object, "overwrite", json_boolean(argument->overwrite));
   json_object_set_new(object, "data", argument->data ? json_string(argument->data) : json_null());
-  json_object_set_new(object, "data_from", argument->data_from ? json_string(argument->data_from) : json_null());
+  json_object_set_new(object, "data_from",
+                      argument->data_from ? json_string(argument->data_from) : json_null());
   return object;
 }
 
@@ -257,7 +264,7 @@ static int show_fill_json(struct cli *cli, const cugen_space_info *space, json_t
   return status ? status : launches_into_json(cli, object);
 }
 
-/* ---- Without a config: the shipped configs ---- */
+/* ---- Without a config: the shipped configs -------------------------------------------------- */
 
 enum { MOST_CONFIGS = 64 };
 

@@ -25,8 +25,10 @@ static int space_list_variants(struct cli *cli, uint64_t count, json_t *array) {
 }
 
 static int space_print_implementations(struct cli *cli, const cugen_space_info *space) {
-  static const struct table_column columns[] = {
-      {"implementation", 0, 0}, {"combinations", TABLE_RIGHT, 0}, {"valid", TABLE_RIGHT, 0}, {"", TABLE_WRAP, 0}};
+  static const struct table_column columns[] = {{"implementation", 0, 0},
+                                                {"combinations", TABLE_RIGHT, 0},
+                                                {"valid", TABLE_RIGHT, 0},
+                                                {"", TABLE_WRAP, 0}};
   struct table table;
   int status = CUGEN_OK;
   table_open(&table, cli, columns, 4);
@@ -67,9 +69,12 @@ static size_t common_folder(struct cli *cli, const cugen_space_info *space) {
   size_t length = 0;
   bool any = false;
   for (size_t i = 0; i < space->restrictions && cli->width; i++) {
-    if (api_kernel_restriction(cli->kernel, i, &info, &cli->error) || !info.removed || !*info.file) continue;
+    if (api_kernel_restriction(cli->kernel, i, &info, &cli->error) || !info.removed || !*info.file)
+      continue;
     if (!any) length = (size_t)snprintf(common, sizeof common, "%.500s", info.file);
-    for (any = true; length && (common[length - 1] != '/' || strncmp(common, info.file, length) != 0);) length--;
+    for (any = true;
+         length && (common[length - 1] != '/' || strncmp(common, info.file, length) != 0);)
+      length--;
   }
   return length;
 }
@@ -90,8 +95,8 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
     char place[512], line[16], text[1024];
     if (in_folder) snprintf(folder_name, sizeof folder_name, "%.*s", (int)folder, info.file);
     snprintf(line, sizeof line, ":%d", info.line);
-    snprintf(place, sizeof place, "%.480s%s", message_own(info.file).text + (in_folder ? folder : 0),
-             info.line ? line : "");
+    snprintf(place, sizeof place, "%.480s%s",
+             message_own(info.file).text + (in_folder ? folder : 0), info.line ? line : "");
     table_cell(&table, print_count(info.removed).text);
     table_cell(&table, info.implementation);
     table_cell(&table, space_text_of(&info, text, sizeof text));
@@ -107,10 +112,12 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
   cugen_restriction_info info;
   size_t idle = 0;
   for (size_t i = 0; i < space->restrictions; i++)
-    idle += api_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK && !space_is_listed(cli, &info);
+    idle += api_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK &&
+            !space_is_listed(cli, &info);
   const int status = idle < space->restrictions ? print_removing(cli, space) : CUGEN_OK;
   if (!status && idle)
-    printf("  %s restriction%s removed nothing; --wide lists them\n", print_count(idle).text, idle == 1 ? "" : "s");
+    printf("  %s restriction%s removed nothing; --wide lists them\n", print_count(idle).text,
+           idle == 1 ? "" : "s");
   return status;
 }
 
@@ -120,7 +127,8 @@ static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t 
   printf("\n%s of ", print_count(space->valid).text);
   printf("%s combinations are valid\n", print_count(space->cartesian).text);
   if (left_out)
-    printf("%s more are left out by heuristics for this device; --all takes them\n", print_count(left_out).text);
+    printf("%s more are left out by heuristics for this device; --all takes them\n",
+           print_count(left_out).text);
   putchar('\n');
   int status = space_print_implementations(cli, space);
   if (status || !space->restrictions) return status;
@@ -140,7 +148,8 @@ static json_t *restriction_json(const cugen_restriction_info *info) {
   return object;
 }
 
-static int space_fill_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out, json_t *object) {
+static int space_fill_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out,
+                           json_t *object) {
   json_t *implementations = json_array(), *restrictions = json_array();
   int status = CUGEN_OK;
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
@@ -164,7 +173,8 @@ static int space_fill_json(struct cli *cli, const cugen_space_info *space, uint6
   return status;
 }
 
-static int space_print_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out, uint64_t listed) {
+static int space_print_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out,
+                            uint64_t listed) {
   json_t *object = json_object();
   int status = space_fill_json(cli, space, left_out, object);
   if (!status && options_given(cli, OPTION_LIST)) {
@@ -191,7 +201,8 @@ static int count_left_out(struct cli *cli, const cugen_space_info *space, uint64
   cugen_error ignored;
   *out = 0;
   if (!space_has_heuristics(cli, space)) return CUGEN_OK;
-  if (!cli_filter(cli, true) && !api_kernel_space(cli->kernel, &all, &ignored)) *out = all.valid - space->valid;
+  if (!cli_filter(cli, true) && !api_kernel_space(cli->kernel, &all, &ignored))
+    *out = all.valid - space->valid;
   return cli_filter(cli, false);
 }
 
@@ -209,5 +220,6 @@ int command_space(struct cli *cli) {
   if (options_given(cli, OPTION_LIST) && !json) return space_list_variants(cli, listed, NULL);
   status = count_left_out(cli, &space, &left_out);
   if (status) return status;
-  return json ? space_print_json(cli, &space, left_out, listed) : print_space(cli, &space, left_out);
+  return json ? space_print_json(cli, &space, left_out, listed)
+              : print_space(cli, &space, left_out);
 }

@@ -24,7 +24,7 @@ static double milliseconds(const json_t *record, const char *name) {
   return 1e3 * json_number_value(json_object_get(record, name));
 }
 
-/* ---- A variant's tunables ---- */
+/* ---- A variant's tunables ------------------------------------------------------------------- */
 
 static json_t *value_json(const char *text) {
   char *end;
@@ -60,7 +60,7 @@ static json_t *configuration_json(const char *variant) {
   return object;
 }
 
-/* ---- A record ---- */
+/* ---- A record ------------------------------------------------------------------------------- */
 
 /* By the outcome's number in wisdom: the name in T4, and the word that Kernel Tuner has in place of
    a time. */
@@ -78,7 +78,8 @@ static const struct {
 static json_t *measurements_json(const json_t *record, const char *failure) {
   json_t *measurements = json_array(), *time = json_object();
   json_object_set_new(time, "name", json_string("time"));
-  json_object_set_new(time, "value", failure ? json_string(failure) : json_real(milliseconds(record, "seconds")));
+  json_object_set_new(time, "value",
+                      failure ? json_string(failure) : json_real(milliseconds(record, "seconds")));
   json_object_set_new(time, "unit", json_string("ms"));
   json_array_append_new(measurements, time);
   return measurements;
@@ -124,7 +125,8 @@ static json_t *t4_result_json(const json_t *record) {
 
 static bool is_same_key(const json_t *record, const json_t *other) {
   for (size_t i = 0; i < KEYS; i++)
-    if (strcmp(t4_text_of(record, key_names[i]), t4_text_of(other, key_names[i])) != 0) return false;
+    if (strcmp(t4_text_of(record, key_names[i]), t4_text_of(other, key_names[i])) != 0)
+      return false;
   return true;
 }
 
@@ -148,7 +150,7 @@ void t4_add(struct t4 *t4, const char *text, size_t length) {
   }
 }
 
-/* ---- The whole ---- */
+/* ---- The whole ------------------------------------------------------------------------------ */
 
 /* Every configuration names every tunable in one order; a tunable that its implementation lacks is
    null. */
@@ -182,16 +184,19 @@ static void refuse_two(const struct t4 *t4, struct cli *cli) {
   const json_t *const two[] = {t4->first, t4->other};
   cli_fail(cli, CUGEN_ERROR_USAGE, "a file holds one space, and records are of several:");
   for (size_t i = 0; i < 2; i++)
-    cli_append(cli, "%s %s (%s) on %s, %s", i ? ";" : "", t4_text_of(two[i], "config"), t4_text_of(two[i], "problem"),
-               t4_text_of(two[i], "device"), t4_text_of(two[i], "options"));
-  cli_append(cli, "; CONFIG, --problem, --device and --measure name one ('cugen cache ls' lists them)");
+    cli_append(cli, "%s %s (%s) on %s, %s", i ? ";" : "", t4_text_of(two[i], "config"),
+               t4_text_of(two[i], "problem"), t4_text_of(two[i], "device"),
+               t4_text_of(two[i], "options"));
+  cli_append(cli,
+             "; CONFIG, --problem, --device and --measure name one ('cugen cache ls' lists them)");
 }
 
 static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
   if (t4->other)
     refuse_two(t4, cli);
   else if (!t4->first)
-    cli_fail(cli, CUGEN_ERROR_USAGE, "there is no such record; 'cugen cache ls' lists what there is");
+    cli_fail(cli, CUGEN_ERROR_USAGE,
+             "there is no such record; 'cugen cache ls' lists what there is");
   return t4->first && !t4->other;
 }
 
@@ -205,7 +210,7 @@ json_t *t4_whole(const struct t4 *t4, struct cli *cli) {
   return whole;
 }
 
-/* ---- As a cache of Kernel Tuner ---- */
+/* ---- As a cache of Kernel Tuner ------------------------------------------------------------- */
 
 static bool has_value(const json_t *values, const json_t *value) {
   const json_t *one;
@@ -224,7 +229,8 @@ static json_t *lists_json(const struct t4 *t4) {
   json_array_foreach(t4->results, i, result) {
     json_object_foreach(json_object_get(result, "configuration"), name, value) {
       if (!json_object_get(lists, name)) json_object_set_new(lists, name, json_array());
-      if (!has_value(json_object_get(lists, name), value)) json_array_append(json_object_get(lists, name), value);
+      if (!has_value(json_object_get(lists, name), value))
+        json_array_append(json_object_get(lists, name), value);
     }
   }
   return lists;
@@ -239,7 +245,8 @@ static json_t *names_json(const json_t *lists) {
 
 /* Writes a tunable's value as Python's str() does. */
 static void t4_add_value(char **key, const json_t *value) {
-  char *all, *dumped = json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
+  char *all, *dumped = json_is_string(value) ? strdup(json_string_value(value))
+                                             : json_dumps(value, JSON_ENCODE_ANY);
   const char *text = json_is_null(value)    ? "None"
                      : json_is_true(value)  ? "True"
                      : json_is_false(value) ? "False"
@@ -251,9 +258,11 @@ static void t4_add_value(char **key, const json_t *value) {
 }
 
 static json_t *entry_json(const json_t *result) {
-  const json_t *times = json_object_get(result, "times"), *runs = json_object_get(times, "runtimes");
+  const json_t *times = json_object_get(result, "times"),
+               *runs = json_object_get(times, "runtimes");
   const json_t *measurement = json_array_get(json_object_get(result, "measurements"), 0);
-  json_t *entry = json_copy(json_object_get(result, "configuration")), *run = json_array_get(runs, 0);
+  json_t *entry = json_copy(json_object_get(result, "configuration")),
+         *run = json_array_get(runs, 0);
   json_object_set(entry, "time", json_object_get(measurement, "value"));
   json_object_set(entry, "times", (json_t *)runs);
   json_object_set(entry, "compile_time", json_object_get(times, "compilation"));
@@ -271,7 +280,8 @@ static json_t *entries_json(const struct t4 *t4) {
   size_t i;
   json_array_foreach(t4->results, i, result) {
     char *key = strdup("");
-    json_object_foreach(json_object_get(result, "configuration"), name, value) t4_add_value(&key, value);
+    json_object_foreach(json_object_get(result, "configuration"), name, value)
+        t4_add_value(&key, value);
     json_object_set_new(entries, key ? key : "", entry_json(result));
     free(key);
   }

@@ -31,7 +31,7 @@ struct table_layout {
   size_t natural, least, width;
 };
 
-/* ---- Filling ---- */
+/* ---- Filling -------------------------------------------------------------------------------- */
 
 /* Replaces line ends, because a line end in a name would begin a row. */
 static char *copy_clean(const char *text) {
@@ -40,13 +40,15 @@ static char *copy_clean(const char *text) {
   return copy;
 }
 
-void table_open(struct table *table, const struct cli *cli, const struct table_column *columns, size_t count) {
+void table_open(struct table *table, const struct cli *cli, const struct table_column *columns,
+                size_t count) {
   *table = (struct table){.width = cli->width, .column_count = count};
   table->columns = calloc(count, sizeof *table->columns);
   table->failed = !table->columns;
   for (size_t i = 0; i < count && !table->failed; i++) {
-    table->columns[i] = (struct table_layout){
-        .header = copy_clean(columns[i].header), .flags = columns[i].flags, .rank = columns[i].rank};
+    table->columns[i] = (struct table_layout){.header = copy_clean(columns[i].header),
+                                              .flags = columns[i].flags,
+                                              .rank = columns[i].rank};
     table->failed = !table->columns[i].header;
   }
 }
@@ -79,7 +81,7 @@ void table_line(struct table *table, const char *text) {
   for (size_t i = 1; i < table->column_count; i++) table_add(table, NULL, false);
 }
 
-/* ---- Widths ---- */
+/* ---- Widths --------------------------------------------------------------------------------- */
 
 static size_t table_columns_of(const char *text) {
   return terminal_columns(text, strlen(text));
@@ -96,7 +98,8 @@ static size_t longest_word(const char *text) {
 }
 
 static void measure_text(struct table_layout *column, const char *text) {
-  const size_t natural = table_columns_of(text), least = column->flags & TABLE_WRAP ? longest_word(text) : natural;
+  const size_t natural = table_columns_of(text),
+               least = column->flags & TABLE_WRAP ? longest_word(text) : natural;
   if (natural > column->natural) column->natural = natural;
   if (least > column->least) column->least = least;
 }
@@ -106,14 +109,17 @@ static bool is_line(const struct table *table, size_t cell) {
 }
 
 static void table_measure(struct table *table) {
-  for (size_t i = 0; i < table->column_count; i++) measure_text(&table->columns[i], table->columns[i].header);
+  for (size_t i = 0; i < table->column_count; i++)
+    measure_text(&table->columns[i], table->columns[i].header);
   for (size_t i = 0; i < table->count; i++)
-    if (!is_line(table, i)) measure_text(&table->columns[i % table->column_count], table->cells[i].text);
+    if (!is_line(table, i))
+      measure_text(&table->columns[i % table->column_count], table->cells[i].text);
 }
 
 /* Returns the width that a column should have before other columns are left out. */
 static size_t wanted(const struct table_layout *column) {
-  const size_t lines = (column->natural + LINES - 1) / LINES, least = lines > COMFORT ? lines : COMFORT;
+  const size_t lines = (column->natural + LINES - 1) / LINES,
+               least = lines > COMFORT ? lines : COMFORT;
   if (!(column->flags & TABLE_WRAP) || column->natural < least) return column->natural;
   return column->least > least ? column->least : least;
 }
@@ -133,7 +139,7 @@ static size_t table_width_of(const struct table_layout *column) {
   return column->width;
 }
 
-/* ---- What is shown ---- */
+/* ---- What is shown -------------------------------------------------------------------------- */
 
 /* Returns the cell that all rows have in that column. NULL: cells differ, or there is only one row,
    which shows nothing in common. */
@@ -151,14 +157,16 @@ static const char *common_cell(const struct table *table, size_t column) {
 
 static void table_fold(struct table *table) {
   for (size_t i = 0; i < table->column_count; i++)
-    if (table->columns[i].flags & TABLE_FOLD && common_cell(table, i)) table->columns[i].state = FOLDED;
+    if (table->columns[i].flags & TABLE_FOLD && common_cell(table, i))
+      table->columns[i].state = FOLDED;
 }
 
 static bool leave_one_out(struct table *table) {
   struct table_layout *last = NULL;
   for (size_t i = 0; i < table->column_count; i++) {
     struct table_layout *column = &table->columns[i];
-    if (column->state == SHOWN && column->rank && (!last || column->rank >= last->rank)) last = column;
+    if (column->state == SHOWN && column->rank && (!last || column->rank >= last->rank))
+      last = column;
   }
   if (last) last->state = LEFT_OUT;
   return last != NULL;
@@ -180,7 +188,8 @@ static void take_some(struct table *table, size_t room) {
 /* Gives the columns one more character each in turn, while there is room. */
 static void table_share(struct table *table, size_t room) {
   size_t used;
-  for (size_t i = 0; i < table->column_count; i++) table->columns[i].width = table->columns[i].least;
+  for (size_t i = 0; i < table->column_count; i++)
+    table->columns[i].width = table->columns[i].least;
   used = sum(table, table_width_of);
   for (bool more = true; more && used < room;) {
     more = false;
@@ -201,7 +210,7 @@ static void table_fit(struct table *table, size_t room) {
   table_share(table, room);
 }
 
-/* ---- Printing ---- */
+/* ---- Printing ------------------------------------------------------------------------------- */
 
 /* Returns how much of the text fits on a line of that width: whole words, at least one. */
 static size_t line_length(const char *text, size_t width) {
@@ -228,14 +237,15 @@ static void table_put(const char *text, size_t length, enum style style, FILE *o
 
 /* Prints one line of a row. rest: the remaining text of each cell. Spaces are printed only before
    text, so that no line ends in blanks. */
-static bool table_print_line(const struct table *table, const char **rest, const enum style *styles, int indent,
-                       FILE *out) {
+static bool table_print_line(const struct table *table, const char **rest, const enum style *styles,
+                             int indent, FILE *out) {
   int spaces = indent;
   bool more = false;
   for (size_t i = 0; i < table->column_count; i++) {
     const struct table_layout *column = &table->columns[i];
     if (column->state != SHOWN) continue;
-    const size_t length = line_length(rest[i], column->width), columns = terminal_columns(rest[i], length);
+    const size_t length = line_length(rest[i], column->width),
+                 columns = terminal_columns(rest[i], length);
     const int padding = columns < column->width ? (int)(column->width - columns) : 0;
     if (column->flags & TABLE_RIGHT) spaces += padding;
     if (length) {
@@ -252,8 +262,8 @@ static bool table_print_line(const struct table *table, const char **rest, const
   return more;
 }
 
-static void table_print_row(const struct table *table, size_t first, int indent, const char **rest, enum style *styles,
-                      FILE *out) {
+static void table_print_row(const struct table *table, size_t first, int indent, const char **rest,
+                            enum style *styles, FILE *out) {
   for (size_t i = 0; i < table->column_count; i++) {
     rest[i] = table->cells[first + i].text;
     styles[i] = table->cells[first + i].style;
@@ -261,7 +271,8 @@ static void table_print_row(const struct table *table, size_t first, int indent,
   while (table_print_line(table, rest, styles, indent, out)) continue;
 }
 
-static void print_header(const struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
+static void print_header(const struct table *table, int indent, const char **rest,
+                         enum style *styles, FILE *out) {
   bool any = false;
   for (size_t i = 0; i < table->column_count; i++) {
     rest[i] = table->columns[i].header;
@@ -271,7 +282,8 @@ static void print_header(const struct table *table, int indent, const char **res
   while (any && table_print_line(table, rest, styles, indent, out)) continue;
 }
 
-static void table_print_rows(const struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
+static void table_print_rows(const struct table *table, int indent, const char **rest,
+                             enum style *styles, FILE *out) {
   const int second = indent + (int)table->columns[0].width + GAP;
   print_header(table, indent, rest, styles, out);
   for (size_t i = 0; i + table->column_count <= table->count; i += table->column_count) {
@@ -316,8 +328,8 @@ static void print_left_out(const struct table *table, int indent, FILE *out) {
 }
 
 /* Prints the columns that do not fit as further tables below. */
-static void print_split(struct table *table, int indent, size_t room, const char **rest, enum style *styles,
-                        FILE *out) {
+static void print_split(struct table *table, int indent, size_t room, const char **rest,
+                        enum style *styles, FILE *out) {
   for (bool more = true; more;) {
     more = false;
     take_some(table, room);
@@ -331,7 +343,8 @@ static void print_split(struct table *table, int indent, size_t room, const char
   }
 }
 
-static void print(struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
+static void print(struct table *table, int indent, const char **rest, enum style *styles,
+                  FILE *out) {
   const size_t width = table->width ? (size_t)table->width : SIZE_MAX / 2,
                room = width > (size_t)indent ? width - (size_t)indent : 0;
   table_measure(table);

@@ -40,7 +40,8 @@ struct table {
   bool failed;
 };
 
-void table_open(struct table *table, const struct cli *cli, const struct table_column *columns, size_t count);
+void table_open(struct table *table, const struct cli *cli, const struct table_column *columns,
+                size_t count);
 void table_cell(struct table *table, const char *text); /* adds the next cell, row by row */
 /* Adds a row that is one text, from the second column on. */
 void table_line(struct table *table, const char *text);

@@ -50,7 +50,7 @@ bool terminal_has_colour(void) {
   return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(none && *none);
 }
 
-/* ---- Columns of text ---- */
+/* ---- Columns of text ------------------------------------------------------------------------ */
 
 /* Decodes the character at text, which is valid UTF-8 (api_clean_text), and sets *length. */
 static uint32_t decode(const unsigned char *text, size_t *length) {
@@ -69,14 +69,16 @@ struct range {
 };
 
 /* Combining marks, which take no column. */
-static const struct range narrow[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},    {0x64b, 0x65f},
-                                      {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},  {0x20d0, 0x20ff},
-                                      {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef}};
+static const struct range narrow[] = {{0x300, 0x36f},   {0x483, 0x489},    {0x591, 0x5bd},
+                                      {0x64b, 0x65f},   {0x1ab0, 0x1aff},  {0x1dc0, 0x1dff},
+                                      {0x200b, 0x200f}, {0x20d0, 0x20ff},  {0xfe00, 0xfe0f},
+                                      {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef}};
 
 /* East Asian Width W and F (UAX 11), as whole blocks. */
-static const struct range wide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x33ff},  {0x3400, 0x4dbf},
-                                    {0x4e00, 0x9fff},   {0xa000, 0xa4cf},   {0xac00, 0xd7a3},  {0xf900, 0xfaff},
-                                    {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f},
+static const struct range wide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x33ff},
+                                    {0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xa000, 0xa4cf},
+                                    {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
+                                    {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
                                     {0x1f900, 0x1f9ff}, {0x20000, 0x2fffd}, {0x30000, 0x3fffd}};
 
 static bool is_in(uint32_t code, const struct range *ranges, size_t count) {

@@ -18,7 +18,7 @@
 
 #include "plot.h"
 
-/* ---- Order ---- */
+/* ---- Order ---------------------------------------------------------------------------------- */
 
 static int trace_compare(double a, double b) {
   return (a > b) - (a < b);
@@ -26,8 +26,10 @@ static int trace_compare(double a, double b) {
 
 /* At equal times, replaced records come first. */
 static int by_time(const void *a, const void *b) {
-  const cugen_stored_record *x = *(const cugen_stored_record *const *)a, *y = *(const cugen_stored_record *const *)b;
-  if (x->record.run_began != y->record.run_began) return x->record.run_began < y->record.run_began ? -1 : 1;
+  const cugen_stored_record *x = *(const cugen_stored_record *const *)a,
+                            *y = *(const cugen_stored_record *const *)b;
+  if (x->record.run_began != y->record.run_began)
+    return x->record.run_began < y->record.run_began ? -1 : 1;
   int time = trace_compare(x->record.run_seconds, y->record.run_seconds);
   if (time) return time;
   int variant = strcmp(x->record.variant, y->record.variant);
@@ -37,7 +39,8 @@ static int by_time(const void *a, const void *b) {
 /* Returns true if b is a again with a verdict: a prediction that is verified later is stored twice
    but counts as one record. */
 static bool is_replaced_at_once(const cugen_stored_record *a, const cugen_stored_record *b) {
-  return a->record.run_began == b->record.run_began && a->record.run_seconds == b->record.run_seconds &&
+  return a->record.run_began == b->record.run_began &&
+         a->record.run_seconds == b->record.run_seconds &&
          strcmp(a->record.variant, b->record.variant) == 0;
 }
 
@@ -53,8 +56,8 @@ static bool trace_is_right(const cugen_record *record) {
          isnormal(record->cost) && record->cost > 0;
 }
 
-static size_t trace_choose(const cugen_stored_record *all, size_t count, const cugen_stored_record **chosen,
-                     size_t *unknown) {
+static size_t trace_choose(const cugen_stored_record *all, size_t count,
+                           const cugen_stored_record **chosen, size_t *unknown) {
   size_t taken = 0, kept = 0;
   for (size_t i = 0; i < count; i++) {
     if (!all[i].current) continue;
@@ -65,11 +68,12 @@ static size_t trace_choose(const cugen_stored_record *all, size_t count, const c
   }
   if (taken) qsort(chosen, taken, sizeof *chosen, by_time);
   for (size_t i = 0; i < taken; i++)
-    if (i + 1 == taken || !is_replaced_at_once(chosen[i], chosen[i + 1])) chosen[kept++] = chosen[i];
+    if (i + 1 == taken || !is_replaced_at_once(chosen[i], chosen[i + 1]))
+      chosen[kept++] = chosen[i];
   return kept;
 }
 
-/* ---- Runs, one after the other ---- */
+/* ---- Runs, one after the other -------------------------------------------------------------- */
 
 static bool place_runs(struct trace *t, const cugen_stored_record *const *chosen) {
   double before = 0;
@@ -78,7 +82,8 @@ static bool place_runs(struct trace *t, const cugen_stored_record *const *chosen
   for (size_t i = 0; i < t->count; i++) {
     const cugen_record *record = &chosen[i]->record;
     if (i && record->run_began != chosen[i - 1]->record.run_began) before = t->run_ends[t->runs++];
-    t->points[i] = (struct trace_point){.record = record, .run = t->runs, .spent = before + record->run_seconds};
+    t->points[i] = (struct trace_point){
+        .record = record, .run = t->runs, .spent = before + record->run_seconds};
     t->points[i].right = trace_is_right(record);
     t->right += t->points[i].right;
     t->run_ends[t->runs] = t->points[i].spent;
@@ -88,7 +93,7 @@ static bool place_runs(struct trace *t, const cugen_stored_record *const *chosen
   return true;
 }
 
-/* ---- The best by then ---- */
+/* ---- The best by then ----------------------------------------------------------------------- */
 
 struct sorted {
   const char *variant;
@@ -105,7 +110,8 @@ static size_t trace_number_variants(const struct trace *t, size_t *ids) {
   struct sorted *sorted = calloc(t->count + 1, sizeof *sorted);
   size_t count = 0;
   if (!sorted) return 0;
-  for (size_t i = 0; i < t->count; i++) sorted[i] = (struct sorted){t->points[i].record->variant, i};
+  for (size_t i = 0; i < t->count; i++)
+    sorted[i] = (struct sorted){t->points[i].record->variant, i};
   if (t->count) qsort(sorted, t->count, sizeof *sorted, trace_by_variant);
   for (size_t i = 0; i < t->count; i++) {
     if (i && strcmp(sorted[i].variant, sorted[i - 1].variant) != 0) count++;
@@ -144,7 +150,8 @@ static void follow_best(struct trace *t, const size_t *ids, struct standings *s)
   const cugen_record *best = NULL;
   for (size_t i = 0; i < t->count; i++) {
     struct trace_point *point = &t->points[i];
-    const cugen_record *before = best, *old = s->latest[ids[i]], *new = point->right ? point->record : NULL;
+    const cugen_record *before = best, *old = s->latest[ids[i]],
+                       *new = point->right ? point->record : NULL;
     s->latest[ids[i]] = new;
     if (trace_matters(s, new) || trace_matters(s, old)) best = trace_best_of(s);
     point->best = best;
@@ -154,7 +161,8 @@ static void follow_best(struct trace *t, const size_t *ids, struct standings *s)
 
 static bool trace_find_best(struct trace *t) {
   size_t *ids = calloc(t->count + 1, sizeof *ids);
-  struct standings s = {.variants = ids ? trace_number_variants(t, ids) : 0, .least = (double)INFINITY};
+  struct standings s = {.variants = ids ? trace_number_variants(t, ids) : 0,
+                        .least = (double)INFINITY};
   s.latest = calloc(s.variants + 1, sizeof *s.latest);
   s.right = calloc(s.variants + 1, sizeof *s.right);
   const bool good = s.variants && s.latest && s.right;
@@ -182,7 +190,7 @@ void trace_close(struct trace *t) {
   *t = (struct trace){0};
 }
 
-/* ---- The picture ---- */
+/* ---- The picture ---------------------------------------------------------------------------- */
 
 static bool by_time_alone(const cugen_kernel *kernel) {
   return !cli_ranks_by_rate(kernel);
@@ -193,8 +201,9 @@ double trace_value(const cugen_kernel *kernel, const cugen_record *record) {
 }
 
 struct shown trace_label(const cugen_kernel *kernel, double value) {
-  return by_time_alone(kernel) ? plot_seconds(value)
-                               : plot_rate(value, api_kernel_objective(kernel) == CUGEN_OBJECTIVE_FLOPS);
+  return by_time_alone(kernel)
+             ? plot_seconds(value)
+             : plot_rate(value, api_kernel_objective(kernel) == CUGEN_OBJECTIVE_FLOPS);
 }
 
 static int trace_by_number(const void *a, const void *b) {
@@ -210,11 +219,13 @@ static double height_of(const cugen_kernel *kernel, const cugen_record *record) 
 
 /* Finds the edges, from the best to nine tenths of all values, and to the worst value that once was
    the best. heights[count]: all heights, rising. */
-static struct trace_edges edges_of(const cugen_kernel *kernel, const struct trace *t, const double *heights) {
+static struct trace_edges edges_of(const cugen_kernel *kernel, const struct trace *t,
+                                   const double *heights) {
   static const double least = 0.08, most = 2; /* in decades */
   double low = heights[0], high = heights[(t->right - 1) * 9 / 10];
   for (size_t i = 0; i < t->count; i++)
-    if (t->points[i].changed && t->points[i].best) high = fmax(high, height_of(kernel, t->points[i].best));
+    if (t->points[i].changed && t->points[i].best)
+      high = fmax(high, height_of(kernel, t->points[i].best));
   high = fmin(fmax(high, low + least), low + most);
   const bool beyond = heights[t->right - 1] > high;
   const double margin = 0.07 * (high - low);
@@ -235,7 +246,7 @@ bool trace_edges(const cugen_kernel *kernel, const struct trace *t, struct trace
   return true;
 }
 
-/* ---- As JSON ---- */
+/* ---- As JSON -------------------------------------------------------------------------------- */
 
 static json_t *trace_point_json(const struct trace_point *point) {
   json_t *object = json_object();
@@ -243,9 +254,12 @@ static json_t *trace_point_json(const struct trace_point *point) {
   json_object_set_new(object, "run", json_integer((json_int_t)point->run));
   json_object_set_new(object, "variant", json_string(point->record->variant));
   json_object_set_new(object, "outcome", json_string(outcome_name((int)point->record->outcome)));
-  json_object_set_new(object, "seconds", point->right ? json_number(point->record->seconds) : json_null());
-  json_object_set_new(object, "best", point->best ? json_string(point->best->variant) : json_null());
-  json_object_set_new(object, "best_seconds", point->best ? json_number(point->best->seconds) : json_null());
+  json_object_set_new(object, "seconds",
+                      point->right ? json_number(point->record->seconds) : json_null());
+  json_object_set_new(object, "best",
+                      point->best ? json_string(point->best->variant) : json_null());
+  json_object_set_new(object, "best_seconds",
+                      point->best ? json_number(point->best->seconds) : json_null());
   json_object_set_new(object, "changed", json_boolean(point->changed));
   return object;
 }
@@ -256,7 +270,8 @@ json_t *trace_json(const struct trace *t) {
   json_object_set_new(object, "seconds", json_number(t->seconds));
   json_object_set_new(object, "unknown", json_integer((json_int_t)t->unknown));
   json_object_set_new(object, "points", points);
-  for (size_t i = 0; i < t->count; i++) json_array_append_new(points, trace_point_json(&t->points[i]));
+  for (size_t i = 0; i < t->count; i++)
+    json_array_append_new(points, trace_point_json(&t->points[i]));
   return object;
 }
 

@@ -49,7 +49,7 @@ struct trace_edges {
 /* Finds the edges for a trace with right records. Returns false if there is no memory. */
 bool trace_edges(const cugen_kernel *kernel, const struct trace *trace, struct trace_edges *out);
 
-/* ---- trace_show.c ---- */
+/* ---- trace_show.c --------------------------------------------------------------------------- */
 
 /* The command cugen show CONFIG --trace. */
 int trace_show(struct cli *cli);

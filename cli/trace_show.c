@@ -10,7 +10,7 @@
 #include "terminal.h"
 #include "trace.h"
 
-/* ---- The picture ---- */
+/* ---- The picture ---------------------------------------------------------------------------- */
 
 enum { ROWS = 15, LABEL = 13 };
 
@@ -48,8 +48,10 @@ static void draw_steps(struct canvas *c) {
     if (point && !point->changed) continue;
     int to = point ? trace_show_column_of(c, point->spent) : c->columns - 1;
     for (int x = from; best && x <= to; x++) *cell(c, x, row_of_record(c, best)) = '-';
-    int step = point && point->best && best ? row_of_record(c, point->best) - row_of_record(c, best) : 0;
-    for (int y = 0; y != step; y += step > 0 ? 1 : -1) *cell(c, to, row_of_record(c, best) + y) = y ? '|' : '+';
+    int step =
+        point && point->best && best ? row_of_record(c, point->best) - row_of_record(c, best) : 0;
+    for (int y = 0; y != step; y += step > 0 ? 1 : -1)
+      *cell(c, to, row_of_record(c, best) + y) = y ? '|' : '+';
     best = point ? point->best : best;
     from = to;
   }
@@ -66,7 +68,8 @@ static void draw_points(struct canvas *c) {
   }
   for (size_t i = 0; i < c->trace->count; i++) {
     const struct trace_point *point = &c->trace->points[i];
-    if (point->changed && point->best) *cell(c, trace_show_column_of(c, point->spent), row_of_record(c, point->best)) = 'o';
+    if (point->changed && point->best)
+      *cell(c, trace_show_column_of(c, point->spent), row_of_record(c, point->best)) = 'o';
   }
 }
 
@@ -106,16 +109,18 @@ static int trace_show_print_plot(struct cli *cli, const struct trace *trace) {
   draw_steps(&c);
   draw_points(&c);
   trace_show_print_canvas(&c);
-  if (c.edges.beyond) printf("The slowest lie on the %s edge.\n", trace_show_by_rate(cli) ? "lower" : "upper");
+  if (c.edges.beyond)
+    printf("The slowest lie on the %s edge.\n", trace_show_by_rate(cli) ? "lower" : "upper");
   free(c.cells);
   return CUGEN_OK;
 }
 
-/* ---- The steps ---- */
+/* ---- The steps ------------------------------------------------------------------------------ */
 
 static bool trace_show_has_energy(const struct trace *trace) {
   for (size_t i = 0; i < trace->count; i++)
-    if (trace->points[i].changed && trace->points[i].best && trace->points[i].best->energy > 0) return true;
+    if (trace->points[i].changed && trace->points[i].best && trace->points[i].best->energy > 0)
+      return true;
   return false;
 }
 
@@ -125,7 +130,8 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
   const struct table_column columns[] = {{"spent", TABLE_RIGHT, 0},
                                          {rate ? "best rate" : "best time", TABLE_RIGHT, 0},
                                          {"gained", TABLE_RIGHT, 0},
-                                         energy ? (struct table_column){"energy", TABLE_RIGHT, 0} : variant,
+                                         energy ? (struct table_column){"energy", TABLE_RIGHT, 0}
+                                                : variant,
                                          variant};
   struct table table;
   const cugen_record *before = NULL;
@@ -136,7 +142,8 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
     if (!point->changed || !point->best) continue;
     /* The best was measured again and is slower, or a tie was decided in another way. */
     if (before && before->cost < point->best->cost)
-      snprintf(gained, sizeof gained, strcmp(before->variant, point->best->variant) == 0 ? "again" : "tie");
+      snprintf(gained, sizeof gained,
+               strcmp(before->variant, point->best->variant) == 0 ? "again" : "tie");
     else if (before)
       snprintf(gained, sizeof gained, "%.2fx", before->cost / point->best->cost);
     char spent[32];
@@ -145,14 +152,15 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
     table_cell(&table, rate ? trace_label(cli->kernel, trace_value(cli->kernel, point->best)).text
                             : print_seconds(point->best->seconds).text);
     table_cell(&table, gained);
-    if (energy) table_cell(&table, point->best->energy > 0 ? print_joules(point->best->energy).text : "-");
+    if (energy)
+      table_cell(&table, point->best->energy > 0 ? print_joules(point->best->energy).text : "-");
     table_cell(&table, point->best->variant);
     before = point->best;
   }
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* ---- All of it ---- */
+/* ---- All of it ------------------------------------------------------------------------------ */
 
 static void print_summary(const struct findings *f) {
   const struct trace *t = &f->trace;
@@ -162,8 +170,9 @@ static void print_summary(const struct findings *f) {
   if (t->runs > 1) printf(", in %s runs one after the other", print_count(t->runs).text);
   puts(".");
   if (t->unknown)
-    printf("Of %s more it is not known when they were made: an earlier version of cugen made them.\n",
-           print_count(t->unknown).text);
+    printf(
+        "Of %s more it is not known when they were made: an earlier version of cugen made them.\n",
+        print_count(t->unknown).text);
 }
 
 static void print_heading(struct cli *cli, const struct findings *f) {
@@ -204,7 +213,8 @@ static int trace_show_refuse(struct cli *cli, const struct findings *f) {
   struct cli meant = *cli;
   meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
   if (f->now)
-    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for this problem; '", cli->operand);
+    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for this problem; '",
+             cli->operand);
   else
     cli_fail(cli, CUGEN_ERROR_USAGE,
              "it is not known when the %zu records of %s were made: no tuning run of this "
@@ -224,7 +234,8 @@ int trace_show(struct cli *cli) {
   if (!findings.trace.count)
     status = trace_show_refuse(cli, &findings);
   else
-    status = options_given(cli, OPTION_JSON) ? trace_show_print_json(cli, &findings) : print_trace(cli, &findings);
+    status = options_given(cli, OPTION_JSON) ? trace_show_print_json(cli, &findings)
+                                             : print_trace(cli, &findings);
   findings_close(&findings);
   return status;
 }

@@ -14,7 +14,7 @@ enum { MOST_SIZES = 64, MOST_KINDS = 16 };
 /* Sizes above this are dominated by the rate, so that their latency is not shown. */
 static const int64_t most_alone = 64 << 10;
 
-/* ---- Options ---- */
+/* ---- Options -------------------------------------------------------------------------------- */
 
 /* Reads "64", "4K", "4KiB" or "16 MiB", and moves *at behind it. */
 static bool read_bytes(const char **at, int64_t *out) {
@@ -37,12 +37,15 @@ static bool read_bytes(const char **at, int64_t *out) {
 static int cli_transfer_read_sizes(struct cli *cli, int64_t *sizes, size_t *count) {
   const char *text = cli->values[OPTION_SIZES];
   for (const char *at = text ? text : ""; *(at += strspn(at, ", "));) {
-    if (*count == MOST_SIZES) return cli_fail(cli, CUGEN_ERROR_USAGE, "--sizes: %d at most", MOST_SIZES);
+    if (*count == MOST_SIZES)
+      return cli_fail(cli, CUGEN_ERROR_USAGE, "--sizes: %d at most", MOST_SIZES);
     if (!read_bytes(&at, &sizes[(*count)++]))
-      return cli_fail(cli, CUGEN_ERROR_USAGE, "--sizes %s: sizes are expected, such as \"4KiB, 16MiB, 1GiB\"", text);
+      return cli_fail(cli, CUGEN_ERROR_USAGE,
+                      "--sizes %s: sizes are expected, such as \"4KiB, 16MiB, 1GiB\"", text);
   }
   if (text && !*count)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--sizes: sizes are expected, such as \"4KiB, 16MiB, 1GiB\"");
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--sizes: sizes are expected, such as \"4KiB, 16MiB, 1GiB\"");
   return CUGEN_OK;
 }
 
@@ -52,7 +55,7 @@ static int transfer_on_progress(const cugen_transfer_progress *state, void *cont
   return stop_asked();
 }
 
-/* ---- As text: a table for each direction, a row for each size, a column for each kind ---- */
+/* ---- As text: a table for each direction, a row for each size, a column for each kind ------- */
 
 struct view {
   const cugen_transfer *result;
@@ -83,7 +86,8 @@ static void make_view(struct view *view, const cugen_transfer *result) {
   }
 }
 
-static const cugen_transfer_row *transfer_find(const struct view *view, const char *kind, int to_host, int64_t size) {
+static const cugen_transfer_row *transfer_find(const struct view *view, const char *kind,
+                                               int to_host, int64_t size) {
   for (size_t i = 0; i < view->result->count; i++) {
     const cugen_transfer_row *row = &view->result->rows[i];
     if (strcmp(row->memory, kind) == 0 && row->to_host == to_host && row->size == size) return row;
@@ -111,7 +115,9 @@ static int transfer_print_table(struct cli *cli, const struct view *view, int to
     if (alone && view->sizes[i] > most_alone) continue;
     table_cell(&table, print_bytes(view->sizes[i]).text);
     for (size_t k = 0; k < view->kind_count; k++)
-      table_cell(&table, transfer_show(transfer_find(view, view->kinds[k], to_host, view->sizes[i]), alone).text);
+      table_cell(
+          &table,
+          transfer_show(transfer_find(view, view->kinds[k], to_host, view->sizes[i]), alone).text);
   }
   return table_close(&table, 0, stdout, &cli->error);
 }
@@ -126,7 +132,8 @@ static int transfer_print_text(struct cli *cli, const cugen_transfer *result) {
   struct view view;
   int status = CUGEN_OK;
   make_view(&view, result);
-  if (!options_given(cli, OPTION_QUIET)) printf("%s (%s)\n", result->device->name, result->device->id);
+  if (!options_given(cli, OPTION_QUIET))
+    printf("%s (%s)\n", result->device->name, result->device->id);
   for (int to_host = 0; to_host < 2 && !status && view.size_count; to_host++)
     status = transfer_print_table(cli, &view, to_host, false);
   for (int to_host = 0; to_host < 2 && !status && any_alone(&view); to_host++)
@@ -137,7 +144,7 @@ static int transfer_print_text(struct cli *cli, const cugen_transfer *result) {
   return status;
 }
 
-/* ---- As JSON ---- */
+/* ---- As JSON -------------------------------------------------------------------------------- */
 
 static json_t *row_json(const cugen_transfer_row *row) {
   json_t *object = json_object();
@@ -159,16 +166,18 @@ static json_t *row_json(const cugen_transfer_row *row) {
 
 static int transfer_print_json(struct cli *cli, const cugen_transfer *result, bool interrupted) {
   json_t *object = json_object(), *rows = json_array();
-  for (size_t i = 0; i < result->count; i++) json_array_append_new(rows, row_json(&result->rows[i]));
+  for (size_t i = 0; i < result->count; i++)
+    json_array_append_new(rows, row_json(&result->rows[i]));
   json_object_set_new(object, "device", json_device(result->device));
   json_object_set_new(object, "interrupted", json_boolean(interrupted));
   json_object_set_new(object, "transfers", rows);
   return cli_print_json(cli, object);
 }
 
-/* ---- The command ---- */
+/* ---- The command ---------------------------------------------------------------------------- */
 
-static int cli_transfer_measure(struct cli *cli, cugen_transfer_options *options, cugen_transfer *result) {
+static int cli_transfer_measure(struct cli *cli, cugen_transfer_options *options,
+                                cugen_transfer *result) {
   struct progress progress;
   progress_open(&progress, options_given(cli, OPTION_QUIET));
   options->progress = transfer_on_progress;
@@ -191,7 +200,8 @@ int command_transfer(struct cli *cli) {
   status = cli_transfer_measure(cli, &options, &result);
   bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
   if (status && !interrupted) return status;
-  int printed = options_given(cli, OPTION_JSON) ? transfer_print_json(cli, &result, interrupted) : transfer_print_text(cli, &result);
+  int printed = options_given(cli, OPTION_JSON) ? transfer_print_json(cli, &result, interrupted)
+                                                : transfer_print_text(cli, &result);
   if (printed || !interrupted) return printed;
   cli_remark(cli, "interrupted");
   return stop_exit_code();

@@ -15,23 +15,26 @@
 #include "tune_devices.h"
 #include "tune_set.h"
 
-/* ---- Options ---- */
+/* ---- Options -------------------------------------------------------------------------------- */
 
 /* Returns true for --portfolio N --budget 0, which measures nothing. */
 static bool only_learns(const struct cli *cli) {
   const char *budget = cli->values[OPTION_BUDGET];
-  return options_given(cli, OPTION_PORTFOLIO) && budget && (!strcmp(budget, "0") || !strcmp(budget, "0s"));
+  return options_given(cli, OPTION_PORTFOLIO) && budget &&
+         (!strcmp(budget, "0") || !strcmp(budget, "0s"));
 }
 
 /* Reads --budget: 90s, 5m: a time; 500: a number of variants; none: until no variant is left. */
 static int read_budget(struct cli *cli, cugen_tune_options *options) {
   const char *text = cli->values[OPTION_BUDGET];
-  if (!text || only_learns(cli) || options_read_seconds(text, true, &options->budget_seconds)) return CUGEN_OK;
+  if (!text || only_learns(cli) || options_read_seconds(text, true, &options->budget_seconds))
+    return CUGEN_OK;
   options->budget_seconds = -1;
   if (strcmp(text, "none") == 0) return CUGEN_OK;
   if (options_count(cli, OPTION_BUDGET, 1, &options->budget_count) == CUGEN_OK) return CUGEN_OK;
-  return cli_fail(cli, CUGEN_ERROR_USAGE,
-                  "--budget %s: a time (90s, 5m, 1h), a number of variants (500) or none is expected", text);
+  return cli_fail(
+      cli, CUGEN_ERROR_USAGE,
+      "--budget %s: a time (90s, 5m, 1h), a number of variants (500) or none is expected", text);
 }
 
 /* Reads --verify: 90s, 5m: a time; none: nothing is verified. */
@@ -40,7 +43,8 @@ static int tune_read_verify(struct cli *cli, cugen_tune_options *options) {
   double seconds = -1;
   if (!text) return CUGEN_OK;
   if (strcmp(text, "none") != 0 && !options_read_seconds(text, false, &seconds))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--verify %s: a time (10s, 500ms, 2m) or none is expected", text);
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--verify %s: a time (10s, 500ms, 2m) or none is expected", text);
   options->verify_seconds = seconds;
   return CUGEN_OK;
 }
@@ -63,7 +67,7 @@ static int tune_read_options(struct cli *cli, cugen_tune_options *options, size_
   return status;
 }
 
-/* ---- Results as text ---- */
+/* ---- Results as text ------------------------------------------------------------------------ */
 
 /* The context of the callback of one tuning run. */
 struct run {
@@ -84,7 +88,9 @@ static void remark_data(const struct cli *cli) {
   int64_t all = 0;
   cugen_error ignored;
   for (size_t i = 0; i < cugen_kernel_arguments(cli->kernel); i++) {
-    if (cugen_kernel_argument(cli->kernel, i, &argument, &ignored) || argument.absent || !argument.data) continue;
+    if (cugen_kernel_argument(cli->kernel, i, &argument, &ignored) || argument.absent ||
+        !argument.data)
+      continue;
     all += argument.bytes;
     if (!largest.name || argument.bytes > largest.bytes) largest = argument;
   }
@@ -103,7 +109,8 @@ static void print_head(struct run *run) {
   if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
   run->headed = true;
   if (cli->fallback)
-    printf("No GPU is here: predicted for %s. %s\n--device names another, 'cugen devices' lists them; --device cpu "
+    printf("No GPU is here: predicted for %s. %s\n--device names another, 'cugen devices' lists "
+           "them; --device cpu "
            "runs the variants on this processor.\n",
            cli->values[OPTION_DEVICE], cli->fallback);
   cli_print_head(cli);
@@ -128,18 +135,21 @@ static int tune_on_progress(const cugen_progress *state, void *context) {
 /* Prints the counts. With --again, variants with records are tried like the others. */
 static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result) {
   print_tried(result);
-  if (!options_given(cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(result->remembered).text);
+  if (!options_given(cli, OPTION_AGAIN))
+    printf(", %s remembered before", print_count(result->remembered).text);
   printf(", %s left; ", print_count(result->left).text);
   printf("%s compiled", print_count(result->compiled).text);
   printf(" in %s", print_seconds(result->seconds).text);
   if (result->seconds > 0 && result->tried && result->measuring > 0)
-    printf(", the device%s busy %s of it", cli_device_count(cli) > 1 ? "s" : "",
-           print_percent(result->measuring / (result->seconds * (double)cli_device_count(cli))).text);
+    printf(
+        ", the device%s busy %s of it", cli_device_count(cli) > 1 ? "s" : "",
+        print_percent(result->measuring / (result->seconds * (double)cli_device_count(cli))).text);
   puts(".");
   if (result->tied)
     printf("The %s ties with %s within %.1f %%.\n",
            api_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_TIME ? "fastest" : "best",
-           result->tied == 1 ? "another" : print_count(result->tied).text, fmax(100 * result->tied_within, 0.1));
+           result->tied == 1 ? "another" : print_count(result->tied).text,
+           fmax(100 * result->tied_within, 0.1));
   if (result->energies) printf("Measured the energy of %s.\n", print_count(result->energies).text);
   if (result->power_capped + result->steady + result->unsettled) {
     printf("Under load %s reached the power limit, ", print_count(result->power_capped).text);
@@ -168,7 +178,8 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   if (result->left && !result->alike) puts("Run the same command again to continue.");
   if (!right) return;
   if (api_kernel_predicted(cli->kernel)) {
-    puts("These are predictions, stored apart from measurements; docs/model.md says how good they are.");
+    puts("These are predictions, stored apart from measurements; docs/model.md says how good they "
+         "are.");
     fputs("The best as source: ", stdout);
     print_chosen(cli, "gen");
   } else {
@@ -186,7 +197,8 @@ static void print_verified(const cugen_tune_result *result, const cugen_record *
   printf("The first is verified: on the cpu device, with %s%s",
          *best->verified_on ? best->verified_on : "the config's check problem",
          result->verified ? "" : ", by an earlier run");
-  if (result->refuted) printf("; %s in front of it came out wrong", print_count(result->refuted).text);
+  if (result->refuted)
+    printf("; %s in front of it came out wrong", print_count(result->refuted).text);
   puts(".");
   if (result->unchecked) printf("Not checked: %s.\n", result->unchecked);
 }
@@ -194,7 +206,8 @@ static void print_verified(const cugen_tune_result *result, const cugen_record *
 /* Returns true if the record's outputs were compared on data of the same seed. Outputs that vary
    need no comparison. */
 static bool was_compared(const cugen_tune_result *result, const cugen_record *record) {
-  return record->outputs.varies || (record->outputs.known && record->outputs.seed == result->outputs.seed);
+  return record->outputs.varies ||
+         (record->outputs.known && record->outputs.seed == result->outputs.seed);
 }
 
 /* Remarks how many right variants have other bits, or were not compared; they are stored, but not
@@ -204,21 +217,23 @@ static void tune_remark_bitwise(struct cli *cli, const cugen_tune_result *result
   cugen_error ignored;
   size_t others = 0, unknown = 0;
   if (!result->outputs.known) return;
-  for (size_t i = equal;
-       api_kernel_record(cli->kernel, i, &record, &ignored) == CUGEN_OK && record.outcome == CUGEN_OUTCOME_OK; i++)
+  for (size_t i = equal; api_kernel_record(cli->kernel, i, &record, &ignored) == CUGEN_OK &&
+                         record.outcome == CUGEN_OUTCOME_OK;
+       i++)
     if (!was_compared(result, &record))
       unknown++;
     else if (others++ == 0)
       first = record;
-  printf("\nThese give the same bits as '%s', with the data of seed %" PRIu64 ".\n", result->equal_to,
-         result->outputs.seed);
+  printf("\nThese give the same bits as '%s', with the data of seed %" PRIu64 ".\n",
+         result->equal_to, result->outputs.seed);
   if (others)
     printf("%s right variant%s with other bits %s left out; the fastest of them takes %s: %s\n",
            print_count(others).text, others == 1 ? "" : "s", others == 1 ? "is" : "are",
            print_seconds(first.seconds).text, first.variant);
   if (unknown)
-    printf("%s right variant%s not compared with this seed's data yet: run the same command again.\n",
-           print_count(unknown).text, unknown == 1 ? " was" : "s were");
+    printf(
+        "%s right variant%s not compared with this seed's data yet: run the same command again.\n",
+        print_count(unknown).text, unknown == 1 ? " was" : "s were");
 }
 
 /* Remarks that a ranking of unverified predictions is by time alone. */
@@ -229,20 +244,23 @@ static void remark_verified(struct cli *cli, const cugen_tune_result *result, si
   if (best.predicted)
     print_verified(result, &best);
   else if (!best.verified)
-    puts("Not verified (reference \"none\"): the variants ran, but their results were not checked.");
+    puts(
+        "Not verified (reference \"none\"): the variants ran, but their results were not checked.");
 }
 
 static void remark_not_run(const cugen_tune_result *result) {
   if (!result->not_run) return;
-  printf("Not run: %s, which says nothing of %s, such as %s\n", print_count(result->unsupported).text,
-         result->unsupported == 1 ? "it" : "them", result->not_run);
+  printf("Not run: %s, which says nothing of %s, such as %s\n",
+         print_count(result->unsupported).text, result->unsupported == 1 ? "it" : "them",
+         result->not_run);
 }
 
 static int tune_print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
   bool quiet = options_given(cli, OPTION_QUIET);
   size_t right = 0;
   if (!quiet && !result->tried && !result->left && !result->interrupted)
-    printf("Nothing left to try: all %s variants are remembered.\n", print_count(result->valid).text);
+    printf("Nothing left to try: all %s variants are remembered.\n",
+           print_count(result->valid).text);
   if (!quiet) putchar('\n');
   int status = records_print_best(cli, top, &right);
   if (!status && !quiet) tune_remark_bitwise(cli, result, right);
@@ -254,15 +272,17 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
   return status;
 }
 
-/* ---- Results as JSON ---- */
+/* ---- Results as JSON ------------------------------------------------------------------------ */
 
-static int tune_print_json(struct cli *cli, const cugen_space_info *space, const cugen_tune_result *result) {
+static int tune_print_json(struct cli *cli, const cugen_space_info *space,
+                           const cugen_tune_result *result) {
   json_t *object = json_object(), *records = json_array();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "fallback",
-                      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
+  json_object_set_new(
+      object, "fallback",
+      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
   json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
   json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
@@ -285,14 +305,15 @@ static int tune_print_json(struct cli *cli, const cugen_space_info *space, const
   return status;
 }
 
-/* ---- The command ---- */
+/* ---- The command ---------------------------------------------------------------------------- */
 
 /* Fails for variants that were not predicted, none of which can run either. */
 static int fail_all(struct cli *cli, const cugen_tune_result *result) {
   bool predicted = api_kernel_predicted(cli->kernel);
   struct cli meant = *cli;
   cugen_record first;
-  cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; '", result->refuted ? result->refuted : result->tried,
+  cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; '",
+           result->refuted ? result->refuted : result->tried,
            predicted && !result->refuted ? "could be predicted" : "came out right");
   if (records_failed(cli, &first)) meant.values[OPTION_VARIANT] = first.variant;
   hint_append(cli, &meant, predicted ? "gen" : "run");
@@ -301,7 +322,8 @@ static int fail_all(struct cli *cli, const cugen_tune_result *result) {
 }
 
 /* Tunes. A stop by a signal, and "not one came out right", still have results to print. */
-static int tune_tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top) {
+static int tune_tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space,
+                     size_t top) {
   struct run run = {.cli = cli, .space = space, .remembered = api_kernel_records(cli->kernel)};
   cugen_tune_result result = {0};
   bool json = options_given(cli, OPTION_JSON);
@@ -321,13 +343,16 @@ static int tune_tune(struct cli *cli, cugen_tune_options *options, const cugen_s
   if (printed) return printed;
   cli->error = tuning;
   if (result.alike) cli_append(cli, "; --budget none tries all");
-  return status == CUGEN_ERROR_WRONG && result.tried && !result.alike && !json ? fail_all(cli, &result) : status;
+  return status == CUGEN_ERROR_WRONG && result.tried && !result.alike && !json
+             ? fail_all(cli, &result)
+             : status;
 }
 
 static int tune_refuse_arch(struct cli *cli) {
   const char *arch = cli->values[OPTION_ARCH], *model = cli_fallback_model(cli);
   return cli_fail(cli, CUGEN_ERROR_USAGE,
-                  "the cpu device has no architecture '%s'. To predict for a GPU that has it: --device %s. To run on "
+                  "the cpu device has no architecture '%s'. To predict for a GPU that has it: "
+                  "--device %s. To run on "
                   "this processor, leave out --arch (--device cpu)",
                   arch, model);
 }
@@ -350,10 +375,12 @@ static int cli_tune_one(struct cli *cli, cugen_tune_options *options, size_t top
    name. */
 static int read_captured(struct cli *cli, struct problem_set *out) {
   if (options_given(cli, OPTION_PROBLEM_FILE))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--from and --problems both name the problems: give one of them");
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--from and --problems both name the problems: give one of them");
   for (size_t i = 0; i < cli->setting_count; i++)
     if (strchr(cli->settings[i], ','))
-      return cli_fail(cli, CUGEN_ERROR_USAGE, "--set %s: --from names the problems, and takes no list beside them",
+      return cli_fail(cli, CUGEN_ERROR_USAGE,
+                      "--set %s: --from names the problems, and takes no list beside them",
                       cli->settings[i]);
   const int status = cli_open_kernel(cli);
   return status ? status : capture_read(cli, out);
@@ -363,14 +390,18 @@ static int read_captured(struct cli *cli, struct problem_set *out) {
    may be learnt from a single problem. */
 static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t top) {
   struct problem_set set = {0};
-  int status = options_given(cli, OPTION_FROM) ? read_captured(cli, &set) : problem_set_read(cli, &set);
+  int status =
+      options_given(cli, OPTION_FROM) ? read_captured(cli, &set) : problem_set_read(cli, &set);
   if (!status && !set.count) status = cli_open_kernel(cli);
-  if (!status && !set.count && !cli->setting_count && !only_learns(cli)) status = problem_set_of_config(cli, &set);
-  if (!status && !set.count && options->portfolio && !only_learns(cli)) status = problem_set_of_one(cli, &set);
+  if (!status && !set.count && !cli->setting_count && !only_learns(cli))
+    status = problem_set_of_config(cli, &set);
+  if (!status && !set.count && options->portfolio && !only_learns(cli))
+    status = problem_set_of_one(cli, &set);
   if (!status && only_learns(cli))
     status = tune_set_learn(cli, &set, options->portfolio, top);
   else if (!status)
-    status = set.count ? tune_set(cli, &set, options, top, use_device) : cli_tune_one(cli, options, top);
+    status =
+        set.count ? tune_set(cli, &set, options, top, use_device) : cli_tune_one(cli, options, top);
   problem_set_free(&set);
   return status;
 }
@@ -383,6 +414,7 @@ int command_tune(struct cli *cli) {
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   /* The message says which results are not stored. */
   if (cli->error.cause == CUGEN_CAUSE_BUSY) return status;
-  cli_remark(cli, "interrupted; everything %s is kept", api_kernel_predicted(cli->kernel) ? "predicted" : "measured");
+  cli_remark(cli, "interrupted; everything %s is kept",
+             api_kernel_predicted(cli->kernel) ? "predicted" : "measured");
   return stop_exit_code();
 }

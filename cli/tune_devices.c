@@ -7,7 +7,7 @@
 
 #include "print.h"
 
-/* ---- Remarks about devices ---- */
+/* ---- Remarks about devices ------------------------------------------------------------------ */
 
 size_t cli_device_count(const struct cli *cli) {
   const char *list = cli->values[OPTION_DEVICE];
@@ -19,7 +19,9 @@ size_t cli_device_count(const struct cli *cli) {
 
 void tune_devices_print_head(const struct cli *cli) {
   const size_t count = cli_device_count(cli);
-  if (count > 1) printf("%s devices share the search: %s\n", print_count(count).text, cli->values[OPTION_DEVICE]);
+  if (count > 1)
+    printf("%s devices share the search: %s\n", print_count(count).text,
+           cli->values[OPTION_DEVICE]);
 }
 
 /* Returns true if this line was printed before. */
@@ -44,8 +46,8 @@ static void say(const struct cli *cli, const char *line, size_t length) {
   size_t device = 0;
   while (device < length && strncmp(line + device, ": ", 2) != 0) device++;
   const size_t why = device + 2 <= length ? device + 2 : length;
-  cli_remark(cli, "%.*s failed and is left out, the others go on: %.*s", (int)device, line, (int)(length - why),
-             line + why);
+  cli_remark(cli, "%.*s failed and is left out, the others go on: %.*s", (int)device, line,
+             (int)(length - why), line + why);
 }
 
 void tune_devices_say_lost(struct cli *cli, struct progress *progress, const char *lost) {
@@ -60,7 +62,7 @@ void tune_devices_say_lost(struct cli *cli, struct progress *progress, const cha
   }
 }
 
-/* ---- Groups ---- */
+/* ---- Groups --------------------------------------------------------------------------------- */
 
 enum { MOST_GROUPS = 64 };
 
@@ -94,8 +96,9 @@ struct groups {
 static int count_processors(struct cli *cli) {
   const size_t count = cugen_devices(cli->lib, NULL, 0, NULL);
   cugen_device_info *devices = calloc(count, sizeof *devices);
-  const int found =
-      devices && cugen_devices(cli->lib, devices, count, NULL) == count ? devices[count - 1].sm_count : 1;
+  const int found = devices && cugen_devices(cli->lib, devices, count, NULL) == count
+                        ? devices[count - 1].sm_count
+                        : 1;
   free(devices);
   return found;
 }
@@ -129,7 +132,7 @@ static void close_cli(struct cli *cli) {
   cli->lib = NULL;
 }
 
-/* ---- Side by side ---- */
+/* ---- Side by side --------------------------------------------------------------------------- */
 
 void tune_devices_take_turn(struct cli *cli) {
   struct tune_group *group = cli->group;
@@ -159,7 +162,8 @@ static void *tune_devices_run_group(void *context) {
   return NULL;
 }
 
-static void start_group(struct tune_group *group, const struct cli *cli, const cugen_tune_options *options) {
+static void start_group(struct tune_group *group, const struct cli *cli,
+                        const cugen_tune_options *options) {
   const int threads = group->cli.threads;
   group->cli = *cli;
   group->cli.group = group;
@@ -215,7 +219,8 @@ static int check_stdin(struct cli *cli) {
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     if (cli->values[files[i]] && strcmp(cli->values[files[i]], "-") == 0)
       return cli_fail(cli, CUGEN_ERROR_USAGE,
-                      "--%s - is read once, and the devices are of several models with a search each: give a file",
+                      "--%s - is read once, and the devices are of several models with a search "
+                      "each: give a file",
                       cli_options[files[i]].name);
   return CUGEN_OK;
 }
@@ -225,7 +230,8 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
   cugen_error first = {0};
   int status = check_stdin(cli), worst = CUGEN_OK;
   for (size_t i = 0; i < groups->count; i++) names[i] = groups->each[i].list;
-  if (!status && !progress_board_open(&groups->board, names, groups->count, options_given(cli, OPTION_QUIET)))
+  if (!status &&
+      !progress_board_open(&groups->board, names, groups->count, options_given(cli, OPTION_QUIET)))
     status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (status) return status;
   groups->spaced = !cli->answers;
@@ -264,8 +270,10 @@ int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top, tune_
   if (!list || device_parse(list).kind != CUGEN_DEVICE_LIST) return tune(cli, options, top);
   struct groups *groups = calloc(1, sizeof *groups);
   if (!groups) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  *groups =
-      (struct groups){.tune = tune, .top = top, .lock = PTHREAD_MUTEX_INITIALIZER, .next = PTHREAD_COND_INITIALIZER};
+  *groups = (struct groups){.tune = tune,
+                            .top = top,
+                            .lock = PTHREAD_MUTEX_INITIALIZER,
+                            .next = PTHREAD_COND_INITIALIZER};
   int status = read_groups(cli, list, options->threads, groups);
   if (!status && groups->count == 1) {
     cli->values[OPTION_DEVICE] = groups->each[0].list;

@@ -10,7 +10,7 @@
 #include "tune_devices.h"
 #include "tune_set_results.h"
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 /* Leaves out a captured problem that does not fit the config, which has changed since the capture.
    The lines of the message about which rules removed how many variants are too long for a
@@ -24,7 +24,8 @@ static int leave_out(const struct cli *cli, const struct problem_settings *probl
 /* Returns the index of the kernel's problem; tuning->count: it is not among them. */
 static size_t tune_set_find_problem(const struct tuning *tuning, const cugen_kernel *kernel) {
   size_t i = 0;
-  while (i < tuning->count && strcmp(cugen_kernel_problem(tuning->kernels[i]), cugen_kernel_problem(kernel)) != 0)
+  while (i < tuning->count &&
+         strcmp(cugen_kernel_problem(tuning->kernels[i]), cugen_kernel_problem(kernel)) != 0)
     i++;
   return i;
 }
@@ -39,7 +40,8 @@ static int tune_set_fail_at(struct cli *cli, const struct problem_settings *prob
 }
 
 /* Keeps a problem; a problem that is named twice is tuned once. */
-static void tune_set_keep(struct tuning *tuning, cugen_kernel *kernel, const struct problem_settings *problem) {
+static void tune_set_keep(struct tuning *tuning, cugen_kernel *kernel,
+                          const struct problem_settings *problem) {
   const size_t at = tune_set_find_problem(tuning, kernel);
   if (at < tuning->count) {
     cugen_kernel_close(kernel);
@@ -51,11 +53,12 @@ static void tune_set_keep(struct tuning *tuning, cugen_kernel *kernel, const str
   if (tuning->weights) tuning->weights[at] += problem->weight;
 }
 
-static int open_one(struct tuning *tuning, const struct problem_settings *problem, int (*prepare)(struct cli *cli)) {
+static int open_one(struct tuning *tuning, const struct problem_settings *problem,
+                    int (*prepare)(struct cli *cli)) {
   struct cli *cli = tuning->cli;
   cugen_kernel *kernel = NULL;
-  int status = cugen_kernel_open(cli->lib, cli->operand, (const char *const *)problem->settings, problem->count,
-                                 &kernel, &cli->error);
+  int status = cugen_kernel_open(cli->lib, cli->operand, (const char *const *)problem->settings,
+                                 problem->count, &kernel, &cli->error);
   if (status == CUGEN_ERROR_USAGE && tuning->weights) return leave_out(cli, problem);
   if (status) return tune_set_fail_at(cli, problem);
   cli->kernel = kernel;
@@ -69,7 +72,8 @@ static int open_one(struct tuning *tuning, const struct problem_settings *proble
   return status;
 }
 
-static int tune_set_open_all(struct tuning *tuning, const struct problem_set *set, int (*prepare)(struct cli *cli)) {
+static int tune_set_open_all(struct tuning *tuning, const struct problem_set *set,
+                             int (*prepare)(struct cli *cli)) {
   struct cli *cli = tuning->cli;
   int status = CUGEN_OK;
   cugen_kernel_close(cli->kernel); /* the kernel of the config's defaults is not needed any more */
@@ -87,8 +91,8 @@ static int tune_set_open_all(struct tuning *tuning, const struct problem_set *se
   for (size_t i = 0; tuning->kernels && tuning->problems && i < set->count && !status; i++)
     status = open_one(tuning, &set->problems[i], prepare);
   if (!status && !tuning->count)
-    status =
-        cli_fail(cli, CUGEN_ERROR_USAGE, "%s has none of the problems in %s", cli->operand, cli->values[OPTION_FROM]);
+    status = cli_fail(cli, CUGEN_ERROR_USAGE, "%s has none of the problems in %s", cli->operand,
+                      cli->values[OPTION_FROM]);
   return status;
 }
 
@@ -101,7 +105,7 @@ static void close_all(struct tuning *tuning) {
   free(tuning->weights);
 }
 
-/* ---- Progress ---- */
+/* ---- Progress ------------------------------------------------------------------------------- */
 
 static void count_time(struct tuning *tuning, const cugen_progress *state) {
   struct spent *spent = &tuning->spent[state->problem_index];
@@ -121,7 +125,7 @@ static int tune_set_on_progress(const cugen_progress *state, void *context) {
   return stop_asked();
 }
 
-/* ---- What is refused ---- */
+/* ---- What is refused ------------------------------------------------------------------------ */
 
 /* Fails if no variant serves the problem: no variant is valid, or an argument cannot have such a
    size. The space is closed again, because all spaces together may take much memory. */
@@ -143,7 +147,8 @@ static int name_refused(struct tuning *tuning, size_t i) {
   struct cli *cli = tuning->cli;
   const cugen_kernel *kernel = tuning->kernels[i];
   const cugen_error why = cli->error;
-  cli_fail(cli, why.status, "%s %s: %s", cugen_kernel_name(kernel), api_kernel_problem_short(kernel), why.message);
+  cli_fail(cli, why.status, "%s %s: %s", cugen_kernel_name(kernel),
+           api_kernel_problem_short(kernel), why.message);
   if (why.line) cli_place(cli, why.file, (size_t)why.line);
   return tune_set_fail_at(cli, tuning->problems[i]);
 }
@@ -173,9 +178,10 @@ static int leave_out_unserved(struct tuning *tuning, size_t i, bool *left) {
     remove_problem(tuning, i);
     *left = true;
   }
-  return tuning->count ? CUGEN_OK
-                       : cli_fail(cli, CUGEN_ERROR_EMPTY, "%s has no variant for any of the problems in %s",
-                                  cli->operand, cli->values[OPTION_FROM]);
+  return tuning->count
+             ? CUGEN_OK
+             : cli_fail(cli, CUGEN_ERROR_EMPTY, "%s has no variant for any of the problems in %s",
+                        cli->operand, cli->values[OPTION_FROM]);
 }
 
 /* Called when tuning was refused before anything ran. A problem at fault is named with its place,
@@ -201,14 +207,16 @@ static int tune_kernels(struct tuning *tuning, const cugen_tune_options *options
   do {
     again = false;
     memset(tuning->results, 0, tuning->count * sizeof *tuning->results);
-    status = api_kernels_tune(tuning->kernels, tuning->count, options, tuning->results, &tuning->cli->error);
-    if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED && !tuning->begun)
+    status = api_kernels_tune(tuning->kernels, tuning->count, options, tuning->results,
+                              &tuning->cli->error);
+    if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED &&
+        !tuning->begun)
       status = find_refused(tuning, status, &again);
   } while (again);
   return status;
 }
 
-/* ---- The run ---- */
+/* ---- The run -------------------------------------------------------------------------------- */
 
 static int cli_tune_set_learn(struct tuning *tuning, size_t most, bool remembered) {
   cugen_learn_options options = CUGEN_LEARN_OPTIONS_INIT;
@@ -232,8 +240,9 @@ static int tune_set_run(struct tuning *tuning, cugen_tune_options *options) {
   progress_close(&tuning->progress);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
   cugen_error tuned = cli->error;
-  int learnt =
-      options->portfolio && status != CUGEN_ERROR_INTERRUPTED ? cli_tune_set_learn(tuning, options->portfolio, false) : CUGEN_OK;
+  int learnt = options->portfolio && status != CUGEN_ERROR_INTERRUPTED
+                   ? cli_tune_set_learn(tuning, options->portfolio, false)
+                   : CUGEN_OK;
   if (learnt && !status) status = learnt, tuned = cli->error;
   int printed = tuning_print_results(tuning);
   if (printed) return printed;
@@ -242,8 +251,8 @@ static int tune_set_run(struct tuning *tuning, cugen_tune_options *options) {
   return status;
 }
 
-int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options *options, size_t top,
-             int (*prepare)(struct cli *cli)) {
+int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options *options,
+             size_t top, int (*prepare)(struct cli *cli)) {
   struct tuning tuning = {.cli = cli, .top = top};
   int status = tune_set_open_all(&tuning, set, prepare);
   if (!status) status = tune_set_run(&tuning, options);
@@ -251,11 +260,12 @@ int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options 
   return status;
 }
 
-/* ---- Without a run ---- */
+/* ---- Without a run -------------------------------------------------------------------------- */
 
 /* Learns from predictions, for a model on which nothing was measured. Without predictions the error
    `why` stands. */
-static int learn_predicted(struct tuning *tuning, size_t most, bool remembered, const cugen_error *why) {
+static int learn_predicted(struct tuning *tuning, size_t most, bool remembered,
+                           const cugen_error *why) {
   struct cli *cli = tuning->cli;
   int status = CUGEN_OK;
   for (size_t i = 0; i < tuning->count && !status; i++)

@@ -13,7 +13,7 @@
 #include "table.h"
 #include "tune_devices.h"
 
-/* ---- The best of each ---- */
+/* ---- The best of each ----------------------------------------------------------------------- */
 
 /* Gets the record that a plan would take for the problem, because the order of records says nothing
    within a tie. Returns false if there is none. */
@@ -29,7 +29,8 @@ static bool results_find_best(const struct tuning *tuning, size_t problem, cugen
   const size_t count = api_kernel_records(kernel);
   size_t at = 0;
   for (size_t i = 0; i < count && variant; i++)
-    if (api_kernel_record(kernel, i, out, &ignored) == CUGEN_OK && strcmp(out->variant, variant) == 0) {
+    if (api_kernel_record(kernel, i, out, &ignored) == CUGEN_OK &&
+        strcmp(out->variant, variant) == 0) {
       at = i;
       break;
     }
@@ -39,7 +40,7 @@ static bool results_find_best(const struct tuning *tuning, size_t problem, cugen
   return out->outcome == CUGEN_OUTCOME_OK;
 }
 
-/* ---- Text ---- */
+/* ---- Text ----------------------------------------------------------------------------------- */
 
 /* Returns the settings that all problems share; the caller frees it; NULL: out of memory. */
 static char *shared_values(const struct tuning *tuning) {
@@ -59,7 +60,8 @@ void tuning_print_head(struct tuning *tuning) {
   tuning->headed = true;
   char *shared = shared_values(tuning);
   const char *why = cugen_kernel_fallback(cli->kernel);
-  if (cli->fallback) printf("No GPU is here: predicted for %s. %s\n", cli->values[OPTION_DEVICE], cli->fallback);
+  if (cli->fallback)
+    printf("No GPU is here: predicted for %s. %s\n", cli->values[OPTION_DEVICE], cli->fallback);
   printf("%s%s%s, %s problem%s on ", cugen_kernel_name(cli->kernel), shared && *shared ? " " : "",
          shared ? shared : "", print_count(tuning->count).text, tuning->count > 1 ? "s" : "");
   cli_print_device(cli, stdout);
@@ -96,7 +98,8 @@ static bool waited(const struct tuning *tuning, size_t i) {
   return !result->tried && !result->remembered && tuning->spent[i].data > tuning->spent[i].all / 2;
 }
 
-static void results_add_row(const struct tuning *tuning, struct table *table, size_t i, const char *shared, bool rated) {
+static void results_add_row(const struct tuning *tuning, struct table *table, size_t i,
+                            const char *shared, bool rated) {
   cugen_record best;
   cugen_kernel *kernel = tuning->kernels[i];
   const cugen_tune_result *result = &tuning->results[i];
@@ -111,17 +114,18 @@ static void results_add_row(const struct tuning *tuning, struct table *table, si
   table_cell(table, print_count(result->left).text);
   table_cell(table, found                                 ? best.variant
                     : result->tried || result->remembered ? "none came out right"
-                    : waited(tuning, i)                   ? "none was tried: the reference took its time"
-                                                          : "none was tried");
+                    : waited(tuning, i) ? "none was tried: the reference took its time"
+                                        : "none was tried");
   free(own);
 }
 
 static int results_print_table(const struct tuning *tuning) {
   const char *unit = rate_unit(tuning);
-  const struct table_column columns[] = {{"problem", 0, 0},         {tuning->weights ? "weight" : "", TABLE_RIGHT, 5},
-                                         {"time", TABLE_RIGHT, 0},  {unit ? unit : "", TABLE_RIGHT, 1},
-                                         {"tried", TABLE_RIGHT, 2}, {"failed", TABLE_RIGHT | TABLE_FOLD, 3},
-                                         {"left", TABLE_RIGHT, 4},  {"best variant", TABLE_WRAP, 0}};
+  const struct table_column columns[] = {
+      {"problem", 0, 0},         {tuning->weights ? "weight" : "", TABLE_RIGHT, 5},
+      {"time", TABLE_RIGHT, 0},  {unit ? unit : "", TABLE_RIGHT, 1},
+      {"tried", TABLE_RIGHT, 2}, {"failed", TABLE_RIGHT | TABLE_FOLD, 3},
+      {"left", TABLE_RIGHT, 4},  {"best variant", TABLE_WRAP, 0}};
   struct table_column shown[sizeof columns / sizeof *columns];
   size_t count = 0;
   for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
@@ -130,7 +134,8 @@ static int results_print_table(const struct tuning *tuning) {
   char *shared = shared_values(tuning);
   if (!shared) return cli_fail(tuning->cli, CUGEN_ERROR_MEMORY, "out of memory");
   table_open(&table, tuning->cli, shown, count);
-  for (size_t i = 0; i < tuning->count; i++) results_add_row(tuning, &table, i, shared, unit != NULL);
+  for (size_t i = 0; i < tuning->count; i++)
+    results_add_row(tuning, &table, i, shared, unit != NULL);
   free(shared);
   return table_close(&table, 0, stdout, &tuning->cli->error);
 }
@@ -141,7 +146,9 @@ static void print_failures(const struct tuning *tuning) {
   struct cli one = *tuning->cli;
   cugen_record best;
   for (size_t i = 0, printed = 0; i < tuning->count && printed < MOST; i++) {
-    if (results_find_best(tuning, i, &best) || !(tuning->results[i].tried || tuning->results[i].remembered)) continue;
+    if (results_find_best(tuning, i, &best) ||
+        !(tuning->results[i].tried || tuning->results[i].remembered))
+      continue;
     if (printed++ == 0) putchar('\n');
     one.kernel = tuning->kernels[i];
     records_print_failure(&one, api_kernel_problem_short(one.kernel));
@@ -170,7 +177,8 @@ static void append_waited(const struct tuning *tuning) {
   for (size_t i = 0; i < tuning->count; i++) count += waited(tuning, i);
   if (count)
     cli_append(tuning->cli,
-               "; of %zu the reference took all the time: give a longer budget, or correct it if it never ends",
+               "; of %zu the reference took all the time: give a longer budget, or correct it if "
+               "it never ends",
                count);
 }
 
@@ -191,11 +199,13 @@ static void results_remark_bitwise(const struct tuning *tuning) {
 static void print_next(const struct cli *cli) {
   struct cli meant = *cli;
   if (api_kernel_predicted(cli->kernel)) {
-    puts("Plans on such a GPU take it where nothing was measured; docs/embedding.md has the order.");
+    puts(
+        "Plans on such a GPU take it where nothing was measured; docs/embedding.md has the order.");
     return;
   }
   const bool by_policy = strncmp(api_kernel_policy(cli->kernel), "portfolio", 9) == 0;
-  printf("Plans take the portfolio %s.", by_policy ? "by the config's policy" : "with CUGEN_PLAN_BY_PORTFOLIO");
+  printf("Plans take the portfolio %s.",
+         by_policy ? "by the config's policy" : "with CUGEN_PLAN_BY_PORTFOLIO");
   if (!cli_on_cpu(cli)) {
     meant.setting_count = 0; /* the settings are lists of sizes, or sizes of other classes */
     fputs(" As C: ", stdout);
@@ -222,15 +232,18 @@ static void results_print_numbers(const struct tuning *tuning) {
         all.left += one->left;
   }
   print_tried(&all);
-  if (!options_given(tuning->cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(all.remembered).text);
+  if (!options_given(tuning->cli, OPTION_AGAIN))
+    printf(", %s remembered before", print_count(all.remembered).text);
   printf("; %s compiled in %s.\n", print_count(all.compiled).text, print_seconds(all.seconds).text);
-  if (all.tried || all.remembered || tuning->portfolio_count) print_kept(tuning, all.left > 0 && all.tried > 0);
+  if (all.tried || all.remembered || tuning->portfolio_count)
+    print_kept(tuning, all.left > 0 && all.tried > 0);
 }
 
-/* ---- Classes without a portfolio ---- */
+/* ---- Classes without a portfolio ------------------------------------------------------------ */
 
 /* Calls `take` for each class of problems of which no portfolio was learnt, with the reason. */
-static void list_unlearnt(const struct tuning *tuning, void (*take)(const char *line, size_t length, void *context),
+static void list_unlearnt(const struct tuning *tuning,
+                          void (*take)(const char *line, size_t length, void *context),
                           void *context) {
   const char *at = api_kernel_unlearnt(tuning->kernels[0]);
   while (at && *at) {
@@ -251,16 +264,18 @@ void tuning_remark_unlearnt(const struct tuning *tuning) {
   list_unlearnt(tuning, remark_unlearnt, tuning->cli);
 }
 
-/* ---- JSON ---- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 static json_t *results_problem_json(const struct tuning *tuning, size_t i) {
   cugen_record best;
   cugen_kernel *kernel = tuning->kernels[i];
   json_t *object = json_object();
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(kernel)));
-  if (tuning->weights) json_object_set_new(object, "weight", json_real(results_weight_of(tuning, i)));
+  if (tuning->weights)
+    json_object_set_new(object, "weight", json_real(results_weight_of(tuning, i)));
   json_object_set_new(object, "run", json_tune_result(&tuning->results[i]));
-  json_object_set_new(object, "best", results_find_best(tuning, i, &best) ? json_record(&best) : json_null());
+  json_object_set_new(object, "best",
+                      results_find_best(tuning, i, &best) ? json_record(&best) : json_null());
   return object;
 }
 
@@ -291,17 +306,19 @@ static int results_print_json(const struct tuning *tuning) {
   json_t *object = json_object(), *problems = json_array();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "fallback",
-                      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
+  json_object_set_new(
+      object, "fallback",
+      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
   json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
   json_object_set_new(object, "problems", problems);
-  for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, results_problem_json(tuning, i));
+  for (size_t i = 0; i < tuning->count; i++)
+    json_array_append_new(problems, results_problem_json(tuning, i));
   if (options_given(cli, OPTION_PORTFOLIO)) results_add_portfolios(tuning, object);
   return cli_print_json(cli, object);
 }
 
-/* ---- A portfolio ---- */
+/* ---- A portfolio ---------------------------------------------------------------------------- */
 
 static int results_print_portfolios(const struct tuning *tuning) {
   struct cli *cli = tuning->cli;
@@ -316,7 +333,7 @@ static int results_print_portfolios(const struct tuning *tuning) {
   return status;
 }
 
-/* ---- All ---- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
 int tuning_print_results(struct tuning *tuning) {
   const bool quiet = options_given(tuning->cli, OPTION_QUIET);
@@ -324,7 +341,8 @@ int tuning_print_results(struct tuning *tuning) {
   tuning_print_head(tuning);
   if (options_given(tuning->cli, OPTION_JSON)) return results_print_json(tuning);
   if (!quiet) putchar('\n');
-  int status = tuning->portfolio_count ? results_print_portfolios(tuning) : results_print_table(tuning);
+  int status =
+      tuning->portfolio_count ? results_print_portfolios(tuning) : results_print_table(tuning);
   if (!status && !quiet) results_remark_bitwise(tuning);
   if (!status && !quiet) print_failures(tuning);
   if (!status && !quiet) results_print_numbers(tuning);

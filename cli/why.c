@@ -28,7 +28,8 @@ static int why_add_values(struct cli *cli, struct table *table, const cugen_why_
   else if (row->state == CUGEN_WHY_UNKNOWN)
     fputs("the record does not say", stream);
   else
-    fprintf(stream, "%s now, %s in the cache%s", row->wanted, row->found, row->decides ? "" : "; it decides nothing");
+    fprintf(stream, "%s now, %s in the cache%s", row->wanted, row->found,
+            row->decides ? "" : "; it decides nothing");
   bool good = fclose(stream) == 0;
   if (good) table_cell(table, text);
   free(text);
@@ -52,13 +53,14 @@ static int why_print_rows(struct cli *cli, const cugen_why_match *match) {
 
 static int print_match(struct cli *cli, const cugen_why_match *match) {
   bool right = match->outcome == CUGEN_OUTCOME_OK;
-  printf("\n%s: %s", match->variant, right ? print_seconds(match->seconds).text : outcome_text((int)match->outcome));
-  printf(", %s %s\n  %s\n", match->predicted ? "predicted" : "measured", print_moment(match->measured_at).text,
-         match->verdict);
+  printf("\n%s: %s", match->variant,
+         right ? print_seconds(match->seconds).text : outcome_text((int)match->outcome));
+  printf(", %s %s\n  %s\n", match->predicted ? "predicted" : "measured",
+         print_moment(match->measured_at).text, match->verdict);
   return options_given(cli, OPTION_QUIET) ? CUGEN_OK : why_print_rows(cli, match);
 }
 
-/* ---- The lead of the best variant ---- */
+/* ---- The lead of the best variant ----------------------------------------------------------- */
 
 /* How the best of a problem's own records compares with the others. */
 struct lead {
@@ -73,10 +75,12 @@ static bool find_lead(const struct cli *cli, const char *taken, struct lead *out
   cugen_record best, record, next = {0}, least;
   cugen_error ignored;
   *out = (struct lead){0};
-  if (api_kernel_record(cli->kernel, 0, &best, &ignored) || best.outcome != CUGEN_OUTCOME_OK) return false;
+  if (api_kernel_record(cli->kernel, 0, &best, &ignored) || best.outcome != CUGEN_OUTCOME_OK)
+    return false;
   if (strcmp(best.variant, taken) != 0) return false;
   least = best;
-  for (size_t i = 0; !api_kernel_record(cli->kernel, i, &record, &ignored) && !record.outcome; i++, out->right++)
+  for (size_t i = 0; !api_kernel_record(cli->kernel, i, &record, &ignored) && !record.outcome;
+       i++, out->right++)
     if (record.cost < least.cost) least = record;
   for (size_t i = 0; i < out->right && !api_kernel_record(cli->kernel, i, &record, &ignored); i++) {
     const bool tied = record.cost <= least.cost * CUGEN_TIE;
@@ -97,14 +101,16 @@ static void print_lead(const struct cli *cli, const char *taken) {
   printf("Why it leads: ");
   if (lead.right == 1) printf("it is the only right variant that is remembered.");
   if (lead.right > 1 && lead.tied > 1)
-    printf("%s of %s right variants are within 0.5%% of the best by %s; of such a tie the one that %s is taken.",
-           print_count(lead.tied).text, print_count(lead.right).text, objective, records_preference(cli));
+    printf("%s of %s right variants are within 0.5%% of the best by %s; of such a tie the one that "
+           "%s is taken.",
+           print_count(lead.tied).text, print_count(lead.right).text, objective,
+           records_preference(cli));
   if (lead.right > 1 && lead.tied == 1)
     printf("it is the best of %s right variants by %s.", print_count(lead.right).text, objective);
   if (lead.fastest) printf(" '%s' is %.2g%% better.", lead.fastest, 100 * (1 - lead.behind));
   if (lead.next)
-    printf(" %s, '%s', takes %.3g times as much.", lead.tied > 1 ? "The first that does not tie" : "The next",
-           lead.next, lead.faster);
+    printf(" %s, '%s', takes %.3g times as much.",
+           lead.tied > 1 ? "The first that does not tie" : "The next", lead.next, lead.faster);
   putchar('\n');
 }
 
@@ -112,9 +118,11 @@ static int print_why(struct cli *cli, const cugen_why *why) {
   int status = CUGEN_OK;
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   printf("%s: %s.\n", why->hit ? "Hit" : "Miss", why->verdict);
-  if (why->hit && why->match_count && !cli->values[OPTION_VARIANT] && !options_given(cli, OPTION_QUIET))
+  if (why->hit && why->match_count && !cli->values[OPTION_VARIANT] &&
+      !options_given(cli, OPTION_QUIET))
     print_lead(cli, why->matches[0].variant);
-  for (size_t i = 0; !status && i < why->match_count; i++) status = print_match(cli, &why->matches[i]);
+  for (size_t i = 0; !status && i < why->match_count; i++)
+    status = print_match(cli, &why->matches[i]);
   if (status || !*why->advice) return status;
   printf("\nTo do: %s", message_own(why->advice).text);
   if (why->tune) {
@@ -133,7 +141,8 @@ static json_t *match_json(const cugen_why_match *match) {
   json_object_set_new(object, "verdict", json_string(match->verdict));
   json_object_set_new(object, "outcome", json_string(outcome_name((int)match->outcome)));
   json_object_set_new(object, "seconds",
-                      match->outcome == CUGEN_OUTCOME_OK ? json_number(match->seconds) : json_null());
+                      match->outcome == CUGEN_OUTCOME_OK ? json_number(match->seconds)
+                                                         : json_null());
   json_object_set_new(object, "measured_at", json_integer((json_int_t)match->measured_at));
   json_object_set_new(object, "fields", rows);
   for (size_t i = 0; i < match->row_count; i++) {
@@ -158,7 +167,8 @@ static int why_print_json(struct cli *cli, const cugen_why *why) {
   json_object_set_new(object, "verdict", json_string(why->verdict));
   json_object_set_new(object, "advice", json_optional_string(message_own(why->advice).text));
   json_object_set_new(object, "matches", matches);
-  for (size_t i = 0; i < why->match_count; i++) json_array_append_new(matches, match_json(&why->matches[i]));
+  for (size_t i = 0; i < why->match_count; i++)
+    json_array_append_new(matches, match_json(&why->matches[i]));
   return cli_print_json(cli, object);
 }
 

@@ -8,7 +8,7 @@
 #include "stop.h"
 #include "t4.h"
 
-/* ---- export ---- */
+/* ---- export --------------------------------------------------------------------------------- */
 
 struct exporting {
   struct cli *cli;
@@ -27,11 +27,11 @@ static double remaining(double begin, double done, double all) {
 
 static int on_export(const cugen_export_progress *state, void *context) {
   struct exporting *exporting = context;
-  const cugen_progress shown = {.done = state->written,
-                                .planned = state->records,
-                                .elapsed = progress_now() - exporting->begin,
-                                .remaining =
-                                    remaining(exporting->begin, (double)state->written, (double)state->records)};
+  const cugen_progress shown = {
+      .done = state->written,
+      .planned = state->records,
+      .elapsed = progress_now() - exporting->begin,
+      .remaining = remaining(exporting->begin, (double)state->written, (double)state->records)};
   if (exporting->t4)
     t4_add(exporting->t4, state->text, state->length);
   else if (exporting->out)
@@ -48,8 +48,8 @@ static void export(struct exporting *exporting) {
   filter.problem = cli->values[OPTION_PROBLEM];
   filter.device = cli->values[OPTION_DEVICE];
   filter.measure = cli->values[OPTION_MEASURE];
-  exporting->status =
-      api_cache_export(cli->lib, &filter, exporting->path, on_export, exporting, &exporting->records, &cli->error);
+  exporting->status = api_cache_export(cli->lib, &filter, exporting->path, on_export, exporting,
+                                       &exporting->records, &cli->error);
 }
 
 static void export_to_stream(const void *context, FILE *out) {
@@ -63,14 +63,16 @@ static void export_to_stream(const void *context, FILE *out) {
 static int export_to(struct exporting *exporting, bool to_stdout) {
   struct cli *cli = exporting->cli;
   int status = CUGEN_OK;
-  progress_open(&exporting->progress, options_given(cli, OPTION_QUIET) || (to_stdout && isatty(STDOUT_FILENO)));
+  progress_open(&exporting->progress,
+                options_given(cli, OPTION_QUIET) || (to_stdout && isatty(STDOUT_FILENO)));
   stop_catch();
   if (to_stdout)
     status = cli_write(cli, export_to_stream, &exporting);
   else
     export(exporting);
   progress_close(&exporting->progress);
-  if (exporting->status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status ? status : exporting->status;
+  if (exporting->status != CUGEN_ERROR_INTERRUPTED || !stop_asked())
+    return status ? status : exporting->status;
   cli_remark(cli, "%s", cli->error.message);
   return stop_exit_code();
 }
@@ -112,7 +114,8 @@ static int wisdom_read_format(struct cli *cli, whole_format *whole) {
     *whole = formats[i].whole;
     if (strcmp(formats[i].name, format) == 0) return CUGEN_OK;
   }
-  return cli_fail(cli, CUGEN_ERROR_USAGE, "--format %s: there are wisdom, t4 and kernel_tuner", format);
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "--format %s: there are wisdom, t4 and kernel_tuner",
+                  format);
 }
 
 /* Describes what was written to a file. */
@@ -126,8 +129,8 @@ static json_t *export_json(const struct exporting *exporting, const char *path) 
 
 static void remark_export(const struct exporting *exporting, bool to_stdout, const char *path) {
   const struct cli *cli = exporting->cli;
-  cli_remark(cli, "%s record%s%s%s", print_count(exporting->records).text, exporting->records == 1 ? "" : "s",
-             to_stdout ? "" : " in ", to_stdout ? "" : path);
+  cli_remark(cli, "%s record%s%s%s", print_count(exporting->records).text,
+             exporting->records == 1 ? "" : "s", to_stdout ? "" : " in ", to_stdout ? "" : path);
   if (exporting->left_out)
     cli_remark(cli, "%s damaged record%s left out: 'cugen cache verify' says which, and why",
                print_count(exporting->left_out).text, exporting->left_out == 1 ? " is" : "s are");
@@ -153,7 +156,7 @@ int command_cache_export(struct cli *cli) {
   return status || !json ? status : cli_print_json(cli, export_json(&exporting, path));
 }
 
-/* ---- import ---- */
+/* ---- import --------------------------------------------------------------------------------- */
 
 static void print_merged(const cugen_cache_merged *merged) {
   printf("%s record%s: ", print_count(merged->records).text, merged->records == 1 ? "" : "s");
@@ -162,7 +165,8 @@ static void print_merged(const cugen_cache_merged *merged) {
   printf("%s worse and kept as history, ", print_count(merged->worse).text);
   printf("%s known already.\n", print_count(merged->known).text);
   if (merged->portfolios)
-    printf("%s portfolio%s.\n", print_count(merged->portfolios).text, merged->portfolios == 1 ? "" : "s");
+    printf("%s portfolio%s.\n", print_count(merged->portfolios).text,
+           merged->portfolios == 1 ? "" : "s");
 }
 
 struct importing {

@@ -39,7 +39,7 @@ static void wrap_put(struct wrap *w, const char *text, size_t length, FILE *out)
   w->spaces = 0;
 }
 
-/* ---- Commands ---- */
+/* ---- Commands ------------------------------------------------------------------------------- */
 
 /* The quotes that the text is in. For a shell, a backslash and a line end vanish between double
    quotes, but are literal between single ones. */
@@ -72,11 +72,13 @@ static void split_command(struct wrap *w, FILE *out) {
   const size_t quote = w->command == '\'';
   for (size_t at = 0, piece; at < w->length; at += piece + 1) {
     const bool quoted = in.twofold, first = at == 0;
-    piece = piece_length(w->word + at + (first ? quote : 0), w->length - at - (first ? quote : 0), &in);
+    piece =
+        piece_length(w->word + at + (first ? quote : 0), w->length - at - (first ? quote : 0), &in);
     if (first) piece += quote;
     const size_t backslash = at + piece < w->length ? 2 : 0;
     if (!first) w->spaces = 1;
-    if (!first && too_wide(w, terminal_columns(w->word + at, piece) + backslash)) continue_command(w, quoted, out);
+    if (!first && too_wide(w, terminal_columns(w->word + at, piece) + backslash))
+      continue_command(w, quoted, out);
     wrap_put(w, w->word + at, piece, out);
   }
 }
@@ -85,7 +87,8 @@ static bool begins_command(struct wrap *w) {
   static const char quoted[] = "'cugen", bare[] = "cugen";
   if (w->kind != WRAP_PROSE) return false;
   if (w->length == strlen(quoted) && memcmp(w->word, quoted, w->length) == 0) w->command = '\'';
-  if (w->colon && w->length == strlen(bare) && memcmp(w->word, bare, w->length) == 0) w->command = ':';
+  if (w->colon && w->length == strlen(bare) && memcmp(w->word, bare, w->length) == 0)
+    w->command = ':';
   return w->command != 0;
 }
 
@@ -93,14 +96,16 @@ static bool begins_command(struct wrap *w) {
 static bool ends_command(const struct wrap *w) {
   size_t marks = 0;
   for (size_t i = 0; i < w->length; i++) marks += w->word[i] == '"';
-  return w->command == '\'' && marks % 2 == 0 && (w->word[w->length - 1] == '\'' || w->word[w->length - 2] == '\'');
+  return w->command == '\'' && marks % 2 == 0 &&
+         (w->word[w->length - 1] == '\'' || w->word[w->length - 2] == '\'');
 }
 
-/* ---- Words ---- */
+/* ---- Words ---------------------------------------------------------------------------------- */
 
 static void put_word(struct wrap *w, FILE *out) {
   if (!w->length) return;
-  const size_t columns = terminal_columns(w->word, w->length), begin = w->begun ? w->hang : w->spaces;
+  const size_t columns = terminal_columns(w->word, w->length),
+               begin = w->begun ? w->hang : w->spaces;
   w->colon = w->word[w->length - 1] == ':';
   if (w->begun && w->spaces && too_wide(w, columns)) break_line(w, out);
   if (w->command && begin + columns > (size_t)w->width)

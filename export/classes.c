@@ -14,7 +14,8 @@
 enum { SHIFTS = 7, MOST_SIZES = 3, PROBES = SHIFTS * SHIFTS * SHIFTS };
 
 /* Powers of two by which the sizes are enlarged, tried in turn. */
-static const int scales[][MOST_SIZES] = {{0, 0, 0}, {-1, 0, 0}, {0, -1, 0}, {-1, -1, -1}, {-2, -2, 0}, {0, 0, 2}};
+static const int scales[][MOST_SIZES] = {{0, 0, 0},    {-1, 0, 0},  {0, -1, 0},
+                                         {-1, -1, -1}, {-2, -2, 0}, {0, 0, 2}};
 enum { SCALES = sizeof scales / sizeof *scales };
 
 struct probing {
@@ -32,20 +33,23 @@ struct probing {
   struct export_classes *out;
 };
 
-/* ---- The values that the code depends on ---- */
+/* ---- The values that the code depends on ---------------------------------------------------- */
 
 static void classes_add_size(struct probing *g, int slot) {
   const int at = slot - g->config->first_problem;
-  if (at < 0 || (size_t)at >= g->config->problem_count || !config_is_size(g->config, (size_t)at)) return;
+  if (at < 0 || (size_t)at >= g->config->problem_count || !config_is_size(g->config, (size_t)at))
+    return;
   for (size_t i = 0; i < g->size_count; i++)
     if (g->sizes[i] == (size_t)at) return;
   if (g->size_count < MOST_SIZES) g->sizes[g->size_count++] = (size_t)at;
 }
 
-static int open_probing(const struct lookup *l, uint64_t index, struct probing *g, cugen_error *err) {
+static int open_probing(const struct lookup *l, uint64_t index, struct probing *g,
+                        cugen_error *err) {
   const struct expander_shape shape = expander_shape(l->opened->expander);
   const struct variant variant = lookup_variant(l, index);
-  const size_t tunables = variant.implementation->tunable_count, first = (size_t)l->config->first_tunable;
+  const size_t tunables = variant.implementation->tunable_count,
+               first = (size_t)l->config->first_tunable;
   /* includes the two slots of a launch's steps */
   g->slots = calloc(first + tunables + 3, sizeof *g->slots);
   g->values = calloc(shape.value_count + 1, sizeof *g->values);
@@ -68,7 +72,7 @@ static void close_probing(struct probing *g) {
   free(g->seen);
 }
 
-/* ---- Probing ---- */
+/* ---- Probing -------------------------------------------------------------------------------- */
 
 /* Finds the class of the values, which may be new. Returns false if the values have no class, or
    that of `from`. */
@@ -94,7 +98,8 @@ static bool is_kept(const struct probing *g, size_t class) {
   return kept > g->scale;
 }
 
-static int classes_keep(struct probing *g, const struct problem *problem, size_t class, cugen_error *err) {
+static int classes_keep(struct probing *g, const struct problem *problem, size_t class,
+                        cugen_error *err) {
   struct problem *all = array_grow(g->out->problems, g->out->count, sizeof *all);
   if (all) g->out->problems = all;
   size_t *of = all ? array_grow(g->out->of, g->out->count, sizeof *of) : NULL;
@@ -120,7 +125,8 @@ static int classes_probe(struct probing *g, int which, struct problem *problem, 
     problem->values[g->sizes[i]] = value_int((own >> which % SHIFTS | 1) << which % SHIFTS);
   }
   size_t class;
-  return find_class(g, problem, &class) && !is_kept(g, class) ? classes_keep(g, problem, class, err) : CUGEN_OK;
+  return find_class(g, problem, &class) && !is_kept(g, class) ? classes_keep(g, problem, class, err)
+                                                              : CUGEN_OK;
 }
 
 static int probe_all(struct probing *g, struct problem *problem, cugen_error *err) {
@@ -130,13 +136,15 @@ static int probe_all(struct probing *g, struct problem *problem, cugen_error *er
   for (size_t i = 0; i < g->size_count; i++) probes *= SHIFTS;
   for (g->scale = 0; g->scale < SCALES && !status; g->scale++)
     for (int i = 0; i < probes && !status; i++) status = classes_probe(g, i, problem, err);
-  if (!status && !(g->out->served = calloc(g->seen_count + 1, sizeof *g->out->served))) status = error_memory(err);
+  if (!status && !(g->out->served = calloc(g->seen_count + 1, sizeof *g->out->served)))
+    status = error_memory(err);
   return status;
 }
 
 int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
                         struct export_classes *out, cugen_error *err) {
-  struct probing g = {.config = lookup->config, .facts = &lookup->device.facts, .from = from, .out = out};
+  struct probing g = {
+      .config = lookup->config, .facts = &lookup->device.facts, .from = from, .out = out};
   struct problem problem = *from;
   int status = open_probing(lookup, variant, &g, err);
   problem.values = calloc(from->count + 1, sizeof *problem.values);

@@ -25,7 +25,8 @@ struct coder {
 
 /* Returns the index of the parameter of a slot; problem_count if the slot is not a parameter. */
 static size_t problem_of(const struct config *config, int slot) {
-  size_t at = slot < config->first_problem ? config->problem_count : (size_t)(slot - config->first_problem);
+  size_t at =
+      slot < config->first_problem ? config->problem_count : (size_t)(slot - config->first_problem);
   return at < config->problem_count ? at : config->problem_count;
 }
 
@@ -41,7 +42,7 @@ void export_quote(const char *string, struct text *out) {
   text_add_char(out, '"');
 }
 
-/* ---- Expressions ----------------------------------------------------------------------------- */
+/* ---- Expressions ---------------------------------------------------------------------------- */
 
 static const char *code_slot_name(void *context, int slot) {
   struct coder *c = context;
@@ -49,7 +50,8 @@ static const char *code_slot_name(void *context, int slot) {
   if (slot == c->step_slot + 1) return "steps";
   size_t problem = problem_of(c->config, slot);
   text_clear(&c->name);
-  text_addf(&c->name, "p->%s", problem < c->config->problem_count ? c->config->problems[problem].name : "?");
+  text_addf(&c->name, "p->%s",
+            problem < c->config->problem_count ? c->config->problems[problem].name : "?");
   return text_get(&c->name);
 }
 
@@ -72,13 +74,15 @@ static void code_put_number(struct value value, struct text *out) {
 }
 
 static enum expr_kind code_kind_of(struct value value) {
-  return value.type == VALUE_BOOL ? EXPR_BOOLEAN : value.type == VALUE_FLOAT ? EXPR_REAL : EXPR_WHOLE;
+  return value.type == VALUE_BOOL    ? EXPR_BOOLEAN
+         : value.type == VALUE_FLOAT ? EXPR_REAL
+                                     : EXPR_WHOLE;
 }
 
 /* Appends the expression with the known slots bound; *constant becomes its value if it is a
    constant. */
-static int code_put_bound(struct coder *c, const struct expr *expr, struct text *out, enum expr_kind *kind,
-                     struct value *constant) {
+static int code_put_bound(struct coder *c, const struct expr *expr, struct text *out,
+                          enum expr_kind *kind, struct value *constant) {
   struct expr *bound;
   constant->type = VALUE_NIL;
   int status = expr_bind(expr, c->slots, c->known, c->slot_count, &bound, c->err);
@@ -95,11 +99,12 @@ static int code_put_bound(struct coder *c, const struct expr *expr, struct text 
 
 /* Like put_bound, for an expression of the wanted kind (with `any`: of any kind), which is pinned
    if necessary. */
-static int put_kind(struct coder *c, const struct expr *expr, enum expr_kind wanted, bool any, struct text *out,
-                    struct value *constant, enum expr_kind *kind) {
+static int put_kind(struct coder *c, const struct expr *expr, enum expr_kind wanted, bool any,
+                    struct text *out, struct value *constant, enum expr_kind *kind) {
   struct text text = {0};
   int status = code_put_bound(c, expr, &text, kind, constant);
-  if (status == CUGEN_ERROR_CONFIG || (!status && !any && *kind != wanted && constant->type == VALUE_NIL)) {
+  if (status == CUGEN_ERROR_CONFIG ||
+      (!status && !any && *kind != wanted && constant->type == VALUE_NIL)) {
     text_clear(&text);
     code_pin(c, expr);
     status = code_put_bound(c, expr, &text, kind, constant);
@@ -110,7 +115,8 @@ static int put_kind(struct coder *c, const struct expr *expr, enum expr_kind wan
 }
 
 /* Appends a whole number; `otherwise` if there is no expression. */
-static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise, struct text *out) {
+static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise,
+                     struct text *out) {
   struct value constant;
   enum expr_kind kind;
   int64_t value;
@@ -130,7 +136,7 @@ static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise
   return status;
 }
 
-/* ---- Arguments that launches choose ---------------------------------------------------------- */
+/* ---- Arguments that launches choose --------------------------------------------------------- */
 
 /* Returns the number of the argument of that name, of the kernel or of the implementation; below 0:
    there is none. */
@@ -149,8 +155,10 @@ static int put_name(struct coder *c, const struct expr *expr, size_t otherwise, 
   struct text text = {0};
   int status = expr_bind(expr, c->slots, c->known, c->slot_count, &bound, c->err);
   const bool constant = !status && expr_constant(bound, NULL);
-  if (!status && !constant) status = expr_number_words(bound, code_find_argument, c, &numbers, c->err);
-  if (numbers && expr_print_checked(numbers, code_slot_name, c, &text, &kind, c->err) == CUGEN_OK && kind == EXPR_WHOLE) {
+  if (!status && !constant)
+    status = expr_number_words(bound, code_find_argument, c, &numbers, c->err);
+  if (numbers && expr_print_checked(numbers, code_slot_name, c, &text, &kind, c->err) == CUGEN_OK &&
+      kind == EXPR_WHOLE) {
     text_add(out, text_get(&text));
   } else if (!status) {
     if (!constant) code_pin(c, expr);
@@ -162,7 +170,7 @@ static int put_name(struct coder *c, const struct expr *expr, size_t otherwise, 
   return status;
 }
 
-/* ---- Conditions ------------------------------------------------------------------------------ */
+/* ---- Conditions ----------------------------------------------------------------------------- */
 
 static int put_condition(struct coder *c, const struct expr *expr, struct text *out) {
   struct text text = {0};
@@ -175,7 +183,8 @@ static int put_condition(struct coder *c, const struct expr *expr, struct text *
   return status;
 }
 
-static int put_conditions(struct coder *c, const struct config_implementation *implementation, struct text *out) {
+static int put_conditions(struct coder *c, const struct config_implementation *implementation,
+                          struct text *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->requirement_count && !status; i++)
     status = put_condition(c, implementation->requirements[i].expr, out);
@@ -211,7 +220,8 @@ static int put_class(struct coder *c, const struct expr *expr, struct text *out)
    for the use of tensor maps. */
 static int put_classes(struct coder *c, struct text *out) {
   int status = CUGEN_OK;
-  for (size_t i = 0; i < c->shape.value_count && !status; i++) status = put_class(c, c->shape.values[i], out);
+  for (size_t i = 0; i < c->shape.value_count && !status; i++)
+    status = put_class(c, c->shape.values[i], out);
   return status;
 }
 
@@ -240,20 +250,22 @@ static void put_fixed(const struct coder *c, struct export_code *out) {
     int slot = c->config->first_problem + (int)i;
     bool size = config_is_size(c->config, i);
     const char *name = c->config->problems[i].name;
-    if (!size || c->known[slot]) put_equal(name, c->slots[slot], size ? &out->conditions : &out->class);
+    if (!size || c->known[slot])
+      put_equal(name, c->slots[slot], size ? &out->conditions : &out->class);
     out->pinned = out->pinned || (size && c->known[slot]);
     if (!size) put_label(name, c->slots[slot], &out->label);
   }
 }
 
-/* ---- Sizes ----------------------------------------------------------------------------------- */
+/* ---- Sizes ---------------------------------------------------------------------------------- */
 
 /* Returns the launch of the spec that is made as call `at`. */
 static const struct kernel_launch *planned_at(const struct coder *c, size_t at) {
   return &c->spec->launches[kernel_spec_call(c->spec, at)];
 }
 
-static int put_launch(struct coder *c, const struct config_launch *launch, size_t at, struct text *out) {
+static int put_launch(struct coder *c, const struct config_launch *launch, size_t at,
+                      struct text *out) {
   int status = CUGEN_OK;
   text_addf(out, "launch(s, %zu", plan_entry_index(c->spec, planned_at(c, at)->entry));
   for (int i = 0; i < 6 && !status; i++) {
@@ -279,12 +291,14 @@ static const struct config_tensor *tensor_of(const struct config *config,
                                              const struct config_implementation *implementation,
                                              const struct config_argument *argument) {
   for (size_t i = 0; i < implementation->tensor_count; i++)
-    if (&config->arguments[implementation->tensors[i].argument] == argument) return &implementation->tensors[i];
+    if (&config->arguments[implementation->tensors[i].argument] == argument)
+      return &implementation->tensors[i];
   return NULL;
 }
 
 /* Appends the tensor map behind the buffer that it describes. */
-static int put_tensor(struct coder *c, const struct config_tensor *tensor, int rank, struct text *out) {
+static int put_tensor(struct coder *c, const struct config_tensor *tensor, int rank,
+                      struct text *out) {
   text_add(out, "tensor(s, ");
   int status = put_whole(c, tensor->swizzle, 0, out);
   text_add(out, ", ");
@@ -298,15 +312,16 @@ static int put_tensor(struct coder *c, const struct config_tensor *tensor, int r
   return status;
 }
 
-static int put_buffer(struct coder *c, const struct config_argument *declared, const struct kernel_argument *argument,
-                      struct text *out) {
+static int put_buffer(struct coder *c, const struct config_argument *declared,
+                      const struct kernel_argument *argument, struct text *out) {
   if (argument->unused && argument->access != ACCESS_TENSOR)
-    return text_addf(out, "buffer(s, \"%s\", %d, MEMORY_DEVICE, ROWS, 1, 1, (const long long[]){1});\n",
+    return text_addf(out,
+                     "buffer(s, \"%s\", %d, MEMORY_DEVICE, ROWS, 1, 1, (const long long[]){1});\n",
                      argument->dtype->name, argument->dtype->bytes),
            CUGEN_OK;
   /* Registered memory is the caller's own, so a bundle allocates mapped memory in its place. */
-  static const char *const memories[] = {"MEMORY_DEVICE", "MEMORY_PINNED", "MEMORY_MAPPED", "MEMORY_MANAGED",
-                                         "MEMORY_MAPPED"};
+  static const char *const memories[] = {"MEMORY_DEVICE", "MEMORY_PINNED", "MEMORY_MAPPED",
+                                         "MEMORY_MANAGED", "MEMORY_MAPPED"};
   const struct expr *row = declared->shape[argument->column_major ? 0 : declared->rank - 1];
   code_pin(c, declared->layout.expr);
   code_pin(c, declared->memory.expr);
@@ -329,11 +344,12 @@ static int put_buffer(struct coder *c, const struct config_argument *declared, c
   return status;
 }
 
-static void put_bits(const struct kernel_argument *argument, const unsigned char *bytes, struct text *out) {
+static void put_bits(const struct kernel_argument *argument, const unsigned char *bytes,
+                     struct text *out) {
   uint64_t value = 0;
   memcpy(&value, bytes, (size_t)argument->dtype->bytes);
-  text_addf(out, "bits(s, \"%s\", %d, %d, 0x%" PRIx64 "u); /* ", argument->dtype->name, argument->dtype->bytes,
-            !argument->compiled_in, value);
+  text_addf(out, "bits(s, \"%s\", %d, %d, 0x%" PRIx64 "u); /* ", argument->dtype->name,
+            argument->dtype->bytes, !argument->compiled_in, value);
   value_print(argument->value, out);
   text_add(out, " */\n");
 }
@@ -349,7 +365,8 @@ static int put_value(struct coder *c, const struct config_argument *declared, st
     return status;
   }
   for (size_t i = 0; i < c->config->problem_count; i++)
-    if (strcmp(c->config->problems[i].name, declared->name) == 0 && !c->known[c->config->first_problem + (int)i])
+    if (strcmp(c->config->problems[i].name, declared->name) == 0 &&
+        !c->known[c->config->first_problem + (int)i])
       text_addf(out, "p->%s", declared->name);
   return CUGEN_OK;
 }
@@ -362,8 +379,8 @@ static const char *scalar_function(const struct dtype *dtype, bool index, enum e
   return kind == EXPR_REAL ? NULL : "whole";
 }
 
-static int put_scalar(struct coder *c, const struct config_argument *declared, const struct kernel_argument *argument,
-                      struct text *out) {
+static int put_scalar(struct coder *c, const struct config_argument *declared,
+                      const struct kernel_argument *argument, struct text *out) {
   struct text value = {0};
   enum expr_kind kind;
   unsigned char bytes[8] = {0};
@@ -372,8 +389,9 @@ static int put_scalar(struct coder *c, const struct config_argument *declared, c
   const char *function = scalar_function(argument->dtype, config_is_index(declared), kind);
   if (!status && value.length && function) {
     bool cast = strcmp(function, "real") == 0 && kind != EXPR_REAL;
-    text_addf(out, "%s(s, \"%s\", %d, %d, %s%s%s);\n", function, argument->dtype->name, argument->dtype->bytes,
-              !argument->compiled_in, cast ? "(double)(" : "", text_get(&value), cast ? ")" : "");
+    text_addf(out, "%s(s, \"%s\", %d, %d, %s%s%s);\n", function, argument->dtype->name,
+              argument->dtype->bytes, !argument->compiled_in, cast ? "(double)(" : "",
+              text_get(&value), cast ? ")" : "");
   } else if (!status) {
     code_pin(c, declared->value);
     for (size_t i = 0; !declared->value && i < c->config->problem_count; i++)
@@ -387,7 +405,7 @@ static int put_scalar(struct coder *c, const struct config_argument *declared, c
 }
 
 static int code_put_argument(struct coder *c, const struct config_argument *declared,
-                        const struct kernel_argument *argument, struct text *out) {
+                             const struct kernel_argument *argument, struct text *out) {
   static const unsigned char zero[8] = {0};
   code_pin(c, declared->dtype.expr);
   if (argument->absent) return put_bits(argument, zero, out), CUGEN_OK;
@@ -395,14 +413,15 @@ static int code_put_argument(struct coder *c, const struct config_argument *decl
   return (scalar ? put_scalar : put_buffer)(c, declared, argument, out);
 }
 
-/* ---- Loops ----------------------------------------------------------------------------------- */
+/* ---- Loops ---------------------------------------------------------------------------------- */
 
 /* Writes a launch's own value as one more scalar. parameter: from the config; NULL: the launch has
    no list. */
-static int code_put_own(struct coder *c, const struct config_parameter *parameter, const struct kernel_parameter *planned,
-                   struct text *out) {
+static int code_put_own(struct coder *c, const struct config_parameter *parameter,
+                        const struct kernel_parameter *planned, struct text *out) {
   const size_t shared = c->config->argument_count, i = planned->argument;
-  struct config_argument declared = i < shared ? c->config->arguments[i] : c->implementation->own[i - shared];
+  struct config_argument declared =
+      i < shared ? c->config->arguments[i] : c->implementation->own[i - shared];
   struct kernel_argument argument = c->spec->arguments[i];
   if (parameter && parameter->value) declared.value = parameter->value;
   declared.compiled = NULL;
@@ -429,7 +448,8 @@ static int put_parameter(struct coder *c, const struct config_parameter *paramet
   return status;
 }
 
-static int put_pass(struct coder *c, const struct config_launch *launch, size_t at, struct text *out) {
+static int put_pass(struct coder *c, const struct config_launch *launch, size_t at,
+                    struct text *out) {
   const struct kernel_launch *planned = planned_at(c, at);
   const size_t count = planned->listed ? planned->parameter_count : 0;
   int status = CUGEN_OK;
@@ -463,13 +483,15 @@ static int put_round(struct coder *c, const struct looping *l, int64_t step, str
 
 static bool any_entry_sees_step(const struct coder *c, const struct config_loop *loop) {
   for (size_t i = 0; i < loop->count; i++)
-    if (config_spelling_sees(&c->implementation->launches[loop->first + i].entry, c->step_slot)) return true;
+    if (config_spelling_sees(&c->implementation->launches[loop->first + i].entry, c->step_slot))
+      return true;
   return false;
 }
 
 /* Prints the loop as a loop of C: its first round, with the step counted by C. *done is false if a
    part of it has no form in C; `known` is then restored. */
-static int put_counted(struct coder *c, const struct looping *l, const char *steps, bool *done, struct text *out) {
+static int put_counted(struct coder *c, const struct looping *l, const char *steps, bool *done,
+                       struct text *out) {
   struct text round = {0};
   bool *const known = malloc(c->slot_count * sizeof *known);
   if (!known) return error_memory(c->err);
@@ -480,13 +502,13 @@ static int put_counted(struct coder *c, const struct looping *l, const char *ste
   if (!*done) memcpy(c->known, known, c->slot_count * sizeof *known);
   c->known[c->step_slot] = c->known[c->step_slot + 1] = true;
   if (*done && l->loop->stepped)
-    text_addf(
-        out,
-        "for (long long step = 0, steps = %s; step < steps && !s->failed; step++) {\n(void)step, (void)steps;\n%s}\n",
-        steps, text_get(&round));
+    text_addf(out,
+              "for (long long step = 0, steps = %s; step < steps && !s->failed; step++) "
+              "{\n(void)step, (void)steps;\n%s}\n",
+              steps, text_get(&round));
   else if (*done)
-    text_addf(out, "{\nconst long long steps = %s;\n(void)steps;\n%srepeat(s, %zu, steps);\n}\n", steps,
-              text_get(&round), l->loop->count);
+    text_addf(out, "{\nconst long long steps = %s;\n(void)steps;\n%srepeat(s, %zu, steps);\n}\n",
+              steps, text_get(&round), l->loop->count);
   out->failed |= round.failed;
   text_free(&round);
   free(known);
@@ -494,23 +516,27 @@ static int put_counted(struct coder *c, const struct looping *l, const char *ste
 }
 
 /* Prints one round after another; the code then serves only sizes with this number of rounds. */
-static int put_unrolled(struct coder *c, const struct looping *l, const char *steps, struct export_code *code) {
+static int put_unrolled(struct coder *c, const struct looping *l, const char *steps,
+                        struct export_code *code) {
   enum { MOST = 4096 };
   int status = CUGEN_OK;
   if (l->rounds > MOST)
-    return error_set_at(c->err, CUGEN_ERROR_CONFIG, l->loop->line.path, l->loop->line.number,
-                        "%" PRId64
-                        " rounds of a loop whose launches have no form in C, such as an entry that sees the "
-                        "step, are written one by one: at most %d are exported",
-                        l->rounds, MOST);
+    return error_set_at(
+        c->err, CUGEN_ERROR_CONFIG, l->loop->line.path, l->loop->line.number,
+        "%" PRId64
+        " rounds of a loop whose launches have no form in C, such as an entry that sees the "
+        "step, are written one by one: at most %d are exported",
+        l->rounds, MOST);
   text_addf(&code->conditions, "(%s) == %" PRId64 "\n", steps, l->rounds);
   code->rounds = l->rounds;
-  for (int64_t step = 0; step < l->rounds && !status; step++) status = put_round(c, l, step, &code->sizes);
+  for (int64_t step = 0; step < l->rounds && !status; step++)
+    status = put_round(c, l, step, &code->sizes);
   return status;
 }
 
 /* first: the number of its first call; becomes that of the next loop's. */
-static int put_loop(struct coder *c, const struct config_loop *loop, size_t *first, struct export_code *code) {
+static int put_loop(struct coder *c, const struct config_loop *loop, size_t *first,
+                    struct export_code *code) {
   struct looping l = {loop, *first, 1};
   struct text steps = {0};
   bool done = false;
@@ -526,18 +552,21 @@ static int put_loop(struct coder *c, const struct config_loop *loop, size_t *fir
   return status;
 }
 
-static int code_put_arguments(struct coder *c, const struct config_implementation *implementation, struct text *out) {
+static int code_put_arguments(struct coder *c, const struct config_implementation *implementation,
+                              struct text *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < c->config->argument_count && !status; i++) {
     const struct config_argument *declared = &c->config->arguments[i];
     const struct config_tensor *tensor = tensor_of(c->config, implementation, declared);
     status = code_put_argument(c, declared, &c->spec->arguments[i], out);
-    if (!status && c->spec->arguments[i].access == ACCESS_TENSOR) status = put_tensor(c, tensor, declared->rank, out);
+    if (!status && c->spec->arguments[i].access == ACCESS_TENSOR)
+      status = put_tensor(c, tensor, declared->rank, out);
   }
   return status;
 }
 
-static int put_sizes(struct coder *c, const struct config_implementation *implementation, struct export_code *out) {
+static int put_sizes(struct coder *c, const struct config_implementation *implementation,
+                     struct export_code *out) {
   size_t first = 0;
   int status = code_put_arguments(c, implementation, &out->sizes);
   for (size_t i = 0; i < implementation->loop_count && !status; i++)
@@ -545,7 +574,7 @@ static int put_sizes(struct coder *c, const struct config_implementation *implem
   return status;
 }
 
-/* ---- A variant ------------------------------------------------------------------------------- */
+/* ---- A variant ------------------------------------------------------------------------------ */
 
 /* Returns the place of the variant among all combinations of its implementation, with the last
    tunable varying fastest. */
@@ -554,7 +583,8 @@ static uint64_t order_of(const struct variant *variant) {
   for (size_t i = 0; i < variant->implementation->tunable_count; i++) {
     const struct config_tunable *tunable = &variant->implementation->tunables[i];
     size_t at = 0;
-    while (at + 1 < tunable->value_count && !value_equal(tunable->values[at], variant->values[i])) at++;
+    while (at + 1 < tunable->value_count && !value_equal(tunable->values[at], variant->values[i]))
+      at++;
     order = order * tunable->value_count + at;
   }
   return order;
@@ -562,7 +592,8 @@ static uint64_t order_of(const struct variant *variant) {
 
 static int fill_slots(struct coder *c, const struct variant *variant) {
   const struct lookup *l = c->lookup;
-  size_t first = (size_t)c->config->first_tunable, tunables = variant->implementation->tunable_count;
+  size_t first = (size_t)c->config->first_tunable,
+         tunables = variant->implementation->tunable_count;
   c->shape = expander_shape(l->opened->expander);
   c->step_slot = (int)(first + tunables);
   c->slot_count = first + tunables + CONFIG_STEP_SLOTS;
@@ -590,13 +621,13 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
   out->wide = config_wide_index(c->config, c->spec->arguments);
   out->implementation = (size_t)(variant->implementation - c->config->implementations);
   out->order = order_of(variant);
-  bool failed =
-      out->sizes.failed || out->conditions.failed || out->class.failed || out->label.failed || !out->variant;
+  bool failed = out->sizes.failed || out->conditions.failed || out->class.failed ||
+                out->label.failed || !out->variant;
   return failed ? error_memory(c->err) : CUGEN_OK;
 }
 
-int export_code(const struct lookup *lookup, const struct variant *variant, const struct kernel_spec *spec,
-                struct export_code *out, cugen_error *err) {
+int export_code(const struct lookup *lookup, const struct variant *variant,
+                const struct kernel_spec *spec, struct export_code *out, cugen_error *err) {
   struct coder c = {.lookup = lookup,
                     .config = lookup->config,
                     .implementation = variant->implementation,

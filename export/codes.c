@@ -10,11 +10,12 @@
 #include "runtime/model/occupancy.h"
 #include "runtime/plan.h"
 
-/* ---- Images ---------------------------------------------------------------------------------- */
+/* ---- Images --------------------------------------------------------------------------------- */
 
 /* Takes the image from the cache, or compiles it and stores it there. */
-static int codes_get_image(struct exporter *x, const struct lookup *l, const struct kernel_spec *spec, bool ptx,
-                     struct compiled *out, cugen_error *err) {
+static int codes_get_image(struct exporter *x, const struct lookup *l,
+                           const struct kernel_spec *spec, bool ptx, struct compiled *out,
+                           cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   struct text key = {0};
   bool found = false;
@@ -35,7 +36,8 @@ static int codes_get_image(struct exporter *x, const struct lookup *l, const str
   return status;
 }
 
-static int codes_add_image(struct exporter *x, struct compiled *compiled, bool ptx, size_t *index, cugen_error *err) {
+static int codes_add_image(struct exporter *x, struct compiled *compiled, bool ptx, size_t *index,
+                           cugen_error *err) {
   for (*index = 0; *index < x->image_count; ++*index)
     if (x->images[*index].bytes == compiled->image_length && x->images[*index].ptx == ptx &&
         memcmp(x->images[*index].data, compiled->image, compiled->image_length) == 0)
@@ -50,24 +52,25 @@ static int codes_add_image(struct exporter *x, struct compiled *compiled, bool p
 }
 
 /* Checks the symbols now, and not in the first call of the bundle. */
-static int check_symbols(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
-                         cugen_error *err) {
+static int check_symbols(const struct kernel_spec *spec, const struct lookup *l,
+                         const struct compiled *compiled, cugen_error *err) {
   int status = model_check_symbols(spec, compiled, err);
   if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
   return status;
 }
 
 /* Checks the launches now: a variant that the device cannot launch is not exported. */
-static int codes_check_launches(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
-                          cugen_error *err) {
-  int status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, compiled, occupancy_resident, err);
+static int codes_check_launches(const struct kernel_spec *spec, const struct lookup *l,
+                                const struct compiled *compiled, cugen_error *err) {
+  int status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, compiled,
+                                   occupancy_resident, err);
   if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
   return status;
 }
 
 /* Finds the names of the kernels in the image, in the order of plan_entries. */
-static int name_kernels(const struct kernel_spec *spec, const struct compiled *compiled, struct export_code *code,
-                        cugen_error *err) {
+static int name_kernels(const struct kernel_spec *spec, const struct compiled *compiled,
+                        struct export_code *code, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   const size_t count = plan_entries(spec, entries);
   for (; code->kernel_count < count; code->kernel_count++) {
@@ -77,7 +80,7 @@ static int name_kernels(const struct kernel_spec *spec, const struct compiled *c
   return CUGEN_OK;
 }
 
-/* ---- Codes ----------------------------------------------------------------------------------- */
+/* ---- Codes ---------------------------------------------------------------------------------- */
 
 static bool same_text(const struct text *a, const struct text *b) {
   return strcmp(text_get(a), text_get(b)) == 0;
@@ -104,8 +107,8 @@ int export_make_code(struct exporter *x, size_t device, uint64_t index, struct e
 }
 
 /* Takes over the code and compiles its image; if an equal code exists, that is used instead. */
-int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec, size_t *index,
-                    cugen_error *err) {
+int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
+                    size_t *index, cugen_error *err) {
   bool ptx = x->devices[code->device].ptx;
   struct compiled compiled = {0};
   for (*index = 0; *index < x->code_count; ++*index)
@@ -115,7 +118,8 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
   x->codes = codes;
   int status = codes_get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
   if (!status) status = check_symbols(spec, &x->devices[code->device].lookup, &compiled, err);
-  if (!status && !ptx) status = codes_check_launches(spec, &x->devices[code->device].lookup, &compiled, err);
+  if (!status && !ptx)
+    status = codes_check_launches(spec, &x->devices[code->device].lookup, &compiled, err);
   if (!status) status = name_kernels(spec, &compiled, code, err);
   if (!status) status = codes_add_image(x, &compiled, ptx, &code->image, err);
   compiled_free(&compiled);
@@ -133,7 +137,8 @@ const struct kernel_argument *export_textured(const struct kernel_spec *spec) {
   return NULL;
 }
 
-int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *index, cugen_error *err) {
+int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *index,
+                       cugen_error *err) {
   struct export_code code;
   struct kernel_spec spec;
   *index = SIZE_MAX;

@@ -18,16 +18,18 @@ void export_free(struct exporter *x) {
   for (size_t i = 0; i < x->device_count; i++) export_device_free(&x->devices[i]);
   for (size_t i = 0; i < x->image_count; i++) free(x->images[i].data);
   for (size_t i = 0; i < x->code_count; i++) export_code_free(&x->codes[i]);
-  for (size_t i = 0; i < x->tuned_count; i++) problem_free(&x->tuned[i].problem), free(x->tuned[i].text);
+  for (size_t i = 0; i < x->tuned_count; i++)
+    problem_free(&x->tuned[i].problem), free(x->tuned[i].text);
   for (size_t i = 0; i < x->problem_count; i++) problem_free(&x->problems[i]);
   for (size_t i = 0; i < x->class_count; i++) text_free(&x->classes[i]);
   export_portfolios_free(x);
   text_free(&x->named);
-  void *arrays[] = {x->devices, x->images, x->codes, x->tuned, x->measured, x->defaults, x->problems, x->classes};
+  void *arrays[] = {x->devices,  x->images,   x->codes,    x->tuned,
+                    x->measured, x->defaults, x->problems, x->classes};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
 
-/* ---- The variants of a tuned problem --------------------------------------------------------- */
+/* ---- The variants of a tuned problem -------------------------------------------------------- */
 
 /* Returns whether every line of `part` is a line of `whole`. */
 static bool lines_within(const struct text *part, const struct text *whole) {
@@ -44,21 +46,24 @@ static bool lines_within(const struct text *part, const struct text *whole) {
 
 /* Returns whether a kept variant of the current problem is better wherever this one is right, so
    that no look-up would take it. Among tied variants the smallest order wins. */
-static bool collect_is_beaten(const struct exporter *x, const struct export_tuned *tuned, const struct export_code *code,
-                      const struct export_measured *measured) {
+static bool collect_is_beaten(const struct exporter *x, const struct export_tuned *tuned,
+                              const struct export_code *code,
+                              const struct export_measured *measured) {
   for (size_t i = tuned->first; i < x->measured_count; i++) {
     const struct export_measured *kept = &x->measured[i];
     if (!cache_leads(kept->cost, kept->order, measured->cost, measured->order) &&
-        x->codes[kept->code].wide == code->wide && lines_within(&x->codes[kept->code].conditions, &code->conditions))
+        x->codes[kept->code].wide == code->wide &&
+        lines_within(&x->codes[kept->code].conditions, &code->conditions))
       return true;
   }
   return false;
 }
 
-static int collect_consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
-                    cugen_error *err) {
+static int collect_consider(struct exporter *x, const struct export_tuned *tuned,
+                            const struct cache_record *record, cugen_error *err) {
   const struct objective *objective = x->devices[tuned->device].lookup.config->objective;
-  struct export_measured measured = {.seconds = record->seconds, .cost = cache_record_cost(record, objective)};
+  struct export_measured measured = {.seconds = record->seconds,
+                                     .cost = cache_record_cost(record, objective)};
   struct export_code code;
   struct kernel_spec spec;
   uint64_t place = 0;
@@ -68,11 +73,13 @@ static int collect_consider(struct exporter *x, const struct export_tuned *tuned
   measured.order = cache_record_order(record, place, objective);
   const struct kernel_argument *textured = export_textured(&spec);
   if (textured)
-    text_addf(x->notes, "%s, %s: %s is left out: it reads '%s' as a texture, which a bundle cannot\n",
+    text_addf(x->notes,
+              "%s, %s: %s is left out: it reads '%s' as a texture, which a bundle cannot\n",
               x->devices[tuned->device].text, tuned->text, spec.variant, textured->name);
   if (!textured && !collect_is_beaten(x, tuned, &code, &measured)) {
     status = export_add_code(x, &code, &spec, &measured.code, err);
-    struct export_measured *all = status ? NULL : array_grow(x->measured, x->measured_count, sizeof *x->measured);
+    struct export_measured *all =
+        status ? NULL : array_grow(x->measured, x->measured_count, sizeof *x->measured);
     if (!status && !all) status = error_memory(err);
     if (all) x->measured = all, all[x->measured_count++] = measured;
   }
@@ -82,8 +89,9 @@ static int collect_consider(struct exporter *x, const struct export_tuned *tuned
 }
 
 /* Looks at the records, which are ordered by cost. */
-static int consider_all(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *records,
-                        size_t count, size_t *stale, cugen_error *err) {
+static int consider_all(struct exporter *x, const struct export_tuned *tuned,
+                        const struct cache_record *records, size_t count, size_t *stale,
+                        cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status && records[i].outcome == CUGEN_OUTCOME_OK; i++) {
     struct judgement judgement;
@@ -97,16 +105,19 @@ static int consider_all(struct exporter *x, const struct export_tuned *tuned, co
   return status;
 }
 
-static void note_problem(struct exporter *x, const struct export_tuned *tuned, size_t records, size_t stale) {
+static void note_problem(struct exporter *x, const struct export_tuned *tuned, size_t records,
+                         size_t stale) {
   const char *device = x->devices[tuned->device].text;
   x->result->stale += stale;
   if (stale)
     text_addf(x->notes,
-              "%s, %s: %zu record%s not used: the source, the launch or the check has changed since; tune "
+              "%s, %s: %zu record%s not used: the source, the launch or the check has changed "
+              "since; tune "
               "again\n",
               device, tuned->text, stale, stale == 1 ? "" : "s");
   else if (tuned->first == x->measured_count && records)
-    text_addf(x->notes, "%s, %s: no variant came out right, so there is none to export\n", device, tuned->text);
+    text_addf(x->notes, "%s, %s: no variant came out right, so there is none to export\n", device,
+              tuned->text);
 }
 
 /* *tuned stays valid if it gets variants. */
@@ -127,7 +138,7 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
   return status;
 }
 
-/* ---- The tuned problems of a device ---- */
+/* ---- The tuned problems of a device --------------------------------------------------------- */
 
 struct list {
   struct exporter *x;
@@ -177,13 +188,15 @@ static bool is_taken(const struct exporter *x, size_t device, const struct probl
   return false;
 }
 
-static int collect_add_tuned(struct exporter *x, size_t device, const char *text, cugen_error *err) {
+static int collect_add_tuned(struct exporter *x, size_t device, const char *text,
+                             cugen_error *err) {
   struct export_tuned tuned = {.device = device, .first = x->measured_count};
   bool known;
   int status = api_read_problem(x->base->opened.config, text, &tuned.problem, &known, err);
   if (status) return status;
   if (!known) {
-    text_addf(x->notes, "%s, %s: not used: the problem of this config has other parameters or values now\n",
+    text_addf(x->notes,
+              "%s, %s: not used: the problem of this config has other parameters or values now\n",
               x->devices[device].text, text);
     return CUGEN_OK;
   }
@@ -210,7 +223,8 @@ static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   const struct cache_key key = lookup_key(l);
   int status = cache_problems(x->cache, &key, collect_take_text, &list, err);
-  for (size_t i = 0; i < list.count && !status; i++) status = collect_add_tuned(x, device, list.texts[i], err);
+  for (size_t i = 0; i < list.count && !status; i++)
+    status = collect_add_tuned(x, device, list.texts[i], err);
   for (size_t i = 0; i < list.count; i++) free(list.texts[i]);
   free(list.texts);
   return status;
@@ -222,17 +236,18 @@ static void note_untuned(struct exporter *x, size_t device) {
     bool found = is_taken(x, device, &x->problems[i]);
     problem_print(x->base->opened.config, &x->problems[i], &text);
     if (!found)
-      text_addf(x->notes, "%s, %s: nothing is remembered, the default variant is exported\n", x->devices[device].text,
-                text_get(&text));
+      text_addf(x->notes, "%s, %s: nothing is remembered, the default variant is exported\n",
+                x->devices[device].text, text_get(&text));
     text_free(&text);
   }
 }
 
-/* ---- Defaults -------------------------------------------------------------------------------- */
+/* ---- Defaults ------------------------------------------------------------------------------- */
 
 /* Adds a variant for the device's problem. asked: the user wants this problem itself; otherwise a
    variant with compiled-in sizes is useless. */
-static int collect_add_variant(struct exporter *x, size_t device, uint64_t at, size_t try, bool asked, cugen_error *err) {
+static int collect_add_variant(struct exporter *x, size_t device, uint64_t at, size_t try,
+                               bool asked, cugen_error *err) {
   struct export_code code;
   struct kernel_spec spec;
   size_t index = x->code_count;
@@ -242,14 +257,17 @@ static int collect_add_variant(struct exporter *x, size_t device, uint64_t at, s
   const struct kernel_argument *textured = wanted ? export_textured(&spec) : NULL;
   if (textured)
     status = error_set(err, CUGEN_ERROR_USAGE,
-                       "the config's default variant, '%s', serves problems that were not tuned; it reads '%s' as a "
+                       "the config's default variant, '%s', serves problems that were not tuned; "
+                       "it reads '%s' as a "
                        "texture, which a bundle cannot: put access \"global\" first",
                        spec.variant, textured->name);
   else if (wanted)
     status = export_add_code(x, &code, &spec, &index, err);
   export_code_free(&code);
   kernel_spec_free(&spec);
-  return status || !wanted ? status : export_keep_default(x, (struct export_default){device, index, try}, err);
+  return status || !wanted
+             ? status
+             : export_keep_default(x, (struct export_default){device, index, try}, err);
 }
 
 /* Adds all tries of the config for a problem that the user wants, because for other sizes another
@@ -260,15 +278,16 @@ static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t try = 0; try < count && !status; try++) {
     uint64_t index;
-    if (space_try(l->space, try, &index)) status = collect_add_variant(x, device, index, try, true, err);
+    if (space_try(l->space, try, &index))
+      status = collect_add_variant(x, device, index, try, true, err);
   }
   return status;
 }
 
 /* Makes `problem` the device's problem. Returns false if the try is not a valid variant of it, or
    if its sizes are not valid together. */
-static bool has_try(struct exporter *x, size_t device, const struct problem *problem, size_t try, uint64_t *index,
-                    int *status, cugen_error *err) {
+static bool has_try(struct exporter *x, size_t device, const struct problem *problem, size_t try,
+                    uint64_t *index, int *status, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   *status = lookup_set_problem(l, problem, err);
   if (!*status) *status = lookup_space(l, err);
@@ -278,8 +297,8 @@ static bool has_try(struct exporter *x, size_t device, const struct problem *pro
 }
 
 /* Adds the codes of a try for other classes of sizes. */
-static int add_try_classes(struct exporter *x, size_t device, const struct problem *problem, size_t try,
-                           cugen_error *err) {
+static int add_try_classes(struct exporter *x, size_t device, const struct problem *problem,
+                           size_t try, cugen_error *err) {
   struct export_classes classes = {0};
   struct export_code code;
   struct kernel_spec spec;
@@ -290,7 +309,8 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
   if (status) return status;
   status = export_classes_find(&x->devices[device].lookup, index, problem, &classes, err);
   for (size_t i = 0; i < classes.count && !status; i++) {
-    if (!export_class_open(&classes, i) || !has_try(x, device, &classes.problems[i], try, &index, &status, err))
+    if (!export_class_open(&classes, i) ||
+        !has_try(x, device, &classes.problems[i], try, &index, &status, err))
       continue;
     export_class_serve(&classes, i);
     status = collect_add_variant(x, device, index, try, true, err);
@@ -303,21 +323,23 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
 
 /* Adds the default variant of a problem, as a plan takes it, and the first valid variant, which may
    serve where the default does not. A problem without valid variants has no default. */
-static int collect_add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
-                       cugen_error *err) {
+static int collect_add_default(struct exporter *x, size_t device, const struct problem *problem,
+                               bool asked, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   size_t try, last = config_tries(l->config);
   int status = lookup_set_problem(l, problem, err);
   if (!status) status = lookup_space(l, err);
   if (status || space_valid(l->space) == 0) return status;
   uint64_t index = space_default(l->space, &try);
-  status = asked ? add_tries(x, device, err) : collect_add_variant(x, device, index, try, false, err);
+  status =
+      asked ? add_tries(x, device, err) : collect_add_variant(x, device, index, try, false, err);
   if (!status && (try != last || asked)) {
     status = collect_add_variant(x, device, 0, last, asked, err);
     /* not an error, because the default was added */
     if (status && try != last && err->cause == CUGEN_CAUSE_RESOURCES) status = CUGEN_OK;
   }
-  for (size_t i = 0; i < last && asked && !status; i++) status = add_try_classes(x, device, problem, i, err);
+  for (size_t i = 0; i < last && asked && !status; i++)
+    status = add_try_classes(x, device, problem, i, err);
   return status;
 }
 
@@ -335,13 +357,17 @@ static struct value collect_probe(const cugen_kernel *base, size_t at, int which
   return value_int((own.integer >> shift | 1) << shift);
 }
 
-static int add_class_defaults(struct exporter *x, size_t device, const struct problem *from, cugen_error *err) {
-  struct problem problem = {.count = from->count, .values = calloc(from->count + 1, sizeof *problem.values)};
+static int add_class_defaults(struct exporter *x, size_t device, const struct problem *from,
+                              cugen_error *err) {
+  struct problem problem = {.count = from->count,
+                            .values = calloc(from->count + 1, sizeof *problem.values)};
   int status = problem.values ? export_shipped(x, device, from, err) : error_memory(err);
   if (!status) status = collect_add_default(x, device, from, true, err);
   for (int which = 0; which < PROBES && !status; which++) {
     for (size_t i = 0; i < from->count; i++)
-      problem.values[i] = config_is_size(x->base->opened.config, i) ? collect_probe(x->base, i, which) : from->values[i];
+      problem.values[i] = config_is_size(x->base->opened.config, i)
+                              ? collect_probe(x->base, i, which)
+                              : from->values[i];
     status = collect_add_default(x, device, &problem, which == PROBE_BASE, err);
     /* these sizes are not valid together, but nobody asked for them */
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK;
@@ -357,11 +383,12 @@ static int add_defaults(struct exporter *x, size_t device, cugen_error *err) {
       status = add_class_defaults(x, device, &x->tuned[i].problem, err);
   for (size_t i = 0; i < x->problem_count && !status; i++)
     status = add_class_defaults(x, device, &x->problems[i], err);
-  if (!status && !x->options->problems) status = add_class_defaults(x, device, &x->base->problem, err);
+  if (!status && !x->options->problems)
+    status = add_class_defaults(x, device, &x->base->problem, err);
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
 /* Cuts "M=4 N=8" into its settings, in place. */
 static size_t cut_settings(char *text, const char **out) {
@@ -386,11 +413,11 @@ static int collect_add_problem(struct exporter *x, char *text, cugen_error *err)
     memcpy(settings, base->settings, base->setting_count * sizeof *settings);
     size_t count = cut_settings(text, settings + base->setting_count);
     if (!count)
-      status =
-          error_set(err, CUGEN_ERROR_USAGE, "a problem is missing; it is a list such as \"M=1024 N=1024; M=4096\"");
+      status = error_set(err, CUGEN_ERROR_USAGE,
+                         "a problem is missing; it is a list such as \"M=1024 N=1024; M=4096\"");
     if (!status)
-      status =
-          problem_set(base->opened.config, settings, base->setting_count + count, false, &all[x->problem_count], err);
+      status = problem_set(base->opened.config, settings, base->setting_count + count, false,
+                           &all[x->problem_count], err);
     if (status) error_prefix(err, "--problems");
   }
   free(settings);
@@ -429,7 +456,9 @@ static void sort_defaults(struct exporter *x) {
 static int collect_classes(struct exporter *x, cugen_error *err) {
   for (size_t i = 0; i < x->code_count; i++) {
     size_t at = 0;
-    while (at < x->class_count && strcmp(text_get(&x->classes[at]), text_get(&x->codes[i].label)) != 0) at++;
+    while (at < x->class_count &&
+           strcmp(text_get(&x->classes[at]), text_get(&x->codes[i].label)) != 0)
+      at++;
     if (at < x->class_count) continue;
     struct text *all = array_grow(x->classes, x->class_count, sizeof *all);
     if (!all) return error_memory(err);
@@ -442,26 +471,29 @@ static int collect_classes(struct exporter *x, cugen_error *err) {
 
 /* A plan uses portfolios if the policy says so; they are exported only if all problems are. */
 static bool asks_portfolios(const struct exporter *x) {
-  const bool by_policy = x->options->distance == 0 && x->base->opened.config->policy.kind == POLICY_PORTFOLIO;
+  const bool by_policy =
+      x->options->distance == 0 && x->base->opened.config->policy.kind == POLICY_PORTFOLIO;
   return x->options->portfolio || (by_policy && !x->options->problems);
 }
 
 static int refuse_without_portfolio(const struct exporter *x, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "no portfolio of %s is remembered for these devices and settings: 'cugen tune CONFIG --portfolio 8' "
-      "learns one, on such a GPU; those of predictions are not exported",
-      x->base->opened.config->name);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "no portfolio of %s is remembered for these devices and settings: 'cugen tune "
+                   "CONFIG --portfolio 8' "
+                   "learns one, on such a GPU; those of predictions are not exported",
+                   x->base->opened.config->name);
 }
 
 /* Adds the device's own records, which no other device's are part of. */
 static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
-  if (x->options->variant || x->devices[device].ptx || x->devices[device].anonymous) return CUGEN_OK;
+  if (x->options->variant || x->devices[device].ptx || x->devices[device].anonymous)
+    return CUGEN_OK;
   const size_t before = x->portfolio_count;
   int status = x->options->portfolio ? CUGEN_OK : add_all_tuned(x, device, err);
   if (!status && asks_portfolios(x)) status = export_portfolios(x, device, err);
   if (!status && x->options->portfolio && x->portfolio_count == before)
-    text_addf(x->notes, "%s: no portfolio is remembered, so there is nothing for it\n", x->devices[device].text);
+    text_addf(x->notes, "%s: no portfolio is remembered, so there is nothing for it\n",
+              x->devices[device].text);
   return status;
 }
 

@@ -8,7 +8,7 @@
 #include "runtime/devices.h"
 #include "runtime/model/described.h"
 
-/* ---- A kernel on a device that need not be present ---- */
+/* ---- A kernel on a device that need not be present ------------------------------------------ */
 
 void export_device_free(struct export_device *device) {
   lookup_close(&device->lookup);
@@ -19,18 +19,19 @@ void export_device_free(struct export_device *device) {
 /* Finds the described GPU that represents an architecture, for facts that differ between its
    GPUs. */
 static bool devices_stand_in(const struct lookup *base, const char *arch, struct text *notes,
-                     struct device_description *out) {
+                             struct device_description *out) {
   struct device_description model;
   if (!api_model_of(base->lib, arch, &model)) return false;
-  text_addf(notes, "%s: what the config asks of the device is %s's (%s)\n", arch, model.name, model.id);
+  text_addf(notes, "%s: what the config asks of the device is %s's (%s)\n", arch, model.name,
+            model.id);
   *out = model;
   out->name[0] = out->fingerprint[0] = '\0'; /* stands for any GPU of the architecture */
   return true;
 }
 
 /* Describes the device by its text. CUGEN_ERROR_USAGE: the config uses facts that are not known. */
-static int devices_describe(const struct lookup *base, const char *text, struct text *notes, struct device_description *out,
-                    cugen_error *err) {
+static int devices_describe(const struct lookup *base, const char *text, struct text *notes,
+                            struct device_description *out, cugen_error *err) {
   if (!api_described(base->lib, text, out))
     return error_set(err, CUGEN_ERROR_USAGE,
                      "nothing is known of the device '%s': it is of a compute capability that "
@@ -38,13 +39,14 @@ static int devices_describe(const struct lookup *base, const char *text, struct 
                      text);
   if (out->fingerprint[0]) api_prefer_present(base->lib, out);
   int status = api_check_facts(base->config, base->problem, out, text, err);
-  bool stood_for = status && !out->fingerprint[0] && notes && devices_stand_in(base, text, notes, out);
+  bool stood_for =
+      status && !out->fingerprint[0] && notes && devices_stand_in(base, text, notes, out);
   return stood_for ? CUGEN_OK : status;
 }
 
 int export_open_device(const struct lookup *base, const char *text, const char *options,
-                       const struct device_description *known, struct text *notes, struct export_device *out,
-                       cugen_error *err) {
+                       const struct device_description *known, struct text *notes,
+                       struct export_device *out, cugen_error *err) {
   struct lookup *l = &out->lookup;
   *out = (struct export_device){.lookup = {.lib = base->lib,
                                            .opened = base->opened,
@@ -59,7 +61,8 @@ int export_open_device(const struct lookup *base, const char *text, const char *
   out->anonymous = !l->device.fingerprint[0];
   struct lookup_options said;
   l->measure = base->measure;
-  status = lookup_set_arch(l, options && lookup_read_options(options, &said) ? said.arch : l->device.arch, err);
+  status = lookup_set_arch(
+      l, options && lookup_read_options(options, &said) ? said.arch : l->device.arch, err);
   struct text name = {0};
   text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
   out->text = text_take(&name);
@@ -70,21 +73,23 @@ int export_open_device(const struct lookup *base, const char *text, const char *
 
 /* known: the description of the device; NULL: it follows from the text. */
 static int devices_add_device(struct exporter *x, const char *text, const char *options,
-                      const struct device_description *known, cugen_error *err) {
+                              const struct device_description *known, cugen_error *err) {
   for (size_t i = 0; i < x->device_count; i++) {
     const struct lookup *l = &x->devices[i].lookup;
     const char *named = x->devices[i].anonymous ? l->arch : l->device.fingerprint;
-    if (strcmp(named, text) == 0 && (!options || strcmp(text_get(&l->options), options) == 0)) return CUGEN_OK;
+    if (strcmp(named, text) == 0 && (!options || strcmp(text_get(&l->options), options) == 0))
+      return CUGEN_OK;
   }
   struct export_device *devices = array_grow(x->devices, x->device_count, sizeof *devices);
   if (!devices) return error_memory(err);
   x->devices = devices;
-  int status = export_open_device(&x->base->lookup, text, options, known, x->notes, &devices[x->device_count], err);
+  int status = export_open_device(&x->base->lookup, text, options, known, x->notes,
+                                  &devices[x->device_count], err);
   if (!status) x->device_count++;
   return status;
 }
 
-/* ---- Selecting devices ---- */
+/* ---- Selecting devices ---------------------------------------------------------------------- */
 
 struct remembered {
   struct cache_space *spaces;
@@ -95,7 +100,9 @@ struct remembered {
 static bool contains(const char *text, const char *part, size_t length) {
   for (; *text; text++) {
     size_t i = 0;
-    while (i < length && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) i++;
+    while (i < length && text[i] &&
+           tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
+      i++;
     if (i == length) return true;
   }
   return false;
@@ -105,14 +112,17 @@ static bool devices_is_ours(const struct exporter *x, const struct cache_space *
   struct device_description description;
   const char *arch = x->base->lookup.lib->arch;
   struct lookup_options said;
-  if (strcmp(space->config, x->base->lookup.config->name) != 0 || !lookup_read_options(space->options, &said))
+  if (strcmp(space->config, x->base->lookup.config->name) != 0 ||
+      !lookup_read_options(space->options, &said))
     return false;
-  if (said.measure != x->base->lookup.measure || (arch && strcmp(said.arch, arch) != 0)) return false;
+  if (said.measure != x->base->lookup.measure || (arch && strcmp(said.arch, arch) != 0))
+    return false;
   return described_device(space->device, &description) && description.fingerprint[0];
 }
 
 /* Returns whether a set of records is for the device's own architecture, or for that of --arch. */
-static bool devices_is_meant(const struct exporter *x, const struct cache_space *space, const char *part, size_t length) {
+static bool devices_is_meant(const struct exporter *x, const struct cache_space *space,
+                             const char *part, size_t length) {
   struct device_description description;
   if (!devices_is_ours(x, space) || !described_device(space->device, &description)) return false;
   struct lookup_options said;
@@ -122,8 +132,8 @@ static bool devices_is_meant(const struct exporter *x, const struct cache_space 
   return strlen(said.arch) == length && strncmp(said.arch, part, length) == 0;
 }
 
-static int devices_add_remembered(struct exporter *x, const struct remembered *all, const char *part, size_t length,
-                          bool *found, cugen_error *err) {
+static int devices_add_remembered(struct exporter *x, const struct remembered *all,
+                                  const char *part, size_t length, bool *found, cugen_error *err) {
   int status = CUGEN_OK;
   *found = false;
   for (size_t i = 0; i < all->count && !status; i++) {
@@ -142,14 +152,16 @@ static bool has_predictions(const struct exporter *x, const struct remembered *a
   return false;
 }
 
-static int devices_unknown_device(const struct exporter *x, const struct remembered *all, const char *item,
-                          cugen_error *err) {
+static int devices_unknown_device(const struct exporter *x, const struct remembered *all,
+                                  const char *item, cugen_error *err) {
   if (device_parse(item).kind == CUGEN_DEVICE_CPU)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_export_options.devices: a bundle is for GPUs; what the cpu device runs stays with cugen");
+                     "cugen_export_options.devices: a bundle is for GPUs; what the cpu device runs "
+                     "stays with cugen");
   if (strncmp(item, "sm_", 3) == 0 || strncmp(item, "compute_", 8) == 0)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_export_options.devices: '%s' is no architecture that cugen knows the limits of; one is "
+                     "cugen_export_options.devices: '%s' is no architecture that cugen knows the "
+                     "limits of; one is "
                      "written sm_80 or sm_90a "
                      "(PTX for other devices comes with cugen_export_options.ptx)",
                      item);
@@ -157,7 +169,8 @@ static int devices_unknown_device(const struct exporter *x, const struct remembe
   size_t count = 0;
   if (!names) return error_memory(err);
   for (size_t i = 0; i < all->count; i++)
-    if (devices_is_meant(x, &all->spaces[i], NULL, 0) && (!count || strcmp(names[count - 1], all->spaces[i].device) != 0))
+    if (devices_is_meant(x, &all->spaces[i], NULL, 0) &&
+        (!count || strcmp(names[count - 1], all->spaces[i].device) != 0))
       names[count++] = all->spaces[i].device;
   const char *nearest = text_nearest(item, names, count);
   error_set(err, CUGEN_ERROR_USAGE,
@@ -166,14 +179,15 @@ static int devices_unknown_device(const struct exporter *x, const struct remembe
   if (nearest) error_append(err, "; the nearest is '%s'", nearest);
   for (size_t i = 0; i < count && !nearest; i++)
     error_append(err, "%s'%s'", i ? ", " : "; remembered are ", names[i]);
-  if (has_predictions(x, all)) error_append(err, ". Predictions are no measurements and do not ship");
+  if (has_predictions(x, all))
+    error_append(err, ". Predictions are no measurements and do not ship");
   error_append(err, ". An architecture such as sm_90a needs no records");
   free(names);
   return CUGEN_ERROR_USAGE;
 }
 
 static int devices_add_default(struct exporter *x, const struct remembered *all, const char *text,
-                       const struct device_description *known, cugen_error *err) {
+                               const struct device_description *known, cugen_error *err) {
   if (!x->options->variant)
     text_addf(x->notes, "%s: nothing is %s, the config's default variants are exported\n", text,
               has_predictions(x, all) ? "measured and predictions do not ship" : "remembered");
@@ -181,8 +195,8 @@ static int devices_add_default(struct exporter *x, const struct remembered *all,
 }
 
 /* Adds "model:H200", "model:./mygpu.lua", or a described GPU by its name alone. */
-static int devices_add_model(struct exporter *x, const struct remembered *all, const char *item, bool *found,
-                     cugen_error *err) {
+static int devices_add_model(struct exporter *x, const struct remembered *all, const char *item,
+                             bool *found, cugen_error *err) {
   struct device_description description;
   const cugen_device_name named = device_parse(item);
   const bool prefixed = named.kind == CUGEN_DEVICE_MODEL;
@@ -195,18 +209,21 @@ static int devices_add_model(struct exporter *x, const struct remembered *all, c
   return status ? status : devices_add_default(x, all, description.fingerprint, &description, err);
 }
 
-static int add_item(struct exporter *x, const struct remembered *all, const char *item, cugen_error *err) {
+static int add_item(struct exporter *x, const struct remembered *all, const char *item,
+                    cugen_error *err) {
   struct device_description description;
   bool found;
   int status = devices_add_remembered(x, all, item, strlen(item), &found, err);
   if (!status && !found) status = devices_add_model(x, all, item, &found, err);
   if (status || found) return status;
-  if (!described_device(item, &description) || description.fingerprint[0]) return devices_unknown_device(x, all, item, err);
+  if (!described_device(item, &description) || description.fingerprint[0])
+    return devices_unknown_device(x, all, item, err);
   return devices_add_default(x, all, item, NULL, err);
 }
 
 /* Adds a list such as "H200, sm_80". */
-static int add_list(struct exporter *x, const struct remembered *all, const char *list, cugen_error *err) {
+static int add_list(struct exporter *x, const struct remembered *all, const char *list,
+                    cugen_error *err) {
   int status = CUGEN_OK;
   bool more = true;
   while (more && !status) {
@@ -217,8 +234,9 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
     char *item = strndup(list, (size_t)(end - list));
     status = item ? CUGEN_OK : error_memory(err);
     if (!status && !*item)
-      status = error_set(err, CUGEN_ERROR_USAGE,
-                         "cugen_export_options.devices: a name is missing; it is a list such as \"H200, sm_80\"");
+      status = error_set(
+          err, CUGEN_ERROR_USAGE,
+          "cugen_export_options.devices: a name is missing; it is a list such as \"H200, sm_80\"");
     if (!status) status = add_item(x, all, item, err);
     free(item);
     list = end + strcspn(end, ",");
@@ -240,14 +258,16 @@ static int devices_add_own(struct exporter *x, const struct remembered *all, cug
   bool found;
   if (!text && x->base->fallback.length) return devices_add_model(x, all, usual_model, &found, err);
   if (!text)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "nothing is remembered of %s for any GPU; tune it there, or name an architecture: "
-                     "sm_90a as cugen_export_options.devices exports the default variants",
-                     base->config->name);
-  return devices_add_default(x, all, text, base->described && !base->lib->arch ? &base->device : NULL, err);
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "nothing is remembered of %s for any GPU; tune it there, or name an architecture: "
+        "sm_90a as cugen_export_options.devices exports the default variants",
+        base->config->name);
+  return devices_add_default(x, all, text,
+                             base->described && !base->lib->arch ? &base->device : NULL, err);
 }
 
-/* ---- PTX ------------------------------------------------------------------------------------- */
+/* ---- PTX ------------------------------------------------------------------------------------ */
 
 /* Returns whether the default problem has a variant on such a device; for a named variant, whether
    its first problem has that variant. */
@@ -271,7 +291,8 @@ static int add_ptx(struct exporter *x, cugen_error *err) {
     struct text arch = {0};
     bool some = false;
     text_addf(&arch, "sm_%s", archs[i]);
-    int status = export_open_device(&x->base->lookup, text_get(&arch), NULL, NULL, NULL, device, err);
+    int status =
+        export_open_device(&x->base->lookup, text_get(&arch), NULL, NULL, NULL, device, err);
     if (!status) status = has_variants(x, &device->lookup, &some, err);
     text_clear(&arch);
     text_addf(&arch, "compute_%s", archs[i]);
@@ -283,7 +304,8 @@ static int add_ptx(struct exporter *x, cugen_error *err) {
     if (status || !some) export_device_free(device);
     if (status || some) return status;
   }
-  return error_set(err, CUGEN_ERROR_EMPTY, "cugen_export_options.ptx: no architecture gives %s a valid variant",
+  return error_set(err, CUGEN_ERROR_EMPTY,
+                   "cugen_export_options.ptx: no architecture gives %s a valid variant",
                    x->base->lookup.config->name);
 }
 
@@ -292,7 +314,8 @@ int export_devices(struct exporter *x, cugen_error *err) {
   bool found = false;
   int status = cache_spaces(x->cache, &all.spaces, &all.count, err);
   if (!status && x->options->devices) status = add_list(x, &all, x->options->devices, err);
-  if (!status && !x->options->devices) status = devices_add_remembered(x, &all, NULL, 0, &found, err);
+  if (!status && !x->options->devices)
+    status = devices_add_remembered(x, &all, NULL, 0, &found, err);
   if (!status && !x->options->devices && !found) status = devices_add_own(x, &all, err);
   cache_spaces_free(all.spaces, all.count);
   if (!status && x->options->ptx) status = add_ptx(x, err);

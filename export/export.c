@@ -12,7 +12,7 @@
 #include "base/system.h"
 #include "export.h"
 
-/* ---- Files ----------------------------------------------------------------------------------- */
+/* ---- Files ---------------------------------------------------------------------------------- */
 
 enum { FILES = 5 };
 
@@ -42,19 +42,21 @@ static int make_files(const struct exporter *x, struct file files[FILES], cugen_
   return status;
 }
 
-static int export_write_files(const char *folder, const struct file files[FILES], cugen_error *err) {
+static int export_write_files(const char *folder, const struct file files[FILES],
+                              cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < FILES && !status; i++) {
     struct text path = {0};
     text_addf(&path, "%s/%s", folder, text_get(&files[i].name));
     status = path.failed ? error_memory(err)
-                         : file_write(text_get(&path), text_get(&files[i].content), files[i].content.length, err);
+                         : file_write(text_get(&path), text_get(&files[i].content),
+                                      files[i].content.length, err);
     text_free(&path);
   }
   return status;
 }
 
-/* ---- The folder ------------------------------------------------------------------------------ */
+/* ---- The folder ----------------------------------------------------------------------------- */
 
 /* Returns whether the name is that of a file of the bundle, or of a file that the commands in its
    README make: NAME.o, example.o and example. */
@@ -71,7 +73,8 @@ static bool export_is_ours(const struct file files[FILES], const char *name) {
 /* Returns whether the header in the folder begins like this bundle's, up to the version. */
 static bool is_bundle(const char *folder, const struct file files[FILES]) {
   struct text path = {0}, header = {0};
-  const char *mark = "made by 'cugen export'", *title = text_get(&files[0].content), *end = strstr(title, mark);
+  const char *mark = "made by 'cugen export'", *title = text_get(&files[0].content),
+             *end = strstr(title, mark);
   text_addf(&path, "%s/%s", folder, text_get(&files[0].name));
   bool same = !path.failed && end && file_read(text_get(&path), &header, NULL) == CUGEN_OK &&
               strncmp(text_get(&header), title, (size_t)(end - title) + strlen(mark)) == 0;
@@ -85,7 +88,8 @@ struct place {
   struct text foreign; /* a file in the folder that no bundle has */
 };
 
-static int export_look(const char *folder, const struct file files[FILES], struct place *out, cugen_error *err) {
+static int export_look(const char *folder, const struct file files[FILES], struct place *out,
+                       cugen_error *err) {
   struct stat info;
   *out = (struct place){.empty = true};
   if (stat(folder, &info) != 0) {
@@ -93,26 +97,30 @@ static int export_look(const char *folder, const struct file files[FILES], struc
     return error_set(err, CUGEN_ERROR_IO, "%s: %s", folder, strerror(errno));
   }
   if (!S_ISDIR(info.st_mode))
-    return error_set(err, CUGEN_ERROR_USAGE, "%s is a file; a bundle is a folder: name another with -o", folder);
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "%s is a file; a bundle is a folder: name another with -o", folder);
   DIR *dir = opendir(folder);
   if (!dir) return error_set(err, CUGEN_ERROR_IO, "%s: %s", folder, strerror(errno));
   out->there = true;
   for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
     out->empty = false;
-    if (!out->foreign.length && !export_is_ours(files, entry->d_name)) text_add(&out->foreign, entry->d_name);
+    if (!out->foreign.length && !export_is_ours(files, entry->d_name))
+      text_add(&out->foreign, entry->d_name);
   }
   closedir(dir);
   return out->foreign.failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int export_refuse(const char *folder, const struct place *place, const char *name, cugen_error *err) {
+static int export_refuse(const char *folder, const struct place *place, const char *name,
+                         cugen_error *err) {
   if (place->foreign.length)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "%s holds other things, such as '%s'; cugen_export_options.force writes the bundle's files "
-                     "there all the same, and "
-                     "leaves the others",
-                     folder, text_get(&place->foreign));
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "%s holds other things, such as '%s'; cugen_export_options.force writes the bundle's files "
+        "there all the same, and "
+        "leaves the others",
+        folder, text_get(&place->foreign));
   return error_set(err, CUGEN_ERROR_USAGE,
                    "%s is not an earlier bundle of %s; name another folder, or replace the files "
                    "of a bundle's names with cugen_export_options.force",
@@ -131,8 +139,10 @@ static int make_beside(const char *folder, struct text *out, cugen_error *err) {
   if (!why) return CUGEN_OK;
   text_clear(out);
   if (why == ENOMEM) return error_memory(err);
-  if (why != ENOENT) return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(why));
-  return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: the folder that it is to be in is not there", folder);
+  if (why != ENOENT)
+    return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(why));
+  return error_set(err, CUGEN_ERROR_IO,
+                   "%s cannot be made: the folder that it is to be in is not there", folder);
 }
 
 /* For file systems that cannot exchange two names: for a moment the folder does not exist. */
@@ -144,7 +154,8 @@ static int exchange_slowly(const char *fresh, const char *folder, cugen_error *e
     status = error_set(err, CUGEN_ERROR_IO, "%s cannot be replaced: %s", folder, strerror(errno));
   if (!status && rename(fresh, folder) != 0) {
     status = error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(errno));
-    if (rename(text_get(&old), folder) != 0) error_append(err, "; the earlier bundle is in %s", text_get(&old));
+    if (rename(text_get(&old), folder) != 0)
+      error_append(err, "; the earlier bundle is in %s", text_get(&old));
   }
   if (!status) folder_remove(text_get(&old));
   text_free(&old);
@@ -169,7 +180,8 @@ static int swap(const char *fresh, const char *folder, bool earlier, cugen_error
 /* Writes the files to a new folder and swaps it in. Signals that end the process are deferred until
    this is done, so that nothing is left behind; the remains of a killed process are removed by the
    next export. */
-static int export_publish(const char *folder, const struct file files[FILES], bool earlier, cugen_error *err) {
+static int export_publish(const char *folder, const struct file files[FILES], bool earlier,
+                          cugen_error *err) {
   struct text fresh = {0};
   sigset_t ends, before;
   sigemptyset(&ends);
@@ -192,29 +204,35 @@ static int place_files(const struct exporter *x, const char *folder, const struc
   int status = export_look(folder, files, &place, err);
   bool earlier = !status && !place.empty && !place.foreign.length && is_bundle(folder, files);
   if (!status && !place.empty && !earlier)
-    status = x->options->force ? export_write_files(folder, files, err)
-                               : export_refuse(folder, &place, text_get(&x->base->export_name), err);
+    status = x->options->force
+                 ? export_write_files(folder, files, err)
+                 : export_refuse(folder, &place, text_get(&x->base->export_name), err);
   else if (!status)
     status = export_publish(folder, files, earlier, err);
   text_free(&place.foreign);
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
-static int export_check_options(const cugen_export_options *options, const char *folder, cugen_error *err) {
-  if (API_SIZE(err, cugen_export_options, CUGEN_EXPORT_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
+static int export_check_options(const cugen_export_options *options, const char *folder,
+                                cugen_error *err) {
+  if (API_SIZE(err, cugen_export_options, CUGEN_EXPORT_OPTIONS_INIT, options))
+    return CUGEN_ERROR_USAGE;
   if (!(options->distance < 1000))
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_export_options.distance is %g, should be below 1000",
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_export_options.distance is %g, should be below 1000",
                      options->distance);
   if (options->portfolio && options->problems)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "an export of a portfolio alone is for all sizes: leave out cugen_export_options.problems");
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "an export of a portfolio alone is for all sizes: leave out cugen_export_options.problems");
   if (options->variant && (options->portfolio || options->distance > 0))
     return error_set(err, CUGEN_ERROR_USAGE,
                      "an export of one variant has nothing else: leave out cugen_export_options.%s",
                      options->portfolio ? "portfolio" : "distance");
-  if (!folder || !*folder) return error_set(err, CUGEN_ERROR_USAGE, "an export needs a folder: -o FOLDER");
+  if (!folder || !*folder)
+    return error_set(err, CUGEN_ERROR_USAGE, "an export needs a folder: -o FOLDER");
   return CUGEN_OK;
 }
 
@@ -222,10 +240,11 @@ static int export_check_options(const cugen_export_options *options, const char 
 static int refuse_structs(const struct config *config, cugen_error *err) {
   for (size_t i = 0; i < config->argument_count; i++)
     if (config->arguments[i].struct_name)
-      return error_set_at(err, CUGEN_ERROR_USAGE, config->arguments[i].line.path, config->arguments[i].line.number,
-                          "scalar \"%s\" is a struct, which a bundle cannot pass: give its fields scalars of their "
-                          "own, or link with cugen",
-                          config->arguments[i].name);
+      return error_set_at(
+          err, CUGEN_ERROR_USAGE, config->arguments[i].line.path, config->arguments[i].line.number,
+          "scalar \"%s\" is a struct, which a bundle cannot pass: give its fields scalars of their "
+          "own, or link with cugen",
+          config->arguments[i].name);
   return CUGEN_OK;
 }
 
@@ -246,7 +265,8 @@ static int export_resolve(const char *folder, struct text *out, cugen_error *err
   if (real && !there) text_addf(out, "/%.*s", (int)(length - (size_t)(last - folder)), last);
   int status = CUGEN_OK;
   if (!real && !there && why == ENOENT)
-    status = error_set(err, CUGEN_ERROR_IO, "%s cannot be made: the folder that it is to be in is not there", folder);
+    status = error_set(err, CUGEN_ERROR_IO,
+                       "%s cannot be made: the folder that it is to be in is not there", folder);
   else if (!real)
     status = error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(why));
   free(real);

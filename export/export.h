@@ -113,31 +113,32 @@ struct exporter {
   size_t class_count;
 };
 
-/* ---- collect.c ---- */
+/* ---- collect.c ------------------------------------------------------------------------------ */
 
 /* Fills in devices, tuned problems, defaults, codes and images. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);
 
-/* ---- codes.c ---- */
+/* ---- codes.c -------------------------------------------------------------------------------- */
 
 /* Prints a variant of the device's problem as C, without its image; spec is the variant's
    expansion. */
 int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
                      struct kernel_spec *spec, cugen_error *err);
 /* Takes over the code and compiles its image; if an equal code exists, that is used instead. */
-int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec, size_t *index,
-                    cugen_error *err);
+int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
+                    size_t *index, cugen_error *err);
 /* Returns the first argument that is read as a texture, which bundles do not support; NULL: there
    is none. */
 const struct kernel_argument *export_textured(const struct kernel_spec *spec);
 /* Adds the code of a variant of the device's problem, compiled; *code is SIZE_MAX if a bundle
    cannot contain it. */
-int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code, cugen_error *err);
+int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code,
+                       cugen_error *err);
 /* Adds a default. Each code is kept once, at its first place in the order of the config. */
 int export_keep_default(struct exporter *x, struct export_default candidate, cugen_error *err);
 
-/* ---- classes.c ---- */
+/* ---- classes.c ------------------------------------------------------------------------------ */
 
 /* Problems of other classes of sizes, in which a derived name has another value and the variant
    therefore another code. */
@@ -160,17 +161,18 @@ bool export_class_open(const struct export_classes *classes, size_t problem);
 void export_class_serve(struct export_classes *classes, size_t problem);
 void export_classes_free(struct export_classes *classes);
 
-/* ---- portfolio.c ---- */
+/* ---- portfolio.c ---------------------------------------------------------------------------- */
 
 /* Exports the portfolios that a plan would use on the device. */
 int export_portfolios(struct exporter *x, size_t device, cugen_error *err);
 /* Exports the shipped portfolio for the problem's class, if there is one. The problem must live as
    long as the exporter. */
-int export_shipped(struct exporter *x, size_t device, const struct problem *problem, cugen_error *err);
+int export_shipped(struct exporter *x, size_t device, const struct problem *problem,
+                   cugen_error *err);
 size_t export_portfolio_count(const struct exporter *x, bool shipped);
 void export_portfolios_free(struct exporter *x);
 
-/* ---- named.c ---- */
+/* ---- named.c -------------------------------------------------------------------------------- */
 
 /* Exports the variant that options->variant names on the device: for the problems of
    options->problems, else for the base's. */
@@ -178,7 +180,7 @@ int export_named(struct exporter *x, size_t device, cugen_error *err);
 /* Returns whether the named variant is in the look-up's space; true if no variant is named. */
 bool export_named_fits(struct exporter *x, struct lookup *lookup);
 
-/* ---- devices.c ---- */
+/* ---- devices.c ------------------------------------------------------------------------------ */
 
 int export_devices(struct exporter *x, cugen_error *err);
 void export_device_free(struct export_device *device);
@@ -186,20 +188,20 @@ void export_device_free(struct export_device *device);
    is present. known: the description; NULL: it follows from the text. notes: gets a note if a GPU
    represents an architecture of which too little is known; NULL: no GPU may. */
 int export_open_device(const struct lookup *base, const char *text, const char *options,
-                       const struct device_description *known, struct text *notes, struct export_device *out,
-                       cugen_error *err);
+                       const struct device_description *known, struct text *notes,
+                       struct export_device *out, cugen_error *err);
 
-/* ---- code.c ---- */
+/* ---- code.c --------------------------------------------------------------------------------- */
 
 /* Prints the variant for the device at its look-up's problem; spec is its expansion, which must be
    the last one made. The image and the names of kernels are not set. */
-int export_code(const struct lookup *lookup, const struct variant *variant, const struct kernel_spec *spec,
-                struct export_code *out, cugen_error *err);
+int export_code(const struct lookup *lookup, const struct variant *variant,
+                const struct kernel_spec *spec, struct export_code *out, cugen_error *err);
 void export_code_free(struct export_code *code);
 /* Appends the string as a C string literal. */
 void export_quote(const char *string, struct text *out);
 
-/* ---- source.c, readme.c ---- */
+/* ---- source.c, readme.c --------------------------------------------------------------------- */
 
 /* Appends "matmul": the prefix of all names, and the name of the files. */
 void export_name(const struct config *config, struct text *out);

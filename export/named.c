@@ -7,7 +7,8 @@
 /* Makes `problem` the device's problem, and finds the variant's index in its space. Tunables that
    the text leaves out get their first valid values on the first device and problem, and the same
    values on all others. */
-static int named_find(struct exporter *x, size_t device, const struct problem *problem, uint64_t *index, cugen_error *err) {
+static int named_find(struct exporter *x, size_t device, const struct problem *problem,
+                      uint64_t *index, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   const char *const text = x->named.length ? text_get(&x->named) : x->options->variant;
   int status = lookup_set_problem(l, problem, err);
@@ -24,35 +25,41 @@ static int named_add(struct exporter *x, size_t device, uint64_t index, cugen_er
   size_t code;
   int status = export_add_variant(x, device, index, &code, err);
   if (!status && code == SIZE_MAX)
-    status =
-        error_set(err, CUGEN_ERROR_USAGE,
-                  "'%s' reads an input as a texture, which a bundle cannot: name a variant that reads it otherwise",
-                  text_get(&x->named));
-  return status ? status : export_keep_default(x, (struct export_default){.device = device, .code = code}, err);
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "'%s' reads an input as a texture, which a bundle cannot: name a variant "
+                       "that reads it otherwise",
+                       text_get(&x->named));
+  return status
+             ? status
+             : export_keep_default(x, (struct export_default){.device = device, .code = code}, err);
 }
 
 /* Adds the codes of other classes of sizes; classes for which the variant is not valid are
    skipped. */
-static int named_add_classes(struct exporter *x, size_t device, struct export_classes *classes, cugen_error *err) {
+static int named_add_classes(struct exporter *x, size_t device, struct export_classes *classes,
+                             cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < classes->count && !status; i++) {
     if (!export_class_open(classes, i)) continue;
     uint64_t index;
     cugen_error why;
     int found = named_find(x, device, &classes->problems[i], &index, &why);
-    if (found == CUGEN_ERROR_MEMORY || found == CUGEN_ERROR_INTERRUPTED) status = error_copy(err, &why);
+    if (found == CUGEN_ERROR_MEMORY || found == CUGEN_ERROR_INTERRUPTED)
+      status = error_copy(err, &why);
     if (!found) export_class_serve(classes, i), status = named_add(x, device, index, err);
   }
   return status;
 }
 
-static int add_at(struct exporter *x, size_t device, const struct problem *problem, cugen_error *err) {
+static int add_at(struct exporter *x, size_t device, const struct problem *problem,
+                  cugen_error *err) {
   struct export_classes classes = {0};
   uint64_t index;
   int status = named_find(x, device, problem, &index, err);
   if (status) return error_prefix(err, "%s", x->devices[device].text), status;
   status = named_add(x, device, index, err);
-  if (!status) status = export_classes_find(&x->devices[device].lookup, index, problem, &classes, err);
+  if (!status)
+    status = export_classes_find(&x->devices[device].lookup, index, problem, &classes, err);
   if (!status) status = named_add_classes(x, device, &classes, err);
   export_classes_free(&classes);
   return status;
@@ -67,6 +74,7 @@ bool export_named_fits(struct exporter *x, struct lookup *l) {
 
 int export_named(struct exporter *x, size_t device, cugen_error *err) {
   int status = CUGEN_OK;
-  for (size_t i = 0; i < x->problem_count && !status; i++) status = add_at(x, device, &x->problems[i], err);
+  for (size_t i = 0; i < x->problem_count && !status; i++)
+    status = add_at(x, device, &x->problems[i], err);
   return status || x->problem_count ? status : add_at(x, device, &x->base->problem, err);
 }

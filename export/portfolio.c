@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "export.h"
 
-/* ---- The rule as C ---- */
+/* ---- The rule as C -------------------------------------------------------------------------- */
 
 struct naming {
   const struct config *config;
@@ -25,7 +25,8 @@ static const char *portfolio_slot_name(void *context, int slot) {
 
 /* CUGEN_ERROR_CONFIG: the rule has no form in C, or is not a whole number although `whole` is
    set. */
-static int print_c(const struct config *config, const char *rule, bool whole, struct text *out, cugen_error *err) {
+static int print_c(const struct config *config, const char *rule, bool whole, struct text *out,
+                   cugen_error *err) {
   struct naming naming = {.config = config};
   enum expr_kind kind = EXPR_WHOLE;
   struct value constant;
@@ -45,8 +46,8 @@ static int print_c(const struct config *config, const char *rule, bool whole, st
 
 /* Prints statements that set the times. A time that cannot be printed for some sizes is left out
    there. */
-static int portfolio_print_times(const struct config *config, const struct portfolio_body *body, struct text *out,
-                       cugen_error *err) {
+static int portfolio_print_times(const struct config *config, const struct portfolio_body *body,
+                                 struct text *out, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < body->count && !status; i++) {
     text_addf(out, "  times[%zu] = ", i);
@@ -59,7 +60,7 @@ static int portfolio_print_times(const struct config *config, const struct portf
   return status;
 }
 
-/* ---- Its variants ---------------------------------------------------------------------------- */
+/* ---- Its variants --------------------------------------------------------------------------- */
 
 static int add_member(struct exporter *x, cugen_error *err) {
   struct export_member *members = array_grow(x->members, x->member_count, sizeof *members);
@@ -83,14 +84,16 @@ static int add_member_code(struct exporter *x, size_t code, cugen_error *err) {
 }
 
 static void note(struct exporter *x, size_t device, const char *variant, const char *why) {
-  text_addf(x->notes, "%s: '%s' of the portfolio is left out: %s\n", x->devices[device].text, variant, why);
+  text_addf(x->notes, "%s: '%s' of the portfolio is left out: %s\n", x->devices[device].text,
+            variant, why);
 }
 
 /* Prints the code of the variant for that problem; *code is SIZE_MAX if the variant is not valid or
    a bundle cannot contain it. *classes: the classes of its sizes. */
-static int portfolio_try_at(struct exporter *x, size_t device, const struct portfolio_body_variant *v,
-                  const struct problem *problem, bool any_source, enum portfolio_state *state, size_t *code,
-                  struct export_classes *classes, cugen_error *err) {
+static int portfolio_try_at(struct exporter *x, size_t device,
+                            const struct portfolio_body_variant *v, const struct problem *problem,
+                            bool any_source, enum portfolio_state *state, size_t *code,
+                            struct export_classes *classes, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   struct kernel_spec spec = {0};
   uint64_t index;
@@ -99,7 +102,8 @@ static int portfolio_try_at(struct exporter *x, size_t device, const struct port
   if (!status) status = portfolio_try(l, v, state, &index, &spec, err);
   kernel_spec_free(&spec);
   if (*state == PORTFOLIO_STALE && any_source) *state = PORTFOLIO_CURRENT;
-  if (!status && *state == PORTFOLIO_CURRENT) status = export_add_variant(x, device, index, code, err);
+  if (!status && *state == PORTFOLIO_CURRENT)
+    status = export_add_variant(x, device, index, code, err);
   if (!status && *state == PORTFOLIO_CURRENT && *code != SIZE_MAX && classes)
     status = export_classes_find(l, index, problem, classes, err);
   return status;
@@ -107,14 +111,16 @@ static int portfolio_try_at(struct exporter *x, size_t device, const struct port
 
 /* Adds a code for each class of sizes that needs another code; a plan would compile it when
    needed. */
-static int portfolio_add_classes(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
-                       struct export_classes *classes, cugen_error *err) {
+static int portfolio_add_classes(struct exporter *x, const struct export_portfolio *p,
+                                 const struct portfolio_body_variant *v,
+                                 struct export_classes *classes, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < classes->count && !status; i++) {
     if (!export_class_open(classes, i)) continue;
     enum portfolio_state state = PORTFOLIO_INVALID;
     size_t code = SIZE_MAX;
-    status = portfolio_try_at(x, p->device, v, &classes->problems[i], p->shipped, &state, &code, NULL, err);
+    status = portfolio_try_at(x, p->device, v, &classes->problems[i], p->shipped, &state, &code,
+                              NULL, err);
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes are not valid together */
     if (status || state != PORTFOLIO_CURRENT) continue;
     export_class_serve(classes, i);
@@ -125,7 +131,8 @@ static int portfolio_add_classes(struct exporter *x, const struct export_portfol
 
 /* Combines the sizes at which the variant was measured with the class that is served, because a
    shipped portfolio serves several classes but was measured for one. */
-static void enter_class(const struct config *config, const struct problem *class, struct problem *problem) {
+static void enter_class(const struct config *config, const struct problem *class,
+                        struct problem *problem) {
   for (size_t i = 0; i < problem->count; i++)
     if (!config_is_size(config, i)) problem->values[i] = class->values[i];
 }
@@ -133,8 +140,8 @@ static void enter_class(const struct config *config, const struct problem *class
 /* Adds the variant at the problem where it was measured; for a shipped portfolio at the requested
    problem, if the variant is valid there. A variant that is left out keeps its index in the rule,
    but no code serves it. */
-static int export_portfolio_add_variant(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
-                       cugen_error *err) {
+static int export_portfolio_add_variant(struct exporter *x, const struct export_portfolio *p,
+                                        const struct portfolio_body_variant *v, cugen_error *err) {
   const struct config *config = x->devices[p->device].lookup.config;
   enum portfolio_state state = PORTFOLIO_INVALID;
   struct export_classes classes = {0};
@@ -143,13 +150,15 @@ static int export_portfolio_add_variant(struct exporter *x, const struct export_
   bool known;
   int status = api_read_problem(config, v->problem, &problem, &known, err);
   if (status) return status;
-  if (p->shipped) status = portfolio_try_at(x, p->device, v, p->class, true, &state, &code, &classes, err);
+  if (p->shipped)
+    status = portfolio_try_at(x, p->device, v, p->class, true, &state, &code, &classes, err);
   if (p->shipped && known) enter_class(config, p->class, &problem);
   if (!status && known && state == PORTFOLIO_INVALID)
     status = portfolio_try_at(x, p->device, v, &problem, p->shipped, &state, &code, &classes, err);
   if (!status && state == PORTFOLIO_STALE)
     note(x, p->device, v->variant, "its source has changed since; learn again");
-  if (!status && state == PORTFOLIO_INVALID) note(x, p->device, v->variant, "it is no variant of this config now");
+  if (!status && state == PORTFOLIO_INVALID)
+    note(x, p->device, v->variant, "it is no variant of this config now");
   if (!status && state == PORTFOLIO_CURRENT && code == SIZE_MAX)
     note(x, p->device, v->variant, "it reads an input as a texture, which a bundle cannot");
   if (!status) status = add_member(x, err);
@@ -176,14 +185,17 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
                                        .doubted = body->doubted};
   cugen_error why;
   int status = print_c(x->devices[device].lookup.config, body->rule, true, &portfolio.rule, &why);
-  if (!status) status = portfolio_print_times(x->devices[device].lookup.config, body, &portfolio.times, &why);
+  if (!status)
+    status = portfolio_print_times(x->devices[device].lookup.config, body, &portfolio.times, &why);
   if (status) { /* the portfolio is of a version of the config with other sizes; a plan skips it,
                    too */
     free_rule(&portfolio);
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   }
-  for (size_t i = 0; i < body->count && !status; i++) status = export_portfolio_add_variant(x, &portfolio, &body->variants[i], err);
-  struct export_portfolio *all = status ? NULL : array_grow(x->portfolios, x->portfolio_count, sizeof *all);
+  for (size_t i = 0; i < body->count && !status; i++)
+    status = export_portfolio_add_variant(x, &portfolio, &body->variants[i], err);
+  struct export_portfolio *all =
+      status ? NULL : array_grow(x->portfolios, x->portfolio_count, sizeof *all);
   if (!status && !all) status = error_memory(err);
   if (status) {
     free_rule(&portfolio);
@@ -194,9 +206,10 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
   return CUGEN_OK;
 }
 
-/* ---- Classes of problems ---- */
+/* ---- Classes of problems -------------------------------------------------------------------- */
 
-static bool portfolio_same_class(const struct config *config, const struct problem *a, const struct problem *b) {
+static bool portfolio_same_class(const struct config *config, const struct problem *a,
+                                 const struct problem *b) {
   for (size_t i = 0; i < config->problem_count; i++)
     if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
   return true;
@@ -209,15 +222,17 @@ static bool portfolio_agrees(const cugen_kernel *base, const struct problem *pro
   for (size_t i = 0; i < base->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
       const size_t length = strlen(config->problems[p].name);
-      const bool set =
-          strncmp(base->settings[i], config->problems[p].name, length) == 0 && base->settings[i][length] == '=';
-      if (set && !config_is_size(config, p) && !value_equal(problem->values[p], base->problem.values[p]))
+      const bool set = strncmp(base->settings[i], config->problems[p].name, length) == 0 &&
+                       base->settings[i][length] == '=';
+      if (set && !config_is_size(config, p) &&
+          !value_equal(problem->values[p], base->problem.values[p]))
         return false;
     }
   return true;
 }
 
-static bool portfolio_is_done(const struct exporter *x, size_t device, const struct problem *problem, bool shipped) {
+static bool portfolio_is_done(const struct exporter *x, size_t device,
+                              const struct problem *problem, bool shipped) {
   for (size_t i = 0; i < x->portfolio_count; i++)
     if (x->portfolios[i].device == device && x->portfolios[i].shipped == shipped &&
         portfolio_same_class(x->base->opened.config, x->portfolios[i].class, problem))
@@ -231,7 +246,8 @@ static int add_class(struct exporter *x, size_t device, struct problem *problem,
   struct lookup *l = &x->devices[device].lookup;
   struct portfolio_found *found = NULL;
   size_t count = 0;
-  struct problem **classes = array_grow(x->portfolio_classes, x->portfolio_class_count, sizeof(struct problem *));
+  struct problem **classes =
+      array_grow(x->portfolio_classes, x->portfolio_class_count, sizeof(struct problem *));
   if (classes) x->portfolio_classes = classes;
   struct problem *own = classes ? malloc(sizeof *own) : NULL;
   if (!own) return problem_free(problem), error_memory(err);
@@ -239,24 +255,28 @@ static int add_class(struct exporter *x, size_t device, struct problem *problem,
   classes[x->portfolio_class_count++] = own;
   int status = lookup_set_problem(l, own, err);
   if (!status) status = portfolios_find(l, NULL, &found, &count, err);
-  for (size_t i = 0; i < count && !status; i++) status = add_portfolio(x, device, &found[i].body, own, false, err);
+  for (size_t i = 0; i < count && !status; i++)
+    status = add_portfolio(x, device, &found[i].body, own, false, err);
   portfolios_free(found, count);
   return status;
 }
 
 /* Adds a portfolio from the cache. Its class is that of the problem at which its first variant was
    measured. */
-static int add_kept(struct exporter *x, size_t device, const struct cache_portfolio *kept, cugen_error *err) {
+static int add_kept(struct exporter *x, size_t device, const struct cache_portfolio *kept,
+                    cugen_error *err) {
   struct portfolio_body body;
   struct problem problem;
   cugen_error ignored;
   bool known = false;
   int status = portfolio_body_parse(kept->body, &body, &ignored);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  status = api_read_problem(x->base->opened.config, body.variants[0].problem, &problem, &known, err);
+  status =
+      api_read_problem(x->base->opened.config, body.variants[0].problem, &problem, &known, err);
   portfolio_body_free(&body);
   if (status || !known) return status;
-  if (portfolio_agrees(x->base, &problem) && !portfolio_is_done(x, device, &problem, false)) return add_class(x, device, &problem, err);
+  if (portfolio_agrees(x->base, &problem) && !portfolio_is_done(x, device, &problem, false))
+    return add_class(x, device, &problem, err);
   problem_free(&problem);
   return CUGEN_OK;
 }
@@ -271,11 +291,14 @@ int export_portfolios(struct exporter *x, size_t device, cugen_error *err) {
   return status;
 }
 
-int export_shipped(struct exporter *x, size_t device, const struct problem *problem, cugen_error *err) {
+int export_shipped(struct exporter *x, size_t device, const struct problem *problem,
+                   cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   struct portfolio_shipped shipped;
   bool found;
-  if (x->devices[device].ptx || x->devices[device].anonymous || portfolio_is_done(x, device, problem, true)) return CUGEN_OK;
+  if (x->devices[device].ptx || x->devices[device].anonymous ||
+      portfolio_is_done(x, device, problem, true))
+    return CUGEN_OK;
   int status = lookup_set_problem(l, problem, err);
   if (!status) status = portfolio_find_shipped(l, false, &shipped, &found, err);
   if (status || !found) return status;

@@ -10,7 +10,7 @@ static void readme_add_upper(const struct text *name, struct text *out) {
     text_add_char(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
 }
 
-/* ---- README.md ------------------------------------------------------------------------------- */
+/* ---- README.md ------------------------------------------------------------------------------ */
 
 static void add_time(double seconds, struct text *out) {
   if (seconds >= 1e-3)
@@ -32,7 +32,8 @@ static void add_tuned_rows(const struct exporter *x, struct text *out) {
 }
 
 static void add_default_rows(const struct exporter *x, struct text *out) {
-  text_addf(out, "| device | code | %svariant | for |\n|---|---|---|---|\n", x->options->variant ? "" : "default ");
+  text_addf(out, "| device | code | %svariant | for |\n|---|---|---|---|\n",
+            x->options->variant ? "" : "default ");
   for (size_t i = 0; i < x->default_count; i++) {
     const struct export_code *code = &x->codes[x->defaults[i].code];
     text_addf(out, "| %s | %s | `%s` | ", x->devices[x->defaults[i].device].text,
@@ -42,29 +43,34 @@ static void add_default_rows(const struct exporter *x, struct text *out) {
     else
       text_add(out, code->pinned ? "some problems: sizes are compiled in" : "all problems");
     if (code->wide) text_add(out, ", offsets of 64 bits");
-    if (code->rounds) text_addf(out, ", whose loop of launches has %" PRId64 " rounds", code->rounds);
+    if (code->rounds)
+      text_addf(out, ", whose loop of launches has %" PRId64 " rounds", code->rounds);
     text_add(out, " |\n");
   }
 }
 
-static void add_use(const char *name, const struct text *upper, const struct exporter *x, struct text *out) {
+static void add_use(const char *name, const struct text *upper, const struct exporter *x,
+                    struct text *out) {
   const struct config *config = x->base->lookup.config;
-  text_addf(out,
-            "```c\n#include \"%s.h\"\n\n%s_problem problem = %s_PROBLEM_INIT; /* then its values */\n"
-            "%s_library *library;\n%s_plan *plan;\n%s_call *call;\n%s_error error;\n"
-            "void *arguments[] = {",
-            name, name, text_get(upper), name, name, name, name);
+  text_addf(
+      out,
+      "```c\n#include \"%s.h\"\n\n%s_problem problem = %s_PROBLEM_INIT; /* then its values */\n"
+      "%s_library *library;\n%s_plan *plan;\n%s_call *call;\n%s_error error;\n"
+      "void *arguments[] = {",
+      name, name, text_get(upper), name, name, name, name);
   for (size_t i = 0; i < config->argument_count; i++) {
-    bool pointer =
-        config->arguments[i].kind != CUGEN_ARGUMENT_SCALAR && config->arguments[i].kind != CUGEN_ARGUMENT_SCRATCH;
+    bool pointer = config->arguments[i].kind != CUGEN_ARGUMENT_SCALAR &&
+                   config->arguments[i].kind != CUGEN_ARGUMENT_SCRATCH;
     text_addf(out, "%s%s", i ? ", " : "", pointer ? config->arguments[i].name : "NULL");
   }
-  text_addf(out,
-            "};\n\nif (%s_open(NULL, &library, &error) || %s_pick(library, &problem, &plan, &error) ||\n"
-            "    %s_bind(plan, arguments, %s_ARGUMENTS, &call, &error))\n  fail(error.message);\n"
-            "%s_launch(call, stream, &error); /* as often as wanted */\n%s_release(call);\n%s_drop(plan);\n"
-            "%s_close(library);\n```\n\n",
-            name, name, name, text_get(upper), name, name, name, name);
+  text_addf(
+      out,
+      "};\n\nif (%s_open(NULL, &library, &error) || %s_pick(library, &problem, &plan, &error) ||\n"
+      "    %s_bind(plan, arguments, %s_ARGUMENTS, &call, &error))\n  fail(error.message);\n"
+      "%s_launch(call, stream, &error); /* as often as wanted "
+      "*/\n%s_release(call);\n%s_drop(plan);\n"
+      "%s_close(library);\n```\n\n",
+      name, name, name, text_get(upper), name, name, name, name);
 }
 
 /* Prints the rules as C expressions, with the numbers of the variants. */
@@ -74,13 +80,15 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
     if (p->shipped != shipped) continue;
     struct text class = {0}, settings = {0};
     problem_print_class(x->base->lookup.config, p->class, &class, &settings);
-    text_addf(out, "\n%s%s%s: `%s` of\n\n", x->devices[p->device].text, class.length ? ", " : "", text_get(&class),
-              text_get(&p->rule));
+    text_addf(out, "\n%s%s%s: `%s` of\n\n", x->devices[p->device].text, class.length ? ", " : "",
+              text_get(&class), text_get(&p->rule));
     if (p->doubted > 0)
-      text_add(out, "(What the rule names does not serve where its time is far above another's.)\n\n");
+      text_add(out,
+               "(What the rule names does not serve where its time is far above another's.)\n\n");
     for (size_t k = 0; k < p->count; k++) {
       const struct export_member *member = &x->members[p->first + k];
-      text_addf(out, "%zu. %s", k, member->count ? x->codes[x->member_codes[member->first]].variant : "(left out)");
+      text_addf(out, "%zu. %s", k,
+                member->count ? x->codes[x->member_codes[member->first]].variant : "(left out)");
       if (member->count > 1) text_addf(out, ", compiled for %zu classes of sizes", member->count);
       text_add_char(out, '\n');
     }
@@ -93,14 +101,17 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
 /* Describes the order in which choose() in templates/bundle/choose.c tries variants. */
 static void add_order(const struct exporter *x, struct text *out) {
   if (x->tuned_count)
-    text_addf(out,
-              "the best variant measured for the problem on this device.\nFailing that it takes %swhat the kernel's "
-              "policy lends from another problem, then %sthe default variant.",
-              export_portfolio_count(x, false) ? "what the rule of a portfolio below picks, then " : "",
-              export_portfolio_count(x, true) ? "what the rule that ships with cugen picks, then " : "");
+    text_addf(
+        out,
+        "the best variant measured for the problem on this device.\nFailing that it takes %swhat "
+        "the kernel's "
+        "policy lends from another problem, then %sthe default variant.",
+        export_portfolio_count(x, false) ? "what the rule of a portfolio below picks, then " : "",
+        export_portfolio_count(x, true) ? "what the rule that ships with cugen picks, then " : "");
   else if (x->portfolio_count)
     text_addf(out, "what the rule of a portfolio below picks for the problem%s.",
-              x->default_count ? ";\nfailing that the first default below that is valid for it" : "");
+              x->default_count ? ";\nfailing that the first default below that is valid for it"
+                               : "");
   else
     text_add(out, "the first below that is valid for the problem.");
 }
@@ -108,19 +119,21 @@ static void add_order(const struct exporter *x, struct text *out) {
 static void add_functions(const struct exporter *x, const char *name, struct text *out) {
   text_addf(out, "`%s.h` documents every function. `%s_pick` takes ", name, name);
   add_order(x, out);
-  text_addf(out, "\n`%s_about(plan)` says which and why, `%s_choose` the same without a driver.\n", name, name);
+  text_addf(out, "\n`%s_about(plan)` says which and why, `%s_choose` the same without a driver.\n",
+            name, name);
 }
 
 static void readme_add_portfolios(const struct exporter *x, struct text *out) {
   if (export_portfolio_count(x, false))
     text_addf(out,
-              "\n%s served by a portfolio: its rule gives the number of a variant, and least the one of the least "
+              "\n%s served by a portfolio: its rule gives the number of a variant, and least the "
+              "one of the least "
               "time. Where that is not valid, the valid one of the least time serves.\n",
               x->tuned_count ? "Sizes that are not tuned are" : "All sizes are");
   add_portfolio_rows(x, false, out);
   if (export_portfolio_count(x, true))
-    text_add(out,
-             "\nWhere nothing measured serves, the portfolio that ships with cugen does, as far as it was learnt:\n");
+    text_add(out, "\nWhere nothing measured serves, the portfolio that ships with cugen does, as "
+                  "far as it was learnt:\n");
   add_portfolio_rows(x, true, out);
 }
 
@@ -130,11 +143,14 @@ void export_readme(const struct exporter *x, struct text *out) {
   readme_add_upper(&x->base->export_name, &upper);
   text_addf(
       out,
-      "# %s\n\nTuned variants of one CUDA kernel as plain C, made by `cugen export` %s. At run time it needs the "
+      "# %s\n\nTuned variants of one CUDA kernel as plain C, made by `cugen export` %s. At run "
+      "time it needs the "
       "NVIDIA\ndriver (libcuda.so.1) and nothing else: no compiler, no CUDA toolkit, no cugen.\n\n"
       "## Building\n\n```\ncc -std=c11 -O2 -c %s.c\n```\n\nand link with `-ldl`, or with CMake: "
-      "`add_subdirectory(...)` and `target_link_libraries(app %s)`. No CUDA headers are needed.\n`%s.h` is C11 and "
-      "C++17. `example.c` is a whole program: `cc -std=c11 example.c %s.c -ldl -o example`.\n\n## Using it\n\n",
+      "`add_subdirectory(...)` and `target_link_libraries(app %s)`. No CUDA headers are "
+      "needed.\n`%s.h` is C11 and "
+      "C++17. `example.c` is a whole program: `cc -std=c11 example.c %s.c -ldl -o example`.\n\n## "
+      "Using it\n\n",
       x->base->lookup.config->name, CUGEN_VERSION, name, name, name, name);
   add_use(name, &upper, x, out);
   add_functions(x, name, out);
@@ -143,13 +159,15 @@ void export_readme(const struct exporter *x, struct text *out) {
   text_add(out, out->length > before ? "\n\n" : "\n");
   text_add(out, "## What is in it\n\n");
   if (x->tuned_count) {
-    text_add(out,
-             "The measured variants of each problem, the fastest first; a slower one is taken where a faster one "
-             "is not valid.\n\n");
+    text_add(out, "The measured variants of each problem, the fastest first; a slower one is taken "
+                  "where a faster one "
+                  "is not valid.\n\n");
     add_tuned_rows(x, out);
   } else if (x->options->variant) {
-    text_addf(out, "One variant, %s, whatever was measured. Sizes that it is not valid for are refused.\n\n",
-              text_get(&x->named));
+    text_addf(
+        out,
+        "One variant, %s, whatever was measured. Sizes that it is not valid for are refused.\n\n",
+        text_get(&x->named));
   } else if (!export_portfolio_count(x, false)) {
     text_add(out, "No measured variant is in it.\n");
   }
@@ -168,47 +186,52 @@ void export_readme(const struct exporter *x, struct text *out) {
   text_free(&upper);
 }
 
-/* ---- CMakeLists.txt -------------------------------------------------------------------------- */
+/* ---- CMakeLists.txt ------------------------------------------------------------------------- */
 
 void export_cmake(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);
-  text_addf(out,
-            "# add_subdirectory(this folder), then target_link_libraries(app PRIVATE %s).\n"
-            "cmake_minimum_required(VERSION 3.16)\nproject(%s LANGUAGES C)\n\n"
-            "add_library(%s STATIC %s.c)\ntarget_compile_features(%s PRIVATE c_std_11)\n"
-            "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
-            "target_link_libraries(%s PUBLIC ${CMAKE_DL_LIBS})\n"
-            "set_target_properties(%s PROPERTIES POSITION_INDEPENDENT_CODE ON)\n\n"
-            "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
-            "  add_executable(example example.c)\n  target_link_libraries(example PRIVATE %s)\nendif()\n",
-            name, name, name, name, name, name, name, name, name);
+  text_addf(
+      out,
+      "# add_subdirectory(this folder), then target_link_libraries(app PRIVATE %s).\n"
+      "cmake_minimum_required(VERSION 3.16)\nproject(%s LANGUAGES C)\n\n"
+      "add_library(%s STATIC %s.c)\ntarget_compile_features(%s PRIVATE c_std_11)\n"
+      "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
+      "target_link_libraries(%s PUBLIC ${CMAKE_DL_LIBS})\n"
+      "set_target_properties(%s PROPERTIES POSITION_INDEPENDENT_CODE ON)\n\n"
+      "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
+      "  add_executable(example example.c)\n  target_link_libraries(example PRIVATE %s)\nendif()\n",
+      name, name, name, name, name, name, name, name, name);
 }
 
-/* ---- example.c ------------------------------------------------------------------------------- */
+/* ---- example.c ------------------------------------------------------------------------------ */
 
 void export_example(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);
   struct text upper = {0};
   readme_add_upper(&x->base->export_name, &upper);
   text_addf(out,
-            "/* What is chosen here for the default problem, and its arguments. */\n#include <stdio.h>\n\n"
-            "#include \"%s.h\"\n\nint main(void) {\n  %s_problem problem = %s_PROBLEM_INIT;\n  %s_library *library;\n"
+            "/* What is chosen here for the default problem, and its arguments. */\n#include "
+            "<stdio.h>\n\n"
+            "#include \"%s.h\"\n\nint main(void) {\n  %s_problem problem = %s_PROBLEM_INIT;\n  "
+            "%s_library *library;\n"
             "  %s_plan *plan = NULL;\n  %s_error error;\n"
             "  int status = %s_open(NULL, &library, &error);\n"
             "  if (!status) status = %s_pick(library, &problem, &plan, &error);\n",
             name, name, text_get(&upper), name, name, name, name, name);
-  text_addf(out,
-            "  if (status) {\n    fprintf(stderr, \"%%s\\n\", error.message);\n    %s_close(library);\n"
-            "    return status == %s_ERROR_MISSING ? 77 : 1;\n  }\n"
-            "  const %s_info *info = %s_about(plan);\n"
-            "  const char *from = info->tuned_for ? info->tuned_for : \"the default, never measured\";\n"
-            "  if (info->choice == %s_PORTFOLIO) from = \"by the rule of a portfolio\";\n"
-            "  printf(\"%%s on %%s: %%s\\n\", info->variant, info->device, from);\n",
-            name, text_get(&upper), name, name, text_get(&upper));
+  text_addf(
+      out,
+      "  if (status) {\n    fprintf(stderr, \"%%s\\n\", error.message);\n    %s_close(library);\n"
+      "    return status == %s_ERROR_MISSING ? 77 : 1;\n  }\n"
+      "  const %s_info *info = %s_about(plan);\n"
+      "  const char *from = info->tuned_for ? info->tuned_for : \"the default, never measured\";\n"
+      "  if (info->choice == %s_PORTFOLIO) from = \"by the rule of a portfolio\";\n"
+      "  printf(\"%%s on %%s: %%s\\n\", info->variant, info->device, from);\n",
+      name, text_get(&upper), name, name, text_get(&upper));
   text_addf(out,
             "  for (size_t i = 0; i < %s_ARGUMENTS; i++) {\n    %s_argument_info argument;\n"
             "    if (%s_argument(plan, i, &argument, NULL) == %s_OK)\n"
-            "      printf(\"  %%s: %%s, %%lld bytes\\n\", argument.name, argument.dtype, argument.bytes);\n  }\n"
+            "      printf(\"  %%s: %%s, %%lld bytes\\n\", argument.name, argument.dtype, "
+            "argument.bytes);\n  }\n"
             "  %s_drop(plan);\n  %s_close(library);\n  return 0;\n}\n",
             text_get(&upper), name, name, text_get(&upper), name, name);
   text_free(&upper);

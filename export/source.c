@@ -9,17 +9,19 @@
 #include "base/array.h"
 #include "export.h"
 
-/* ---- Names ----------------------------------------------------------------------------------- */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 void export_name(const struct config *config, struct text *out) {
   if (isdigit((unsigned char)config->name[0])) text_add(out, "kernel_");
-  for (const char *c = config->name; *c; c++) text_add_char(out, isalnum((unsigned char)*c) ? *c : '_');
+  for (const char *c = config->name; *c; c++)
+    text_add_char(out, isalnum((unsigned char)*c) ? *c : '_');
 }
 
 static void source_add_upper(const struct config *config, struct text *out) {
   struct text name = {0};
   export_name(config, &name);
-  for (const char *c = text_get(&name); *c; c++) text_add_char(out, (char)toupper((unsigned char)*c));
+  for (const char *c = text_get(&name); *c; c++)
+    text_add_char(out, (char)toupper((unsigned char)*c));
   text_free(&name);
 }
 
@@ -35,7 +37,7 @@ static void add_title(const struct exporter *x, struct text *out) {
             x->base->lookup.config->name, CUGEN_VERSION);
 }
 
-/* ---- Parts of the header ---- */
+/* ---- Parts of the header -------------------------------------------------------------------- */
 
 /* Appends a number as a double in C. */
 static void add_real(double value, struct text *out) {
@@ -43,8 +45,10 @@ static void add_real(double value, struct text *out) {
 }
 
 static void add_field(const struct config_problem *problem, struct text *out) {
-  static const char *const types[] = {
-      [VALUE_BOOL] = "int ", [VALUE_INT] = "long long ", [VALUE_FLOAT] = "double ", [VALUE_STRING] = "const char *"};
+  static const char *const types[] = {[VALUE_BOOL] = "int ",
+                                      [VALUE_INT] = "long long ",
+                                      [VALUE_FLOAT] = "double ",
+                                      [VALUE_STRING] = "const char *"};
   text_addf(out, "  %s%s;", types[problem->values[0].type], problem->name);
   if (problem->values[0].type == VALUE_BOOL) text_add(out, " /* 0 or 1 */");
   if (problem->values[0].type == VALUE_STRING && problem->listed) {
@@ -94,7 +98,7 @@ static void add_init(const struct exporter *x, struct text *out) {
   text_add_char(out, '\n');
 }
 
-/* ---- Images ---------------------------------------------------------------------------------- */
+/* ---- Images --------------------------------------------------------------------------------- */
 
 /* Prints the image as numbers of eight bytes, because numbers are aligned, and most of an image is
    zeros. */
@@ -113,15 +117,16 @@ static void source_add_image(const struct export_image *image, size_t index, str
 }
 
 static void add_images(const struct exporter *x, struct text *out) {
-  text_add(out,
-           "/* ---- Code for the devices: each image once, as numbers of eight bytes, the lowest first ---- */\n\n");
+  text_add(out, "/* ---- Code for the devices: each image once, as numbers of eight bytes, the "
+                "lowest first ---- */\n\n");
   for (size_t i = 0; i < x->image_count; i++) source_add_image(&x->images[i], i, out);
   text_add(out, "static const struct image images[] = {\n");
-  for (size_t i = 0; i < x->image_count; i++) text_addf(out, "    {image_%zu, %zu},\n", i, x->images[i].bytes);
+  for (size_t i = 0; i < x->image_count; i++)
+    text_addf(out, "    {image_%zu, %zu},\n", i, x->images[i].bytes);
   text_add(out, "};\n\n");
 }
 
-/* ---- The problems that a variant serves, and its sizes ---- */
+/* ---- The problems that a variant serves, and its sizes -------------------------------------- */
 
 /* Function bodies; functions with equal bodies are printed once. */
 struct bodies {
@@ -169,7 +174,8 @@ static void source_add_lines(const struct text *text, const char *lead, struct t
 
 static void add_serves(const struct text *conditions, size_t index, struct text *out) {
   text_addf(out,
-            "static int serves_%zu(const problem_values *p) {\n  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n",
+            "static int serves_%zu(const problem_values *p) {\n  int wrong = 0, *e = &wrong;\n  "
+            "(void)p, (void)e;\n",
             index);
   text_add(out, "  int right = 1\n");
   source_add_lines(conditions, "      && ", out);
@@ -177,19 +183,21 @@ static void add_serves(const struct text *conditions, size_t index, struct text 
 }
 
 static void source_add_sizes(const struct text *sizes, size_t index, struct text *out) {
-  text_addf(out,
-            "static void sizes_%zu(const problem_values *p, struct sizes *s) {\n  int *e = &s->failed;\n"
-            "  (void)p, (void)e;\n",
-            index);
+  text_addf(
+      out,
+      "static void sizes_%zu(const problem_values *p, struct sizes *s) {\n  int *e = &s->failed;\n"
+      "  (void)p, (void)e;\n",
+      index);
   source_add_lines(sizes, "  ", out);
   text_add(out, "}\n\n");
 }
 
-static void add_code(const struct export_code *code, size_t serves, size_t sizes, struct text *out) {
+static void add_code(const struct export_code *code, size_t serves, size_t sizes,
+                     struct text *out) {
   text_add(out, "    {");
   export_quote(code->variant, out);
-  text_addf(out, ", %zu, %d, serves_%zu, sizes_%zu, %" PRId64 ", %zu, {", code->image, code->wide, serves, sizes,
-            code->rounds, code->kernel_count);
+  text_addf(out, ", %zu, %d, serves_%zu, sizes_%zu, %" PRId64 ", %zu, {", code->image, code->wide,
+            serves, sizes, code->rounds, code->kernel_count);
   for (size_t i = 0; i < code->kernel_count; i++) {
     text_add(out, i ? ", " : "");
     export_quote(code->kernels[i], out);
@@ -205,13 +213,15 @@ static bool add_codes(const struct exporter *x, struct text *out) {
     conditions_of(&x->codes[i], &conditions);
     done = source_add_body(&serves, &conditions) && source_add_body(&sizes, &x->codes[i].sizes);
   }
-  text_add(out, "/* ---- Variants: the problems each is right for, and its sizes there ---- */\n\n");
+  text_add(out,
+           "/* ---- Variants: the problems each is right for, and its sizes there ---- */\n\n");
   for (size_t i = 0; i < serves.count; i++) add_serves(&serves.list[i], i, out);
   for (size_t i = 0; i < sizes.count; i++) source_add_sizes(&sizes.list[i], i, out);
   text_add(out, "static const struct code codes[] = {\n");
   for (size_t i = 0; i < x->code_count && done; i++) {
     conditions_of(&x->codes[i], &conditions);
-    add_code(&x->codes[i], source_find_body(&serves, &conditions), source_find_body(&sizes, &x->codes[i].sizes), out);
+    add_code(&x->codes[i], source_find_body(&serves, &conditions),
+             source_find_body(&sizes, &x->codes[i].sizes), out);
   }
   text_add(out, "};\n\n");
   done = done && !conditions.failed;
@@ -221,7 +231,7 @@ static bool add_codes(const struct exporter *x, struct text *out) {
   return done;
 }
 
-/* ---- Devices and measurements ---- */
+/* ---- Devices and measurements --------------------------------------------------------------- */
 
 static void source_add_devices(const struct exporter *x, struct text *out) {
   text_add(out, "static const struct device devices[] = {\n");
@@ -233,8 +243,8 @@ static void source_add_devices(const struct exporter *x, struct text *out) {
       text_add(out, "NULL");
     else
       export_quote(device->lookup.device.name, out);
-    text_addf(out, ", %d, %d, %d, %d, ", (int)facts->compute_capability, (int)facts->sm_count, device->ptx,
-              (int)facts->max_threads_per_block);
+    text_addf(out, ", %d, %d, %d, %d, ", (int)facts->compute_capability, (int)facts->sm_count,
+              device->ptx, (int)facts->max_threads_per_block);
     export_quote(device->text, out);
     text_add(out, ", ");
     export_quote(device->lookup.arch, out);
@@ -245,7 +255,8 @@ static void source_add_devices(const struct exporter *x, struct text *out) {
 
 static void source_add_tuned(const struct exporter *x, struct text *out) {
   text_addf(out,
-            "/* Tables end with a row that is not counted: one of none would not be C. */\nstatic const size_t "
+            "/* Tables end with a row that is not counted: one of none would not be C. */\nstatic "
+            "const size_t "
             "tuned_count = %zu;\n"
             "static const struct tuned tuned[] = {\n",
             x->tuned_count);
@@ -266,7 +277,8 @@ static void source_add_tuned(const struct exporter *x, struct text *out) {
     add_real(x->measured[i].cost, out);
     text_addf(out, ", %" PRIu64 "u},\n", x->measured[i].order);
   }
-  text_addf(out, "    {0, 0, 0, 0},\n};\n\nstatic const size_t fallback_count = %zu;\n", x->default_count);
+  text_addf(out, "    {0, 0, 0, 0},\n};\n\nstatic const size_t fallback_count = %zu;\n",
+            x->default_count);
   text_add(out, "static const struct fallback fallbacks[] = {\n");
   for (size_t i = 0; i < x->default_count; i++)
     text_addf(out, "    {%zu, %zu},\n", x->defaults[i].device, x->defaults[i].code);
@@ -283,8 +295,8 @@ static void add_rule(const struct export_portfolio *p, size_t index, struct text
 }
 
 static void source_add_portfolios(const struct exporter *x, struct text *out) {
-  text_add(out,
-           "/* ---- Portfolios: few variants for all sizes, and the rule that says which serves which ---- */\n\n");
+  text_add(out, "/* ---- Portfolios: few variants for all sizes, and the rule that says which "
+                "serves which ---- */\n\n");
   for (size_t i = 0; i < x->portfolio_count; i++) add_rule(&x->portfolios[i], i, out);
   text_add(out, "static const size_t member_codes[] = {");
   for (size_t i = 0; i < x->member_code_count; i++) text_addf(out, "%zu, ", x->member_codes[i]);
@@ -292,7 +304,8 @@ static void source_add_portfolios(const struct exporter *x, struct text *out) {
   for (size_t i = 0; i < x->member_count; i++)
     text_addf(out, "{%zu, %zu}, ", x->members[i].first, x->members[i].count);
   text_addf(out,
-            "{0, 0}};\nstatic const size_t portfolio_count = %zu;\nstatic const struct portfolio portfolios[] = {\n",
+            "{0, 0}};\nstatic const size_t portfolio_count = %zu;\nstatic const struct portfolio "
+            "portfolios[] = {\n",
             x->portfolio_count);
   for (size_t i = 0; i < x->portfolio_count; i++) {
     const struct export_portfolio *p = &x->portfolios[i];
@@ -315,7 +328,7 @@ static void source_add_classes(const struct exporter *x, struct text *out) {
   text_add(out, "};\n\n");
 }
 
-/* ---- Problems -------------------------------------------------------------------------------- */
+/* ---- Problems ------------------------------------------------------------------------------- */
 
 static size_t count_sizes(const struct config *config) {
   size_t count = 0;
@@ -325,19 +338,25 @@ static size_t count_sizes(const struct config *config) {
 
 static void add_sizes_of(const struct config *config, struct text *out) {
   size_t at = 0;
-  text_addf(out, "enum { SIZES = %zu };\nstatic const size_t size_count = SIZES;\n\n", count_sizes(config));
-  text_add(out, "static void sizes_of(const problem_values *p, long long *out) {\n  (void)p, (void)out;\n");
+  text_addf(out, "enum { SIZES = %zu };\nstatic const size_t size_count = SIZES;\n\n",
+            count_sizes(config));
+  text_add(
+      out,
+      "static void sizes_of(const problem_values *p, long long *out) {\n  (void)p, (void)out;\n");
   for (size_t i = 0; i < config->problem_count; i++)
-    if (config_is_size(config, i)) text_addf(out, "  out[%zu] = p->%s;\n", at++, config->problems[i].name);
+    if (config_is_size(config, i))
+      text_addf(out, "  out[%zu] = p->%s;\n", at++, config->problems[i].name);
   text_add(out, "}\n\n/* Everything but sizes is equal. */\n"
-                "static int same_class(const problem_values *a, const problem_values *b) {\n  (void)a, (void)b;\n"
+                "static int same_class(const problem_values *a, const problem_values *b) {\n  "
+                "(void)a, (void)b;\n"
                 "  return 1");
   for (size_t i = 0; i < config->problem_count; i++) {
     const char *name = config->problems[i].name;
     enum value_type type = config->problems[i].values[0].type;
     if (type == VALUE_STRING) text_addf(out, " && word_is(b->%s, a->%s)", name, name);
     if (type == VALUE_BOOL) text_addf(out, " && !a->%s == !b->%s", name, name);
-    if (type == VALUE_FLOAT) text_addf(out, " && a->%s <= b->%s && a->%s >= b->%s", name, name, name, name);
+    if (type == VALUE_FLOAT)
+      text_addf(out, " && a->%s <= b->%s && a->%s >= b->%s", name, name, name, name);
   }
   text_add(out, ";\n}\n\n");
 }
@@ -345,10 +364,13 @@ static void add_sizes_of(const struct config *config, struct text *out) {
 static void add_print_problem(const struct config *config, struct text *out) {
   static const char *const formats[] = {
       [VALUE_BOOL] = "%s", [VALUE_INT] = "%lld", [VALUE_FLOAT] = "%g", [VALUE_STRING] = "%s"};
-  text_add(out, "static void print_problem(const problem_values *p, char *out, size_t size) {\n  (void)p;\n"
-                "  snprintf(out, size, \"");
+  text_add(
+      out,
+      "static void print_problem(const problem_values *p, char *out, size_t size) {\n  (void)p;\n"
+      "  snprintf(out, size, \"");
   for (size_t i = 0; i < config->problem_count; i++)
-    text_addf(out, "%s%s=%s", i ? " " : "", config->problems[i].name, formats[config->problems[i].values[0].type]);
+    text_addf(out, "%s%s=%s", i ? " " : "", config->problems[i].name,
+              formats[config->problems[i].values[0].type]);
   if (!config->problem_count) text_add(out, "%s\", \"");
   text_add(out, "\"");
   for (size_t i = 0; i < config->problem_count; i++) {
@@ -357,12 +379,15 @@ static void add_print_problem(const struct config *config, struct text *out) {
     if (type == VALUE_STRING)
       text_addf(out, ",\n           p->%s ? p->%s : \"(null)\"", name, name);
     else
-      text_addf(out, type == VALUE_BOOL ? ",\n           p->%s ? \"true\" : \"false\"" : ",\n           p->%s", name);
+      text_addf(out,
+                type == VALUE_BOOL ? ",\n           p->%s ? \"true\" : \"false\""
+                                   : ",\n           p->%s",
+                name);
   }
   text_add(out, ");\n}\n\n");
 }
 
-/* ---- The policy ------------------------------------------------------------------------------ */
+/* ---- The policy ----------------------------------------------------------------------------- */
 
 /* Returns the largest ratio whose log2 is within the distance, by which the bundle compares like a
    plan does. */
@@ -389,12 +414,14 @@ static void add_buckets(const struct config *config, struct text *out) {
       continue;
     }
     text_addf(out, "static const long long bounds_%s[] = {", config->problems[i].name);
-    for (size_t b = 0; b < bucket->count; b++) text_addf(out, "%s%lld", b ? ", " : "", (long long)bucket->bounds[b]);
+    for (size_t b = 0; b < bucket->count; b++)
+      text_addf(out, "%s%lld", b ? ", " : "", (long long)bucket->bounds[b]);
     text_add(out, "};\n");
     text_addf(&rows, "    {bounds_%s, %zu},\n", config->problems[i].name, bucket->count);
   }
-  text_addf(out, "MAYBE_UNUSED static const struct bucket buckets[SIZES + 1] = {\n%s    {NULL, 0},\n};\n",
-            text_get(&rows));
+  text_addf(
+      out, "MAYBE_UNUSED static const struct bucket buckets[SIZES + 1] = {\n%s    {NULL, 0},\n};\n",
+      text_get(&rows));
   out->failed |= rows.failed;
   text_free(&rows);
 }
@@ -402,12 +429,15 @@ static void add_buckets(const struct config *config, struct text *out) {
 static void add_policy(const struct exporter *x, struct text *out) {
   const struct config *config = x->base->lookup.config;
   double distance = x->options->distance;
-  enum policy_kind kind = distance > 0 ? POLICY_NEAREST : distance < 0 ? POLICY_EXACT : config->policy.kind;
+  enum policy_kind kind = distance > 0   ? POLICY_NEAREST
+                          : distance < 0 ? POLICY_EXACT
+                                         : config->policy.kind;
   /* the policy if no portfolio serves */
   if (kind == POLICY_PORTFOLIO) kind = config->policy.distance > 0 ? POLICY_NEAREST : POLICY_EXACT;
-  static const char *const functions[] = {[POLICY_EXACT] = "0",
-                                          [POLICY_NEAREST] = "choose_nearest(device, p, sizes, s, out)",
-                                          [POLICY_BUCKETS] = "choose_bucket(device, p, sizes, s, out)"};
+  static const char *const functions[] = {
+      [POLICY_EXACT] = "0",
+      [POLICY_NEAREST] = "choose_nearest(device, p, sizes, s, out)",
+      [POLICY_BUCKETS] = "choose_bucket(device, p, sizes, s, out)"};
   if (distance == 0) distance = config->policy.distance;
   struct text policy = {0};
   policy_print(config, &policy);
@@ -420,12 +450,14 @@ static void add_policy(const struct exporter *x, struct text *out) {
 }
 
 static void add_kinds(const struct config *config, struct text *out) {
-  static const char *const kinds[] = {[CUGEN_ARGUMENT_INPUT] = "INPUT",   [CUGEN_ARGUMENT_OUTPUT] = "OUTPUT",
-                                      [CUGEN_ARGUMENT_INOUT] = "INOUT",   [CUGEN_ARGUMENT_SCRATCH] = "SCRATCH",
-                                      [CUGEN_ARGUMENT_SCALAR] = "SCALAR", [CUGEN_ARGUMENT_CONSTANT] = "CONSTANT"};
+  static const char *const kinds[] = {
+      [CUGEN_ARGUMENT_INPUT] = "INPUT",   [CUGEN_ARGUMENT_OUTPUT] = "OUTPUT",
+      [CUGEN_ARGUMENT_INOUT] = "INOUT",   [CUGEN_ARGUMENT_SCRATCH] = "SCRATCH",
+      [CUGEN_ARGUMENT_SCALAR] = "SCALAR", [CUGEN_ARGUMENT_CONSTANT] = "CONSTANT"};
   text_add(out, "static const struct argument arguments_of_kernel[] = {\n");
   for (size_t i = 0; i < config->argument_count; i++)
-    text_addf(out, "    {\"%s\", KIND(%s)},\n", config->arguments[i].name, kinds[config->arguments[i].kind]);
+    text_addf(out, "    {\"%s\", KIND(%s)},\n", config->arguments[i].name,
+              kinds[config->arguments[i].kind]);
   text_add(out, "};\n\n");
 }
 
@@ -444,7 +476,7 @@ static bool add_tables(const struct exporter *x, struct text *out) {
   return done;
 }
 
-/* ---- Filling in the templates ---------------------------------------------------------------- */
+/* ---- Filling in the templates --------------------------------------------------------------- */
 
 static const struct embedded_file *source_find_file(const char *path) {
   const struct embedded_file *file = embedded_files;
@@ -463,20 +495,24 @@ void export_overwritten(const struct config *config, const char *before, struct 
   const size_t begin = out->length;
   for (size_t i = 0; i < config->argument_count; i++) {
     if (!config->arguments[i].overwrite) continue;
-    text_addf(out, "%s%s%s", out->length == begin ? before : "", between, config->arguments[i].name);
+    text_addf(out, "%s%s%s", out->length == begin ? before : "", between,
+              config->arguments[i].name);
     between = ", ";
   }
   if (out->length > begin)
-    text_addf(out, ".%sOne is written to where its `overwrite` is 1: fill it before each launch.", before);
+    text_addf(out, ".%sOne is written to where its `overwrite` is 1: fill it before each launch.",
+              before);
 }
 
 /* Replaces the words of the templates: bundle_ and BUNDLE_ become the kernel's name, @name and
    @arguments what they stand for. */
 static size_t substitute(const struct exporter *x, const char *at, struct text *out) {
   const struct config *config = x->base->lookup.config;
-  if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0) return export_name(config, out), 6;
+  if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0)
+    return export_name(config, out), 6;
   if (strncmp(at, "BUNDLE_", 7) == 0) return source_add_upper(config, out), 6;
-  if (strncmp(at, "@argument_count", 15) == 0) return text_addf(out, "%zu", config->argument_count), 15;
+  if (strncmp(at, "@argument_count", 15) == 0)
+    return text_addf(out, "%zu", config->argument_count), 15;
   if (strncmp(at, "@arguments", 10) == 0) return add_arguments(x, out), 10;
   if (strncmp(at, "@overwritten", 12) == 0) return export_overwritten(config, "\n   ", out), 12;
   if (strncmp(at, "@name", 5) == 0) return text_add(out, config->name), 5;
@@ -485,12 +521,14 @@ static size_t substitute(const struct exporter *x, const char *at, struct text *
   return 1;
 }
 
-static void add_substituted(const struct exporter *x, const char *from, size_t length, struct text *out) {
+static void add_substituted(const struct exporter *x, const char *from, size_t length,
+                            struct text *out) {
   for (const char *at = from; at < from + length;) at += substitute(x, at, out);
 }
 
-static int source_fill(const struct exporter *x, const char *path, const char *mark, const struct text *content,
-                const char *mark2, const struct text *content2, struct text *out, cugen_error *err) {
+static int source_fill(const struct exporter *x, const char *path, const char *mark,
+                       const struct text *content, const char *mark2, const struct text *content2,
+                       struct text *out, cugen_error *err) {
   const struct embedded_file *file = source_find_file(path);
   if (!file->path) return error_set(err, CUGEN_ERROR_INTERNAL, "%s is not in this program", path);
   const char *end = file->data + file->length;
@@ -512,7 +550,8 @@ int export_header(const struct exporter *x, struct text *out, cugen_error *err) 
   struct text fields = {0}, init = {0};
   add_fields(x, &fields);
   add_init(x, &init);
-  int status = source_fill(x, "templates/bundle/bundle.h", "/* @problem */", &fields, "/* @init */", &init, out, err);
+  int status = source_fill(x, "templates/bundle/bundle.h", "/* @problem */", &fields, "/* @init */",
+                           &init, out, err);
   text_free(&fields);
   text_free(&init);
   return status;

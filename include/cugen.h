@@ -37,7 +37,7 @@ extern "C" {
 /* The version of this header. */
 #define CUGEN_VERSION "0.1.0"
 
-/* ---- Errors ---------------------------------------------------------------------------------- */
+/* ---- Errors --------------------------------------------------------------------------------- */
 
 /* The status that functions return. The values never change. The exit code of the command line is
    the status without its sign. */
@@ -98,7 +98,7 @@ const char *cugen_status_text(int status);
    CUGEN_VERSION. */
 const char *cugen_version(void);
 
-/* ---- The library ----------------------------------------------------------------------------- */
+/* ---- The library ---------------------------------------------------------------------------- */
 
 /* The opened library: its options, the devices, the cache. All other handles are opened from it. */
 typedef struct cugen cugen;
@@ -145,10 +145,10 @@ typedef struct cugen_options {
                           $CUGEN_CAPTURE */
 } cugen_options;
 
-#define CUGEN_OPTIONS_INIT                                                                                           \
-  {                                                                                                                  \
-    sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-        NULL                                                                                                         \
+#define CUGEN_OPTIONS_INIT                                                                         \
+  {                                                                                                \
+    sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+        NULL, NULL, NULL, NULL                                                                     \
   }
 
 /* Opens the library. The environment is read now and never later. A missing driver or an unusable
@@ -163,7 +163,8 @@ void cugen_close(cugen *lib);
    begins with / or ./ is always on disk. The text is copied; NULL with length 0 is an empty file.
    Adding a name again replaces the file for kernels opened later. CUGEN_ERROR_USAGE: the name is
    not valid. */
-int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length, cugen_error *error);
+int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length,
+                   cugen_error *error);
 
 /* Describes the installation for a bug report: lines "name: value" with what was found where
    (driver, NVRTC, headers, compiler, cache, worker), or the places searched. Further lines:
@@ -191,7 +192,7 @@ typedef struct cugen_device_info {
    one. */
 size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const char **why);
 
-/* ---- Kernels: a config for one problem ------------------------------------------------------- */
+/* ---- Kernels: a config for one problem ------------------------------------------------------ */
 
 /* A config for one problem (sizes, types, flags) on the device of the library. */
 typedef struct cugen_kernel cugen_kernel;
@@ -199,8 +200,8 @@ typedef struct cugen_kernel cugen_kernel;
 /* Opens a kernel. config: a path, or a name that is searched in memory, in the current folder, in
    config_dir and among the shipped configs ("matmul" and "matmul.lua" are equivalent). settings:
    count strings "name=value", such as "M=4096"; a name may be set only once. */
-int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
-                      cugen_error *error);
+int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count,
+                      cugen_kernel **out, cugen_error *error);
 void cugen_kernel_close(cugen_kernel *kernel);
 
 /* The kernel's name in the config: "matmul". */
@@ -257,9 +258,10 @@ typedef struct cugen_argument_info {
 /* The number of arguments, and the argument at index, in the config's order. CUGEN_ERROR_USAGE: no
    such index. CUGEN_ERROR_EMPTY: there is no valid variant, so the shapes are unknown. */
 size_t cugen_kernel_arguments(const cugen_kernel *kernel);
-int cugen_kernel_argument(const cugen_kernel *kernel, size_t index, cugen_argument_info *out, cugen_error *error);
+int cugen_kernel_argument(const cugen_kernel *kernel, size_t index, cugen_argument_info *out,
+                          cugen_error *error);
 
-/* ---- Plans: the variant to use, loaded ------------------------------------------------------- */
+/* ---- Plans: the variant to use, loaded ------------------------------------------------------ */
 
 /* One variant of a kernel, compiled for its device and loaded into a CUDA context. The variant
    changes only with CUGEN_PLAN_EXPLORE. Several threads may use a plan at once, except to close it.
@@ -299,7 +301,7 @@ typedef struct cugen_plan_options {
   double explore_share; /* share of launches for CUGEN_PLAN_EXPLORE, at most 0.5; 0: 0.05 */
 } cugen_plan_options;
 
-#define CUGEN_PLAN_OPTIONS_INIT                                                                                      \
+#define CUGEN_PLAN_OPTIONS_INIT                                                                    \
   { sizeof(cugen_plan_options), 0, NULL, 0.0, NULL, 0, NULL, 0.0 }
 
 /* The origin of a plan's variant. */
@@ -373,11 +375,13 @@ typedef struct cugen_plan_info {
    settles after at most 168 such launches (cugen_plan_explored). When the plan is closed, the
    variant that served is remembered for later plans with this flag. Without such records the plan
    is like any other. */
-int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
+int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out,
+                    cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
 const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
 /* Describes an argument like cugen_kernel_argument, for the plan's variant. */
-int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out, cugen_error *error);
+int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out,
+                        cugen_error *error);
 
 /* The plan's choice as bytes, which can be stored or sent, and given to cugen_plan_options.choice
    elsewhere, for the same variant. The bytes are text and belong to the plan. Opening a plan with
@@ -400,7 +404,7 @@ typedef struct cugen_plan_exploration {
    variant. */
 int cugen_plan_explored(const cugen_plan *plan, cugen_plan_exploration *out, cugen_error *error);
 
-/* ---- Calls: arguments, and the launch -------------------------------------------------------- */
+/* ---- Calls: arguments, and the launch ------------------------------------------------------- */
 
 /* A plan with its arguments. Close it before its plan. */
 typedef struct cugen_call cugen_call;
@@ -424,7 +428,8 @@ typedef struct cugen_call cugen_call;
    - Absent: NULL.
 
    Scratch and absent arguments at the end of the list may be left out of arguments and count. */
-int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cugen_call **out, cugen_error *error);
+int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cugen_call **out,
+                    cugen_error *error);
 /* Closes a call. If the call owns scratch, textures or copies of constants, its launches must have
    ended. */
 void cugen_call_close(cugen_call *call);
@@ -444,26 +449,27 @@ int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cu
    else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
-/* ---- Symbols: the __device__ and __constant__ variables of a plan ---------------------------- */
+/* ---- Symbols: the __device__ and __constant__ variables of a plan --------------------------- */
 
 /* Finds the variable of that name: its address and its bytes, like cudaGetSymbolAddress and
    cudaGetSymbolSize. address and bytes may be NULL. A variable in a namespace has its mangled name:
    "_ZN3app5countE"; a static variable has none. The variable belongs to the plan: two plans of one
    kernel have a variable each. CUGEN_ERROR_USAGE: there is no such variable. */
-int cugen_plan_symbol(const cugen_plan *plan, const char *name, void **address, size_t *bytes, cugen_error *error);
+int cugen_plan_symbol(const cugen_plan *plan, const char *name, void **address, size_t *bytes,
+                      cugen_error *error);
 
 /* Copies into the variable, beginning at offset, like cudaMemcpyToSymbolAsync: on stream (as for
    cugen_call_launch), ordered like a launch and asynchronous like one. from: host or device memory,
    which must not change until the stream has made the copy. CUGEN_ERROR_USAGE: there is no such
    variable, the bytes reach past its end, or the variable is const and on the cpu device. */
-int cugen_plan_write(cugen_plan *plan, const char *name, size_t offset, const void *from, size_t bytes, void *stream,
-                     cugen_error *error);
+int cugen_plan_write(cugen_plan *plan, const char *name, size_t offset, const void *from,
+                     size_t bytes, void *stream, cugen_error *error);
 /* Copies out of the variable, like cudaMemcpyFromSymbolAsync: wait for the stream before reading
    *to. */
-int cugen_plan_read(cugen_plan *plan, const char *name, size_t offset, void *to, size_t bytes, void *stream,
-                    cugen_error *error);
+int cugen_plan_read(cugen_plan *plan, const char *name, size_t offset, void *to, size_t bytes,
+                    void *stream, cugen_error *error);
 
-/* ---- Tuning ---------------------------------------------------------------------------------- */
+/* ---- Tuning --------------------------------------------------------------------------------- */
 
 /* The stage of tuning. */
 typedef enum cugen_stage {
@@ -532,8 +538,11 @@ typedef struct cugen_tune_options {
                             (docs/tuning.md); NULL: all */
 } cugen_tune_options;
 
-#define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0, 0, NULL, NULL }
+#define CUGEN_TUNE_OPTIONS_INIT                                                                    \
+  {                                                                                                \
+    sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0,   \
+        0, NULL, NULL                                                                              \
+  }
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; calling it again
    resumes. Leaders are tried first, unless results contradict them or the strategy is "exhaustive":
@@ -575,8 +584,8 @@ int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, c
    Errors are those of cugen_kernel_tune, and name the problem. CUGEN_ERROR_EMPTY: no variant serves
    a problem. CUGEN_ERROR_WRONG: some kernels have no correct variant (in the budget); the others
    are tuned. Any other error ends the run; the measurements before it are kept. */
-int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
-                       const char **result, cugen_error *error);
+int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count,
+                       const cugen_tune_options *options, const char **result, cugen_error *error);
 
 /* The records of this kernel on this device, as a JSON array: correct variants by time, then failed
    ones. After a run with cugen_tune_options.bitwise, correct variants with other bits stand between
@@ -587,10 +596,10 @@ int cugen_kernel_records(cugen_kernel *kernel, const char **out, cugen_error *er
    first valid value); the name of an implementation alone; "best" (the best remembered for this
    very problem; an error if there is none); or NULL for the variant that a plan would use. *name
    (may be NULL) becomes the full text of the variant. Both strings live until the next call. */
-int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source, const char **name,
-                        cugen_error *error);
+int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source,
+                        const char **name, cugen_error *error);
 
-/* ---- Wisdom: records to ship ----------------------------------------------------------------- */
+/* ---- Wisdom: records to ship ---------------------------------------------------------------- */
 
 /* Merges a file of 'cugen cache export' into the cache: all of it, or nothing after a failure. The
    library's stop callback is called: if it stops the import while the file is read, nothing is
@@ -602,7 +611,7 @@ int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **
    the file does not exist. */
 int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_error *error);
 
-/* ---- Commands -------------------------------------------------------------------------------- */
+/* ---- Commands ------------------------------------------------------------------------------- */
 
 /* Runs a command of the command line and returns its JSON. words: {"check", "matmul.lua", "--set",
    "M=64"}, without "cugen" and "--json". Every command that takes --json can be run (docs/json.md);
@@ -613,9 +622,10 @@ int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_
    the command failed after it had a result, such as a check with findings (CUGEN_ERROR_WRONG);
    otherwise a failure sets it to NULL. CUGEN_ERROR_USAGE: there is no such command, or it has no
    JSON. CUGEN_ERROR_MISSING: there is no worker program. */
-int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json, cugen_error *error);
+int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json,
+                  cugen_error *error);
 
-/* ---- The worker program ---------------------------------------------------------------------- */
+/* ---- The worker program --------------------------------------------------------------------- */
 
 /* The worker program. Isolated work (compiling, tuning, checking) runs in the program cugen-worker,
    which is installed with the library and found beside it. Library and worker must be of one build,

@@ -28,7 +28,8 @@ bool compiled_copy(const struct compiled *from, struct compiled *to) {
   *to = *from;
   to->image = malloc(from->image_length ? from->image_length : 1);
   if (to->image && from->image_length) memcpy(to->image, from->image, from->image_length);
-  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) to->entries[i] = runtime_device_copy_text(from->entries[i], &whole);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++)
+    to->entries[i] = runtime_device_copy_text(from->entries[i], &whole);
   to->log = runtime_device_copy_text(from->log, &whole);
   to->ptx = runtime_device_copy_text(from->ptx, &whole);
   if (to->image && whole) return true;

@@ -29,7 +29,7 @@ enum device_capability {
   DEVICE_IN_PROCESS = 8
 };
 
-/* ---- Compiling ---- */
+/* ---- Compiling ------------------------------------------------------------------------------ */
 
 struct compilers; /* see cuda/compilers.h */
 struct toolkit;   /* see compile/toolkit.h */
@@ -114,7 +114,7 @@ void compiled_free(struct compiled *compiled);
 /* Returns false without memory; *to is empty then. */
 bool compiled_copy(const struct compiled *from, struct compiled *to);
 
-/* ---- Memory ---- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 struct memory {
   enum memory_kind kind;
@@ -133,7 +133,7 @@ struct memory_guards {
   uint64_t pattern;
 };
 
-/* ---- Textures ---- */
+/* ---- Textures ------------------------------------------------------------------------------- */
 
 /* An argument that the kernel reads through the texture units. */
 struct texture {
@@ -154,7 +154,7 @@ struct texture_extent {
 
 struct texture_extent texture_extent(const struct kernel_argument *argument);
 
-/* ---- Tensor maps ---- */
+/* ---- Tensor maps ---------------------------------------------------------------------------- */
 
 /* The driver's CUtensorMap, which a kernel is passed by value and hands to the tensor memory
    accelerator. */
@@ -162,7 +162,7 @@ struct tensor_map {
   _Alignas(64) unsigned char bytes[128];
 };
 
-/* ---- Clocks ---- */
+/* ---- Clocks --------------------------------------------------------------------------------- */
 
 struct device_clock {
   int sm_mhz;        /* 0: not known */
@@ -171,7 +171,7 @@ struct device_clock {
   bool at_power_cap;
 };
 
-/* ---- The table ---- */
+/* ---- The table ------------------------------------------------------------------------------ */
 
 struct device_description {
   char id[32]; /* "cuda:0" */
@@ -231,7 +231,8 @@ struct device_ops {
   /* The number of devices of the row; 0 with err set says why the row has none. */
   int (*count)(const struct toolkit *toolkit, cugen_error *err);
   /* Describes a device without making a context. */
-  int (*describe)(const struct toolkit *toolkit, int ordinal, struct device_description *out, cugen_error *err);
+  int (*describe)(const struct toolkit *toolkit, int ordinal, struct device_description *out,
+                  cugen_error *err);
 
   int (*compile)(const struct compile_request *request, struct compiled *out, cugen_error *err);
 
@@ -240,48 +241,53 @@ struct device_ops {
 
   /* guard: put guards around the memory, so that memory_check (or a fault) detects accesses out
      of bounds. The content is undefined. */
-  int (*alloc)(struct device *device, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
-               cugen_error *err);
+  int (*alloc)(struct device *device, enum memory_kind kind, size_t bytes, bool guard,
+               struct memory *out, cugen_error *err);
   void (*free)(struct device *device, struct memory *memory);
   /* Pitched memory as the driver allocates it: rows of `width` bytes, *pitch bytes apart. */
-  int (*alloc_pitched)(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
-                       cugen_error *err);
+  int (*alloc_pitched)(struct device *device, size_t width, size_t rows, size_t *pitch,
+                       struct memory *out, cugen_error *err);
   /* CUGEN_ERROR_WRONG when the kernel wrote over a guard; the message has the byte offset. The
      call also restores the guard. */
   int (*memory_check)(struct device *device, const struct memory *memory, cugen_error *err);
   /* The guard zones that kernels can read; false: the memory has none. NULL in a row whose
      guards are not readable memory. */
   bool (*guards)(const struct memory *memory, struct memory_guards *out);
-  int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
-  int (*download)(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);
+  int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes,
+                cugen_error *err);
+  int (*download)(struct device *device, void *to_host, const void *from_device, size_t bytes,
+                  cugen_error *err);
   /* Copies between two places, in the order of launches and as asynchronous as a launch; stream:
      as for texture_update. */
-  int (*copy)(struct device *device, void *to, const void *from, size_t bytes, void *const *stream, cugen_error *err);
+  int (*copy)(struct device *device, void *to, const void *from, size_t bytes, void *const *stream,
+              cugen_error *err);
   /* Copies rows of `width` bytes between packed or pitched places; either side may be host
      memory (the row finds out). */
-  int (*copy_2d)(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                 size_t rows, cugen_error *err);
-  int (*fill)(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err);
+  int (*copy_2d)(struct device *device, void *to, size_t to_pitch, const void *from,
+                 size_t from_pitch, size_t width, size_t rows, cugen_error *err);
+  int (*fill)(struct device *device, void *to_device, unsigned char byte, size_t bytes,
+              cugen_error *err);
   /* The size of the caches whose content survives from one launch to the next. */
   size_t (*cache_bytes)(const struct device *device);
   /* Writes all of `memory`, so that a cache of at most half its size holds nothing else. Runs in
      the order of launches and as asynchronously. */
   int (*flush)(struct device *device, const struct memory *memory, cugen_error *err);
 
-  int (*load)(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err);
+  int (*load)(struct device *device, const struct compiled *compiled, struct loaded **out,
+              cugen_error *err);
   void (*unload)(struct device *device, struct loaded *loaded);
   /* The index-th entry of the compiled image, allowed to use dynamic_shared bytes (more than 48
      KB too). CUGEN_ERROR_DEVICE when the device has less. The entry is owned by `loaded`. */
-  int (*entry)(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared, struct entry **out,
-               cugen_error *err);
+  int (*entry)(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
+               struct entry **out, cugen_error *err);
   /* Sets an entry's preferred share of shared memory in the storage that L1 and shared memory
      share, in percent. NULL in a row without a carveout. */
   int (*carve)(struct device *device, struct entry *entry, int percent, cugen_error *err);
   /* The address and size of a __constant__ or __device__ symbol; CUGEN_ERROR_CONFIG with
      DEVICE_NO_SYMBOL where the image has no such symbol. written: the caller will write the
      symbol; CUGEN_ERROR_USAGE where it is const. */
-  int (*symbol)(struct device *device, struct loaded *loaded, const char *name, bool written, void **address,
-                size_t *bytes, cugen_error *err);
+  int (*symbol)(struct device *device, struct loaded *loaded, const char *name, bool written,
+                void **address, size_t *bytes, cugen_error *err);
   /* Makes the texture of an argument, whose access is texture or array, over a buffer; argument
      and buffer are borrowed until texture_free. */
   int (*texture_make)(struct device *device, const struct kernel_argument *argument, void *buffer,
@@ -289,7 +295,8 @@ struct device_ops {
   void (*texture_free)(struct device *device, struct texture *texture);
   /* Copies the buffer into the texture's array, before a launch on the same stream; stream NULL:
      the device's own, as for launch. */
-  int (*texture_update)(struct device *device, const struct texture *texture, void *const *stream, cugen_error *err);
+  int (*texture_update)(struct device *device, const struct texture *texture, void *const *stream,
+                        cugen_error *err);
   /* Makes the tensor map of an argument, whose access is tensor, over a buffer: host work only,
      nothing has to be freed. NULL in a row without tensor maps. */
   int (*tensor_make)(struct device *device, const struct kernel_argument *argument, void *buffer,
@@ -297,19 +304,21 @@ struct device_ops {
 
   /* The number of blocks with that many threads that fit on a multiprocessor, as the driver
      answers; 0: not applicable. */
-  int (*active_blocks)(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared);
+  int (*active_blocks)(struct device *device, struct entry *entry, int threads,
+                       int64_t dynamic_shared);
   /* The number of the launch's clusters that run at once, as the driver answers; 0: the launch
      has no clusters, or the number is not known. NULL in a row without clusters. */
-  int (*active_clusters)(struct device *device, struct entry *entry, const struct kernel_launch *launch);
+  int (*active_clusters)(struct device *device, struct entry *entry,
+                         const struct kernel_launch *launch);
 
   /* parameters[i] points at the value of the i-th kernel parameter. Asynchronous where
      DEVICE_CONCURRENT is set. */
-  int (*launch)(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
-                cugen_error *err);
+  int (*launch)(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                void **parameters, cugen_error *err);
   /* Launches on an application's stream, from any thread. Not asynchronous on the cpu device,
      which has no streams. */
-  int (*launch_on)(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
-                   void *stream, cugen_error *err);
+  int (*launch_on)(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                   void **parameters, void *stream, cugen_error *err);
   /* Times the launches of one thread between start and stop on an application's stream, without
      waiting: read returns false until they are done. start returns false where nothing can be
      timed, as on a stream under capture. A timer has one use at a time. NULL in a row without
@@ -324,12 +333,12 @@ struct device_ops {
   int (*current_context)(const struct toolkit *toolkit, void **out, cugen_error *err);
   int (*sync)(struct device *device, cugen_error *err);
   /* Measures how long run(context) keeps the device busy, and waits for its end. */
-  int (*time)(struct device *device, int (*run)(void *context, cugen_error *err), void *context, double *seconds,
-              cugen_error *err);
+  int (*time)(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
+              double *seconds, cugen_error *err);
   /* Records the launches of run(context) as a graph instead of running them. NULL, like the
      three functions below, in a row without graphs. */
-  int (*graph_make)(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
-                    struct graph **out, cugen_error *err);
+  int (*graph_make)(struct device *device, int (*run)(void *context, cugen_error *err),
+                    void *context, struct graph **out, cugen_error *err);
   int (*graph_launch)(struct device *device, struct graph *graph, cugen_error *err);
   void (*graph_free)(struct device *device, struct graph *graph);
   /* CUGEN_ERROR_DEVICE when the installed driver has no graphs. Needs no open device. */
@@ -343,10 +352,12 @@ struct device_ops {
      counters. energy_check: whether the counter can be read, asked without a context; the
      message is the reason why not. */
   int (*energy)(struct device *device, double *joules, cugen_error *err);
-  int (*energy_check)(const struct toolkit *toolkit, const struct device_description *device, cugen_error *err);
+  int (*energy_check)(const struct toolkit *toolkit, const struct device_description *device,
+                      cugen_error *err);
   /* Empties the report and names the buffers that the next watched launches work on. NULL in a
      row without watched launches. */
-  int (*watch)(struct device *device, const struct watch_buffer *buffers, size_t count, cugen_error *err);
+  int (*watch)(struct device *device, const struct watch_buffer *buffers, size_t count,
+               cugen_error *err);
   /* Makes the next launches run their blocks from the last to the first. A launch that takes
      more than `seconds` of processor time ends with CUGEN_CAUSE_UNSUPPORTED, because its blocks
      may wait for earlier ones. seconds 0 restores the usual order. NULL in a row that cannot

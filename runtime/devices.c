@@ -15,7 +15,8 @@ static int runtime_devices_unknown_device(const char *id, cugen_error *err) {
   text_add_n(&kind, id, strcspn(id, ":"));
   const char *nearest = text_nearest(text_get(&kind), kinds, ROW_COUNT);
   error_set(err, CUGEN_ERROR_USAGE,
-            "no device '%s'%s%s%s: there are cuda:0, cuda:1 and so on, cpu, and described ones such as model:H200",
+            "no device '%s'%s%s%s: there are cuda:0, cuda:1 and so on, cpu, and described ones "
+            "such as model:H200",
             id, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
   text_free(&kind);
   return CUGEN_ERROR_USAGE;

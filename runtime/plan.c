@@ -63,7 +63,7 @@ struct call {
   union scalar scalars[KERNEL_MAX_ARGUMENTS];
 };
 
-/* ---- Plans --------------------------------------------------------------------------------------------------- */
+/* ---- Plans ---------------------------------------------------------------------------------- */
 
 size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_ENTRIES]) {
   size_t count = 0;
@@ -100,7 +100,8 @@ size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *comp
   for (size_t i = 0; i < spec->launch_count; i++) {
     const struct kernel_launch *l = &spec->launches[i];
     const int64_t threads = (int64_t)l->block[0] * l->block[1] * l->block[2];
-    const int64_t registers = compiled->resources[plan_entry_index(spec, l->entry)].registers * threads;
+    const int64_t registers =
+        compiled->resources[plan_entry_index(spec, l->entry)].registers * threads;
     if (registers > most) heaviest = i, most = registers;
   }
   return heaviest;
@@ -108,15 +109,16 @@ size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *comp
 
 int plan_active_clusters(const struct plan *plan, size_t launch) {
   const struct device_ops *ops = plan->device->ops;
-  return ops->active_clusters
-             ? ops->active_clusters(plan->device, plan->entries[launch], &plan->spec->launches[launch])
-             : 0;
+  return ops->active_clusters ? ops->active_clusters(plan->device, plan->entries[launch],
+                                                     &plan->spec->launches[launch])
+                              : 0;
 }
 
 static int find_entries(struct plan *plan, cugen_error *err) {
   for (size_t i = 0; i < plan->spec->launch_count; i++) {
     const struct kernel_launch *launch = &plan->spec->launches[i];
-    int status = plan->device->ops->entry(plan->device, plan->loaded, plan_entry_index(plan->spec, launch->entry),
+    int status = plan->device->ops->entry(plan->device, plan->loaded,
+                                          plan_entry_index(plan->spec, launch->entry),
                                           launch->shared_bytes, &plan->entries[i], err);
     if (!status && launch->has_carveout && plan->device->ops->carve)
       status = plan->device->ops->carve(plan->device, plan->entries[i], launch->carveout, err);
@@ -126,8 +128,8 @@ static int find_entries(struct plan *plan, cugen_error *err) {
 }
 
 int plan_check_launches(const struct device_ops *ops, const struct device_facts *facts,
-                        const struct kernel_spec *spec, const struct compiled *compiled, plan_resident *resident,
-                        cugen_error *err) {
+                        const struct kernel_spec *spec, const struct compiled *compiled,
+                        plan_resident *resident, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; ops->needs && i < spec->launch_count && !status; i++) {
     const struct kernel_launch *launch = &spec->launches[i];
@@ -149,17 +151,19 @@ static int plan_check_cooperative(const struct plan *plan, cugen_error *err) {
     const struct kernel_launch *l = &plan->spec->launches[i];
     if (!l->cooperative) continue;
     const int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
-    const int held = plan->device->ops->active_blocks(plan->device, plan->entries[i], threads, l->shared_bytes);
+    const int held =
+        plan->device->ops->active_blocks(plan->device, plan->entries[i], threads, l->shared_bytes);
     status = launch_check(facts, plan->spec, i, &nothing, held, err);
   }
   return status;
 }
 
-int plan_open(struct device *device, const struct kernel_spec *spec, const struct compiled *compiled,
-              struct plan **out, cugen_error *err) {
+int plan_open(struct device *device, const struct kernel_spec *spec,
+              const struct compiled *compiled, struct plan **out, cugen_error *err) {
   *out = NULL;
   if (spec->launch_count > KERNEL_MAX_LAUNCHES || spec->argument_count > KERNEL_MAX_ARGUMENTS)
-    return error_set(err, CUGEN_ERROR_INTERNAL, "a plan has at most %d launches that differ, and %d arguments",
+    return error_set(err, CUGEN_ERROR_INTERNAL,
+                     "a plan has at most %d launches that differ, and %d arguments",
                      KERNEL_MAX_LAUNCHES, KERNEL_MAX_ARGUMENTS);
   struct plan *plan = calloc(1, sizeof *plan);
   if (!plan) return error_memory(err);
@@ -167,7 +171,8 @@ int plan_open(struct device *device, const struct kernel_spec *spec, const struc
   plan->spec = spec;
   plan->entries = calloc(spec->launch_count + 1, sizeof *plan->entries);
   const struct device_facts *facts = &device->description.facts;
-  int status = plan->entries ? plan_check_launches(device->ops, facts, spec, compiled, NULL, err) : error_memory(err);
+  int status = plan->entries ? plan_check_launches(device->ops, facts, spec, compiled, NULL, err)
+                             : error_memory(err);
   if (!status) status = device->ops->load(device, compiled, &plan->loaded, err);
   if (!status) status = find_entries(plan, err);
   if (!status) status = plan_check_cooperative(plan, err);
@@ -186,21 +191,22 @@ void plan_close(struct plan *plan) {
   free(plan);
 }
 
-/* ---- Scalars ------------------------------------------------------------------------------------------------- */
+/* ---- Scalars -------------------------------------------------------------------------------- */
 
-static int refuse_scalar(const struct kernel_argument *argument, struct value refused, cugen_error *err) {
+static int refuse_scalar(const struct kernel_argument *argument, struct value refused,
+                         cugen_error *err) {
   struct text value = {0};
   value_print(refused, &value);
-  error_set(err, CUGEN_ERROR_CONFIG, "scalar '%s': %s is not a value of %s", argument->name, text_get(&value),
-            argument->dtype->name);
+  error_set(err, CUGEN_ERROR_CONFIG, "scalar '%s': %s is not a value of %s", argument->name,
+            text_get(&value), argument->dtype->name);
   text_free(&value);
   return CUGEN_ERROR_CONFIG;
 }
 
-/* ---- Binding ------------------------------------------------------------------------------------------------- */
+/* ---- Binding -------------------------------------------------------------------------------- */
 
-int plan_symbol(const struct plan *plan, const char *name, bool written, void **address, size_t *bytes,
-                cugen_error *err) {
+int plan_symbol(const struct plan *plan, const char *name, bool written, void **address,
+                size_t *bytes, cugen_error *err) {
   return plan->device->ops->symbol(plan->device, plan->loaded, name, written, address, bytes, err);
 }
 
@@ -223,63 +229,71 @@ static int prefix_kernel(const struct kernel_launch *launch, cugen_error *err) {
 
 /* Every argument in a symbol has to be declared in the source, even an unread one, because a
    misspelt symbol would keep its zeros without a message. */
-int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room, cugen_error *err) {
+int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room,
+                      cugen_error *err) {
   const struct kernel_argument *argument = &spec->arguments[index];
   const int64_t bytes = kernel_argument_bytes(argument);
   if (room < 0 || room >= bytes) return CUGEN_OK;
   if (room)
     error_set(err, CUGEN_ERROR_CONFIG,
-              "variable '%s' has %lld bytes, but the config's argument %lld; make it as large", argument->name,
-              (long long)room, (long long)bytes);
+              "variable '%s' has %lld bytes, but the config's argument %lld; make it as large",
+              argument->name, (long long)room, (long long)bytes);
   else
-    error_set(err, CUGEN_ERROR_CONFIG,
-              DEVICE_NO_SYMBOL
-              " in the source; declare each argument that its access makes a symbol, read or not, at "
-              "file scope and without static or const",
-              argument->name);
+    error_set(
+        err, CUGEN_ERROR_CONFIG,
+        DEVICE_NO_SYMBOL
+        " in the source; declare each argument that its access makes a symbol, read or not, at "
+        "file scope and without static or const",
+        argument->name);
   return prefix_kernel(&spec->launches[0], err);
 }
 
-static int runtime_plan_find_symbol(struct plan *plan, struct call *call, size_t index, bool written, cugen_error *err) {
+static int runtime_plan_find_symbol(struct plan *plan, struct call *call, size_t index,
+                                    bool written, cugen_error *err) {
   size_t room = 0;
-  int status = plan_symbol(plan, plan->spec->arguments[index].name, written, &call->addresses[index], &room, err);
-  if (!status || status == CUGEN_ERROR_CONFIG) return plan_check_symbol(plan->spec, index, (int64_t)room, err);
+  int status = plan_symbol(plan, plan->spec->arguments[index].name, written,
+                           &call->addresses[index], &room, err);
+  if (!status || status == CUGEN_ERROR_CONFIG)
+    return plan_check_symbol(plan->spec, index, (int64_t)room, err);
   return prefix_kernel(&plan->spec->launches[0], err);
 }
 
 /* Copies a constant's values at bind to where the kernel reads them. */
-static int copy_constant(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
-                         cugen_error *err) {
+static int copy_constant(struct plan *plan, struct call *call, size_t index,
+                         const struct memory *memory, cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
   const struct device_ops *ops = plan->device->ops;
   size_t bytes = (size_t)kernel_argument_bytes(argument);
-  int status = kernel_argument_symbol(argument)
-                   ? runtime_plan_find_symbol(plan, call, index, true, err)
-                   : ops->alloc(plan->device, MEMORY_DEVICE, bytes, false, &call->copies[index], err);
+  int status =
+      kernel_argument_symbol(argument)
+          ? runtime_plan_find_symbol(plan, call, index, true, err)
+          : ops->alloc(plan->device, MEMORY_DEVICE, bytes, false, &call->copies[index], err);
   if (call->copies[index].device) call->addresses[index] = call->copies[index].device;
   return status ? status
-                : ops->copy_2d(plan->device, call->addresses[index], bytes, memory->device, bytes, bytes, 1, err);
+                : ops->copy_2d(plan->device, call->addresses[index], bytes, memory->device, bytes,
+                               bytes, 1, err);
 }
 
 /* Without memory the values stay in the symbol. */
-static int bind_symbol(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
-                       cugen_error *err) {
+static int bind_symbol(struct plan *plan, struct call *call, size_t index,
+                       const struct memory *memory, cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
   int status = runtime_plan_find_symbol(plan, call, index, memory->device != NULL, err);
   if (status || !memory->device) return status;
-  call->symbols[call->symbol_count++] = (struct symbol){.at = call->addresses[index],
-                                                        .buffer = memory->device,
-                                                        .bytes = (size_t)kernel_argument_bytes(argument),
-                                                        .read = argument->kind != CUGEN_ARGUMENT_OUTPUT,
-                                                        .written = argument->kind != CUGEN_ARGUMENT_INPUT};
+  call->symbols[call->symbol_count++] =
+      (struct symbol){.at = call->addresses[index],
+                      .buffer = memory->device,
+                      .bytes = (size_t)kernel_argument_bytes(argument),
+                      .read = argument->kind != CUGEN_ARGUMENT_OUTPUT,
+                      .written = argument->kind != CUGEN_ARGUMENT_INPUT};
   return CUGEN_OK;
 }
 
-static int make_texture(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
-                        cugen_error *err) {
+static int make_texture(struct plan *plan, struct call *call, size_t index,
+                        const struct memory *memory, cugen_error *err) {
   struct texture *texture = &call->textures[index];
-  int status =
-      plan->device->ops->texture_make(plan->device, &plan->spec->arguments[index], memory->device, texture, err);
+  int status = plan->device->ops->texture_make(plan->device, &plan->spec->arguments[index],
+                                               memory->device, texture, err);
   if (!status && texture->array) call->arrays[call->array_count++] = index;
   return status;
 }
@@ -291,29 +305,30 @@ static int make_map(struct plan *plan, struct call *call, size_t index, const st
   if (device->ops->tensor_make)
     return device->ops->tensor_make(device, argument, memory->device, &call->maps[index], err);
   return error_set(err, CUGEN_ERROR_DEVICE,
-                   "argument '%s' is reached through a tensor map, which the device %s has not", argument->name,
-                   device->description.id);
+                   "argument '%s' is reached through a tensor map, which the device %s has not",
+                   argument->name, device->description.id);
 }
 
 static int plan_refuse_absent(const struct kernel_argument *argument, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' is none of this problem's: pass NULL", argument->name);
+  return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' is none of this problem's: pass NULL",
+                   argument->name);
 }
 
 static int refuse_compiled_in(const struct kernel_argument *argument, cugen_error *err) {
   struct text value = {0};
   value_print(argument->value, &value);
-  error_set(
-      err, CUGEN_ERROR_USAGE,
-      "scalar '%s' is compiled in as %s and was given another value: pass NULL, or open the kernel for a problem "
-      "with that value",
-      argument->name, text_get(&value));
+  error_set(err, CUGEN_ERROR_USAGE,
+            "scalar '%s' is compiled in as %s and was given another value: pass NULL, or open the "
+            "kernel for a problem "
+            "with that value",
+            argument->name, text_get(&value));
   text_free(&value);
   return CUGEN_ERROR_USAGE;
 }
 
 /* given: the value to pass instead of the spec's, or NULL. */
-static int bind_scalar(const struct kernel_argument *argument, const void *given, unsigned char *out,
-                       cugen_error *err) {
+static int bind_scalar(const struct kernel_argument *argument, const void *given,
+                       unsigned char *out, cugen_error *err) {
   size_t bytes = (size_t)kernel_argument_bytes(argument);
   if (argument->absent) return given ? plan_refuse_absent(argument, err) : CUGEN_OK;
   if (argument->struct_bytes) {
@@ -322,36 +337,42 @@ static int bind_scalar(const struct kernel_argument *argument, const void *given
   }
   bool known = (kernel_argument_passed(argument) && !given) || argument->compiled_in;
   if (known && !element_pack(argument->dtype, argument->value, out))
-    return kernel_argument_passed(argument) ? refuse_scalar(argument, argument->value, err) : CUGEN_OK;
+    return kernel_argument_passed(argument) ? refuse_scalar(argument, argument->value, err)
+                                            : CUGEN_OK;
   if (!given) return CUGEN_OK;
-  if (argument->compiled_in) return memcmp(out, given, bytes) ? refuse_compiled_in(argument, err) : CUGEN_OK;
+  if (argument->compiled_in)
+    return memcmp(out, given, bytes) ? refuse_compiled_in(argument, err) : CUGEN_OK;
   memcpy(out, given, bytes);
   return CUGEN_OK;
 }
 
 /* Checks that elements are aligned to their own size, since a device traps otherwise. Wider
    accesses need an alignment that only the template knows. */
-static int check_address(const struct kernel_argument *argument, const void *address, cugen_error *err) {
+static int check_address(const struct kernel_argument *argument, const void *address,
+                         cugen_error *err) {
   const bool constant = argument->kind == CUGEN_ARGUMENT_CONSTANT;
-  if (!address && (argument->unused || (kernel_argument_symbol(argument) && !constant))) return CUGEN_OK;
+  if (!address && (argument->unused || (kernel_argument_symbol(argument) && !constant)))
+    return CUGEN_OK;
   size_t past = (size_t)((uintptr_t)address % (uintptr_t)argument->dtype->bytes);
-  if (!address) return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' was given no memory", argument->name);
+  if (!address)
+    return error_set(err, CUGEN_ERROR_USAGE, "argument '%s' was given no memory", argument->name);
   if (!past) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "argument '%s' was given %p, which is %zu bytes past a multiple of %d: its elements are %s and begin at "
-      "multiples of their size",
-      argument->name, address, past, argument->dtype->bytes, argument->dtype->name);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "argument '%s' was given %p, which is %zu bytes past a multiple of %d: its "
+                   "elements are %s and begin at "
+                   "multiples of their size",
+                   argument->name, address, past, argument->dtype->bytes, argument->dtype->name);
 }
 
-static int bind_argument(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
-                         cugen_error *err) {
+static int bind_argument(struct plan *plan, struct call *call, size_t index,
+                         const struct memory *memory, cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
   if (argument->kind == CUGEN_ARGUMENT_SCALAR)
     return bind_scalar(argument, memory->host, call->scalars[index].bytes, err);
   int status = check_address(argument, memory->device, err);
   if (status) return status;
-  if (argument->kind == CUGEN_ARGUMENT_CONSTANT) return copy_constant(plan, call, index, memory, err);
+  if (argument->kind == CUGEN_ARGUMENT_CONSTANT)
+    return copy_constant(plan, call, index, memory, err);
   if (kernel_argument_symbol(argument)) return bind_symbol(plan, call, index, memory, err);
   if (kernel_argument_textured(argument)) return make_texture(plan, call, index, memory, err);
   if (argument->access == ACCESS_TENSOR) return make_map(plan, call, index, memory, err);
@@ -360,16 +381,18 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index, con
 }
 
 /* The address of a parameter's value. */
-static void *parameter_place(const struct kernel_argument *argument, struct call *call, size_t index) {
+static void *parameter_place(const struct kernel_argument *argument, struct call *call,
+                             size_t index) {
   if (argument->kind == CUGEN_ARGUMENT_SCALAR) return call->scalars[index].bytes;
   if (argument->access == ACCESS_TENSOR) return &call->maps[index];
-  return kernel_argument_textured(argument) ? (void *)&call->textures[index].object : (void *)&call->addresses[index];
+  return kernel_argument_textured(argument) ? (void *)&call->textures[index].object
+                                            : (void *)&call->addresses[index];
 }
 
 /* Appends a launch's parameters in order, each a pointer to its value. *own: where the launch's
    next own value is stored. */
-static int list_launch(struct call *call, const struct plan *plan, size_t launch, void **out, int64_t **own,
-                       cugen_error *err) {
+static int list_launch(struct call *call, const struct plan *plan, size_t launch, void **out,
+                       int64_t **own, cugen_error *err) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
   size_t count = kernel_launch_parameters(plan->spec, &plan->spec->launches[launch], passed);
   for (size_t i = 0; i < count; i++) {
@@ -389,8 +412,8 @@ static size_t count_parameters(const struct kernel_spec *spec, size_t launch) {
   return kernel_launch_parameters(spec, &spec->launches[launch], passed);
 }
 
-static int list_parameters(const struct plan *plan, struct call *call, void *const *extra, size_t extra_count,
-                           cugen_error *err) {
+static int list_parameters(const struct plan *plan, struct call *call, void *const *extra,
+                           size_t extra_count, cugen_error *err) {
   void **out = call->parameters;
   int64_t *own = call->own;
   int status = CUGEN_OK;
@@ -403,10 +426,10 @@ static int list_parameters(const struct plan *plan, struct call *call, void *con
   return status;
 }
 
-/* ---- Comparing a kernel's parameters with the passed ones ---- */
+/* ---- Comparing a kernel's parameters with the passed ones ----------------------------------- */
 
-static void list_passed(const struct kernel_spec *spec, const struct kernel_parameter *passed, size_t count,
-                        struct text *out) {
+static void list_passed(const struct kernel_spec *spec, const struct kernel_parameter *passed,
+                        size_t count, struct text *out) {
   for (size_t i = 0; i < count; i++)
     text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[passed[i].argument].name);
 }
@@ -426,8 +449,10 @@ static int runtime_plan_refuse_count(const struct passing *p, int takes, cugen_e
   /* the `extra` parameters of call_bind, which a reference takes */
   if (p->extra) text_add(&names, ", samples, sample_count");
   error_set(err, CUGEN_ERROR_CONFIG,
-            "%s takes %d parameters but is passed %zu (%s): its parameter list and the config's %s must agree",
-            p->kernel, takes, p->count + p->extra, text_get(&names), p->launch->listed ? "pass" : "arguments");
+            "%s takes %d parameters but is passed %zu (%s): its parameter list and the config's %s "
+            "must agree",
+            p->kernel, takes, p->count + p->extra, text_get(&names),
+            p->launch->listed ? "pass" : "arguments");
   text_free(&names);
   return CUGEN_ERROR_CONFIG;
 }
@@ -438,15 +463,18 @@ static int parameter_bytes(const struct kernel_argument *argument) {
 }
 
 /* Reports the argument's line of the config, where the line is known. */
-static int plan_refuse_size(const struct passing *p, size_t i, int takes, int bytes, cugen_error *err) {
+static int plan_refuse_size(const struct passing *p, size_t i, int takes, int bytes,
+                            cugen_error *err) {
   const struct kernel_argument *argument = &p->spec->arguments[p->parameters[i].argument];
   const char *place = p->launch->place;
   struct text kernel = {0};
   if (p->launch->listed) text_addf(&kernel, " (number %zu)", i + 1);
   text_addf(&kernel, " in kernel '%s'", p->launch->entry);
   if (place && *place) text_addf(&kernel, " of %s", place);
-  if (p->launch->listed && p->launch->line) text_addf(&kernel, " (launch at line %d)", p->launch->line);
-  error_set(err, CUGEN_ERROR_CONFIG, "argument '%s' has %d bytes, but its parameter%s has %d: their types must agree",
+  if (p->launch->listed && p->launch->line)
+    text_addf(&kernel, " (launch at line %d)", p->launch->line);
+  error_set(err, CUGEN_ERROR_CONFIG,
+            "argument '%s' has %d bytes, but its parameter%s has %d: their types must agree",
             argument->name, bytes, text_get(&kernel), takes);
   if (argument->file && *argument->file) error_prefix_at(err, argument->file, argument->line, NULL);
   text_free(&kernel);
@@ -475,14 +503,15 @@ static int check_values(const struct passing *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
-int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t extra, const int *sizes, int takes,
-                          cugen_error *err) {
+int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t extra,
+                          const int *sizes, int takes, cugen_error *err) {
   struct passing p = {.spec = spec, .launch = &spec->launches[launch], .extra = extra};
   if (takes < 0) return CUGEN_OK;
   struct text kernel = name_kernel(p.launch);
   p.kernel = text_get(&kernel);
   p.count = kernel_launch_parameters(spec, p.launch, p.parameters);
-  int status = (size_t)takes != p.count + extra ? runtime_plan_refuse_count(&p, takes, err) : plan_check_sizes(&p, sizes, err);
+  int status = (size_t)takes != p.count + extra ? runtime_plan_refuse_count(&p, takes, err)
+                                                : plan_check_sizes(&p, sizes, err);
   if (!status) status = check_values(&p, err);
   text_free(&kernel);
   return status;
@@ -490,10 +519,12 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
 
 /* Refuses a kernel that takes other parameters than it is passed, because it would read past
    their end. */
-static int runtime_plan_check_parameters(const struct plan *plan, size_t launch, size_t extra, cugen_error *err) {
+static int runtime_plan_check_parameters(const struct plan *plan, size_t launch, size_t extra,
+                                         cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};
   const struct device_ops *ops = plan->device->ops;
-  int takes = ops->parameters ? ops->parameters(plan->entries[launch], sizes, PLAN_MAX_PARAMETERS) : -1;
+  int takes =
+      ops->parameters ? ops->parameters(plan->entries[launch], sizes, PLAN_MAX_PARAMETERS) : -1;
   return plan_check_parameters(plan->spec, launch, extra, sizes, takes, err);
 }
 
@@ -502,11 +533,13 @@ static int allocate_maps(const struct kernel_spec *spec, struct call *call, cuge
   size_t i = 0;
   while (i < spec->argument_count && spec->arguments[i].access != ACCESS_TENSOR) i++;
   if (i == spec->argument_count) return CUGEN_OK;
-  call->maps = aligned_alloc(_Alignof(struct tensor_map), spec->argument_count * sizeof *call->maps);
+  call->maps =
+      aligned_alloc(_Alignof(struct tensor_map), spec->argument_count * sizeof *call->maps);
   return call->maps ? CUGEN_OK : error_memory(err);
 }
 
-static int plan_allocate(const struct kernel_spec *spec, struct call *call, size_t extra, cugen_error *err) {
+static int plan_allocate(const struct kernel_spec *spec, struct call *call, size_t extra,
+                         cugen_error *err) {
   size_t count = 0;
   for (size_t i = 0; i < spec->launch_count; i++) count += count_parameters(spec, i) + extra + 1;
   call->parameters = calloc(count + 1, sizeof *call->parameters);
@@ -516,8 +549,8 @@ static int plan_allocate(const struct kernel_spec *spec, struct call *call, size
   return allocated ? allocate_maps(spec, call, err) : error_memory(err);
 }
 
-static int bind_all(struct plan *plan, struct call *call, const struct memory *memory, void *const *extra,
-                    size_t extra_count, cugen_error *err) {
+static int bind_all(struct plan *plan, struct call *call, const struct memory *memory,
+                    void *const *extra, size_t extra_count, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < plan->spec->launch_count && !status; i++)
     status = runtime_plan_check_parameters(plan, i, extra_count, err);
@@ -527,8 +560,8 @@ static int bind_all(struct plan *plan, struct call *call, const struct memory *m
   return status;
 }
 
-int call_bind(struct plan *plan, const struct memory *memory, void *const *extra, size_t extra_count,
-              struct call **out, cugen_error *err) {
+int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
+              size_t extra_count, struct call **out, cugen_error *err) {
   *out = NULL;
   struct call *call = calloc(1, sizeof *call);
   if (!call) return error_memory(err);
@@ -563,14 +596,15 @@ void call_free(struct call *call) {
 static int fill_arrays(const struct call *call, void *const *stream, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < call->array_count && !status; i++)
-    status = call->device->ops->texture_update(call->device, &call->textures[call->arrays[i]], stream, err);
+    status = call->device->ops->texture_update(call->device, &call->textures[call->arrays[i]],
+                                               stream, err);
   return status;
 }
 
-static int copy_symbol(const struct call *call, const struct symbol *symbol, bool in, void *const *stream,
-                       cugen_error *err) {
-  return call->device->ops->copy(call->device, in ? symbol->at : symbol->buffer, in ? symbol->buffer : symbol->at,
-                                 symbol->bytes, stream, err);
+static int copy_symbol(const struct call *call, const struct symbol *symbol, bool in,
+                       void *const *stream, cugen_error *err) {
+  return call->device->ops->copy(call->device, in ? symbol->at : symbol->buffer,
+                                 in ? symbol->buffer : symbol->at, symbol->bytes, stream, err);
 }
 
 /* Fills arrays and symbols before the launches. */
@@ -602,8 +636,8 @@ int call_launch(struct call *call, cugen_error *err) {
   const size_t count = kernel_spec_calls(call->spec);
   for (size_t i = 0; i < count && !status; i++) {
     const size_t at = kernel_spec_call(call->spec, i);
-    status =
-        ops->launch(call->device, call->entries[at], &call->spec->launches[at], call->launch_parameters[at], err);
+    status = ops->launch(call->device, call->entries[at], &call->spec->launches[at],
+                         call->launch_parameters[at], err);
   }
   return status ? status : plan_collect(call, NULL, err);
 }
@@ -614,8 +648,8 @@ int call_launch_on(const struct call *call, void *stream, cugen_error *err) {
   const size_t count = kernel_spec_calls(call->spec);
   for (size_t i = 0; i < count && !status; i++) {
     const size_t at = kernel_spec_call(call->spec, i);
-    status = ops->launch_on(call->device, call->entries[at], &call->spec->launches[at], call->launch_parameters[at],
-                            stream, err);
+    status = ops->launch_on(call->device, call->entries[at], &call->spec->launches[at],
+                            call->launch_parameters[at], stream, err);
   }
   return status ? status : plan_collect(call, &stream, err);
 }

@@ -12,8 +12,8 @@ struct call;
 /* spec and compiled are borrowed until plan_close. A GPU's driver keeps a copy of the image, so
    there compiled is borrowed only until plan_open returns. The source text of spec is not
    needed. */
-int plan_open(struct device *device, const struct kernel_spec *spec, const struct compiled *compiled,
-              struct plan **out, cugen_error *err);
+int plan_open(struct device *device, const struct kernel_spec *spec,
+              const struct compiled *compiled, struct plan **out, cugen_error *err);
 void plan_close(struct plan *plan);
 
 /* Lists the distinct entries of a spec, which the compiler needs. Returns their number. */
@@ -30,18 +30,19 @@ enum { PLAN_MAX_PARAMETERS = 2 * KERNEL_MAX_ARGUMENTS + 2 };
 
 /* The number of blocks of a cooperative launch that a multiprocessor holds at a time; -1: not
    known. */
-typedef int plan_resident(const struct device_facts *facts, const struct kernel_resources *resources,
+typedef int plan_resident(const struct device_facts *facts,
+                          const struct kernel_resources *resources,
                           const struct kernel_launch *launch);
 /* Calls launch_check on all launches. resident NULL: the number of resident blocks is not known. */
 int plan_check_launches(const struct device_ops *ops, const struct device_facts *facts,
-                        const struct kernel_spec *spec, const struct compiled *compiled, plan_resident *resident,
-                        cugen_error *err);
+                        const struct kernel_spec *spec, const struct compiled *compiled,
+                        plan_resident *resident, cugen_error *err);
 
 /* CUGEN_ERROR_CONFIG unless the launch's kernel, which has `takes` parameters of these sizes,
    matches the parameters that the spec passes plus `extra` more behind them. takes < 0: not
    known, nothing is compared. */
-int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t extra, const int *sizes, int takes,
-                          cugen_error *err);
+int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t extra,
+                          const int *sizes, int takes, cugen_error *err);
 
 /* CUGEN_ERROR_CONFIG unless the image's variable of the argument's name has room for the
    argument. `room` is the variable's bytes; 0: the image has no such variable, < 0: not known,
@@ -58,8 +59,8 @@ int plan_active_clusters(const struct plan *plan, size_t launch);
 
 /* The address and size of a __constant__ or __device__ variable of the plan's module, by its
    name in the image; like `symbol` of device_ops. */
-int plan_symbol(const struct plan *plan, const char *name, bool written, void **address, size_t *bytes,
-                cugen_error *err);
+int plan_symbol(const struct plan *plan, const char *name, bool written, void **address,
+                size_t *bytes, cugen_error *err);
 
 /* memory[i] belongs to spec->arguments[i]. For a scalar only its `host` counts: NULL, or the
    value to pass instead of the spec's (for a compiled-in scalar this must be the same value). A
@@ -67,8 +68,8 @@ int plan_symbol(const struct plan *plan, const char *name, bool written, void **
    in a __device__ symbol is copied there before each launch and back after the launch; without
    memory the values stay in the symbol. extra/extra_count: parameters passed after the arguments
    (a reference's samples), each a pointer to its value; borrowed until call_free. */
-int call_bind(struct plan *plan, const struct memory *memory, void *const *extra, size_t extra_count,
-              struct call **out, cugen_error *err);
+int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
+              size_t extra_count, struct call **out, cugen_error *err);
 void call_free(struct call *call);
 int call_launch(struct call *call, cugen_error *err);
 /* Copies the memory of outputs in __device__ symbols into the symbols, before a launch that is

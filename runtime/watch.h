@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/kernel.h"
 
-/* ---- Findings ---- */
+/* ---- Findings ------------------------------------------------------------------------------- */
 
 enum {
   WATCH_NAME = 64,
@@ -91,7 +91,7 @@ struct launch_counters {
   bool incomplete; /* the launch has more places or arrays than the tables have room for */
 };
 
-/* ---- The report ---- */
+/* ---- The report ----------------------------------------------------------------------------- */
 
 /* What a run reports. Where the compiler moves accesses, their traffic is taken from the
    optimised image and their findings from another image. */

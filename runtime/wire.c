@@ -10,7 +10,7 @@
 
 #include "base/system.h"
 
-/* ---- Identity ---- */
+/* ---- Identity ------------------------------------------------------------------------------- */
 
 enum { PROTOCOL = 6 };
 
@@ -20,7 +20,7 @@ void wire_identity(struct text *out) {
   text_addf(out, "cugen %s, protocol %d, layout %s", CUGEN_VERSION, PROTOCOL, wire_layout);
 }
 
-/* ---- Payloads ---- */
+/* ---- Payloads ------------------------------------------------------------------------------- */
 
 void wire_put(struct text *out, const void *bytes, size_t length) {
   text_add_n(out, bytes, length);
@@ -86,7 +86,8 @@ const char *wire_get_string(struct wire_reader *reader) {
 }
 
 static int broken(cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_INTERNAL, "a message between cugen and its worker makes no sense");
+  return error_set(err, CUGEN_ERROR_INTERNAL,
+                   "a message between cugen and its worker makes no sense");
 }
 
 void wire_put_error(struct text *out, const cugen_error *why) {
@@ -108,7 +109,7 @@ int wire_get_error(struct wire_reader *reader, cugen_error *err) {
   return (int)status;
 }
 
-/* ---- Specs ---- */
+/* ---- Specs ---------------------------------------------------------------------------------- */
 
 static void wire_put_argument(struct text *out, const struct kernel_argument *a) {
   wire_put_string(out, a->name);
@@ -138,7 +139,8 @@ void wire_put_spec(struct text *out, const struct kernel_spec *spec) {
   wire_put_string(out, spec->variant);
   wire_put_int(out, (int64_t)spec->argument_count);
   wire_put_int(out, (int64_t)spec->own_count);
-  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++) wire_put_argument(out, &spec->arguments[i]);
+  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++)
+    wire_put_argument(out, &spec->arguments[i]);
   wire_put_int(out, (int64_t)spec->launch_count);
   for (size_t i = 0; i < spec->launch_count; i++) {
     wire_put_string(out, spec->launches[i].entry);
@@ -148,7 +150,8 @@ void wire_put_spec(struct text *out, const struct kernel_spec *spec) {
   wire_put_int(out, (int64_t)spec->sequence_count);
   if (spec->sequence) wire_put(out, spec->sequence, spec->sequence_count * sizeof *spec->sequence);
   wire_put_int(out, (int64_t)spec->parameter_count);
-  if (spec->parameter_count) wire_put(out, spec->parameters, spec->parameter_count * sizeof *spec->parameters);
+  if (spec->parameter_count)
+    wire_put(out, spec->parameters, spec->parameter_count * sizeof *spec->parameters);
 }
 
 static size_t get_count(struct wire_reader *reader, size_t limit) {
@@ -166,7 +169,8 @@ static int get_sequence(struct wire_reader *reader, struct kernel_spec *out, cug
   out->sequence = malloc(out->sequence_count * sizeof *out->sequence);
   if (!out->sequence) return error_memory(err);
   memcpy(out->sequence, plain, out->sequence_count * sizeof *out->sequence);
-  for (size_t i = 0; i < out->sequence_count; i++) reader->failed |= out->sequence[i] >= out->launch_count;
+  for (size_t i = 0; i < out->sequence_count; i++)
+    reader->failed |= out->sequence[i] >= out->launch_count;
   return reader->failed ? broken(err) : CUGEN_OK;
 }
 
@@ -176,7 +180,8 @@ static int get_parameters(struct wire_reader *reader, struct kernel_spec *out, c
   out->parameters = calloc(out->parameter_count + 1, sizeof *out->parameters);
   if (!out->parameters) return error_memory(err);
   const void *plain = wire_get(reader, out->parameter_count * sizeof *out->parameters);
-  if (plain && out->parameter_count) memcpy(out->parameters, plain, out->parameter_count * sizeof *out->parameters);
+  if (plain && out->parameter_count)
+    memcpy(out->parameters, plain, out->parameter_count * sizeof *out->parameters);
   return CUGEN_OK;
 }
 
@@ -274,7 +279,8 @@ static int wire_get_image(struct wire_reader *reader, struct compiled *out, cuge
     out->entries[i] = strdup(wire_get_string(reader));
     if (!out->entries[i]) return error_memory(err);
     out->entry_count = i + 1;
-    const void *resources = wire_get(reader, sizeof out->resources[i]), *code = wire_get(reader, sizeof out->code[i]);
+    const void *resources = wire_get(reader, sizeof out->resources[i]),
+               *code = wire_get(reader, sizeof out->code[i]);
     if (resources) memcpy(&out->resources[i], resources, sizeof out->resources[i]);
     if (code) memcpy(&out->code[i], code, sizeof out->code[i]);
   }
@@ -292,7 +298,7 @@ int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_er
   return status;
 }
 
-/* ---- Messages ---- */
+/* ---- Messages ------------------------------------------------------------------------------- */
 
 struct header {
   uint64_t type, length;
@@ -306,8 +312,8 @@ static int gone(cugen_error *err) {
 }
 
 static int stuck(cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_INTERNAL, "a message between cugen and its worker did not get on for %d s",
-                   WIRE_PATIENCE);
+  return error_set(err, CUGEN_ERROR_INTERNAL,
+                   "a message between cugen and its worker did not get on for %d s", WIRE_PATIENCE);
 }
 
 /* A socket limited by wire_limit fails with EAGAIN when its time is up. */
@@ -344,7 +350,8 @@ static int send_header(int socket, const struct header *header, int fd, cugen_er
   return sent == sizeof *header ? CUGEN_OK : send_failed(err);
 }
 
-int wire_send(int socket, enum message_type type, const struct text *payload, int fd, cugen_error *err) {
+int wire_send(int socket, enum message_type type, const struct text *payload, int fd,
+              cugen_error *err) {
   if (payload->failed) return error_memory(err);
   struct header header = {(uint64_t)type, payload->length};
   int status = send_header(socket, &header, fd, err);
@@ -380,7 +387,8 @@ void wire_end_when_idle(int socket, double seconds) {
 
 /* Receives at most `length` bytes of a message that has begun; they must come before `end` (0:
    no deadline). */
-static int receive_some(int socket, void *to, size_t length, double end, size_t *got, cugen_error *err) {
+static int receive_some(int socket, void *to, size_t length, double end, size_t *got,
+                        cugen_error *err) {
   *got = 0;
   while (!*got) {
     double left = end > 0 ? end - clock_seconds() : -1;
@@ -405,14 +413,17 @@ static void wire_take_descriptor(struct msghdr *message, int *fd) {
     close(received);
 }
 
-static int receive_header(int socket, struct header *header, double end, int *fd, cugen_error *err) {
+static int receive_header(int socket, struct header *header, double end, int *fd,
+                          cugen_error *err) {
   union {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(sizeof(int))];
   } control = {0};
   struct iovec part = {.iov_base = header, .iov_len = sizeof *header};
-  struct msghdr message = {
-      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
   ssize_t got;
   do got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);
@@ -424,13 +435,15 @@ static int receive_header(int socket, struct header *header, double end, int *fd
   return status;
 }
 
-static int receive_payload(int socket, size_t length, double end, struct text *payload, cugen_error *err) {
+static int receive_payload(int socket, size_t length, double end, struct text *payload,
+                           cugen_error *err) {
   char buffer[65536];
   size_t got;
   text_restart(payload);
   while (payload->length < length) {
     size_t want = length - payload->length;
-    int status = receive_some(socket, buffer, want < sizeof buffer ? want : sizeof buffer, end, &got, err);
+    int status =
+        receive_some(socket, buffer, want < sizeof buffer ? want : sizeof buffer, end, &got, err);
     if (status) return status;
     text_add_n(payload, buffer, got);
     if (payload->failed) return error_memory(err);

@@ -18,7 +18,8 @@ enum message_type {
   /* coordinator: a source for NVRTC, see compilers.h; the answer is the compiled image */
   MESSAGE_COMPILE,
   MESSAGE_PREPARE, /* coordinator: the fields that MESSAGE_COMPILE begins with; loads NVRTC */
-  MESSAGE_GPUS,    /* coordinator: toolkit places, before MESSAGE_OPEN; a description of each GPU as the answer */
+  /* coordinator: toolkit places, before MESSAGE_OPEN; a description of each GPU as the answer */
+  MESSAGE_GPUS,
   MESSAGE_COUNT
 };
 
@@ -27,7 +28,7 @@ enum message_type {
    of the headers that declare the structs; the protocol counts other changes of the messages. */
 void wire_identity(struct text *out);
 
-/* ---- Payloads ---- */
+/* ---- Payloads ------------------------------------------------------------------------------- */
 
 struct wire_reader {
   const char *at, *end;
@@ -59,7 +60,7 @@ int wire_get_spec(struct wire_reader *reader, struct kernel_spec *out, cugen_err
 void wire_put_compiled(struct text *out, const struct compiled *compiled);
 int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_error *err);
 
-/* ---- Messages ---- */
+/* ---- Messages ------------------------------------------------------------------------------- */
 
 /* How long a message that has begun may make no progress, in seconds. */
 enum { WIRE_PATIENCE = 5 };
@@ -69,7 +70,8 @@ int wire_limit(int socket, cugen_error *err);
 
 /* fd < 0: no descriptor. CUGEN_ERROR_IO: the other end is gone; CUGEN_ERROR_INTERNAL: the other
    end does not read. */
-int wire_send(int socket, enum message_type type, const struct text *payload, int fd, cugen_error *err);
+int wire_send(int socket, enum message_type type, const struct text *payload, int fd,
+              cugen_error *err);
 
 /* Waits at most `timeout` seconds for a message (< 0: for ever, even within a message).
    CUGEN_ERROR_INTERRUPTED: nothing came in time; CUGEN_ERROR_IO: the other end is gone;

@@ -38,10 +38,12 @@ static bool is_about_values(const char *line, size_t length) {
 /* Returns true if the record has the same diagnostic as the earlier records, if any. */
 static bool alike_is_alike(struct tuner_alike *alike, const struct cache_record *record) {
   size_t length;
-  const char *line = record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
+  const char *line =
+      record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
   if (!line || is_about_values(line, length)) return false;
   if (!alike->diagnostic) alike->diagnostic = strndup(line, length);
-  return alike->diagnostic && strlen(alike->diagnostic) == length && memcmp(alike->diagnostic, line, length) == 0;
+  return alike->diagnostic && strlen(alike->diagnostic) == length &&
+         memcmp(alike->diagnostic, line, length) == 0;
 }
 
 /* Positions from 64 on share a bit with position % 64. */
@@ -65,7 +67,8 @@ static void mark_space(const struct tuner *t, uint64_t *marks) {
        values. */
     for (uint64_t k = 0; k < samples; k++) {
       const uint64_t part = valid / samples;
-      mark_values(t, all[i].first + k * part + (k * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part, marks);
+      mark_values(t, all[i].first + k * part + (k * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part,
+                  marks);
     }
   }
 }

@@ -54,24 +54,27 @@ struct bench_fault {
   struct bench_fault *next;
 };
 
-/* ---- Kernels that make data and judge results ---- */
+/* ---- Kernels that make data and judge results ----------------------------------------------- */
 
-static int bench_image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
+static int bench_image_key(const struct bench *bench, const struct kernel_spec *spec,
+                           struct text *out, cugen_error *err) {
   const struct tune_target *t = bench->target;
-  return cache_image_key(spec, device_target(t->device, t->arch), t->ops->kind, t->nvrtc_version, out, err);
+  return cache_image_key(spec, device_target(t->device, t->arch), t->ops->kind, t->nvrtc_version,
+                         out, err);
 }
 
 /* Requests the image of a reference, generator or verify kernel. Another run may have stored it in
    the shared cache. */
-static int bench_request_build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
-                         cugen_error *err) {
+static int bench_request_build(struct bench *bench, const struct kernel_spec *spec,
+                               struct compile_job **out, cugen_error *err) {
   struct text key = {0};
   struct compiled compiled = {0};
   bool found = false;
   int status = CUGEN_OK;
   if (bench->target->images) {
     status = bench_image_key(bench, spec, &key, err);
-    if (!status) status = cache_image_load(bench->target->images, text_get(&key), &compiled, &found, err);
+    if (!status)
+      status = cache_image_load(bench->target->images, text_get(&key), &compiled, &found, err);
   }
   if (!status)
     status = found ? compile_pool_adopt(bench->pool, spec, &compiled, out, err)
@@ -82,25 +85,29 @@ static int bench_request_build(struct bench *bench, const struct kernel_spec *sp
 
 /* Stores the image in the cache that runs share. An image that cannot be stored is compiled again
    by the next run. */
-static void keep_image(const struct bench *bench, const struct kernel_spec *spec, struct compile_job *build) {
+static void keep_image(const struct bench *bench, const struct kernel_spec *spec,
+                       struct compile_job *build) {
   struct text key = {0};
   cugen_error ignored;
   if (!bench->target->images || build->kept) return;
   if (!bench_image_key(bench, spec, &key, &ignored))
-    build->kept = !cache_image_store(bench->target->images, text_get(&key), &build->compiled, &ignored);
+    build->kept =
+        !cache_image_store(bench->target->images, text_get(&key), &build->compiled, &ignored);
   text_free(&key);
 }
 
-/* ---- The bench ---- */
+/* ---- The bench ------------------------------------------------------------------------------ */
 
 /* Requests the data kernels, by which a worker on a GPU fills and compares. Requested before the
    reference, which takes longer. */
 static int request_kernels(struct bench *bench, cugen_error *err) {
   int status = CUGEN_OK;
-  if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted) return CUGEN_OK;
+  if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted)
+    return CUGEN_OK;
   for (int part = 0; part < DATA_PARTS && !status; part++) {
     status = data_kernels_spec(part, &bench->kernel_specs[part], err);
-    if (!status) status = bench_request_build(bench, &bench->kernel_specs[part], &bench->kernels[part], err);
+    if (!status)
+      status = bench_request_build(bench, &bench->kernel_specs[part], &bench->kernels[part], err);
   }
   return status;
 }
@@ -119,22 +126,23 @@ static bool takes_looked(const struct tune_target *target) {
 static int open_workers(struct bench *bench, cugen_error *err) {
   const struct tune_target *target = bench->target;
   const char *only = target->device->id;
-  const struct worker_pool_options options = {.worker = {.program = target->worker,
-                                                         .places = target->worker_places,
-                                                         .toolkit = target->toolkit_options,
-                                                         .in_process = target->in_process,
-                                                         .cuda_context = target->cuda_context,
-                                                         .until = bench->until},
-                                              .looked = takes_looked(target) ? target->looked : NULL,
-                                              .devices = target->device_count ? target->devices : &only,
-                                              .count = target->device_count ? target->device_count : 1,
-                                              .ended = note_end,
-                                              .context = bench};
+  const struct worker_pool_options options = {
+      .worker = {.program = target->worker,
+                 .places = target->worker_places,
+                 .toolkit = target->toolkit_options,
+                 .in_process = target->in_process,
+                 .cuda_context = target->cuda_context,
+                 .until = bench->until},
+      .looked = takes_looked(target) ? target->looked : NULL,
+      .devices = target->device_count ? target->devices : &only,
+      .count = target->device_count ? target->device_count : 1,
+      .ended = note_end,
+      .context = bench};
   return worker_pool_open(&options, &bench->workers, err);
 }
 
-int bench_open(const struct tune_target *target, const struct bench_options *options, struct bench *out,
-               cugen_error *err) {
+int bench_open(const struct tune_target *target, const struct bench_options *options,
+               struct bench *out, cugen_error *err) {
   *out = (struct bench){.target = target,
                         .seed = options->seed,
                         .data_most = data_most(),
@@ -143,7 +151,8 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                         .context = options->context,
                         .until = options->until};
   const struct compile_pool_options pool = {.ops = target->ops,
-                                            .compilers = target->in_process ? NULL : target->compilers,
+                                            .compilers =
+                                                target->in_process ? NULL : target->compilers,
                                             .toolkit = target->toolkit,
                                             .arch = target->arch,
                                             .timeout = options->timeout,
@@ -202,7 +211,7 @@ void bench_close(struct bench *bench) {
   *bench = (struct bench){0};
 }
 
-/* ---- Datasets ---- */
+/* ---- Datasets ------------------------------------------------------------------------------- */
 
 /* The problem and the variant that a dataset is made for. variant NULL: there are no shared
    tunables. */
@@ -218,7 +227,8 @@ static struct value *shared_slots(const struct bench *bench, const struct situat
   if (!slots) return NULL;
   config_slots(t->config, in->problem, &t->device->facts, slots);
   if (in->variant && t->config->shared_tunable_count)
-    memcpy(slots + t->config->first_tunable, in->variant->values, t->config->shared_tunable_count * sizeof *slots);
+    memcpy(slots + t->config->first_tunable, in->variant->values,
+           t->config->shared_tunable_count * sizeof *slots);
   return slots;
 }
 
@@ -230,17 +240,20 @@ static bool bench_is_late(void *context) {
 }
 
 /* Returns another dataset whose inputs are equal and already made, or NULL. */
-static const struct bench_data *find_alike(const struct bench *bench, const struct bench_data *data) {
+static const struct bench_data *find_alike(const struct bench *bench,
+                                           const struct bench_data *data) {
   const struct bench_data *other = bench->data;
-  while (other &&
-         (other == data || !other->made || !other->shared_bytes || other->request.timed != data->request.timed ||
-          strcmp(other->spec.buffers_hash.hex, data->spec.buffers_hash.hex) != 0))
+  while (other && (other == data || !other->made || !other->shared_bytes ||
+                   other->request.timed != data->request.timed ||
+                   strcmp(other->spec.buffers_hash.hex, data->spec.buffers_hash.hex) != 0))
     other = other->next;
   return other;
 }
 
-static bool copy_shared(const struct bench_data *other, const struct bench_data *data, char *shared) {
-  const char *from = mmap(NULL, other->shared_bytes, PROT_READ, MAP_SHARED, other->request.shared, 0);
+static bool copy_shared(const struct bench_data *other, const struct bench_data *data,
+                        char *shared) {
+  const char *from =
+      mmap(NULL, other->shared_bytes, PROT_READ, MAP_SHARED, other->request.shared, 0);
   if (from == MAP_FAILED) return false;
   dataset_copy_data(&data->spec, from, shared);
   munmap((void *)(uintptr_t)from, other->shared_bytes);
@@ -249,11 +262,14 @@ static bool copy_shared(const struct bench_data *other, const struct bench_data 
 
 /* Makes the inputs' data that this process makes, or copies it from another dataset with an equal
    buffers_hash; the data does not depend on the reference. */
-static int fill_shared(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
+static int fill_shared(struct bench *bench, struct bench_data *data, const struct situation *in,
+                       cugen_error *err) {
   const struct tune_target *t = bench->target;
   const struct bench_data *other = find_alike(bench, data);
-  char *shared = mmap(NULL, data->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, data->request.shared, 0);
-  if (shared == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
+  char *shared =
+      mmap(NULL, data->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, data->request.shared, 0);
+  if (shared == MAP_FAILED)
+    return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
   if (other && copy_shared(other, data, shared)) {
     munmap(shared, data->shared_bytes);
     return CUGEN_OK;
@@ -273,30 +289,34 @@ static int fill_shared(struct bench *bench, struct bench_data *data, const struc
   return status;
 }
 
-static int bench_make_shared(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
+static int bench_make_shared(struct bench *bench, struct bench_data *data,
+                             const struct situation *in, cugen_error *err) {
   size_t bytes;
-  int status =
-      dataset_shared_size(&data->spec, bench->target->config->reference != NULL, data->request.seed, &bytes, err);
+  int status = dataset_shared_size(&data->spec, bench->target->config->reference != NULL,
+                                   data->request.seed, &bytes, err);
   if (status || !bytes) return status;
   data->request.shared = memfd_create("cugen-data", MFD_CLOEXEC);
   if (data->request.shared < 0 || ftruncate(data->request.shared, (off_t)bytes) != 0)
-    return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes of shared memory for data and reference: %s", bytes,
+    return error_set(err, CUGEN_ERROR_MEMORY,
+                     "%zu bytes of shared memory for data and reference: %s", bytes,
                      strerror(errno));
   data->shared_bytes = bytes;
   return fill_shared(bench, data, in, err);
 }
 
 /* Waits for a compile without whose image nothing can run; `what` names it in errors. */
-static int finish_build(struct bench *bench, struct compile_job *build, const struct text *what, cugen_error *err) {
+static int finish_build(struct bench *bench, struct compile_job *build, const struct text *what,
+                        cugen_error *err) {
   while (!compile_pool_await(bench->pool, build, 0.05))
-    if (bench_is_late(bench)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", text_get(what));
+    if (bench_is_late(bench))
+      return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", text_get(what));
   if (!build->status) return CUGEN_OK;
   *err = build->error;
   return error_prefix(err, "%s does not compile", text_get(what));
 }
 
-static int bench_finish(struct bench *bench, const struct kernel_spec *spec, struct compile_job *build,
-                  const struct text *what, cugen_error *err) {
+static int bench_finish(struct bench *bench, const struct kernel_spec *spec,
+                        struct compile_job *build, const struct text *what, cugen_error *err) {
   int status = finish_build(bench, build, what, err);
   if (!status) keep_image(bench, spec, build);
   return status;
@@ -328,25 +348,26 @@ static int request_generator(struct bench *bench, struct bench_data *data, size_
   const struct tune_target *t = bench->target;
   size_t place = data->request.generator_count;
   struct bench_generator *generator = &data->generators[place];
-  int status = expand_generator(bench->expander, t->config, in->problem, &t->device->facts, in->variant, argument,
-                                &generator->spec, err);
+  int status = expand_generator(bench->expander, t->config, in->problem, &t->device->facts,
+                                in->variant, argument, &generator->spec, err);
   if (status) return status;
   data->request.generator_count++;
   name_generator(t->config, argument, &generator->name);
-  data->request.generators[place] =
-      (struct dataset_generator){.argument = argument, .name = text_get(&generator->name), .spec = &generator->spec};
+  data->request.generators[place] = (struct dataset_generator){
+      .argument = argument, .name = text_get(&generator->name), .spec = &generator->spec};
   return bench_request_build(bench, &generator->spec, &generator->build, err);
 }
 
-static int request_generators(struct bench *bench, struct bench_data *data, const struct situation *in,
-                              cugen_error *err) {
+static int request_generators(struct bench *bench, struct bench_data *data,
+                              const struct situation *in, cugen_error *err) {
   size_t count = data->spec.argument_count;
   int status = CUGEN_OK;
   data->generators = calloc(count + 1, sizeof *data->generators);
   data->request.generators = calloc(count + 1, sizeof *data->request.generators);
   if (!data->generators || !data->request.generators) return error_memory(err);
   for (size_t i = 0; i < count && !status; i++)
-    if (data->spec.arguments[i].data == DATA_GENERATOR) status = request_generator(bench, data, i, in, err);
+    if (data->spec.arguments[i].data == DATA_GENERATOR)
+      status = request_generator(bench, data, i, in, err);
   return status;
 }
 
@@ -360,15 +381,15 @@ static int finish_generators(struct bench *bench, struct bench_data *data, cugen
   return status;
 }
 
-static int request_reference(struct bench *bench, struct bench_data *data, const struct situation *in,
-                             cugen_error *err) {
+static int request_reference(struct bench *bench, struct bench_data *data,
+                             const struct situation *in, cugen_error *err) {
   const struct tune_target *t = bench->target;
   struct samples samples;
   size_t bytes;
   int status = results_layout(&data->spec, data->request.seed, &samples, &bytes, err);
   if (!status)
-    status = expand_reference(bench->expander, t->config, in->problem, &t->device->facts, in->variant,
-                              samples.flat ? samples.count : 0, &data->reference, err);
+    status = expand_reference(bench->expander, t->config, in->problem, &t->device->facts,
+                              in->variant, samples.flat ? samples.count : 0, &data->reference, err);
   samples_free(&samples);
   text_addf(&data->reference_name, "%s:%d: the reference %s", t->config->reference_line.path,
             t->config->reference_line.number, t->config->reference);
@@ -388,8 +409,8 @@ static int finish_reference(struct bench *bench, struct bench_data *data, cugen_
 static int request_verify(struct bench *bench, struct bench_data *data, const struct situation *in,
                           cugen_error *err) {
   const struct tune_target *t = bench->target;
-  int status =
-      expand_verify(bench->expander, t->config, in->problem, &t->device->facts, in->variant, &data->verify, err);
+  int status = expand_verify(bench->expander, t->config, in->problem, &t->device->facts,
+                             in->variant, &data->verify, err);
   if (!status) status = bench_request_build(bench, &data->verify, &data->verify_build, err);
   text_addf(&data->verify_name, "%s:%d: the verify kernel %s", t->config->verify_line.path,
             t->config->verify_line.number, t->config->verify);
@@ -406,8 +427,8 @@ static int finish_verify(struct bench *bench, struct bench_data *data, cugen_err
 }
 
 /* Copies the plain part of the arguments. Their names and files remain owned by the config. */
-static int copy_arguments(const struct kernel_spec *from, const struct config *config, struct kernel_spec *to,
-                          cugen_error *err) {
+static int copy_arguments(const struct kernel_spec *from, const struct config *config,
+                          struct kernel_spec *to, cugen_error *err) {
   *to = (struct kernel_spec){.variant = (char *)(uintptr_t) "",
                              .flops = from->flops,
                              .buffers_hash = from->buffers_hash,
@@ -425,7 +446,8 @@ static int copy_arguments(const struct kernel_spec *from, const struct config *c
 /* Returns the link to the dataset of that key, or the link at the end of the list. */
 static struct bench_data **find_data(struct bench *bench, const struct hash *key, bool timed) {
   struct bench_data **at = &bench->data;
-  while (*at && ((*at)->request.timed != timed || strcmp((*at)->key.hex, key->hex) != 0)) at = &(*at)->next;
+  while (*at && ((*at)->request.timed != timed || strcmp((*at)->key.hex, key->hex) != 0))
+    at = &(*at)->next;
   return at;
 }
 
@@ -455,20 +477,25 @@ static int check_room(const struct bench *bench, const struct kernel_spec *spec,
     if (spec->arguments[i].rank) bytes += (double)kernel_argument_bytes(&spec->arguments[i]);
   if (facts->is_gpu || bytes <= (double)facts->memory_bytes) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_MEMORY,
-                   "%s: the arguments of this problem take %.1f GB, and this machine has %.1f GB of memory; choose a "
+                   "%s: the arguments of this problem take %.1f GB, and this machine has %.1f GB "
+                   "of memory; choose a "
                    "smaller problem",
                    bench->target->config->path, 1e-9 * bytes, 1e-9 * (double)facts->memory_bytes);
 }
 
 /* Begins to compile the kernels that make the dataset. */
-static int request_data(struct bench *bench, const struct kernel_spec *spec, const struct situation *in, bool timed,
-                        struct bench_data **out, cugen_error *err) {
+static int request_data(struct bench *bench, const struct kernel_spec *spec,
+                        const struct situation *in, bool timed, struct bench_data **out,
+                        cugen_error *err) {
   const struct config *config = bench->target->config;
   struct bench_data *d = calloc(1, sizeof *d);
   if (!d) return error_memory(err);
   d->key = spec->data_hash;
-  d->request = (struct dataset_request){
-      .id = bench->next_id++, .spec = &d->spec, .seed = bench->seed + timed, .timed = timed, .shared = -1};
+  d->request = (struct dataset_request){.id = bench->next_id++,
+                                        .spec = &d->spec,
+                                        .seed = bench->seed + timed,
+                                        .timed = timed,
+                                        .shared = -1};
   int status = check_room(bench, spec, err);
   if (!status) status = copy_arguments(spec, config, &d->spec, err);
   if (!status) status = request_generators(bench, d, in, err);
@@ -481,7 +508,8 @@ static int request_data(struct bench *bench, const struct kernel_spec *spec, con
   return status;
 }
 
-static int finish_data(struct bench *bench, struct bench_data *d, const struct situation *in, cugen_error *err) {
+static int finish_data(struct bench *bench, struct bench_data *d, const struct situation *in,
+                       cugen_error *err) {
   int status = d->made ? CUGEN_OK : finish_generators(bench, d, err);
   if (status || d->made) return status;
   if (d->build) status = finish_reference(bench, d, err);
@@ -492,11 +520,12 @@ static int finish_data(struct bench *bench, struct bench_data *d, const struct s
   return status;
 }
 
-/* ---- Data that cannot be made ---- */
+/* ---- Data that cannot be made --------------------------------------------------------------- */
 
 /* A lack of memory, an interruption and an internal error are not faults of the data. */
 static bool is_fault(int status) {
-  return status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL && status != CUGEN_ERROR_MEMORY;
+  return status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
+         status != CUGEN_ERROR_MEMORY;
 }
 
 /* Remembers the error for bench_fault. Returns its status, or CUGEN_ERROR_MEMORY. */
@@ -508,14 +537,17 @@ static int note_fault(struct bench *bench, const struct hash *key, bool timed, c
   return err->status;
 }
 
-const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec, bool timed) {
+const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec,
+                               bool timed) {
   const struct bench_fault *fault = bench->faults;
-  while (fault && (fault->timed != timed || strcmp(fault->key.hex, spec->data_hash.hex) != 0)) fault = fault->next;
+  while (fault && (fault->timed != timed || strcmp(fault->key.hex, spec->data_hash.hex) != 0))
+    fault = fault->next;
   return fault ? &fault->why : NULL;
 }
 
 /* Returns the dataset of a request; NULL: the request is NULL or not of this bench. */
-static struct bench_data *data_of(const struct bench *bench, const struct dataset_request *request) {
+static struct bench_data *data_of(const struct bench *bench,
+                                  const struct dataset_request *request) {
   struct bench_data *data = request ? bench->data : NULL;
   while (data && &data->request != request) data = data->next;
   return data;
@@ -532,8 +564,8 @@ void bench_start(struct bench *bench, size_t worker, const struct worker_job *jo
   worker_pool_start(bench->workers, worker, job);
 }
 
-int bench_take(struct bench *bench, size_t worker, const struct worker_job *job, struct worker_result *out,
-               const struct dataset_request **failed, cugen_error *err) {
+int bench_take(struct bench *bench, size_t worker, const struct worker_job *job,
+               struct worker_result *out, const struct dataset_request **failed, cugen_error *err) {
   int status = worker_pool_take(bench->workers, worker, out, failed, err);
   use_data(bench, job, false);
   bench->reached[out->measurement.reached] += !status && out->outcome == CUGEN_OUTCOME_OK;
@@ -541,7 +573,8 @@ int bench_take(struct bench *bench, size_t worker, const struct worker_job *job,
   return status;
 }
 
-int bench_give_up_data(struct bench *bench, const struct dataset_request *failed, cugen_error *err) {
+int bench_give_up_data(struct bench *bench, const struct dataset_request *failed,
+                       cugen_error *err) {
   return note_fault(bench, &data_of(bench, failed)->key, failed->timed, err);
 }
 
@@ -555,7 +588,8 @@ bool bench_awaits_data(struct bench *bench, const struct worker_job *job) {
   return is_being_made(bench, job->real) || is_being_made(bench, job->check);
 }
 
-int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
+int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out,
+              cugen_error *err) {
   const struct dataset_request *failed;
   bench_start(bench, bench->worker, job);
   for (;;) {
@@ -573,8 +607,8 @@ void bench_lift_limit(struct bench *bench) {
   if (bench->workers) worker_pool_lift_limit(bench->workers);
 }
 
-void bench_foresee(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
-                   const struct variant *variant) {
+void bench_foresee(struct bench *bench, const struct kernel_spec *spec,
+                   const struct problem *problem, bool timed, const struct variant *variant) {
   struct bench_data *d;
   cugen_error ignored; /* bench_dataset fails in the same way and reports the error */
   if (*find_data(bench, &spec->data_hash, timed) || bench_fault(bench, spec, timed)) return;
@@ -583,8 +617,9 @@ void bench_foresee(struct bench *bench, const struct kernel_spec *spec, const st
   bench->data = d;
 }
 
-int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
-                  const struct variant *variant, const struct dataset_request **out, cugen_error *err) {
+int bench_dataset(struct bench *bench, const struct kernel_spec *spec,
+                  const struct problem *problem, bool timed, const struct variant *variant,
+                  const struct dataset_request **out, cugen_error *err) {
   const struct situation in = {problem, variant};
   struct bench_data **at = find_data(bench, &spec->data_hash, timed), *d = *at;
   if (d) *at = d->next;

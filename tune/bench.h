@@ -51,33 +51,35 @@ struct bench_options {
   void *context;
 };
 
-int bench_open(const struct tune_target *target, const struct bench_options *options, struct bench *out,
-               cugen_error *err);
+int bench_open(const struct tune_target *target, const struct bench_options *options,
+               struct bench *out, cugen_error *err);
 void bench_close(struct bench *bench);
 
 /* Gives the dataset for a spec. Specs of equal data_hash share one dataset, which the first call
    makes together with its reference and verify kernel. The spec was expanded from problem and
    variant. *out lives until two other datasets have been requested. If the dataset cannot be made,
    bench_fault returns the reason from then on. */
-int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
-                  const struct variant *variant, const struct dataset_request **out, cugen_error *err);
+int bench_dataset(struct bench *bench, const struct kernel_spec *spec,
+                  const struct problem *problem, bool timed, const struct variant *variant,
+                  const struct dataset_request **out, cugen_error *err);
 
 /* Begins to compile the kernels that make the spec's dataset, unless their compiles have begun.
    Call this as soon as a variant is going to be built, because the data takes longest. */
-void bench_foresee(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
-                   const struct variant *variant);
+void bench_foresee(struct bench *bench, const struct kernel_spec *spec,
+                   const struct problem *problem, bool timed, const struct variant *variant);
 
 /* Like worker_run, on the worker numbered bench->worker. If the worker cannot make the data,
    bench_fault returns the reason from then on. */
-int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out, cugen_error *err);
+int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out,
+              cugen_error *err);
 
 /* Starts a job on the given worker while other workers run theirs; see worker_pool.h. The job's
    data stays alive until bench_take. */
 void bench_start(struct bench *bench, size_t worker, const struct worker_job *job);
 /* Takes the result of a job that has ended. *failed becomes the dataset that the worker could not
    make, or NULL; such a failure is not remembered before bench_give_up_data. */
-int bench_take(struct bench *bench, size_t worker, const struct worker_job *job, struct worker_result *out,
-               const struct dataset_request **failed, cugen_error *err);
+int bench_take(struct bench *bench, size_t worker, const struct worker_job *job,
+               struct worker_result *out, const struct dataset_request **failed, cugen_error *err);
 /* Remembers that no worker can make this dataset, with err as the reason. Returns the status of
    err, or CUGEN_ERROR_MEMORY. */
 int bench_give_up_data(struct bench *bench, const struct dataset_request *failed, cugen_error *err);
@@ -88,7 +90,8 @@ bool bench_awaits_data(struct bench *bench, const struct worker_job *job);
 /* Returns the known reason why the spec's dataset cannot be made, or NULL if no reason is known.
    The fault lies in what makes the data (a list, a file, a generator, the reference, the verify
    kernel), so that all variants on this dataset share it. */
-const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec, bool timed);
+const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec,
+                               bool timed);
 
 /* Removes the deadline for making data. */
 void bench_lift_limit(struct bench *bench);

@@ -13,7 +13,7 @@
 #include "runtime/model/occupancy.h"
 #include "runtime/plan.h"
 
-/* ---- Candidates ---- */
+/* ---- Candidates ----------------------------------------------------------------------------- */
 
 /* Returns true if the expression is true. An expression that fails counts as false. */
 static bool candidate_holds(const struct expr *expr, const struct value *slots) {
@@ -24,8 +24,8 @@ static bool candidate_holds(const struct expr *expr, const struct value *slots) 
 
 /* Sets *out to the first of the variant's requirements and restrictions that the check problem does
    not satisfy; NULL: it satisfies all. */
-static int unmet_on_check(const struct bench *bench, const struct variant *variant, const struct expr **out,
-                          cugen_error *err) {
+static int unmet_on_check(const struct bench *bench, const struct variant *variant,
+                          const struct expr **out, cugen_error *err) {
   const struct tune_target *t = bench->target;
   const struct config_implementation *impl = variant->implementation;
   struct value *slots = calloc(config_slot_count(t->config, impl) + 1, sizeof *slots);
@@ -41,7 +41,8 @@ static int unmet_on_check(const struct bench *bench, const struct variant *varia
   return CUGEN_OK;
 }
 
-static struct value *variant_values(const struct bench *bench, uint64_t index, struct variant *variant) {
+static struct value *variant_values(const struct bench *bench, uint64_t index,
+                                    struct variant *variant) {
   struct value *values = calloc(space_max_tunables(bench->target->space) + 1, sizeof *values);
   if (values) space_variant(bench->target->space, index, variant, values);
   return values;
@@ -57,7 +58,8 @@ struct hash candidate_refusal(const char *variant, const char *why) {
 
 /* Marks the candidate as refused. A variant that the config describes but no device can launch (an
    empty grid, too large a block) is kept with its text, so that the refusal is recorded. */
-static int tune_candidate_refuse(struct candidate *c, const struct variant *variant, const cugen_error *why, cugen_error *err) {
+static int tune_candidate_refuse(struct candidate *c, const struct variant *variant,
+                                 const cugen_error *why, cugen_error *err) {
   struct text text = {0};
   variant_print(variant, &text);
   kernel_spec_free(&c->real);
@@ -67,24 +69,28 @@ static int tune_candidate_refuse(struct candidate *c, const struct variant *vari
   return c->real.variant ? CUGEN_OK : error_memory(err);
 }
 
-static int expand_both(struct bench *bench, struct candidate *c, const struct variant *variant, cugen_error *err) {
+static int expand_both(struct bench *bench, struct candidate *c, const struct variant *variant,
+                       cugen_error *err) {
   const struct tune_target *t = bench->target;
   const struct expr *unmet;
   cugen_error why, ignored;
   int status = unmet_on_check(bench, variant, &unmet, err);
   if (status) return status;
   if (unmet && t->problem_is_check) {
-    error_set(&why, CUGEN_ERROR_CONFIG, "the check problem does not satisfy \"%s\"", expr_text(unmet));
+    error_set(&why, CUGEN_ERROR_CONFIG, "the check problem does not satisfy \"%s\"",
+              expr_text(unmet));
     return tune_candidate_refuse(c, variant, &why, err);
   }
-  status = expand_variant(bench->expander, t->config, t->problem, &t->device->facts, variant, &c->real, err);
+  status = expand_variant(bench->expander, t->config, t->problem, &t->device->facts, variant,
+                          &c->real, err);
   if (expand_refuses(status)) {
     why = *err;
     c->faulty = status != CUGEN_ERROR_CONFIG;
     return tune_candidate_refuse(c, variant, &why, err);
   }
   if (status || t->problem_is_check || t->predicted || unmet) return status;
-  status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant, &c->check, &ignored);
+  status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant,
+                          &c->check, &ignored);
   c->has_check = status == CUGEN_OK;
   return CUGEN_OK;
 }
@@ -96,20 +102,24 @@ bool candidate_has_data(struct bench *bench, struct candidate *c) {
   return !c->refused.status;
 }
 
-/* ---- Launches ---- */
+/* ---- Launches ------------------------------------------------------------------------------- */
 
-static int candidate_check_launches(const struct bench *bench, const struct kernel_spec *spec, const struct compiled *compiled,
-                          cugen_error *err) {
+static int candidate_check_launches(const struct bench *bench, const struct kernel_spec *spec,
+                                    const struct compiled *compiled, cugen_error *err) {
   const struct tune_target *t = bench->target;
   const bool known = t->ops->capabilities & DEVICE_OCCUPANCY;
-  return plan_check_launches(t->ops, &t->device->facts, spec, compiled, known ? occupancy_resident : NULL, err);
+  return plan_check_launches(t->ops, &t->device->facts, spec, compiled,
+                             known ? occupancy_resident : NULL, err);
 }
 
 /* Checks the launches here rather than in the worker, because the worker has no source lines for
    the message. */
 static bool can_launch(const struct bench *bench, struct candidate *c) {
-  if (candidate_check_launches(bench, &c->real, &c->real_build->compiled, &c->refused)) return false;
-  if (!c->check_build || !candidate_check_launches(bench, &c->check, &c->check_build->compiled, &c->refused)) return true;
+  if (candidate_check_launches(bench, &c->real, &c->real_build->compiled, &c->refused))
+    return false;
+  if (!c->check_build ||
+      !candidate_check_launches(bench, &c->check, &c->check_build->compiled, &c->refused))
+    return true;
   struct text problem = {0};
   problem_add_check(bench->target->config, &bench->check, &problem);
   error_prefix(&c->refused, "%s", text_get(&problem));
@@ -117,14 +127,16 @@ static bool can_launch(const struct bench *bench, struct candidate *c) {
   return false;
 }
 
-/* ---- Images ---- */
+/* ---- Images --------------------------------------------------------------------------------- */
 
-static int candidate_image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
+static int candidate_image_key(const struct bench *bench, const struct kernel_spec *spec,
+                               struct text *out, cugen_error *err) {
   const struct tune_target *t = bench->target;
-  return cache_image_key(spec, device_target(t->device, t->arch), t->key.options, t->nvrtc_version, out, err);
+  return cache_image_key(spec, device_target(t->device, t->arch), t->key.options, t->nvrtc_version,
+                         out, err);
 }
 
-/* ---- Opening and closing ---- */
+/* ---- Opening and closing -------------------------------------------------------------------- */
 
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err) {
   *out = NULL;
@@ -156,8 +168,8 @@ void candidate_close(struct bench *bench, struct candidate *c) {
   free(c);
 }
 
-static int candidate_request_build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
-                         cugen_error *err) {
+static int candidate_request_build(struct bench *bench, const struct kernel_spec *spec,
+                                   struct compile_job **out, cugen_error *err) {
   struct text key = {0};
   struct compiled compiled = {0};
   bool found = false;
@@ -202,7 +214,8 @@ int candidate_build(struct bench *bench, struct candidate *c, cugen_error *err) 
   if (c->refused.status) return CUGEN_OK;
   int status = bench->target->predicted ? CUGEN_OK : foresee_data(bench, c, err);
   if (!status) status = candidate_request_build(bench, &c->real, &c->real_build, err);
-  if (!status && c->has_check) status = candidate_request_build(bench, &c->check, &c->check_build, err);
+  if (!status && c->has_check)
+    status = candidate_request_build(bench, &c->check, &c->check_build, err);
   return status;
 }
 
@@ -223,12 +236,14 @@ void candidate_finish(struct bench *bench, struct candidate *c) {
 
 double candidate_compile_seconds(const struct candidate *c) {
   bool shared = c->check_build == c->real_build;
-  return (c->real_build ? c->real_build->seconds : 0) + (c->check_build && !shared ? c->check_build->seconds : 0);
+  return (c->real_build ? c->real_build->seconds : 0) +
+         (c->check_build && !shared ? c->check_build->seconds : 0);
 }
 
 /* Adds the parts of a spec, other than its source, that decide what the device runs and what the
    result is compared with. */
-static void add_identity(struct text *out, const struct kernel_spec *spec, const struct compile_job *build) {
+static void add_identity(struct text *out, const struct kernel_spec *spec,
+                         const struct compile_job *build) {
   if (!build) return;
   text_addf(out, "%s %s %s %s %s\n", build->compiled.image_hash.hex, spec->launches_hash.hex,
             spec->arguments_hash.hex, spec->proof_hash.hex, spec->data_hash.hex);
@@ -237,7 +252,8 @@ static void add_identity(struct text *out, const struct kernel_spec *spec, const
 struct hash candidate_image(const struct candidate *c) {
   struct hash hash = {0};
   struct text text = {0};
-  if (!c->real_build || c->real_build->status || (c->check_build && c->check_build->status)) return hash;
+  if (!c->real_build || c->real_build->status || (c->check_build && c->check_build->status))
+    return hash;
   add_identity(&text, &c->real, c->real_build);
   add_identity(&text, &c->check, c->check_build);
   if (!text.failed) hash = hash_bytes(text_get(&text), text.length);
@@ -245,10 +261,10 @@ struct hash candidate_image(const struct candidate *c) {
   return hash;
 }
 
-/* ---- Records ---- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
-static int record_begin(const struct bench *bench, const struct candidate *c, struct cache_record *out,
-                        cugen_error *err) {
+static int record_begin(const struct bench *bench, const struct candidate *c,
+                        struct cache_record *out, cugen_error *err) {
   *out = (struct cache_record){.flops = c->real.flops,
                                .bytes = c->real.bytes,
                                .driver_version = bench->target->device->driver_version,
@@ -259,7 +275,8 @@ static int record_begin(const struct bench *bench, const struct candidate *c, st
   return out->variant ? CUGEN_OK : error_memory(err);
 }
 
-static int record_reason(struct cache_record *out, cugen_outcome outcome, const char *reason, cugen_error *err) {
+static int record_reason(struct cache_record *out, cugen_outcome outcome, const char *reason,
+                         cugen_error *err) {
   out->outcome = outcome;
   out->reason = strdup(reason);
   return out->reason ? CUGEN_OK : error_memory(err);
@@ -269,8 +286,9 @@ static void record_occupancy(const struct bench *bench, const struct kernel_laun
                              struct cache_record *out) {
   struct occupancy occupancy;
   cugen_error ignored;
-  if (occupancy_get(&bench->target->device->facts, &out->resources, out->threads, out->dynamic_shared,
-                    launch->has_carveout ? launch->carveout : -1, &occupancy, &ignored))
+  if (occupancy_get(&bench->target->device->facts, &out->resources, out->threads,
+                    out->dynamic_shared, launch->has_carveout ? launch->carveout : -1, &occupancy,
+                    &ignored))
     return;
   out->occupancy = occupancy.fraction;
   struct text limiter = {0};
@@ -279,7 +297,8 @@ static void record_occupancy(const struct bench *bench, const struct kernel_laun
   text_free(&limiter);
 }
 
-static void record_resources(const struct bench *bench, const struct candidate *c, struct cache_record *out) {
+static void record_resources(const struct bench *bench, const struct candidate *c,
+                             struct cache_record *out) {
   const struct compiled *compiled = &c->real_build->compiled;
   const struct kernel_launch *launch = &c->real.launches[plan_heaviest(&c->real, compiled)];
   const size_t entry = plan_entry_index(&c->real, launch->entry);
@@ -287,7 +306,8 @@ static void record_resources(const struct bench *bench, const struct candidate *
   out->threads = (int)((int64_t)launch->block[0] * launch->block[1] * launch->block[2]);
   out->dynamic_shared = launch->shared_bytes;
   if (!(bench->target->ops->capabilities & DEVICE_OCCUPANCY)) return;
-  out->cluster_blocks = cubin_cluster(compiled->image, compiled->image_length, compiled->entries[entry]);
+  out->cluster_blocks =
+      cubin_cluster(compiled->image, compiled->image_length, compiled->entries[entry]);
   record_occupancy(bench, launch, out);
 }
 
@@ -300,7 +320,8 @@ static const cugen_error *compile_failure(const struct candidate *c) {
 
 /* Makes the job of a candidate that is compiled and has its data. */
 static int make_job(struct bench *bench, const struct candidate *c, bool verify,
-                    const struct measure_options *measure, double timeout, struct worker_job *job, cugen_error *err) {
+                    const struct measure_options *measure, double timeout, struct worker_job *job,
+                    cugen_error *err) {
   const struct tune_target *t = bench->target;
   *job = (struct worker_job){.real_spec = &c->real,
                              .real_compiled = &c->real_build->compiled,
@@ -322,11 +343,12 @@ static int make_job(struct bench *bench, const struct candidate *c, bool verify,
 
 /* Fills the record with a prediction in place of a measurement. The reason of the record says what
    bounds the variant. */
-static int candidate_predict(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
+static int candidate_predict(struct bench *bench, struct candidate *c, struct cache_record *out,
+                             cugen_error *err) {
   struct model_prediction prediction;
   cugen_error why;
-  int status =
-      model_predict(bench->target->device, &c->real, &c->real_build->compiled, bench->until, &prediction, &why);
+  int status = model_predict(bench->target->device, &c->real, &c->real_build->compiled,
+                             bench->until, &prediction, &why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   if (status == CUGEN_ERROR_INTERRUPTED)
     return error_set(err, status, "'%s' was still being predicted", c->real.variant);
@@ -334,8 +356,9 @@ static int candidate_predict(struct bench *bench, struct candidate *c, struct ca
     unpredicted_place(&bench->unpredicted, bench->target->device, bench->pool, &c->real, &why);
   record_resources(bench, c, out);
   if (status)
-    return record_reason(out, status == CUGEN_ERROR_CONFIG ? CUGEN_OUTCOME_LAUNCH : CUGEN_OUTCOME_UNPREDICTED,
-                         why.message, err);
+    return record_reason(
+        out, status == CUGEN_ERROR_CONFIG ? CUGEN_OUTCOME_LAUNCH : CUGEN_OUTCOME_UNPREDICTED,
+        why.message, err);
   out->requested = prediction.requested;
   out->seconds = out->seconds_min = out->seconds_p20 = out->seconds_p80 = prediction.seconds;
   return record_reason(out, CUGEN_OUTCOME_OK, model_part_names[prediction.bound], err);
@@ -351,15 +374,18 @@ void candidate_count(struct bench *bench, struct candidate *c) {
 int candidate_want_ptx(struct bench *bench, struct candidate *c, cugen_error *err) {
   const bool counts = bench->target->device->facts.is_gpu && !bench->target->predicted;
   const struct compile_job *build = c->real_build;
-  if (!counts || !build || build->status || build->compiled.ptx || build->seconds > 0) return CUGEN_OK;
+  if (!counts || !build || build->status || build->compiled.ptx || build->seconds > 0)
+    return CUGEN_OK;
   return compile_pool_request_anew(bench->pool, &c->real, &c->ptx_build, err);
 }
 
-bool candidate_counted(struct bench *bench, struct candidate *c, double patience, double *requested) {
+bool candidate_counted(struct bench *bench, struct candidate *c, double patience,
+                       double *requested) {
   if (!c->counting && c->ptx_build) {
     const double begin = clock_seconds();
     if (!compile_pool_await(bench->pool, c->ptx_build, patience)) return false;
-    if (!c->ptx_build->status) c->counting = counting_begin(bench->target->device, &c->real, &c->ptx_build->compiled);
+    if (!c->ptx_build->status)
+      c->counting = counting_begin(bench->target->device, &c->real, &c->ptx_build->compiled);
     patience -= clock_seconds() - begin;
   }
   if (!c->counting) return true;
@@ -370,29 +396,36 @@ bool candidate_counted(struct bench *bench, struct candidate *c, double patience
 
 /* Takes over the reason of a result. If the run was on the check problem, the reason says so,
    because its elements and counts are not those of the user's problem. */
-static int record_run_reason(const struct bench *bench, const struct candidate *c, const struct worker_result *result,
-                             struct cache_record *out, cugen_error *err) {
+static int record_run_reason(const struct bench *bench, const struct candidate *c,
+                             const struct worker_result *result, struct cache_record *out,
+                             cugen_error *err) {
   struct text reason = {0};
   if (result->on_check) problem_add_check(bench->target->config, &bench->check, &reason);
   text_add(&reason, result->reason);
   kernel_add_order(&c->real, result->outcome, &reason);
-  int status = reason.failed ? error_memory(err) : record_reason(out, result->outcome, text_get(&reason), err);
+  int status = reason.failed ? error_memory(err)
+                             : record_reason(out, result->outcome, text_get(&reason), err);
   text_free(&reason);
   return status;
 }
 
 bool candidate_can_run(struct bench *bench, struct candidate *c) {
-  return !bench->target->predicted && candidate_has_data(bench, c) && !compile_failure(c) && can_launch(bench, c);
+  return !bench->target->predicted && candidate_has_data(bench, c) && !compile_failure(c) &&
+         can_launch(bench, c);
 }
 
-int candidate_refuse(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
-  return candidate_has_data(bench, c) ? err->status
-                                      : record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
+int candidate_refuse(struct bench *bench, struct candidate *c, struct cache_record *out,
+                     cugen_error *err) {
+  return candidate_has_data(bench, c)
+             ? err->status
+             : record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
 }
 
 /* Completes the record of a candidate whose outcome is known without a run. */
-static int end_early(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
-  if (!candidate_has_data(bench, c)) return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
+static int end_early(struct bench *bench, struct candidate *c, struct cache_record *out,
+                     cugen_error *err) {
+  if (!candidate_has_data(bench, c))
+    return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   const cugen_error *refused = compile_failure(c);
   if (!refused) return candidate_predict(bench, c, out, err);
   /* No compiler or no memory: not the variant's fault. */
@@ -418,8 +451,9 @@ int candidate_start(struct bench *bench, struct candidate *c, size_t worker, boo
   return CUGEN_OK;
 }
 
-static int candidate_complete(const struct bench *bench, struct candidate *c, const struct worker_result *result,
-                    struct cache_record *out, double *busy, cugen_error *err) {
+static int candidate_complete(const struct bench *bench, struct candidate *c,
+                              const struct worker_result *result, struct cache_record *out,
+                              double *busy, cugen_error *err) {
   *busy = result->seconds;
   record_resources(bench, c, out);
   claim_record(result, bench->seed, out);
@@ -431,16 +465,18 @@ static int candidate_complete(const struct bench *bench, struct candidate *c, co
   return record_run_reason(bench, c, result, out, err);
 }
 
-int candidate_take(struct bench *bench, struct candidate *c, size_t worker, const struct worker_job *job,
-                   struct cache_record *out, double *busy, const struct dataset_request **failed, cugen_error *err) {
+int candidate_take(struct bench *bench, struct candidate *c, size_t worker,
+                   const struct worker_job *job, struct cache_record *out, double *busy,
+                   const struct dataset_request **failed, cugen_error *err) {
   struct worker_result result;
   *busy = 0;
   int status = bench_take(bench, worker, job, &result, failed, err);
   return status ? status : candidate_complete(bench, c, &result, out, busy, err);
 }
 
-int candidate_run(struct bench *bench, struct candidate *c, bool verify, const struct measure_options *measure,
-                  double timeout, struct cache_record *out, double *busy, cugen_error *err) {
+int candidate_run(struct bench *bench, struct candidate *c, bool verify,
+                  const struct measure_options *measure, double timeout, struct cache_record *out,
+                  double *busy, cugen_error *err) {
   struct worker_job job;
   struct worker_result result;
   *busy = 0;
@@ -449,5 +485,6 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   if (!candidate_can_run(bench, c)) return end_early(bench, c, out, err);
   status = make_job(bench, c, verify, measure, timeout, &job, err);
   if (!status) status = bench_run(bench, &job, &result, err);
-  return status ? candidate_refuse(bench, c, out, err) : candidate_complete(bench, c, &result, out, busy, err);
+  return status ? candidate_refuse(bench, c, out, err)
+                : candidate_complete(bench, c, &result, out, busy, err);
 }

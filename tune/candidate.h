@@ -66,7 +66,8 @@ void candidate_count(struct bench *bench, struct candidate *candidate);
 int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_error *err);
 /* Waits at most `patience` seconds for the count. Returns false if the counting goes on. *requested
    becomes the number of bytes if they were counted. */
-bool candidate_counted(struct bench *bench, struct candidate *candidate, double patience, double *requested);
+bool candidate_counted(struct bench *bench, struct candidate *candidate, double patience,
+                       double *requested);
 
 /* The state of a candidate after candidate_start. */
 enum candidate_way {
@@ -84,16 +85,18 @@ int candidate_start(struct bench *bench, struct candidate *candidate, size_t wor
                     struct cache_record *out, enum candidate_way *way, cugen_error *err);
 /* Takes the result of a candidate whose job has ended, and completes its record. *failed as in
    bench_take. */
-int candidate_take(struct bench *bench, struct candidate *candidate, size_t worker, const struct worker_job *job,
-                   struct cache_record *out, double *busy, const struct dataset_request **failed, cugen_error *err);
+int candidate_take(struct bench *bench, struct candidate *candidate, size_t worker,
+                   const struct worker_job *job, struct cache_record *out, double *busy,
+                   const struct dataset_request **failed, cugen_error *err);
 /* Makes the record of a candidate whose data cannot be made, from the reason given to
    bench_give_up_data. */
-int candidate_refuse(struct bench *bench, struct candidate *candidate, struct cache_record *out, cugen_error *err);
+int candidate_refuse(struct bench *bench, struct candidate *candidate, struct cache_record *out,
+                     cugen_error *err);
 
 /* Runs a ready candidate to its end and fills a record, which the caller frees. A variant that
    fails gives a record; an error means that the bench cannot go on. */
 int candidate_run(struct bench *bench, struct candidate *candidate, bool verify,
-                  const struct measure_options *measure, double timeout, struct cache_record *out, double *busy,
-                  cugen_error *err);
+                  const struct measure_options *measure, double timeout, struct cache_record *out,
+                  double *busy, cugen_error *err);
 
 #endif

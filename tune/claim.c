@@ -12,13 +12,16 @@
 static const struct {
   unsigned outcomes, causes;
 } possible[] = {
-    [false] = {.outcomes = BIT(CUGEN_OUTCOME_OK) | BIT(CUGEN_OUTCOME_LAUNCH) | BIT(CUGEN_OUTCOME_WRONG) |
-                           BIT(CUGEN_OUTCOME_BOUNDS) | BIT(CUGEN_OUTCOME_TRAP),
+    [false] = {.outcomes = BIT(CUGEN_OUTCOME_OK) | BIT(CUGEN_OUTCOME_LAUNCH) |
+                           BIT(CUGEN_OUTCOME_WRONG) | BIT(CUGEN_OUTCOME_BOUNDS) |
+                           BIT(CUGEN_OUTCOME_TRAP),
                .causes = BIT(CUGEN_CAUSE_NONE) | BIT(CUGEN_CAUSE_BOUNDS) | BIT(CUGEN_CAUSE_INPUT) |
-                         BIT(CUGEN_CAUSE_TRAP) | BIT(CUGEN_CAUSE_MASK) | BIT(CUGEN_CAUSE_RESOURCES) |
-                         BIT(CUGEN_CAUSE_GRID_SYNC) | BIT(CUGEN_CAUSE_UNSUPPORTED)},
-    [true] = {.outcomes = BIT(CUGEN_OUTCOME_OK) | BIT(CUGEN_OUTCOME_LAUNCH) | BIT(CUGEN_OUTCOME_WRONG) |
-                          BIT(CUGEN_OUTCOME_BOUNDS) | BIT(CUGEN_OUTCOME_TRAP) | BIT(CUGEN_OUTCOME_TIMEOUT),
+                         BIT(CUGEN_CAUSE_TRAP) | BIT(CUGEN_CAUSE_MASK) |
+                         BIT(CUGEN_CAUSE_RESOURCES) | BIT(CUGEN_CAUSE_GRID_SYNC) |
+                         BIT(CUGEN_CAUSE_UNSUPPORTED)},
+    [true] = {.outcomes = BIT(CUGEN_OUTCOME_OK) | BIT(CUGEN_OUTCOME_LAUNCH) |
+                          BIT(CUGEN_OUTCOME_WRONG) | BIT(CUGEN_OUTCOME_BOUNDS) |
+                          BIT(CUGEN_OUTCOME_TRAP) | BIT(CUGEN_OUTCOME_TIMEOUT),
               .causes = BIT(CUGEN_CAUSE_NONE) | BIT(CUGEN_CAUSE_BOUNDS) | BIT(CUGEN_CAUSE_INPUT) |
                         BIT(CUGEN_CAUSE_TRAP) | BIT(CUGEN_CAUSE_MASK) | BIT(CUGEN_CAUSE_RESOURCES) |
                         BIT(CUGEN_CAUSE_KERNEL_TIME) | BIT(CUGEN_CAUSE_DEVICE_LOST)},
@@ -32,7 +35,7 @@ cugen_cause claim_cause(cugen_cause cause) {
   return is_among(possible[false].causes, (int)cause) ? cause : CUGEN_CAUSE_NONE;
 }
 
-/* ---- Results ---- */
+/* ---- Results -------------------------------------------------------------------------------- */
 
 void claim_make(const struct worker_result *result, struct claim *out) {
   const struct measurement *m = &result->measurement;
@@ -94,28 +97,34 @@ static const double least_time = 1e-8;
 static const char *times_wrong(const struct measurement *m, double process) {
   if (m->samples <= 0) return "it has no samples";
   if (!(m->seconds >= least_time)) return "its time is below 10 ns";
-  if (!(m->minimum <= m->p20 && m->p20 <= m->seconds && m->seconds <= m->p80)) return "its times are in no order";
+  if (!(m->minimum <= m->p20 && m->p20 <= m->seconds && m->seconds <= m->p80))
+    return "its times are in no order";
   /* Half of the samples took at least the median. */
-  if (m->seconds * ((double)m->samples + 1) / 2 > process) return "its times are longer than its process ran";
+  if (m->seconds * ((double)m->samples + 1) / 2 > process)
+    return "its times are longer than its process ran";
   return NULL;
 }
 
 /* Checks the fields of a result that a record does not store. */
-static const char *fields_wrong(const struct worker_result *result, const struct claim_bounds *bounds) {
+static const char *fields_wrong(const struct worker_result *result,
+                                const struct claim_bounds *bounds) {
   const bool right = result->outcome == CUGEN_OUTCOME_OK;
-  if (!is_among(possible[bounds->on_gpu].outcomes, (int)result->outcome)) return "no run ends with such an outcome";
-  if (!is_among(possible[bounds->on_gpu].causes, (int)result->cause)) return "no run fails by such a cause";
+  if (!is_among(possible[bounds->on_gpu].outcomes, (int)result->outcome))
+    return "no run ends with such an outcome";
+  if (!is_among(possible[bounds->on_gpu].causes, (int)result->cause))
+    return "no run fails by such a cause";
   if (right && result->cause) return "it is right, and has a cause of failure";
   if (!memchr(result->reason, '\0', sizeof result->reason)) return "its reason has no end";
   if (right && *result->reason) return "it is right, and has a reason of failure";
-  if ((unsigned)result->measurement.reached >= MEASURE_REACHED) return "its load is none of those that there are";
+  if ((unsigned)result->measurement.reached >= MEASURE_REACHED)
+    return "its load is none of those that there are";
   if (!memchr(result->measurement.clock.throttle, '\0', sizeof result->measurement.clock.throttle))
     return "what slowed its clocks has no end";
   return right && bounds->timed ? times_wrong(&result->measurement, bounds->seconds) : NULL;
 }
 
-bool claim_is_possible(const struct worker_result *result, const struct claim_bounds *bounds, char *why,
-                       size_t size) {
+bool claim_is_possible(const struct worker_result *result, const struct claim_bounds *bounds,
+                       char *why, size_t size) {
   char variant[] = "v", reason[] = "";
   struct cache_record record = {.variant = variant, .reason = reason};
   const char *wrong = fields_wrong(result, bounds);
@@ -135,10 +144,11 @@ bool claim_is_possible(const struct worker_result *result, const struct claim_bo
 
 void claim_refuse(const char *why, struct worker_result *out) {
   *out = (struct worker_result){.outcome = CUGEN_OUTCOME_TRAP};
-  snprintf(out->reason, sizeof out->reason, "its process returned a result that cannot be true: %s", why);
+  snprintf(out->reason, sizeof out->reason, "its process returned a result that cannot be true: %s",
+           why);
 }
 
-/* ---- Errors of the config's own kernels ---- */
+/* ---- Errors of the config's own kernels ----------------------------------------------------- */
 
 void claim_make_error(int status, const cugen_error *why, struct claim_error *out) {
   *out = (struct claim_error){.status = status, .cause = (int32_t)why->cause};
@@ -148,10 +158,12 @@ void claim_make_error(int status, const cugen_error *why, struct claim_error *ou
 /* Returns true if a step may report this error. An interruption, an internal error or a lost device
    would end more than the data that the step makes. */
 static bool is_a_steps(const struct claim_error *claim) {
-  static const int statuses[] = {CUGEN_OK,          CUGEN_ERROR_CONFIG, CUGEN_ERROR_DEVICE, CUGEN_ERROR_MISSING,
-                                 CUGEN_ERROR_WRONG, CUGEN_ERROR_MEMORY, CUGEN_ERROR_IO,     CUGEN_ERROR_USAGE};
+  static const int statuses[] = {
+      CUGEN_OK,          CUGEN_ERROR_CONFIG, CUGEN_ERROR_DEVICE, CUGEN_ERROR_MISSING,
+      CUGEN_ERROR_WRONG, CUGEN_ERROR_MEMORY, CUGEN_ERROR_IO,     CUGEN_ERROR_USAGE};
   bool known = false;
-  for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) known = known || statuses[i] == claim->status;
+  for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+    known = known || statuses[i] == claim->status;
   return known && is_among(possible[false].causes, claim->cause);
 }
 

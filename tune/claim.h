@@ -35,7 +35,8 @@ struct claim_bounds {
   double seconds; /* seconds that the run's process took; infinite: not known */
 };
 /* Returns true if the result can be true; otherwise false, with the contradiction in `why`. */
-bool claim_is_possible(const struct worker_result *result, const struct claim_bounds *bounds, char *why, size_t size);
+bool claim_is_possible(const struct worker_result *result, const struct claim_bounds *bounds,
+                       char *why, size_t size);
 /* Replaces a result that cannot be true by a failure of the variant with the reason `why`. */
 void claim_refuse(const char *why, struct worker_result *out);
 

@@ -53,7 +53,8 @@ static enum compile_more more_to_come(const struct compile_pool *b) {
   if (!b->options.variants || !b->ended) return COMPILE_UNKNOWN;
   if (left < WORTH * (size_t)b->thread_count) return COMPILE_FEW;
   const double needed = WORTH * b->seconds / (double)b->ended;
-  return b->options.until <= 0 || clock_seconds() + needed <= b->options.until ? COMPILE_MANY : COMPILE_FEW;
+  return b->options.until <= 0 || clock_seconds() + needed <= b->options.until ? COMPILE_MANY
+                                                                               : COMPILE_FEW;
 }
 
 /* Returns the oldest waiting job; the list has the newest first. Called with the mutex held. */
@@ -73,8 +74,9 @@ static bool compile_pool_is_stopped(void *context) {
   return stop;
 }
 
-static struct compile_request request_for(struct compile_pool *b, const char *name, const char *source,
-                                          const char *options, const char *const *entries, size_t count) {
+static struct compile_request request_for(struct compile_pool *b, const char *name,
+                                          const char *source, const char *options,
+                                          const char *const *entries, size_t count) {
   return (struct compile_request){.toolkit = b->options.toolkit,
                                   .compilers = b->options.compilers,
                                   .name = name,
@@ -88,9 +90,10 @@ static struct compile_request request_for(struct compile_pool *b, const char *na
                                   .stop = {compile_pool_is_stopped, b}};
 }
 
-static void compile_pool_compile(struct compile_pool *b, struct compile_job *job, enum compile_more more) {
-  struct compile_request request =
-      request_for(b, job->name, job->source, job->options, (const char *const *)job->entries, job->entry_count);
+static void compile_pool_compile(struct compile_pool *b, struct compile_job *job,
+                                 enum compile_more more) {
+  struct compile_request request = request_for(b, job->name, job->source, job->options,
+                                               (const char *const *)job->entries, job->entry_count);
   request.more = more;
   double begin = clock_seconds();
   job->status = b->options.ops->compile(&request, &job->compiled, &job->error);
@@ -130,7 +133,8 @@ static void *compile_pool_thread_main(void *context) {
   return NULL;
 }
 
-int compile_pool_open(const struct compile_pool_options *options, struct compile_pool **out, cugen_error *err) {
+int compile_pool_open(const struct compile_pool_options *options, struct compile_pool **out,
+                      cugen_error *err) {
   *out = NULL;
   struct compile_pool *b = calloc(1, sizeof *b);
   if (!b) return error_memory(err);
@@ -178,8 +182,8 @@ void compile_pool_close(struct compile_pool *b) {
   free(b);
 }
 
-int compile_pool_with_lines(struct compile_pool *b, const struct kernel_spec *spec, struct compiled *out,
-                            cugen_error *err) {
+int compile_pool_with_lines(struct compile_pool *b, const struct kernel_spec *spec,
+                            struct compiled *out, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   const size_t count = plan_entries(spec, entries);
   struct text options = {0};
@@ -240,14 +244,14 @@ static void compile_pool_add(struct compile_pool *b, struct compile_job *job) {
   pthread_mutex_unlock(&b->mutex);
 }
 
-int compile_pool_request(struct compile_pool *b, const struct kernel_spec *spec, struct compile_job **out,
-                         cugen_error *err) {
+int compile_pool_request(struct compile_pool *b, const struct kernel_spec *spec,
+                         struct compile_job **out, cugen_error *err) {
   *out = join_equal(b, spec);
   return *out ? CUGEN_OK : compile_pool_request_anew(b, spec, out, err);
 }
 
-int compile_pool_request_anew(struct compile_pool *b, const struct kernel_spec *spec, struct compile_job **out,
-                              cugen_error *err) {
+int compile_pool_request_anew(struct compile_pool *b, const struct kernel_spec *spec,
+                              struct compile_job **out, cugen_error *err) {
   struct compile_job *job = job_new(spec);
   if (!job) return error_memory(err);
   compile_pool_add(b, job);
@@ -255,8 +259,8 @@ int compile_pool_request_anew(struct compile_pool *b, const struct kernel_spec *
   return CUGEN_OK;
 }
 
-int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec, struct compiled *compiled,
-                       struct compile_job **out, cugen_error *err) {
+int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec,
+                       struct compiled *compiled, struct compile_job **out, cugen_error *err) {
   *out = NULL;
   struct compile_job *job = job_new(spec);
   if (!job) {
@@ -331,7 +335,8 @@ bool compile_pool_await(struct compile_pool *b, struct compile_job *job, double 
   pthread_mutex_lock(&b->mutex);
   job->awaited = true;
   pthread_cond_broadcast(&b->work);
-  while (!job->finished && !b->stop && pthread_cond_timedwait(&b->done, &b->mutex, &until) == 0) continue;
+  while (!job->finished && !b->stop && pthread_cond_timedwait(&b->done, &b->mutex, &until) == 0)
+    continue;
   bool finished = job->finished;
   pthread_mutex_unlock(&b->mutex);
   return finished;

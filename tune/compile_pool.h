@@ -40,7 +40,8 @@ struct compile_pool_options {
   double until;
 };
 
-int compile_pool_open(const struct compile_pool_options *options, struct compile_pool **out, cugen_error *err);
+int compile_pool_open(const struct compile_pool_options *options, struct compile_pool **out,
+                      cugen_error *err);
 /* Closes the pool. All jobs must have been released before. */
 void compile_pool_close(struct compile_pool *pool);
 /* Begins no more compiles, and returns when the compiles under way have ended. Compiler processes
@@ -49,18 +50,18 @@ void compile_pool_stop(struct compile_pool *pool);
 
 /* Starts to compile the spec, or joins the job of an equal source. The caller releases the job with
    compile_job_release. */
-int compile_pool_request(struct compile_pool *pool, const struct kernel_spec *spec, struct compile_job **out,
-                         cugen_error *err);
+int compile_pool_request(struct compile_pool *pool, const struct kernel_spec *spec,
+                         struct compile_job **out, cugen_error *err);
 /* Like compile_pool_request, but always starts a new job, because an existing job may lack the
    PTX. */
-int compile_pool_request_anew(struct compile_pool *pool, const struct kernel_spec *spec, struct compile_job **out,
-                              cugen_error *err);
+int compile_pool_request_anew(struct compile_pool *pool, const struct kernel_spec *spec,
+                              struct compile_job **out, cugen_error *err);
 /* Compiles the spec at once in the calling thread, with the source's line numbers in the PTX. */
-int compile_pool_with_lines(struct compile_pool *pool, const struct kernel_spec *spec, struct compiled *out,
-                            cugen_error *err);
+int compile_pool_with_lines(struct compile_pool *pool, const struct kernel_spec *spec,
+                            struct compiled *out, cugen_error *err);
 /* Like compile_pool_request for an image that was found in the cache; takes over *compiled. */
-int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec, struct compiled *compiled,
-                       struct compile_job **out, cugen_error *err);
+int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec,
+                       struct compiled *compiled, struct compile_job **out, cugen_error *err);
 void compile_job_release(struct compile_pool *pool, struct compile_job *job);
 bool compile_job_finished(struct compile_pool *pool, const struct compile_job *job);
 /* Returns true if a thread has begun to compile the job. */

@@ -33,7 +33,8 @@ void compiled_store_close(struct compiled_store *store) {
   free(store);
 }
 
-static const struct entry *tune_compiled_store_find(const struct compiled_store *store, const struct hash *key) {
+static const struct entry *tune_compiled_store_find(const struct compiled_store *store,
+                                                    const struct hash *key) {
   for (size_t i = store->count; i-- > 0;)
     if (strcmp(store->entries[i].key.hex, key->hex) == 0) return &store->entries[i];
   return NULL;
@@ -55,7 +56,8 @@ static void compiled_store_drop_oldest(struct compiled_store *store) {
     compiled_free(&store->entries[dropped].compiled);
   }
   store->count -= dropped;
-  if (dropped) memmove(store->entries, store->entries + dropped, store->count * sizeof *store->entries);
+  if (dropped)
+    memmove(store->entries, store->entries + dropped, store->count * sizeof *store->entries);
 }
 
 static bool compiled_store_has_room(struct compiled_store *store) {
@@ -68,11 +70,14 @@ static bool compiled_store_has_room(struct compiled_store *store) {
   return true;
 }
 
-void compiled_store_keep(struct compiled_store *store, const char *key, const struct compiled *compiled) {
+void compiled_store_keep(struct compiled_store *store, const char *key,
+                         const struct compiled *compiled) {
   struct entry entry = {.key = hash_bytes(key, strlen(key)),
-                        .bytes = compiled->image_length + (compiled->ptx ? strlen(compiled->ptx) : 0)};
+                        .bytes =
+                            compiled->image_length + (compiled->ptx ? strlen(compiled->ptx) : 0)};
   pthread_mutex_lock(&store->mutex);
-  if (!tune_compiled_store_find(store, &entry.key) && compiled_store_has_room(store) && compiled_copy(compiled, &entry.compiled)) {
+  if (!tune_compiled_store_find(store, &entry.key) && compiled_store_has_room(store) &&
+      compiled_copy(compiled, &entry.compiled)) {
     store->entries[store->count++] = entry;
     store->bytes += entry.bytes;
     compiled_store_drop_oldest(store);

@@ -16,6 +16,7 @@ void compiled_store_close(struct compiled_store *store);
 bool compiled_store_find(struct compiled_store *store, const char *key, struct compiled *out);
 /* Stores a copy of the image unless the key is present or there is no memory. The oldest images are
    dropped when the store exceeds its size limit. */
-void compiled_store_keep(struct compiled_store *store, const char *key, const struct compiled *compiled);
+void compiled_store_keep(struct compiled_store *store, const char *key,
+                         const struct compiled *compiled);
 
 #endif

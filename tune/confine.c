@@ -21,11 +21,16 @@ enum { MOST_FILES = 64, MOST_FOLDERS = 16 };
 void confinement_open(struct confinement *out) {
   const char *path = getenv("LD_LIBRARY_PATH");
   char *own = strdup(path ? path : ""), *rest = NULL;
-  struct jail_place places[MOST_FOLDERS] = {
-      {"/usr", JAIL_READ}, {"/lib", JAIL_READ},       {"/lib32", JAIL_READ},          {"/lib64", JAIL_READ},
-      {"/opt", JAIL_READ}, {"/nix/store", JAIL_READ}, {"/etc/ld.so.cache", JAIL_READ}};
+  struct jail_place places[MOST_FOLDERS] = {{"/usr", JAIL_READ},
+                                            {"/lib", JAIL_READ},
+                                            {"/lib32", JAIL_READ},
+                                            {"/lib64", JAIL_READ},
+                                            {"/opt", JAIL_READ},
+                                            {"/nix/store", JAIL_READ},
+                                            {"/etc/ld.so.cache", JAIL_READ}};
   size_t count = 7;
-  for (char *at = own ? strtok_r(own, ":", &rest) : NULL; at && count < MOST_FOLDERS; at = strtok_r(NULL, ":", &rest))
+  for (char *at = own ? strtok_r(own, ":", &rest) : NULL; at && count < MOST_FOLDERS;
+       at = strtok_r(NULL, ":", &rest))
     places[count++] = (struct jail_place){at, JAIL_READ};
   *out = (struct confinement){.files = jail_make(places, count)};
   free(own);
@@ -53,13 +58,15 @@ static void limit(__rlimit_resource_t which, rlim_t most) {
 
 /* Limits memory to the current mappings plus half of the machine's RAM. */
 static void limit_memory(void) {
-  const rlim_t mapped = mapped_bytes(), half = (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE);
+  const rlim_t mapped = mapped_bytes(),
+               half = (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE);
   if (!SANITIZED && mapped) limit(RLIMIT_AS, mapped + half);
 }
 
 void confine_loading(struct confinement *c, bool spreads) {
   c->fork = 0;
-  if (spreads && getrandom(&c->fork, sizeof c->fork, GRND_NONBLOCK) != (ssize_t)sizeof c->fork) c->fork = 0;
+  if (spreads && getrandom(&c->fork, sizeof c->fork, GRND_NONBLOCK) != (ssize_t)sizeof c->fork)
+    c->fork = 0;
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, MOST_FILES);
   limit_memory();

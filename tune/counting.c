@@ -24,8 +24,8 @@ static void *counting_count(void *context) {
   return NULL;
 }
 
-struct counting *counting_begin(const struct device_description *device, const struct kernel_spec *spec,
-                                const struct compiled *compiled) {
+struct counting *counting_begin(const struct device_description *device,
+                                const struct kernel_spec *spec, const struct compiled *compiled) {
   struct counting *c = compiled->ptx ? calloc(1, sizeof *c) : NULL;
   if (!c) return NULL;
   c->device = device;

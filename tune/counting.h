@@ -10,8 +10,8 @@ struct counting;
 
 /* Begins to count. All arguments are borrowed until the counting ends. Returns NULL if there is
    nothing to count or no thread can be started. */
-struct counting *counting_begin(const struct device_description *device, const struct kernel_spec *spec,
-                                const struct compiled *compiled);
+struct counting *counting_begin(const struct device_description *device,
+                                const struct kernel_spec *spec, const struct compiled *compiled);
 /* Waits at most `patience` seconds. Returns true if the counting has ended and its memory is freed;
    *requested is then the number of bytes, or 0 if not known. Returns false if the counting goes
    on. */

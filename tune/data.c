@@ -34,20 +34,23 @@ struct making {
 };
 
 static int data_prefix(const struct making *m, int status) {
-  static const char *const names[] = {
-      [DATA_VALUES] = "values", [DATA_LIST] = "values", [DATA_FILE] = "file", [DATA_GENERATOR] = "generator"};
+  static const char *const names[] = {[DATA_VALUES] = "values",
+                                      [DATA_LIST] = "values",
+                                      [DATA_FILE] = "file",
+                                      [DATA_GENERATOR] = "generator"};
   if (status)
     error_prefix_at(m->err, m->request->config->arguments[m->i].line.path,
-                    m->request->config->arguments[m->i].line.number, "%s of \"%s\"", names[m->data->kind],
-                    m->argument->name);
+                    m->request->config->arguments[m->i].line.number, "%s of \"%s\"",
+                    names[m->data->kind], m->argument->name);
   return status;
 }
 
 static void print_shape(const struct kernel_argument *a, struct text *out) {
-  for (int i = 0; i < a->rank; i++) text_addf(out, "%s%lld", i ? " x " : "", (long long)a->shape[i]);
+  for (int i = 0; i < a->rank; i++)
+    text_addf(out, "%s%lld", i ? " x " : "", (long long)a->shape[i]);
 }
 
-/* ---- Walking over a part of the elements ---- */
+/* ---- Walking over a part of the elements ---------------------------------------------------- */
 
 struct walk {
   const struct kernel_argument *argument;
@@ -73,7 +76,7 @@ static void walk_next(struct walk *w) {
   }
 }
 
-/* ---- values = "expression" ---- */
+/* ---- values = "expression" ------------------------------------------------------------------ */
 
 enum { LOOK_EVERY = 1 << 16 }; /* elements between two looks at the clock */
 
@@ -86,7 +89,8 @@ struct part {
 
 static int data_refuse_element(struct part *part, const struct walk *w, int status) {
   struct text text = {0};
-  for (int i = 0; i < w->argument->rank; i++) text_addf(&text, "%s%lld", i ? ", " : "", (long long)w->at[i]);
+  for (int i = 0; i < w->argument->rank; i++)
+    text_addf(&text, "%s%lld", i ? ", " : "", (long long)w->at[i]);
   error_prefix(&part->error, "element [%s]", text_get(&text));
   text_free(&text);
   return status;
@@ -97,10 +101,11 @@ static int data_refuse_element(struct part *part, const struct walk *w, int stat
 static int store_value(struct part *part, struct walk *w, const struct value *value) {
   struct text text = {0};
   bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
-  if (number && element_put(w->argument->dtype, part->making->to, w->offset, value)) return CUGEN_OK;
+  if (number && element_put(w->argument->dtype, part->making->to, w->offset, value))
+    return CUGEN_OK;
   value_print(*value, &text);
-  error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s", text_get(&text),
-            w->argument->dtype->name);
+  error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s",
+            text_get(&text), w->argument->dtype->name);
   text_free(&text);
   return data_refuse_element(part, w, CUGEN_ERROR_CONFIG);
 }
@@ -109,7 +114,8 @@ static int check_time(struct part *part) {
   const double timeout = part->making->request->timeout;
   if (!(timeout > 0) || clock_seconds() < part->making->begin + timeout) return CUGEN_OK;
   return error_set(&part->error, CUGEN_ERROR_DEVICE,
-                   "not computed within %g s; a longer timeout or a smaller problem may help", timeout);
+                   "not computed within %g s; a longer timeout or a smaller problem may help",
+                   timeout);
 }
 
 /* Polls the user's callback. Only the caller's thread may do so. */
@@ -118,8 +124,9 @@ static int check_stop(struct part *part) {
   const struct data_request *request = m->request;
   if (request->stop && pthread_equal(m->caller, pthread_self()) && request->stop(request->context))
     atomic_store(&m->stopped, true);
-  return atomic_load(&m->stopped) ? error_set(&part->error, CUGEN_ERROR_INTERRUPTED, "they were still being made")
-                                  : check_time(part);
+  return atomic_load(&m->stopped)
+             ? error_set(&part->error, CUGEN_ERROR_INTERRUPTED, "they were still being made")
+             : check_time(part);
 }
 
 static int evaluate_range(struct part *part, struct value *slots) {
@@ -159,15 +166,16 @@ static int evaluate_all(struct making *m) {
   struct part parts[PARALLEL_MOST];
   int count = parallel_count(elements);
   for (int i = 0; i < count; i++)
-    parts[i] = (struct part){
-        .making = m, .first = parallel_begin(elements, i, count), .last = parallel_begin(elements, i + 1, count)};
+    parts[i] = (struct part){.making = m,
+                             .first = parallel_begin(elements, i, count),
+                             .last = parallel_begin(elements, i + 1, count)};
   parallel_for(evaluate_part, parts, sizeof *parts, count);
   for (int i = 0; i < count; i++)
     if (parts[i].status) return *m->err = parts[i].error, parts[i].status;
   return CUGEN_OK;
 }
 
-/* ---- The arguments that values read ---- */
+/* ---- The arguments that values read --------------------------------------------------------- */
 
 static int data_refuse_absent(struct making *m, const struct kernel_argument *a) {
   return error_set(m->err, CUGEN_ERROR_CONFIG, "\"%s\" is no argument of this problem", a->name);
@@ -198,7 +206,8 @@ static int bind_values(struct making *m) {
   bool *known = malloc((size_t)m->slot_count * sizeof *known);
   if (!known) return error_memory(m->err);
   for (int i = 0; i < m->slot_count; i++) known[i] = i < first;
-  int status = expr_bind(m->data->values, m->request->slots, known, (size_t)m->slot_count, &m->bound, m->err);
+  int status = expr_bind(m->data->values, m->request->slots, known, (size_t)m->slot_count,
+                         &m->bound, m->err);
   free(known);
   return status;
 }
@@ -213,7 +222,7 @@ static int make_values(struct making *m, const char *shared) {
   return status;
 }
 
-/* ---- values = { ... } ---- */
+/* ---- values = { ... } ----------------------------------------------------------------------- */
 
 static int make_list(struct making *m) {
   const struct kernel_argument *a = m->argument;
@@ -223,7 +232,8 @@ static int make_list(struct making *m) {
   if ((uint64_t)elements != m->data->list_count) {
     struct text shape = {0};
     print_shape(a, &shape);
-    error_set(m->err, CUGEN_ERROR_CONFIG, "the list has %zu numbers, and the shape of this problem, %s, has %lld",
+    error_set(m->err, CUGEN_ERROR_CONFIG,
+              "the list has %zu numbers, and the shape of this problem, %s, has %lld",
               m->data->list_count, text_get(&shape), (long long)elements);
     text_free(&shape);
     return CUGEN_ERROR_CONFIG;
@@ -235,19 +245,22 @@ static int make_list(struct making *m) {
   return status;
 }
 
-/* ---- file = "points.npy" ---- */
+/* ---- file = "points.npy" -------------------------------------------------------------------- */
 
 /* Returns true if the file's type is the argument's. A boolean is a byte. */
 static bool same_type(const struct dtype *dtype, const struct npy *npy) {
-  return strcmp(npy->type, dtype->npy) == 0 || (strcmp(npy->type, "b1") == 0 && dtype->id == DTYPE_u8);
+  return strcmp(npy->type, dtype->npy) == 0 ||
+         (strcmp(npy->type, "b1") == 0 && dtype->id == DTYPE_u8);
 }
 
 static int data_refuse_file(struct making *m, const char *has, const struct npy *npy) {
   struct text text = {0}, shape = {0};
   print_shape(m->argument, &shape);
-  for (int i = 0; i < npy->rank; i++) text_addf(&text, "%s%lld", i ? " x " : "", (long long)npy->shape[i]);
-  error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %s %s %s, and \"%s\" is %s of %s", m->data->file, text_get(&text),
-            has, npy->type, m->argument->name, text_get(&shape), m->argument->dtype->name);
+  for (int i = 0; i < npy->rank; i++)
+    text_addf(&text, "%s%lld", i ? " x " : "", (long long)npy->shape[i]);
+  error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %s %s %s, and \"%s\" is %s of %s", m->data->file,
+            text_get(&text), has, npy->type, m->argument->name, text_get(&shape),
+            m->argument->dtype->name);
   text_free(&text);
   text_free(&shape);
   return CUGEN_ERROR_CONFIG;
@@ -260,7 +273,8 @@ static int check_npy(struct making *m, const struct npy *npy) {
   if (!same_type(a->dtype, npy)) return data_refuse_file(m, "elements of type", npy);
   if (large) return CUGEN_OK;
   data_refuse_file(m, "elements of type", npy);
-  return error_append(m->err, "; a file has as many dimensions, each at least as large: its leading part is taken");
+  return error_append(
+      m->err, "; a file has as many dimensions, each at least as large: its leading part is taken");
 }
 
 /* Returns an argument whose buffer has the layout of the file. */
@@ -300,7 +314,8 @@ static int64_t file_offset(const struct reading *r, const struct walk *w) {
    both the file and the buffer. */
 static int64_t common_run(const struct kernel_argument *a, const struct kernel_argument *layout) {
   int64_t run = 1;
-  for (int i = a->rank - 1; i >= 0 && a->stride[i] == run && layout->stride[i] == run; i--) run *= a->shape[i];
+  for (int i = a->rank - 1; i >= 0 && a->stride[i] == run && layout->stride[i] == run; i--)
+    run *= a->shape[i];
   return run;
 }
 
@@ -312,7 +327,8 @@ static void read_runs(void *context) {
     struct walk w;
     walk_begin(&w, a, run * r->run);
     r->status = sources_data_read(r->file, r->offset + (size_t)file_offset(r, &w) * bytes,
-                                  r->making->to + (size_t)w.offset * bytes, (size_t)r->run * bytes, &r->error);
+                                  r->making->to + (size_t)w.offset * bytes, (size_t)r->run * bytes,
+                                  &r->error);
   }
 }
 
@@ -321,7 +337,8 @@ static void gather_elements(void *context) {
   const size_t bytes = (size_t)r->making->argument->dtype->bytes;
   struct walk w;
   for (walk_begin(&w, r->making->argument, r->first); w.flat < r->last; walk_next(&w))
-    memcpy(r->making->to + (size_t)w.offset * bytes, r->gathered + (size_t)file_offset(r, &w) * bytes, bytes);
+    memcpy(r->making->to + (size_t)w.offset * bytes,
+           r->gathered + (size_t)file_offset(r, &w) * bytes, bytes);
 }
 
 static int data_read_parts(const struct reading *whole, void (*run)(void *part), int64_t count) {
@@ -347,7 +364,8 @@ static int copy_elements(struct making *m, const struct source_data *file, size_
                          const struct kernel_argument *layout) {
   const struct kernel_argument *a = m->argument;
   const int64_t elements = element_count(a), bytes = a->dtype->bytes;
-  struct reading r = {.making = m, .file = file, .offset = offset, .layout = layout, .run = common_run(a, layout)};
+  struct reading r = {
+      .making = m, .file = file, .offset = offset, .layout = layout, .run = common_run(a, layout)};
   if (r.run * bytes >= SHORT_RUN || r.run == elements) {
     while (r.run > LONG_RUN && r.run % 2 == 0) r.run /= 2;
     return data_read_parts(&r, read_runs, elements / r.run);
@@ -355,7 +373,8 @@ static int copy_elements(struct making *m, const struct source_data *file, size_
   int64_t reach = 1;
   for (int i = 0; i < a->rank; i++) reach += (a->shape[i] - 1) * layout->stride[i];
   char *all = malloc((size_t)(reach * bytes));
-  int status = all ? sources_data_read(file, offset, all, (size_t)(reach * bytes), m->err) : error_memory(m->err);
+  int status = all ? sources_data_read(file, offset, all, (size_t)(reach * bytes), m->err)
+                   : error_memory(m->err);
   r.gathered = all, r.run = 1;
   if (!status) status = data_read_parts(&r, gather_elements, elements);
   free(all);
@@ -382,8 +401,8 @@ static int copy_raw(struct making *m, const struct source_data *file) {
   int64_t bytes = element_count(a) * a->dtype->bytes;
   memcpy(npy.shape, a->shape, sizeof npy.shape);
   if ((uint64_t)bytes > file->bytes)
-    return error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %zu bytes, and this problem needs %lld", m->data->file,
-                     file->bytes, (long long)bytes);
+    return error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %zu bytes, and this problem needs %lld",
+                     m->data->file, file->bytes, (long long)bytes);
   struct kernel_argument layout = file_layout(a, &npy);
   return copy_elements(m, file, 0, &layout);
 }
@@ -395,13 +414,14 @@ static bool is_npy(const char *name) {
 
 static int make_file(struct making *m) {
   struct source_data file;
-  int status = data_file_open(m->request->sources, m->data->file, m->request->config->path, &file, m->err);
+  int status =
+      data_file_open(m->request->sources, m->data->file, m->request->config->path, &file, m->err);
   if (!status) status = is_npy(m->data->file) ? copy_npy(m, &file) : copy_raw(m, &file);
   sources_data_close(&file);
   return status;
 }
 
-/* ---- All ---- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
 static int make_one(struct making *m, const char *shared) {
   if (m->argument->elements != element_count(m->argument)) /* zero the padding between rows */

@@ -13,16 +13,20 @@ extern const char data_kernels_text[];
 enum { THREADS = 256, WARP = 32, BLOCKS_PER_SM = 8, BLOCKS_OF_HOST = 2 };
 
 /* data_kernels.cu uses these enumerators as plain numbers. */
-_Static_assert(DTYPE_FLOAT == 0 && DTYPE_SMALL == 1 && DTYPE_SIGNED == 2 && DTYPE_UNSIGNED == 3, "kinds of dtypes");
-_Static_assert(FILL_UNIFORM == 0 && FILL_IDENTITY == 1 && FILL_INDEX == 2 && FILL_ONES == 3 && FILL_ZERO == 4,
+_Static_assert(DTYPE_FLOAT == 0 && DTYPE_SMALL == 1 && DTYPE_SIGNED == 2 && DTYPE_UNSIGNED == 3,
+               "kinds of dtypes");
+_Static_assert(FILL_UNIFORM == 0 && FILL_IDENTITY == 1 && FILL_INDEX == 2 && FILL_ONES == 3 &&
+                   FILL_ZERO == 4,
                "fills");
 _Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
 
 /* Name of each entry, and the part of the source that contains it. */
-#define DATA_ENTRIES(X)                                                                                              \
-  X(fill, 0)                                                                                                         \
-  X(widen, 1)                                                                                                        \
-  X(reverse, 1) X(narrow, 1) X(compare, 2) X(sums, 3) X(digest, 3) X(bits, 4) X(find, 5) X(unwritten, 5) X(errors, 5)
+#define DATA_ENTRIES(X)                                                                            \
+  X(fill, 0)                                                                                       \
+  X(widen, 1)                                                                                      \
+  X(reverse, 1)                                                                                    \
+  X(narrow, 1)                                                                                     \
+  X(compare, 2) X(sums, 3) X(digest, 3) X(bits, 4) X(find, 5) X(unwritten, 5) X(errors, 5)
 #define ENTRY_ID(name, part) ENTRY_##name,
 enum { DATA_ENTRIES(ENTRY_ID) ENTRY_COUNT };
 #define ENTRY_NAME(name, part) "cugen_data_" #name,
@@ -43,7 +47,7 @@ struct data_kernels {
   size_t asked;
 };
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 int data_kernels_spec(int part, struct kernel_spec *out, cugen_error *err) {
   struct text source = {0}, name = {0};
@@ -62,7 +66,8 @@ int data_kernels_spec(int part, struct kernel_spec *out, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int alloc(struct data_kernels *k, enum memory_kind kind, size_t bytes, struct memory *out, cugen_error *err) {
+static int alloc(struct data_kernels *k, enum memory_kind kind, size_t bytes, struct memory *out,
+                 cugen_error *err) {
   return k->device->ops->alloc(k->device, kind, bytes, false, out, err);
 }
 
@@ -76,11 +81,13 @@ static int upload_fresh(struct data_kernels *k, cugen_error *err) {
   return status;
 }
 
-static int open_part(struct data_kernels *k, int part, const struct compiled *compiled, cugen_error *err) {
+static int open_part(struct data_kernels *k, int part, const struct compiled *compiled,
+                     cugen_error *err) {
   size_t count = 0;
   for (size_t i = 0; i < ENTRY_COUNT; i++) count += entry_parts[i] == part;
   if (compiled->entry_count != count)
-    return error_set(err, CUGEN_ERROR_INTERNAL, "an image of data kernels has %zu kernels", compiled->entry_count);
+    return error_set(err, CUGEN_ERROR_INTERNAL, "an image of data kernels has %zu kernels",
+                     compiled->entry_count);
   int status = k->device->ops->load(k->device, compiled, &k->loaded[part], err);
   for (size_t i = 0, at = 0; i < ENTRY_COUNT && !status; i++)
     if (entry_parts[i] == part)
@@ -88,19 +95,22 @@ static int open_part(struct data_kernels *k, int part, const struct compiled *co
   return status;
 }
 
-static int data_kernels_open_all(struct data_kernels *k, const struct compiled *const *compiled, cugen_error *err) {
+static int data_kernels_open_all(struct data_kernels *k, const struct compiled *const *compiled,
+                                 cugen_error *err) {
   const size_t bytes = DATA_MOST_QUESTIONS * sizeof(struct data_tally);
   int status = CUGEN_OK;
-  for (int part = 0; part < DATA_PARTS && !status; part++) status = open_part(k, part, compiled[part], err);
+  for (int part = 0; part < DATA_PARTS && !status; part++)
+    status = open_part(k, part, compiled[part], err);
   if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->tallies, err);
   if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->fresh, err);
-  if (!status) status = alloc(k, MEMORY_DEVICE, 2 * k->most_blocks * sizeof(double), &k->partial, err);
+  if (!status)
+    status = alloc(k, MEMORY_DEVICE, 2 * k->most_blocks * sizeof(double), &k->partial, err);
   if (!status) status = alloc(k, MEMORY_PINNED, bytes, &k->answers, err);
   return status ? status : upload_fresh(k, err);
 }
 
-int data_kernels_open(struct device *device, const struct compiled *const *compiled, struct data_kernels **out,
-                      cugen_error *err) {
+int data_kernels_open(struct device *device, const struct compiled *const *compiled,
+                      struct data_kernels **out, cugen_error *err) {
   const struct device_facts *facts = &device->description.facts;
   struct data_kernels *k = calloc(1, sizeof *k);
   *out = NULL;
@@ -129,7 +139,7 @@ void data_kernels_close(struct data_kernels *k) {
   free(k);
 }
 
-/* ---- Launching ---- */
+/* ---- Launching ------------------------------------------------------------------------------ */
 
 /* Returns enough blocks for one thread per unit of work, limited to what fills the device. */
 static unsigned blocks_for(const struct data_kernels *k, int64_t work) {
@@ -137,13 +147,15 @@ static unsigned blocks_for(const struct data_kernels *k, int64_t work) {
   return blocks < 1 ? 1 : blocks > k->most_blocks ? k->most_blocks : (unsigned)blocks;
 }
 
-static int launch_on(struct data_kernels *k, int entry, unsigned blocks, unsigned threads, void **parameters,
-                     cugen_error *err) {
-  const struct kernel_launch launch = {.entry = entry_names[entry], .grid = {blocks, 1, 1}, .block = {threads, 1, 1}};
+static int launch_on(struct data_kernels *k, int entry, unsigned blocks, unsigned threads,
+                     void **parameters, cugen_error *err) {
+  const struct kernel_launch launch = {
+      .entry = entry_names[entry], .grid = {blocks, 1, 1}, .block = {threads, 1, 1}};
   return k->device->ops->launch(k->device, k->entries[entry], &launch, parameters, err);
 }
 
-static int data_kernels_launch(struct data_kernels *k, int entry, int64_t work, void **parameters, cugen_error *err) {
+static int data_kernels_launch(struct data_kernels *k, int entry, int64_t work, void **parameters,
+                               cugen_error *err) {
   return launch_on(k, entry, blocks_for(k, work), THREADS, parameters, err);
 }
 
@@ -161,7 +173,7 @@ static struct data_type data_kernels_type_of(const struct dtype *dtype) {
                             .largest = dtype_largest(dtype)};
 }
 
-/* ---- Layouts ---- */
+/* ---- Layouts -------------------------------------------------------------------------------- */
 
 static bool joins(const struct data_layout *l, int64_t stride, int64_t weight, int64_t shape) {
   const int last = l->rank - 1;
@@ -195,19 +207,20 @@ static struct data_layout layout_of(const struct kernel_argument *a, bool by_mem
     for (; to > 0 && a->stride[order[to - 1]] < a->stride[moved]; to--) order[to] = order[to - 1];
     order[to] = moved;
   }
-  for (int i = 0; i < a->rank; i++) add_dimension(&out, a->shape[order[i]], a->stride[order[i]], weight[order[i]]);
+  for (int i = 0; i < a->rank; i++)
+    add_dimension(&out, a->shape[order[i]], a->stride[order[i]], weight[order[i]]);
   if (!out.rank) out.rank = 1, out.shape[0] = 1;
   return out;
 }
 
-/* ---- Fills ---- */
+/* ---- Fills ---------------------------------------------------------------------------------- */
 
 bool data_kernels_make(const struct kernel_argument *a) {
   return a->data == DATA_FILL && a->rank > 0;
 }
 
-int data_kernels_fill(struct data_kernels *k, const struct kernel_argument *a, uint64_t seed, size_t ordinal,
-                      void *to, cugen_error *err) {
+int data_kernels_fill(struct data_kernels *k, const struct kernel_argument *a, uint64_t seed,
+                      size_t ordinal, void *to, cugen_error *err) {
   struct data_layout layout = layout_of(a, true), shape = {.rank = a->rank};
   struct data_type type = data_kernels_type_of(a->dtype);
   int make = (int)a->fill;
@@ -221,8 +234,8 @@ int data_kernels_fill(struct data_kernels *k, const struct kernel_argument *a, u
   return status ? status : data_kernels_launch(k, ENTRY_fill, count, parameters, err);
 }
 
-int data_kernels_widen(struct data_kernels *k, const struct kernel_argument *a, const void *from, void *to,
-                       const int64_t *samples, int64_t count, cugen_error *err) {
+int data_kernels_widen(struct data_kernels *k, const struct kernel_argument *a, const void *from,
+                       void *to, const int64_t *samples, int64_t count, cugen_error *err) {
   struct data_layout layout = layout_of(a, false);
   struct data_type type = data_kernels_type_of(a->dtype);
   int64_t elements = element_count(a);
@@ -236,11 +249,12 @@ int data_kernels_reverse(struct data_kernels *k, const int64_t *samples, int64_t
   return data_kernels_launch(k, ENTRY_reverse, count, parameters, err);
 }
 
-/* ---- Questions ---- */
+/* ---- Questions ------------------------------------------------------------------------------ */
 
 int data_kernels_begin(struct data_kernels *k, cugen_error *err) {
   k->asked = 0;
-  return k->device->ops->copy(k->device, k->tallies.device, k->fresh.device, k->tallies.bytes, NULL, err);
+  return k->device->ops->copy(k->device, k->tallies.device, k->fresh.device, k->tallies.bytes, NULL,
+                              err);
 }
 
 static struct data_tally *next_tally(struct data_kernels *k) {
@@ -254,7 +268,8 @@ int data_kernels_digest(struct data_kernels *k, const void *from, size_t bytes, 
   return data_kernels_launch(k, ENTRY_digest, count / 8, parameters, err);
 }
 
-int data_kernels_bits(struct data_kernels *k, const struct kernel_argument *a, const void *from, cugen_error *err) {
+int data_kernels_bits(struct data_kernels *k, const struct kernel_argument *a, const void *from,
+                      cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   struct data_layout layout = layout_of(a, true);
   int bytes = a->dtype->bytes;
@@ -267,7 +282,8 @@ int data_kernels_narrow(struct data_kernels *k, const struct kernel_argument *a,
                         unsigned char poison, void *to, cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   struct data_layout layout = layout_of(a, false);
-  struct data_type type = data_kernels_type_of(a->dtype), wide = data_kernels_type_of(a->dtype->wide);
+  struct data_type type = data_kernels_type_of(a->dtype),
+                   wide = data_kernels_type_of(a->dtype->wide);
   uint64_t word = poison * UINT64_C(0x0101010101010101);
   int64_t count = element_count(a);
   int status = CUGEN_OK;
@@ -277,34 +293,43 @@ int data_kernels_narrow(struct data_kernels *k, const struct kernel_argument *a,
   return status ? status : data_kernels_launch(k, ENTRY_narrow, count, parameters, err);
 }
 
-static int tune_data_kernels_find(struct data_kernels *k, const void *from, struct verify_gaps where, uint64_t pattern,
-                cugen_error *err) {
+static int tune_data_kernels_find(struct data_kernels *k, const void *from,
+                                  struct verify_gaps where, uint64_t pattern, cugen_error *err) {
   struct data_tally *tally = next_tally(k);
-  void *parameters[] = {&from, &where.rows, &where.pitch, &where.skip, &where.width, &where.limit, &pattern, &tally};
-  return where.rows ? data_kernels_launch(k, ENTRY_find, where.rows * (where.width / 8 + 2), parameters, err) : CUGEN_OK;
+  void *parameters[] = {&from,        &where.rows,  &where.pitch, &where.skip,
+                        &where.width, &where.limit, &pattern,     &tally};
+  return where.rows ? data_kernels_launch(k, ENTRY_find, where.rows * (where.width / 8 + 2),
+                                          parameters, err)
+                    : CUGEN_OK;
 }
 
-int data_kernels_find(struct data_kernels *k, const void *from, const struct verify_gaps *where, unsigned char byte,
-                      cugen_error *err) {
+int data_kernels_find(struct data_kernels *k, const void *from, const struct verify_gaps *where,
+                      unsigned char byte, cugen_error *err) {
   return tune_data_kernels_find(k, from, *where, byte * UINT64_C(0x0101010101010101), err);
 }
 
-int data_kernels_guards(struct data_kernels *k, const struct memory *memory, bool *asked, cugen_error *err) {
+int data_kernels_guards(struct data_kernels *k, const struct memory *memory, bool *asked,
+                        cugen_error *err) {
   struct memory_guards guards;
   *asked = k->device->ops->guards && k->device->ops->guards(memory, &guards);
   if (!*asked) return CUGEN_OK;
   const int64_t before = (int64_t)guards.before_bytes, after = (int64_t)guards.after_bytes;
-  int status =
-      tune_data_kernels_find(k, guards.before, (struct verify_gaps){.rows = 1, .width = before, .limit = before}, guards.pattern, err);
+  int status = tune_data_kernels_find(
+      k, guards.before, (struct verify_gaps){.rows = 1, .width = before, .limit = before},
+      guards.pattern, err);
   if (status) return status;
-  return tune_data_kernels_find(k, guards.after, (struct verify_gaps){.rows = 1, .width = after, .limit = after}, guards.pattern, err);
+  return tune_data_kernels_find(k, guards.after,
+                                (struct verify_gaps){.rows = 1, .width = after, .limit = after},
+                                guards.pattern, err);
 }
 
-int data_kernels_compare(struct data_kernels *k, const struct kernel_argument *o, const void *got, const void *want,
-                         const int64_t *samples, int64_t count, cugen_error *err) {
+int data_kernels_compare(struct data_kernels *k, const struct kernel_argument *o, const void *got,
+                         const void *want, const int64_t *samples, int64_t count,
+                         cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   struct data_layout layout = layout_of(o, false);
-  struct data_type type = data_kernels_type_of(o->dtype), wide = data_kernels_type_of(o->dtype->wide);
+  struct data_type type = data_kernels_type_of(o->dtype),
+                   wide = data_kernels_type_of(o->dtype->wide);
   int64_t elements = element_count(o);
   double tolerance = o->tolerance;
   double *partial = o->norm > 0 ? k->partial.device : NULL;
@@ -316,8 +341,9 @@ int data_kernels_compare(struct data_kernels *k, const struct kernel_argument *o
   return status || !partial ? status : launch_on(k, ENTRY_sums, 1, WARP, sums, err);
 }
 
-int data_kernels_unwritten(struct data_kernels *k, const struct kernel_argument *o, const void *results,
-                           const int64_t *samples, int64_t count, unsigned char poison, cugen_error *err) {
+int data_kernels_unwritten(struct data_kernels *k, const struct kernel_argument *o,
+                           const void *results, const int64_t *samples, int64_t count,
+                           unsigned char poison, cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   int64_t elements = element_count(o);
   uint64_t word = poison * UINT64_C(0x0101010101010101);
@@ -325,16 +351,18 @@ int data_kernels_unwritten(struct data_kernels *k, const struct kernel_argument 
   return data_kernels_launch(k, ENTRY_unwritten, count, parameters, err);
 }
 
-int data_kernels_errors(struct data_kernels *k, const double *errors, int64_t count, cugen_error *err) {
+int data_kernels_errors(struct data_kernels *k, const double *errors, int64_t count,
+                        cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   void *parameters[] = {&errors, &count, &tally};
   return data_kernels_launch(k, ENTRY_errors, count, parameters, err);
 }
 
-int data_kernels_await(struct data_kernels *k, const struct data_tally **tallies, cugen_error *err) {
+int data_kernels_await(struct data_kernels *k, const struct data_tally **tallies,
+                       cugen_error *err) {
   *tallies = k->answers.host;
-  return k->device->ops->download(k->device, k->answers.host, k->tallies.device, k->asked * sizeof(struct data_tally),
-                                  err);
+  return k->device->ops->download(k->device, k->answers.host, k->tallies.device,
+                                  k->asked * sizeof(struct data_tally), err);
 }
 
 struct verify_tally data_tally_read(const struct data_tally *t) {

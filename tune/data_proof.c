@@ -18,8 +18,8 @@ struct proof {
 };
 
 static int download(struct proof *p, cugen_error *err) {
-  return p->device->ops->download(p->device, p->back, p->got.device, (size_t)kernel_argument_bytes(&p->argument),
-                                  err);
+  return p->device->ops->download(p->device, p->back, p->got.device,
+                                  (size_t)kernel_argument_bytes(&p->argument), err);
 }
 
 /* A fill by the kernels has the same bytes as a fill by the host. */
@@ -40,7 +40,8 @@ static int prove_digest(struct proof *p, cugen_error *err) {
   char *changed = (char *)p->got.device + bytes - 1;
   unsigned char last = p->host[bytes - 1] ^ 1;
   int status = data_kernels_begin(p->kernels, err);
-  for (int i = 0; i < 2 && !status; i++) status = data_kernels_digest(p->kernels, p->got.device, bytes, err);
+  for (int i = 0; i < 2 && !status; i++)
+    status = data_kernels_digest(p->kernels, p->got.device, bytes, err);
   if (!status) status = p->device->ops->upload(p->device, changed, &last, 1, err);
   if (!status) status = data_kernels_digest(p->kernels, p->got.device, bytes, err);
   if (!status) status = p->device->ops->upload(p->device, changed, &p->host[bytes - 1], 1, err);
@@ -67,24 +68,28 @@ static int prove_comparison(struct proof *p, cugen_error *err) {
   const int64_t count = element_count(a), planted = count - 5;
   const struct data_tally *tallies;
   unsigned char want[8 * ROWS * COLUMNS];
-  for (int64_t i = 0; i < count; i++) element_widen(a->dtype, p->host, element_offset(a, i), want, i);
+  for (int64_t i = 0; i < count; i++)
+    element_widen(a->dtype, p->host, element_offset(a, i), want, i);
   int status = data_kernels_begin(p->kernels, err);
   for (int round = 0; round < 2 && !status; round++) {
     if (round) element_store(wide, want, planted, 3 + element_load(wide, want, planted));
     status = p->device->ops->upload(p->device, p->want.device, want, sizeof want, err);
-    if (!status) status = data_kernels_compare(p->kernels, a, p->got.device, p->want.device, NULL, count, err);
+    if (!status)
+      status = data_kernels_compare(p->kernels, a, p->got.device, p->want.device, NULL, count, err);
   }
   if (!status)
-    status = data_kernels_find(p->kernels, p->got.device,
-                               &(const struct verify_gaps){.rows = ROWS,
-                                                           .pitch = PITCH * a->dtype->bytes,
-                                                           .skip = COLUMNS * a->dtype->bytes,
-                                                           .width = (PITCH - COLUMNS) * a->dtype->bytes,
-                                                           .limit = kernel_argument_bytes(a)},
-                               0xff, err);
+    status =
+        data_kernels_find(p->kernels, p->got.device,
+                          &(const struct verify_gaps){.rows = ROWS,
+                                                      .pitch = PITCH * a->dtype->bytes,
+                                                      .skip = COLUMNS * a->dtype->bytes,
+                                                      .width = (PITCH - COLUMNS) * a->dtype->bytes,
+                                                      .limit = kernel_argument_bytes(a)},
+                          0xff, err);
   if (!status) status = data_kernels_await(p->kernels, &tallies, err);
   if (status) return status;
-  const struct verify_tally right = data_tally_read(&tallies[0]), wrong = data_tally_read(&tallies[1]);
+  const struct verify_tally right = data_tally_read(&tallies[0]),
+                            wrong = data_tally_read(&tallies[1]);
   struct verify_tally host = {.first = -1};
   struct samples all = {.count = count};
   verify_count(a, p->host, want, &all, &host);
@@ -100,7 +105,8 @@ static int prove_widening(struct proof *p, cugen_error *err) {
   const int64_t count = element_count(a);
   int64_t *samples = p->want.device, *wide = samples + count;
   unsigned char want[8 * ROWS * COLUMNS];
-  for (int64_t i = 0; i < count; i++) element_widen(a->dtype, p->host, element_offset(a, count - 1 - i), want, i);
+  for (int64_t i = 0; i < count; i++)
+    element_widen(a->dtype, p->host, element_offset(a, count - 1 - i), want, i);
   int status = data_kernels_reverse(p->kernels, NULL, count, samples, err);
   if (!status) status = data_kernels_widen(p->kernels, a, p->got.device, wide, samples, count, err);
   if (!status) status = p->device->ops->download(p->device, p->back, wide, sizeof want, err);
@@ -117,25 +123,29 @@ static int prove_narrowing(struct proof *p, cugen_error *err) {
   const int64_t count = element_count(a);
   const struct data_tally *tallies;
   unsigned char from[8 * ROWS * COLUMNS];
-  for (int64_t i = 0; i < count; i++) element_widen(a->dtype, p->host, element_offset(a, i), from, i);
+  for (int64_t i = 0; i < count; i++)
+    element_widen(a->dtype, p->host, element_offset(a, i), from, i);
   int status = data_kernels_begin(p->kernels, err);
   for (int round = 0; round < 2 && !status; round++) {
     status = p->device->ops->upload(p->device, p->want.device, from, sizeof from, err);
-    if (!status) status = data_kernels_narrow(p->kernels, a, p->want.device, poison, p->got.device, err);
+    if (!status)
+      status = data_kernels_narrow(p->kernels, a, p->want.device, poison, p->got.device, err);
     if (!status && !round) status = download(p, err);
     memset(from, poison, 8);
     element_store(wide, from, count - 1, a->dtype->floating ? 1e300 : 1e15);
   }
   if (!status) status = data_kernels_await(p->kernels, &tallies, err);
   if (status) return status;
-  p->same &= memcmp(p->host, p->back, (size_t)kernel_argument_bytes(a)) == 0 && tallies[0].wrong == 0 &&
-             tallies[1].wrong == (a->dtype->bytes == 8 ? 1 : 2);
+  p->same &= memcmp(p->host, p->back, (size_t)kernel_argument_bytes(a)) == 0 &&
+             tallies[0].wrong == 0 && tallies[1].wrong == (a->dtype->bytes == 8 ? 1 : 2);
   return CUGEN_OK;
 }
 
 static int data_proof_prove(struct proof *p, cugen_error *err) {
   int status = p->device->ops->alloc(p->device, MEMORY_DEVICE, sizeof p->host, true, &p->got, err);
-  if (!status) status = p->device->ops->alloc(p->device, MEMORY_DEVICE, 2 * sizeof p->host, true, &p->want, err);
+  if (!status)
+    status =
+        p->device->ops->alloc(p->device, MEMORY_DEVICE, 2 * sizeof p->host, true, &p->want, err);
   for (size_t t = 0; t < DTYPE_COUNT && !status && p->same; t++) {
     p->argument = (struct kernel_argument){.name = "proof",
                                            .dtype = &dtype_table[t],

@@ -15,10 +15,10 @@
 #include "results.h"
 #include "verifier.h"
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
-int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t seed, size_t *bytes,
-                        cugen_error *err) {
+int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t seed,
+                        size_t *bytes, cugen_error *err) {
   struct samples samples = {0};
   size_t results = 0;
   int status = reference ? results_layout(spec, seed, &samples, &results, err) : CUGEN_OK;
@@ -28,8 +28,9 @@ int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t
 }
 
 static int copy_spec(const struct kernel_spec *from, struct kernel_spec *to, cugen_error *err) {
-  *to = (struct kernel_spec){
-      .argument_count = from->argument_count, .flops = from->flops, .buffers_hash = from->buffers_hash};
+  *to = (struct kernel_spec){.argument_count = from->argument_count,
+                             .flops = from->flops,
+                             .buffers_hash = from->buffers_hash};
   to->arguments = calloc(from->argument_count + 1, sizeof *to->arguments);
   if (!to->arguments) return error_memory(err);
   memcpy(to->arguments, from->arguments, from->argument_count * sizeof *to->arguments);
@@ -46,10 +47,12 @@ static int copy_spec(const struct kernel_spec *from, struct kernel_spec *to, cug
 
 static int dataset_map_shared(struct dataset *d, int descriptor, cugen_error *err) {
   int status = dataset_shared_size(&d->spec, d->has_reference, d->seed, &d->shared_bytes, err);
-  if (!status && d->has_reference) status = results_layout(&d->spec, d->seed, &d->samples, &d->results_bytes, err);
+  if (!status && d->has_reference)
+    status = results_layout(&d->spec, d->seed, &d->samples, &d->results_bytes, err);
   if (status || !d->shared_bytes) return status;
   void *at = mmap(NULL, d->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (at == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
+  if (at == MAP_FAILED)
+    return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
   d->shared = at;
   if (d->has_reference) d->results = d->shared + dataset_results_offset(&d->spec);
   return CUGEN_OK;
@@ -74,8 +77,8 @@ static void seal_shared(const struct dataset *d, int descriptor) {
   text_addf(&path, "/proc/self/fd/%d", descriptor);
   const int file = path.failed ? -1 : open(text_get(&path), O_RDONLY | O_CLOEXEC);
   text_free(&path);
-  const bool sealed =
-      file >= 0 && mmap(d->shared, d->shared_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+  const bool sealed = file >= 0 && mmap(d->shared, d->shared_bytes, PROT_READ,
+                                        MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
   if (!sealed) mprotect(d->shared, d->shared_bytes, PROT_READ);
   if (file >= 0) close(file);
 }
@@ -91,21 +94,27 @@ static void drop_wanted(struct device *device, struct dataset *d) {
 static void alloc_wanted(struct device *device, struct dataset *d) {
   const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
   cugen_error no_room;
-  if (device->ops->alloc(device, MEMORY_DEVICE, d->results_bytes, false, &d->wanted, &no_room)) return;
-  if (list && device->ops->alloc(device, MEMORY_DEVICE, list, false, &d->sampled, &no_room)) drop_wanted(device, d);
+  if (device->ops->alloc(device, MEMORY_DEVICE, d->results_bytes, false, &d->wanted, &no_room))
+    return;
+  if (list && device->ops->alloc(device, MEMORY_DEVICE, list, false, &d->sampled, &no_room))
+    drop_wanted(device, d);
 }
 
 static int upload_wanted(struct device *device, struct dataset *d, bool results, cugen_error *err) {
   const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
-  int status = results ? device->ops->upload(device, d->wanted.device, d->results, d->results_bytes, err) : CUGEN_OK;
-  return status || !list ? status : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
+  int status =
+      results ? device->ops->upload(device, d->wanted.device, d->results, d->results_bytes, err)
+              : CUGEN_OK;
+  return status || !list
+             ? status
+             : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
 }
 
 /* Computes the reference on the device, where the results stay. Results that took longer to compute
    than to copy are also copied to the shared memory, for the next worker and for later use. *done
    is false if an element may be missing; the host then has to find it. */
-static int compute_there(struct device *device, const struct dataset_request *request, struct dataset *d, bool *done,
-                         cugen_error *err) {
+static int compute_there(struct device *device, const struct dataset_request *request,
+                         struct dataset *d, bool *done, cugen_error *err) {
   bool slow = false;
   int status = results_compute_there(device, d, request, done, &slow, err);
   if (status || !*done || !slow) return status;
@@ -114,15 +123,16 @@ static int compute_there(struct device *device, const struct dataset_request *re
   return status;
 }
 
-static int compute_here(struct device *device, const struct dataset_request *request, struct dataset *d,
-                        cugen_error *err) {
-  int status = dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL}, reference_step, err);
+static int compute_here(struct device *device, const struct dataset_request *request,
+                        struct dataset *d, cugen_error *err) {
+  int status = dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL},
+                                 reference_step, err);
   if (!status) dataset_head(d)->reference = 1;
   return status;
 }
 
-static int dataset_take_results(struct device *device, const struct dataset_request *request, struct dataset *d,
-                        cugen_error *err) {
+static int dataset_take_results(struct device *device, const struct dataset_request *request,
+                                struct dataset *d, cugen_error *err) {
   const bool wanted = request->reference && !dataset_head(d)->reference;
   bool there = false;
   int status = CUGEN_OK;
@@ -148,17 +158,19 @@ int dataset_load(struct device *device, struct dataset *d, cugen_error *err) {
 }
 
 /* Prepares the reference's results and the verify kernel. */
-static int take_proofs(struct device *device, const struct dataset_request *request, struct dataset *d,
-                       cugen_error *err) {
+static int take_proofs(struct device *device, const struct dataset_request *request,
+                       struct dataset *d, cugen_error *err) {
   int status = dataset_take_results(device, request, d, err);
   d->late = request->apart && request->verify ? request : NULL;
   if (!status && d->late)
-    return dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL}, verifier_step, err);
+    return dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL}, verifier_step,
+                             err);
   if (!status && request->verify) status = verifier_open(device, d, request, &d->verifier, err);
   return status;
 }
 
-static int dataset_build(struct device *device, const struct dataset_request *request, struct dataset *d, cugen_error *err) {
+static int dataset_build(struct device *device, const struct dataset_request *request,
+                         struct dataset *d, cugen_error *err) {
   int status = copy_spec(request->spec, &d->spec, err);
   d->digests = calloc(request->spec->argument_count + 1, sizeof *d->digests);
   d->kept = calloc(request->spec->argument_count + 1, sizeof *d->kept);
@@ -229,32 +241,37 @@ void dataset_close(struct device *device, struct dataset *d) {
   free(d);
 }
 
-/* ---- The verdict on a run ---- */
+/* ---- The verdict on a run ------------------------------------------------------------------- */
 
 /* Runs the verify kernel, after restoring the inputs that the kernel under test may overwrite. */
-static int dataset_judge(struct device *device, struct dataset *d, double *error, cugen_error *err) {
+static int dataset_judge(struct device *device, struct dataset *d, double *error,
+                         cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
-    if (d->spec.arguments[i].overwrite) status = dataset_write_input(device, d, i, &d->sets[0][i], err);
+    if (d->spec.arguments[i].overwrite)
+      status = dataset_write_input(device, d, i, &d->sets[0][i], err);
   if (!status && !d->kernels) status = dataset_stage(device, d, verifier_bytes(d->verifier), err);
-  return status ? status : verifier_run(device, d->verifier, d->kernels, d->staging.host, d->doing, error, err);
+  return status
+             ? status
+             : verifier_run(device, d->verifier, d->kernels, d->staging.host, d->doing, error, err);
 }
 
-static int verify_one(const struct dataset *d, const struct kernel_argument *a, const void *got, const void *want,
-                      double *error, cugen_error *err) {
+static int verify_one(const struct dataset *d, const struct kernel_argument *a, const void *got,
+                      const void *want, double *error, cugen_error *err) {
   int status = verify_padding(a, got, dataset_poison(d, a), err);
   if (!status && want) status = verify_output(a, got, want, &d->samples, error, err);
   return status;
 }
 
 static int refuse_zero(const struct kernel_argument *a, size_t at, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_WRONG,
-      "scratch '%s' (fill = \"zero\") is not zero after the launch, at byte %zu: the next launch finds it so",
-      a->name, at);
+  return error_set(err, CUGEN_ERROR_WRONG,
+                   "scratch '%s' (fill = \"zero\") is not zero after the launch, at byte %zu: the "
+                   "next launch finds it so",
+                   a->name, at);
 }
 
-static int check_zero(const struct kernel_argument *a, const unsigned char *got, size_t bytes, cugen_error *err) {
+static int check_zero(const struct kernel_argument *a, const unsigned char *got, size_t bytes,
+                      cugen_error *err) {
   size_t at = 0;
   while (at < bytes && !got[at]) at++;
   return at == bytes ? CUGEN_OK : refuse_zero(a, at, err);
@@ -274,8 +291,8 @@ static int check_kept_zero(struct device *device, struct dataset *d, cugen_error
 }
 
 /* Verifies on the host, to which the outputs are copied. */
-static int verify_here(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
-                       cugen_error *err) {
+static int verify_here(struct device *device, struct dataset *d, const struct kernel_spec *spec,
+                       double *error, cugen_error *err) {
   int status = dataset_guards(device, d, err);
   const char *want = d->results;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
@@ -291,19 +308,21 @@ static int verify_here(struct device *device, struct dataset *d, const struct ke
   return status ? status : check_kept_zero(device, d, err);
 }
 
-/* ---- Verifying on the device: all questions first, then the answers in the host's order ---- */
+/* ---- Verifying on the device: all questions first, then the answers in the host's order ----- */
 
-static int ask_output(struct dataset *d, const struct kernel_argument *a, size_t i, const char *want,
-                      cugen_error *err) {
+static int ask_output(struct dataset *d, const struct kernel_argument *a, size_t i,
+                      const char *want, cugen_error *err) {
   const struct verify_gaps gaps = verify_gaps(a);
   const void *got = d->sets[0][i].device;
   const int64_t count = d->samples.flat ? d->samples.count : element_count(a);
   int status = data_kernels_find(d->kernels, got, &gaps, dataset_poison(d, a), err);
-  if (!status && want) status = data_kernels_compare(d->kernels, a, got, want, d->sampled.device, count, err);
+  if (!status && want)
+    status = data_kernels_compare(d->kernels, a, got, want, d->sampled.device, count, err);
   return status;
 }
 
-static int dataset_ask_all(struct dataset *d, const struct kernel_spec *spec, size_t *guards, cugen_error *err) {
+static int dataset_ask_all(struct dataset *d, const struct kernel_spec *spec, size_t *guards,
+                           cugen_error *err) {
   const char *want = d->wanted.device;
   int status = data_kernels_begin(d->kernels, err);
   if (!status) status = dataset_ask_guards(d, guards, err);
@@ -315,39 +334,43 @@ static int dataset_ask_all(struct dataset *d, const struct kernel_spec *spec, si
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const int64_t bytes = kernel_argument_bytes(&d->spec.arguments[i]);
     if (dataset_is_kept_zero(&d->spec.arguments[i]))
-      status = data_kernels_find(d->kernels, d->sets[0][i].device,
-                                 &(const struct verify_gaps){.rows = 1, .width = bytes, .limit = bytes}, 0, err);
+      status = data_kernels_find(
+          d->kernels, d->sets[0][i].device,
+          &(const struct verify_gaps){.rows = 1, .width = bytes, .limit = bytes}, 0, err);
   }
   return status;
 }
 
 /* Copies only the first wrong element to the host. */
-static int read_output(struct device *device, struct dataset *d, const struct kernel_argument *a, size_t i,
-                       const struct data_tally *tallies, const char *want, double *error, cugen_error *err) {
+static int read_output(struct device *device, struct dataset *d, const struct kernel_argument *a,
+                       size_t i, const struct data_tally *tallies, const char *want, double *error,
+                       cugen_error *err) {
   if (tallies[0].first != UINT64_MAX) return verify_gap_written(a, (int64_t)tallies[0].first, err);
   if (!want) return CUGEN_OK;
   const struct verify_tally tally = data_tally_read(&tallies[1]);
   uint64_t got = 0, due = 0;
   if (!tally.wrong) return verify_judge(a, &tally, &d->samples, NULL, NULL, error, err);
   const int64_t at = element_offset(a, samples_flat(&d->samples, tally.first)) * a->dtype->bytes;
-  int status =
-      device->ops->download(device, &got, (const char *)d->sets[0][i].device + at, (size_t)a->dtype->bytes, err);
+  int status = device->ops->download(device, &got, (const char *)d->sets[0][i].device + at,
+                                     (size_t)a->dtype->bytes, err);
   if (!status)
-    status = device->ops->download(device, &due, want + tally.first * a->dtype->wide->bytes, sizeof due, err);
+    status = device->ops->download(device, &due, want + tally.first * a->dtype->wide->bytes,
+                                   sizeof due, err);
   return status ? status : verify_judge(a, &tally, &d->samples, &got, &due, error, err);
 }
 
 static int read_zeros(const struct dataset *d, const struct data_tally *tallies, cugen_error *err) {
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     if (!dataset_is_kept_zero(&d->spec.arguments[i])) continue;
-    if (tallies->first != UINT64_MAX) return refuse_zero(&d->spec.arguments[i], (size_t)tallies->first, err);
+    if (tallies->first != UINT64_MAX)
+      return refuse_zero(&d->spec.arguments[i], (size_t)tallies->first, err);
     tallies++;
   }
   return CUGEN_OK;
 }
 
-static int verify_there(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
-                        cugen_error *err) {
+static int verify_there(struct device *device, struct dataset *d, const struct kernel_spec *spec,
+                        double *error, cugen_error *err) {
   struct data_tally answers[DATA_MOST_QUESTIONS];
   const struct data_tally *tallies, *at = answers;
   const char *want = d->wanted.device;
@@ -370,15 +393,17 @@ static int verify_there(struct device *device, struct dataset *d, const struct k
   return status ? status : read_zeros(d, at, err);
 }
 
-int dataset_verify(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
-                   cugen_error *err) {
+int dataset_verify(struct device *device, struct dataset *d, const struct kernel_spec *spec,
+                   double *error, cugen_error *err) {
   const bool there = d->kernels && (!d->results || d->wanted.device);
-  return there ? verify_there(device, d, spec, error, err) : verify_here(device, d, spec, error, err);
+  return there ? verify_there(device, d, spec, error, err)
+               : verify_here(device, d, spec, error, err);
 }
 
-/* ---- The outputs' bits ---- */
+/* ---- The outputs' bits ---------------------------------------------------------------------- */
 
-static int bits_here(struct device *device, struct dataset *d, uint64_t *digests, size_t *count, cugen_error *err) {
+static int bits_here(struct device *device, struct dataset *d, uint64_t *digests, size_t *count,
+                     cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
@@ -407,7 +432,8 @@ static int bits_there(struct dataset *d, uint64_t *digests, size_t *count, cugen
 int dataset_outputs(struct device *device, struct dataset *d, uint64_t *digest, cugen_error *err) {
   uint64_t digests[KERNEL_MAX_ARGUMENTS];
   size_t count = 0;
-  int status = d->kernels ? bits_there(d, digests, &count, err) : bits_here(device, d, digests, &count, err);
+  int status =
+      d->kernels ? bits_there(d, digests, &count, err) : bits_here(device, d, digests, &count, err);
   *digest = status ? 0 : hash_next(0, digests, count * sizeof *digests);
   return status;
 }

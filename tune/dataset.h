@@ -90,8 +90,8 @@ struct dataset_generator {
 /* Returns the offset of the data of argument i in the shared memory. */
 size_t dataset_data_offset(const struct kernel_spec *spec, size_t i);
 /* Computes the size of the shared memory; 0: nothing is shared. */
-int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t seed, size_t *bytes,
-                        cugen_error *err);
+int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t seed,
+                        size_t *bytes, cugen_error *err);
 
 /* Copies the inputs' data from the shared memory of one dataset to that of another dataset with
    equal buffers, so that they are not made again. Data that a worker is still making is skipped. */
@@ -105,8 +105,8 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
 bool dataset_has_buffers(const struct dataset *dataset, const struct dataset_request *request);
 /* Changes the dataset to a request with equal buffers, which differs only in the reference and the
    verify kernel. */
-int dataset_change(struct device *device, struct dataset *dataset, const struct dataset_request *request,
-                   cugen_error *err);
+int dataset_change(struct device *device, struct dataset *dataset,
+                   const struct dataset_request *request, cugen_error *err);
 void dataset_close(struct device *device, struct dataset *dataset);
 /* Loads the verify kernel in the process that is to run it, if the dataset was opened with
    `apart`. */
@@ -119,14 +119,14 @@ void dataset_end(char *doing);
 
 /* Writes the original contents of an input, or of an argument changed in place, into a buffer of
    its size. */
-int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i, const struct memory *to,
-                        cugen_error *err);
+int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i,
+                        const struct memory *to, cugen_error *err);
 
 /* Prepares set 0 for a run of spec, which is a variant or the reference. Poisons the outputs and
    the scratch, and restores the arguments that a kernel changes in place or may overwrite. For a
    second launch (`again`), integer outputs get another poison and the scratch is left as it is. */
-int dataset_prepare(struct device *device, struct dataset *dataset, const struct kernel_spec *spec, bool again,
-                    cugen_error *err);
+int dataset_prepare(struct device *device, struct dataset *dataset, const struct kernel_spec *spec,
+                    bool again, cugen_error *err);
 /* Returns true if a kernel may change what it is given: an inout, or an input that it may
    overwrite. */
 bool dataset_changes(const struct dataset *dataset);
@@ -141,10 +141,11 @@ int dataset_guards(struct device *device, struct dataset *dataset, cugen_error *
 /* Judges a run of spec on set 0: guards, padding, and results (by reference, verify kernel or
    both), with the tolerances of spec. *error as in verify_output. On CUGEN_ERROR_WRONG,
    CUGEN_CAUSE_BOUNDS tells a write out of bounds from a wrong number. */
-int dataset_verify(struct device *device, struct dataset *dataset, const struct kernel_spec *spec, double *error,
-                   cugen_error *err);
+int dataset_verify(struct device *device, struct dataset *dataset, const struct kernel_spec *spec,
+                   double *error, cugen_error *err);
 /* Digests the outputs that a run left in set 0. Equal digests mean equal bits, on any device. */
-int dataset_outputs(struct device *device, struct dataset *dataset, uint64_t *digest, cugen_error *err);
+int dataset_outputs(struct device *device, struct dataset *dataset, uint64_t *digest,
+                    cugen_error *err);
 /* Called after every run on set 0, right or not: returns CUGEN_ERROR_WRONG if an input has changed
    (inputs.h says what is compared), and restores the inputs. */
 int dataset_restore(struct device *device, struct dataset *dataset, cugen_error *err);

@@ -12,7 +12,8 @@
 #include "parallel_for.h"
 
 static bool has_input(const struct kernel_argument *a) {
-  return a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT || a->kind == CUGEN_ARGUMENT_CONSTANT;
+  return a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT ||
+         a->kind == CUGEN_ARGUMENT_CONSTANT;
 }
 
 /* Returns true for an argument that a kernel must not change. */
@@ -29,7 +30,7 @@ bool dataset_is_kept_zero(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
 }
 
-/* ---- Shared memory: what is ready, the inputs' data, one array an output ---- */
+/* ---- Shared memory: what is ready, the inputs' data, one array an output -------------------- */
 
 enum { SHARED_ALIGNMENT = 64 };
 
@@ -44,7 +45,8 @@ struct shared_head *dataset_head(const struct dataset *d) {
 size_t dataset_data_offset(const struct kernel_spec *spec, size_t i) {
   size_t offset = aligned(sizeof(struct shared_head));
   for (size_t k = 0; k < i; k++)
-    if (spec->arguments[k].data) offset += aligned((size_t)kernel_argument_bytes(&spec->arguments[k]));
+    if (spec->arguments[k].data)
+      offset += aligned((size_t)kernel_argument_bytes(&spec->arguments[k]));
   return offset;
 }
 
@@ -58,7 +60,8 @@ bool dataset_has_shared_data(const struct kernel_spec *spec) {
 
 /* Returns true if the shared memory holds the argument's data. A generator's data is there once the
    worker has set the flag. */
-static bool buffers_holds(const struct kernel_argument *a, const struct shared_head *head, size_t i) {
+static bool buffers_holds(const struct kernel_argument *a, const struct shared_head *head,
+                          size_t i) {
   return a->data && (a->data != DATA_GENERATOR || head->generated[i]);
 }
 
@@ -86,15 +89,15 @@ void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *t
     const int count = parallel_count(bytes);
     for (int k = 0; k < count; k++) {
       const int64_t begin = parallel_begin(bytes, k, count);
-      parts[k] =
-          (struct copied){from + at + begin, to + at + begin, (size_t)(parallel_begin(bytes, k + 1, count) - begin)};
+      parts[k] = (struct copied){from + at + begin, to + at + begin,
+                                 (size_t)(parallel_begin(bytes, k + 1, count) - begin)};
     }
     parallel_for(copy_part, parts, sizeof *parts, count);
     head->generated[i] = had->generated[i];
   }
 }
 
-/* ---- What runs ---- */
+/* ---- What runs ------------------------------------------------------------------------------ */
 
 void dataset_begin(char *doing, const char *name) {
   if (doing) snprintf(doing, DATASET_DOING_BYTES, "%s", name);
@@ -104,7 +107,7 @@ void dataset_end(char *doing) {
   if (doing) *doing = '\0';
 }
 
-/* ---- Inputs ---- */
+/* ---- Inputs --------------------------------------------------------------------------------- */
 
 /* Returns the original contents of an input: in place if they exist, or in *made, which the caller
    frees. NULL: out of memory. */
@@ -126,8 +129,8 @@ static bool is_made_there(const struct device *device, const struct kernel_argum
   return is_host(device) && argument->data == DATA_FILL;
 }
 
-static int write_from_host(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
-                           cugen_error *err) {
+static int write_from_host(struct device *device, const struct dataset *d, size_t i,
+                           const struct memory *to, cugen_error *err) {
   void *made;
   if (is_made_there(device, &d->spec.arguments[i])) {
     element_fill(&d->spec.arguments[i], d->seed, i, to->device);
@@ -141,13 +144,13 @@ static int write_from_host(struct device *device, const struct dataset *d, size_
   return status;
 }
 
-static int digest_of(const struct dataset *d, size_t i, const struct memory *memory, uint64_t *digest,
-                     cugen_error *err) {
+static int digest_of(const struct dataset *d, size_t i, const struct memory *memory,
+                     uint64_t *digest, cugen_error *err) {
   const struct data_tally *tallies;
   int status = data_kernels_begin(d->kernels, err);
   if (!status)
-    status =
-        data_kernels_digest(d->kernels, memory->device, (size_t)kernel_argument_bytes(&d->spec.arguments[i]), err);
+    status = data_kernels_digest(d->kernels, memory->device,
+                                 (size_t)kernel_argument_bytes(&d->spec.arguments[i]), err);
   if (!status) status = data_kernels_await(d->kernels, &tallies, err);
   if (!status) *digest = tallies[0].digest;
   return status;
@@ -155,21 +158,22 @@ static int digest_of(const struct dataset *d, size_t i, const struct memory *mem
 
 /* Restores an argument from its kept copy on the device. A kernel may have overwritten the copy as
    well; then the host's data is used. */
-static int write_from_kept(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
-                           cugen_error *err) {
+static int write_from_kept(struct device *device, const struct dataset *d, size_t i,
+                           const struct memory *to, cugen_error *err) {
   const struct memory *kept = &d->kept[i];
   uint64_t digest;
   int status = digest_of(d, i, kept, &digest, err);
   if (!status && digest != d->digests[i]) status = write_from_host(device, d, i, kept, err);
   if (status || to == kept) return status;
-  return device->ops->copy(device, to->device, kept->device, (size_t)kernel_argument_bytes(&d->spec.arguments[i]),
-                           NULL, err);
+  return device->ops->copy(device, to->device, kept->device,
+                           (size_t)kernel_argument_bytes(&d->spec.arguments[i]), NULL, err);
 }
 
-int dataset_write_input(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
-                        cugen_error *err) {
+int dataset_write_input(struct device *device, const struct dataset *d, size_t i,
+                        const struct memory *to, cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
-  if (d->kernels && data_kernels_make(a)) return data_kernels_fill(d->kernels, a, d->seed, i, to->device, err);
+  if (d->kernels && data_kernels_make(a))
+    return data_kernels_fill(d->kernels, a, d->seed, i, to->device, err);
   if (d->kernels && d->kept[i].device) return write_from_kept(device, d, i, to, err);
   return write_from_host(device, d, i, to, err);
 }
@@ -179,11 +183,13 @@ static int write_input(struct device *device, struct dataset *d, size_t i, cugen
   return dataset_write_input(device, d, i, &d->sets[0][i], err);
 }
 
-/* ---- In a process of its own ---- */
+/* ---- In a process of its own ---------------------------------------------------------------- */
 
-int dataset_run_apart(const struct loading *l, int (*step)(void *context, cugen_error *err), cugen_error *err) {
+int dataset_run_apart(const struct loading *l, int (*step)(void *context, cugen_error *err),
+                      cugen_error *err) {
   void *context = (void *)(uintptr_t)l;
-  return l->request->apart ? l->request->apart(l->request->apart_context, step, context, err) : step(context, err);
+  return l->request->apart ? l->request->apart(l->request->apart_context, step, context, err)
+                           : step(context, err);
 }
 
 /* A thread's part of fresh pages, which it touches. */
@@ -199,7 +205,8 @@ static void touch_pages(void *context) {
 
 /* Downloads into fresh pages, which threads touch first: a download would touch them one after the
    other, which takes longer than the transfer. */
-static int download_fresh(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
+static int download_fresh(struct device *device, void *to, const void *from, size_t bytes,
+                          cugen_error *err) {
   enum { UNIT = 64 };
   struct fresh_pages parts[PARALLEL_MOST];
   const int64_t units = (int64_t)(bytes / UNIT);
@@ -221,7 +228,8 @@ static int make_generated(const struct loading *l, struct memory *memory, cugen_
   void *at = d->sets[0][generator->argument].device,
        *shared = d->shared + dataset_data_offset(&d->spec, generator->argument);
   int status = CUGEN_OK;
-  if (d->kernels) status = generated_make_there(device, d->kernels, a, generator, memory, at, l->there, err);
+  if (d->kernels)
+    status = generated_make_there(device, d->kernels, a, generator, memory, at, l->there, err);
   if (status) return status;
   if (*l->there) return download_fresh(device, shared, at, (size_t)kernel_argument_bytes(a), err);
   return generated_make(device, a, generator, memory, shared, err);
@@ -252,31 +260,33 @@ static int generator_step(void *context, cugen_error *err) {
 }
 
 /* *there is set to true if set 0 holds the generator's data. */
-static int generate(struct device *device, struct dataset *d, const struct dataset_request *request, size_t i,
-                    bool *there, cugen_error *err) {
+static int generate(struct device *device, struct dataset *d, const struct dataset_request *request,
+                    size_t i, bool *there, cugen_error *err) {
   *there = false;
   if (dataset_head(d)->generated[i]) return CUGEN_OK;
   for (size_t k = 0; k < request->generator_count; k++)
     if (request->generators[k].argument == i)
-      return dataset_run_apart(&(const struct loading){device, d, request, &request->generators[k], there},
-                               generator_step, err);
+      return dataset_run_apart(
+          &(const struct loading){device, d, request, &request->generators[k], there},
+          generator_step, err);
   return error_set(err, CUGEN_ERROR_INTERNAL, "'%s' has no generator", d->spec.arguments[i].name);
 }
 
-/* ---- Buffers ---- */
+/* ---- Buffers -------------------------------------------------------------------------------- */
 
 /* Allocates the copy from which an argument is restored. If there is no memory for it, the host
    restores the argument. */
 static void alloc_kept(struct device *device, struct dataset *d, size_t i) {
   cugen_error no_room;
   if (d->kept[i].device) return;
-  device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(&d->spec.arguments[i]), false, &d->kept[i],
-                     &no_room);
+  device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(&d->spec.arguments[i]),
+                     false, &d->kept[i], &no_room);
 }
 
 /* Fills an input of all sets: made on the device, or uploaded once and copied. first_made: set 0 is
    filled already. */
-static int fill_there(struct device *device, struct dataset *d, size_t i, bool first_made, cugen_error *err) {
+static int fill_there(struct device *device, struct dataset *d, size_t i, bool first_made,
+                      cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
   const bool made = data_kernels_make(a);
   const size_t bytes = (size_t)kernel_argument_bytes(a);
@@ -289,12 +299,14 @@ static int fill_there(struct device *device, struct dataset *d, size_t i, bool f
       status = device->ops->copy(device, d->sets[s][i].device, first->device, bytes, NULL, err);
   if (!status && !made && is_restored(a)) {
     alloc_kept(device, d, i);
-    if (d->kept[i].device) status = device->ops->copy(device, d->kept[i].device, first->device, bytes, NULL, err);
+    if (d->kept[i].device)
+      status = device->ops->copy(device, d->kept[i].device, first->device, bytes, NULL, err);
   }
   return status ? status : digest_of(d, i, first, &d->digests[i], err);
 }
 
-static int fill_argument(struct device *device, struct dataset *d, size_t i, bool first_made, cugen_error *err) {
+static int fill_argument(struct device *device, struct dataset *d, size_t i, bool first_made,
+                         cugen_error *err) {
   if (d->kernels) return fill_there(device, d, i, first_made, err);
   const struct kernel_argument *a = &d->spec.arguments[i];
   const size_t bytes = (size_t)kernel_argument_bytes(a);
@@ -313,8 +325,8 @@ static int fill_argument(struct device *device, struct dataset *d, size_t i, boo
   return status;
 }
 
-int dataset_fill_buffers(struct device *device, struct dataset *d, const struct dataset_request *request,
-                         cugen_error *err) {
+int dataset_fill_buffers(struct device *device, struct dataset *d,
+                         const struct dataset_request *request, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
@@ -334,10 +346,12 @@ int dataset_alloc_set(struct device *device, struct dataset *d, cugen_error *err
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (a->rank == 0) continue;
-    status = device->ops->alloc(device, a->memory, (size_t)kernel_argument_bytes(a), true, &set[i], err);
+    status =
+        device->ops->alloc(device, a->memory, (size_t)kernel_argument_bytes(a), true, &set[i], err);
     if (!status && dataset_is_kept_zero(a))
       status = device->ops->fill(device, set[i].device, 0, (size_t)kernel_argument_bytes(a), err);
-    if (status) error_prefix(err, "argument '%s' (%lld bytes)", a->name, (long long)kernel_argument_bytes(a));
+    if (status)
+      error_prefix(err, "argument '%s' (%lld bytes)", a->name, (long long)kernel_argument_bytes(a));
   }
   return status;
 }
@@ -349,13 +363,14 @@ size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec
   int64_t bytes = 1;
   for (size_t i = 0; i < spec->argument_count; i++)
     if (spec->arguments[i].rank) bytes += kernel_argument_bytes(&spec->arguments[i]);
-  int64_t wanted = (2 * facts->l2_bytes + bytes - 1) / bytes, most = facts->memory_bytes / 4 / bytes;
+  int64_t wanted = (2 * facts->l2_bytes + bytes - 1) / bytes,
+          most = facts->memory_bytes / 4 / bytes;
   if (wanted > most) wanted = most;
   if (wanted > DATASET_MOST_SETS) wanted = DATASET_MOST_SETS;
   return wanted < 1 || !facts->is_gpu ? 1 : (size_t)wanted;
 }
 
-/* ---- Inputs as they were ---- */
+/* ---- Inputs as they were -------------------------------------------------------------------- */
 
 /* The buffer is kept from one variant to the next, because touching new pages would cost more than
    the transfer. */
@@ -372,7 +387,8 @@ int dataset_read(struct device *device, struct dataset *d, size_t i, size_t byte
   if (is_host(device)) return CUGEN_OK;
   int status = dataset_stage(device, d, bytes, err);
   *out = d->staging.host;
-  return status ? status : device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
+  return status ? status
+                : device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
 }
 
 /* Says what changed in an input, and restores it. */
@@ -391,7 +407,8 @@ static int buffers_refill(struct device *device, struct dataset *d, size_t i, cu
 }
 
 /* Digests the current contents of the inputs of set 0. */
-static int digest_here(struct device *device, struct dataset *d, uint64_t *digests, cugen_error *err) {
+static int digest_here(struct device *device, struct dataset *d, uint64_t *digests,
+                       cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
@@ -401,7 +418,9 @@ static int digest_here(struct device *device, struct dataset *d, uint64_t *diges
       continue;
     }
     status = dataset_stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
-    if (!status) status = inputs_digest_device(device, &d->sets[0][i], bytes, d->staging.host, &digests[i], err);
+    if (!status)
+      status =
+          inputs_digest_device(device, &d->sets[0][i], bytes, d->staging.host, &digests[i], err);
   }
   return status;
 }
@@ -435,16 +454,17 @@ int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) 
 }
 
 /* Copies the inputs' data from the buffers into new shared memory. */
-int dataset_generate_all(struct device *device, struct dataset *d, const struct dataset_request *request,
-                         cugen_error *err) {
+int dataset_generate_all(struct device *device, struct dataset *d,
+                         const struct dataset_request *request, cugen_error *err) {
   int status = CUGEN_OK;
   bool ignored;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
-    if (d->spec.arguments[i].data == DATA_GENERATOR) status = generate(device, d, request, i, &ignored, err);
+    if (d->spec.arguments[i].data == DATA_GENERATOR)
+      status = generate(device, d, request, i, &ignored, err);
   return status;
 }
 
-/* ---- Before and after a run ---- */
+/* ---- Before and after a run ----------------------------------------------------------------- */
 
 /* All bits set is NaN as a float, but -1 as an integer, which may be the right result. So integers
    get another number in a second launch. */
@@ -460,16 +480,16 @@ static bool is_poisoned(const struct kernel_argument *a, bool again) {
   return !again && (!a->unused || dataset_is_kept_zero(a));
 }
 
-int dataset_prepare(struct device *device, struct dataset *d, const struct kernel_spec *spec, bool again,
-                    cugen_error *err) {
+int dataset_prepare(struct device *device, struct dataset *d, const struct kernel_spec *spec,
+                    bool again, cugen_error *err) {
   int status = CUGEN_OK;
   d->again = again;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     size_t bytes = (size_t)kernel_argument_bytes(a);
     if (is_poisoned(&spec->arguments[i], again))
-      status = device->ops->fill(device, d->sets[0][i].device, dataset_is_kept_zero(a) ? 0 : dataset_poison(d, a),
-                                 bytes, err);
+      status = device->ops->fill(device, d->sets[0][i].device,
+                                 dataset_is_kept_zero(a) ? 0 : dataset_poison(d, a), bytes, err);
     if (is_restored(a)) status = write_input(device, d, i, err);
   }
   return status;

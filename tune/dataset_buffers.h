@@ -6,7 +6,7 @@
 
 #include "dataset.h"
 
-/* ---- Shared memory ---- */
+/* ---- Shared memory -------------------------------------------------------------------------- */
 
 /* The head of the shared memory. It says which parts the worker has made, so that they are not made
    again if the worker dies. The inputs' data and the reference's results follow it. */
@@ -21,7 +21,7 @@ size_t dataset_results_offset(const struct kernel_spec *spec);
 /* Returns true if the data of any input is stored in the shared memory. */
 bool dataset_has_shared_data(const struct kernel_spec *spec);
 
-/* ---- In a process of its own ---- */
+/* ---- In a process of its own ---------------------------------------------------------------- */
 
 /* A kernel of the config (a generator, the reference or the verify kernel) that is about to be
    loaded. */
@@ -37,25 +37,26 @@ struct loading {
 
 /* Runs the step with the loading as its context: through the request's `apart` if that is set,
    otherwise in this process. */
-int dataset_run_apart(const struct loading *loading, int (*step)(void *context, cugen_error *err), cugen_error *err);
+int dataset_run_apart(const struct loading *loading, int (*step)(void *context, cugen_error *err),
+                      cugen_error *err);
 
-/* ---- Buffers ---- */
+/* ---- Buffers -------------------------------------------------------------------------------- */
 
 /* Returns the number of buffer sets that a timed dataset rotates through. */
 size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec *spec);
 /* Allocates one more buffer set without filling it. */
 int dataset_alloc_set(struct device *device, struct dataset *dataset, cugen_error *err);
 /* Fills every input of every set. Runs the generators whose data is not ready. */
-int dataset_fill_buffers(struct device *device, struct dataset *dataset, const struct dataset_request *request,
-                         cugen_error *err);
-int dataset_generate_all(struct device *device, struct dataset *dataset, const struct dataset_request *request,
-                         cugen_error *err);
+int dataset_fill_buffers(struct device *device, struct dataset *dataset,
+                         const struct dataset_request *request, cugen_error *err);
+int dataset_generate_all(struct device *device, struct dataset *dataset,
+                         const struct dataset_request *request, cugen_error *err);
 /* Makes dataset.staging at least `bytes` large. */
 int dataset_stage(struct device *device, struct dataset *dataset, size_t bytes, cugen_error *err);
 /* Sets *out to the bytes of buffer i of set 0, valid until the next call. The bytes are read in
    place if the buffer is in host memory, and copied to the staging buffer otherwise. */
-int dataset_read(struct device *device, struct dataset *dataset, size_t i, size_t bytes, const void **out,
-                 cugen_error *err);
+int dataset_read(struct device *device, struct dataset *dataset, size_t i, size_t bytes,
+                 const void **out, cugen_error *err);
 /* Returns true for scratch that is zero before the first launch and that the kernel leaves zero.
    Other scratch may hold anything. */
 bool dataset_is_kept_zero(const struct kernel_argument *argument);

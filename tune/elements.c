@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "parallel_for.h"
 
-/* ---- Noise ---- */
+/* ---- Noise ---------------------------------------------------------------------------------- */
 
 /* A counter-based generator: element i of a buffer does not depend on the order in which the buffer
    is filled. */
@@ -20,22 +20,25 @@ static uint64_t noise(uint64_t stream, int64_t i) {
    power limit would look faster than it is. */
 static inline double uniform(enum dtype_kind kind, uint64_t bits) {
   if (kind == DTYPE_UNSIGNED) return (double)(bits % 17);
-  return kind == DTYPE_SIGNED ? (double)(int64_t)(bits % 17) - 8.0 : (double)(int64_t)(bits >> 40) * 0x1p-23 - 1.0;
+  return kind == DTYPE_SIGNED ? (double)(int64_t)(bits % 17) - 8.0
+                              : (double)(int64_t)(bits >> 40) * 0x1p-23 - 1.0;
 }
 
-#define NOISE(name, kind, stored, ...)                                                                               \
-  static void noise_##name(void *to, int64_t stride, int64_t count, uint64_t stream, int64_t flat, int64_t step) {   \
-    for (int64_t i = 0; i < count; i++)                                                                              \
-      ((stored *)to)[i * stride] = double_to_##name(uniform(DTYPE_##kind, noise(stream, flat + i * step)));          \
+#define NOISE(name, kind, stored, ...)                                                             \
+  static void noise_##name(void *to, int64_t stride, int64_t count, uint64_t stream, int64_t flat, \
+                           int64_t step) {                                                         \
+    for (int64_t i = 0; i < count; i++)                                                            \
+      ((stored *)to)[i * stride] =                                                                 \
+          double_to_##name(uniform(DTYPE_##kind, noise(stream, flat + i * step)));                 \
   }
 DTYPES(NOISE)
 
 /* Fills elements flat, flat + step and so on, which are `stride` apart in memory from `to` on. */
 #define NOISE_ROW(name, ...) noise_##name,
-static void (*const noises[DTYPE_COUNT])(void *to, int64_t stride, int64_t count, uint64_t stream, int64_t flat,
-                                         int64_t step) = {DTYPES(NOISE_ROW)};
+static void (*const noises[DTYPE_COUNT])(void *to, int64_t stride, int64_t count, uint64_t stream,
+                                         int64_t flat, int64_t step) = {DTYPES(NOISE_ROW)};
 
-/* ---- Where they lie ---- */
+/* ---- Where they lie ------------------------------------------------------------------------- */
 
 int64_t element_count(const struct kernel_argument *argument) {
   int64_t count = 1;
@@ -52,7 +55,7 @@ int64_t element_offset(const struct kernel_argument *argument, int64_t flat) {
   return offset;
 }
 
-/* ---- What they are ---- */
+/* ---- What they are -------------------------------------------------------------------------- */
 
 static inline uint64_t element_bits(const unsigned char *from, size_t bytes) {
   uint64_t bits = 0; /* little-endian, as on GPUs */
@@ -61,11 +64,13 @@ static inline uint64_t element_bits(const unsigned char *from, size_t bytes) {
 }
 
 /* One function for each element size, so that reading an element is a load and not a call. */
-#define DIGEST(bytes)                                                                                                \
-  static uint64_t digest_##bytes(const unsigned char *at, int64_t step, int64_t count, int64_t flat) {               \
-    uint64_t sum = 0;                                                                                                \
-    for (int64_t i = 0; i < count; i++) sum += noise(element_bits(at + i * step, bytes), flat + i);                  \
-    return sum;                                                                                                      \
+#define DIGEST(bytes)                                                                              \
+  static uint64_t digest_##bytes(const unsigned char *at, int64_t step, int64_t count,             \
+                                 int64_t flat) {                                                   \
+    uint64_t sum = 0;                                                                              \
+    for (int64_t i = 0; i < count; i++)                                                            \
+      sum += noise(element_bits(at + i * step, bytes), flat + i);                                  \
+    return sum;                                                                                    \
   }
 DIGEST(1)
 DIGEST(2)
@@ -73,19 +78,20 @@ DIGEST(4)
 DIGEST(8)
 
 uint64_t element_digest(const struct kernel_argument *a, const void *data) {
-  static uint64_t (*const digests[])(const unsigned char *, int64_t, int64_t,
-                                     int64_t) = {[1] = digest_1, [2] = digest_2, [4] = digest_4, [8] = digest_8};
+  static uint64_t (*const digests[])(const unsigned char *, int64_t, int64_t, int64_t) = {
+      [1] = digest_1, [2] = digest_2, [4] = digest_4, [8] = digest_8};
   const int64_t count = element_count(a), row = a->rank ? a->shape[a->rank - 1] : 1,
                 step = a->rank ? a->stride[a->rank - 1] * a->dtype->bytes : 0;
   uint64_t sum = 0;
   for (int64_t first = 0; first < count; first += row) {
-    const unsigned char *at = (const unsigned char *)data + element_offset(a, first) * a->dtype->bytes;
+    const unsigned char *at =
+        (const unsigned char *)data + element_offset(a, first) * a->dtype->bytes;
     sum += digests[a->dtype->bytes](at, step, row, first);
   }
   return sum;
 }
 
-/* ---- Fills ---- */
+/* ---- Fills ---------------------------------------------------------------------------------- */
 
 static bool on_diagonal(const struct kernel_argument *argument, int64_t flat) {
   int64_t first = -1;
@@ -149,7 +155,8 @@ static void fill_part(void *context) {
   const struct fill *f = context;
   int64_t length = f->argument->shape[f->along];
   for (int64_t at = f->first; at < f->last;) {
-    int64_t begin = at % length, end = f->last - at < length - begin ? begin + f->last - at : length;
+    int64_t begin = at % length,
+            end = f->last - at < length - begin ? begin + f->last - at : length;
     fill_line(f, at / length, begin, end);
     at += end - begin;
   }
@@ -167,7 +174,8 @@ uint64_t element_stream(uint64_t seed, size_t ordinal) {
   return random_next(&state);
 }
 
-void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal, void *out) {
+void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal,
+                  void *out) {
   uint64_t stream = element_stream(seed, ordinal);
   int64_t elements = element_count(argument);
   struct fill parts[PARALLEL_MOST];
@@ -178,7 +186,11 @@ void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t 
   }
   int count = parallel_count(elements), along = contiguous_dimension(argument);
   for (int i = 0; i < count; i++)
-    parts[i] = (struct fill){
-        argument, stream, out, along, parallel_begin(elements, i, count), parallel_begin(elements, i + 1, count)};
+    parts[i] = (struct fill){argument,
+                             stream,
+                             out,
+                             along,
+                             parallel_begin(elements, i, count),
+                             parallel_begin(elements, i + 1, count)};
   parallel_for(fill_part, parts, sizeof *parts, count);
 }

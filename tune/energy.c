@@ -54,7 +54,8 @@ struct step {
 static int warm_up(struct load *load, double *joules, cugen_error *err) {
   const double begin = clock_seconds();
   int status = run_batch(load, joules, err);
-  while (!status && !load->mute && clock_seconds() - begin < warm_seconds) status = run_batch(load, joules, err);
+  while (!status && !load->mute && clock_seconds() - begin < warm_seconds)
+    status = run_batch(load, joules, err);
   return status;
 }
 
@@ -77,7 +78,8 @@ static int measure_window(struct load *load, double seconds, struct step *first,
   return status;
 }
 
-static int measure_load(struct load *load, double seconds, double *joules, double *resolution, cugen_error *err) {
+static int measure_load(struct load *load, double seconds, double *joules, double *resolution,
+                        cugen_error *err) {
   struct step first = {0}, last = {0};
   int status = measure_window(load, seconds, &first, &last, err);
   *joules = *resolution = 0;
@@ -89,7 +91,8 @@ static int measure_load(struct load *load, double seconds, double *joules, doubl
 }
 
 int energy_measure(struct device *device, struct call *const *calls, size_t count,
-                   const struct measure_renewal *renewal, double seconds, struct measurement *out, cugen_error *err) {
+                   const struct measure_renewal *renewal, double seconds, struct measurement *out,
+                   cugen_error *err) {
   struct load load = {.device = device,
                       .calls = calls,
                       .count = count,

@@ -46,7 +46,8 @@ static int is_faulty(struct bench *bench, uint64_t index, bool *faulty, cugen_er
   return CUGEN_OK;
 }
 
-int faults_everywhere(struct bench *bench, const char *implementations, bool *everywhere, cugen_error *err) {
+int faults_everywhere(struct bench *bench, const char *implementations, bool *everywhere,
+                      cugen_error *err) {
   const struct space *space = bench->target->space;
   const uint64_t variants = count_variants(space, implementations);
   const uint64_t samples = variants < SAMPLES ? variants : SAMPLES;

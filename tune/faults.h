@@ -8,6 +8,7 @@
 
 /* Sets *everywhere to whether every variant of those implementations (as in space_list_means; NULL:
    all) is faulty. A space that is too large is sampled. Nothing is compiled or run. */
-int faults_everywhere(struct bench *bench, const char *implementations, bool *everywhere, cugen_error *err);
+int faults_everywhere(struct bench *bench, const char *implementations, bool *everywhere,
+                      cugen_error *err);
 
 #endif

@@ -18,10 +18,10 @@ struct generation {
   struct call *call;
 };
 
-/* ---- Running ---- */
+/* ---- Running -------------------------------------------------------------------------------- */
 
-static int open_generation(struct generation *g, const struct dataset_generator *generator, struct memory *memory,
-                           cugen_error *err) {
+static int open_generation(struct generation *g, const struct dataset_generator *generator,
+                           struct memory *memory, cugen_error *err) {
   void *extra[] = {&g->count}; /* read at each launch */
   int status = g->device->ops->alloc(g->device, MEMORY_DEVICE, g->bytes, true, &g->own, err);
   memory[generator->argument] = g->own;
@@ -44,16 +44,18 @@ static int generated_launch_once(struct generation *g, unsigned char poison, cug
   return status ? status : ops->memory_check(g->device, &g->own, err);
 }
 
-static int generated_run_once(struct generation *g, unsigned char poison, void *host, cugen_error *err) {
+static int generated_run_once(struct generation *g, unsigned char poison, void *host,
+                              cugen_error *err) {
   int status = generated_launch_once(g, poison, err);
   return status ? status : g->device->ops->download(g->device, host, g->own.device, g->bytes, err);
 }
 
-/* ---- What it wrote ---- */
+/* ---- What it wrote -------------------------------------------------------------------------- */
 
 static const unsigned char poisons[] = {0xff, 0x5a};
 
-static bool is_poison(const struct generation *g, const char *host, int64_t flat, unsigned char poison) {
+static bool is_poison(const struct generation *g, const char *host, int64_t flat,
+                      unsigned char poison) {
   for (int i = 0; i < g->wide->bytes; i++)
     if ((unsigned char)host[flat * g->wide->bytes + i] != poison) return false;
   return true;
@@ -61,14 +63,16 @@ static bool is_poison(const struct generation *g, const char *host, int64_t flat
 
 /* Returns the first element that holds the poison of its run in every run, or -1. again NULL: there
    was one run. */
-static int64_t generated_find_unwritten(const struct generation *g, const char *host, const char *again) {
+static int64_t generated_find_unwritten(const struct generation *g, const char *host,
+                                        const char *again) {
   for (int64_t i = 0; i < g->count; i++)
-    if (is_poison(g, host, i, poisons[0]) && (!again || is_poison(g, again, i, poisons[1]))) return i;
+    if (is_poison(g, host, i, poisons[0]) && (!again || is_poison(g, again, i, poisons[1])))
+      return i;
   return -1;
 }
 
-static int generated_refuse_element(const struct generation *g, int64_t flat, const char *before, const char *after,
-                          cugen_error *err) {
+static int generated_refuse_element(const struct generation *g, int64_t flat, const char *before,
+                                    const char *after, cugen_error *err) {
   struct text place = {0};
   verify_place(g->argument, flat, &place);
   int status = error_set(err, CUGEN_ERROR_CONFIG, "%s%s%s", before, text_get(&place), after);
@@ -85,12 +89,14 @@ static int generated_check_written(struct generation *g, const char *host, cugen
   const int64_t flat = status ? -1 : generated_find_unwritten(g, host, again);
   free(again);
   if (flat < 0) return status;
-  return generated_refuse_element(g, flat, "it does not write ",
-                        ": thread t < sample_count stores element t, and there is a thread for each element", err);
+  return generated_refuse_element(
+      g, flat, "it does not write ",
+      ": thread t < sample_count stores element t, and there is a thread for each element", err);
 }
 
 /* Prints a number as a person writes it. */
-static void generated_print_number(const struct generation *g, const char *host, int64_t flat, struct text *out) {
+static void generated_print_number(const struct generation *g, const char *host, int64_t flat,
+                                   struct text *out) {
   int64_t whole = 0;
   element_getter *get = element_get_of(g->wide);
   if (get && get(host, flat, &whole))
@@ -99,7 +105,8 @@ static void generated_print_number(const struct generation *g, const char *host,
     value_print(value_float(element_load(g->wide, host, flat)), out);
 }
 
-static int refuse_number(const struct generation *g, const char *host, int64_t flat, cugen_error *err) {
+static int refuse_number(const struct generation *g, const char *host, int64_t flat,
+                         cugen_error *err) {
   struct text after = {0};
   text_add(&after, " = ");
   generated_print_number(g, host, flat, &after);
@@ -109,7 +116,8 @@ static int refuse_number(const struct generation *g, const char *host, int64_t f
   return status;
 }
 
-static int generated_take(const struct generation *g, const char *host, char *to, cugen_error *err) {
+static int generated_take(const struct generation *g, const char *host, char *to,
+                          cugen_error *err) {
   const struct kernel_argument *a = g->argument;
   const size_t size = (size_t)a->dtype->bytes;
   element_loader *load = element_load_of(g->wide);
@@ -126,16 +134,20 @@ static int generated_take(const struct generation *g, const char *host, char *to
   return CUGEN_OK;
 }
 
-static struct generation generation_of(struct device *device, const struct kernel_argument *argument) {
-  struct generation g = {
-      .device = device, .argument = argument, .wide = argument->dtype->wide, .count = element_count(argument)};
+static struct generation generation_of(struct device *device,
+                                       const struct kernel_argument *argument) {
+  struct generation g = {.device = device,
+                         .argument = argument,
+                         .wide = argument->dtype->wide,
+                         .count = element_count(argument)};
   g.bytes = (size_t)g.count * (size_t)g.wide->bytes;
   return g;
 }
 
-int generated_make_there(struct device *device, struct data_kernels *kernels, const struct kernel_argument *argument,
-                         const struct dataset_generator *generator, struct memory *memory, void *to, bool *done,
-                         cugen_error *err) {
+int generated_make_there(struct device *device, struct data_kernels *kernels,
+                         const struct kernel_argument *argument,
+                         const struct dataset_generator *generator, struct memory *memory, void *to,
+                         bool *done, cugen_error *err) {
   static const unsigned char poison = 0x5a; /* not 0xff, which is -1, a frequent number */
   struct generation g = generation_of(device, argument);
   const struct data_tally *tallies;
@@ -150,7 +162,8 @@ int generated_make_there(struct device *device, struct data_kernels *kernels, co
 }
 
 int generated_make(struct device *device, const struct kernel_argument *argument,
-                   const struct dataset_generator *generator, struct memory *memory, void *to, cugen_error *err) {
+                   const struct dataset_generator *generator, struct memory *memory, void *to,
+                   cugen_error *err) {
   struct generation g = generation_of(device, argument);
   char *host = malloc(g.bytes);
   int status = host ? open_generation(&g, generator, memory, err) : error_memory(err);

@@ -8,7 +8,8 @@ int gpu_lock_open(const struct device_description *device) {
   if (!device->uuid[0]) return -1;
   struct text path = {0};
   text_addf(&path, "/tmp/cugen-%s.lock", device->uuid);
-  int lock = path.failed ? -1 : open(text_get(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  int lock =
+      path.failed ? -1 : open(text_get(&path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   text_free(&path);
   return lock;
 }

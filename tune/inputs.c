@@ -32,8 +32,8 @@ uint64_t inputs_digest(const void *data, size_t bytes) {
   return digest;
 }
 
-int inputs_digest_device(struct device *device, const struct memory *memory, size_t bytes, void *piece,
-                         uint64_t *digest, cugen_error *err) {
+int inputs_digest_device(struct device *device, const struct memory *memory, size_t bytes,
+                         void *piece, uint64_t *digest, cugen_error *err) {
   int status = CUGEN_OK;
   size_t length;
   *digest = 0;

@@ -12,7 +12,7 @@ enum { INPUTS_PIECE = 1 << 22 };
 uint64_t inputs_digest(const void *data, size_t bytes);
 /* Digests memory on the device. piece: INPUTS_PIECE bytes (or `bytes`, if fewer) of host memory to
    work in. */
-int inputs_digest_device(struct device *device, const struct memory *memory, size_t bytes, void *piece,
-                         uint64_t *digest, cugen_error *err);
+int inputs_digest_device(struct device *device, const struct memory *memory, size_t bytes,
+                         void *piece, uint64_t *digest, cugen_error *err);
 
 #endif

@@ -29,7 +29,8 @@ static void close_between(unsigned first, unsigned last) {
   if (syscall(SYS_close_range, first, last, 0u) == 0) return;
 #endif
   const long most = sysconf(_SC_OPEN_MAX);
-  for (unsigned fd = first; fd <= last && fd < (most > 0 ? (unsigned)most : 1024); fd++) close((int)fd);
+  for (unsigned fd = first; fd <= last && fd < (most > 0 ? (unsigned)most : 1024); fd++)
+    close((int)fd);
 }
 
 static void close_all_but(int kept) {
@@ -124,14 +125,16 @@ _Noreturn static void die_likewise(int status) {
 
 static int isolate_run(struct start *s, struct isolate_output *output, cugen_error *err) {
   int ends[2], how = 0;
-  if (pipe2(ends, O_CLOEXEC)) return error_set(err, CUGEN_ERROR_IO, "a pipe for a variant: %s", strerror(errno));
+  if (pipe2(ends, O_CLOEXEC))
+    return error_set(err, CUGEN_ERROR_IO, "a pipe for a variant: %s", strerror(errno));
   s->output = ends[1];
   const pid_t child = isolate_start(s);
   const int code = errno;
   close(ends[1]);
   if (child > 0) isolate_collect(ends[0], output);
   close(ends[0]);
-  if (child < 0) return error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(code));
+  if (child < 0)
+    return error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(code));
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
   }
   if (s->shared->done != 1 || how) die_likewise(how);
@@ -141,8 +144,10 @@ static int isolate_run(struct start *s, struct isolate_output *output, cugen_err
 int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,
             struct isolate_output *output, int kept, cugen_error *err) {
   const size_t whole = sizeof(struct shared) + bytes;
-  struct shared *shared = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "memory for a result: %s", strerror(errno));
+  struct shared *shared =
+      mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED)
+    return error_set(err, CUGEN_ERROR_MEMORY, "memory for a result: %s", strerror(errno));
   struct start start = {.step = step, .context = context, .shared = shared, .kept = kept};
   memcpy(shared->result, result, bytes);
   int status = isolate_run(&start, output, err);

@@ -51,7 +51,7 @@ static int leaders_by_cost(const void *a, const void *b) {
   return (x->cost > y->cost) - (x->cost < y->cost);
 }
 
-/* ---- One race ---- */
+/* ---- One race ------------------------------------------------------------------------------- */
 
 static int open_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
   int status = tuner_open_again(t, leader->entrant->record, &leader->candidate, err);
@@ -74,8 +74,8 @@ static int measure_leader(struct tuner *t, struct race *race, size_t runner, str
                                           .energy = energy ? energy_window : 0};
   double busy, begin = clock_seconds();
   struct cache_record *record = &leader->rounds[race->runners[runner].rounds];
-  int status =
-      candidate_run(&t->bench, leader->candidate, false, &measure, tuner_variant_timeout, record, &busy, err);
+  int status = candidate_run(&t->bench, leader->candidate, false, &measure, tuner_variant_timeout,
+                             record, &busy, err);
   if (status) {
     cache_record_free(record);
     *record = (struct cache_record){0};
@@ -95,35 +95,41 @@ static int measure_leader(struct tuner *t, struct race *race, size_t runner, str
 }
 
 /* The order alternates from round to round, so that no variant always runs behind the same one. */
-static int run_round(struct tuner *t, struct race *race, struct leader *leaders, int round, cugen_error *err) {
+static int run_round(struct tuner *t, struct race *race, struct leader *leaders, int round,
+                     cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t n = 0; n < race->count && !status; n++) {
     size_t i = round % 2 ? race->count - 1 - n : n;
-    if (race->runners[i].state != RACE_SLOWER) status = measure_leader(t, race, i, &leaders[i], err);
+    if (race->runners[i].state != RACE_SLOWER)
+      status = measure_leader(t, race, i, &leaders[i], err);
   }
   return status;
 }
 
-static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders, double until, cugen_error *err) {
+static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders, double until,
+                      cugen_error *err) {
   int status = CUGEN_OK;
   bool over = false;
   for (int round = 0; round < RACE_ROUNDS && !over && !status; round++) {
     status = run_round(t, race, leaders, round, err);
     if (status) break; /* the round is incomplete */
-    over = race_judge(race, CUGEN_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
+    over =
+        race_judge(race, CUGEN_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
   }
   return status;
 }
 
 /* Stores the round of median time as the leader's record. The record keeps the compile time of the
    earlier one, and its measure time includes that of the earlier one and of all rounds. */
-static int store_leader(struct tuner *t, const struct race_runner *runner, struct leader *leader, cugen_error *err) {
+static int store_leader(struct tuner *t, const struct race_runner *runner, struct leader *leader,
+                        cugen_error *err) {
   const struct cache_record *before = leader->entrant->record;
   size_t middle = 0;
   if (leader->failed) leader->entrant->cost = (double)INFINITY;
   if (leader->failed || runner->rounds < RACE_LEAST_ROUNDS) return CUGEN_OK;
   for (int i = 1; i < runner->rounds; i++)
-    if (fabs(runner->times[i] - runner->median) < fabs(runner->times[middle] - runner->median)) middle = (size_t)i;
+    if (fabs(runner->times[i] - runner->median) < fabs(runner->times[middle] - runner->median))
+      middle = (size_t)i;
   struct cache_record *record = &leader->rounds[middle];
   leader->entrant->cost = runner->times[middle];
   record->error = before->error;
@@ -150,7 +156,8 @@ static void count_ties(struct tuner *t, const struct race *race) {
   }
 }
 
-static int run_race(struct tuner *t, struct entrant *const *entrants, size_t count, double until, cugen_error *err) {
+static int run_race(struct tuner *t, struct entrant *const *entrants, size_t count, double until,
+                    cugen_error *err) {
   struct leader *leaders = calloc(count, sizeof *leaders);
   struct race race = {.count = count};
   int status = leaders ? CUGEN_OK : error_memory(err);
@@ -164,7 +171,8 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
     if (leaders[i].candidate) candidate_finish(&t->bench, leaders[i].candidate);
   if (!status) status = run_rounds(t, &race, leaders, until, err);
   if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* the rounds that are complete count */
-  for (size_t i = 0; i < count && !status; i++) status = store_leader(t, &race.runners[i], &leaders[i], err);
+  for (size_t i = 0; i < count && !status; i++)
+    status = store_leader(t, &race.runners[i], &leaders[i], err);
   if (!status) count_ties(t, &race);
   for (size_t i = 0; leaders && i < count; i++) {
     for (size_t k = 0; k < RACE_ROUNDS; k++) cache_record_free(&leaders[i].rounds[k]);
@@ -174,7 +182,7 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
   return status;
 }
 
-/* ---- All races ---- */
+/* ---- All races ------------------------------------------------------------------------------ */
 
 static double most_of_race(const struct tuner *t) {
   return t->target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
@@ -183,13 +191,15 @@ static double most_of_race(const struct tuner *t) {
 /* Chooses who races: the fastest, those near the fastest that have not raced, then those that have
    raced and are tied. At least two. */
 static size_t leaders_choose(struct entrant *sorted, size_t count, size_t most, double margin,
-                     struct entrant *chosen[RACE_MOST]) {
+                             struct entrant *chosen[RACE_MOST]) {
   size_t number = 0;
   chosen[number++] = &sorted[0];
   for (size_t i = 1; i < count && number < most; i++)
-    if (!sorted[i].raced && (number < 2 || sorted[i].cost <= sorted[0].cost * margin)) chosen[number++] = &sorted[i];
+    if (!sorted[i].raced && (number < 2 || sorted[i].cost <= sorted[0].cost * margin))
+      chosen[number++] = &sorted[i];
   for (size_t i = 1; i < count && number < most; i++)
-    if (sorted[i].raced && sorted[i].cost <= sorted[0].cost * CUGEN_TIE) chosen[number++] = &sorted[i];
+    if (sorted[i].raced && sorted[i].cost <= sorted[0].cost * CUGEN_TIE)
+      chosen[number++] = &sorted[i];
   return number;
 }
 
@@ -206,17 +216,20 @@ static size_t most_entrants(const struct tuner *t, double until) {
              loaded = t->target->measure == MEASURE_SUSTAINED;
   if (!energy && !loaded) return RACE_MOST;
   const double round = (energy ? energy_window + 0.3 : 0) + (loaded ? load_between + 0.1 : 0);
-  const double left = until - clock_seconds(), fit = left > 0 ? left / (RACE_LEAST_ROUNDS * round) : 0;
+  const double left = until - clock_seconds(),
+               fit = left > 0 ? left / (RACE_LEAST_ROUNDS * round) : 0;
   const size_t most = energy ? MOST_ENERGY : RACE_MOST;
   return fit > (double)most ? most : (size_t)fit;
 }
 
 /* Races until the fastest and all that could be as fast have raced, so that a single lucky
    measurement does not win. */
-static int race_all(struct tuner *t, struct entrant *entrants, size_t count, double until, cugen_error *err) {
+static int race_all(struct tuner *t, struct entrant *entrants, size_t count, double until,
+                    cugen_error *err) {
   int status = CUGEN_OK;
   struct entrant *chosen[RACE_MOST];
-  for (bool first = true; count > 1 && !status && !t->interrupted && (first || clock_seconds() < until);
+  for (bool first = true;
+       count > 1 && !status && !t->interrupted && (first || clock_seconds() < until);
        first = false) {
     qsort(entrants, count, sizeof *entrants, leaders_by_cost);
     if (leaders_is_settled(entrants, count)) break;
@@ -231,19 +244,21 @@ static int race_all(struct tuner *t, struct entrant *entrants, size_t count, dou
 double tuner_race_share(const struct tuner *t) {
   if (t->target->predicted) return t->target->kept;
   const bool races = t->target->device->facts.is_gpu && !t->target->predicted && t->budget > 0;
-  if (races && objective_needs_energy(t->target->config->objective)) return t->budget * tuner_energy_share;
+  if (races && objective_needs_energy(t->target->config->objective))
+    return t->budget * tuner_energy_share;
   return races ? fmin(t->budget * 0.1, most_of_race(t)) : 0;
 }
 
-static void add_entrant(const struct tuner *t, const struct cache_record *record, struct entrant *all,
-                        size_t *count) {
+static void add_entrant(const struct tuner *t, const struct cache_record *record,
+                        struct entrant *all, size_t *count) {
   if (tuner_is_wanted(t, record) && tuner_cost_is_known(t, record))
     all[(*count)++] = (struct entrant){.record = record, .cost = tuner_cost(t, record)};
 }
 
 /* Collects the right variants. Remembered ones take part, because they may be the fastest, or
    lucky: a run that was stopped had no race. */
-static int leaders_collect(const struct tuner *t, struct entrant **out, size_t *count, cugen_error *err) {
+static int leaders_collect(const struct tuner *t, struct entrant **out, size_t *count,
+                           cugen_error *err) {
   struct entrant *all = calloc(t->record_count + t->known_count, sizeof *all);
   *out = all;
   *count = 0;
@@ -257,7 +272,8 @@ static int leaders_collect(const struct tuner *t, struct entrant **out, size_t *
 int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
   struct entrant *entrants;
   size_t count;
-  if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu || t->target->predicted)
+  if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu ||
+      t->target->predicted)
     return CUGEN_OK;
   bench_lift_limit(&t->bench);
   t->stage = CUGEN_STAGE_RACE;

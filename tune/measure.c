@@ -113,7 +113,8 @@ static int measure_run_group(void *context, cugen_error *err) {
 static int renew_group(const struct batch *batch, cugen_error *err) {
   int status = CUGEN_OK;
   for (long i = 0; batch->renewal && i < batch->group && !status; i++)
-    status = batch->renewal->run(batch->renewal->context, (batch->next + (size_t)i) % batch->count, err);
+    status =
+        batch->renewal->run(batch->renewal->context, (batch->next + (size_t)i) % batch->count, err);
   return status;
 }
 
@@ -220,13 +221,15 @@ static void measure_take(struct sampling *s, double seconds, long repeats, doubl
 static int take_sample(struct batch *batch, struct sampling *s, cugen_error *err) {
   double seconds = 0, begin = clock_seconds();
   int status = time_batch(batch, &seconds, err);
-  if (!status) measure_take(s, seconds, batch->repeats, batch->flush.bytes ? clock_seconds() - begin : 0);
+  if (!status)
+    measure_take(s, seconds, batch->repeats, batch->flush.bytes ? clock_seconds() - begin : 0);
   s->dropped = !status && measure_is_beaten(s->taken, s->least, s->most, s->best);
   return status;
 }
 
 static bool has_settled(const struct sampling *s) {
-  return s->options->few && s->taken >= SETTLED_FROM && s->least >= long_launch && s->most <= s->least * settled;
+  return s->options->few && s->taken >= SETTLED_FROM && s->least >= long_launch &&
+         s->most <= s->least * settled;
 }
 
 static int measure_take_samples(struct batch *batch, struct sampling *s, cugen_error *err) {
@@ -237,9 +240,10 @@ static int measure_take_samples(struct batch *batch, struct sampling *s, cugen_e
   return status;
 }
 
-/* ---- The ways ---- */
+/* ---- The ways ------------------------------------------------------------------------------- */
 
-static int sample_burst(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
+static int sample_burst(struct batch *batch, struct sampling *s, struct measurement *out,
+                        cugen_error *err) {
   int status = CUGEN_OK;
   (void)out;
   if (batch->repeats > 1)
@@ -262,7 +266,8 @@ static void size_graph(struct batch *batch) {
 }
 
 /* The first replay uploads the graph to the device. */
-static int sample_graph(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
+static int sample_graph(struct batch *batch, struct sampling *s, struct measurement *out,
+                        cugen_error *err) {
   const struct device_ops *ops = batch->device->ops;
   struct graph *graph = NULL;
   double ignored;
@@ -283,12 +288,13 @@ static int sample_graph(struct batch *batch, struct sampling *s, struct measurem
   return status;
 }
 
-static int sample_cold(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
+static int sample_cold(struct batch *batch, struct sampling *s, struct measurement *out,
+                       cugen_error *err) {
   const struct device_ops *ops = batch->device->ops;
   (void)out;
   if (batch->repeats > COLD_LAUNCHES) batch->repeats = COLD_LAUNCHES;
-  int status =
-      ops->alloc(batch->device, MEMORY_DEVICE, 2 * ops->cache_bytes(batch->device), false, &batch->flush, err);
+  int status = ops->alloc(batch->device, MEMORY_DEVICE, 2 * ops->cache_bytes(batch->device), false,
+                          &batch->flush, err);
   if (status) {
     error_prefix(err, "to flush the caches");
     return status;
@@ -312,7 +318,8 @@ static bool is_within(double least, double most, double factor) {
 /* A figure that is not known (0) counts as steady. */
 static enum measure_reached judge_load(const struct load *load) {
   double fast = load->times[0], slow = fast;
-  int low = load->clocks[0].sm_mhz, high = low, watts = load->clocks[0].power_watts, most_watts = watts;
+  int low = load->clocks[0].sm_mhz, high = low, watts = load->clocks[0].power_watts,
+      most_watts = watts;
   bool capped = true;
   if (load->taken < LOAD_SAMPLES) return MEASURE_NOT_SETTLED;
   for (int i = 0; i < LOAD_SAMPLES; i++) {
@@ -326,8 +333,9 @@ static enum measure_reached judge_load(const struct load *load) {
   }
   if (!is_within(fast, slow, steady_time)) return MEASURE_NOT_SETTLED;
   if (capped) return MEASURE_POWER_CAP; /* at the power limit, the clock moves up and down */
-  return is_within(low, high, steady_clock) && is_within(watts, most_watts, steady_power) ? MEASURE_STEADY
-                                                                                          : MEASURE_NOT_SETTLED;
+  return is_within(low, high, steady_clock) && is_within(watts, most_watts, steady_power)
+             ? MEASURE_STEADY
+             : MEASURE_NOT_SETTLED;
 }
 
 static int add_load(struct batch *batch, struct load *load, double *spent, cugen_error *err) {
@@ -347,7 +355,8 @@ double measure_load_limit(double timeout) {
 
 /* A variant is dropped as soon as it is slower than the best, even before the device throttles,
    because it only becomes slower afterwards. */
-static int sample_sustained(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
+static int sample_sustained(struct batch *batch, struct sampling *s, struct measurement *out,
+                            cugen_error *err) {
   const double most = s->options->load > 0 ? s->options->load : measure_most_load,
                least = fmin(most, measure_least_load);
   struct load load = {.taken = 0};
@@ -362,26 +371,29 @@ static int sample_sustained(struct batch *batch, struct sampling *s, struct meas
     s->dropped = measure_is_beaten(1, s->least, s->least, s->best);
     out->reached = s->dropped ? MEASURE_NOT_LOADED : judge_load(&load);
   } while (!s->dropped && spent < most && (spent < least || out->reached == MEASURE_NOT_SETTLED));
-  for (int i = 0; i < load.taken && i < LOAD_SAMPLES; i++) measure_take(s, load.times[i], batch->repeats, 0);
+  for (int i = 0; i < load.taken && i < LOAD_SAMPLES; i++)
+    measure_take(s, load.times[i], batch->repeats, 0);
   return status;
 }
 
-static int (*const sample_ways[MEASURE_WAYS])(struct batch *batch, struct sampling *s, struct measurement *out,
-                                              cugen_error *err) = {[MEASURE_BURST] = sample_burst,
-                                                                   [MEASURE_GRAPH] = sample_graph,
-                                                                   [MEASURE_SUSTAINED] = sample_sustained,
-                                                                   [MEASURE_COLD] = sample_cold};
+static int (*const sample_ways[MEASURE_WAYS])(struct batch *batch, struct sampling *s,
+                                              struct measurement *out, cugen_error *err) = {
+    [MEASURE_BURST] = sample_burst,
+    [MEASURE_GRAPH] = sample_graph,
+    [MEASURE_SUSTAINED] = sample_sustained,
+    [MEASURE_COLD] = sample_cold};
 
 int measure_check(const struct device_ops *ops, const struct toolkit *toolkit, enum measure_way way,
                   cugen_error *err) {
   const bool gpu = ops->capabilities & DEVICE_EXECUTES_ON_GPU;
   if (way == MEASURE_GRAPH && gpu) return ops->graphs(toolkit, err);
   if (gpu || way == MEASURE_BURST || way == MEASURE_COLD) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "measure \"%s\" is of a GPU: the %s device has no %s. There are \"burst\" and \"cold\" (cugen_options.measure)",
-      measure_way_names[way], ops->kind,
-      way == MEASURE_GRAPH ? "CUDA graphs" : "power limit under which clocks could settle");
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "measure \"%s\" is of a GPU: the %s device has no %s. There are \"burst\" and "
+                   "\"cold\" (cugen_options.measure)",
+                   measure_way_names[way], ops->kind,
+                   way == MEASURE_GRAPH ? "CUDA graphs"
+                                        : "power limit under which clocks could settle");
 }
 
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
@@ -390,7 +402,8 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
   /* False if other work of the processor disturbs every time. */
   const bool steady = device->ops->capabilities & DEVICE_CONCURRENT;
   const double seen = steady ? options->seen : 0;
-  struct batch batch = {.device = device, .calls = calls, .count = count, .repeats = 1, .renewal = renewal};
+  struct batch batch = {
+      .device = device, .calls = calls, .count = count, .repeats = 1, .renewal = renewal};
   struct sampling s = {.options = options,
                        .best = steady ? options->best : 0,
                        .least = (double)INFINITY,
@@ -401,7 +414,8 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
   /* Another run would exceed the time. */
   const bool enough = options->way == MEASURE_BURST && seen > 0 && seen >= options->seconds;
   if (s.dropped || enough) measure_take(&s, seen, 1, 0);
-  int status = s.taken ? CUGEN_OK : size_batch(&batch, seen, seen < doubtless && (beaten || s.best <= 0), err);
+  int status = s.taken ? CUGEN_OK
+                       : size_batch(&batch, seen, seen < doubtless && (beaten || s.best <= 0), err);
   if (!status && !s.taken) status = sample_ways[options->way](&batch, &s, out, err);
   if (status) return status;
   if (device->ops->clock) device->ops->clock(device, &out->clock);

@@ -4,14 +4,16 @@
 #include <stdlib.h>
 
 bool tuner_wants(const struct tuner *t, const struct space_implementation *one) {
-  return !t->options->implementation || space_list_means(t->options->implementation, one->implementation->name);
+  return !t->options->implementation ||
+         space_list_means(t->options->implementation, one->implementation->name);
 }
 
 bool tuner_wants_index(const struct tuner *t, uint64_t index) {
   size_t count;
   const struct space_implementation *all = space_implementations(t->target->space, &count);
   for (size_t i = 0; i < count; i++)
-    if (index >= all[i].first && index - all[i].first < all[i].valid) return tuner_wants(t, &all[i]);
+    if (index >= all[i].first && index - all[i].first < all[i].valid)
+      return tuner_wants(t, &all[i]);
   return false;
 }
 
@@ -21,8 +23,8 @@ static int explain_one(const struct space_implementation *one, cugen_error *err)
   const struct space_rule *most = one->rules;
   if (one->unmet)
     return error_set_at(err, CUGEN_ERROR_EMPTY, one->unmet->line.path, one->unmet->line.number,
-                        "implementation '%s' requires \"%s\", which this device does not meet", impl->name,
-                        expr_text(one->unmet->expr));
+                        "implementation '%s' requires \"%s\", which this device does not meet",
+                        impl->name, expr_text(one->unmet->expr));
   for (size_t i = 1; i < one->rule_count; i++)
     if (one->rules[i].removed > most->removed) most = &one->rules[i];
   if (!one->rule_count || !most->removed)
@@ -31,8 +33,9 @@ static int explain_one(const struct space_implementation *one, cugen_error *err)
   struct text rule = {0};
   space_rule_print(most, &rule);
   error_set(err, CUGEN_ERROR_EMPTY,
-            "implementation '%s' has no valid variant: %s rules out %llu of %llu combinations", impl->name,
-            text_get(&rule), (unsigned long long)most->removed, (unsigned long long)one->cartesian);
+            "implementation '%s' has no valid variant: %s rules out %llu of %llu combinations",
+            impl->name, text_get(&rule), (unsigned long long)most->removed,
+            (unsigned long long)one->cartesian);
   text_free(&rule);
   return CUGEN_ERROR_EMPTY;
 }
@@ -67,10 +70,13 @@ static void fill_spans(struct tuner *t, const struct space_implementation *all, 
 }
 
 static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
-  struct strategy_space space = {
-      .firsts = firsts, .first_count = find_firsts(t, firsts), .seed = t->options->seed ^ t->sharing.seed};
-  if (t->target->priors) space.priors = t->target->priors->all, space.prior_count = t->target->priors->count;
-  const struct space_implementation *all = space_implementations(t->target->space, &space.span_count);
+  struct strategy_space space = {.firsts = firsts,
+                                 .first_count = find_firsts(t, firsts),
+                                 .seed = t->options->seed ^ t->sharing.seed};
+  if (t->target->priors)
+    space.priors = t->target->priors->all, space.prior_count = t->target->priors->count;
+  const struct space_implementation *all =
+      space_implementations(t->target->space, &space.span_count);
   const char *only = t->options->implementation;
   int status = only ? space_list_check(t->target->config, only, err) : CUGEN_OK;
   if (status) return status;

@@ -36,7 +36,8 @@ void parallel_for(void (*run)(void *part), void *parts, size_t size, int count) 
   bool started[PARALLEL_MOST] = {false};
   for (int i = 0; i < count; i++) {
     jobs[i] = (struct job){run, (char *)parts + (size_t)i * size};
-    started[i] = i > 0 && pthread_create(&threads[i], NULL, parallel_for_thread_main, &jobs[i]) == 0;
+    started[i] =
+        i > 0 && pthread_create(&threads[i], NULL, parallel_for_thread_main, &jobs[i]) == 0;
   }
   for (int i = 0; i < count; i++)
     if (!started[i]) run(jobs[i].part);

@@ -10,9 +10,9 @@
 
 /* Student's t, two-sided 99 %, by degrees of freedom from 2 on. Source: NIST/SEMATECH e-Handbook of
    Statistical Methods, 1.3.6.7.2. */
-static const double quantiles[RACE_ROUNDS - 2] = {9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250,
-                                                  3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921, 2.898,
-                                                  2.878, 2.861, 2.845, 2.831, 2.819, 2.807};
+static const double quantiles[RACE_ROUNDS - 2] = {
+    9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055,
+    3.012, 2.977, 2.947, 2.921, 2.898, 2.878, 2.861, 2.845, 2.831, 2.819, 2.807};
 
 void race_note(struct race *race, size_t runner, double seconds) {
   struct race_runner *r = &race->runners[runner];
@@ -33,7 +33,8 @@ static double median(const struct race_runner *r) {
 
 /* Computes the mean of the logarithm of the ratio of the runner's time to the leader's, and half
    the width of its interval. Both ran in each of the runner's rounds. */
-static void race_compare(const struct race_runner *r, const struct race_runner *leader, double *mean, double *half) {
+static void race_compare(const struct race_runner *r, const struct race_runner *leader,
+                         double *mean, double *half) {
   double sum = 0, squares = 0;
   for (int i = 0; i < r->rounds; i++) sum += log(r->times[i] / leader->times[i]);
   *mean = sum / r->rounds;
@@ -57,7 +58,9 @@ static size_t find_leader(struct race *race) {
   for (size_t i = 0; i < race->count; i++) {
     struct race_runner *r = &race->runners[i];
     if (r->rounds) r->median = median(r);
-    if (r->state != RACE_SLOWER && (leader == race->count || r->median < race->runners[leader].median)) leader = i;
+    if (r->state != RACE_SLOWER &&
+        (leader == race->count || r->median < race->runners[leader].median))
+      leader = i;
   }
   return leader;
 }
@@ -65,7 +68,8 @@ static size_t find_leader(struct race *race) {
 bool race_judge(struct race *race, double tie) {
   bool over = true;
   race->leader = find_leader(race);
-  if (race->leader == race->count || race->runners[race->leader].rounds < RACE_LEAST_ROUNDS) return !race->count;
+  if (race->leader == race->count || race->runners[race->leader].rounds < RACE_LEAST_ROUNDS)
+    return !race->count;
   for (size_t i = 0; i < race->count; i++) {
     struct race_runner *r = &race->runners[i];
     if (i != race->leader) judge_runner(r, &race->runners[race->leader], log(tie));

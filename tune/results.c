@@ -14,7 +14,7 @@ bool results_has_output(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_INOUT;
 }
 
-/* ---- Layout ---- */
+/* ---- Layout --------------------------------------------------------------------------------- */
 
 static size_t wide_bytes(const struct kernel_argument *a) {
   return (size_t)a->dtype->wide->bytes;
@@ -31,8 +31,8 @@ size_t results_bytes(const struct kernel_argument *a, const struct samples *samp
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples *samples, size_t *bytes,
-                   cugen_error *err) {
+int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples *samples,
+                   size_t *bytes, cugen_error *err) {
   const struct kernel_argument *outputs[KERNEL_MAX_ARGUMENTS];
   size_t count = 0;
   *samples = (struct samples){0};
@@ -46,11 +46,12 @@ int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples
 }
 
 const char *results_hint(const char *message) {
-  if (strstr(message, "past the end")) return ": a thread t >= sample_count has no element and returns";
+  if (strstr(message, "past the end"))
+    return ": a thread t >= sample_count has no element and returns";
   return strstr(message, "before the start") ? ": an index is below 0" : "";
 }
 
-/* ---- Computing ---- */
+/* ---- Computing ------------------------------------------------------------------------------ */
 
 /* A reference about to be launched. */
 struct computation {
@@ -74,8 +75,9 @@ static int alloc_outputs(struct computation *c, cugen_error *err) {
     /* Each output has as many entries as there are samples, so that a reference may ignore sizes.
        The outputs are guarded, because the last block has threads beyond the samples. */
     if (a->kind == CUGEN_ARGUMENT_OUTPUT)
-      status = c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a), true,
-                                     &c->memory[i], err);
+      status =
+          c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a),
+                                true, &c->memory[i], err);
     else
       c->memory[i] = d->sets[0][i];
   }
@@ -87,7 +89,8 @@ static int upload_samples(struct computation *c, cugen_error *err) {
   size_t bytes = (size_t)samples->count * sizeof *samples->flat;
   if (!samples->flat) return CUGEN_OK;
   int status = c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &c->list, err);
-  return status ? status : c->device->ops->upload(c->device, c->list.device, samples->flat, bytes, err);
+  return status ? status
+                : c->device->ops->upload(c->device, c->list.device, samples->flat, bytes, err);
 }
 
 static void computation_free(struct computation *c) {
@@ -109,7 +112,8 @@ static int gather_inout(struct computation *c, size_t argument, void *to, cugen_
   if (!host) return error_memory(err);
   int status = c->device->ops->download(c->device, host, c->memory[argument].device, bytes, err);
   for (int64_t i = 0; i < entry_count(a, samples) && !status; i++)
-    if (samples_due(samples, i, a)) element_widen(a->dtype, host, element_offset(a, samples_flat(samples, i)), to, i);
+    if (samples_due(samples, i, a))
+      element_widen(a->dtype, host, element_offset(a, samples_flat(samples, i)), to, i);
   free(host);
   return status;
 }
@@ -148,8 +152,9 @@ static int results_launch_once(struct computation *c, unsigned char poison, cuge
   int status = dataset_prepare(c->device, c->dataset, c->spec, false, err);
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT)
-      status = c->device->ops->fill(c->device, c->memory[i].device, poison,
-                                    (size_t)d->samples.count * wide_bytes(&d->spec.arguments[i]), err);
+      status =
+          c->device->ops->fill(c->device, c->memory[i].device, poison,
+                               (size_t)d->samples.count * wide_bytes(&d->spec.arguments[i]), err);
   dataset_begin(d->doing, c->name);
   if (!status) status = call_launch(c->call, err);
   if (!status) status = c->device->ops->sync(c->device, err);
@@ -157,12 +162,13 @@ static int results_launch_once(struct computation *c, unsigned char poison, cuge
   return status ? status : check_guards(c, err);
 }
 
-static int results_run_once(struct computation *c, unsigned char poison, char *to, cugen_error *err) {
+static int results_run_once(struct computation *c, unsigned char poison, char *to,
+                            cugen_error *err) {
   int status = results_launch_once(c, poison, err);
   return status ? status : download_outputs(c, to, err);
 }
 
-/* ---- What it left unwritten ---- */
+/* ---- What it left unwritten ----------------------------------------------------------------- */
 
 static bool all_bytes_are(const char *at, size_t size, unsigned char byte) {
   for (size_t i = 0; i < size; i++)
@@ -174,8 +180,9 @@ static const unsigned char poisons[] = {0xff, 0x5a};
 
 /* Returns the first entry that the output has and that holds the poison of its run in all runs; -1:
    none. */
-static int64_t results_find_unwritten(const struct kernel_argument *a, const struct samples *samples, const char *const *runs,
-                              size_t run_count) {
+static int64_t results_find_unwritten(const struct kernel_argument *a,
+                                      const struct samples *samples, const char *const *runs,
+                                      size_t run_count) {
   const size_t size = wide_bytes(a);
   for (int64_t i = 0; i < entry_count(a, samples); i++) {
     size_t r = 0;
@@ -187,14 +194,16 @@ static int64_t results_find_unwritten(const struct kernel_argument *a, const str
 
 /* Returns the first output with an unwritten entry, or NULL. Arguments changed in place are
    skipped, because elements that the reference does not write keep their values. */
-static const struct kernel_argument *output_unwritten(const struct dataset *d, const char *first, const char *second,
-                                                      int64_t *entry) {
+static const struct kernel_argument *output_unwritten(const struct dataset *d, const char *first,
+                                                      const char *second, int64_t *entry) {
   size_t at = 0;
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (!results_has_output(a)) continue;
     const char *const runs[] = {first + at, second ? second + at : NULL};
-    *entry = a->kind == CUGEN_ARGUMENT_OUTPUT ? results_find_unwritten(a, &d->samples, runs, second ? 2 : 1) : -1;
+    *entry = a->kind == CUGEN_ARGUMENT_OUTPUT
+                 ? results_find_unwritten(a, &d->samples, runs, second ? 2 : 1)
+                 : -1;
     if (*entry >= 0) return a;
     at += results_bytes(a, &d->samples);
   }
@@ -205,11 +214,11 @@ static int refuse_unwritten(const struct dataset *d, const struct kernel_argumen
                             cugen_error *err) {
   struct text place = {0};
   verify_place(a, samples_flat(&d->samples, entry), &place);
-  int status =
-      error_set(err, CUGEN_ERROR_CONFIG,
-                "it does not write %s: thread t < sample_count stores element samples[t] (t where samples is "
-                "null) of every output that has such an element",
-                text_get(&place));
+  int status = error_set(
+      err, CUGEN_ERROR_CONFIG,
+      "it does not write %s: thread t < sample_count stores element samples[t] (t where samples is "
+      "null) of every output that has such an element",
+      text_get(&place));
   text_free(&place);
   return status;
 }
@@ -228,7 +237,7 @@ static int results_check_written(struct computation *c, const char *results, cug
   return status;
 }
 
-/* ---- References that depend on the order of their threads ---- */
+/* ---- References that depend on the order of their threads ----------------------------------- */
 
 static bool changes_in_place(const struct dataset *d) {
   for (size_t i = 0; i < d->spec.argument_count; i++)
@@ -244,8 +253,9 @@ static int reverse_samples(struct computation *c, cugen_error *err) {
   int64_t *list = malloc(bytes + 1);
   if (!list) return error_memory(err);
   for (int64_t i = 0; i < count; i++) list[i] = samples_flat(samples, count - 1 - i);
-  int status =
-      c->list.device ? CUGEN_OK : c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &c->list, err);
+  int status = c->list.device
+                   ? CUGEN_OK
+                   : c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &c->list, err);
   if (!status) status = c->device->ops->upload(c->device, c->list.device, list, bytes, err);
   free(list);
   return status;
@@ -277,19 +287,21 @@ static int check_order(struct computation *c, const char *results, cugen_error *
   const struct kernel_argument *a = status ? NULL : differs_in_place(d, results, again);
   free(again);
   if (!a) return status;
-  return error_set(
-      err, CUGEN_ERROR_CONFIG,
-      "its result for '%s' depends on the order of its threads: of an inout a thread may read and write its "
-      "own element alone, %s[e] with e = samples ? samples[t] : t. Where others are needed, make '%s' an "
-      "output and what it begins with an input",
-      a->name, a->name, a->name);
+  return error_set(err, CUGEN_ERROR_CONFIG,
+                   "its result for '%s' depends on the order of its threads: of an inout a thread "
+                   "may read and write its "
+                   "own element alone, %s[e] with e = samples ? samples[t] : t. Where others are "
+                   "needed, make '%s' an "
+                   "output and what it begins with an input",
+                   a->name, a->name, a->name);
 }
 
-static int open_computation(struct computation *c, const struct dataset_request *request, void *const *extra,
-                            cugen_error *err) {
+static int open_computation(struct computation *c, const struct dataset_request *request,
+                            void *const *extra, cugen_error *err) {
   int status = alloc_outputs(c, err);
   if (!status) status = upload_samples(c, err);
-  if (!status) status = plan_open(c->device, request->reference, request->reference_compiled, &c->plan, err);
+  if (!status)
+    status = plan_open(c->device, request->reference, request->reference_compiled, &c->plan, err);
   return status ? status : call_bind(c->plan, c->memory, extra, 2, &c->call, err);
 }
 
@@ -309,7 +321,7 @@ int results_compute(struct device *device, struct dataset *d, const struct datas
   return status;
 }
 
-/* ---- Computing on the device, which finds that all is right; the host finds errors ---- */
+/* ---- Computing on the device, which finds that all is right; the host finds errors ---------- */
 
 /* Bytes a second of the bus to the host. Results that were computed more slowly are copied to the
    host. */
@@ -324,8 +336,8 @@ static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (a->kind != CUGEN_ARGUMENT_OUTPUT) continue;
-    status = data_kernels_unwritten(d->kernels, a, c->memory[i].device, c->list.device, entry_count(a, &d->samples),
-                                    poisons[0], err);
+    status = data_kernels_unwritten(d->kernels, a, c->memory[i].device, c->list.device,
+                                    entry_count(a, &d->samples), poisons[0], err);
     asked++;
   }
   if (!status) status = data_kernels_await(d->kernels, &tallies, err);
@@ -340,7 +352,8 @@ static int results_widen(struct computation *c, size_t argument, void *to, cugen
   const int64_t count = entry_count(a, &d->samples);
   int status = c->device->ops->fill(c->device, to, 0, (size_t)count * wide_bytes(a), err);
   if (status) return status;
-  return data_kernels_widen(d->kernels, a, c->memory[argument].device, to, c->list.device, count, err);
+  return data_kernels_widen(d->kernels, a, c->memory[argument].device, to, c->list.device, count,
+                            err);
 }
 
 static int keep_outputs(struct computation *c, cugen_error *err) {
@@ -350,10 +363,11 @@ static int keep_outputs(struct computation *c, cugen_error *err) {
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (!results_has_output(a)) continue;
-    status = a->kind == CUGEN_ARGUMENT_INOUT
-                 ? results_widen(c, i, to, err)
-                 : c->device->ops->copy(c->device, to, c->memory[i].device,
-                                        (size_t)entry_count(a, &d->samples) * wide_bytes(a), NULL, err);
+    status =
+        a->kind == CUGEN_ARGUMENT_INOUT
+            ? results_widen(c, i, to, err)
+            : c->device->ops->copy(c->device, to, c->memory[i].device,
+                                   (size_t)entry_count(a, &d->samples) * wide_bytes(a), NULL, err);
     to += results_bytes(a, &d->samples);
   }
   return status;
@@ -364,9 +378,11 @@ static int launch_reversed(struct computation *c, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct memory list = c->list;
   struct memory reversed = {0};
-  int status = c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * sizeof *d->samples.flat,
-                                     false, &reversed, err);
-  if (!status) status = data_kernels_reverse(d->kernels, list.device, d->samples.count, reversed.device, err);
+  int status = c->device->ops->alloc(c->device, MEMORY_DEVICE,
+                                     (size_t)d->samples.count * sizeof *d->samples.flat, false,
+                                     &reversed, err);
+  if (!status)
+    status = data_kernels_reverse(d->kernels, list.device, d->samples.count, reversed.device, err);
   c->list = reversed;
   if (!status) status = results_launch_once(c, poisons[0], err);
   c->list = list;
@@ -375,7 +391,8 @@ static int launch_reversed(struct computation *c, cugen_error *err) {
 }
 
 /* Sets *equal to whether the argument's current contents equal the kept ones. */
-static int ask_equal(struct computation *c, size_t argument, const void *kept, bool *equal, cugen_error *err) {
+static int ask_equal(struct computation *c, size_t argument, const void *kept, bool *equal,
+                     cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct kernel_argument *a = &d->spec.arguments[argument];
   const size_t bytes = (size_t)entry_count(a, &d->samples) * wide_bytes(a);
@@ -406,8 +423,9 @@ static int ask_order(struct computation *c, bool *same, cugen_error *err) {
   return status;
 }
 
-int results_compute_there(struct device *device, struct dataset *d, const struct dataset_request *request, bool *done,
-                          bool *slow, cugen_error *err) {
+int results_compute_there(struct device *device, struct dataset *d,
+                          const struct dataset_request *request, bool *done, bool *slow,
+                          cugen_error *err) {
   struct computation c = {
       .device = device, .dataset = d, .spec = request->reference, .name = request->reference_name};
   long long count = d->samples.count;

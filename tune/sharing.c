@@ -39,7 +39,8 @@ bool tuner_shares(const struct tuner *t) {
 
 static struct cache_lease lease_of(const struct tuner *t) {
   enum { MICROSECONDS = 1000000 };
-  return (struct cache_lease){t->sharing.owner, lease, t->options->again ? t->began_at / MICROSECONDS : 0, 0};
+  return (struct cache_lease){t->sharing.owner, lease,
+                              t->options->again ? t->began_at / MICROSECONDS : 0, 0};
 }
 
 int tuner_open_sharing(struct tuner *t, cugen_error *err) {
@@ -65,17 +66,19 @@ void tuner_close_sharing(struct tuner *t) {
 }
 
 size_t tuner_most_ahead(const struct tuner *t) {
-  const uint64_t met = t->skipped + t->result->tried, left = t->result->valid > met ? t->result->valid - met : 0;
+  const uint64_t met = t->skipped + t->result->tried,
+                 left = t->result->valid > met ? t->result->valid - met : 0;
   const uint64_t share = left / (2 * (t->sharing.tuners ? t->sharing.tuners : 1));
   if (!tuner_shares(t) || share >= t->pending_most) return t->pending_most;
   return share ? (size_t)share : 1;
 }
 
-/* ---- Claims ---- */
+/* ---- Claims --------------------------------------------------------------------------------- */
 
 static int sharing_wait_for(struct tuner *t, const struct candidate *c, cugen_error *err) {
   struct tuner_sharing *s = &t->sharing;
-  struct tuner_waiting *waiting = array_reserve(s->waiting, &s->capacity, s->count, sizeof *waiting);
+  struct tuner_waiting *waiting =
+      array_reserve(s->waiting, &s->capacity, s->count, sizeof *waiting);
   if (!waiting) return error_memory(err);
   s->waiting = waiting;
   waiting[s->count] = (struct tuner_waiting){c->index, strdup(c->real.variant), c->real.hash, 0};
@@ -83,9 +86,11 @@ static int sharing_wait_for(struct tuner *t, const struct candidate *c, cugen_er
 }
 
 /* Handles the answer to a candidate's claim: it begins, is met as known, or waits. */
-static int sharing_settle(struct tuner *t, struct candidate *c, enum cache_claim_state state, cugen_error *err) {
+static int sharing_settle(struct tuner *t, struct candidate *c, enum cache_claim_state state,
+                          cugen_error *err) {
   if (state == CACHE_CLAIM_GRANTED) return tuner_begin(t, c, err);
-  const struct cache_record *known = state == CACHE_CLAIM_RECORDED ? tuner_find_known(t, &c->real) : NULL;
+  const struct cache_record *known =
+      state == CACHE_CLAIM_RECORDED ? tuner_find_known(t, &c->real) : NULL;
   int status = CUGEN_OK;
   if (known)
     tuner_meet_known(t, c->index, known);
@@ -105,7 +110,8 @@ static int claim_batch(struct tuner *t, cugen_error *err) {
   if (most <= t->pending_count) return CUGEN_OK;
   terms.most = most - t->pending_count;
   for (size_t i = 0; i < count; i++)
-    claims[i] = (struct cache_claim){s->batch[i]->real.variant, s->batch[i]->real.hash.hex, CACHE_CLAIM_TAKEN};
+    claims[i] = (struct cache_claim){s->batch[i]->real.variant, s->batch[i]->real.hash.hex,
+                                     CACHE_CLAIM_TAKEN};
   int status = cache_claim(t->target->cache, &t->target->key, &terms, claims, count, err);
   if (status) return status;
   s->batch_count = 0;
@@ -137,12 +143,13 @@ void tuner_renew_claims(struct tuner *t) {
   if (!tuner_shares(t) || now - t->sharing.renewed < renewed_after) return;
   t->sharing.renewed = now;
   for (size_t i = 0; i < t->pending_count && count < MOST - 1; i++)
-    claims[count++] =
-        (struct cache_claim){t->pending[i]->real.variant, t->pending[i]->real.hash.hex, CACHE_CLAIM_TAKEN};
+    claims[count++] = (struct cache_claim){t->pending[i]->real.variant,
+                                           t->pending[i]->real.hash.hex, CACHE_CLAIM_TAKEN};
   for (size_t i = 0; i < t->slot_count && count < MOST; i++)
     if (t->slots[i].turn.candidate)
-      claims[count++] = (struct cache_claim){t->slots[i].turn.candidate->real.variant,
-                                             t->slots[i].turn.candidate->real.hash.hex, CACHE_CLAIM_TAKEN};
+      claims[count++] =
+          (struct cache_claim){t->slots[i].turn.candidate->real.variant,
+                               t->slots[i].turn.candidate->real.hash.hex, CACHE_CLAIM_TAKEN};
   if (count) cache_claim(t->target->cache, &t->target->key, &terms, claims, count, &ignored);
 }
 
@@ -150,11 +157,12 @@ bool tuner_leads(struct tuner *t) {
   const struct cache_lease terms = lease_of(t);
   struct cache_claim claim = {.variant = "(the leaders)", .hash = ""};
   cugen_error ignored;
-  return !tuner_shares(t) || cache_claim(t->target->cache, &t->target->key, &terms, &claim, 1, &ignored) ||
+  return !tuner_shares(t) ||
+         cache_claim(t->target->cache, &t->target->key, &terms, &claim, 1, &ignored) ||
          claim.state == CACHE_CLAIM_GRANTED;
 }
 
-/* ---- News ---- */
+/* ---- News ----------------------------------------------------------------------------------- */
 
 static void sharing_forget(struct tuner_sharing *s, size_t at) {
   free(s->waiting[at].variant);
@@ -179,7 +187,9 @@ static bool is_under_way(const struct tuner *t, const char *variant) {
   for (size_t i = 0; i < t->pending_count; i++)
     if (strcmp(t->pending[i]->real.variant, variant) == 0) return true;
   for (size_t i = 0; i < t->slot_count; i++)
-    if (t->slots[i].turn.candidate && strcmp(t->slots[i].turn.candidate->real.variant, variant) == 0) return true;
+    if (t->slots[i].turn.candidate &&
+        strcmp(t->slots[i].turn.candidate->real.variant, variant) == 0)
+      return true;
   return false;
 }
 
@@ -190,7 +200,9 @@ static int hear_of(struct tuner *t, const char *variant, cugen_error *err) {
   const bool waited = at < s->count;
   uint64_t index = waited ? s->waiting[at].index : 0;
   struct candidate *c;
-  if (!waited && (!space_look_up(t->target->space, variant, &index) || !tuner_wants_index(t, index))) return CUGEN_OK;
+  if (!waited &&
+      (!space_look_up(t->target->space, variant, &index) || !tuner_wants_index(t, index)))
+    return CUGEN_OK;
   int status = candidate_open(&t->bench, index, &c, err);
   if (status) return status;
   const struct cache_record *known = tuner_find_known(t, &c->real);
@@ -227,7 +239,7 @@ static int sharing_ask(struct tuner *t, cugen_error *err) {
   return status;
 }
 
-/* ---- What still waits when nothing else is left ---- */
+/* ---- What still waits when nothing else is left --------------------------------------------- */
 
 static int sharing_begin(struct tuner *t, size_t at, cugen_error *err) {
   struct candidate *c;
@@ -239,10 +251,12 @@ static int sharing_begin(struct tuner *t, size_t at, cugen_error *err) {
 
 /* A variant whose record cannot be used here, such as one of a shorter time limit, is left to
    another tuner. */
-static int sharing_take_answer(struct tuner *t, size_t at, enum cache_claim_state state, cugen_error *err) {
+static int sharing_take_answer(struct tuner *t, size_t at, enum cache_claim_state state,
+                               cugen_error *err) {
   enum { ENOUGH = 20 }; /* after so many refusals news of the record should have come */
   if (state == CACHE_CLAIM_GRANTED) return sharing_begin(t, at, err);
-  if (state == CACHE_CLAIM_RECORDED && ++t->sharing.waiting[at].recorded == ENOUGH) sharing_forget(&t->sharing, at);
+  if (state == CACHE_CLAIM_RECORDED && ++t->sharing.waiting[at].recorded == ENOUGH)
+    sharing_forget(&t->sharing, at);
   return CUGEN_OK;
 }
 
@@ -251,14 +265,17 @@ static int claim_again(struct tuner *t, cugen_error *err) {
   struct tuner_sharing *s = &t->sharing;
   struct cache_claim claims[MOST];
   const struct cache_lease terms = lease_of(t);
-  const size_t most = tuner_most_ahead(t), room = most > t->pending_count ? most - t->pending_count : 0;
+  const size_t most = tuner_most_ahead(t),
+               room = most > t->pending_count ? most - t->pending_count : 0;
   size_t count = 0;
   for (; count < room && count < MOST && count < s->count; count++)
-    claims[count] = (struct cache_claim){s->waiting[count].variant, s->waiting[count].hash.hex, CACHE_CLAIM_TAKEN};
+    claims[count] = (struct cache_claim){s->waiting[count].variant, s->waiting[count].hash.hex,
+                                         CACHE_CLAIM_TAKEN};
   if (!count) return CUGEN_OK;
   int status = cache_claim(t->target->cache, &t->target->key, &terms, claims, count, err);
   /* From the last one on, because begun variants leave the list. */
-  for (size_t i = count; i > 0 && !status; i--) status = sharing_take_answer(t, i - 1, claims[i - 1].state, err);
+  for (size_t i = count; i > 0 && !status; i--)
+    status = sharing_take_answer(t, i - 1, claims[i - 1].state, err);
   if (!status && s->count > count) { /* rotate, so that others are claimed next time */
     struct tuner_waiting first = s->waiting[0];
     memmove(&s->waiting[0], &s->waiting[1], (s->count - 1) * sizeof *s->waiting);
@@ -282,10 +299,11 @@ int tuner_share(struct tuner *t, cugen_error *err) {
 
 void tuner_rest(const struct tuner *t) {
   const struct timespec pause = {0, 50000000};
-  if (t->exhausted && t->pending_count + tuner_busy(t) == 0 && t->sharing.count) nanosleep(&pause, NULL);
+  if (t->exhausted && t->pending_count + tuner_busy(t) == 0 && t->sharing.count)
+    nanosleep(&pause, NULL);
 }
 
-/* ---- The leaders of all ---- */
+/* ---- The leaders of all --------------------------------------------------------------------- */
 
 /* Adds other tuners' records that are near the best to this run's records, because leaders are
    chosen from those. */
@@ -302,7 +320,8 @@ int tuner_gather_leaders(struct tuner *t, cugen_error *err) {
       continue;
     copy.variant = strdup(known->variant);
     copy.reason = strdup(known->reason);
-    status = copy.variant && copy.reason ? tuner_keep_record(t, &copy, (struct hash){{0}}, err) : error_memory(err);
+    status = copy.variant && copy.reason ? tuner_keep_record(t, &copy, (struct hash){{0}}, err)
+                                         : error_memory(err);
     if (status) cache_record_free(&copy);
   }
   return status;

@@ -15,15 +15,20 @@
 enum { MOST_SAMPLES = 21, LEAST_SAMPLES = 3, PAGE = 4096, THREADS = 256, BLOCKS_A_SM = 8 };
 /* 2-D copies have 255 floats in a row. 3-D copies have 15 rows in a slice of 16, as for an array
    with a border. */
-enum { ROW_BYTES = 255 * 4, SLICE_ROWS = 15, SLICE_PITCH = 16, SLICE_BYTES = SLICE_ROWS * ROW_BYTES };
+enum {
+  ROW_BYTES = 255 * 4,
+  SLICE_ROWS = 15,
+  SLICE_PITCH = 16,
+  SLICE_BYTES = SLICE_ROWS * ROW_BYTES
+};
 
 /* Least seconds of a batch; fewer transfers in a row would be dominated by launch overhead. */
 static const double shortest_batch = 1e-3;
 static const size_t most_compared = (size_t)16 << 20;
 
-const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1] = {"pageable", "registered", "pinned",  "combined",
-                                                                  "pitched",  "pitched3d",  "default", "mapped",
-                                                                  "managed",  "prefetch",   NULL};
+const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1] = {
+    "pageable", "registered", "pinned",  "combined", "pitched", "pitched3d",
+    "default",  "mapped",     "managed", "prefetch", NULL};
 
 struct transfer {
   const struct driver *driver;
@@ -56,7 +61,7 @@ static int transfer_wait_for_all(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, stream_sync, (t->stream));
 }
 
-/* ---- Moving: what is timed, and what goes before it ---- */
+/* ---- Moving: what is timed, and what goes before it ----------------------------------------- */
 
 static int copy_to_device(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, copy_to_device, (t->device, t->host, t->bytes, t->stream));
@@ -92,7 +97,8 @@ static struct box whole_slices(const struct transfer *t) {
 }
 
 /* Copies one slice of the box, or all rows of a 2-D box. */
-static int copy_slice(struct transfer *t, const struct box *box, size_t slice, bool to_host, cugen_error *err) {
+static int copy_slice(struct transfer *t, const struct box *box, size_t slice, bool to_host,
+                      cugen_error *err) {
   unsigned char *host = (unsigned char *)t->host + slice * box->height * box->width;
   CUdeviceptr device = t->device + slice * SLICE_PITCH * t->pitch;
   CUDA_MEMCPY2D copy = {.srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
@@ -152,7 +158,8 @@ static int run_copier(struct transfer *t, CUdeviceptr to, CUdeviceptr from, cuge
   void *parameters[] = {&to, &from, &bytes};
   size_t wanted = t->bytes / 64 / THREADS + 1, most = (size_t)t->sm_count * BLOCKS_A_SM;
   unsigned blocks = (unsigned)(wanted < most ? wanted : most);
-  return CHECK(t, err, launch, (t->copier, blocks, 1, 1, THREADS, 1, 1, 0, t->stream, parameters, NULL));
+  return CHECK(t, err, launch,
+               (t->copier, blocks, 1, 1, THREADS, 1, 1, 0, t->stream, parameters, NULL));
 }
 
 static int kernel_reads_host(struct transfer *t, cugen_error *err) {
@@ -191,7 +198,7 @@ static int host_writes(struct transfer *t, cugen_error *err) {
   return touch(t, true, err);
 }
 
-/* ---- Memory ---- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 /* Allocates and writes the memory, so that its pages exist. */
 static int make_pageable(struct transfer *t, size_t bytes, cugen_error *err) {
@@ -247,7 +254,7 @@ static void free_managed(struct transfer *t) {
   t->driver->mem_free(t->seen);
 }
 
-/* ---- The kinds ---- */
+/* ---- The kinds ------------------------------------------------------------------------------ */
 
 /* One direction of a kind. */
 struct way {
@@ -266,8 +273,14 @@ static const struct kind {
   bool kernel, prefetch;
   struct way to_device, to_host;
 } kinds[TRANSFER_KIND_COUNT] = {
-    [TRANSFER_PAGEABLE] =
-        {make_pageable, free_pageable, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
+    [TRANSFER_PAGEABLE] = {make_pageable,
+                           free_pageable,
+                           0,
+                           NULL,
+                           false,
+                           false,
+                           {.move = copy_to_device},
+                           {.move = copy_to_host}},
     [TRANSFER_REGISTERED] = {transfer_make_registered,
                              transfer_free_registered,
                              CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
@@ -276,14 +289,38 @@ static const struct kind {
                              false,
                              {.move = copy_to_device},
                              {.move = copy_to_host}},
-    [TRANSFER_PINNED] =
-        {transfer_make_pinned, transfer_free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
-    [TRANSFER_COMBINED] =
-        {make_combined, transfer_free_host, 0, NULL, false, false, {.move = copy_to_device}, {.move = copy_to_host}},
-    [TRANSFER_PITCHED] =
-        {transfer_make_pinned, transfer_free_host, 0, NULL, false, false, {.move = rows_to_device}, {.move = rows_to_host}},
-    [TRANSFER_PITCHED_3D] =
-        {transfer_make_pinned, transfer_free_host, 0, NULL, false, false, {.move = box_to_device}, {.move = box_to_host}},
+    [TRANSFER_PINNED] = {transfer_make_pinned,
+                         transfer_free_host,
+                         0,
+                         NULL,
+                         false,
+                         false,
+                         {.move = copy_to_device},
+                         {.move = copy_to_host}},
+    [TRANSFER_COMBINED] = {make_combined,
+                           transfer_free_host,
+                           0,
+                           NULL,
+                           false,
+                           false,
+                           {.move = copy_to_device},
+                           {.move = copy_to_host}},
+    [TRANSFER_PITCHED] = {transfer_make_pinned,
+                          transfer_free_host,
+                          0,
+                          NULL,
+                          false,
+                          false,
+                          {.move = rows_to_device},
+                          {.move = rows_to_host}},
+    [TRANSFER_PITCHED_3D] = {transfer_make_pinned,
+                             transfer_free_host,
+                             0,
+                             NULL,
+                             false,
+                             false,
+                             {.move = box_to_device},
+                             {.move = box_to_host}},
     [TRANSFER_DEFAULT] = {transfer_make_pinned,
                           transfer_free_host,
                           CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
@@ -321,13 +358,15 @@ static const struct kind {
 /* Returns the reason why the kind cannot be measured here, or NULL. */
 static const char *why_not(const struct transfer *t, const struct kind *kind) {
   int able = 1;
-  if (kind->kernel && !t->copier) return t->options->why ? t->options->why : "there is no kernel to move it with";
+  if (kind->kernel && !t->copier)
+    return t->options->why ? t->options->why : "there is no kernel to move it with";
   if (kind->prefetch && !t->driver->prefetch) return "the driver does not prefetch";
-  if (kind->needs && (t->driver->device_attribute(&able, kind->needs, t->handle) || !able)) return kind->without;
+  if (kind->needs && (t->driver->device_attribute(&able, kind->needs, t->handle) || !able))
+    return kind->without;
   return NULL;
 }
 
-/* ---- Does it arrive? ---- */
+/* ---- Does it arrive? ------------------------------------------------------------------------ */
 
 /* Different seeds give different values in every byte. */
 static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
@@ -338,7 +377,8 @@ static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
 static int copy_pitched(struct transfer *t, bool to_host, cugen_error *err) {
   struct box box = t->boxes ? whole_slices(t) : whole_rows(t);
   int status = CUGEN_OK;
-  for (size_t slice = 0; slice < box.depth && !status; slice++) status = copy_slice(t, &box, slice, to_host, err);
+  for (size_t slice = 0; slice < box.depth && !status; slice++)
+    status = copy_slice(t, &box, slice, to_host, err);
   return status;
 }
 
@@ -360,7 +400,8 @@ static int move_once(struct transfer *t, const struct way *way, cugen_error *err
 }
 
 /* Fills source and target with different patterns, transfers, and compares. */
-static int transfer_prove(struct transfer *t, const struct kind *kind, bool to_host, cugen_error *err) {
+static int transfer_prove(struct transfer *t, const struct kind *kind, bool to_host,
+                          cugen_error *err) {
   size_t count = t->bytes;
   if (count > most_compared) return CUGEN_OK;
   write_pattern(t->compared, count, to_host ? 0xa5 : 0);
@@ -369,13 +410,15 @@ static int transfer_prove(struct transfer *t, const struct kind *kind, bool to_h
   if (!status) status = move_once(t, to_host ? &kind->to_host : &kind->to_device, err);
   if (!status && !to_host) status = copy_compared(t, true, err);
   if (status || memcmp(t->host, t->compared, count) == 0) return status;
-  return error_set(err, CUGEN_ERROR_WRONG, "%s memory: what arrived %s is not what was sent (%zu bytes)",
-                   transfer_kind_names[kind - kinds], to_host ? "at the host" : "at the device", count);
+  return error_set(
+      err, CUGEN_ERROR_WRONG, "%s memory: what arrived %s is not what was sent (%zu bytes)",
+      transfer_kind_names[kind - kinds], to_host ? "at the host" : "at the device", count);
 }
 
-/* ---- How long does it take? ---- */
+/* ---- How long does it take? ----------------------------------------------------------------- */
 
-static int time_some(struct transfer *t, const struct way *way, long repeats, double *seconds, cugen_error *err) {
+static int time_some(struct transfer *t, const struct way *way, long repeats, double *seconds,
+                     cugen_error *err) {
   int status = way->prepare ? way->prepare(t, err) : CUGEN_OK;
   if (!status) status = transfer_wait_for_all(t, err);
   double begin = clock_seconds();
@@ -387,8 +430,8 @@ static int time_some(struct transfer *t, const struct way *way, long repeats, do
 
 /* Steps between transfers take time as well. So the number of samples is limited by the wall
    clock. */
-static int transfer_take_samples(struct transfer *t, const struct way *way, long repeats, struct measurement *out,
-                        cugen_error *err) {
+static int transfer_take_samples(struct transfer *t, const struct way *way, long repeats,
+                                 struct measurement *out, cugen_error *err) {
   double times[MOST_SAMPLES], begin = clock_seconds();
   int taken = 0, status = CUGEN_OK;
   while (!status && taken < MOST_SAMPLES &&
@@ -398,7 +441,8 @@ static int transfer_take_samples(struct transfer *t, const struct way *way, long
   return status;
 }
 
-static int measure_row(struct transfer *t, const struct kind *kind, struct transfer_row *row, cugen_error *err) {
+static int measure_row(struct transfer *t, const struct kind *kind, struct transfer_row *row,
+                       cugen_error *err) {
   const struct way *way = row->to_host ? &kind->to_host : &kind->to_device;
   struct measurement alone = {0};
   int status = transfer_prove(t, kind, row->to_host, err);
@@ -441,9 +485,10 @@ static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_erro
   return status;
 }
 
-/* ---- Setting up, and leaving nothing behind ---- */
+/* ---- Setting up, and leaving nothing behind ------------------------------------------------- */
 
-static int transfer_make_device(struct transfer *t, enum transfer_kind kind, size_t bytes, cugen_error *err) {
+static int transfer_make_device(struct transfer *t, enum transfer_kind kind, size_t bytes,
+                                cugen_error *err) {
   t->pitch = 0;
   t->boxes = kind == TRANSFER_PITCHED_3D;
   if (!is_pitched(kind)) return CHECK(t, err, mem_alloc, (&t->device, bytes));
@@ -463,7 +508,8 @@ static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_erro
   if (!status) status = kind->make(t, bytes, err);
   if (status == CUGEN_ERROR_MEMORY)
     error_append(err,
-                 "\nfor %zu bytes of %s memory on the host, and as many on the device: leave out the large sizes",
+                 "\nfor %zu bytes of %s memory on the host, and as many on the device: leave out "
+                 "the large sizes",
                  bytes, transfer_kind_names[which]);
   if (!status) status = measure_sizes(t, which, err);
   if (t->host) kind->free(t);
@@ -475,7 +521,8 @@ static int load_copier(struct transfer *t, cugen_error *err) {
   const struct compiled *copier = t->options->copier;
   if (!copier) return CUGEN_OK;
   int status = CHECK(t, err, module_load, (&t->module, copier->image));
-  return status ? status : CHECK(t, err, module_function, (&t->copier, t->module, copier->entries[0]));
+  return status ? status
+                : CHECK(t, err, module_function, (&t->copier, t->module, copier->entries[0]));
 }
 
 /* Runs all measurements within the context. */
@@ -502,7 +549,8 @@ static int measure_locked(struct transfer *t, cugen_error *err) {
   return status;
 }
 
-static int transfer_find_device(struct transfer *t, const struct toolkit *toolkit, int ordinal, cugen_error *err) {
+static int transfer_find_device(struct transfer *t, const struct toolkit *toolkit, int ordinal,
+                                cugen_error *err) {
   struct device_description description;
   int status = cuda_device_ops.describe(toolkit, ordinal, &description, err);
   if (!status) status = driver_open(toolkit, &t->driver, err);
@@ -520,8 +568,8 @@ size_t transfer_count(const struct transfer_options *options) {
   return count;
 }
 
-int transfer_measure(const struct toolkit *toolkit, int ordinal, const struct transfer_options *options,
-                     cugen_error *err) {
+int transfer_measure(const struct toolkit *toolkit, int ordinal,
+                     const struct transfer_options *options, cugen_error *err) {
   struct transfer t = {.options = options, .lock = -1};
   size_t largest = largest_of(options);
   t.compared = malloc(1 + (largest < most_compared ? largest : most_compared));

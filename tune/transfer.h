@@ -56,7 +56,7 @@ size_t transfer_count(const struct transfer_options *options);
 /* Measures in the device's primary context, while no other cugen process measures on the GPU. Up to
    16 MiB of the bytes that arrive are compared with the bytes that were sent; a difference is
    CUGEN_ERROR_WRONG. */
-int transfer_measure(const struct toolkit *toolkit, int ordinal, const struct transfer_options *options,
-                     cugen_error *err);
+int transfer_measure(const struct toolkit *toolkit, int ordinal,
+                     const struct transfer_options *options, cugen_error *err);
 
 #endif

@@ -13,18 +13,18 @@ struct trial {
   struct trial_options options;
 };
 
-int trial_open(const struct tune_target *target, const struct trial_options *options, struct trial **out,
-               cugen_error *err) {
+int trial_open(const struct tune_target *target, const struct trial_options *options,
+               struct trial **out, cugen_error *err) {
   *out = NULL;
   struct trial *trial = calloc(1, sizeof *trial);
   if (!trial) return error_memory(err);
   trial->options = *options;
-  const struct bench_options bench = {.seed = options->seed,
-                                      .threads = 2,
-                                      .timeout =
-                                          options->compile_timeout > 0 ? options->compile_timeout : usual_compile,
-                                      .interrupted = options->interrupted,
-                                      .context = options->context};
+  const struct bench_options bench = {
+      .seed = options->seed,
+      .threads = 2,
+      .timeout = options->compile_timeout > 0 ? options->compile_timeout : usual_compile,
+      .interrupted = options->interrupted,
+      .context = options->context};
   int status = bench_open(target, &bench, &trial->bench, err);
   if (status)
     free(trial);
@@ -53,14 +53,15 @@ static bool trial_is_stopped(const struct trial *trial) {
 
 static int trial_await(struct trial *trial, const struct candidate *candidate, cugen_error *err) {
   while (!candidate_ready(&trial->bench, candidate)) {
-    if (trial_is_stopped(trial)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
+    if (trial_is_stopped(trial))
+      return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
     compile_pool_wait(trial->bench.pool, 0.05);
   }
   return CUGEN_OK;
 }
 
-int trial_run(struct trial *trial, uint64_t index, double timeout, const struct measure_options *measure,
-              struct cache_record *out, cugen_error *err) {
+int trial_run(struct trial *trial, uint64_t index, double timeout,
+              const struct measure_options *measure, struct cache_record *out, cugen_error *err) {
   struct candidate *c = NULL;
   double busy;
   *out = (struct cache_record){0};
@@ -69,7 +70,8 @@ int trial_run(struct trial *trial, uint64_t index, double timeout, const struct 
   if (!status) status = trial_await(trial, c, err);
   if (!status) candidate_count(&trial->bench, c);
   if (!status)
-    status = candidate_run(&trial->bench, c, true, measure, timeout > 0 ? timeout : usual_run, out, &busy, err);
+    status = candidate_run(&trial->bench, c, true, measure, timeout > 0 ? timeout : usual_run, out,
+                           &busy, err);
   if (!status && out->outcome == CUGEN_OUTCOME_OK)
     candidate_counted(&trial->bench, c, (double)INT_MAX, &out->requested);
   if (!status && c->faulty) status = error_copy(err, &c->refused);

@@ -17,8 +17,8 @@ struct trial_options {
 
 /* Opens a trial. target and what it points at are borrowed until trial_close. Between two runs, its
    problem and space may be replaced by others of the same config. */
-int trial_open(const struct tune_target *target, const struct trial_options *options, struct trial **out,
-               cugen_error *err);
+int trial_open(const struct tune_target *target, const struct trial_options *options,
+               struct trial **out, cugen_error *err);
 /* Like worker_makes_data. */
 bool trial_makes_data(const struct trial *trial);
 /* Appends what the kernels of the last run printed; see worker_printed. */
@@ -30,7 +30,7 @@ void trial_close(struct trial *trial);
    refused. A fault that is not the variant's own, such as a template that does not expand or data
    that cannot be made, is an error. timeout: seconds of the run, 0: 10. The caller frees the
    record. */
-int trial_run(struct trial *trial, uint64_t index, double timeout, const struct measure_options *measure,
-              struct cache_record *out, cugen_error *err);
+int trial_run(struct trial *trial, uint64_t index, double timeout,
+              const struct measure_options *measure, struct cache_record *out, cugen_error *err);
 
 #endif

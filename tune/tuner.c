@@ -34,7 +34,7 @@ enum {
   AHEAD = 2
 };
 
-/* ---- Progress ---- */
+/* ---- Progress ------------------------------------------------------------------------------- */
 
 static double tuner_time_left(const struct tuner *t, double elapsed) {
   double left = t->budget > 0 ? t->budget - elapsed : -1;
@@ -62,21 +62,22 @@ static bool poll_user(struct tuner *t) {
   t->last_poll = now;
   if (t->interrupted || !t->options->progress) return t->interrupted;
   uint64_t open = t->result->valid - t->skipped;
-  cugen_progress progress = {.done = t->result->tried,
-                             .failed = t->result->failed,
-                             .planned = t->options->budget_count ? t->options->budget_count : 0,
-                             .valid = t->result->valid,
-                             .elapsed = elapsed,
-                             .remaining = tuner_time_left(t, elapsed),
-                             .best = t->best,
-                             .best_seconds = t->best_seconds,
-                             .last = t->last,
-                             .flops = t->flops,
-                             .bytes = t->bytes,
-                             .problem = t->target->key.problem,
-                             .problems = 1,
-                             .stage = makes_data(t) ? CUGEN_STAGE_DATA : t->stage,
-                             .lost = t->target->lost && t->target->lost->length ? text_get(t->target->lost) : NULL};
+  cugen_progress progress = {
+      .done = t->result->tried,
+      .failed = t->result->failed,
+      .planned = t->options->budget_count ? t->options->budget_count : 0,
+      .valid = t->result->valid,
+      .elapsed = elapsed,
+      .remaining = tuner_time_left(t, elapsed),
+      .best = t->best,
+      .best_seconds = t->best_seconds,
+      .last = t->last,
+      .flops = t->flops,
+      .bytes = t->bytes,
+      .problem = t->target->key.problem,
+      .problems = 1,
+      .stage = makes_data(t) ? CUGEN_STAGE_DATA : t->stage,
+      .lost = t->target->lost && t->target->lost->length ? text_get(t->target->lost) : NULL};
   if (progress.planned > open) progress.planned = (size_t)open;
   if (!progress.planned && t->budget <= 0) progress.planned = (size_t)open;
   t->interrupted = t->options->progress(&progress, t->options->context) != 0;
@@ -87,7 +88,7 @@ static bool worker_poll(void *context) {
   return poll_user(context);
 }
 
-/* ---- The loop ---- */
+/* ---- The loop ------------------------------------------------------------------------------- */
 
 static bool budget_spent(const struct tuner *t) {
   if (t->options->budget_count && t->result->tried >= t->options->budget_count) return true;
@@ -181,7 +182,7 @@ static int search(struct tuner *t, cugen_error *err) {
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
 }
 
-/* ---- From start to end ---- */
+/* ---- From start to end ---------------------------------------------------------------------- */
 
 /* Returns how many variants may be compiled. Variants with a known record are not compiled. */
 static size_t variants_to_try(const struct tuner *t) {
@@ -193,13 +194,14 @@ static size_t variants_to_try(const struct tuner *t) {
 
 static int tuner_open(struct tuner *t, cugen_error *err) {
   int threads = t->options->threads > 0 ? t->options->threads : cpu_count();
-  struct bench_options bench = {.seed = t->options->seed,
-                                .threads = threads,
-                                .timeout = t->options->compile_timeout > 0 ? t->options->compile_timeout
-                                                                           : tuner_compile_timeout,
-                                .until = t->budget > 0 ? t->begin + t->budget - tuner_race_share(t) : 0,
-                                .interrupted = worker_poll,
-                                .context = t};
+  struct bench_options bench = {
+      .seed = t->options->seed,
+      .threads = threads,
+      .timeout =
+          t->options->compile_timeout > 0 ? t->options->compile_timeout : tuner_compile_timeout,
+      .until = t->budget > 0 ? t->begin + t->budget - tuner_race_share(t) : 0,
+      .interrupted = worker_poll,
+      .context = t};
   int status = strategy_find(t->options->strategy, &t->strategy_ops, err);
   if (!status) status = tuner_open_sharing(t, err);
   if (!status) status = tuner_load_known(t, err);
@@ -219,13 +221,15 @@ static int use_compiled(struct tuner *t, cugen_error *err) {
   const double until = t->begin + t->budget - tuner_race_share(t) / 2;
   int status = CUGEN_OK;
   bool over = false;
-  while (t->target->predicted && !t->interrupted && !status && !over && !(t->budget > 0 && clock_seconds() > until)) {
+  while (t->target->predicted && !t->interrupted && !status && !over &&
+         !(t->budget > 0 && clock_seconds() > until)) {
     status = tuner_step(t, &over, err);
     /* Its compile was stopped, so that it is left. */
     if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK;
   }
   for (size_t i = 0; i < t->pending_count && !status && !t->target->predicted; i++)
-    if (candidate_ready(&t->bench, t->pending[i])) status = candidate_keep_image(&t->bench, t->pending[i], err);
+    if (candidate_ready(&t->bench, t->pending[i]))
+      status = candidate_keep_image(&t->bench, t->pending[i], err);
   return status;
 }
 
@@ -278,17 +282,21 @@ double tune_default_budget(bool gpu) {
 static void count_ran(struct tuner *t) {
   uint64_t index;
   if (!t->target->ran || t->options->again || !t->result->remembered) return;
-  if (!space_look_up(t->target->space, t->target->ran, &index) || !tuner_wants_index(t, index)) return;
+  if (!space_look_up(t->target->space, t->target->ran, &index) || !tuner_wants_index(t, index))
+    return;
   t->result->remembered--;
   t->result->tried++;
 }
 
-int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,
-             cugen_error *err) {
+int tune_run(const struct tune_target *target, const cugen_tune_options *options,
+             cugen_tune_result *result, cugen_error *err) {
   double begin = clock_seconds(), budget = options->budget_seconds;
   *result = (cugen_tune_result){0};
-  struct tuner t = {
-      .target = target, .options = options, .result = result, .begin = begin, .began_at = clock_unix_micros()};
+  struct tuner t = {.target = target,
+                    .options = options,
+                    .result = result,
+                    .begin = begin,
+                    .began_at = clock_unix_micros()};
   /* A count is a budget as well. If only a count is given, it alone decides. */
   if (budget == 0 && !options->budget_count)
     budget = tune_default_budget(target->device->facts.is_gpu && !target->predicted);

@@ -65,7 +65,8 @@ struct tune_target {
      the model predicts; it sets *out to the record or to NULL. find_failure NULL: no variant is
      known to be wrong. */
   double kept;
-  int (*find_failure)(void *context, const char *variant, const struct cache_record **out, cugen_error *err);
+  int (*find_failure)(void *context, const char *variant, const struct cache_record **out,
+                      cugen_error *err);
   void *failures; /* context of find_failure */
   /* Only variants with these output bits are wanted (cache_record_gave); NULL: any right
      variant. */
@@ -82,7 +83,7 @@ struct tune_target {
 double tune_default_budget(bool gpu);
 
 /* Like api_kernel_tune. *result is filled in also on an error. */
-int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,
-             cugen_error *err);
+int tune_run(const struct tune_target *target, const cugen_tune_options *options,
+             cugen_tune_result *result, cugen_error *err);
 
 #endif

@@ -25,7 +25,8 @@ void tuner_tell_strategy(struct tuner *t, uint64_t index, const struct cache_rec
   tuner_note_end(t, index, record);
   tuner_note_fastest(t, index, record);
   bool right = tuner_is_wanted(t, record);
-  t->strategy_ops->report(t->strategy, index, right ? tuner_search_cost(t, record) : (double)INFINITY,
+  t->strategy_ops->report(t->strategy, index,
+                          right ? tuner_search_cost(t, record) : (double)INFINITY,
                           record->compile_seconds + record->measure_seconds);
 }
 

@@ -24,12 +24,14 @@ void tuner_begin_count(struct tuner *t, struct candidate *c) {
 }
 
 void tuner_take_count(struct tuner *t, struct candidate *c, struct cache_record *record) {
-  if (c->counting && record->outcome == CUGEN_OUTCOME_OK) candidate_counted(&t->bench, c, 0, &record->requested);
+  if (c->counting && record->outcome == CUGEN_OUTCOME_OK)
+    candidate_counted(&t->bench, c, 0, &record->requested);
 }
 
 static void tuner_counting_drop(struct tuner *t, size_t place) {
   candidate_close(&t->bench, t->counted[place].candidate);
-  memmove(&t->counted[place], &t->counted[place + 1], (--t->counted_count - place) * sizeof *t->counted);
+  memmove(&t->counted[place], &t->counted[place + 1],
+          (--t->counted_count - place) * sizeof *t->counted);
 }
 
 static bool is_best(const struct tuner *t, const struct cache_record *record) {
@@ -70,8 +72,9 @@ static int keep_count(struct tuner *t, size_t from, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = from; i < t->record_count && !status; i++) {
     struct cache_record *record = &t->records[i];
-    const bool equal = i == from || (record->outcome == CUGEN_OUTCOME_OK && !(record->requested > 0) &&
-                                     t->images[i].hex[0] && strcmp(t->images[i].hex, t->images[from].hex) == 0);
+    const bool equal =
+        i == from || (record->outcome == CUGEN_OUTCOME_OK && !(record->requested > 0) &&
+                      t->images[i].hex[0] && strcmp(t->images[i].hex, t->images[from].hex) == 0);
     if (!equal) continue;
     record->requested = requested;
     status = cache_store(t->target->cache, &t->target->key, record, err);
@@ -85,7 +88,8 @@ static int take_counts(struct tuner *t, double begin, cugen_error *err) {
   for (size_t i = t->counted_count; i-- > 0 && !status && !t->interrupted;) {
     const struct counted one = t->counted[i];
     struct cache_record *record = &t->records[one.record];
-    const double patience = begin > 0 ? begin + (is_best(t, record) ? last : last_others) - clock_seconds() : 0;
+    const double patience =
+        begin > 0 ? begin + (is_best(t, record) ? last : last_others) - clock_seconds() : 0;
     if (!candidate_counted(&t->bench, one.candidate, patience, &record->requested)) continue;
     tuner_counting_drop(t, i);
     status = keep_count(t, one.record, err);

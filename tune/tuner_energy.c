@@ -43,7 +43,7 @@ static const struct cache_record *record_of(const struct energies *e, const stru
   return c->record ? c->record : &e->t->records[c->at];
 }
 
-/* ---- Who is asked ---- */
+/* ---- Who is asked --------------------------------------------------------------------------- */
 
 static void note_energy(struct energies *e, const struct cache_record *record) {
   if (!(record->energy > 0)) return;
@@ -87,7 +87,7 @@ static bool can_win(const struct energies *e, const struct contender *c) {
   return objective_cost(e->t->target->config->objective, &values) < e->cost;
 }
 
-/* ---- One of them ---- */
+/* ---- One of them ---------------------------------------------------------------------------- */
 
 static int open_contender(struct energies *e, struct contender *c, cugen_error *err) {
   struct tuner *t = e->t;
@@ -99,7 +99,8 @@ static int open_contender(struct energies *e, struct contender *c, cugen_error *
 }
 
 /* Replaces the record by the one with the energy. */
-static int tuner_energy_keep(struct energies *e, const struct contender *c, struct cache_record *record, cugen_error *err) {
+static int tuner_energy_keep(struct energies *e, const struct contender *c,
+                             struct cache_record *record, cugen_error *err) {
   struct tuner *t = e->t;
   const struct cache_record *before = record_of(e, c);
   record->error = before->error;
@@ -130,22 +131,25 @@ static int tuner_energy_measure(struct energies *e, struct contender *c, cugen_e
   struct cache_record record;
   double busy = 0;
   candidate_finish(&t->bench, c->candidate);
-  int status = candidate_run(&t->bench, c->candidate, false, &measure, tuner_variant_timeout, &record, &busy, err);
+  int status = candidate_run(&t->bench, c->candidate, false, &measure, tuner_variant_timeout,
+                             &record, &busy, err);
   t->result->measuring += busy;
   record.measure_seconds = clock_seconds() - begin;
   const bool right = !status && record.outcome == CUGEN_OUTCOME_OK;
   if (right && !(record.energy > 0))
-    status = error_set(err, CUGEN_ERROR_DEVICE,
-                       "the energy counter of %s stands still, so objective \"%s\" cannot be measured",
-                       t->target->device->name, t->target->config->objective->text);
+    status =
+        error_set(err, CUGEN_ERROR_DEVICE,
+                  "the energy counter of %s stands still, so objective \"%s\" cannot be measured",
+                  t->target->device->name, t->target->config->objective->text);
   if (right && !status) status = tuner_energy_keep(e, c, &record, err);
   if (status || !right) cache_record_free(&record);
   return status ? status : worker_usable(worker_pool_at(t->bench.workers, t->bench.worker), err);
 }
 
-/* ---- All of them ---- */
+/* ---- All of them ---------------------------------------------------------------------------- */
 
-static int measure_some(struct energies *e, struct contender *from, size_t count, cugen_error *err) {
+static int measure_some(struct energies *e, struct contender *from, size_t count,
+                        cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++)
     if (can_win(e, &from[i])) status = open_contender(e, &from[i], err);
@@ -156,17 +160,20 @@ static int measure_some(struct energies *e, struct contender *from, size_t count
 }
 
 static double tuner_energy_end_of(const struct tuner *t) {
-  const double now = clock_seconds(), most = now + fmax(least_seconds, share_of_search * (now - t->begin));
+  const double now = clock_seconds(),
+               most = now + fmax(least_seconds, share_of_search * (now - t->begin));
   return t->budget > 0 ? t->begin + t->budget * (1 - tuner_energy_race) : most;
 }
 
 int tuner_measure_energies(struct tuner *t, cugen_error *err) {
-  struct energies e = {.t = t, .fastest = (double)INFINITY, .power = (double)INFINITY, .cost = (double)INFINITY};
+  struct energies e = {
+      .t = t, .fastest = (double)INFINITY, .power = (double)INFINITY, .cost = (double)INFINITY};
   if (!objective_needs_energy(t->target->config->objective) || t->interrupted) return CUGEN_OK;
   e.until = tuner_energy_end_of(t);
   bench_lift_limit(&t->bench);
   int status = tuner_energy_collect(&e, err);
-  for (size_t i = 0; i < e.count && !status && !t->interrupted && clock_seconds() < e.until; i += AHEAD)
+  for (size_t i = 0; i < e.count && !status && !t->interrupted && clock_seconds() < e.until;
+       i += AHEAD)
     status = measure_some(&e, &e.all[i], e.count - i < AHEAD ? e.count - i : AHEAD, err);
   free(e.all);
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;

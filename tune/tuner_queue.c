@@ -40,22 +40,25 @@ void tuner_close_queue(struct tuner *t) {
 void tuner_note_fastest(struct tuner *t, uint64_t index, const struct cache_record *record) {
   struct fastest *own = &t->fastest[implementation_of(t, index)];
   const double cost = tuner_search_cost(t, record);
-  if (tuner_is_wanted(t, record) && cost < own->cost) *own = (struct fastest){cost, record->seconds};
+  if (tuner_is_wanted(t, record) && cost < own->cost)
+    *own = (struct fastest){cost, record->seconds};
 }
 
 static bool can_wait(const struct tuner *t, const struct candidate *c) {
   const struct fastest *own = &t->fastest[implementation_of(t, c->index)];
-  return t->best && isfinite(own->cost) && own->cost > many_times * t->best_cost && own->seconds > worth_waiting;
+  return t->best && isfinite(own->cost) && own->cost > many_times * t->best_cost &&
+         own->seconds > worth_waiting;
 }
 
 static struct candidate *tuner_queue_take(struct tuner *t, size_t place) {
   struct candidate *c = t->pending[place];
   t->pending_count--;
-  memmove(&t->pending[place], &t->pending[place + 1], (t->pending_count - place) * sizeof *t->pending);
+  memmove(&t->pending[place], &t->pending[place + 1],
+          (t->pending_count - place) * sizeof *t->pending);
   return c;
 }
 
-/* ---- Who gets what ---- */
+/* ---- Who gets what -------------------------------------------------------------------------- */
 
 size_t tuner_busy(const struct tuner *t) {
   size_t busy = 0;
@@ -84,7 +87,8 @@ static bool all_doubted(const struct tuner *t) {
 static bool is_equal_under_way(const struct tuner *t, const struct candidate *c) {
   const struct hash image = candidate_image(c);
   for (size_t i = 0; i < t->slot_count && image.hex[0]; i++)
-    if (t->slots[i].turn.candidate && strcmp(t->slots[i].turn.image.hex, image.hex) == 0) return true;
+    if (t->slots[i].turn.candidate && strcmp(t->slots[i].turn.image.hex, image.hex) == 0)
+      return true;
   return false;
 }
 

@@ -28,10 +28,11 @@ double tuner_search_cost(const struct tuner *t, const struct cache_record *recor
              : tuner_cost(t, record);
 }
 
-/* ---- What is remembered ---- */
+/* ---- What is remembered --------------------------------------------------------------------- */
 
 static int tuner_records_by_variant(const void *a, const void *b) {
-  return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
+  return strcmp(((const struct cache_record *)a)->variant,
+                ((const struct cache_record *)b)->variant);
 }
 
 int tuner_load_known(struct tuner *t, cugen_error *err) {
@@ -50,11 +51,13 @@ int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, c
       high = middle;
   }
   for (size_t i = at; i < t->known_count && strcmp(t->known[i].variant, record->variant) == 0; i++)
-    if (strcmp(t->known[i].hash.hex, record->hash.hex) == 0 && t->known[i].measured_at == record->measured_at)
+    if (strcmp(t->known[i].hash.hex, record->hash.hex) == 0 &&
+        t->known[i].measured_at == record->measured_at)
       return CUGEN_OK;
   /* Capacity as loaded from the cache. */
   if (t->known_capacity < t->known_count) t->known_capacity = t->known_count;
-  struct cache_record *known = array_reserve(t->known, &t->known_capacity, t->known_count, sizeof *known);
+  struct cache_record *known =
+      array_reserve(t->known, &t->known_capacity, t->known_count, sizeof *known);
   if (!known) return error_memory(err);
   t->known = known;
   memmove(&known[at + 1], &known[at], (t->known_count++ - at) * sizeof *known);
@@ -76,13 +79,15 @@ static bool deserves_more(const struct tuner *t, const struct cache_record *reco
 static const struct cache_record *find_wrong(const struct tuner *t, const char *variant) {
   const struct cache_record *failed = NULL;
   cugen_error ignored;
-  if (!t->target->find_failure || t->target->find_failure(t->target->failures, variant, &failed, &ignored))
+  if (!t->target->find_failure ||
+      t->target->find_failure(t->target->failures, variant, &failed, &ignored))
     return NULL;
   return failed && cache_record_is_refuted(failed) ? failed : NULL;
 }
 
 /* Config files with a kernel of the same name may each have a record of this variant. */
-const struct cache_record *tuner_find_current(const struct tuner *t, const struct kernel_spec *spec) {
+const struct cache_record *tuner_find_current(const struct tuner *t,
+                                              const struct kernel_spec *spec) {
   const struct cache_record *wrong = find_wrong(t, spec->variant);
   if (wrong) return wrong;
   size_t low = 0, high = t->known_count;
@@ -94,7 +99,8 @@ const struct cache_record *tuner_find_current(const struct tuner *t, const struc
       high = middle;
   }
   for (; low < t->known_count && strcmp(t->known[low].variant, spec->variant) == 0; low++)
-    if (cache_record_is_of(&t->known[low], spec, t->target->config->objective, t->target->predicted) &&
+    if (cache_record_is_of(&t->known[low], spec, t->target->config->objective,
+                           t->target->predicted) &&
         !deserves_more(t, &t->known[low]))
       return &t->known[low];
   return NULL;
@@ -127,11 +133,13 @@ void tuner_keep_times(const struct cache_record *timed, struct cache_record *rec
   *record = merged;
 }
 
-int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out, cugen_error *err) {
+int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out,
+                     cugen_error *err) {
   const bool known = record >= t->known && record < t->known + t->known_count;
   uint64_t index;
   *out = NULL;
-  if (!space_look_up(t->target->space, record->variant, &index) || !tuner_wants_index(t, index)) return CUGEN_OK;
+  if (!space_look_up(t->target->space, record->variant, &index) || !tuner_wants_index(t, index))
+    return CUGEN_OK;
   int status = candidate_open(&t->bench, index, out, err);
   if (status || !known || tuner_find_known(t, &(*out)->real) == record) return status;
   candidate_close(&t->bench, *out);
@@ -139,7 +147,7 @@ int tuner_open_again(struct tuner *t, const struct cache_record *record, struct 
   return CUGEN_OK;
 }
 
-/* ---- Records of this run ---- */
+/* ---- Records of this run -------------------------------------------------------------------- */
 
 void tuner_stamp(const struct tuner *t, struct cache_record *record) {
   record->run_began = t->began_at;
@@ -158,7 +166,8 @@ static int grow_records(struct tuner *t, cugen_error *err) {
   return CUGEN_OK;
 }
 
-int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash image, cugen_error *err) {
+int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash image,
+                      cugen_error *err) {
   int status = t->record_count == t->record_capacity ? grow_records(t, err) : CUGEN_OK;
   if (status) return status;
   t->images[t->record_count] = image;
@@ -184,8 +193,8 @@ void tuner_keep_energy(const struct cache_record *from, struct cache_record *to)
   to->energy_resolution = from->energy_resolution;
 }
 
-int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
-                      cugen_error *err) {
+int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec,
+                      struct cache_record *out, cugen_error *err) {
   *out = *from;
   cache_record_take_hashes(out, spec);
   out->variant = strdup(spec->variant);

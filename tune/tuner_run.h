@@ -133,7 +133,7 @@ struct tuner {
   cugen_stage stage;
 };
 
-/* ---- tuner_records.c ---- */
+/* ---- tuner_records.c ------------------------------------------------------------------------ */
 
 /* Returns the cost of a record by the config's objective; less is better. */
 double tuner_cost(const struct tuner *t, const struct cache_record *record);
@@ -150,13 +150,15 @@ int tuner_load_known(struct tuner *t, cugen_error *err);
    unless the record was there. */
 int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, cugen_error *err);
 /* Returns the known record of exactly this kernel, or NULL. */
-const struct cache_record *tuner_find_current(const struct tuner *t, const struct kernel_spec *spec);
+const struct cache_record *tuner_find_current(const struct tuner *t,
+                                              const struct kernel_spec *spec);
 /* Like tuner_find_current, but returns NULL if certain outputs are asked for and the record does
    not say whether the kernel has them. */
 const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec);
 /* Opens a candidate for the variant of a record. *out becomes NULL if the variant is not asked for,
    or if a known record is of another source. */
-int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out, cugen_error *err);
+int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out,
+                     cugen_error *err);
 /* Returns the known record of this kernel if its time can be kept and only its outputs have to be
    compared; otherwise NULL. */
 const struct cache_record *tuner_find_timed(const struct tuner *t, const struct kernel_spec *spec);
@@ -166,7 +168,8 @@ void tuner_keep_times(const struct cache_record *timed, struct cache_record *rec
 /* Sets when in this run the record was made. */
 void tuner_stamp(const struct tuner *t, struct cache_record *record);
 /* Adds a record of this run and takes over its texts. */
-int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash image, cugen_error *err);
+int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash image,
+                      cugen_error *err);
 bool tuner_has_record(const struct tuner *t, const char *variant);
 /* Returns the record of this run that was measured with an equal image, or NULL. Parameters that do
    not change the compiled code (an unused padding, a bound that does not bind) give equal
@@ -175,11 +178,11 @@ const struct cache_record *tuner_find_equal(const struct tuner *t, struct hash i
 /* Copies the energy of an earlier measurement of the same kernel into a record that has none. */
 void tuner_keep_energy(const struct cache_record *from, struct cache_record *to);
 /* Copies a record under the variant and the hashes of spec. */
-int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
-                      cugen_error *err);
+int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec,
+                      struct cache_record *out, cugen_error *err);
 void tuner_free_records(struct tuner *t);
 
-/* ---- tuner_queue.c ---- */
+/* ---- tuner_queue.c -------------------------------------------------------------------------- */
 
 /* Opens the queue of pending candidates and sets pending_most. Call tuner_close_queue even after an
    error. */
@@ -196,7 +199,7 @@ bool tuner_all_tried(const struct tuner *t, const struct candidate *c);
    NULL: none is compiled. slot NULL: returns only a candidate that needs no worker. */
 struct candidate *tuner_take_ready(struct tuner *t, const struct tuner_slot *slot);
 
-/* ---- tuner_workers.c ---- */
+/* ---- tuner_workers.c ------------------------------------------------------------------------ */
 
 int tuner_open_slots(struct tuner *t, cugen_error *err);
 void tuner_close_slots(struct tuner *t);
@@ -211,7 +214,7 @@ bool tuner_lose_device(struct tuner *t, const cugen_error *err);
 /* Stores the records that were held back, because not all variants share their fault. */
 int tuner_give_held(struct tuner *t, cugen_error *err);
 
-/* ---- tuner_best.c ---- */
+/* ---- tuner_best.c --------------------------------------------------------------------------- */
 
 void tuner_note_best(struct tuner *t, const struct cache_record *record);
 void tuner_tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record);
@@ -221,7 +224,7 @@ void tuner_meet_known(struct tuner *t, uint64_t index, const struct cache_record
 /* Compiles the candidate and queues it to be measured; takes over the candidate. */
 int tuner_begin(struct tuner *t, struct candidate *c, cugen_error *err);
 
-/* ---- sharing.c ---- */
+/* ---- sharing.c ------------------------------------------------------------------------------ */
 
 bool tuner_shares(const struct tuner *t);
 /* Opens the sharing; called before tuner_load_known. */
@@ -245,7 +248,7 @@ void tuner_rest(const struct tuner *t);
 bool tuner_leads(struct tuner *t);
 int tuner_gather_leaders(struct tuner *t, cugen_error *err);
 
-/* ---- tuner_counting.c ---- */
+/* ---- tuner_counting.c ----------------------------------------------------------------------- */
 
 /* Begins to count the memory requests of a candidate that is about to run, on a thread of its
    own. */
@@ -261,7 +264,7 @@ int tuner_keep_counts(struct tuner *t, cugen_error *err);
 int tuner_settle_counts(struct tuner *t, cugen_error *err);
 void tuner_drop_counts(struct tuner *t);
 
-/* ---- alike.c ---- */
+/* ---- alike.c -------------------------------------------------------------------------------- */
 
 /* Notes how a variant ended in this run, or in an earlier run by its record. */
 void tuner_note_end(struct tuner *t, uint64_t index, const struct cache_record *record);
@@ -269,7 +272,7 @@ void tuner_note_end(struct tuner *t, uint64_t index, const struct cache_record *
    then. */
 bool tuner_is_alike(struct tuner *t);
 
-/* ---- opening.c ---- */
+/* ---- opening.c ------------------------------------------------------------------------------ */
 
 /* Returns true if the options ask for this implementation; tuner_wants_index: for the
    implementation of this variant. */
@@ -279,7 +282,7 @@ bool tuner_wants_index(const struct tuner *t, uint64_t index);
    there is nothing to try. */
 int tuner_open_strategy(struct tuner *t, cugen_error *err);
 
-/* ---- tuner_energy.c ---- */
+/* ---- tuner_energy.c ------------------------------------------------------------------------- */
 
 /* If the objective needs energy: the share of the budget reserved for measuring energies, and the
    share of that for the race of the leaders. */
@@ -287,7 +290,7 @@ static const double tuner_energy_share = 0.5, tuner_energy_race = 0.15;
 /* Measures the energy of the variants that can still win, if the objective needs energies. */
 int tuner_measure_energies(struct tuner *t, cugen_error *err);
 
-/* ---- leaders.c ---- */
+/* ---- leaders.c ------------------------------------------------------------------------------ */
 
 /* Returns the seconds of the budget that are reserved for the race, or for verifying predictions;
    0: neither will take place. */
@@ -295,7 +298,7 @@ double tuner_race_share(const struct tuner *t);
 /* Races the best few variants against one another, on GPUs. */
 int tuner_settle_leaders(struct tuner *t, cugen_error *err);
 
-/* ---- verdict.c ---- */
+/* ---- verdict.c ------------------------------------------------------------------------------ */
 
 void tuner_count_remembered(struct tuner *t);
 /* Returns the number of variants that this run did not meet. */

@@ -24,15 +24,16 @@
 #include "faults.h"
 #include "tuner_run.h"
 
-/* ---- One result ---- */
+/* ---- One result ----------------------------------------------------------------------------- */
 
 /* Holds back a fault that all variants may share. If all variants have it, the run ends and no
    record is stored; this is tested each time the number of held records has doubled. */
 static int hold_back(struct tuner *t, const struct candidate *c, cugen_error *err) {
   bool everywhere = false;
   if (!t->held++) t->fault = c->refused;
-  int status =
-      t->held & (t->held - 1) ? CUGEN_OK : faults_everywhere(&t->bench, t->options->implementation, &everywhere, err);
+  int status = t->held & (t->held - 1)
+                   ? CUGEN_OK
+                   : faults_everywhere(&t->bench, t->options->implementation, &everywhere, err);
   if (everywhere || status) t->held--; /* no record of it will be kept */
   return everywhere && !status ? error_copy(err, &t->fault) : status;
 }
@@ -48,7 +49,8 @@ int tuner_give_held(struct tuner *t, cugen_error *err) {
 
 /* Counts a variant that only the cpu device cannot run. This says nothing about the variant, so
    that no record is stored. */
-static int tuner_workers_pass_over(struct tuner *t, const struct cache_record *record, cugen_error *err) {
+static int tuner_workers_pass_over(struct tuner *t, const struct cache_record *record,
+                                   cugen_error *err) {
   struct text *why = t->target->unsupported;
   if (why && !t->result->unsupported) text_addf(why, "'%s': %s", record->variant, record->reason);
   t->result->tried++;
@@ -56,11 +58,13 @@ static int tuner_workers_pass_over(struct tuner *t, const struct cache_record *r
   return tuner_give_held(t, err);
 }
 
-static int tuner_workers_remember(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
+static int tuner_workers_remember(struct tuner *t, const struct candidate *c,
+                                  struct cache_record *record, cugen_error *err) {
   bool hold = c->faulty && !t->sound;
   int status = hold ? hold_back(t, c, err) : tuner_give_held(t, err);
   if (!status && !hold) status = cache_store(t->target->cache, &t->target->key, record, err);
-  if (!status && record->outcome == CUGEN_OUTCOME_OK) status = candidate_keep_image(&t->bench, c, err);
+  if (!status && record->outcome == CUGEN_OUTCOME_OK)
+    status = candidate_keep_image(&t->bench, c, err);
   if (status) return status;
   t->result->tried++;
   if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
@@ -73,7 +77,7 @@ static int tuner_workers_remember(struct tuner *t, const struct candidate *c, st
   return CUGEN_OK;
 }
 
-/* ---- One that has ended ---- */
+/* ---- One that has ended --------------------------------------------------------------------- */
 
 /* Completes the record with what is known besides the result: counts, energy, outputs and
    durations. */
@@ -81,7 +85,8 @@ static void tuner_workers_complete(struct tuner *t, struct tuner_turn *turn) {
   struct candidate *c = turn->candidate;
   struct cache_record *record = &turn->record;
   tuner_take_count(t, c, record);
-  const struct cache_record *known = tuner_find_known(t, &c->real), *current = tuner_find_current(t, &c->real);
+  const struct cache_record *known = tuner_find_known(t, &c->real),
+                            *current = tuner_find_current(t, &c->real);
   /* The image came from the cache, without PTX. */
   if (known && record->requested <= 0) record->requested = known->requested;
   if (known) tuner_keep_energy(known, record);
@@ -116,7 +121,9 @@ static int tuner_workers_finish(struct tuner *t, struct tuner_turn *turn, cugen_
   /* The shortened timeout says nothing about the variant. */
   if (turn->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT)
     status = error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant);
-  if (!status) status = c->unsupported ? tuner_workers_pass_over(t, record, err) : tuner_workers_remember(t, c, record, err);
+  if (!status)
+    status = c->unsupported ? tuner_workers_pass_over(t, record, err)
+                            : tuner_workers_remember(t, c, record, err);
   /* The result must not be used for equal images. */
   if (c->unsupported) turn->image = (struct hash){{0}};
   if (!status) status = tuner_keep_record(t, record, turn->image, err);
@@ -125,7 +132,7 @@ static int tuner_workers_finish(struct tuner *t, struct tuner_turn *turn, cugen_
   return tuner_close_candidate(t, c, err);
 }
 
-/* ---- One that begins ---- */
+/* ---- One that begins ------------------------------------------------------------------------ */
 
 /* Returns how long the candidate may take to be as good as the best; 0: there is no best yet. */
 static double seconds_to_beat(const struct tuner *t, const struct candidate *c) {
@@ -137,7 +144,8 @@ static double seconds_to_beat(const struct tuner *t, const struct candidate *c) 
    short once there is a right variant. A thread of this process cannot be ended, so that its
    timeout is never shortened. */
 static double variant_timeout(const struct tuner *t, bool *shortened) {
-  const double most = t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout;
+  const double most =
+      t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout;
   const double left = t->begin + t->budget + fmax(1, t->budget * 0.1) - clock_seconds();
   *shortened = t->budget > 0 && left < most && t->best && !t->target->in_process;
   return *shortened ? fmax(left, 0.1) : most;
@@ -149,14 +157,15 @@ static void put_back(struct tuner *t, struct candidate *c) {
   t->pending[0] = c;
 }
 
-static int copy_equal(struct tuner *t, const struct cache_record *equal, struct tuner_turn *turn, cugen_error *err) {
+static int copy_equal(struct tuner *t, const struct cache_record *equal, struct tuner_turn *turn,
+                      cugen_error *err) {
   int status = tuner_copy_record(equal, &turn->candidate->real, &turn->record, err);
   turn->end = clock_seconds();
   return status ? tuner_workers_drop(t, turn, status) : tuner_workers_finish(t, turn, err);
 }
 
-static int tuner_workers_go_on(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, enum candidate_way way,
-                 bool *advanced, cugen_error *err) {
+static int tuner_workers_go_on(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn,
+                               enum candidate_way way, bool *advanced, cugen_error *err) {
   *advanced |= way != CANDIDATE_WAITS;
   turn->end = clock_seconds();
   if (way == CANDIDATE_ENDED) return tuner_workers_finish(t, turn, err);
@@ -169,15 +178,17 @@ static int tuner_workers_go_on(struct tuner *t, struct tuner_slot *slot, struct 
 
 /* Begins to measure the candidate on the slot's worker, or answers it from an equal image. Takes
    over the candidate. */
-static int tuner_workers_begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool *advanced, cugen_error *err) {
+static int tuner_workers_begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c,
+                               bool *advanced, cugen_error *err) {
   struct tuner_turn turn = {.candidate = c, .image = candidate_image(c), .begin = clock_seconds()};
   const double timeout = variant_timeout(t, &turn.shortened);
-  const struct measure_options once = {.samples = 1}, usual = {.best = seconds_to_beat(t, c),
-                                                               .seconds = 0.14,
-                                                               .samples = t->target->device->facts.is_gpu ? 11 : 3,
-                                                               .few = true,
-                                                               .way = t->target->measure,
-                                                               .load = measure_load_limit(timeout)};
+  const struct measure_options once = {.samples = 1},
+                               usual = {.best = seconds_to_beat(t, c),
+                                        .seconds = 0.14,
+                                        .samples = t->target->device->facts.is_gpu ? 11 : 3,
+                                        .few = true,
+                                        .way = t->target->measure,
+                                        .load = measure_load_limit(timeout)};
   /* The variant only has to be compared. */
   const struct measure_options measure = tuner_find_timed(t, &c->real) ? once : usual;
   enum candidate_way way;
@@ -186,15 +197,17 @@ static int tuner_workers_begin(struct tuner *t, struct tuner_slot *slot, struct 
   *advanced |= equal != NULL;
   if (equal) return copy_equal(t, equal, &turn, err);
   tuner_begin_count(t, c);
-  int status = candidate_start(&t->bench, c, (size_t)(slot - t->slots), true, &measure, timeout, &slot->job,
-                               &turn.record, &way, err);
-  return status ? tuner_workers_drop(t, &turn, status) : tuner_workers_go_on(t, slot, &turn, way, advanced, err);
+  int status = candidate_start(&t->bench, c, (size_t)(slot - t->slots), true, &measure, timeout,
+                               &slot->job, &turn.record, &way, err);
+  return status ? tuner_workers_drop(t, &turn, status)
+                : tuner_workers_go_on(t, slot, &turn, way, advanced, err);
 }
 
-/* ---- Devices that fail ---- */
+/* ---- Devices that fail ---------------------------------------------------------------------- */
 
 static bool is_devices(const struct tuner *t, const cugen_error *err) {
-  return tuner_devices_left(t) > 1 && (err->status == CUGEN_ERROR_DEVICE || err->status == CUGEN_ERROR_MEMORY);
+  return tuner_devices_left(t) > 1 &&
+         (err->status == CUGEN_ERROR_DEVICE || err->status == CUGEN_ERROR_MEMORY);
 }
 
 /* Makes sure that equal images are not answered with the failure on the lost device. */
@@ -229,7 +242,8 @@ static const char *device_of(const struct tuner *t, const struct tuner_slot *slo
 }
 
 /* Marks a device as lost; another device is left. */
-static int tuner_workers_lose(struct tuner *t, struct tuner_slot *slot, const cugen_error *why, cugen_error *err) {
+static int tuner_workers_lose(struct tuner *t, struct tuner_slot *slot, const cugen_error *why,
+                              cugen_error *err) {
   int status = CUGEN_OK;
   slot->lost = true;
   slot->doubted = false;
@@ -238,7 +252,8 @@ static int tuner_workers_lose(struct tuner *t, struct tuner_slot *slot, const cu
   if (t->target->lost) tuner_workers_add_line(t->target->lost, device_of(t, slot), why->message);
   while (t->slots[t->bench.worker].lost) t->bench.worker = (t->bench.worker + 1) % t->slot_count;
   if (tuner_devices_left(t) == 1) t->slots[t->bench.worker].doubted = false;
-  while (slot->failed_count && !status) status = measure_anew(t, slot->failed[--slot->failed_count], err);
+  while (slot->failed_count && !status)
+    status = measure_anew(t, slot->failed[--slot->failed_count], err);
   return status;
 }
 
@@ -254,15 +269,18 @@ bool tuner_lose_device(struct tuner *t, const cugen_error *err) {
 
 /* Returns true if another device should try the candidate. data: the worker could not make the
    data, which says nothing about other workers. */
-static bool deserves_doubt(const struct tuner *t, const struct tuner_slot *slot, struct candidate *c, bool data) {
+static bool deserves_doubt(const struct tuner *t, const struct tuner_slot *slot,
+                           struct candidate *c, bool data) {
   c->tried_on |= (uint64_t)1 << (slot - t->slots);
   return !tuner_all_tried(t, c) && (data || slot->credit == 0);
 }
 
-static void tuner_workers_doubt(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool data, const char *why) {
+static void tuner_workers_doubt(struct tuner *t, struct tuner_slot *slot, struct candidate *c,
+                                bool data, const char *why) {
   slot->doubted = true;
   slot->no_data = data;
-  error_set(&slot->why, CUGEN_ERROR_DEVICE, "'%s' fails there and not on another one: %s", c->real.variant, why);
+  error_set(&slot->why, CUGEN_ERROR_DEVICE, "'%s' fails there and not on another one: %s",
+            c->real.variant, why);
   put_back(t, c);
 }
 
@@ -281,8 +299,8 @@ static void use_credit(struct tuner_slot *slot, const struct candidate *c) {
 
 /* Applies a believed result to the trust in its device, and in the devices that were doubted
    because of this candidate. */
-static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct candidate *c, bool right, bool data,
-                      cugen_error *err) {
+static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct candidate *c,
+                      bool right, bool data, cugen_error *err) {
   const uint64_t others = c->tried_on & ~((uint64_t)1 << (slot - t->slots));
   int status = CUGEN_OK;
   if (right || others)
@@ -300,7 +318,7 @@ static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct can
   return status;
 }
 
-/* ---- Results ---- */
+/* ---- Results -------------------------------------------------------------------------------- */
 
 /* Leaves the candidate to another device. Takes over the turn's record and candidate. */
 static void doubt_turn(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, bool data,
@@ -310,7 +328,8 @@ static void doubt_turn(struct tuner *t, struct tuner_slot *slot, struct tuner_tu
 }
 
 /* Judges a result. Takes over the turn's record and candidate. */
-static int tuner_workers_judge(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, cugen_error *err) {
+static int tuner_workers_judge(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn,
+                               cugen_error *err) {
   const bool right = turn->record.outcome == CUGEN_OUTCOME_OK;
   if (!right && deserves_doubt(t, slot, turn->candidate, false)) {
     doubt_turn(t, slot, turn, false, turn->record.reason);
@@ -334,8 +353,8 @@ static int judge_data(struct tuner *t, struct tuner_slot *slot, struct tuner_tur
 }
 
 /* Handles an error of the worker, which gave no result. */
-static int judge_error(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, int status,
-                       cugen_error *err) {
+static int judge_error(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn,
+                       int status, cugen_error *err) {
   if (!is_devices(t, err)) return tuner_workers_drop(t, turn, status);
   const cugen_error why = *err;
   cache_record_free(&turn->record);
@@ -345,13 +364,15 @@ static int judge_error(struct tuner *t, struct tuner_slot *slot, struct tuner_tu
 
 /* Takes a result. After a right result, the worker begins a ready candidate at once, before the
    result is stored and reported to the strategy. */
-static int tuner_workers_take_result(struct tuner *t, size_t worker, bool more, bool *advanced, cugen_error *err) {
+static int tuner_workers_take_result(struct tuner *t, size_t worker, bool more, bool *advanced,
+                                     cugen_error *err) {
   struct tuner_slot *slot = &t->slots[worker];
   struct tuner_turn *turn = &slot->turn;
   const struct dataset_request *failed;
   cugen_error unusable, refused;
   double busy;
-  int status = candidate_take(&t->bench, turn->candidate, worker, &slot->job, &turn->record, &busy, &failed, err);
+  int status = candidate_take(&t->bench, turn->candidate, worker, &slot->job, &turn->record, &busy,
+                              &failed, err);
   turn->end = clock_seconds();
   t->result->measuring += busy;
   const int broken = worker_usable(worker_pool_at(t->bench.workers, worker), &unusable);
@@ -371,7 +392,8 @@ static int tuner_workers_take_result(struct tuner *t, size_t worker, bool more, 
   return status || !broken || slot->lost ? status : error_copy(err, &unusable);
 }
 
-static int tuner_workers_take_results(struct tuner *t, bool more, bool *advanced, cugen_error *err) {
+static int tuner_workers_take_results(struct tuner *t, bool more, bool *advanced,
+                                      cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < t->slot_count && !status; i++) {
     if (!t->slots[i].turn.candidate || !worker_pool_has_ended(t->bench.workers, i)) continue;
@@ -385,7 +407,7 @@ int tuner_take_results(struct tuner *t, bool *advanced, cugen_error *err) {
   return tuner_workers_take_results(t, false, advanced, err);
 }
 
-/* ---- Who gets what ---- */
+/* ---- Who gets what -------------------------------------------------------------------------- */
 
 /* Begins a candidate that needs no worker, so that it does not wait for one. */
 static int begin_without(struct tuner *t, bool *advanced, cugen_error *err) {
@@ -407,7 +429,7 @@ int tuner_advance(struct tuner *t, bool *advanced, cugen_error *err) {
   return status ? status : tuner_workers_take_results(t, true, advanced, err);
 }
 
-/* ---- Opening and closing ---- */
+/* ---- Opening and closing -------------------------------------------------------------------- */
 
 int tuner_open_slots(struct tuner *t, cugen_error *err) {
   t->slot_count = t->target->device_count && t->bench.workers ? t->target->device_count : 1;

@@ -21,7 +21,8 @@ static void find_place(const struct device_description *device, struct compile_p
 }
 
 void unpredicted_place(struct unpredicted *unpredicted, const struct device_description *device,
-                       struct compile_pool *pool, const struct kernel_spec *spec, cugen_error *why) {
+                       struct compile_pool *pool, const struct kernel_spec *spec,
+                       cugen_error *why) {
   struct text of = {0};
   text_addf(&of, "%.*s: %s", (int)strcspn(spec->variant, " "), spec->variant, why->message);
   for (const struct unpredicted_reason *known = unpredicted->reasons; known; known = known->next) {
@@ -32,7 +33,8 @@ void unpredicted_place(struct unpredicted *unpredicted, const struct device_desc
   }
   find_place(device, pool, spec, why);
   struct unpredicted_reason *made = calloc(1, sizeof *made);
-  if (made) *made = (struct unpredicted_reason){text_take(&of), strdup(why->message), unpredicted->reasons};
+  if (made)
+    *made = (struct unpredicted_reason){text_take(&of), strdup(why->message), unpredicted->reasons};
   if (made && made->of && made->placed) {
     unpredicted->reasons = made;
     return;

@@ -8,7 +8,8 @@ static bool is_still_known(struct tuner *t, const char *variant) {
   uint64_t index;
   struct candidate *c;
   cugen_error ignored;
-  if (!space_look_up(t->target->space, variant, &index) || !tuner_wants_index(t, index)) return false;
+  if (!space_look_up(t->target->space, variant, &index) || !tuner_wants_index(t, index))
+    return false;
   if (candidate_open(&t->bench, index, &c, &ignored)) return false;
   bool known = tuner_find_known(t, &c->real) != NULL;
   candidate_close(&t->bench, c);
@@ -47,7 +48,9 @@ static bool is_current(struct tuner *t, const struct cache_record *record) {
 
 static bool is_any_right(struct tuner *t) {
   size_t i = 0;
-  while (i < t->known_count && (t->known[i].outcome != CUGEN_OUTCOME_OK || !is_current(t, &t->known[i]))) i++;
+  while (i < t->known_count &&
+         (t->known[i].outcome != CUGEN_OUTCOME_OK || !is_current(t, &t->known[i])))
+    i++;
   return t->best || i < t->known_count;
 }
 
@@ -55,12 +58,13 @@ static bool is_any_right(struct tuner *t) {
    budget would not change. */
 static int too_late(const struct tuner *t, cugen_error *err) {
   if (t->target->predicted)
-    return error_set(
-        err, CUGEN_ERROR_WRONG,
-        "nothing was predicted in the budget of %g s: at its end %s; give a longer budget, such as %.0f s", t->budget,
-        t->late.message, fmax(tuner_cpu_budget, ceil(4 * t->budget)));
+    return error_set(err, CUGEN_ERROR_WRONG,
+                     "nothing was predicted in the budget of %g s: at its end %s; give a longer "
+                     "budget, such as %.0f s",
+                     t->budget, t->late.message, fmax(tuner_cpu_budget, ceil(4 * t->budget)));
   return error_set(err, CUGEN_ERROR_WRONG,
-                   "nothing was measured in the budget of %g s: at its end %s; give a longer budget, such as %.0f s, "
+                   "nothing was measured in the budget of %g s: at its end %s; give a longer "
+                   "budget, such as %.0f s, "
                    "or correct what makes the data if it never ends",
                    t->budget, t->late.message, fmax(tuner_cpu_budget, ceil(4 * t->budget)));
 }
@@ -70,7 +74,8 @@ static int too_late(const struct tuner *t, cugen_error *err) {
 static int too_short(struct tuner *t, cugen_error *err) {
   struct candidate *first = t->pending_count ? t->pending[0] : NULL;
   double took = first && candidate_ready(&t->bench, first) ? candidate_compile_seconds(first) : 0;
-  double usual = t->target->predicted || !t->target->device->facts.is_gpu ? tuner_cpu_budget : tuner_gpu_budget;
+  double usual = t->target->predicted || !t->target->device->facts.is_gpu ? tuner_cpu_budget
+                                                                          : tuner_gpu_budget;
   bool known = first && took > 0 && first->real_build->status != CUGEN_ERROR_INTERRUPTED;
   int status = error_set(err, CUGEN_ERROR_WRONG, "nothing was %s in the budget of %g s",
                          t->target->predicted ? "predicted" : "measured", t->budget);
@@ -109,13 +114,15 @@ static int verdict_add_place(const struct tuner *t, int status, cugen_error *err
 static int refused_alike(const struct tuner *t, cugen_error *err) {
   const char *line = t->alike.diagnostic;
   const size_t length = strlen(line);
-  return error_set(err, CUGEN_ERROR_WRONG, "%.*s: this refuses all of the %zu variants tried, so tuning ended early",
+  return error_set(err, CUGEN_ERROR_WRONG,
+                   "%.*s: this refuses all of the %zu variants tried, so tuning ended early",
                    (int)(length - (length && line[length - 1] == ':')), line, t->result->alike);
 }
 
 int tuner_verdict(struct tuner *t, cugen_error *err) {
   if (t->interrupted)
-    return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
+    return error_set(err, CUGEN_ERROR_INTERRUPTED,
+                     "stopped on request; everything measured is kept");
   if (t->held && !t->sound) return error_copy(err, &t->fault);
   if (t->best) return CUGEN_OK;
   /* The named variant is right. */
@@ -125,11 +132,12 @@ int tuner_verdict(struct tuner *t, cugen_error *err) {
   if (t->result->tried == 0) return t->complete ? none_right(t, err) : too_short(t, err);
   const struct cache_record *first = &t->records[0];
   if (t->result->unsupported == t->result->tried)
-    return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
-                           "no variant could be run here; nothing is known against them; the first, '%s': %s",
-                           first->variant, first->reason);
-  const int status =
-      error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
-                t->result->tried, first->variant, outcome_text((int)first->outcome), first->reason);
+    return error_set_cause(
+        err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
+        "no variant could be run here; nothing is known against them; the first, '%s': %s",
+        first->variant, first->reason);
+  const int status = error_set(
+      err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
+      t->result->tried, first->variant, outcome_text((int)first->outcome), first->reason);
   return first->outcome == CUGEN_OUTCOME_COMPILE ? verdict_add_place(t, status, err) : status;
 }

@@ -34,12 +34,14 @@ static void find_output(struct verifier *v, const struct kernel_spec *spec) {
 
 /* Gives the verify kernel the original contents of the arguments that the kernel under test changes
    in place. */
-static int give_before(struct device *device, struct verifier *v, const struct dataset *d, cugen_error *err) {
+static int give_before(struct device *device, struct verifier *v, const struct dataset *d,
+                       cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (a->kind != CUGEN_ARGUMENT_INOUT || a->absent) continue;
-    status = device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(a), false, &v->before[i], err);
+    status = device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(a), false,
+                                &v->before[i], err);
     if (!status) status = dataset_write_input(device, d, i, &v->before[i], err);
     v->extra[v->extra_count++] = &v->before[i].device;
   }
@@ -47,11 +49,12 @@ static int give_before(struct device *device, struct verifier *v, const struct d
 }
 
 static int verifier_prepare(struct device *device, struct verifier *v, const struct dataset *d,
-                   const struct dataset_request *request, cugen_error *err) {
+                            const struct dataset_request *request, cugen_error *err) {
   find_output(v, &d->spec);
   int status = v->output ? give_before(device, v, d, err)
                          : error_set(err, CUGEN_ERROR_CONFIG, "the kernel has no output to verify");
-  if (!status) status = device->ops->alloc(device, MEMORY_DEVICE, verifier_bytes(v), true, &v->errors, err);
+  if (!status)
+    status = device->ops->alloc(device, MEMORY_DEVICE, verifier_bytes(v), true, &v->errors, err);
   v->extra[v->extra_count++] = &v->errors.device;
   v->extra[v->extra_count++] = &v->count;
   if (!status) status = plan_open(device, request->verify, request->verify_compiled, &v->plan, err);
@@ -59,8 +62,8 @@ static int verifier_prepare(struct device *device, struct verifier *v, const str
   return status;
 }
 
-int verifier_open(struct device *device, const struct dataset *d, const struct dataset_request *request,
-                  struct verifier **out, cugen_error *err) {
+int verifier_open(struct device *device, const struct dataset *d,
+                  const struct dataset_request *request, struct verifier **out, cugen_error *err) {
   struct verifier *v = calloc(1, sizeof *v);
   *out = NULL;
   if (!v) return error_memory(err);
@@ -102,22 +105,26 @@ static bool is_unwritten(const double *error) {
 }
 
 /* error: the error of the first wrong element. */
-static int verifier_describe(const struct verifier *v, const struct verify_tally *tally, double error, cugen_error *err) {
+static int verifier_describe(const struct verifier *v, const struct verify_tally *tally,
+                             double error, cugen_error *err) {
   struct text text = {0};
   verify_place(v->output, tally->first, &text);
   int status =
       text.failed ? error_memory(err)
       : is_unwritten(&error)
           ? error_set(err, CUGEN_ERROR_WRONG,
-                      "the verify kernel %s does not write the error of %s: thread t < count writes error[t]",
+                      "the verify kernel %s does not write the error of %s: thread t < count "
+                      "writes error[t]",
                       v->name, text_get(&text))
-          : error_set(err, CUGEN_ERROR_WRONG, "%s: %s is off by %.9g, allowed is 1; %lld of %lld elements are wrong",
+          : error_set(err, CUGEN_ERROR_WRONG,
+                      "%s: %s is off by %.9g, allowed is 1; %lld of %lld elements are wrong",
                       v->name, text_get(&text), error, (long long)tally->wrong, v->count);
   text_free(&text);
   return status;
 }
 
-static int read_errors(const struct verifier *v, const double *errors, double *error, cugen_error *err) {
+static int read_errors(const struct verifier *v, const double *errors, double *error,
+                       cugen_error *err) {
   struct verify_tally tally = {.first = -1};
   for (long long i = 0; i < v->count; i++) {
     const double size = isnan(errors[i]) ? (double)INFINITY : fabs(errors[i]);
@@ -127,16 +134,18 @@ static int read_errors(const struct verifier *v, const double *errors, double *e
   return tally.wrong ? verifier_describe(v, &tally, errors[tally.first], err) : CUGEN_OK;
 }
 
-static int read_here(struct device *device, struct verifier *v, double *staging, double *error, cugen_error *err) {
+static int read_here(struct device *device, struct verifier *v, double *staging, double *error,
+                     cugen_error *err) {
   int status = device->ops->memory_check(device, &v->errors, err);
-  if (!status) status = device->ops->download(device, staging, v->errors.device, verifier_bytes(v), err);
+  if (!status)
+    status = device->ops->download(device, staging, v->errors.device, verifier_bytes(v), err);
   if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
   return read_errors(v, staging, error, err);
 }
 
 /* Only the error of the first wrong element is copied to the host. */
-static int read_there(struct device *device, struct verifier *v, struct data_kernels *kernels, double *error,
-                      cugen_error *err) {
+static int read_there(struct device *device, struct verifier *v, struct data_kernels *kernels,
+                      double *error, cugen_error *err) {
   const double *errors = v->errors.device;
   const struct data_tally *tallies;
   double first = 0;
@@ -144,14 +153,17 @@ static int read_there(struct device *device, struct verifier *v, struct data_ker
   if (!status) status = data_kernels_begin(kernels, err);
   if (!status) status = data_kernels_errors(kernels, errors, v->count, err);
   if (!status) status = data_kernels_await(kernels, &tallies, err);
-  const struct verify_tally tally = status ? (struct verify_tally){0} : data_tally_read(&tallies[0]);
-  if (tally.wrong) status = device->ops->download(device, &first, errors + tally.first, sizeof first, err);
+  const struct verify_tally tally =
+      status ? (struct verify_tally){0} : data_tally_read(&tallies[0]);
+  if (tally.wrong)
+    status = device->ops->download(device, &first, errors + tally.first, sizeof first, err);
   if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
   if (tally.worst > *error) *error = tally.worst;
   return tally.wrong ? verifier_describe(v, &tally, first, err) : CUGEN_OK;
 }
 
-static int verifier_launch(struct device *device, struct verifier *v, char *doing, cugen_error *err) {
+static int verifier_launch(struct device *device, struct verifier *v, char *doing,
+                           cugen_error *err) {
   if (doing) snprintf(doing, DATASET_DOING_BYTES, "the verify kernel %s", v->name);
   int status = call_launch(v->call, err);
   if (!status) status = device->ops->sync(device, err);
@@ -159,10 +171,11 @@ static int verifier_launch(struct device *device, struct verifier *v, char *doin
   return status;
 }
 
-int verifier_run(struct device *device, struct verifier *v, struct data_kernels *kernels, double *staging,
-                 char *doing, double *error, cugen_error *err) {
+int verifier_run(struct device *device, struct verifier *v, struct data_kernels *kernels,
+                 double *staging, char *doing, double *error, cugen_error *err) {
   int status = device->ops->fill(device, v->errors.device, 0xff, verifier_bytes(v), err);
   if (!status) status = verifier_launch(device, v, doing, err);
   if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
-  return kernels ? read_there(device, v, kernels, error, err) : read_here(device, v, staging, error, err);
+  return kernels ? read_there(device, v, kernels, error, err)
+                 : read_here(device, v, staging, error, err);
 }

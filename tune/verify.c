@@ -23,7 +23,7 @@
 #include "elements.h"
 #include "parallel_for.h"
 
-/* ---- Samples ---- */
+/* ---- Samples -------------------------------------------------------------------------------- */
 
 enum { RANDOM_SAMPLES = 1 << 14, MOST_EDGE_SAMPLES = 1 << 20 };
 
@@ -54,7 +54,8 @@ static void add_output(const struct kernel_argument *output, uint64_t *seed, str
   }
   int64_t most = out->count + MOST_EDGE_SAMPLES;
   add_edges(output, most, out);
-  for (int i = 0; i < RANDOM_SAMPLES; i++) out->flat[out->count++] = (int64_t)(random_next(seed) % (uint64_t)count);
+  for (int i = 0; i < RANDOM_SAMPLES; i++)
+    out->flat[out->count++] = (int64_t)(random_next(seed) % (uint64_t)count);
 }
 
 static int by_index(const void *a, const void *b) {
@@ -67,17 +68,19 @@ static void sort_samples(struct samples *samples) {
   int64_t kept = 0;
   qsort(samples->flat, (size_t)samples->count, sizeof *samples->flat, by_index);
   for (int64_t i = 0; i < samples->count; i++)
-    if (i == 0 || samples->flat[i] != samples->flat[i - 1]) samples->flat[kept++] = samples->flat[i];
+    if (i == 0 || samples->flat[i] != samples->flat[i - 1])
+      samples->flat[kept++] = samples->flat[i];
   samples->count = kept;
 }
 
-int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops, uint64_t seed,
-                   struct samples *out, cugen_error *err) {
+int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops,
+                   uint64_t seed, struct samples *out, cugen_error *err) {
   int64_t most = 0;
   for (size_t i = 0; i < count; i++)
     if (element_count(outputs[i]) > most) most = element_count(outputs[i]);
   *out = (struct samples){.count = most};
-  if ((flops <= VERIFY_FULL_FLOPS && most <= VERIFY_FULL_ELEMENTS) || most <= RANDOM_SAMPLES) return CUGEN_OK;
+  if ((flops <= VERIFY_FULL_FLOPS && most <= VERIFY_FULL_ELEMENTS) || most <= RANDOM_SAMPLES)
+    return CUGEN_OK;
   out->flat = malloc(count * (MOST_EDGE_SAMPLES + RANDOM_SAMPLES) * sizeof *out->flat);
   if (!out->flat) return error_memory(err);
   out->count = 0;
@@ -103,7 +106,7 @@ void samples_free(struct samples *samples) {
   *samples = (struct samples){0};
 }
 
-/* ---- Comparing ---- */
+/* ---- Comparing ------------------------------------------------------------------------------ */
 
 /* Adds a difference to the tally. A NaN in either place gives infinity, because the comparison is
    written so that a NaN cannot pass. The two divisions follow each other as in the functions for
@@ -113,7 +116,8 @@ static void count_difference(struct verify_tally *tally, int64_t i, double diffe
   tally->errors += difference * difference;
   tally->wanted += want * want;
   if (difference == 0.0) return;
-  const double size = fabs(want) > 1.0 ? fabs(want) : 1.0, error = fabs(difference) / size, r = error / tolerance;
+  const double size = fabs(want) > 1.0 ? fabs(want) : 1.0, error = fabs(difference) / size,
+               r = error / tolerance;
   if (!(r <= tally->worst)) tally->worst = r >= 0.0 ? r : (double)INFINITY;
   if (error <= tolerance) return;
   if (tally->wrong++ == 0) tally->first = i;
@@ -124,7 +128,8 @@ static bool is_wide_whole(const struct dtype *dtype) {
   return dtype->bytes == 8 && !dtype->floating;
 }
 
-static double whole_difference(const struct dtype *dtype, const void *got, int64_t at, const void *want, int64_t i) {
+static double whole_difference(const struct dtype *dtype, const void *got, int64_t at,
+                               const void *want, int64_t i) {
   uint64_t a, b;
   memcpy(&a, (const char *)got + 8 * at, 8);
   memcpy(&b, (const char *)want + 8 * i, 8);
@@ -133,8 +138,8 @@ static double whole_difference(const struct dtype *dtype, const void *got, int64
 }
 
 /* Compares an element of an output. flat: its flat index; i: its index in `want`. */
-static void count_element(struct verify_tally *tally, const struct kernel_argument *o, int64_t flat, int64_t i,
-                          const void *got, const void *want, const struct dtype *wide) {
+static void count_element(struct verify_tally *tally, const struct kernel_argument *o, int64_t flat,
+                          int64_t i, const void *got, const void *want, const struct dtype *wide) {
   const int64_t at = element_offset(o, flat);
   const double wanted = element_load(wide, want, i);
   double difference;
@@ -155,35 +160,35 @@ static void count_element(struct verify_tally *tally, const struct kernel_argume
 /* Independent partial sums of squares, so that additions need not wait for each other. */
 enum { SUMS = 8 };
 
-#define FLOAT_ROWS(name, type)                                                                                       \
-  static bool name##_is_close(const void *got_row, const double *want, int64_t count, double tolerance,              \
-                              double *worst) {                                                                       \
-    const type *got = got_row;                                                                                       \
-    double most = 0.0;                                                                                               \
-    int bad = 0;                                                                                                     \
-    for (int64_t i = 0; i < count; i++) {                                                                            \
-      double size = fabs(want[i]) > 1.0 ? fabs(want[i]) : 1.0,                                                       \
-             error = fabs(name##_to_double(got[i]) - want[i]) / size;                                                \
-      bad |= !(error <= tolerance);                                                                                  \
-      most = error > most ? error : most;                                                                            \
-    }                                                                                                                \
-    if (bad) return false;                                                                                           \
-    if (most / tolerance > *worst) *worst = most / tolerance;                                                        \
-    return true;                                                                                                     \
-  }                                                                                                                  \
-  static void name##_squares(const void *got_row, const double *want, int64_t count, double *errors,                 \
-                             double *wanted) {                                                                       \
-    const type *got = got_row;                                                                                       \
-    double error[SUMS] = {0}, want_sum[SUMS] = {0};                                                                  \
-    for (int64_t first = 0; first < count; first += SUMS) {                                                          \
-      int64_t last = count - first < SUMS ? count : first + SUMS;                                                    \
-      for (int64_t i = first; i < last; i++) {                                                                       \
-        double difference = name##_to_double(got[i]) - want[i];                                                      \
-        error[i - first] += difference * difference;                                                                 \
-        want_sum[i - first] += want[i] * want[i];                                                                    \
-      }                                                                                                              \
-    }                                                                                                                \
-    for (int s = 0; s < SUMS; s++) *errors += error[s], *wanted += want_sum[s];                                      \
+#define FLOAT_ROWS(name, type)                                                                     \
+  static bool name##_is_close(const void *got_row, const double *want, int64_t count,              \
+                              double tolerance, double *worst) {                                   \
+    const type *got = got_row;                                                                     \
+    double most = 0.0;                                                                             \
+    int bad = 0;                                                                                   \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+      double size = fabs(want[i]) > 1.0 ? fabs(want[i]) : 1.0,                                     \
+             error = fabs(name##_to_double(got[i]) - want[i]) / size;                              \
+      bad |= !(error <= tolerance);                                                                \
+      most = error > most ? error : most;                                                          \
+    }                                                                                              \
+    if (bad) return false;                                                                         \
+    if (most / tolerance > *worst) *worst = most / tolerance;                                      \
+    return true;                                                                                   \
+  }                                                                                                \
+  static void name##_squares(const void *got_row, const double *want, int64_t count,               \
+                             double *errors, double *wanted) {                                     \
+    const type *got = got_row;                                                                     \
+    double error[SUMS] = {0}, want_sum[SUMS] = {0};                                                \
+    for (int64_t first = 0; first < count; first += SUMS) {                                        \
+      int64_t last = count - first < SUMS ? count : first + SUMS;                                  \
+      for (int64_t i = first; i < last; i++) {                                                     \
+        double difference = name##_to_double(got[i]) - want[i];                                    \
+        error[i - first] += difference * difference;                                               \
+        want_sum[i - first] += want[i] * want[i];                                                  \
+      }                                                                                            \
+    }                                                                                              \
+    for (int s = 0; s < SUMS; s++) *errors += error[s], *wanted += want_sum[s];                    \
   }
 #define ROWS_FLOAT FLOAT_ROWS
 #define ROWS_SMALL FLOAT_ROWS
@@ -194,8 +199,10 @@ DTYPES(ROWS)
 
 /* Integers have no norm. */
 static const struct row_type {
-  bool (*is_close)(const void *got_row, const double *want, int64_t count, double tolerance, double *worst);
-  void (*squares)(const void *got_row, const double *want, int64_t count, double *errors, double *wanted);
+  bool (*is_close)(const void *got_row, const double *want, int64_t count, double tolerance,
+                   double *worst);
+  void (*squares)(const void *got_row, const double *want, int64_t count, double *errors,
+                  double *wanted);
 } row_types[DTYPE_COUNT] = {
 #define ROW_FLOAT(name) [DTYPE_##name] = {name##_is_close, name##_squares},
 #define ROW_SMALL       ROW_FLOAT
@@ -204,18 +211,20 @@ static const struct row_type {
 #define ROW(name, kind, ...) ROW_##kind(name)
     DTYPES(ROW)};
 
-static bool row_is_close(const struct kernel_argument *o, const void *got, const void *want, int64_t first,
-                         int64_t count, struct verify_tally *tally) {
+static bool row_is_close(const struct kernel_argument *o, const void *got, const void *want,
+                         int64_t first, int64_t count, struct verify_tally *tally) {
   const struct row_type *type = &row_types[o->dtype->id];
   const char *row = (const char *)got + element_offset(o, first) * o->dtype->bytes;
   const double *want_row = (const double *)want + first;
-  if (!type->is_close || !type->is_close(row, want_row, count, o->tolerance, &tally->worst)) return false;
+  if (!type->is_close || !type->is_close(row, want_row, count, o->tolerance, &tally->worst))
+    return false;
   if (o->norm > 0) type->squares(row, want_row, count, &tally->errors, &tally->wanted);
   return true;
 }
 
-static void compare_row(const struct kernel_argument *o, const void *got, const void *want, const struct dtype *wide,
-                        int64_t first, int64_t count, struct verify_tally *tally) {
+static void compare_row(const struct kernel_argument *o, const void *got, const void *want,
+                        const struct dtype *wide, int64_t first, int64_t count,
+                        struct verify_tally *tally) {
   bool contiguous = o->rank == 0 || o->stride[o->rank - 1] == 1;
   if (contiguous && row_is_close(o, got, want, first, count, tally)) return;
   for (int64_t i = first; i < first + count; i++) count_element(tally, o, i, i, got, want, wide);
@@ -244,8 +253,8 @@ static void add_tally(const struct verify_tally *part, struct verify_tally *all)
   all->wrong += part->wrong;
 }
 
-static void compare_all(const struct kernel_argument *o, const void *got, const void *want, const struct dtype *wide,
-                        int64_t elements, struct verify_tally *tally) {
+static void compare_all(const struct kernel_argument *o, const void *got, const void *want,
+                        const struct dtype *wide, int64_t elements, struct verify_tally *tally) {
   struct rows parts[PARALLEL_MOST];
   int64_t row = o->rank ? o->shape[o->rank - 1] : 1;
   int count = parallel_count(elements);
@@ -262,7 +271,7 @@ static void compare_all(const struct kernel_argument *o, const void *got, const 
   for (int i = 0; i < count; i++) add_tally(&parts[i].tally, tally);
 }
 
-/* ---- What to say ---- */
+/* ---- What to say ---------------------------------------------------------------------------- */
 
 void verify_place(const struct kernel_argument *output, int64_t flat, struct text *out) {
   int64_t at[KERNEL_MAX_RANK];
@@ -276,7 +285,8 @@ void verify_place(const struct kernel_argument *output, int64_t flat, struct tex
 }
 
 /* Prints integers to the last digit. */
-static void add_element(const struct dtype *dtype, const void *from, int64_t index, struct text *out) {
+static void add_element(const struct dtype *dtype, const void *from, int64_t index,
+                        struct text *out) {
   element_getter *get = element_get_of(dtype);
   int64_t whole;
   if (get && get(from, index, &whole))
@@ -303,16 +313,17 @@ static bool is_rounding(const struct kernel_argument *o, double got, double want
 }
 
 void verify_add_beginning(const char *output, struct text *message) {
-  text_addf(
-      message,
-      ". An output begins undefined, as NaN, and each element is to be written: for one that begins with zeros, "
-      "declare %s an inout with fill = \"zero\", or zero it in a launch in front",
-      output);
+  text_addf(message,
+            ". An output begins undefined, as NaN, and each element is to be written: for one that "
+            "begins with zeros, "
+            "declare %s an inout with fill = \"zero\", or zero it in a launch in front",
+            output);
 }
 
 /* got, want: the first wrong element. */
 static int describe_wrong(const struct kernel_argument *o, const struct verify_tally *tally,
-                          const struct samples *samples, const void *got, const void *want, cugen_error *err) {
+                          const struct samples *samples, const void *got, const void *want,
+                          cugen_error *err) {
   const struct dtype *wide = o->dtype->wide;
   struct text text = {0};
   verify_place(o, samples_flat(samples, tally->first), &text);
@@ -324,12 +335,13 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
             (long long)compared_count(samples, o), o->tolerance);
   if (is_rounding(o, element_load(o->dtype, got, 0), element_load(wide, want, 0)))
     text_addf(&text,
-              ". With tolerance 0 every bit counts; where this difference is rounding, give the output a tolerance: "
+              ". With tolerance 0 every bit counts; where this difference is rounding, give the "
+              "output a tolerance: "
               "tolerance = \"4 * eps('%s')\"",
               o->dtype->name);
   if (isnan(element_load(wide, want, 0)))
-    text_add(&text,
-             ". NaN is never right, since an element that nobody writes is NaN: the reference or its inputs make it");
+    text_add(&text, ". NaN is never right, since an element that nobody writes is NaN: the "
+                    "reference or its inputs make it");
   else if (isnan(element_load(o->dtype, got, 0)) && o->kind == CUGEN_ARGUMENT_OUTPUT)
     verify_add_beginning(o->name, &text);
   int status = error_set(err, CUGEN_ERROR_WRONG, "%s", text_get(&text));
@@ -338,21 +350,24 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
 }
 
 /* Checks the norm. Written so that a NaN cannot pass. */
-static int check_norm(const struct kernel_argument *o, const struct verify_tally *tally, double *error,
-                      cugen_error *err) {
+static int check_norm(const struct kernel_argument *o, const struct verify_tally *tally,
+                      double *error, cugen_error *err) {
   double wrong = sqrt(tally->errors), wanted = sqrt(tally->wanted), r = wrong / (o->norm * wanted);
   if (o->norm <= 0 || wrong == 0.0) return CUGEN_OK;
   if (!(r <= *error)) *error = isnan(r) ? (double)INFINITY : r;
   if (r <= 1.0) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_WRONG,
-                   "%s is off as a whole: the norm of the error is %.3g of that of the result (norm %.3g)", o->name,
-                   wrong / wanted, o->norm);
+  return error_set(
+      err, CUGEN_ERROR_WRONG,
+      "%s is off as a whole: the norm of the error is %.3g of that of the result (norm %.3g)",
+      o->name, wrong / wanted, o->norm);
 }
 
-int verify_judge(const struct kernel_argument *o, const struct verify_tally *tally, const struct samples *samples,
-                 const void *got, const void *want, double *error, cugen_error *err) {
+int verify_judge(const struct kernel_argument *o, const struct verify_tally *tally,
+                 const struct samples *samples, const void *got, const void *want, double *error,
+                 cugen_error *err) {
   if (tally->worst > *error) *error = tally->worst;
-  return tally->wrong ? describe_wrong(o, tally, samples, got, want, err) : check_norm(o, tally, error, err);
+  return tally->wrong ? describe_wrong(o, tally, samples, got, want, err)
+                      : check_norm(o, tally, error, err);
 }
 
 static void compare_samples(const struct kernel_argument *o, const void *got, const void *want,
@@ -362,16 +377,16 @@ static void compare_samples(const struct kernel_argument *o, const void *got, co
     if (samples_due(samples, i, o)) count_element(tally, o, samples->flat[i], i, got, want, wide);
 }
 
-void verify_count(const struct kernel_argument *o, const void *got, const void *want, const struct samples *samples,
-                  struct verify_tally *tally) {
+void verify_count(const struct kernel_argument *o, const void *got, const void *want,
+                  const struct samples *samples, struct verify_tally *tally) {
   if (samples->flat)
     compare_samples(o, got, want, samples, tally);
   else
     compare_all(o, got, want, o->dtype->wide, element_count(o), tally);
 }
 
-int verify_output(const struct kernel_argument *o, const void *got, const void *want, const struct samples *samples,
-                  double *error, cugen_error *err) {
+int verify_output(const struct kernel_argument *o, const void *got, const void *want,
+                  const struct samples *samples, double *error, cugen_error *err) {
   const struct dtype *wide = o->dtype->wide;
   struct verify_tally tally = {.first = -1};
   verify_count(o, got, want, samples, &tally);
@@ -398,11 +413,13 @@ int verify_gap_written(const struct kernel_argument *o, int64_t byte, cugen_erro
   const struct verify_gaps gaps = verify_gaps(o);
   if (!gaps.pitch) return error_set(err, CUGEN_ERROR_INTERNAL, "%s has no padding", o->name);
   return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
-                         "wrote into the padding of %s, %lld bytes past the end of row %lld", o->name,
-                         (long long)(byte % gaps.pitch - gaps.skip), (long long)(byte / gaps.pitch));
+                         "wrote into the padding of %s, %lld bytes past the end of row %lld",
+                         o->name, (long long)(byte % gaps.pitch - gaps.skip),
+                         (long long)(byte / gaps.pitch));
 }
 
-int verify_padding(const struct kernel_argument *o, const void *got, unsigned char poison, cugen_error *err) {
+int verify_padding(const struct kernel_argument *o, const void *got, unsigned char poison,
+                   cugen_error *err) {
   const struct verify_gaps gaps = verify_gaps(o);
   const unsigned char *bytes = got;
   for (int64_t row = 0; row < gaps.rows; row++) {
@@ -413,22 +430,24 @@ int verify_padding(const struct kernel_argument *o, const void *got, unsigned ch
   return CUGEN_OK;
 }
 
-int verify_unchanged(const struct kernel_argument *input, const void *got, const void *was, cugen_error *err) {
+int verify_unchanged(const struct kernel_argument *input, const void *got, const void *was,
+                     cugen_error *err) {
   int64_t count = element_count(input), flat = 0, at = 0, size = input->dtype->bytes;
   while (flat < count) {
     at = element_offset(input, flat);
-    if (memcmp((const char *)got + at * size, (const char *)was + at * size, (size_t)size) != 0) break;
+    if (memcmp((const char *)got + at * size, (const char *)was + at * size, (size_t)size) != 0)
+      break;
     flat++;
   }
   if (flat == count)
-    return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_INPUT, "wrote to input %s: its padding changed",
-                           input->name);
+    return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_INPUT,
+                           "wrote to input %s: its padding changed", input->name);
   struct text place = {0};
   verify_place(input, flat, &place);
-  int status =
-      error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_INPUT,
-                      "wrote to input %s: %s is %.9g, was %.9g; overwrite = true allows it", input->name,
-                      text_get(&place), element_load(input->dtype, got, at), element_load(input->dtype, was, at));
+  int status = error_set_cause(
+      err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_INPUT,
+      "wrote to input %s: %s is %.9g, was %.9g; overwrite = true allows it", input->name,
+      text_get(&place), element_load(input->dtype, got, at), element_load(input->dtype, was, at));
   text_free(&place);
   return status;
 }

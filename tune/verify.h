@@ -19,8 +19,8 @@ struct samples {
 
 /* Chooses the samples of all outputs together: the edges of each output, a random choice of the
    elements of each, and all elements of small outputs. */
-int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops, uint64_t seed,
-                   struct samples *out, cugen_error *err);
+int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops,
+                   uint64_t seed, struct samples *out, cugen_error *err);
 /* Returns the flat index of the i-th sample, and whether the output has an element of that
    index. */
 int64_t samples_flat(const struct samples *samples, int64_t i);
@@ -44,7 +44,8 @@ void verify_count(const struct kernel_argument *output, const void *got, const v
 /* Turns a tally into a verdict, as verify_output does. got and want hold only the first wrong
    element, and are unused if no element is wrong. */
 int verify_judge(const struct kernel_argument *output, const struct verify_tally *tally,
-                 const struct samples *samples, const void *got, const void *want, double *error, cugen_error *err);
+                 const struct samples *samples, const void *got, const void *want, double *error,
+                 cugen_error *err);
 
 /* Compares an output. got: the output's whole buffer. want: the reference's results in the wide
    dtype, one for each sample, or one for each element if all are compared. *error becomes the
@@ -57,7 +58,8 @@ int verify_output(const struct kernel_argument *output, const void *got, const v
 
 /* Checks the padding between rows, which must still be poison after a run because every byte of an
    output is poisoned before it. CUGEN_ERROR_WRONG otherwise. */
-int verify_padding(const struct kernel_argument *output, const void *got, unsigned char poison, cugen_error *err);
+int verify_padding(const struct kernel_argument *output, const void *got, unsigned char poison,
+                   cugen_error *err);
 
 /* The padding between rows, in bytes: in each row the bytes from `skip` on, `width` of them, none
    at or beyond `limit`. No rows: there is no padding. */
@@ -77,6 +79,7 @@ void verify_add_beginning(const char *output, struct text *message);
 
 /* Compares an input with what it was before the run. CUGEN_ERROR_WRONG with the first element that
    differs. */
-int verify_unchanged(const struct kernel_argument *input, const void *got, const void *was, cugen_error *err);
+int verify_unchanged(const struct kernel_argument *input, const void *got, const void *was,
+                     cugen_error *err);
 
 #endif

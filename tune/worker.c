@@ -1,19 +1,19 @@
-/* The coordinator's side of a worker: starts, asks and replaces it; see worker.h, and worker_main.c for
-   the worker's side.
+/* The coordinator's side of a worker: starts, asks and replaces it; see worker.h, and
+   worker_main.c for the worker's side.
 
-   The two sides exchange messages over a socket pair (runtime/wire.h): a dataset, then jobs, each a
-   question with one answer. Images are sent, sources never. The reference's results and the inputs'
-   data are in memory that both sides map, so that they need not be computed again after a worker died.
-   Another mapping (struct worker_shared) holds what a signal handler can still write; it is read here
-   after the worker's death.
+   The two sides exchange messages over a socket pair (runtime/wire.h): a dataset, then jobs,
+   each a question with one answer. Images are sent, sources never. The reference's results and
+   the inputs' data are in memory that both sides map, so that they need not be computed again
+   after a worker died. Another mapping (struct worker_shared) holds what a signal handler can
+   still write; it is read here after the worker's death.
 
    Invariants:
-   - A question is answered within its timeout, or the process is killed. A thread in place of a process
-     cannot be killed; it is asked to end, and left alone if it does not.
+   - A question is answered within its timeout, or the process is killed. A thread in place of a
+     process cannot be killed; it is asked to end, and left alone if it does not.
    - A worker that died is replaced at the next question. `known` says which datasets the running
      process has; a new process has none.
-   - Answers are not trusted: results are judged as records are (claim.h), and shared memory is copied
-     before it is inspected. */
+   - Answers are not trusted: results are judged as records are (claim.h), and shared memory is
+     copied before it is inspected. */
 #include "worker.h"
 
 #include <errno.h>
@@ -57,15 +57,17 @@ struct worker {
   cugen_error lost;                /* if its status is set: the error that worker_usable returns */
 };
 
-#define WAYS_OUT                                                                                                     \
-  "Install cugen whole (cmake --install), name the worker in cugen_options.worker or $CUGEN_WORKER, or tune with "   \
+#define WAYS_OUT                                                                                   \
+  "Install cugen whole (cmake --install), name the worker in cugen_options.worker or "             \
+  "$CUGEN_WORKER, or tune with "                                                                   \
   "CUGEN_TUNE_IN_PROCESS, which needs none."
 
 int worker_open(const struct worker_options *options, struct worker **out, cugen_error *err) {
   *out = NULL;
   if (!options->program && !options->in_process)
     return error_set(err, CUGEN_ERROR_MISSING,
-                     "the worker program, which verifies and times kernels, was not found; looked at %s\n" WAYS_OUT,
+                     "the worker program, which verifies and times kernels, was not found; looked "
+                     "at %s\n" WAYS_OUT,
                      options->places ? options->places : "nothing");
   struct worker *w = calloc(1, sizeof *w);
   if (!w) return error_memory(err);
@@ -76,10 +78,12 @@ int worker_open(const struct worker_options *options, struct worker **out, cugen
   w->shared_descriptor = memfd_create("cugen-fault", MFD_CLOEXEC);
   void *shared = MAP_FAILED;
   if (w->shared_descriptor >= 0 && ftruncate(w->shared_descriptor, sizeof *w->shared) == 0)
-    shared = mmap(NULL, sizeof *w->shared, PROT_READ | PROT_WRITE, MAP_SHARED, w->shared_descriptor, 0);
+    shared =
+        mmap(NULL, sizeof *w->shared, PROT_READ | PROT_WRITE, MAP_SHARED, w->shared_descriptor, 0);
   w->shared = shared == MAP_FAILED ? NULL : shared;
   if (!w->shared) {
-    int status = error_set(err, CUGEN_ERROR_MEMORY, "shared memory for the worker: %s", strerror(errno));
+    int status =
+        error_set(err, CUGEN_ERROR_MEMORY, "shared memory for the worker: %s", strerror(errno));
     worker_close(w);
     return status;
   }
@@ -112,7 +116,7 @@ void worker_close(struct worker *w) {
   free(w);
 }
 
-/* ---- Asking ---- */
+/* ---- Asking --------------------------------------------------------------------------------- */
 
 enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_DIED, ANSWER_TIMEOUT, ANSWER_NONSENSE };
 
@@ -156,15 +160,16 @@ static const char *making(struct worker *w) {
 }
 
 static int give_up_data(struct worker *w, cugen_error *err) {
-  int status =
-      error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still %s", making(w), *doing(w) ? "running" : "being made");
+  int status = error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still %s", making(w),
+                         *doing(w) ? "running" : "being made");
   worker_stop(w, thread_patience, NULL);
   return status;
 }
 
 /* Waits for the answer for at most `timeout` seconds, and not beyond `until` (0: no deadline).
    Returns an error if there is no memory or the wait was interrupted. */
-static int worker_await(struct worker *w, double timeout, double until, enum answer *answer, cugen_error *err) {
+static int worker_await(struct worker *w, double timeout, double until, enum answer *answer,
+                        cugen_error *err) {
   double end = clock_seconds() + timeout;
   for (;;) {
     enum message_type type;
@@ -194,15 +199,16 @@ static int answered_error(struct worker *w, cugen_error *err) {
 
 /* Sends without waiting. Returns an error if there is no memory. A worker that does not receive any
    more is noticed when its answer is awaited. */
-static int post(struct worker *w, enum message_type type, const struct text *payload, int fd, cugen_error *err) {
+static int post(struct worker *w, enum message_type type, const struct text *payload, int fd,
+                cugen_error *err) {
   cugen_error why;
   int status = wire_send(w->socket, type, payload, fd, &why);
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
 /* Sends and waits. Returns an error if there is no memory or the wait was interrupted. */
-static int send_and_await(struct worker *w, enum message_type type, const struct text *payload, int fd,
-                          double timeout, enum answer *answer, cugen_error *err) {
+static int send_and_await(struct worker *w, enum message_type type, const struct text *payload,
+                          int fd, double timeout, enum answer *answer, cugen_error *err) {
   const double until = type == MESSAGE_DATASET ? w->options.until : 0;
   cugen_error why;
   int status = wire_send(w->socket, type, payload, fd, &why);
@@ -212,8 +218,8 @@ static int send_and_await(struct worker *w, enum message_type type, const struct
 }
 
 /* Ends a worker that did not answer as it should, and returns the reason as the error. */
-static int bury(struct worker *w, enum answer answer, enum message_type type, const char *what, double timeout,
-                cugen_error *err) {
+static int bury(struct worker *w, enum answer answer, enum message_type type, const char *what,
+                double timeout, cugen_error *err) {
   static const char *const did[] = {[ANSWER_DIED] = "died during",
                                     [ANSWER_TIMEOUT] = "did not finish",
                                     [ANSWER_NONSENSE] = "no longer made sense during"};
@@ -235,10 +241,11 @@ static int bury(struct worker *w, enum answer answer, enum message_type type, co
 }
 
 /* Returns an error of the whole worker for any answer other than MESSAGE_DONE. */
-static int expect_done(struct worker *w, enum answer answer, enum message_type type, double timeout, const char *what,
-                       cugen_error *err) {
+static int expect_done(struct worker *w, enum answer answer, enum message_type type, double timeout,
+                       const char *what, cugen_error *err) {
   if (answer == ANSWER_DONE) return CUGEN_OK;
-  return answer == ANSWER_ERROR ? answered_error(w, err) : bury(w, answer, type, what, timeout, err);
+  return answer == ANSWER_ERROR ? answered_error(w, err)
+                                : bury(w, answer, type, what, timeout, err);
 }
 
 /* Returns true if nothing can be read. A worker sends nothing unasked, so that anything readable is
@@ -251,7 +258,8 @@ static bool is_idle(const struct worker *w) {
 static int start_worker(struct worker *w, cugen_error *err) {
   const char *argv[] = {w->options.program, "worker", NULL};
   clear_fault(w);
-  if (w->options.in_process) return worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err);
+  if (w->options.in_process)
+    return worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err);
   int status = process_spawn(argv, &w->pid, &w->socket, err);
   if (status) w->pid = 0, w->socket = -1;
   if (status == CUGEN_ERROR_MISSING)
@@ -296,13 +304,15 @@ static int check_identity(struct worker *w, enum answer answer, cugen_error *err
   if (answer != ANSWER_DONE) {
     if (answer == ANSWER_TIMEOUT) text_addf(&how, "silent for %g s", open_timeout);
     worker_stop(w, thread_patience, how.length ? NULL : &how);
-    status = error_set(err, CUGEN_ERROR_MISSING, "%s does not answer as the worker of this %s (%s)\n" WAYS_OUT,
+    status = error_set(err, CUGEN_ERROR_MISSING,
+                       "%s does not answer as the worker of this %s (%s)\n" WAYS_OUT,
                        w->options.program, text_get(&identity), text_get(&how));
   } else if (strcmp(read_identity(w), text_get(&identity)) != 0) {
-    status = error_set(err, CUGEN_ERROR_MISSING,
-                       "%s is a worker of another build: it is of '%s', this program of '%s'. They share memory "
-                       "layouts, so both must be of one build\n" WAYS_OUT,
-                       w->options.program, read_identity(w), text_get(&identity));
+    status = error_set(
+        err, CUGEN_ERROR_MISSING,
+        "%s is a worker of another build: it is of '%s', this program of '%s'. They share memory "
+        "layouts, so both must be of one build\n" WAYS_OUT,
+        w->options.program, read_identity(w), text_get(&identity));
   }
   text_free(&identity);
   text_free(&how);
@@ -340,7 +350,8 @@ static int await_opening(struct worker *w, cugen_error *err) {
   enum answer answer = ANSWER_DIED;
   int status = worker_await_identity(w, err);
   if (!status) status = worker_await(w, open_timeout, 0, &answer, err);
-  return status ? status : expect_done(w, answer, MESSAGE_OPEN, open_timeout, "opening the device", err);
+  return status ? status
+                : expect_done(w, answer, MESSAGE_OPEN, open_timeout, "opening the device", err);
 }
 
 static int worker_start(struct worker *w, cugen_error *err) {
@@ -439,7 +450,9 @@ static bool was_refused(const struct worker *w) {
 
 /* Returns a hint for a reference that wrote beyond a buffer. */
 static const char *hint(const char *who, const struct fault *fault) {
-  return fault->cause == CUGEN_CAUSE_BOUNDS && strstr(who, ": the reference ") ? results_hint(fault->text) : "";
+  return fault->cause == CUGEN_CAUSE_BOUNDS && strstr(who, ": the reference ")
+             ? results_hint(fault->text)
+             : "";
 }
 
 /* Reports a generator or a reference that broke the worker, which is not a variant's fault. */
@@ -451,12 +464,13 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
     error_set(err, status,
-              "%s did not end within %g s, which is no variant's fault. Give a longer timeout or a smaller problem",
+              "%s did not end within %g s, which is no variant's fault. Give a longer timeout or a "
+              "smaller problem",
               text_get(&who), limit);
   else
-    error_set(err, status, "%s failed, which is no variant's fault: %s%s; correct it%s", text_get(&who),
-              cause_prefix(fault.cause), has_fault(&fault) ? fault.text : text_get(&how),
-              hint(text_get(&who), &fault));
+    error_set(err, status, "%s failed, which is no variant's fault: %s%s; correct it%s",
+              text_get(&who), cause_prefix(fault.cause),
+              has_fault(&fault) ? fault.text : text_get(&how), hint(text_get(&who), &fault));
   if (answer != ANSWER_TIMEOUT && !has_fault(&fault) && was_refused(w))
     error_append(err, "; it called the system, which no kernel can do on a GPU");
   if (!ended) w->lost = *err;
@@ -482,7 +496,8 @@ static int refuse_data(struct worker *w, cugen_error *err) {
   return status;
 }
 
-static int send_dataset(struct worker *w, const struct dataset_request *d, double limit, cugen_error *err) {
+static int send_dataset(struct worker *w, const struct dataset_request *d, double limit,
+                        cugen_error *err) {
   struct text payload = {0};
   enum answer answer;
   put_dataset(&payload, d);
@@ -512,14 +527,15 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
   return status;
 }
 
-static int give_datasets(struct worker *w, const struct worker_job *job, const struct dataset_request **failed,
-                         cugen_error *err) {
+static int give_datasets(struct worker *w, const struct worker_job *job,
+                         const struct dataset_request **failed, cugen_error *err) {
   const double limit = job->watched ? job->timeout : job->timeout * dataset_limit;
-  int status = job->check && job->verify ? give_dataset(w, job->check, limit, failed, err) : CUGEN_OK;
+  int status =
+      job->check && job->verify ? give_dataset(w, job->check, limit, failed, err) : CUGEN_OK;
   return status ? status : give_dataset(w, job->real, limit, failed, err);
 }
 
-/* ---- One variant ---- */
+/* ---- One variant ---------------------------------------------------------------------------- */
 
 /* Returns true if blocks may read what other blocks of their launch write, judging by words in the
    source. */
@@ -556,9 +572,10 @@ static bool is_gpu(const struct worker *w) {
 
 /* Reads a result. Returns false if the message is no result. A result that cannot be true becomes a
    failure of the variant; otherwise a time that was never measured could be the best of all. */
-static bool read_result(const struct worker *w, const struct worker_job *job, struct worker_result *out,
-                        bool *dying) {
-  const struct claim_bounds bounds = {.on_gpu = is_gpu(w), .timed = !job->watched, .seconds = (double)INFINITY};
+static bool read_result(const struct worker *w, const struct worker_job *job,
+                        struct worker_result *out, bool *dying) {
+  const struct claim_bounds bounds = {
+      .on_gpu = is_gpu(w), .timed = !job->watched, .seconds = (double)INFINITY};
   struct wire_reader reader = wire_read(&w->message);
   char why[160];
   *dying = wire_get_int(&reader) != 0;
@@ -578,10 +595,12 @@ static void set_reason(struct worker_result *out, const char *reason) {
 }
 
 /* Marks a thread as unusable where a process would be replaced. */
-static void worker_lose(struct worker *w, const struct worker_job *job, const char *why, const char *left) {
+static void worker_lose(struct worker *w, const struct worker_job *job, const char *why,
+                        const char *left) {
   error_set(
       &w->lost, CUGEN_ERROR_DEVICE,
-      "tuning in this process ended at '%s': %s; %s. It is remembered as failed, and what was measured before it "
+      "tuning in this process ended at '%s': %s; %s. It is remembered as failed, and what was "
+      "measured before it "
       "is kept. A worker process (without CUGEN_TUNE_IN_PROCESS) goes on after such a variant",
       job->real_spec->variant, why, left);
 }
@@ -596,7 +615,8 @@ static void read_death(struct worker *w, struct worker_result *out) {
   const struct fault fault = read_fault(w);
   out->cause = fault.cause;
   out->outcome = *doing(w) ? CUGEN_OUTCOME_WRONG : cause_outcome(fault.cause);
-  if (!has_fault(&fault) && was_refused(w)) text_add(&how, ": a system call that no kernel can do on a GPU,");
+  if (!has_fault(&fault) && was_refused(w))
+    text_add(&how, ": a system call that no kernel can do on a GPU,");
   if (!has_fault(&fault)) text_add(&how, " while running the variant");
   if (*doing(w)) text_addf(&reason, "%s: %s", doing(w), cause_prefix(fault.cause));
   text_add(&reason, has_fault(&fault) ? fault.text : text_get(&how));
@@ -605,7 +625,8 @@ static void read_death(struct worker *w, struct worker_result *out) {
   text_free(&how);
 }
 
-static void read_timeout(struct worker *w, const struct worker_job *job, struct worker_result *out) {
+static void read_timeout(struct worker *w, const struct worker_job *job,
+                         struct worker_result *out) {
   struct text text = {0};
   bool ended = worker_stop(w, thread_patience, NULL);
   out->outcome = CUGEN_OUTCOME_TIMEOUT;
@@ -672,7 +693,7 @@ static void add_printed(const struct worker *w, struct worker_result *out) {
   text_free(&reason);
 }
 
-/* ---- The report, which any kernel may have overwritten ---- */
+/* ---- The report, which any kernel may have overwritten -------------------------------------- */
 
 static void worker_make_plain(char *text, size_t size) {
   text[size - 1] = '\0';
@@ -681,7 +702,8 @@ static void worker_make_plain(char *text, size_t size) {
 }
 
 static void make_plain_finding(struct watch_finding *f) {
-  const bool told = (unsigned)f->kind <= CUGEN_FINDING_SHARED_LIMIT && f->kind != CUGEN_FINDING_WRONG;
+  const bool told =
+      (unsigned)f->kind <= CUGEN_FINDING_SHARED_LIMIT && f->kind != CUGEN_FINDING_WRONG;
   if (!told) f->kind = CUGEN_FINDING_TRAP;
   if (f->element < 0) f->element = 0;
   worker_make_plain(f->array, sizeof f->array);
@@ -690,26 +712,30 @@ static void make_plain_finding(struct watch_finding *f) {
 
 static void make_sense(struct watch_report *report) {
   if (report->finding_count > WATCH_MOST_FINDINGS) report->finding_count = WATCH_MOST_FINDINGS;
-  if (report->launch_count > WATCH_MOST_LAUNCHES + 1) report->launch_count = WATCH_MOST_LAUNCHES + 1;
+  if (report->launch_count > WATCH_MOST_LAUNCHES + 1)
+    report->launch_count = WATCH_MOST_LAUNCHES + 1;
   for (uint32_t i = 0; i < report->finding_count; i++) make_plain_finding(&report->findings[i]);
   for (uint32_t i = 0; i < report->launch_count; i++) {
     struct launch_counters *launch = &report->launches[i];
     if (launch->count > WATCH_MOST_COUNTERS) launch->count = WATCH_MOST_COUNTERS;
-    for (size_t k = 0; k < launch->count; k++) worker_make_plain(launch->counters[k].array, WATCH_NAME);
+    for (size_t k = 0; k < launch->count; k++)
+      worker_make_plain(launch->counters[k].array, WATCH_NAME);
   }
 }
 
-static int worker_run_job(struct worker *w, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
+static int worker_run_job(struct worker *w, const struct worker_job *job, struct worker_result *out,
+                          cugen_error *err) {
   struct text payload = {0};
   enum answer answer;
   bool dying = false;
   put_job(&payload, job);
   clear_shared(w);
   if (job->watched)
-    w->shared->report = (struct watch_report){.limit = job->timeout,
-                                              .count_blocks = job->count_blocks,
-                                              .mode = job->mode,
-                                              .processes = w->options.in_process ? 0 : job->processes};
+    w->shared->report =
+        (struct watch_report){.limit = job->timeout,
+                              .count_blocks = job->count_blocks,
+                              .mode = job->mode,
+                              .processes = w->options.in_process ? 0 : job->processes};
   /* Blocks side by side may fail, and are then run in turn. */
   const double attempts = job->processes > 1 ? 2 : 1;
   const double wait = job->timeout * attempts + (job->watched ? last_words : 0);
@@ -724,7 +750,8 @@ static int worker_run_job(struct worker *w, const struct worker_job *job, struct
   case ANSWER_TIMEOUT: read_timeout(w, job, out); break;
   case ANSWER_NONSENSE: read_nonsense(w, out); break;
   }
-  if (dying && w->thread) worker_lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
+  if (dying && w->thread)
+    worker_lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
   if (dying) worker_stop(w, thread_patience, NULL);
   if (job->watched) make_sense(&w->shared->report); /* the process does not write to it any more */
   if (out->outcome) add_printed(w, out);

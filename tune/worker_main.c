@@ -41,9 +41,10 @@ struct server {
   bool kernels_refused;
 };
 
-/* ---- Failures ---- */
+/* ---- Failures ------------------------------------------------------------------------------- */
 
-static void worker_main_fail(struct worker_result *result, cugen_outcome outcome, const cugen_error *err) {
+static void worker_main_fail(struct worker_result *result, cugen_outcome outcome,
+                             const cugen_error *err) {
   result->outcome = outcome;
   result->cause = err->cause;
   size_t length = strnlen(err->message, sizeof result->reason - 1);
@@ -51,7 +52,7 @@ static void worker_main_fail(struct worker_result *result, cugen_outcome outcome
   result->reason[length] = '\0';
 }
 
-/* ---- A variant ---- */
+/* ---- A variant ------------------------------------------------------------------------------ */
 
 struct job {
   bool verify, watched, shared, reversed;
@@ -81,7 +82,8 @@ static int read_job(struct wire_reader *reader, struct job *job, cugen_error *er
   job->check_id = wire_get_int(reader);
   job->shared = wire_get_int(reader) != 0;
   if (job->check_id >= 0) status = wire_get_spec(reader, &job->check_spec, err);
-  if (!status && job->check_id >= 0 && !job->shared) status = wire_get_compiled(reader, &job->check_compiled, err);
+  if (!status && job->check_id >= 0 && !job->shared)
+    status = wire_get_compiled(reader, &job->check_compiled, err);
   return status;
 }
 
@@ -109,7 +111,8 @@ static int launch_and_wait(struct device *device, struct call *call, cugen_error
 /* Restores the inputs after a run, so that the next variant finds them as they were. If the run
    changed an input, this replaces a wrong result, which it may have caused, but not a worse
    failure. */
-static bool keep_inputs(struct device *device, struct dataset *dataset, struct worker_result *result) {
+static bool keep_inputs(struct device *device, struct dataset *dataset,
+                        struct worker_result *result) {
   cugen_error err = {0};
   if (dataset_restore(device, dataset, &err) == CUGEN_OK) return true;
   if (result->outcome == CUGEN_OUTCOME_OK || result->outcome == CUGEN_OUTCOME_WRONG)
@@ -118,29 +121,34 @@ static bool keep_inputs(struct device *device, struct dataset *dataset, struct w
 }
 
 /* Digests the outputs of the run and compares the digest with that of the run before. */
-static void note_outputs(struct device *device, struct dataset *dataset, bool again, struct worker_result *result) {
+static void note_outputs(struct device *device, struct dataset *dataset, bool again,
+                         struct worker_result *result) {
   const uint64_t before = result->outputs;
   const bool compares = again && result->has_outputs;
   cugen_error err = {0};
-  if (dataset_outputs(device, dataset, &result->outputs, &err)) worker_main_fail(result, cause_outcome(err.cause), &err);
+  if (dataset_outputs(device, dataset, &result->outputs, &err))
+    worker_main_fail(result, cause_outcome(err.cause), &err);
   result->has_outputs = result->outcome == CUGEN_OUTCOME_OK;
   result->varies |= compares && result->has_outputs && result->outputs != before;
 }
 
 /* Runs once on set 0 and compares. *seconds: duration of the run. A failure before the launch
    counts as a refused launch. */
-static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec, bool again,
-                      struct dataset *dataset, struct worker_result *result, double *seconds) {
+static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec,
+                      bool again, struct dataset *dataset, struct worker_result *result,
+                      double *seconds) {
   cugen_error err = {0};
   struct call *call = NULL;
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
   if (!status) status = dataset_prepare(device, dataset, spec, again, &err);
   if (!status) status = call_poison(call, &err);
   if (status) worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
-  if (!status && (status = device->ops->time(device, worker_main_launch_once, call, seconds, &err)) != CUGEN_OK)
+  if (!status && (status = device->ops->time(device, worker_main_launch_once, call, seconds,
+                                             &err)) != CUGEN_OK)
     worker_main_fail(result, cause_outcome(err.cause), &err);
   if (!status && (status = dataset_verify(device, dataset, spec, &result->error, &err)) != CUGEN_OK)
-    worker_main_fail(result, err.cause == CUGEN_CAUSE_BOUNDS ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
+    worker_main_fail(
+        result, err.cause == CUGEN_CAUSE_BOUNDS ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
   if (!status) note_outputs(device, dataset, again, result);
   bool kept = keep_inputs(device, dataset, result);
   call_free(call);
@@ -148,9 +156,11 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
 }
 
 /* Adds the place and an advice to the reason of a failure. */
-static bool worker_main_fail_at(const char *where, const char *advice, struct worker_result *result) {
+static bool worker_main_fail_at(const char *where, const char *advice,
+                                struct worker_result *result) {
   cugen_error err = {0};
-  error_set_cause(&err, CUGEN_ERROR_WRONG, result->cause, "%s: %.800s%s", where, result->reason, advice);
+  error_set_cause(&err, CUGEN_ERROR_WRONG, result->cause, "%s: %.800s%s", where, result->reason,
+                  advice);
   worker_main_fail(result, result->outcome, &err);
   return false;
 }
@@ -169,8 +179,9 @@ static bool verify_twice(const struct server *s, struct plan *plan, const struct
    A kernel whose blocks wait for earlier blocks does not end then. This says nothing against the
    kernel, but leaves its variables in any state; therefore this is the last launch in the
    process. */
-static void verify_reversed(const struct server *s, struct plan *plan, const struct kernel_spec *spec,
-                            struct dataset *dataset, struct worker_result *result, double seconds) {
+static void verify_reversed(const struct server *s, struct plan *plan,
+                            const struct kernel_spec *spec, struct dataset *dataset,
+                            struct worker_result *result, double seconds) {
   struct device *device = s->device;
   const struct worker_result found = *result;
   if (!is_isolated(s) || !device->ops->reverse_blocks || seconds > 2) return;
@@ -179,8 +190,8 @@ static void verify_reversed(const struct server *s, struct plan *plan, const str
   if (right || result->cause == CUGEN_CAUSE_UNSUPPORTED)
     *result = found;
   else
-    worker_main_fail_at("with its blocks in reverse order", "; a GPU runs blocks in any order, and no result may depend on it",
-            result);
+    worker_main_fail_at("with its blocks in reverse order",
+                        "; a GPU runs blocks in any order, and no result may depend on it", result);
 }
 
 struct renewing {
@@ -216,8 +227,8 @@ static void time_on(const struct server *s, struct plan *plan, struct dataset *d
                            &result->measurement, &err);
   mark_timed(s, false);
   if (!status && options->energy > 0 && !result->measurement.dropped)
-    status = energy_measure(device, calls, dataset->set_count, changes ? &renewal : NULL, options->energy,
-                            &result->measurement, &err);
+    status = energy_measure(device, calls, dataset->set_count, changes ? &renewal : NULL,
+                            options->energy, &result->measurement, &err);
   if (status) worker_main_fail(result, cause_outcome(err.cause), &err);
   if (!status && dataset_guards(device, dataset, &err)) {
     error_prefix(&err, "in a later launch");
@@ -228,8 +239,9 @@ static void time_on(const struct server *s, struct plan *plan, struct dataset *d
 }
 
 /* Loads the variant. A variant that does not load counts as a refused launch. */
-static bool with_plan(struct server *s, const struct kernel_spec *spec, const struct compiled *compiled,
-                      struct worker_result *result, struct plan **plan) {
+static bool with_plan(struct server *s, const struct kernel_spec *spec,
+                      const struct compiled *compiled, struct worker_result *result,
+                      struct plan **plan) {
   cugen_error err = {0};
   if (plan_open(s->device, spec, compiled, plan, &err) == CUGEN_OK) return true;
   worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
@@ -246,12 +258,13 @@ static int name_buffers(struct device *device, const struct dataset *dataset, cu
     bool zero = a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
     bool written = a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT ||
                    a->kind == CUGEN_ARGUMENT_CONSTANT || zero;
-    buffers[count++] = (struct watch_buffer){.name = a->name,
-                                             .start = dataset->sets[0][i].device,
-                                             .bytes = (size_t)kernel_argument_bytes(a),
-                                             .element = a->dtype->bytes,
-                                             .read_only = a->kind == CUGEN_ARGUMENT_INPUT && !a->overwrite,
-                                             .unwritten = !written};
+    buffers[count++] =
+        (struct watch_buffer){.name = a->name,
+                              .start = dataset->sets[0][i].device,
+                              .bytes = (size_t)kernel_argument_bytes(a),
+                              .element = a->dtype->bytes,
+                              .read_only = a->kind == CUGEN_ARGUMENT_INPUT && !a->overwrite,
+                              .unwritten = !written};
   }
   return device->ops->watch(device, buffers, count, err);
 }
@@ -280,14 +293,17 @@ static bool load_judges(struct server *s, struct dataset *dataset, struct worker
   return false;
 }
 
-static void watch_variant(struct server *s, struct job *job, struct dataset *real, struct worker_result *result) {
+static void watch_variant(struct server *s, struct job *job, struct dataset *real,
+                          struct worker_result *result) {
   struct plan *plan = NULL;
   cugen_error err = {0};
   if (!s->shared || !s->device->ops->watch || name_buffers(s->device, real, &err)) {
     worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
     return;
   }
-  if (!load_judges(s, real, result) || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
+  if (!load_judges(s, real, result) ||
+      !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan))
+    return;
   if (only_counts(&s->shared->report))
     count_on(s->device, plan, real, result);
   else
@@ -300,20 +316,24 @@ struct plans {
   struct plan *check, *real;
 };
 
-static bool worker_main_load_check(struct server *s, const struct job *job, struct worker_result *result, struct plans *plans) {
+static bool worker_main_load_check(struct server *s, const struct job *job,
+                                   struct worker_result *result, struct plans *plans) {
   const struct compiled *compiled = job->shared ? &job->real_compiled : &job->check_compiled;
   return plans->check || with_plan(s, &job->check_spec, compiled, result, &plans->check);
 }
 
-static bool load_real(struct server *s, const struct job *job, struct worker_result *result, struct plans *plans) {
+static bool load_real(struct server *s, const struct job *job, struct worker_result *result,
+                      struct plans *plans) {
   return plans->real || with_plan(s, &job->real_spec, &job->real_compiled, result, &plans->real);
 }
 
 /* Loads everything at once, because in a jail nothing can be loaded after a kernel has run. */
-static bool worker_main_load_all(struct server *s, const struct job *job, struct dataset *check, struct dataset *real,
-                     struct worker_result *result, struct plans *plans) {
+static bool worker_main_load_all(struct server *s, const struct job *job, struct dataset *check,
+                                 struct dataset *real, struct worker_result *result,
+                                 struct plans *plans) {
   return load_judges(s, check, result) && load_judges(s, real, result) &&
-         (!check || worker_main_load_check(s, job, result, plans)) && load_real(s, job, result, plans);
+         (!check || worker_main_load_check(s, job, result, plans)) &&
+         load_real(s, job, result, plans);
 }
 
 /* *seconds: duration of the run that was verified. */
@@ -321,10 +341,12 @@ static void time_variant(struct server *s, const struct job *job, bool checked, 
                          struct dataset *real, struct worker_result *result, double *seconds) {
   struct measure_options measure = job->measure;
   bool right = true;
-  result->active_clusters = plan_active_clusters(plan, plan_heaviest(&job->real_spec, &job->real_compiled));
+  result->active_clusters =
+      plan_active_clusters(plan, plan_heaviest(&job->real_spec, &job->real_compiled));
   if (job->verify)
-    right = checked ? verify_on(s->device, plan, &job->real_spec, false, real, result, &measure.seen)
-                    : verify_twice(s, plan, &job->real_spec, real, result, &measure.seen);
+    right = checked
+                ? verify_on(s->device, plan, &job->real_spec, false, real, result, &measure.seen)
+                : verify_twice(s, plan, &job->real_spec, real, result, &measure.seen);
   *seconds = measure.seen;
   if (right) time_on(s, plan, real, &measure, result);
 }
@@ -334,16 +356,16 @@ static void note_check(const struct server *s, bool runs) {
   if (s->shared) s->shared->on_check = runs;
 }
 
-static void worker_main_run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
-                        struct worker_result *result) {
+static void worker_main_run_variant(struct server *s, struct job *job, struct dataset *check,
+                                    struct dataset *real, struct worker_result *result) {
   struct plans plans = {NULL, NULL};
   double seconds = 0, real_seconds = 0;
   if (!job->verify) check = NULL;
   bool right = !is_isolated(s) || worker_main_load_all(s, job, check, real, result, &plans);
   if (right && check) {
     note_check(s, true);
-    right =
-        worker_main_load_check(s, job, result, &plans) && verify_twice(s, plans.check, &job->check_spec, check, result, &seconds);
+    right = worker_main_load_check(s, job, result, &plans) &&
+            verify_twice(s, plans.check, &job->check_spec, check, result, &seconds);
     if (right) note_check(s, false);
   }
   if (right && load_real(s, job, result, &plans))
@@ -368,8 +390,8 @@ struct task {
 static void run_task(void *context, void *result) {
   const struct task *t = context;
   if (is_isolated(t->server))
-    confine_loading(&t->server->confinement,
-                    t->job->watched && t->server->shared && t->server->shared->report.processes > 1);
+    confine_loading(&t->server->confinement, t->job->watched && t->server->shared &&
+                                                 t->server->shared->report.processes > 1);
   if (t->job->watched)
     watch_variant(t->server, t->job, t->real, result);
   else
@@ -395,16 +417,19 @@ static void claim_task(void *context, void *claim) {
   claim_make(&result, claim);
 }
 
-static int run_isolated(struct server *s, struct task *task, struct worker_result *result, cugen_error *err) {
+static int run_isolated(struct server *s, struct task *task, struct worker_result *result,
+                        cugen_error *err) {
   /* Nothing is compared. */
   const bool counted = task->job->watched && s->shared && only_counts(&s->shared->report);
   struct worker_result ignored = {0};
   struct claim claim = {0};
   char why[160];
   const double begin = clock_seconds();
-  int status = isolate(claim_task, task, &claim, sizeof claim, s->output, s->confinement.files, err);
+  int status =
+      isolate(claim_task, task, &claim, sizeof claim, s->output, s->confinement.files, err);
   if (status) return status;
-  const struct claim_bounds bounds = {.timed = !task->job->watched, .seconds = clock_seconds() - begin};
+  const struct claim_bounds bounds = {.timed = !task->job->watched,
+                                      .seconds = clock_seconds() - begin};
   claim_read(&claim, result);
   if (!claim_is_possible(result, &bounds, why, sizeof why)) claim_refuse(why, result);
   make_whole(s, task->check, result);
@@ -412,11 +437,13 @@ static int run_isolated(struct server *s, struct task *task, struct worker_resul
   return CUGEN_OK;
 }
 
-static int worker_main_run_job(struct server *s, struct job *job, struct worker_result *result, cugen_error *err) {
+static int worker_main_run_job(struct server *s, struct job *job, struct worker_result *result,
+                               cugen_error *err) {
   struct task task = {s, job, find_dataset(s, job->check_id), find_dataset(s, job->real_id)};
   int status = CUGEN_OK;
   if (!task.real)
-    return error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld", (long long)job->real_id);
+    return error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld",
+                     (long long)job->real_id);
   gpu_lock_take(s->lock);
   if (is_isolated(s))
     status = run_isolated(s, &task, result, err);
@@ -426,7 +453,7 @@ static int worker_main_run_job(struct server *s, struct job *job, struct worker_
   return status;
 }
 
-/* ---- What the config's own kernels do ---- */
+/* ---- What the config's own kernels do ------------------------------------------------------- */
 
 struct errand {
   struct server *server;
@@ -442,8 +469,8 @@ static void run_errand(void *context, void *claim) {
   claim_make_error(status, &err, claim);
 }
 
-static int run_apart(void *context, int (*step)(void *step_context, cugen_error *err), void *step_context,
-                     cugen_error *err) {
+static int run_apart(void *context, int (*step)(void *step_context, cugen_error *err),
+                     void *step_context, cugen_error *err) {
   struct errand errand = {context, step, step_context};
   struct claim_error claim = {.status = CUGEN_OK};
   int status = isolate(run_errand, &errand, &claim, sizeof claim, errand.server->output,
@@ -451,7 +478,7 @@ static int run_apart(void *context, int (*step)(void *step_context, cugen_error 
   return status ? status : claim_read_error(&claim, err);
 }
 
-/* ---- Questions ---- */
+/* ---- Questions ------------------------------------------------------------------------------ */
 
 static int answer_error(struct server *s, const cugen_error *why, cugen_error *err) {
   struct text payload = {0};
@@ -491,7 +518,8 @@ static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_erro
 }
 
 /* Lists all GPUs, or returns an error, in which case the coordinator looks for GPUs itself. */
-static int worker_main_list_gpus(struct server *s, struct wire_reader *reader, struct text *payload, cugen_error *err) {
+static int worker_main_list_gpus(struct server *s, struct wire_reader *reader, struct text *payload,
+                                 cugen_error *err) {
   struct device_description gpu;
   int status = open_toolkit(s, reader, err);
   const int count = status ? 0 : cuda_device_ops.count(s->toolkit, err);
@@ -530,11 +558,13 @@ static void harden(void) {
   setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});
 }
 
-static int worker_main_open_device(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
+static int worker_main_open_device(struct server *s, struct wire_reader *reader, int fd,
+                                   cugen_error *err) {
   const struct device_ops *ops;
   struct device_options device = {
       .context = s->place->context, .embedded = s->place->embedded, .stop = s->place->stop};
-  void *shared = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void *shared = fd < 0 ? MAP_FAILED
+                        : mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (shared != MAP_FAILED) {
     s->shared = shared;
     s->output = &s->shared->output;
@@ -546,7 +576,8 @@ static int worker_main_open_device(struct server *s, struct wire_reader *reader,
   if (!status) status = device_find(wire_get_string(reader), &ops, &device.ordinal, err);
   device.toolkit = s->toolkit;
   if (!s->place->embedded)
-    device.before_launch = before_launch, device.before_context = s, device.fork = &s->confinement.fork;
+    device.before_launch = before_launch, device.before_context = s,
+    device.fork = &s->confinement.fork;
   if (!status) status = ops->open(&device, &s->device, err);
   if (!status && !s->place->embedded) harden();
   if (!status) s->lock = gpu_lock_open(&s->device->description);
@@ -573,12 +604,14 @@ static int take_dataset(struct server *s, const struct dataset_request *request,
 struct dataset_parts {
   struct dataset_request request;
   struct kernel_spec spec, reference, verify, generator_specs[KERNEL_MAX_ARGUMENTS];
-  struct compiled compiled, verify_compiled, kernels_compiled[DATA_PARTS], generator_compiled[KERNEL_MAX_ARGUMENTS];
+  struct compiled compiled, verify_compiled, kernels_compiled[DATA_PARTS],
+      generator_compiled[KERNEL_MAX_ARGUMENTS];
   char *verify_name;
   struct dataset_generator generators[KERNEL_MAX_ARGUMENTS];
 };
 
-static int read_generators(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
+static int read_generators(struct wire_reader *reader, struct dataset_parts *parts,
+                           cugen_error *err) {
   int64_t count = wire_get_int(reader);
   int status = CUGEN_OK;
   if (count < 0 || count > KERNEL_MAX_ARGUMENTS) count = 0, reader->failed = true;
@@ -595,7 +628,8 @@ static int read_generators(struct wire_reader *reader, struct dataset_parts *par
   return status;
 }
 
-static int worker_main_read_verify(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
+static int worker_main_read_verify(struct wire_reader *reader, struct dataset_parts *parts,
+                                   cugen_error *err) {
   if (!wire_get_int(reader)) return CUGEN_OK;
   /* Copied, because it outlives the message. */
   parts->verify_name = strdup(wire_get_string(reader));
@@ -627,7 +661,8 @@ static int read_dataset(struct wire_reader *reader, struct dataset_parts *parts,
   const void *buffers = wire_get(reader, sizeof parts->spec.buffers_hash);
   int status = wire_get_spec(reader, &parts->spec, err);
   parts->spec.flops = flops;
-  if (!status && buffers) memcpy(&parts->spec.buffers_hash, buffers, sizeof parts->spec.buffers_hash);
+  if (!status && buffers)
+    memcpy(&parts->spec.buffers_hash, buffers, sizeof parts->spec.buffers_hash);
   request->reference_name = has_reference ? wire_get_string(reader) : "";
   if (!status && has_reference) status = wire_get_spec(reader, &parts->reference, err);
   if (!status && has_reference) status = wire_get_compiled(reader, &parts->compiled, err);
@@ -658,7 +693,8 @@ static void dataset_parts_free(struct dataset_parts *parts) {
 
 /* Decides, once for all datasets, what fills, digests and compares: the data kernels, if there are
    any and they prove to compute the same as the host; otherwise the host. */
-static int worker_main_take_kernels(struct server *s, struct dataset_request *request, cugen_error *err) {
+static int worker_main_take_kernels(struct server *s, struct dataset_request *request,
+                                    cugen_error *err) {
   bool same = true;
   int status = CUGEN_OK;
   if (!s->kernels && !s->kernels_refused && request->has_kernels) {
@@ -738,7 +774,8 @@ static int answer_prepare(struct server *s, struct wire_reader *reader, cugen_er
 
 /* Carries out one message. Only an error of the communication with the coordinator ends the
    process. */
-static int serve_one(struct server *s, enum message_type type, const struct text *message, int fd, cugen_error *err) {
+static int serve_one(struct server *s, enum message_type type, const struct text *message, int fd,
+                     cugen_error *err) {
   struct wire_reader reader = wire_read(message);
   cugen_error why = {0};
   int status = CUGEN_ERROR_INTERNAL;

@@ -71,11 +71,13 @@ static int open_member(struct worker_pool *pool, size_t i, cugen_error *err) {
   if (status) return status;
   worker_begin(m->worker);
   m->has_thread = pthread_create(&m->thread, NULL, worker_pool_thread_main, m) == 0;
-  return m->has_thread ? CUGEN_OK
-                       : error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread for %s", options.device);
+  return m->has_thread
+             ? CUGEN_OK
+             : error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread for %s", options.device);
 }
 
-int worker_pool_open(const struct worker_pool_options *options, struct worker_pool **out, cugen_error *err) {
+int worker_pool_open(const struct worker_pool_options *options, struct worker_pool **out,
+                     cugen_error *err) {
   *out = NULL;
   struct worker_pool *pool = calloc(1, sizeof *pool);
   if (!pool) return error_memory(err);
@@ -105,7 +107,8 @@ void worker_pool_close(struct worker_pool *pool) {
   if (!pool) return;
   pool->stop = true;
   end_threads(pool);
-  for (size_t i = 0; pool->members && i < pool->options.count; i++) worker_close(pool->members[i].worker);
+  for (size_t i = 0; pool->members && i < pool->options.count; i++)
+    worker_close(pool->members[i].worker);
   pthread_cond_destroy(&pool->given);
   pthread_mutex_destroy(&pool->mutex);
   free(pool->members);
@@ -118,13 +121,15 @@ struct worker *worker_pool_at(const struct worker_pool *pool, size_t i) {
 
 bool worker_pool_makes_data(const struct worker_pool *pool) {
   bool makes = false;
-  for (size_t i = 0; i < pool->options.count; i++) makes |= worker_makes_data(pool->members[i].worker);
+  for (size_t i = 0; i < pool->options.count; i++)
+    makes |= worker_makes_data(pool->members[i].worker);
   return makes;
 }
 
 bool worker_pool_has_data(const struct worker_pool *pool, const struct dataset_request *data) {
   bool has = false;
-  for (size_t i = 0; i < pool->options.count; i++) has |= worker_has_data(pool->members[i].worker, data);
+  for (size_t i = 0; i < pool->options.count; i++)
+    has |= worker_has_data(pool->members[i].worker, data);
   return has;
 }
 

@@ -22,7 +22,8 @@ struct worker_pool_options {
   void *context;
 };
 
-int worker_pool_open(const struct worker_pool_options *options, struct worker_pool **out, cugen_error *err);
+int worker_pool_open(const struct worker_pool_options *options, struct worker_pool **out,
+                     cugen_error *err);
 void worker_pool_close(struct worker_pool *pool);
 /* Returns worker i. While the worker has a job, only functions that any thread may call are allowed
    on it. */

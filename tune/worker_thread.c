@@ -54,7 +54,8 @@ int worker_thread_start(void *context, struct worker_thread **out, int *socket, 
   if (!t) return error_memory(err);
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
     free(t);
-    return error_set(err, CUGEN_ERROR_MEMORY, "a socket for the worker thread: %s", strerror(errno));
+    return error_set(err, CUGEN_ERROR_MEMORY, "a socket for the worker thread: %s",
+                     strerror(errno));
   }
   t->socket = ends[1];
   t->place = (struct worker_place){.embedded = true, .context = context, .stop = &t->stop};

@@ -1,6 +1,7 @@
-/* What the examples need of a device: a context, streams and memory of a CUDA GPU, or the host's memory where a kernel
-   runs on the cpu device. An application has this already and calls the CUDA driver (or run-time) directly; here the
-   driver is opened by name, so that the examples build and start where there is none. Any failure ends the program. */
+/* What the examples need of a device: a context, streams and memory of a CUDA GPU, or the host's
+   memory where a kernel runs on the cpu device. An application has this already and calls the
+   CUDA driver (or run-time) directly; here the driver is opened by name, so that the examples
+   build and start where there is none. Any failure ends the program. */
 #ifndef EXAMPLES_DEVICE_H
 #define EXAMPLES_DEVICE_H
 
@@ -19,7 +20,8 @@ struct device {
 typedef void (*device_function)(void); /* called as the type that it has */
 
 static inline device_function device_find(const char *name) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW), *address = library ? dlsym(library, name) : NULL;
+  void *library = dlopen("libcuda.so.1", RTLD_NOW),
+       *address = library ? dlsym(library, name) : NULL;
   device_function function;
   if (!address) {
     fprintf(stderr, "the CUDA driver has no %s\n", name);
@@ -36,9 +38,11 @@ static inline void device_check(CUresult result, const char *call) {
 }
 
 /* DEVICE_CALL(cuCtxSetCurrent, (CUcontext), (context)); names are those that the driver exports. */
-#define DEVICE_CALL(name, types, values) device_check(((CUresult(*) types)device_find(#name))values, #name)
+#define DEVICE_CALL(name, types, values)                                                           \
+  device_check(((CUresult(*) types)device_find(#name))values, #name)
 
-/* id: "cuda:0" or "cpu". On a GPU its primary context is current in the calling thread afterwards. */
+/* id: "cuda:0" or "cpu". On a GPU its primary context is current in the calling thread
+   afterwards. */
 static inline struct device device_open(const char *id) {
   struct device d = {strncmp(id, "cuda:", 5) == 0, 0, NULL};
   if (!d.gpu) return d;
@@ -58,11 +62,12 @@ static inline void device_enter(const struct device *d) {
   if (d->gpu) DEVICE_CALL(cuCtxSetCurrent, (CUcontext), (d->context));
 }
 
-/* ---- Streams ---- */
+/* ---- Streams -------------------------------------------------------------------------------- */
 
 static inline CUstream device_stream(const struct device *d) {
   CUstream stream = NULL;
-  if (d->gpu) DEVICE_CALL(cuStreamCreate, (CUstream *, unsigned), (&stream, CU_STREAM_NON_BLOCKING));
+  if (d->gpu)
+    DEVICE_CALL(cuStreamCreate, (CUstream *, unsigned), (&stream, CU_STREAM_NON_BLOCKING));
   return stream;
 }
 
@@ -74,7 +79,7 @@ static inline void device_end_stream(const struct device *d, CUstream stream) {
   if (d->gpu) DEVICE_CALL(cuStreamDestroy_v2, (CUstream), (stream));
 }
 
-/* ---- Memory ---- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 static inline void *device_alloc(const struct device *d, size_t bytes) {
   CUdeviceptr address = 0;
@@ -94,7 +99,8 @@ static inline void device_free(const struct device *d, void *memory) {
     free(memory);
 }
 
-static inline void device_upload(const struct device *d, void *to, const void *from, size_t bytes, CUstream stream) {
+static inline void device_upload(const struct device *d, void *to, const void *from, size_t bytes,
+                                 CUstream stream) {
   if (d->gpu)
     DEVICE_CALL(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream),
                 ((CUdeviceptr)(size_t)to, from, bytes, stream));

@@ -15,7 +15,7 @@ static void check(int status, const cugen_error *error) {
   exit(1);
 }
 
-/* ---- The application's own matrices -------------------------------------------------------------------------------- */
+/* ---- The application's own matrices --------------------------------------------------------- */
 
 struct matrix {
   size_t count;
@@ -31,20 +31,22 @@ static struct matrix make(const struct device *d, size_t count, CUstream stream)
   return m;
 }
 
-/* The largest error of some of C's elements, all of which are small multiples of 1/64: exact in f32. */
-static double largest_error(const struct matrix *a, const struct matrix *b, const struct matrix *c, size_t columns,
-                            size_t depth) {
+/* The largest error of some of C's elements, all of which are small multiples of 1/64: exact in
+   f32. */
+static double largest_error(const struct matrix *a, const struct matrix *b, const struct matrix *c,
+                            size_t columns, size_t depth) {
   double worst = 0;
   for (size_t at = 0; at < c->count; at += c->count / 1000 + 1) {
     double sum = 0;
     for (size_t k = 0; k < depth; k++)
-      sum += (double)a->host[at / columns * depth + k] * (double)b->host[k * columns + at % columns];
+      sum +=
+          (double)a->host[at / columns * depth + k] * (double)b->host[k * columns + at % columns];
     worst = fmax(worst, fabs(sum - (double)c->host[at]));
   }
   return worst;
 }
 
-/* ---- The plan ------------------------------------------------------------------------------------------------------ */
+/* ---- The plan ------------------------------------------------------------------------------- */
 
 static cugen_kernel *open_kernel(cugen *lib, const size_t sizes[3]) {
   char text[3][32];
@@ -66,7 +68,8 @@ static void print_provenance(const cugen_plan_info *info, const cugen_device_inf
   printf("%s %s on %s\n", info->kernel, info->problem, device->name);
   printf("  variant   %s\n  chosen    %s\n", info->variant, how[info->choice]);
   if (info->tuned_for) printf("  tuned for %s: %.4g ms\n", info->tuned_for, info->seconds * 1e3);
-  printf("  source    %s, image %s\n", info->source_hash, info->image_from_cache ? "from the cache" : "compiled now");
+  printf("  source    %s, image %s\n", info->source_hash,
+         info->image_from_cache ? "from the cache" : "compiled now");
 }
 
 /* Loaded into the context that is current. */
@@ -81,7 +84,8 @@ static cugen_plan *open_plan(cugen_kernel *kernel) {
 }
 
 /* C = A * B on the stream; the sizes, being scalars of the problem, are NULL. */
-static void multiply(const struct device *d, cugen_plan *plan, CUstream stream, struct matrix m[3]) {
+static void multiply(const struct device *d, cugen_plan *plan, CUstream stream,
+                     struct matrix m[3]) {
   void *arguments[6] = {m[0].device, m[1].device, m[2].device};
   cugen_error error;
   cugen_call *call;

@@ -49,7 +49,8 @@ static void *run(void *context) {
   cugen_call *call;
   device_enter(d);
   CUstream stream = device_stream(d);
-  void *a = device_alloc(d, sizeof w->a), *b = device_alloc(d, sizeof w->b), *c = device_alloc(d, sizeof w->c);
+  void *a = device_alloc(d, sizeof w->a), *b = device_alloc(d, sizeof w->b),
+       *c = device_alloc(d, sizeof w->c);
   void *arguments[6] = {a, b, c};
   fill(w);
   device_upload(d, a, w->a, sizeof w->a, stream);
@@ -90,7 +91,8 @@ int main(int argc, char **argv) {
   cugen_kernel *kernel;
   cugen_plan *plan;
   cugen_error error;
-  if (threads < 1 || threads > MOST_THREADS) return fprintf(stderr, "1 to %d threads\n", MOST_THREADS), 1;
+  if (threads < 1 || threads > MOST_THREADS)
+    return fprintf(stderr, "1 to %d threads\n", MOST_THREADS), 1;
   check(cugen_open(NULL, &lib, &error), &error);
   check(cugen_kernel_open(lib, "matmul", sizes, 3, &kernel, &error), &error);
   const struct device device = device_open(cugen_kernel_device(kernel)->id);

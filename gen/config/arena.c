@@ -77,7 +77,8 @@ char *arena_string(struct arena *arena, const char *string, size_t length) {
 }
 
 bool arena_keep(struct arena *arena, struct expr *expr) {
-  struct kept *kept = arena_charge(arena, EXPRESSION_BYTES) ? arena_array(arena, 1, sizeof *kept) : NULL;
+  struct kept *kept =
+      arena_charge(arena, EXPRESSION_BYTES) ? arena_array(arena, 1, sizeof *kept) : NULL;
   if (!kept) {
     expr_free(expr);
     return false;

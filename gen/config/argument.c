@@ -27,12 +27,14 @@ static int read_dtype(const struct reading *r) {
   size_t count = 1;
   for (size_t i = 0; i < DTYPE_COUNT; i++)
     if (dtype_passed(&dtype_table[i])) passed[count++] = dtype_table[i].name;
-  return read_word(r->build, r->argument->line, r->what, scalar ? passed : dtype_names, &r->argument->dtype);
+  return read_word(r->build, r->argument->line, r->what, scalar ? passed : dtype_names,
+                   &r->argument->dtype);
 }
 
 static int argument_read_shape(const struct reading *r) {
   struct config_argument *argument = r->argument;
-  return read_exprs(r->build, argument->line, r->what, KERNEL_MAX_RANK, argument->shape, &argument->rank);
+  return read_exprs(r->build, argument->line, r->what, KERNEL_MAX_RANK, argument->shape,
+                    &argument->rank);
 }
 
 static int read_layout(const struct reading *r) {
@@ -42,7 +44,8 @@ static int read_layout(const struct reading *r) {
 
 static int read_pitch(const struct reading *r) {
   if (r->argument->rank < 2)
-    return build_fail(r->build, r->argument->line, "%s needs a shape of two dimensions or more", r->what);
+    return build_fail(r->build, r->argument->line, "%s needs a shape of two dimensions or more",
+                      r->what);
   return read_expr(r->build, r->argument->line, r->what, &r->argument->pitch);
 }
 
@@ -82,7 +85,8 @@ static int read_access(const struct reading *r) {
   const char *words[ACCESS_KIND_COUNT + 1] = {NULL};
   size_t count = 0;
   for (int access = 0; access < ACCESS_KIND_COUNT; access++)
-    if (config_has_access(r->argument->kind, (enum access_kind)access)) words[count++] = access_kind_names[access];
+    if (config_has_access(r->argument->kind, (enum access_kind)access))
+      words[count++] = access_kind_names[access];
   return read_word(r->build, r->argument->line, r->what, words, &r->argument->access);
 }
 
@@ -149,21 +153,23 @@ static const struct attribute {
 
 enum { ATTRIBUTE_COUNT = sizeof attributes / sizeof *attributes };
 
-static int refuse_attribute(struct build *build, const struct config_argument *argument, const char *keyword,
-                            const char *name, const char *const *known, size_t count) {
+static int refuse_attribute(struct build *build, const struct config_argument *argument,
+                            const char *keyword, const char *name, const char *const *known,
+                            size_t count) {
   for (int i = 0; i < ATTRIBUTE_COUNT; i++)
     if (strcmp(attributes[i].name, name) == 0)
-      return build_fail(build, argument->line, "%s \"%s\" cannot have '%s': that is not for this kind of argument",
+      return build_fail(build, argument->line,
+                        "%s \"%s\" cannot have '%s': that is not for this kind of argument",
                         keyword, argument->name, name);
   const char *nearest = text_nearest(name, known, count);
   if (nearest)
-    return build_fail(build, argument->line, "unknown attribute '%s' of %s \"%s\" (nearest '%s')", name, keyword,
-                      argument->name, nearest);
+    return build_fail(build, argument->line, "unknown attribute '%s' of %s \"%s\" (nearest '%s')",
+                      name, keyword, argument->name, nearest);
   struct text list = {0};
   for (size_t i = 0; i < count; i++) text_addf(&list, "%s%s", i ? ", " : "", known[i]);
   int status = build_fail(build, argument->line, "%s%s%s of %s \"%s\"; attributes are %s",
-                          *name ? "unknown attribute '" : "a value without 'name ='", name, *name ? "'" : "", keyword,
-                          argument->name, text_get(&list));
+                          *name ? "unknown attribute '" : "a value without 'name ='", name,
+                          *name ? "'" : "", keyword, argument->name, text_get(&list));
   text_free(&list);
   return status;
 }
@@ -191,7 +197,7 @@ static int read_attributes(struct build *build, int table, struct config_argumen
   return status;
 }
 
-/* ---- Required attributes ---- */
+/* ---- Required attributes -------------------------------------------------------------------- */
 
 static int complete_scalar(struct build *build, struct config_argument *argument) {
   if (argument->struct_name || argument->fields) return complete_struct(build, argument);
@@ -201,15 +207,17 @@ static int complete_scalar(struct build *build, struct config_argument *argument
   if (argument->value || argument->slot >= 0) return CUGEN_OK;
   if (same && same->role == ROLE_DERIVED)
     return build_fail(build, argument->line,
-                      "scalar \"%s\" has no value, and %s is a derived name: take another name, with value = \"%s\"",
+                      "scalar \"%s\" has no value, and %s is a derived name: take another name, "
+                      "with value = \"%s\"",
                       argument->name, argument->name, argument->name);
-  return build_fail(
-      build, argument->line,
-      "scalar \"%s\" has no value: no size of the problem or tunable has its name; give it value = \"...\"",
-      argument->name);
+  return build_fail(build, argument->line,
+                    "scalar \"%s\" has no value: no size of the problem or tunable has its name; "
+                    "give it value = \"...\"",
+                    argument->name);
 }
 
-static int complete_buffer(struct build *build, const struct config_argument *argument, const char *keyword) {
+static int complete_buffer(struct build *build, const struct config_argument *argument,
+                           const char *keyword) {
   bool dtype = argument->dtype.word || argument->dtype.expr;
   if (dtype && argument->rank) return CUGEN_OK;
   return build_fail(build, argument->line, "%s \"%s\" has no %s", keyword, argument->name,
@@ -217,7 +225,8 @@ static int complete_buffer(struct build *build, const struct config_argument *ar
 }
 
 static int argument_add_name(struct build *build, const struct config_argument *argument) {
-  bool passes = argument->kind == CUGEN_ARGUMENT_SCALAR && !argument->value && !argument->struct_name;
+  bool passes =
+      argument->kind == CUGEN_ARGUMENT_SCALAR && !argument->value && !argument->struct_name;
   return scope_add(build, &(struct scope_name){.name = argument->name,
                                                .role = ROLE_ARGUMENT,
                                                .line = argument->line,
@@ -248,18 +257,21 @@ static cugen_argument_kind argument_kind_of(enum keyword_id id) {
 static int read_table(struct build *build, struct config_argument *out, const char *keyword) {
   int table = lua_gettop(build->L);
   if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, out->line, "%s \"%s\" needs its attributes in braces", keyword, out->name);
+    return build_fail(build, out->line, "%s \"%s\" needs its attributes in braces", keyword,
+                      out->name);
   int status = check_attributes(build, table, out, keyword);
   if (!status) status = read_attributes(build, table, out);
   if (!status)
-    status = out->kind == CUGEN_ARGUMENT_SCALAR ? complete_scalar(build, out) : complete_buffer(build, out, keyword);
+    status = out->kind == CUGEN_ARGUMENT_SCALAR ? complete_scalar(build, out)
+                                                : complete_buffer(build, out, keyword);
   return status;
 }
 
 int read_argument(struct build *build, const struct list *list, const struct item *item,
                   struct config_argument *out) {
   const struct keyword *keyword = item->declaration->keyword;
-  *out = (struct config_argument){.kind = argument_kind_of(keyword->id), .line = item->declaration->line};
+  *out = (struct config_argument){.kind = argument_kind_of(keyword->id),
+                                  .line = item->declaration->line};
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
   list_push(build, list, item);
@@ -275,14 +287,15 @@ int read_own_scalar(struct build *build, const struct list *list, const struct i
   int status = CUGEN_OK;
   list_push(build, list, item);
   const int table = lua_gettop(L);
-  for (size_t i = 0; i < sizeof others / sizeof *others && !status && lua_type(L, table) == LUA_TTABLE; i++) {
+  for (size_t i = 0;
+       i < sizeof others / sizeof *others && !status && lua_type(L, table) == LUA_TTABLE; i++) {
     if (!push_field(build, table, others[i])) continue;
     lua_pop(L, 1);
-    status = build_fail(
-        build, item->declaration->line,
-        "scalar \"%s\" of an implementation has a dtype and a value, no %s: the kernel's scalars may. (A tunable "
-        "without such a scalar is compiled in.)",
-        item->name, others[i]);
+    status = build_fail(build, item->declaration->line,
+                        "scalar \"%s\" of an implementation has a dtype and a value, no %s: the "
+                        "kernel's scalars may. (A tunable "
+                        "without such a scalar is compiled in.)",
+                        item->name, others[i]);
   }
   lua_pop(L, 1);
   return status ? status : read_argument(build, list, item, out);

@@ -9,9 +9,9 @@ int build_fail(struct build *build, struct config_line line, const char *format,
   va_start(args, format);
   text_vaddf(&text, format, args);
   va_end(args);
-  int status = text.failed
-                   ? error_memory(build->err)
-                   : error_set_at(build->err, CUGEN_ERROR_CONFIG, line.path, line.number, "%s", text_get(&text));
+  int status = text.failed ? error_memory(build->err)
+                           : error_set_at(build->err, CUGEN_ERROR_CONFIG, line.path, line.number,
+                                          "%s", text_get(&text));
   text_free(&text);
   return status;
 }
@@ -27,6 +27,7 @@ const char *build_line(struct build *build, struct config_line from, struct conf
 
 int build_memory(struct build *build) {
   if (!arena_full(build->arena)) return error_memory(build->err);
-  return error_set(build->err, CUGEN_ERROR_CONFIG, "%s: the config is too large: its tables come to more than 64 MiB",
+  return error_set(build->err, CUGEN_ERROR_CONFIG,
+                   "%s: the config is too large: its tables come to more than 64 MiB",
                    build->config->path);
 }

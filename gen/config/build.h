@@ -15,7 +15,14 @@ enum {
   LONGEST_EXPRESSION = 8192
 };
 
-enum name_role { ROLE_PROBLEM, ROLE_TUNABLE, ROLE_DERIVED, ROLE_ARGUMENT, ROLE_FORMULA, ROLE_LAUNCH };
+enum name_role {
+  ROLE_PROBLEM,
+  ROLE_TUNABLE,
+  ROLE_DERIVED,
+  ROLE_ARGUMENT,
+  ROLE_FORMULA,
+  ROLE_LAUNCH
+};
 
 /* A name in force. Arguments are listed, too, but expressions do not see them. */
 struct scope_name {
@@ -49,16 +56,17 @@ struct build {
   uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
 };
 
-/* ---- Errors (build.c) ---- */
+/* ---- Errors (build.c) ----------------------------------------------------------------------- */
 
 /* Fails with "path:line: message" and CUGEN_ERROR_CONFIG. */
-int build_fail(struct build *build, struct config_line line, const char *format, ...) PRINTF_LIKE(3, 4);
+int build_fail(struct build *build, struct config_line line, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 /* Returns "line 12", or "line 12 of FILE" if that is not the file of `from`. */
 const char *build_line(struct build *build, struct config_line from, struct config_line other);
 /* Fails after an allocation from the arena failed. */
 int build_memory(struct build *build);
 
-/* ---- Lists of declarations (read.c) ---- */
+/* ---- Lists of declarations (read.c) --------------------------------------------------------- */
 
 struct item {
   const struct declaration *declaration;
@@ -77,33 +85,35 @@ struct list {
 /* Reads the list of declarations in the table at stack index `table`. Every element must be a
    complete declaration that is allowed at this place, and some declarations may stand only once.
    owner names the list in messages: "kernel \"matmul\"". */
-int read_list(struct build *build, int table, enum place place, const char *owner, struct config_line line,
-              struct list *out);
+int read_list(struct build *build, int table, enum place place, const char *owner,
+              struct config_line line, struct list *out);
 size_t list_count(const struct list *list, enum keyword_id id);
 /* Returns the only declaration of this kind in the list, or NULL. */
 const struct item *list_find(const struct list *list, enum keyword_id id);
 /* Pushes the value of the declaration. */
 void list_push(struct build *build, const struct list *list, const struct item *item);
 
-/* ---- Readers of the value on top of the stack (read.c); `what` names it in messages ---- */
+/* ---- Readers of the value on top of the stack (read.c); `what` names it in messages --------- */
 
 int read_string(struct build *build, struct config_line line, const char *what, const char **out);
 /* Reads "file.cu" or "file.cu:entry" into file and entry (NULL if no entry is given). */
-int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
-                     const char **file, const char **entry);
+int read_kernel_file(struct build *build, struct config_line line, const char *what,
+                     const char *text, const char **file, const char **entry);
 int read_value(struct build *build, struct config_line line, const char *what, struct value *out);
 /* Reads a list of distinct values: { 16, 32 }. */
-int read_values(struct build *build, struct config_line line, const char *what, const struct value **out,
-                size_t *count);
-int read_expr(struct build *build, struct config_line line, const char *what, const struct expr **out);
+int read_values(struct build *build, struct config_line line, const char *what,
+                const struct value **out, size_t *count);
+int read_expr(struct build *build, struct config_line line, const char *what,
+              const struct expr **out);
 /* Reads { expr, expr, ... }, with 1 to `most` expressions. */
-int read_exprs(struct build *build, struct config_line line, const char *what, int most, const struct expr **out,
-               int *count);
+int read_exprs(struct build *build, struct config_line line, const char *what, int most,
+               const struct expr **out, int *count);
 /* Reads one of the known words (NULL-terminated), or an expression. */
-int read_word(struct build *build, struct config_line line, const char *what, const char *const *known,
-              struct config_word *out);
+int read_word(struct build *build, struct config_line line, const char *what,
+              const char *const *known, struct config_word *out);
 /* Reads text with ${expression} in it. */
-int read_spelling(struct build *build, struct config_line line, const char *what, struct config_spelling *out);
+int read_spelling(struct build *build, struct config_line line, const char *what,
+                  struct config_spelling *out);
 /* Pushes table[key] of the table at index `table`. Returns false, and pushes nothing, if there is
    no such key. */
 bool push_field(struct build *build, int table, const char *key);
@@ -111,13 +121,14 @@ bool push_field(struct build *build, int table, const char *key);
    known. "" stands for a key that is not a string. */
 const char *unknown_key(struct build *build, int table, const char *const *known, size_t count);
 /* Fails with "message (nearest 'x')", because the name is none of `names`. */
-int refuse_name(struct build *build, struct config_line line, const char *name, const char *const *names,
-                size_t count, const char *format, ...) PRINTF_LIKE(6, 7);
+int refuse_name(struct build *build, struct config_line line, const char *name,
+                const char *const *names, size_t count, const char *format, ...) PRINTF_LIKE(6, 7);
 /* Refuses a table with a key that is not a problem of this kernel. who: the declaration that holds
    the table, such as "check". */
-int refuse_unknown_problem(struct build *build, struct config_line line, int table, const char *who);
+int refuse_unknown_problem(struct build *build, struct config_line line, int table,
+                           const char *who);
 
-/* ---- Names (scope.c) ---- */
+/* ---- Names (scope.c) ------------------------------------------------------------------------ */
 
 /* Checks the name and puts it in force. */
 int scope_add(struct build *build, const struct scope_name *name);
@@ -137,12 +148,14 @@ struct expr_symbol scope_symbol(void *build, const char *name);
 const char *const *scope_names(void *build, size_t *count);
 const char *scope_nearest(struct build *build, const char *name);
 
-/* ---- Parts ---- */
+/* ---- Parts ---------------------------------------------------------------------------------- */
 
 /* implementation.c. The lists of shared parts are read from the kernel's own list. */
-int read_tunables(struct build *build, const struct list *list, int first_slot, struct config_tunable *out);
-int read_rules(struct build *build, const struct list *list, struct config_derived *derived, size_t *derived_count,
-               struct config_restriction *restrictions, size_t *restriction_count);
+int read_tunables(struct build *build, const struct list *list, int first_slot,
+                  struct config_tunable *out);
+int read_rules(struct build *build, const struct list *list, struct config_derived *derived,
+               size_t *derived_count, struct config_restriction *restrictions,
+               size_t *restriction_count);
 int read_implementation(struct build *build, const struct list *kernel, const struct item *item,
                         struct config_implementation *out);
 /* waive.c; called after the tunables are read. */
@@ -154,7 +167,8 @@ int read_check(struct build *build, const struct list *list, const struct value 
 int read_problem_sets(struct build *build, const struct list *list);
 /* argument.c */
 bool is_argument(enum keyword_id id);
-int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);
+int read_argument(struct build *build, const struct list *list, const struct item *item,
+                  struct config_argument *out);
 /* Reads a scalar of an implementation. */
 int read_own_scalar(struct build *build, const struct list *list, const struct item *item,
                     struct config_argument *out);

@@ -4,28 +4,32 @@
 
 #include "build.h"
 
-static int refuse_unlisted(struct build *build, struct config_line line, const struct config_problem *problem,
-                           struct value value) {
+static int refuse_unlisted(struct build *build, struct config_line line,
+                           const struct config_problem *problem, struct value value) {
   struct text text = {0};
   value_print(value, &text);
   int status = CUGEN_OK;
   if (value.type != problem->values[0].type)
-    status =
-        build_fail(build, line, "check gives problem \"%s\" the value %s, which is of another type than its default",
-                   problem->name, text_get(&text));
+    status = build_fail(
+        build, line,
+        "check gives problem \"%s\" the value %s, which is of another type than its default",
+        problem->name, text_get(&text));
   size_t i = 0;
   while (i < problem->value_count && !value_equal(problem->values[i], value)) i++;
   if (!status && problem->listed && i == problem->value_count)
-    status = build_fail(build, line, "check gives problem \"%s\" the value %s, which is not in its list at %s",
+    status = build_fail(build, line,
+                        "check gives problem \"%s\" the value %s, which is not in its list at %s",
                         problem->name, text_get(&text), build_line(build, line, problem->line));
   text_free(&text);
   return status;
 }
 
-static int read_check_values(struct build *build, struct config_line line, int table, struct value *out) {
+static int read_check_values(struct build *build, struct config_line line, int table,
+                             struct value *out) {
   const struct config *config = build->config;
   if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, line, "check needs its values in braces: %s", config_keywords[KEYWORD_check].example);
+    return build_fail(build, line, "check needs its values in braces: %s",
+                      config_keywords[KEYWORD_check].example);
   int status = refuse_unknown_problem(build, line, table, "check");
   for (size_t i = 0; i < config->problem_count && !status; i++) {
     out[i] = (struct value){.type = VALUE_NIL};

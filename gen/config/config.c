@@ -62,7 +62,8 @@ static void suggest_repair(cugen_error *err) {
   if (!err || err->status != CUGEN_ERROR_CONFIG) return;
   if (word_near(err->message, syntax, word))
     error_append(err, "; is it a name? Names stand in quotes: \"%s\"", word);
-  else if (word_near(err->message, open, word) && !is_keyword(word) && !isdigit((unsigned char)*word))
+  else if (word_near(err->message, open, word) && !is_keyword(word) &&
+           !isdigit((unsigned char)*word))
     error_append(err, "; is a comma missing before it, or are quotes: \"%s\"?", word);
   else if (strstr(err->message, open))
     error_append(err, "; is a comma missing before it?");
@@ -74,17 +75,21 @@ static int open_language(lua_State *L) {
   return include_open(L);
 }
 
-static int run_chunk(struct includes *includes, const char *content, size_t length, cugen_error *err) {
+static int run_chunk(struct includes *includes, const char *content, size_t length,
+                     cugen_error *err) {
   struct sandbox *sandbox = includes->sandbox;
   include_skip_mark(&content, &length);
   lua_pushcfunction(sandbox_state(sandbox), open_language);
   lua_pushlightuserdata(sandbox_state(sandbox), includes);
   int status = sandbox_call(sandbox, 1, 0, CUGEN_ERROR_CONFIG, err);
-  if (!status) status = sandbox_load(sandbox, includes->files[0].path, content, length, 0, CUGEN_ERROR_CONFIG, err);
+  if (!status)
+    status =
+        sandbox_load(sandbox, includes->files[0].path, content, length, 0, CUGEN_ERROR_CONFIG, err);
   return status ? status : sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
 }
 
-static int config_run(struct includes *includes, const char *content, size_t length, cugen_error *err) {
+static int config_run(struct includes *includes, const char *content, size_t length,
+                      cugen_error *err) {
   int status = run_chunk(includes, content, length, err);
   if (status && includes->failed) status = error_copy(err, &includes->error);
   if (status) suggest_repair(err);
@@ -92,7 +97,8 @@ static int config_run(struct includes *includes, const char *content, size_t len
 }
 
 static int build_config(struct config *config, struct sandbox *sandbox, cugen_error *err) {
-  struct build build = {.config = config, .arena = config->arena, .L = sandbox_state(sandbox), .err = err};
+  struct build build = {
+      .config = config, .arena = config->arena, .L = sandbox_state(sandbox), .err = err};
   int status = read_kernel(&build);
   free(build.names);
   free(build.seen);
@@ -113,8 +119,8 @@ static struct config *new_config(const char *path, bool shipped) {
   return config;
 }
 
-static int config_config_parse(const struct sources *sources, const struct included_file *file, const struct text *content,
-                 struct config **out, cugen_error *err) {
+static int config_config_parse(const struct sources *sources, const struct included_file *file,
+                               const struct text *content, struct config **out, cugen_error *err) {
   struct config *config = new_config(file->path, file->shipped);
   *out = NULL;
   if (!config) return error_memory(err);
@@ -132,13 +138,15 @@ static int config_config_parse(const struct sources *sources, const struct inclu
   return status;
 }
 
-int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err) {
+int config_parse(const char *path, const char *content, size_t length, struct config **out,
+                 cugen_error *err) {
   const struct sources beside = {NULL, NULL, NULL};
   struct text copy = {0};
   text_add_n(&copy, content, length);
   *out = NULL;
-  int status =
-      copy.failed ? error_memory(err) : config_config_parse(&beside, &(struct included_file){path, false}, &copy, out, err);
+  int status = copy.failed ? error_memory(err)
+                           : config_config_parse(&beside, &(struct included_file){path, false},
+                                                 &copy, out, err);
   text_free(&copy);
   return status;
 }
@@ -149,38 +157,44 @@ static bool is_kernel(const char *path) {
 }
 
 static int config_check_folders(const struct sources *sources, const struct config *config,
-                         const struct config_compile *compile, cugen_error *err) {
+                                const struct config_compile *compile, cugen_error *err) {
   for (size_t i = 0; i < compile->own_folders; i++) {
     bool found = false;
     int status = sources_folder(sources, config->path, compile->folders[i], &found, err);
     if (status) return status;
     if (!found)
-      return error_set_at(err, CUGEN_ERROR_CONFIG, compile->folders_line.path, compile->folders_line.number,
-                          "include_dirs names '%.80s', which is no folder: it is looked for relative to the "
-                          "config and to cugen_options.template_dir",
-                          compile->folders[i]);
+      return error_set_at(
+          err, CUGEN_ERROR_CONFIG, compile->folders_line.path, compile->folders_line.number,
+          "include_dirs names '%.80s', which is no folder: it is looked for relative to the "
+          "config and to cugen_options.template_dir",
+          compile->folders[i]);
   }
   return CUGEN_OK;
 }
 
-static int check_all_folders(const struct sources *sources, const struct config *config, cugen_error *err) {
+static int check_all_folders(const struct sources *sources, const struct config *config,
+                             cugen_error *err) {
   int status = config_check_folders(sources, config, &config->compile, err);
   for (size_t i = 0; i < config->implementation_count && !status; i++)
     status = config_check_folders(sources, config, &config->implementations[i].compile, err);
   return status;
 }
 
-int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err) {
+int config_open(const struct sources *sources, const char *name, struct config **out,
+                cugen_error *err) {
   *out = NULL;
   struct text path = {0}, content = {0};
   bool shipped;
   int status = sources_find_config(sources, name, &path, &content, &shipped, err);
   if (!status && is_kernel(text_get(&path)))
-    status = error_set(err, CUGEN_ERROR_CONFIG,
-                       "%s is a kernel, and a config is expected: some ten lines of Lua that name the kernel, its "
-                       "sizes and arguments (docs/config.md; 'Your own kernel' in README.md)",
-                       text_get(&path));
-  if (!status) status = config_config_parse(sources, &(struct included_file){text_get(&path), shipped}, &content, out, err);
+    status = error_set(
+        err, CUGEN_ERROR_CONFIG,
+        "%s is a kernel, and a config is expected: some ten lines of Lua that name the kernel, its "
+        "sizes and arguments (docs/config.md; 'Your own kernel' in README.md)",
+        text_get(&path));
+  if (!status)
+    status = config_config_parse(sources, &(struct included_file){text_get(&path), shipped},
+                                 &content, out, err);
   if (!status && (status = check_all_folders(sources, *out, err))) {
     config_close(*out);
     *out = NULL;

@@ -123,7 +123,12 @@ struct config_argument { /* An input, output, inout, scratch, scalar or constant
 };
 
 /* First slots of a formula's own names, above all other slots. */
-enum { FORMULA_PARAMETER = 1 << 20, FORMULA_SCALAR = 1 << 21, FORMULA_ELEMENT = 1 << 22, FORMULA_MOST = 16 };
+enum {
+  FORMULA_PARAMETER = 1 << 20,
+  FORMULA_SCALAR = 1 << 21,
+  FORMULA_ELEMENT = 1 << 22,
+  FORMULA_MOST = 16
+};
 
 struct formula_element { /* An element of an argument in a formula: bias[n]. */
   size_t argument;
@@ -152,19 +157,19 @@ struct config_spelling {
 
 /* The compiler options that `options` may set. Columns: name, kind, the flag that carries the
    value, and the allowed words or the largest number. */
-#define COMPILE_OPTIONS(X)                                                                                           \
-  X(fast_math, OPTION_FLAG, "--use_fast_math", "")                                                                   \
-  X(fmad, OPTION_SWITCH, "--fmad=", "")                                                                              \
-  X(ftz, OPTION_SWITCH, "--ftz=", "")                                                                                \
-  X(prec_div, OPTION_SWITCH, "--prec-div=", "")                                                                      \
-  X(prec_sqrt, OPTION_SWITCH, "--prec-sqrt=", "")                                                                    \
-  X(restrict, OPTION_FLAG, "--restrict", "")                                                                         \
-  X(vectorize, OPTION_FLAG, "--extra-device-vectorization", "")                                                      \
-  X(maxrregcount, OPTION_COUNT, "--maxrregcount=", "255")                                                            \
-  X(opt_level, OPTION_NUMBER, "--ptxas-options=-O", "3")                                                             \
-  X(register_usage_level, OPTION_NUMBER, "--ptxas-options=--register-usage-level=", "10")                            \
-  X(load_cache, OPTION_WORD, "--ptxas-options=-dlcm=", "ca cg cs lu cv")                                             \
-  X(store_cache, OPTION_WORD, "--ptxas-options=-dscm=", "wb cg cs wt")                                               \
+#define COMPILE_OPTIONS(X)                                                                         \
+  X(fast_math, OPTION_FLAG, "--use_fast_math", "")                                                 \
+  X(fmad, OPTION_SWITCH, "--fmad=", "")                                                            \
+  X(ftz, OPTION_SWITCH, "--ftz=", "")                                                              \
+  X(prec_div, OPTION_SWITCH, "--prec-div=", "")                                                    \
+  X(prec_sqrt, OPTION_SWITCH, "--prec-sqrt=", "")                                                  \
+  X(restrict, OPTION_FLAG, "--restrict", "")                                                       \
+  X(vectorize, OPTION_FLAG, "--extra-device-vectorization", "")                                    \
+  X(maxrregcount, OPTION_COUNT, "--maxrregcount=", "255")                                          \
+  X(opt_level, OPTION_NUMBER, "--ptxas-options=-O", "3")                                           \
+  X(register_usage_level, OPTION_NUMBER, "--ptxas-options=--register-usage-level=", "10")          \
+  X(load_cache, OPTION_WORD, "--ptxas-options=-dlcm=", "ca cg cs lu cv")                           \
+  X(store_cache, OPTION_WORD, "--ptxas-options=-dscm=", "wb cg cs wt")                             \
   X(std, OPTION_WORD, "--std=", "c++11 c++14 c++17 c++20")
 
 enum compile_option {
@@ -354,13 +359,15 @@ struct config {
 int config_set_objective(struct config *config, const char *text, cugen_error *err);
 /* Sets which of the variants that tie is preferred. */
 int config_prefer(struct config *config, enum preference preference, cugen_error *err);
-int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err);
+int config_open(const struct sources *sources, const char *name, struct config **out,
+                cugen_error *err);
 /* Parses a config. path is used in messages and to find the files beside it: templates, and files
    that the config includes. */
-int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err);
+int config_parse(const char *path, const char *content, size_t length, struct config **out,
+                 cugen_error *err);
 void config_close(struct config *config);
 
-/* ---- A problem: values for config->problems ---- */
+/* ---- A problem: values for config->problems ------------------------------------------------- */
 
 struct problem {
   struct value *values; /* one for each of config->problems; strings are owned by the config or by
@@ -375,10 +382,12 @@ int problem_set(const struct config *config, const char *const *settings, size_t
                 struct problem *out, cugen_error *err);
 /* Makes the check problem for `base`: the check { } values; base's values for the parameters that
    check does not name (dtype, layouts). */
-int problem_check(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err);
+int problem_check(const struct config *config, const struct problem *base, struct problem *out,
+                  cugen_error *err);
 /* Copies `base` with every size that has buckets rounded up to the next bound; a size above the
    last bound becomes the last bound. */
-int problem_bucket(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err);
+int problem_bucket(const struct config *config, const struct problem *base, struct problem *out,
+                   cugen_error *err);
 /* Returns the upper bound of the bucket of a size. Sizes below 1 have no bucket and are returned
    unchanged. */
 int64_t policy_bound(const struct policy_bucket *bucket, int64_t size);
@@ -393,14 +402,16 @@ void problem_print(const struct config *config, const struct problem *problem, s
 /* Prints each setting on a line of its own. A leading '?' marks a parameter that has its default in
    this problem and in the check problem, so that the text without it is that of a config that lacks
    the parameter. */
-void problem_print_settings(const struct config *config, const struct problem *problem, struct text *out);
+void problem_print_settings(const struct config *config, const struct problem *problem,
+                            struct text *out);
 /* Prints only the class of a problem, "dtype=f32": to out like problem_print, to settings like
    problem_print_settings. */
-void problem_print_class(const struct config *config, const struct problem *problem, struct text *out,
-                         struct text *settings);
+void problem_print_class(const struct config *config, const struct problem *problem,
+                         struct text *out, struct text *settings);
 /* Prints a problem for a reader: parameters that have their default and are neither numbers nor
    element types are left out. */
-void problem_print_short(const struct config *config, const struct problem *problem, struct text *out);
+void problem_print_short(const struct config *config, const struct problem *problem,
+                         struct text *out);
 /* Appends "on the check problem rows=5 cols=203: ", which precedes a message about that problem. */
 void problem_add_check(const struct config *config, const struct problem *check, struct text *out);
 
@@ -410,13 +421,14 @@ bool config_proves(const struct config *config);
 /* Returns the number of variants that `try` declarations name. */
 size_t config_tries(const struct config *config);
 
-/* ---- Slots ---- */
+/* ---- Slots ---------------------------------------------------------------------------------- */
 
 /* Returns the number of slots without the two slots of a launch's steps. */
-size_t config_slot_count(const struct config *config, const struct config_implementation *implementation);
+size_t config_slot_count(const struct config *config,
+                         const struct config_implementation *implementation);
 /* Fills slots[0 .. first_tunable) from facts and problem; the caller owns slots. */
-void config_slots(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                  struct value *slots);
+void config_slots(const struct config *config, const struct problem *problem,
+                  const struct device_facts *facts, struct value *slots);
 
 /* Returns the first of the slots that only the `values` of inputs see: the element's number, then
    its coordinates. */
@@ -426,13 +438,14 @@ int config_data_slot(const struct config *config);
    config_arguments; those before i have their hashes. content: the hash of the data file; empty if
    there is none. */
 void config_data_describe(const struct config *config, size_t i, const struct value *slots,
-                          const struct kernel_argument *arguments, struct hash content, struct text *out);
+                          const struct kernel_argument *arguments, struct hash content,
+                          struct text *out);
 
 /* Evaluates all attributes of the arguments; slots also hold the shared tunables. out has
    config->argument_count entries, whose strings point into the config. A pitch smaller than a row,
    a shape below 1 and an extent above 2^62 bytes are errors with the line of the argument. */
-int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
-                     cugen_error *err);
+int config_arguments(const struct config *config, const struct value *slots,
+                     struct kernel_argument *out, cugen_error *err);
 
 /* Evaluates the implementation's own scalars into the entries of the array behind the arguments;
    slots also hold the implementation's tunables. */
@@ -442,13 +455,13 @@ int config_own(const struct config *config, const struct config_implementation *
 /* Checks that the arguments can exist, so that a size of 0 or a too large size is reported before
    anything is computed from it. With shared tunables the arguments may depend on them, and nothing
    is checked. */
-int config_check_sizes(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                       cugen_error *err);
+int config_check_sizes(const struct config *config, const struct problem *problem,
+                       const struct device_facts *facts, cugen_error *err);
 
 /* Appends the text with the values of its expressions: numbers unchanged, booleans as 1 and 0,
    dtypes as C++ names them, other strings unchanged. */
-int config_spell(const struct config_spelling *spelling, const struct value *slots, struct text *out,
-                 cugen_error *err);
+int config_spell(const struct config_spelling *spelling, const struct value *slots,
+                 struct text *out, cugen_error *err);
 
 /* Sets reads[slot] for each slot that the text depends on. */
 void config_spelling_reads(const struct config_spelling *spelling, bool *reads);
@@ -464,14 +477,15 @@ int config_flags(const struct config *config, const struct config_compile *compi
                  const struct value *slots, struct text *out, cugen_error *err);
 /* Appends the macros of the options as `#define` lines. Macros that compilers must know before the
    source are appended to the flags. */
-int config_defines(const struct config_compile *compile, const struct value *slots, struct text *lines,
-                   struct text *flags, cugen_error *err);
+int config_defines(const struct config_compile *compile, const struct value *slots,
+                   struct text *lines, struct text *flags, cugen_error *err);
 /* Sets reads[slot] for each slot that the flags and macros depend on. */
 void config_compile_reads(const struct config_compile *compile, bool *reads);
 
 /* Sets *out to the type of the operands if the work is products of matrices: the name of a dtype,
    "tf32" or "fp8", which is never freed; else NULL. slots as in config_arguments. */
-int config_products(const struct config *config, const struct value *slots, const char **out, cugen_error *err);
+int config_products(const struct config *config, const struct value *slots, const char **out,
+                    cugen_error *err);
 
 /* Turns the arguments that the implementation declares as `tensor` into tensor maps; slots also
    hold the tunables. A box or a buffer that a tensor map cannot have is an error with the line of
@@ -480,7 +494,8 @@ int config_tensors(const struct config *config, const struct config_implementati
                    const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
 
 /* Sets *out to the number of times that its loop makes the launch: 0 to KERNEL_MAX_SEQUENCE. */
-int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out, cugen_error *err);
+int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out,
+                 cugen_error *err);
 /* Fills out[0 .. launch->passed_count) with the parameters that the launch passes; slots also hold
    its step. Naming an argument that is not a parameter is an error with the line of the launch. */
 int config_pass(const struct config *config, const struct config_implementation *implementation,

@@ -20,11 +20,12 @@ static int take_kind(struct build *build, struct config_argument *argument, enum
     argument->data.kind = kind;
     return CUGEN_OK;
   }
-  return build_fail(build, argument->line, "\"%s\" has both %s and %s: its data comes from one of them",
-                    argument->name, names[argument->data.kind], names[kind]);
+  return build_fail(build, argument->line,
+                    "\"%s\" has both %s and %s: its data comes from one of them", argument->name,
+                    names[argument->data.kind], names[kind]);
 }
 
-/* ---- values = "expression" ---- */
+/* ---- values = "expression" ------------------------------------------------------------------ */
 
 int config_data_slot(const struct config *config) {
   return config->first_tunable + (int)config->shared_tunable_count;
@@ -35,9 +36,11 @@ static const char *const coordinate_names[] = {"index", "i0", "i1", "i2", "i3"};
 static struct expr_symbol find_coordinate(struct reading *r, const char *name) {
   for (int i = 0; i <= r->argument->rank; i++)
     if (strcmp(coordinate_names[i], name) == 0)
-      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config_data_slot(r->build->config) + i};
+      return (struct expr_symbol){.kind = SYMBOL_SLOT,
+                                  .slot = config_data_slot(r->build->config) + i};
   if (strcmp(name, "pi") == 0)
-    return (struct expr_symbol){.kind = SYMBOL_CONSTANT, .constant = value_float(0x1.921fb54442d18p1)};
+    return (struct expr_symbol){.kind = SYMBOL_CONSTANT,
+                                .constant = value_float(0x1.921fb54442d18p1)};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
@@ -52,7 +55,8 @@ static struct expr_symbol data_find_symbol(void *context, const char *name) {
   struct reading *r = context;
   struct expr_symbol own = find_coordinate(r, name);
   if (own.kind == SYMBOL_UNKNOWN) {
-    bool buffer = find_before(r->build->config, name) && scope_symbol(r->build, name).kind == SYMBOL_UNKNOWN;
+    bool buffer =
+        find_before(r->build->config, name) && scope_symbol(r->build, name).kind == SYMBOL_UNKNOWN;
     return buffer ? (struct expr_symbol){.kind = SYMBOL_BUFFER} : scope_symbol(r->build, name);
   }
   const struct scope_name *clash = scope_find(r->build, name);
@@ -71,7 +75,8 @@ static bool data_has_data(const struct config_argument *argument) {
          argument->kind == CUGEN_ARGUMENT_CONSTANT;
 }
 
-static bool data_find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why) {
+static bool data_find_buffer(void *context, const char *name, int *buffer, int *rank,
+                             struct text *why) {
   struct reading *r = context;
   const struct config *config = r->build->config;
   const struct config_argument *argument = find_before(config, name);
@@ -81,7 +86,9 @@ static bool data_find_buffer(void *context, const char *name, int *buffer, int *
     return false;
   }
   if (argument->data.kind == DATA_GENERATOR) {
-    text_addf(why, "\"%s\" comes from a generator, which runs on the device: a generator can read it, values cannot",
+    text_addf(why,
+              "\"%s\" comes from a generator, which runs on the device: a generator can read it, "
+              "values cannot",
               name);
     return false;
   }
@@ -93,48 +100,57 @@ static bool data_find_buffer(void *context, const char *name, int *buffer, int *
 
 static int check_clash(const struct reading *r, const char *what) {
   if (!r->clash.name) return CUGEN_OK;
-  return build_fail(r->build, r->argument->line,
-                    "%s: '%s' has a meaning of its own there and is also declared at %s: rename that one", what,
-                    r->clash.name, build_line(r->build, r->argument->line, r->clash.line));
+  return build_fail(
+      r->build, r->argument->line,
+      "%s: '%s' has a meaning of its own there and is also declared at %s: rename that one", what,
+      r->clash.name, build_line(r->build, r->argument->line, r->clash.line));
 }
 
-static int read_expression(struct build *build, struct config_argument *argument, const char *what) {
+static int read_expression(struct build *build, struct config_argument *argument,
+                           const char *what) {
   const char *source;
   struct expr *expr;
   int status = read_string(build, argument->line, what, &source);
   if (status) return status;
   if (strlen(source) > LONGEST_EXPRESSION)
-    return build_fail(build, argument->line, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
+    return build_fail(build, argument->line, "%s is longer than %d characters", what,
+                      LONGEST_EXPRESSION);
   struct reading r = {.build = build, .argument = argument};
   struct expr_scope scope = {data_find_symbol, data_list_names, &r};
   status = expr_parse_elements(source, &scope, data_find_buffer, &expr, build->err);
-  if (status) return error_prefix_at(build->err, argument->line.path, argument->line.number, "%s", what), status;
-  if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);
+  if (status)
+    return error_prefix_at(build->err, argument->line.path, argument->line.number, "%s", what),
+           status;
+  if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source)))
+    return build_memory(build);
   argument->data.values = expr;
   return check_clash(&r, what);
 }
 
-/* ---- values = { 1, 2, 1 } ---- */
+/* ---- values = { 1, 2, 1 } ------------------------------------------------------------------- */
 
-static int data_read_number(struct build *build, struct config_argument *argument, const char *what, lua_Integer number,
-                       struct value *out) {
+static int data_read_number(struct build *build, struct config_argument *argument, const char *what,
+                            lua_Integer number, struct value *out) {
   lua_State *L = build->L;
   if (lua_type(L, -1) == LUA_TTABLE)
-    return build_fail(build, argument->line, "%s has a list inside: all elements stand in one, row by row", what);
+    return build_fail(build, argument->line,
+                      "%s has a list inside: all elements stand in one, row by row", what);
   if (lua_type(L, -1) != LUA_TNUMBER)
-    return build_fail(build, argument->line, "%s: number %lld of the list is a %s, not a number", what,
-                      (long long)number, lua_typename(L, lua_type(L, -1)));
+    return build_fail(build, argument->line, "%s: number %lld of the list is a %s, not a number",
+                      what, (long long)number, lua_typename(L, lua_type(L, -1)));
   *out = lua_isinteger(L, -1) ? value_int(lua_tointeger(L, -1)) : value_float(lua_tonumber(L, -1));
   return CUGEN_OK;
 }
 
-static int read_list_values(struct build *build, struct config_argument *argument, const char *what) {
+static int read_list_values(struct build *build, struct config_argument *argument,
+                            const char *what) {
   lua_State *L = build->L;
   int table = lua_gettop(L), status = CUGEN_OK;
   lua_Integer length = (lua_Integer)lua_rawlen(L, table), keys = 0;
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
   if (length < 1 || keys != length)
-    return build_fail(build, argument->line, "%s is an expression in quotes or a list of numbers: { 1, 2, 1 }", what);
+    return build_fail(build, argument->line,
+                      "%s is an expression in quotes or a list of numbers: { 1, 2, 1 }", what);
   struct value *list = arena_array(build->arena, (size_t)length, sizeof *list);
   if (!list) return build_memory(build);
   for (lua_Integer i = 1; i <= length && !status; i++) {
@@ -154,7 +170,7 @@ int read_data_values(struct build *build, struct config_argument *argument, cons
   return list ? read_list_values(build, argument, what) : read_expression(build, argument, what);
 }
 
-/* ---- file, generator ---- */
+/* ---- file, generator ------------------------------------------------------------------------ */
 
 int read_data_file(struct build *build, struct config_argument *argument, const char *what) {
   int status = take_kind(build, argument, DATA_FILE);
@@ -168,10 +184,11 @@ int read_data_generator(struct build *build, struct config_argument *argument, c
   if (status) return status;
   for (size_t i = 0; i + 1 < build->config->argument_count; i++)
     if (data_has_data(&build->config->arguments[i])) argument->data.reads |= 1u << i;
-  return read_kernel_file(build, argument->line, what, text, &argument->data.file, &argument->data.generator);
+  return read_kernel_file(build, argument->line, what, text, &argument->data.file,
+                          &argument->data.generator);
 }
 
-/* ---- What data depends on ---- */
+/* ---- What data depends on ------------------------------------------------------------------- */
 
 static void describe_read(const struct kernel_argument *argument, struct text *out) {
   text_addf(out, "%s %d %s", argument->dtype->name, (int)argument->fill, argument->data_hash.hex);
@@ -179,8 +196,8 @@ static void describe_read(const struct kernel_argument *argument, struct text *o
   text_add_char(out, '\n');
 }
 
-static void describe_values(const struct config *config, const struct config_data *data, const struct value *slots,
-                            struct text *out) {
+static void describe_values(const struct config *config, const struct config_data *data,
+                            const struct value *slots, struct text *out) {
   size_t count;
   const int *list = expr_slots(data->values, &count);
   text_addf(out, "%s\n", expr_text(data->values));
@@ -195,7 +212,8 @@ static void describe_values(const struct config *config, const struct config_dat
 static void data_describe_list(const struct config_data *data, struct text *out) {
   for (size_t i = 0; i < data->list_count; i++) {
     const struct value *value = &data->list[i];
-    const bool whole = value->type == VALUE_INT, large = whole && llabs(value->integer / 2) >= INT64_C(1) << 52;
+    const bool whole = value->type == VALUE_INT,
+               large = whole && llabs(value->integer / 2) >= INT64_C(1) << 52;
     const double number = whole ? (double)value->integer : value->real;
     text_add_n(out, (const char *)&number, sizeof number);
     if (large) text_add_n(out, (const char *)&value->integer, sizeof value->integer);
@@ -203,7 +221,8 @@ static void data_describe_list(const struct config_data *data, struct text *out)
 }
 
 void config_data_describe(const struct config *config, size_t i, const struct value *slots,
-                          const struct kernel_argument *arguments, struct hash content, struct text *out) {
+                          const struct kernel_argument *arguments, struct hash content,
+                          struct text *out) {
   const struct config_data *data = &config->arguments[i].data;
   text_addf(out, "%d\n", (int)data->kind);
   if (data->kind == DATA_VALUES) describe_values(config, data, slots, out);

@@ -9,7 +9,8 @@
 enum { VALUE_NAME = 1, VALUE_VALUE = 2 };
 
 const struct keyword config_keywords[KEYWORD_COUNT] = {
-#define X(name, naming, repeats, places, example) {#name, KEYWORD_##name, naming, repeats, places, example},
+#define X(name, naming, repeats, places, example)                                                  \
+  {#name, KEYWORD_##name, naming, repeats, places, example},
     CONFIG_KEYWORDS(X)
 #undef X
 };
@@ -23,7 +24,8 @@ static int declarations_refuse(lua_State *L, const struct keyword *keyword, cons
 
 /* Pushes a new declaration, whose user value is the value at stack index 1, and appends it to the
    list of all declarations. */
-static struct declaration *push_declaration(lua_State *L, const struct keyword *keyword, int user_value) {
+static struct declaration *push_declaration(lua_State *L, const struct keyword *keyword,
+                                            int user_value) {
   struct declaration *declaration = lua_newuserdatauv(L, sizeof *declaration, 2);
   *declaration = (struct declaration){.keyword = keyword, .line = includes_line(L)};
   lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
@@ -37,7 +39,7 @@ static struct declaration *push_declaration(lua_State *L, const struct keyword *
   return declaration;
 }
 
-/* ---- Lists, and the declarations that includes add to them ---- */
+/* ---- Lists, and the declarations that includes add to them ---------------------------------- */
 
 /* Returns the declaration at the index if it stands for an included file; else NULL. */
 static struct declaration *group_at(lua_State *L, int index) {
@@ -101,8 +103,8 @@ static void declarations_splice(lua_State *L, int index) {
 }
 
 static bool holds_list(const struct keyword *keyword) {
-  return keyword->id == KEYWORD_kernel || keyword->id == KEYWORD_implementation || keyword->id == KEYWORD_launch ||
-         keyword->id == KEYWORD_loop;
+  return keyword->id == KEYWORD_kernel || keyword->id == KEYWORD_implementation ||
+         keyword->id == KEYWORD_launch || keyword->id == KEYWORD_loop;
 }
 
 size_t declarations_count(lua_State *L) {
@@ -150,11 +152,14 @@ void declarations_group(lua_State *L, size_t before) {
 /* problem "M", check { ... } */
 static int declarations_declare(lua_State *L) {
   const struct keyword *keyword = lua_touserdata(L, lua_upvalueindex(1));
-  if (lua_gettop(L) != 1) return declarations_refuse(L, keyword, "takes one value, a list stands in braces");
-  if (keyword->naming != PLAIN && lua_type(L, 1) != LUA_TSTRING) return declarations_refuse(L, keyword, "takes a name first");
+  if (lua_gettop(L) != 1)
+    return declarations_refuse(L, keyword, "takes one value, a list stands in braces");
+  if (keyword->naming != PLAIN && lua_type(L, 1) != LUA_TSTRING)
+    return declarations_refuse(L, keyword, "takes a name first");
   if (lua_isnil(L, 1)) return declarations_refuse(L, keyword, "has the value nil");
   if (holds_list(keyword)) declarations_splice(L, 1);
-  struct declaration *declaration = push_declaration(L, keyword, keyword->naming == PLAIN ? VALUE_VALUE : VALUE_NAME);
+  struct declaration *declaration =
+      push_declaration(L, keyword, keyword->naming == PLAIN ? VALUE_VALUE : VALUE_NAME);
   declaration->valued = keyword->naming == PLAIN;
   declaration->complete = keyword->naming != NAMED;
   return 1;
@@ -165,8 +170,11 @@ static int declarations_complete(lua_State *L) {
   struct declaration *declaration = declarations_at(L, 1);
   const struct keyword *keyword = declaration->keyword;
   if (declaration->valued)
-    return declarations_refuse(L, keyword, "has its value already; is a comma missing, or the word in front of the next one?");
-  if (lua_gettop(L) != 2) return declarations_refuse(L, keyword, "takes one value, a list stands in braces");
+    return declarations_refuse(
+        L, keyword,
+        "has its value already; is a comma missing, or the word in front of the next one?");
+  if (lua_gettop(L) != 2)
+    return declarations_refuse(L, keyword, "takes one value, a list stands in braces");
   if (lua_isnil(L, 2)) return declarations_refuse(L, keyword, "has the value nil");
   if (holds_list(keyword)) declarations_splice(L, 2);
   declaration->valued = declaration->complete = true;
@@ -177,12 +185,14 @@ static int declarations_complete(lua_State *L) {
 /* Reports the use of a global that does not exist. */
 static int declarations_unknown_name(lua_State *L) {
   const char *names[KEYWORD_COUNT];
-  if (lua_type(L, 2) != LUA_TSTRING) return luaL_error(L, "a name is a string, not a %s", luaL_typename(L, 2));
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return luaL_error(L, "a name is a string, not a %s", luaL_typename(L, 2));
   const char *name = lua_tostring(L, 2);
   for (int i = 0; i < KEYWORD_COUNT; i++) names[i] = config_keywords[i].name;
   const char *nearest = text_nearest(name, names, KEYWORD_COUNT);
   if (nearest) return luaL_error(L, "unknown declaration '%s' (nearest '%s')", name, nearest);
-  return luaL_error(L, "unknown name '%s'; sizes, tunables and words stand in quotes: \"%s\"", name, name);
+  return luaL_error(L, "unknown name '%s'; sizes, tunables and words stand in quotes: \"%s\"", name,
+                    name);
 }
 
 static void set_function_field(lua_State *L, const char *field, lua_CFunction function) {

@@ -9,59 +9,78 @@
 
 #include "include_files.h"
 
-enum place { PLACE_FILE = 1, PLACE_KERNEL = 2, PLACE_IMPLEMENTATION = 4, PLACE_LAUNCH = 8, PLACE_LOOP = 16 };
+enum place {
+  PLACE_FILE = 1,
+  PLACE_KERNEL = 2,
+  PLACE_IMPLEMENTATION = 4,
+  PLACE_LAUNCH = 8,
+  PLACE_LOOP = 16
+};
 
 /* What follows a keyword. PLAIN: a value. NAMED: a name and a value. NAMED_ALONE: a name, and a
    value only if the name needs one. */
 enum naming { PLAIN, NAMED, NAMED_ALONE };
 
 /* name, naming, may stand more than once, places, example */
-#define CONFIG_KEYWORDS(X)                                                                                           \
-  X(include, PLAIN, true, PLACE_FILE | PLACE_KERNEL | PLACE_IMPLEMENTATION | PLACE_LAUNCH | PLACE_LOOP,              \
-    "include \"matmul/tiled.lua\"")                                                                                  \
-  X(kernel, NAMED, false, PLACE_FILE, "kernel \"matmul\" { ... }")                                                   \
-  X(problem, NAMED, true, PLACE_KERNEL, "problem \"M\" (4096)")                                                      \
-  X(problems, PLAIN, true, PLACE_KERNEL, "problems { M = { 64, 256 }, N = 4096 }")                                   \
-  X(check, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "check { M = 96 }")                                    \
-  X(waive, NAMED, true, PLACE_KERNEL,                                                                                \
-    "waive \"uninitialised read\" { at = \"sum += tail[i]\", reason = \"the sums of the tail are dropped\" }")       \
-  X(policy, NAMED_ALONE, false, PLACE_KERNEL, "policy \"nearest\" { distance = 1 }")                                 \
-  X(input, NAMED, true, PLACE_KERNEL, "input \"A\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                   \
-  X(output, NAMED, true, PLACE_KERNEL, "output \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                 \
-  X(inout, NAMED, true, PLACE_KERNEL, "inout \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                   \
-  X(scratch, NAMED, true, PLACE_KERNEL, "scratch \"partials\" { dtype = \"f32\", shape = { \"blocks\" } }")          \
-  X(scalar, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "scalar \"M\" {}")                                     \
-  X(constant, NAMED, true, PLACE_KERNEL, "constant \"weights\" { dtype = \"f32\", shape = { 9 } }")                  \
-  X(formula, NAMED, true, PLACE_KERNEL, "formula \"combine(a, b)\" \"a + b\"")                                       \
-  X(reference, PLAIN, false, PLACE_KERNEL, "reference \"matmul_reference.cu\"")                                      \
-  X(verify, PLAIN, false, PLACE_KERNEL, "verify \"sort_verify.cu\"")                                                 \
-  X(flops, PLAIN, false, PLACE_KERNEL, "flops \"2 * M * N * K\"")                                                    \
-  X(products, PLAIN, false, PLACE_KERNEL, "products \"dtype\"")                                                      \
-  X(bytes, PLAIN, false, PLACE_KERNEL, "bytes \"2 * M * N * sizeof(dtype)\"")                                        \
-  X(objective, PLAIN, false, PLACE_KERNEL, "objective \"flops\"")                                                    \
-  X(measure, PLAIN, false, PLACE_KERNEL, "measure \"graph\"")                                                        \
-  X(implementation, NAMED, true, PLACE_KERNEL, "implementation \"tiled\" { ... }")                                   \
-  X(tunable, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "tunable \"tile\" { 16, 32 }")                        \
-  X(derive, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "derive \"threads\" \"tile * tile\"")                  \
-  X(where, PLAIN, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "where \"tile % vec == 0\"")                            \
-  X(heuristic, NAMED, true, PLACE_IMPLEMENTATION, "heuristic \"sm_90\" \"tile >= 32\"")                              \
-  X(requires, PLAIN, true, PLACE_IMPLEMENTATION, "requires \"device.compute_capability >= 80\"")                     \
-  X(try, PLAIN, true, PLACE_IMPLEMENTATION, "try { tile = 32 }")                                                     \
-  X(options, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "options { fast_math = true, maxrregcount = 64 }")   \
-  X(include_dirs, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "include_dirs { \"include\" }")                 \
-  X(template, PLAIN, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                                    \
-  X(tensor, NAMED, true, PLACE_IMPLEMENTATION, "tensor \"A\" { box = { \"BM\", 64 }, swizzle = 128 }")               \
-  X(loop, PLAIN, true, PLACE_IMPLEMENTATION, "loop { steps \"tmax\", launch { ... }, launch { ... } }")              \
-  X(launch, PLAIN, true, PLACE_IMPLEMENTATION | PLACE_LOOP,                                                          \
-    "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")                                              \
-  X(grid, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "grid { \"ceil_div(N, tile)\" }")                       \
-  X(block, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "block { \"tile\", \"tile\" }")                        \
-  X(shared, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "shared \"tile * tile * sizeof(dtype)\"")             \
-  X(carveout, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "carveout \"50\"")                                  \
-  X(overlap, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "overlap \"true\"")                                  \
-  X(cooperative, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "cooperative \"true\"")                          \
-  X(steps, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH | PLACE_LOOP, "steps \"ceil_log(N, 2 * threads)\"")     \
-  X(pass, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "pass { \"x\", \"y\", { \"n\", value = 32 } }")         \
+#define CONFIG_KEYWORDS(X)                                                                         \
+  X(include, PLAIN, true,                                                                          \
+    PLACE_FILE | PLACE_KERNEL | PLACE_IMPLEMENTATION | PLACE_LAUNCH | PLACE_LOOP,                  \
+    "include \"matmul/tiled.lua\"")                                                                \
+  X(kernel, NAMED, false, PLACE_FILE, "kernel \"matmul\" { ... }")                                 \
+  X(problem, NAMED, true, PLACE_KERNEL, "problem \"M\" (4096)")                                    \
+  X(problems, PLAIN, true, PLACE_KERNEL, "problems { M = { 64, 256 }, N = 4096 }")                 \
+  X(check, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "check { M = 96 }")                  \
+  X(waive, NAMED, true, PLACE_KERNEL,                                                              \
+    "waive \"uninitialised read\" { at = \"sum += tail[i]\", reason = \"the sums of the tail are " \
+    "dropped\" }")                                                                                 \
+  X(policy, NAMED_ALONE, false, PLACE_KERNEL, "policy \"nearest\" { distance = 1 }")               \
+  X(input, NAMED, true, PLACE_KERNEL, "input \"A\" { dtype = \"f32\", shape = { \"M\", \"N\" } }") \
+  X(output, NAMED, true, PLACE_KERNEL,                                                             \
+    "output \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                                  \
+  X(inout, NAMED, true, PLACE_KERNEL, "inout \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }") \
+  X(scratch, NAMED, true, PLACE_KERNEL,                                                            \
+    "scratch \"partials\" { dtype = \"f32\", shape = { \"blocks\" } }")                            \
+  X(scalar, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "scalar \"M\" {}")                   \
+  X(constant, NAMED, true, PLACE_KERNEL,                                                           \
+    "constant \"weights\" { dtype = \"f32\", shape = { 9 } }")                                     \
+  X(formula, NAMED, true, PLACE_KERNEL, "formula \"combine(a, b)\" \"a + b\"")                     \
+  X(reference, PLAIN, false, PLACE_KERNEL, "reference \"matmul_reference.cu\"")                    \
+  X(verify, PLAIN, false, PLACE_KERNEL, "verify \"sort_verify.cu\"")                               \
+  X(flops, PLAIN, false, PLACE_KERNEL, "flops \"2 * M * N * K\"")                                  \
+  X(products, PLAIN, false, PLACE_KERNEL, "products \"dtype\"")                                    \
+  X(bytes, PLAIN, false, PLACE_KERNEL, "bytes \"2 * M * N * sizeof(dtype)\"")                      \
+  X(objective, PLAIN, false, PLACE_KERNEL, "objective \"flops\"")                                  \
+  X(measure, PLAIN, false, PLACE_KERNEL, "measure \"graph\"")                                      \
+  X(implementation, NAMED, true, PLACE_KERNEL, "implementation \"tiled\" { ... }")                 \
+  X(tunable, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "tunable \"tile\" { 16, 32 }")      \
+  X(derive, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION,                                      \
+    "derive \"threads\" \"tile * tile\"")                                                          \
+  X(where, PLAIN, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "where \"tile % vec == 0\"")          \
+  X(heuristic, NAMED, true, PLACE_IMPLEMENTATION, "heuristic \"sm_90\" \"tile >= 32\"")            \
+  X(requires, PLAIN, true, PLACE_IMPLEMENTATION, "requires \"device.compute_capability >= 80\"")   \
+  X(try, PLAIN, true, PLACE_IMPLEMENTATION, "try { tile = 32 }")                                   \
+  X(options, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION,                                    \
+    "options { fast_math = true, maxrregcount = 64 }")                                             \
+  X(include_dirs, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION,                               \
+    "include_dirs { \"include\" }")                                                                \
+  X(template, PLAIN, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                  \
+  X(tensor, NAMED, true, PLACE_IMPLEMENTATION,                                                     \
+    "tensor \"A\" { box = { \"BM\", 64 }, swizzle = 128 }")                                        \
+  X(loop, PLAIN, true, PLACE_IMPLEMENTATION,                                                       \
+    "loop { steps \"tmax\", launch { ... }, launch { ... } }")                                     \
+  X(launch, PLAIN, true, PLACE_IMPLEMENTATION | PLACE_LOOP,                                        \
+    "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")                            \
+  X(grid, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "grid { \"ceil_div(N, tile)\" }")     \
+  X(block, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "block { \"tile\", \"tile\" }")      \
+  X(shared, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH,                                     \
+    "shared \"tile * tile * sizeof(dtype)\"")                                                      \
+  X(carveout, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "carveout \"50\"")                \
+  X(overlap, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "overlap \"true\"")                \
+  X(cooperative, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "cooperative \"true\"")        \
+  X(steps, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH | PLACE_LOOP,                         \
+    "steps \"ceil_log(N, 2 * threads)\"")                                                          \
+  X(pass, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH,                                       \
+    "pass { \"x\", \"y\", { \"n\", value = 32 } }")                                                \
   X(entry, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "entry \"matmul\"")
 
 enum keyword_id {

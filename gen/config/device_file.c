@@ -18,7 +18,15 @@
 /* Timing figures may be left out on GPUs for which NVRTC has no target, because no predictions are
    made for them. */
 /* A LIMIT or a LANE may be left out, too: the figure of the compute capability is then used. */
-enum figure_kind { FIGURE_FACT, FIGURE_LIMIT, FIGURE_LANE, FIGURE_RATE, FIGURE_TIMING, FIGURE_ID, FIGURE_NAME };
+enum figure_kind {
+  FIGURE_FACT,
+  FIGURE_LIMIT,
+  FIGURE_LANE,
+  FIGURE_RATE,
+  FIGURE_TIMING,
+  FIGURE_ID,
+  FIGURE_NAME
+};
 
 /* A figure with the range of its values on all GPUs, with some room for future ones, so that a
    wrong digit or unit is found at its line. */
@@ -29,15 +37,15 @@ struct figure {
   int64_t least, most;
 };
 
-#define FACT(name, least, most)                                                                                      \
+#define FACT(name, least, most)                                                                    \
   { #name, FIGURE_FACT, offsetof(struct gpu_model, facts.name), least, most }
-#define LIMIT(name, least, most)                                                                                     \
+#define LIMIT(name, least, most)                                                                   \
   { #name, FIGURE_LIMIT, offsetof(struct gpu_model, facts.name), least, most }
-#define LANE(name, least, most)                                                                                      \
+#define LANE(name, least, most)                                                                    \
   { #name, FIGURE_LANE, offsetof(struct gpu_model, rates.name), least, most }
-#define TIMING(name, least, most)                                                                                    \
+#define TIMING(name, least, most)                                                                  \
   { #name, FIGURE_TIMING, offsetof(struct gpu_model, rates.name), least, most }
-#define RATE(name, least, most)                                                                                      \
+#define RATE(name, least, most)                                                                    \
   { #name, FIGURE_RATE, offsetof(struct gpu_model, rates.name), least, most }
 #define KIB INT64_C(1024)
 #define MIB (1024 * KIB)
@@ -85,7 +93,7 @@ struct reader {
   int lines[FIGURES]; /* line of each figure; 0: not given yet */
 };
 
-/* ---- One figure ------------------------------------------------------------------------------ */
+/* ---- One figure ----------------------------------------------------------------------------- */
 
 static int line_here(lua_State *L) {
   lua_Debug at;
@@ -93,10 +101,13 @@ static int line_here(lua_State *L) {
   return at.currentline > 0 ? at.currentline : 1;
 }
 
-static void device_file_take_text(lua_State *L, const struct figure *figure, struct gpu_model *out) {
-  size_t length, room = figure->kind == FIGURE_ID ? sizeof out->id - strlen(DEVICE_NAME_MODEL) : sizeof out->name;
+static void device_file_take_text(lua_State *L, const struct figure *figure,
+                                  struct gpu_model *out) {
+  size_t length, room = figure->kind == FIGURE_ID ? sizeof out->id - strlen(DEVICE_NAME_MODEL)
+                                                  : sizeof out->name;
   char *to = (char *)out + figure->offset;
-  if (lua_type(L, 1) != LUA_TSTRING) luaL_error(L, "%s takes a text, not a %s", figure->name, luaL_typename(L, 1));
+  if (lua_type(L, 1) != LUA_TSTRING)
+    luaL_error(L, "%s takes a text, not a %s", figure->name, luaL_typename(L, 1));
   const char *text = lua_tolstring(L, 1, &length);
   if (!length || length >= room || strlen(text) != length)
     luaL_error(L, "%s has 1 to %d characters", figure->name, (int)room - 1);
@@ -110,9 +121,11 @@ static void device_file_take_text(lua_State *L, const struct figure *figure, str
   memcpy(to, text, length + 1);
 }
 
-static void device_file_take_number(lua_State *L, const struct figure *figure, struct gpu_model *out) {
+static void device_file_take_number(lua_State *L, const struct figure *figure,
+                                    struct gpu_model *out) {
   int whole;
-  if (lua_type(L, 1) != LUA_TNUMBER) luaL_error(L, "%s takes a number, not a %s", figure->name, luaL_typename(L, 1));
+  if (lua_type(L, 1) != LUA_TNUMBER)
+    luaL_error(L, "%s takes a number, not a %s", figure->name, luaL_typename(L, 1));
   double number = lua_tonumber(L, 1);
   if (!(number >= (double)figure->least) || !(number <= (double)figure->most))
     luaL_error(L, "%s is %f, should be %I to %I", figure->name, number, (LUAI_UACINT)figure->least,
@@ -133,7 +146,8 @@ static int take_figure(lua_State *L) {
   const struct figure *figure = &figures[index];
   if (lua_gettop(L) != 1) return luaL_error(L, "%s takes one value", figure->name);
   if (reader->lines[index])
-    return luaL_error(L, "%s stands here twice: it is at line %d already", figure->name, reader->lines[index]);
+    return luaL_error(L, "%s stands here twice: it is at line %d already", figure->name,
+                      reader->lines[index]);
   reader->lines[index] = line_here(L);
   if (figure->kind == FIGURE_ID || figure->kind == FIGURE_NAME)
     device_file_take_text(L, figure, reader->out);
@@ -162,7 +176,7 @@ static int find_figure(lua_State *L) {
   return 1;
 }
 
-/* ---- The file -------------------------------------------------------------------------------- */
+/* ---- The file ------------------------------------------------------------------------------- */
 
 static int open_figures(lua_State *L) {
   lua_pushglobaltable(L);
@@ -196,11 +210,14 @@ static void add_capability(struct reader *reader) {
   struct gpu_rates rates = {0};
   struct gpu_model *out = reader->out, usual;
   bool known = capability_limits(out->facts.compute_capability, &facts);
-  known = known && capability_rates(out->facts.compute_capability, out->name, &rates) && rates.fp32_lanes > 0;
+  known = known && capability_rates(out->facts.compute_capability, out->name, &rates) &&
+          rates.fp32_lanes > 0;
   usual = (struct gpu_model){.facts = facts, .rates = rates};
   for (int i = 0; i < FIGURES && known; i++) {
-    if (reader->lines[i] || (figures[i].kind != FIGURE_LIMIT && figures[i].kind != FIGURE_LANE)) continue;
-    memcpy((char *)out + figures[i].offset, (const char *)&usual + figures[i].offset, sizeof(double));
+    if (reader->lines[i] || (figures[i].kind != FIGURE_LIMIT && figures[i].kind != FIGURE_LANE))
+      continue;
+    memcpy((char *)out + figures[i].offset, (const char *)&usual + figures[i].offset,
+           sizeof(double));
     reader->lines[i] = 1;
   }
 }
@@ -209,16 +226,18 @@ static int check_complete(const struct reader *reader, const char *path, cugen_e
   bool predicted = reader->out->facts.compute_capability >= GPU_OLDEST_TARGET;
   for (int i = 0; i < FIGURES; i++)
     if (!reader->lines[i] && (predicted || figures[i].kind != FIGURE_TIMING))
-      return error_set(err, CUGEN_ERROR_CONFIG, "%s: '%s' is missing: a description has all of its figures", path,
+      return error_set(err, CUGEN_ERROR_CONFIG,
+                       "%s: '%s' is missing: a description has all of its figures", path,
                        figures[i].name);
   const struct device_facts *f = &reader->out->facts;
   if (f->shared_per_block_optin > f->shared_per_sm)
-    return error_set(err, CUGEN_ERROR_CONFIG, "%s: a block cannot have more shared memory than a multiprocessor has",
-                     path);
+    return error_set(err, CUGEN_ERROR_CONFIG,
+                     "%s: a block cannot have more shared memory than a multiprocessor has", path);
   return CUGEN_OK;
 }
 
-int device_file_parse(const char *path, const char *content, size_t length, struct gpu_model *out, cugen_error *err) {
+int device_file_parse(const char *path, const char *content, size_t length, struct gpu_model *out,
+                      cugen_error *err) {
   struct sandbox *sandbox;
   struct reader reader = {.out = out};
   *out = (struct gpu_model){0};
@@ -248,7 +267,8 @@ static int by_age(const void *a, const void *b) {
 
 /* Adds the model in place of the model that it hides, or at the end. Models beyond `count` are only
    counted. */
-static void device_file_add_model(struct gpu_model *out, size_t count, size_t *all, const struct gpu_model *model) {
+static void device_file_add_model(struct gpu_model *out, size_t count, size_t *all,
+                                  const struct gpu_model *model) {
   size_t i = 0;
   while (i < *all && i < count && strcasecmp(out[i].id, model->id) != 0) i++;
   if (i < count) out[i] = *model;
@@ -264,7 +284,8 @@ static int names_device(const struct dirent *entry) {
 
 /* Adds the readable descriptions of a folder, under the names by which device_file_open finds
    them. */
-static void device_file_add_folder(const char *folder, struct gpu_model *out, size_t count, size_t *all) {
+static void device_file_add_folder(const char *folder, struct gpu_model *out, size_t count,
+                                   size_t *all) {
   struct dirent **entries = NULL;
   const int found = scandir(folder, &entries, names_device, alphasort);
   for (int i = 0; i < found; i++) {
@@ -305,20 +326,23 @@ static int unknown_model(const char *device_dir, const char *name, cugen_error *
   size_t count = device_files(device_dir, all, MOST);
   for (size_t i = 0; i < count && i < MOST; i++) names[i] = all[i].id + strlen(DEVICE_NAME_MODEL);
   const char *nearest = text_nearest(name, names, count < MOST ? count : MOST);
-  error_set(err, CUGEN_ERROR_USAGE, "no device 'model:%s'%s%s%s; described are", name, nearest ? " (nearest '" : "",
-            nearest ? nearest : "", nearest ? "')" : "");
-  for (size_t i = 0; i < count && i < MOST; i++) error_append(err, "%s%s", i ? ", " : " ", all[i].id);
+  error_set(err, CUGEN_ERROR_USAGE, "no device 'model:%s'%s%s%s; described are", name,
+            nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
+  for (size_t i = 0; i < count && i < MOST; i++)
+    error_append(err, "%s%s", i ? ", " : " ", all[i].id);
   error_append(err, ", and a file of yours: model:./mygpu.lua");
   free(all);
   return CUGEN_ERROR_USAGE;
 }
 
-int device_file_open(const char *device_dir, const char *name, struct gpu_model *out, cugen_error *err) {
+int device_file_open(const char *device_dir, const char *name, struct gpu_model *out,
+                     cugen_error *err) {
   struct text path = {0}, content = {0};
   bool found;
   int status = sources_device(device_dir, name, &path, &content, &found, err);
   if (!status && !found) status = unknown_model(device_dir, name, err);
-  if (!status) status = device_file_parse(text_get(&path), text_get(&content), content.length, out, err);
+  if (!status)
+    status = device_file_parse(text_get(&path), text_get(&content), content.length, out, err);
   text_free(&path);
   text_free(&content);
   return status;

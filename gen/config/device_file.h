@@ -9,12 +9,14 @@
 
 /* Parses a description. CUGEN_ERROR_CONFIG: something is wrong; the message names the file and
    line. */
-int device_file_parse(const char *path, const char *content, size_t length, struct gpu_model *out, cugen_error *err);
+int device_file_parse(const char *path, const char *content, size_t length, struct gpu_model *out,
+                      cugen_error *err);
 
 /* Opens a description by name: "a100" or "A100" is the file a100.lua in device_dir (may be NULL),
    else the shipped description; "./mygpu.lua", or any name with a '/' or ending in .lua, is a file.
    CUGEN_ERROR_USAGE: there is none of this name; the message lists all names. */
-int device_file_open(const char *device_dir, const char *name, struct gpu_model *out, cugen_error *err);
+int device_file_open(const char *device_dir, const char *name, struct gpu_model *out,
+                     cugen_error *err);
 
 /* Lists the shipped descriptions and those of device_dir (may be NULL), the oldest GPU first. Fills
    at most count entries and returns how many there are. */

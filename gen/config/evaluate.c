@@ -21,8 +21,8 @@ struct evaluation {
 };
 
 static int evaluate_fail(const struct evaluation *e, const char *what, const char *problem) {
-  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->argument->line.path, e->argument->line.number, "%s of \"%s\" %s",
-                      what, e->argument->name, problem);
+  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->argument->line.path, e->argument->line.number,
+                      "%s of \"%s\" %s", what, e->argument->name, problem);
 }
 
 /* Adds the attribute to the message of an expression that failed. */
@@ -33,10 +33,10 @@ static int evaluate_prefix(const struct evaluation *e, int status, const char *w
   return status;
 }
 
-/* ---- Words ---- */
+/* ---- Words ---------------------------------------------------------------------------------- */
 
-static int refuse_word(const struct evaluation *e, const char *what, struct value value, const char *const *known,
-                       size_t count) {
+static int refuse_word(const struct evaluation *e, const char *what, struct value value,
+                       const char *const *known, size_t count) {
   struct text text = {0};
   text_add(&text, "is ");
   value_print(value, &text);
@@ -49,12 +49,15 @@ static int refuse_word(const struct evaluation *e, const char *what, struct valu
 
 /* Finds the number of the word among the known words; *out is `otherwise` if the attribute is not
    declared. */
-static int evaluate_find_word(const struct evaluation *e, const char *what, const struct config_word *word,
-                     const char *const *known, size_t count, size_t otherwise, size_t *out) {
+static int evaluate_find_word(const struct evaluation *e, const char *what,
+                              const struct config_word *word, const char *const *known,
+                              size_t count, size_t otherwise, size_t *out) {
   struct value value = value_string(word->word);
   *out = otherwise;
   if (!word->word && !word->expr) return CUGEN_OK;
-  int status = word->word ? CUGEN_OK : evaluate_prefix(e, expr_eval(word->expr, e->slots, &value, e->err), what);
+  int status = word->word
+                   ? CUGEN_OK
+                   : evaluate_prefix(e, expr_eval(word->expr, e->slots, &value, e->err), what);
   if (status) return status;
   for (*out = 0; *out < count; ++*out)
     if (value.type == VALUE_STRING && strcmp(known[*out], value.string) == 0) return CUGEN_OK;
@@ -69,18 +72,20 @@ static int find_dtype(const struct evaluation *e, const struct dtype **out) {
   const char *names[DTYPE_COUNT + 1];
   size_t count = DTYPE_COUNT, found;
   memcpy(names, dtype_names, sizeof names);
-  if (e->argument->kind == CUGEN_ARGUMENT_SCALAR && e->argument->dtype.word) names[count++] = "index";
+  if (e->argument->kind == CUGEN_ARGUMENT_SCALAR && e->argument->dtype.word)
+    names[count++] = "index";
   int status = evaluate_find_word(e, "dtype", &e->argument->dtype, names, count, 0, &found);
   if (!status) *out = found < DTYPE_COUNT ? &dtype_table[found] : NULL;
   return status;
 }
 
-/* ---- Buffers ---- */
+/* ---- Buffers -------------------------------------------------------------------------------- */
 
 static int evaluate_shape(const struct evaluation *e, struct kernel_argument *out) {
   out->rank = e->argument->rank;
   for (int i = 0; i < out->rank; i++) {
-    int status = evaluate_prefix(e, expr_eval_int(e->argument->shape[i], e->slots, &out->shape[i], e->err), "shape");
+    int status = evaluate_prefix(
+        e, expr_eval_int(e->argument->shape[i], e->slots, &out->shape[i], e->err), "shape");
     if (status) return status;
     if (out->shape[i] >= 1) continue;
     struct text text = {0};
@@ -97,10 +102,12 @@ static int evaluate_shape(const struct evaluation *e, struct kernel_argument *ou
 static int evaluate_pitch(const struct evaluation *e, int64_t extent, int64_t *out) {
   *out = extent;
   if (!e->argument->pitch) return CUGEN_OK;
-  int status = evaluate_prefix(e, expr_eval_int(e->argument->pitch, e->slots, out, e->err), "pitch");
+  int status =
+      evaluate_prefix(e, expr_eval_int(e->argument->pitch, e->slots, out, e->err), "pitch");
   if (status || *out >= extent) return status;
   struct text text = {0};
-  text_addf(&text, "is %lld, but the contiguous dimension has %lld elements", (long long)*out, (long long)extent);
+  text_addf(&text, "is %lld, but the contiguous dimension has %lld elements", (long long)*out,
+            (long long)extent);
   status = evaluate_fail(e, "pitch", text_get(&text));
   text_free(&text);
   return status;
@@ -109,7 +116,8 @@ static int evaluate_pitch(const struct evaluation *e, int64_t extent, int64_t *o
 static int evaluate_refuse_size(const struct evaluation *e, const struct kernel_argument *out) {
   struct text text = {0};
   text_add(&text, "is too large: ");
-  for (int i = 0; i < out->rank; i++) text_addf(&text, "%s%lld", i ? " x " : "", (long long)out->shape[i]);
+  for (int i = 0; i < out->rank; i++)
+    text_addf(&text, "%s%lld", i ? " x " : "", (long long)out->shape[i]);
   text_addf(&text, " elements of %s, and a buffer has at most 2^62 bytes", out->dtype->name);
   int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "shape", text_get(&text));
   text_free(&text);
@@ -140,10 +148,13 @@ static int check_texture(const struct evaluation *e, const struct kernel_argumen
   struct text text = {0};
   if (!kernel_argument_textured(out) || (out->dtype->texel && fits)) return CUGEN_OK;
   if (!fits)
-    text_addf(&text, "is %s, which has %s dimensions, but the shape has %d", access_kind_names[out->access],
+    text_addf(&text, "is %s, which has %s dimensions, but the shape has %d",
+              access_kind_names[out->access],
               out->access == ACCESS_TEXTURE ? "two" : "one to three", out->rank);
   else
-    text_addf(&text, "is %s, and textures have no elements of dtype %s: f32, f16, or an integer of at most 32 bits",
+    text_addf(&text,
+              "is %s, and textures have no elements of dtype %s: f32, f16, or an integer of at "
+              "most 32 bits",
               access_kind_names[out->access], out->dtype->name);
   int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "access", text_get(&text));
   text_free(&text);
@@ -152,12 +163,14 @@ static int check_texture(const struct evaluation *e, const struct kernel_argumen
 
 bool config_has_access(cugen_argument_kind kind, enum access_kind access) {
   static const unsigned accesses[] = {
-      [CUGEN_ARGUMENT_INPUT] = 1u << ACCESS_GLOBAL | 1u << ACCESS_TEXTURE | 1u << ACCESS_ARRAY | 1u << ACCESS_SYMBOL,
+      [CUGEN_ARGUMENT_INPUT] =
+          1u << ACCESS_GLOBAL | 1u << ACCESS_TEXTURE | 1u << ACCESS_ARRAY | 1u << ACCESS_SYMBOL,
       [CUGEN_ARGUMENT_OUTPUT] = 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL,
       [CUGEN_ARGUMENT_INOUT] = 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL,
       [CUGEN_ARGUMENT_SCRATCH] = 1u << ACCESS_GLOBAL,
       [CUGEN_ARGUMENT_SCALAR] = 1u << ACCESS_GLOBAL,
-      [CUGEN_ARGUMENT_CONSTANT] = 1u << ACCESS_CONSTANT | 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL};
+      [CUGEN_ARGUMENT_CONSTANT] =
+          1u << ACCESS_CONSTANT | 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL};
   return accesses[kind] >> access & 1;
 }
 
@@ -170,7 +183,8 @@ static int refuse_access(const struct evaluation *e, const struct kernel_argumen
                                       [CUGEN_ARGUMENT_CONSTANT] = "constant"};
   struct text text = {0};
   const char *between = "";
-  text_addf(&text, "is %s: of an argument of kind %s it is ", access_kind_names[out->access], kinds[out->kind]);
+  text_addf(&text, "is %s: of an argument of kind %s it is ", access_kind_names[out->access],
+            kinds[out->kind]);
   for (int access = 0; access < ACCESS_KIND_COUNT; access++)
     if (config_has_access(out->kind, (enum access_kind)access))
       text_addf(&text, "%s%s", between, access_kind_names[access]), between = ", ";
@@ -182,11 +196,12 @@ static int refuse_access(const struct evaluation *e, const struct kernel_argumen
 static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
   bool constant = out->kind == CUGEN_ARGUMENT_CONSTANT;
   size_t access, address;
-  int status = evaluate_find_word(e, "access", &e->argument->access, access_kind_names, ACCESS_TENSOR,
+  int status =
+      evaluate_find_word(e, "access", &e->argument->access, access_kind_names, ACCESS_TENSOR,
                          constant ? ACCESS_CONSTANT : ACCESS_GLOBAL, &access);
   if (!status)
-    status = evaluate_find_word(e, "address", &e->argument->address, address_kind_names, ADDRESS_KIND_COUNT, ADDRESS_CLAMP,
-                       &address);
+    status = evaluate_find_word(e, "address", &e->argument->address, address_kind_names,
+                                ADDRESS_KIND_COUNT, ADDRESS_CLAMP, &address);
   if (status) return status;
   out->access = (enum access_kind)access;
   out->address = (enum address_kind)address;
@@ -196,12 +211,15 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
 /* An input that is read through a texture cannot be overwritten. */
 static int evaluate_overwrite(const struct evaluation *e, struct kernel_argument *out) {
   if (!e->argument->overwrite) return CUGEN_OK;
-  int status = evaluate_prefix(e, expr_eval_bool(e->argument->overwrite, e->slots, &out->overwrite, e->err), "overwrite");
+  int status = evaluate_prefix(
+      e, expr_eval_bool(e->argument->overwrite, e->slots, &out->overwrite, e->err), "overwrite");
   if (status || !out->overwrite || out->access == ACCESS_GLOBAL) return status;
-  return evaluate_fail(e, "overwrite", "is for inputs that are read by address: access = \"global\"");
+  return evaluate_fail(e, "overwrite",
+                       "is for inputs that are read by address: access = \"global\"");
 }
 
-static int evaluate_bound(const struct evaluation *e, const struct expr *expr, const char *what, double *out) {
+static int evaluate_bound(const struct evaluation *e, const struct expr *expr, const char *what,
+                          double *out) {
   if (!expr) return CUGEN_OK;
   int status = evaluate_prefix(e, expr_eval_float(expr, e->slots, out, e->err), what);
   if (!status && !(*out >= 0)) return evaluate_fail(e, what, "is negative");
@@ -212,12 +230,14 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
   static const char *const layouts[] = {"row", "col"};
   size_t layout, memory, fill;
   int status = evaluate_shape(e, out);
-  if (!status) status = evaluate_find_word(e, "layout", &e->argument->layout, layouts, 2, 0, &layout);
   if (!status)
-    status =
-        evaluate_find_word(e, "memory", &e->argument->memory, memory_kind_names, MEMORY_KIND_COUNT, MEMORY_DEVICE, &memory);
+    status = evaluate_find_word(e, "layout", &e->argument->layout, layouts, 2, 0, &layout);
   if (!status)
-    status = evaluate_find_word(e, "fill", &e->argument->fill, fill_kind_names, FILL_KIND_COUNT, FILL_UNIFORM, &fill);
+    status = evaluate_find_word(e, "memory", &e->argument->memory, memory_kind_names,
+                                MEMORY_KIND_COUNT, MEMORY_DEVICE, &memory);
+  if (!status)
+    status = evaluate_find_word(e, "fill", &e->argument->fill, fill_kind_names, FILL_KIND_COUNT,
+                                FILL_UNIFORM, &fill);
   bool filled = e->argument->fill.word || e->argument->fill.expr;
   if (!status && out->kind == CUGEN_ARGUMENT_SCRATCH && filled && fill != FILL_ZERO)
     return evaluate_fail(e, "fill", "can only be zero: scratch has no data of its own");
@@ -233,7 +253,7 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
   return status ? status : evaluate_bound(e, e->argument->norm, "norm", &out->norm);
 }
 
-/* ---- Scalars ---- */
+/* ---- Scalars -------------------------------------------------------------------------------- */
 
 /* dtype NULL stands for "index". */
 static int check_scalar(const struct evaluation *e, struct kernel_argument *out) {
@@ -242,8 +262,9 @@ static int check_scalar(const struct evaluation *e, struct kernel_argument *out)
   struct text text = {0};
   if (value->type == VALUE_BOOL) *value = value_int(value->boolean);
   bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
-  bool right = number && (dtype->floating ? !element_overflows(dtype, *value)
-                                          : value->type == VALUE_INT && dtype_fits(dtype, value->integer));
+  bool right =
+      number && (dtype->floating ? !element_overflows(dtype, *value)
+                                 : value->type == VALUE_INT && dtype_fits(dtype, value->integer));
   if (right) return CUGEN_OK;
   text_add(&text, "is ");
   value_print(*value, &text);
@@ -263,7 +284,8 @@ static int evaluate_struct(const struct evaluation *e, struct kernel_argument *o
     struct text text = {0};
     int status = evaluate_prefix(e, expr_eval(field->value, e->slots, &value, e->err), field->name);
     if (status) return status;
-    if (element_pack(field->dtype, value, out->packed + field->offset) && !element_overflows(field->dtype, value))
+    if (element_pack(field->dtype, value, out->packed + field->offset) &&
+        !element_overflows(field->dtype, value))
       continue;
     text_addf(&text, "in its field '%s' is ", field->name);
     value_print(value, &text);
@@ -279,7 +301,8 @@ static int evaluate_struct(const struct evaluation *e, struct kernel_argument *o
    alone. */
 static bool passes_size(const struct evaluation *e, struct value value) {
   size_t count = 1;
-  const int *slots = e->argument->value ? expr_slots(e->argument->value, &count) : &e->argument->slot;
+  const int *slots =
+      e->argument->value ? expr_slots(e->argument->value, &count) : &e->argument->slot;
   if (count != 1 || slots[0] < e->config->first_problem) return false;
   const size_t problem = (size_t)(slots[0] - e->config->first_problem);
   return problem < e->config->problem_count && config_is_size(e->config, problem) &&
@@ -289,21 +312,25 @@ static bool passes_size(const struct evaluation *e, struct value value) {
 static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *out) {
   int status = CUGEN_OK;
   if (e->argument->value)
-    status = evaluate_prefix(e, expr_eval(e->argument->value, e->slots, &out->value, e->err), "value");
+    status =
+        evaluate_prefix(e, expr_eval(e->argument->value, e->slots, &out->value, e->err), "value");
   else
     out->value = e->slots[e->argument->slot];
   out->is_size = !status && passes_size(e, out->value);
   if (!status && e->argument->compiled)
-    status = evaluate_prefix(e, expr_eval_bool(e->argument->compiled, e->slots, &out->compiled_in, e->err), "specialize");
+    status = evaluate_prefix(
+        e, expr_eval_bool(e->argument->compiled, e->slots, &out->compiled_in, e->err),
+        "specialize");
   return status ? status : check_scalar(e, out);
 }
 
-/* ---- All ---- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
 /* An argument that the problem lacks becomes a compiled-in number that nothing mentions. */
 static int config_evaluate_when(const struct evaluation *e, struct kernel_argument *out) {
   bool present = true;
-  int status = evaluate_prefix(e, expr_eval_bool(e->argument->when, e->slots, &present, e->err), "when");
+  int status =
+      evaluate_prefix(e, expr_eval_bool(e->argument->when, e->slots, &present, e->err), "when");
   if (status || present) return status;
   out->kind = CUGEN_ARGUMENT_SCALAR;
   out->absent = out->compiled_in = true;
@@ -330,19 +357,23 @@ static const char *product_type(struct value value) {
   return dtype ? dtype->name : NULL;
 }
 
-int config_products(const struct config *config, const struct value *slots, const char **out, cugen_error *err) {
+int config_products(const struct config *config, const struct value *slots, const char **out,
+                    cugen_error *err) {
   struct value value;
   *out = NULL;
   if (!config->products) return CUGEN_OK;
   int status = expr_eval(config->products, slots, &value, err);
   if (status)
-    return error_prefix_at(err, config->products_line.path, config->products_line.number, "products"), status;
+    return error_prefix_at(err, config->products_line.path, config->products_line.number,
+                           "products"),
+           status;
   *out = product_type(value);
   if (*out) return CUGEN_OK;
   struct text text = {0};
   value_print(value, &text);
-  status = error_set_at(err, CUGEN_ERROR_CONFIG, config->products_line.path, config->products_line.number,
-                        "products is %s, which is no type: tf32, fp8 or a dtype is one", text_get(&text));
+  status = error_set_at(
+      err, CUGEN_ERROR_CONFIG, config->products_line.path, config->products_line.number,
+      "products is %s, which is no type: tf32, fp8 or a dtype is one", text_get(&text));
   text_free(&text);
   return status;
 }
@@ -355,15 +386,16 @@ bool config_is_index(const struct config_argument *argument) {
 bool config_wide_index(const struct config *config, const struct kernel_argument *arguments) {
   for (size_t i = 0; i < config->argument_count; i++) {
     const struct kernel_argument *argument = &arguments[i];
-    if (config_is_index(&config->arguments[i]) && !dtype_fits(&dtype_table[DTYPE_i32], argument->value.integer))
+    if (config_is_index(&config->arguments[i]) &&
+        !dtype_fits(&dtype_table[DTYPE_i32], argument->value.integer))
       return true;
     if (argument->rank && argument->elements > most_narrow) return true;
   }
   return false;
 }
 
-int config_check_sizes(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                       cugen_error *err) {
+int config_check_sizes(const struct config *config, const struct problem *problem,
+                       const struct device_facts *facts, cugen_error *err) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   if (config->shared_tunable_count) return CUGEN_OK;
   struct value *slots = calloc(config_slot_count(config, NULL) + 1, sizeof *slots);
@@ -374,10 +406,11 @@ int config_check_sizes(const struct config *config, const struct problem *proble
   return status;
 }
 
-int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
-                     cugen_error *err) {
+int config_arguments(const struct config *config, const struct value *slots,
+                     struct kernel_argument *out, cugen_error *err) {
   for (size_t i = 0; i < config->argument_count; i++) {
-    int status = evaluate_argument(&(struct evaluation){config, &config->arguments[i], slots, err}, &out[i]);
+    int status =
+        evaluate_argument(&(struct evaluation){config, &config->arguments[i], slots, err}, &out[i]);
     if (status) return status;
   }
   const struct dtype *index = &dtype_table[config_wide_index(config, out) ? DTYPE_i64 : DTYPE_i32];
@@ -388,15 +421,18 @@ int config_arguments(const struct config *config, const struct value *slots, str
 
 int config_own(const struct config *config, const struct config_implementation *implementation,
                const struct value *slots, struct kernel_argument *arguments, cugen_error *err) {
-  const struct dtype *index = &dtype_table[config_wide_index(config, arguments) ? DTYPE_i64 : DTYPE_i32];
+  const struct dtype *index =
+      &dtype_table[config_wide_index(config, arguments) ? DTYPE_i64 : DTYPE_i32];
   for (size_t i = 0; i < implementation->own_count; i++) {
     struct kernel_argument *out = &arguments[config->argument_count + i];
-    int status = evaluate_argument(&(struct evaluation){config, &implementation->own[i], slots, err}, out);
+    int status =
+        evaluate_argument(&(struct evaluation){config, &implementation->own[i], slots, err}, out);
     if (status) return status;
     if (!out->dtype) out->dtype = index;
     if (config_is_index(&implementation->own[i]) && !dtype_fits(index, out->value.integer))
-      return evaluate_fail(&(struct evaluation){config, &implementation->own[i], slots, err}, "value",
-                  "does not fit into the 32 bits of index_t here; with dtype = \"i64\" it does");
+      return evaluate_fail(
+          &(struct evaluation){config, &implementation->own[i], slots, err}, "value",
+          "does not fit into the 32 bits of index_t here; with dtype = \"i64\" it does");
   }
   return CUGEN_OK;
 }

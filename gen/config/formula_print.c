@@ -11,7 +11,8 @@ struct writer {
   bool index[FORMULA_MOST]; /* for each parameter, whether the body uses it as an index */
 };
 
-static void put_element(const struct writer *writer, const struct formula_element *element, struct text *out) {
+static void put_element(const struct writer *writer, const struct formula_element *element,
+                        struct text *out) {
   const struct config_argument *argument = &writer->config->arguments[element->argument];
   text_addf(out, "__t(%s[", argument->name);
   for (int i = 0; i < argument->rank; i++) {
@@ -58,8 +59,10 @@ static void put_parameters(const struct writer *writer, struct text *out) {
   }
 }
 
-static void formula_print_put_arguments(const struct config_formula *formula, const char *const *arguments, struct text *out) {
-  for (size_t i = 0; i < formula->parameter_count; i++) text_addf(out, "%s(%s)", i ? ", " : "", arguments[i]);
+static void formula_print_put_arguments(const struct config_formula *formula,
+                                        const char *const *arguments, struct text *out) {
+  for (size_t i = 0; i < formula->parameter_count; i++)
+    text_addf(out, "%s(%s)", i ? ", " : "", arguments[i]);
 }
 
 static void find_indices(struct writer *writer, const struct expr *body) {
@@ -73,8 +76,8 @@ static void find_indices(struct writer *writer, const struct expr *body) {
   }
 }
 
-static int print_body(struct writer *writer, const struct value *slots, const bool *known, size_t slot_count,
-                      struct text *out, cugen_error *err) {
+static int print_body(struct writer *writer, const struct value *slots, const bool *known,
+                      size_t slot_count, struct text *out, cugen_error *err) {
   struct expr *bound;
   int status = expr_bind(writer->formula->expr, slots, known, slot_count, &bound, err);
   if (status) return status;
@@ -86,9 +89,9 @@ static int print_body(struct writer *writer, const struct value *slots, const bo
   return status;
 }
 
-int formula_print(const struct config *config, const struct config_formula *formula, const struct value *slots,
-                  const bool *known, size_t slot_count, const char *const *arguments, struct text *out,
-                  cugen_error *err) {
+int formula_print(const struct config *config, const struct config_formula *formula,
+                  const struct value *slots, const bool *known, size_t slot_count,
+                  const char *const *arguments, struct text *out, cugen_error *err) {
   struct text body = {0};
   const char *first = formula->parameters[0];
   struct writer writer = {config, formula, {0}, {false}};
@@ -109,6 +112,7 @@ int formula_print(const struct config *config, const struct config_formula *form
 
 void formula_arity(const struct config_formula *formula, size_t count, struct text *out) {
   text_addf(out, "formula %s takes %zu arguments (", formula->name, formula->parameter_count);
-  for (size_t i = 0; i < formula->parameter_count; i++) text_addf(out, "%s%s", i ? ", " : "", formula->parameters[i]);
+  for (size_t i = 0; i < formula->parameter_count; i++)
+    text_addf(out, "%s%s", i ? ", " : "", formula->parameters[i]);
   text_addf(out, "), not %zu", count);
 }

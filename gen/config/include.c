@@ -8,7 +8,7 @@
 #include "base/sizes.h"
 #include "declarations.h"
 
-/* ---- Errors ---- */
+/* ---- Errors --------------------------------------------------------------------------------- */
 
 /* Ends the run of the config with includes->error. */
 static int include_give_up(lua_State *L, struct includes *includes) {
@@ -36,8 +36,10 @@ static int refuse_cycle(lua_State *L, struct includes *includes, const struct in
   struct text chain = {0};
   int i = 0;
   while (includes->open[i] != file) i++;
-  for (; i <= includes->depth && includes->open[i]; i++) text_addf(&chain, "%s includes ", includes->open[i]->path);
-  error_set(&includes->error, CUGEN_ERROR_CONFIG, "a file cannot include itself: %s%s", text_get(&chain), file->path);
+  for (; i <= includes->depth && includes->open[i]; i++)
+    text_addf(&chain, "%s includes ", includes->open[i]->path);
+  error_set(&includes->error, CUGEN_ERROR_CONFIG, "a file cannot include itself: %s%s",
+            text_get(&chain), file->path);
   text_free(&chain);
   include_place_error(L, includes);
   return include_give_up(L, includes);
@@ -49,19 +51,22 @@ static void explain_comma(cugen_error *err) {
     error_append(err, "; no comma stands between the declarations of an included file");
 }
 
-/* ---- Files ---- */
+/* ---- Files ---------------------------------------------------------------------------------- */
 
 /* Finds the file and its text (in content). Returns NULL with includes->error set if it cannot. */
-static struct included_file *include_find_wanted(struct includes *includes, const struct include_wanted *wanted,
-                                         struct text *content) {
+static struct included_file *include_find_wanted(struct includes *includes,
+                                                 const struct include_wanted *wanted,
+                                                 struct text *content) {
   struct text path = {0};
   struct included_file *file = NULL;
   bool shipped;
-  int status = sources_include(includes->sources, wanted, &path, content, &shipped, &includes->error);
+  int status =
+      sources_include(includes->sources, wanted, &path, content, &shipped, &includes->error);
   includes->bytes += content->length;
   if (!status && includes->bytes > SIZE_CONFIG)
     error_set(&includes->error, CUGEN_ERROR_CONFIG,
-              "the files that a config includes are larger than %d MiB together", (int)(SIZE_CONFIG >> 20));
+              "the files that a config includes are larger than %d MiB together",
+              (int)(SIZE_CONFIG >> 20));
   else if (!status && !(file = includes_add(includes, text_get(&path), shipped)))
     error_memory(&includes->error);
   text_free(&path);
@@ -77,12 +82,12 @@ void include_skip_mark(const char **content, size_t *length) {
 
 /* Pushes the chunk of the file; its environment is on top of the stack. */
 static int include_load(lua_State *L, struct includes *includes, const struct included_file *file,
-                const struct text *content) {
+                        const struct text *content) {
   const char *code = text_get(content);
   size_t length = content->length;
   include_skip_mark(&code, &length);
-  int status =
-      sandbox_load(includes->sandbox, file->path, code, length, lua_gettop(L), CUGEN_ERROR_CONFIG, &includes->error);
+  int status = sandbox_load(includes->sandbox, file->path, code, length, lua_gettop(L),
+                            CUGEN_ERROR_CONFIG, &includes->error);
   if (status) explain_comma(&includes->error);
   return status;
 }
@@ -97,7 +102,8 @@ static struct included_file *push_file(lua_State *L, struct includes *includes) 
   sandbox_push_environment(L);
   struct included_file *file = include_find_wanted(includes, &wanted, &content);
   if (!file) include_place_error(L, includes);
-  bool failed = !file || (!include_is_open(includes, file) && include_load(L, includes, file, &content));
+  bool failed =
+      !file || (!include_is_open(includes, file) && include_load(L, includes, file, &content));
   text_free(&content);
   if (failed) include_give_up(L, includes);
   if (include_is_open(includes, file)) refuse_cycle(L, includes, file);
@@ -106,11 +112,14 @@ static struct included_file *push_file(lua_State *L, struct includes *includes) 
 
 static int include_run(lua_State *L) {
   struct includes *includes = includes_of(L);
-  if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING || strlen(lua_tostring(L, 1)) != lua_rawlen(L, 1))
-    return luaL_error(L, "include takes the name of a file: %s", config_keywords[KEYWORD_include].example);
+  if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING ||
+      strlen(lua_tostring(L, 1)) != lua_rawlen(L, 1))
+    return luaL_error(L, "include takes the name of a file: %s",
+                      config_keywords[KEYWORD_include].example);
   if (includes->depth >= DEEPEST_INCLUDE)
     return luaL_error(L, "includes are nested more than %d deep", DEEPEST_INCLUDE);
-  if (++includes->calls > MOST_INCLUDES) return luaL_error(L, "there are more than %d includes", MOST_INCLUDES);
+  if (++includes->calls > MOST_INCLUDES)
+    return luaL_error(L, "there are more than %d includes", MOST_INCLUDES);
   const size_t before = declarations_count(L);
   struct included_file *file = push_file(L, includes);
   includes->open[++includes->depth] = file;

@@ -5,9 +5,10 @@
 
 #include "build.h"
 
-/* ---- Problems ---- */
+/* ---- Problems ------------------------------------------------------------------------------- */
 
-static int check_types(struct build *build, const struct config_problem *problem, const char *what) {
+static int check_types(struct build *build, const struct config_problem *problem,
+                       const char *what) {
   for (size_t i = 1; i < problem->value_count; i++)
     if (problem->values[i].type != problem->values[0].type)
       return build_fail(build, problem->line, "%s mixes types of values", what);
@@ -27,13 +28,15 @@ static int read_problem_values(struct build *build, struct config_problem *out, 
   return read_value(build, out->line, what, value);
 }
 
-static int read_problem(struct build *build, const struct item *item, int slot, struct config_problem *out) {
+static int read_problem(struct build *build, const struct item *item, int slot,
+                        struct config_problem *out) {
   struct text what = {0};
   *out = (struct config_problem){.line = item->declaration->line, .check = {.type = VALUE_NIL}};
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
   int status = scope_add(
-      build, &(struct scope_name){.name = out->name, .role = ROLE_PROBLEM, .line = out->line, .slot = slot});
+      build, &(struct scope_name){
+                 .name = out->name, .role = ROLE_PROBLEM, .line = out->line, .slot = slot});
   if (status) return status;
   text_addf(&what, "problem \"%s\"", out->name);
   status = read_problem_values(build, out, text_get(&what));
@@ -61,7 +64,7 @@ static int kernel_read_problems(struct build *build, const struct list *list) {
   return status;
 }
 
-/* ---- check { ... } ---- */
+/* ---- check { ... } -------------------------------------------------------------------------- */
 
 static int read_kernel_check(struct build *build, const struct list *list) {
   struct config *config = build->config;
@@ -73,14 +76,16 @@ static int read_kernel_check(struct build *build, const struct list *list) {
   return status;
 }
 
-/* ---- Parts shared by implementations ---- */
+/* ---- Parts shared by implementations -------------------------------------------------------- */
 
 static int read_shared(struct build *build, const struct list *list) {
   struct config *config = build->config;
   size_t count = list_count(list, KEYWORD_tunable);
   struct config_tunable *tunables = arena_array(build->arena, count, sizeof *tunables);
-  build->derived = arena_array(build->arena, list_count(list, KEYWORD_derive), sizeof *build->derived);
-  build->restrictions = arena_array(build->arena, list_count(list, KEYWORD_where), sizeof *build->restrictions);
+  build->derived =
+      arena_array(build->arena, list_count(list, KEYWORD_derive), sizeof *build->derived);
+  build->restrictions =
+      arena_array(build->arena, list_count(list, KEYWORD_where), sizeof *build->restrictions);
   if (!tunables || !build->derived || !build->restrictions) return build_memory(build);
   config->shared_tunables = tunables;
   config->shared_tunable_count = count;
@@ -90,7 +95,7 @@ static int read_shared(struct build *build, const struct list *list) {
                     &build->restriction_count);
 }
 
-/* ---- Arguments ---- */
+/* ---- Arguments ------------------------------------------------------------------------------ */
 
 static int check_arguments(struct build *build, struct config_line line) {
   const struct config *config = build->config;
@@ -105,7 +110,8 @@ static int check_arguments(struct build *build, struct config_line line) {
 static int kernel_read_arguments(struct build *build, const struct list *list) {
   struct config *config = build->config;
   size_t count = 0;
-  for (size_t i = 0; i < list->count; i++) count += is_argument(list->items[i].declaration->keyword->id);
+  for (size_t i = 0; i < list->count; i++)
+    count += is_argument(list->items[i].declaration->keyword->id);
   if (count > KERNEL_MAX_ARGUMENTS)
     return build_fail(build, list->line, "kernel \"%s\" has more than %d arguments", config->name,
                       KERNEL_MAX_ARGUMENTS);
@@ -120,11 +126,11 @@ static int kernel_read_arguments(struct build *build, const struct list *list) {
   return status ? status : scope_check_generated(build);
 }
 
-/* ---- reference, verify, flops, bytes ---- */
+/* ---- reference, verify, flops, bytes -------------------------------------------------------- */
 
 /* Reads the "file.cu" or "file.cu:kernel" of a reference or verify kernel. */
-static int read_judge(struct build *build, const struct list *list, const struct item *item, const char **file,
-                      const char **entry) {
+static int read_judge(struct build *build, const struct list *list, const struct item *item,
+                      const char **file, const char **entry) {
   const struct keyword *keyword = item->declaration->keyword;
   struct config_line line = item->declaration->line;
   const char *text;
@@ -133,8 +139,9 @@ static int read_judge(struct build *build, const struct list *list, const struct
   lua_pop(build->L, 1);
   if (status) return status;
   if (strcmp(text, "none") == 0)
-    return keyword->id == KEYWORD_reference ? CUGEN_OK
-                                            : build_fail(build, line, "verify \"none\" is no file: leave verify out");
+    return keyword->id == KEYWORD_reference
+               ? CUGEN_OK
+               : build_fail(build, line, "verify \"none\" is no file: leave verify out");
   return read_kernel_file(build, line, keyword->name, text, file, entry);
 }
 
@@ -144,7 +151,8 @@ bool config_proves(const struct config *config) {
 
 static int lacks_proof(struct build *build, struct config_line line) {
   return build_fail(build, line,
-                    "kernel \"%s\" has no reference: %s computes the right result, %s judges where many results are "
+                    "kernel \"%s\" has no reference: %s computes the right result, %s judges where "
+                    "many results are "
                     "right. With reference \"none\" no result is verified",
                     build->config->name, config_keywords[KEYWORD_reference].example,
                     config_keywords[KEYWORD_verify].example);
@@ -152,7 +160,8 @@ static int lacks_proof(struct build *build, struct config_line line) {
 
 static int read_proof(struct build *build, const struct list *list) {
   struct config *config = build->config;
-  const struct item *reference = list_find(list, KEYWORD_reference), *verify = list_find(list, KEYWORD_verify);
+  const struct item *reference = list_find(list, KEYWORD_reference),
+                    *verify = list_find(list, KEYWORD_verify);
   int status = CUGEN_OK;
   if (!reference && !verify) return lacks_proof(build, list->line);
   if (reference) {
@@ -166,7 +175,8 @@ static int read_proof(struct build *build, const struct list *list) {
   return status;
 }
 
-static int read_work(struct build *build, const struct list *list, enum keyword_id id, const struct expr **out) {
+static int read_work(struct build *build, const struct list *list, enum keyword_id id,
+                     const struct expr **out) {
   const struct item *item = list_find(list, id);
   if (!item) return CUGEN_OK;
   list_push(build, list, item);
@@ -182,11 +192,13 @@ static int read_products(struct build *build, const struct list *list) {
 }
 
 /* Checks that the work by which the objective ranks is declared. */
-static int check_objective_work(const struct config *config, const struct objective *objective, cugen_error *err) {
-  const bool flops = objective->needs_flops && !config->flops, bytes = objective->needs_bytes && !config->bytes;
+static int check_objective_work(const struct config *config, const struct objective *objective,
+                                cugen_error *err) {
+  const bool flops = objective->needs_flops && !config->flops,
+             bytes = objective->needs_bytes && !config->bytes;
   if (!flops && !bytes) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_CONFIG, "objective \"%s\" needs the work that it ranks by: %s", objective->text,
-                   config_keywords[flops ? KEYWORD_flops : KEYWORD_bytes].example);
+  return error_set(err, CUGEN_ERROR_CONFIG, "objective \"%s\" needs the work that it ranks by: %s",
+                   objective->text, config_keywords[flops ? KEYWORD_flops : KEYWORD_bytes].example);
 }
 
 int config_set_objective(struct config *config, const char *text, cugen_error *err) {
@@ -212,8 +224,9 @@ static int kernel_check_objective(struct build *build, struct config_line line, 
 }
 
 int config_prefer(struct config *config, enum preference preference, cugen_error *err) {
-  int status =
-      config->objective ? CUGEN_OK : objective_open(objective_names[OBJECTIVE_TIME], &config->objective, err);
+  int status = config->objective
+                   ? CUGEN_OK
+                   : objective_open(objective_names[OBJECTIVE_TIME], &config->objective, err);
   if (!status) config->objective->prefer = preference;
   return status;
 }
@@ -239,22 +252,22 @@ static int read_measure(struct build *build, const struct list *list) {
   int status = read_string(build, line, "measure", &word);
   const enum measure_way way = status ? MEASURE_BURST : measure_way_find(word);
   if (way == MEASURE_WAYS)
-    status =
-        refuse_name(build, line, word, measure_way_names, MEASURE_WAYS, "measure '%.80s' is none of %s, %s, %s, %s",
-                    word, measure_way_names[0], measure_way_names[1], measure_way_names[2], measure_way_names[3]);
+    status = refuse_name(build, line, word, measure_way_names, MEASURE_WAYS,
+                         "measure '%.80s' is none of %s, %s, %s, %s", word, measure_way_names[0],
+                         measure_way_names[1], measure_way_names[2], measure_way_names[3]);
   if (!status) build->config->measure = way;
   lua_pop(build->L, 1);
   return status;
 }
 
-/* ---- Implementations ---- */
+/* ---- Implementations ------------------------------------------------------------------------ */
 
 static int check_same_name(struct build *build, const struct config_implementation *new) {
   const struct config *config = build->config;
   for (const struct config_implementation *old = config->implementations; old < new; old++)
     if (strcmp(old->name, new->name) == 0)
-      return build_fail(build, new->line, "the name '%s' is taken by the implementation at %s", new->name,
-                        build_line(build, new->line, old->line));
+      return build_fail(build, new->line, "the name '%s' is taken by the implementation at %s",
+                        new->name, build_line(build, new->line, old->line));
   return CUGEN_OK;
 }
 
@@ -264,7 +277,8 @@ static int read_implementations(struct build *build, const struct list *list) {
   if (!count)
     return build_fail(build, list->line, "kernel \"%s\" has no implementation: %s", config->name,
                       config_keywords[KEYWORD_implementation].example);
-  struct config_implementation *implementations = arena_array(build->arena, count, sizeof *implementations);
+  struct config_implementation *implementations =
+      arena_array(build->arena, count, sizeof *implementations);
   if (!implementations) return build_memory(build);
   config->implementations = implementations;
   int status = CUGEN_OK;
@@ -277,7 +291,7 @@ static int read_implementations(struct build *build, const struct list *list) {
   return status;
 }
 
-/* ---- The kernel ---- */
+/* ---- The kernel ----------------------------------------------------------------------------- */
 
 static int kernel_read_body(struct build *build, int table, struct config_line line) {
   struct list list;
@@ -311,9 +325,11 @@ static int kernel_read_body(struct build *build, int table, struct config_line l
    restricted. */
 static int read_kernel_name(struct build *build, const char *name, struct config_line line) {
   for (const char *c = name; *c; c++)
-    if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) || c - name >= 64)
-      return build_fail(build, line,
-                        "'%.80s' cannot name a kernel: letters, digits, '_', '-' and '.' can, 64 at most", name);
+    if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) ||
+        c - name >= 64)
+      return build_fail(
+          build, line,
+          "'%.80s' cannot name a kernel: letters, digits, '_', '-' and '.' can, 64 at most", name);
   if (!isalnum((unsigned char)*name))
     return build_fail(build, line, "'%s' cannot name a kernel: no letter first", name);
   build->config->name = arena_string(build->arena, name, strlen(name));
@@ -341,8 +357,8 @@ static int check_attached(struct build *build, int all) {
     lua_rawgeti(L, all, i);
     const struct declaration *declaration = declarations_at(L, -1);
     if (!declaration->complete)
-      status = build_fail(build, declaration->line, "%s has a name but no value: %s", declaration->keyword->name,
-                          declaration->keyword->example);
+      status = build_fail(build, declaration->line, "%s has a name but no value: %s",
+                          declaration->keyword->name, declaration->keyword->example);
     else if (!declaration->attached)
       status = build_fail(build, declaration->line, "%s stands outside of the kernel's braces",
                           declaration->keyword->name);
@@ -364,14 +380,15 @@ static int kernel_find_kernel(struct build *build, int all) {
       continue;
     }
     if (found)
-      return build_fail(build, declaration->line, "a second kernel: one file describes one, and the first is at %s",
+      return build_fail(build, declaration->line,
+                        "a second kernel: one file describes one, and the first is at %s",
                         build_line(build, declaration->line, found->line));
     found = declaration;
     lua_replace(L, -2);
   }
   if (found) return CUGEN_OK;
-  return build_fail(build, (struct config_line){build->config->path, 1}, "no kernel is declared: %s",
-                    config_keywords[KEYWORD_kernel].example);
+  return build_fail(build, (struct config_line){build->config->path, 1},
+                    "no kernel is declared: %s", config_keywords[KEYWORD_kernel].example);
 }
 
 int read_kernel(struct build *build) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Reserved names ---- */
+/* ---- Reserved names ------------------------------------------------------------------------- */
 
 static const char *const keywords[] = {"alignas",
                                        "alignof",
@@ -108,9 +108,11 @@ static const char *const keywords[] = {"alignas",
 static const char *const lua_keywords[] = {"elseif", "end",    "function", "in",   "local",
                                            "nil",    "repeat", "then",     "until"};
 
-static const char *const expression_functions[] = {"ceil_div", "ceil_log", "eps", "is_pow2", "round_up", "select"};
+static const char *const expression_functions[] = {"ceil_div", "ceil_log", "eps",
+                                                   "is_pow2",  "round_up", "select"};
 
-static const char *const cugen_names[] = {"device", "index_t", "params", "sample_count", "samples", "tensor_map"};
+static const char *const cugen_names[] = {"device",       "index_t", "params",
+                                          "sample_count", "samples", "tensor_map"};
 
 /* Names of CUDA that kernels can use: textures, surfaces, atomic operations, complex numbers,
    constants (math_constants.h), and the types and functions of the runtime. */
@@ -437,67 +439,156 @@ static const char *const cuda_names[] = {"CUDARTAPI",
                                          "warpSize"};
 
 static const char *const types[] = {
-    "FILE",         "clock_t",   "dim3",     "div_t",     "double_t",     "float_t",   "fpos_t",
-    "half",         "half2",     "int16_t",  "int32_t",   "int64_t",      "int8_t",    "intmax_t",
-    "intptr_t",     "jmp_buf",   "ldiv_t",   "lldiv_t",   "max_align_t",  "nullptr_t", "nv_bfloat16",
-    "nv_bfloat162", "nv_half",   "nv_half2", "ptrdiff_t", "sig_atomic_t", "size_t",    "ssize_t",
-    "time_t",       "uchar",     "uint",     "uint16_t",  "uint32_t",     "uint64_t",  "uint8_t",
-    "uintmax_t",    "uintptr_t", "ulong",    "ushort",    "va_list",      "wint_t"};
+    "FILE",        "clock_t",      "dim3",        "div_t",        "double_t", "float_t",
+    "fpos_t",      "half",         "half2",       "int16_t",      "int32_t",  "int64_t",
+    "int8_t",      "intmax_t",     "intptr_t",    "jmp_buf",      "ldiv_t",   "lldiv_t",
+    "max_align_t", "nullptr_t",    "nv_bfloat16", "nv_bfloat162", "nv_half",  "nv_half2",
+    "ptrdiff_t",   "sig_atomic_t", "size_t",      "ssize_t",      "time_t",   "uchar",
+    "uint",        "uint16_t",     "uint32_t",    "uint64_t",     "uint8_t",  "uintmax_t",
+    "uintptr_t",   "ulong",        "ushort",      "va_list",      "wint_t"};
 
 static const char *const libc_names[] = {
-    "abort",   "aligned_alloc", "alloca",    "asctime", "atexit",  "atof",     "atoi",     "atol",      "atoll",
-    "bcmp",    "bcopy",         "bsearch",   "bzero",   "calloc",  "clock",    "ctime",    "difftime",  "div",
-    "exit",    "fclose",        "feof",      "ferror",  "fflush",  "fgetc",    "fgets",    "fopen",     "fprintf",
-    "fputc",   "fputs",         "fread",     "free",    "fscanf",  "fseek",    "ftell",    "fwrite",    "getc",
-    "getchar", "getenv",        "gets",      "gmtime",  "index",   "isalnum",  "isalpha",  "isblank",   "iscntrl",
-    "isdigit", "isgraph",       "islower",   "isprint", "ispunct", "isspace",  "isupper",  "isxdigit",  "ldiv",
-    "lldiv",   "localeconv",    "localtime", "longjmp", "main",    "malloc",   "mblen",    "mbtowc",    "memchr",
-    "memcmp",  "memcpy",        "memmove",   "memset",  "mktime",  "perror",   "printf",   "putc",      "putchar",
-    "puts",    "qsort",         "raise",     "rand",    "realloc", "remove",   "rename",   "rewind",    "rindex",
-    "scanf",   "setbuf",        "setlocale", "setvbuf", "signal",  "snprintf", "sprintf",  "srand",     "sscanf",
-    "strcat",  "strchr",        "strcmp",    "strcoll", "strcpy",  "strcspn",  "strerror", "strftime",  "strlen",
-    "strncat", "strncmp",       "strncpy",   "strpbrk", "strrchr", "strspn",   "strstr",   "strtod",    "strtof",
-    "strtok",  "strtol",        "strtold",   "strtoll", "strtoul", "strtoull", "strxfrm",  "system",    "time",
-    "tmpfile", "tmpnam",        "tolower",   "toupper", "ungetc",  "vfprintf", "vprintf",  "vsnprintf", "vsprintf",
+    "abort",     "aligned_alloc", "alloca",   "asctime",  "atexit",  "atof",      "atoi",
+    "atol",      "atoll",         "bcmp",     "bcopy",    "bsearch", "bzero",     "calloc",
+    "clock",     "ctime",         "difftime", "div",      "exit",    "fclose",    "feof",
+    "ferror",    "fflush",        "fgetc",    "fgets",    "fopen",   "fprintf",   "fputc",
+    "fputs",     "fread",         "free",     "fscanf",   "fseek",   "ftell",     "fwrite",
+    "getc",      "getchar",       "getenv",   "gets",     "gmtime",  "index",     "isalnum",
+    "isalpha",   "isblank",       "iscntrl",  "isdigit",  "isgraph", "islower",   "isprint",
+    "ispunct",   "isspace",       "isupper",  "isxdigit", "ldiv",    "lldiv",     "localeconv",
+    "localtime", "longjmp",       "main",     "malloc",   "mblen",   "mbtowc",    "memchr",
+    "memcmp",    "memcpy",        "memmove",  "memset",   "mktime",  "perror",    "printf",
+    "putc",      "putchar",       "puts",     "qsort",    "raise",   "rand",      "realloc",
+    "remove",    "rename",        "rewind",   "rindex",   "scanf",   "setbuf",    "setlocale",
+    "setvbuf",   "signal",        "snprintf", "sprintf",  "srand",   "sscanf",    "strcat",
+    "strchr",    "strcmp",        "strcoll",  "strcpy",   "strcspn", "strerror",  "strftime",
+    "strlen",    "strncat",       "strncmp",  "strncpy",  "strpbrk", "strrchr",   "strspn",
+    "strstr",    "strtod",        "strtof",   "strtok",   "strtol",  "strtold",   "strtoll",
+    "strtoul",   "strtoull",      "strxfrm",  "system",   "time",    "tmpfile",   "tmpnam",
+    "tolower",   "toupper",       "ungetc",   "vfprintf", "vprintf", "vsnprintf", "vsprintf",
     "wctomb"};
 
 static const char *const macros[] = {
-    "BUFSIZ",       "CHAR_BIT",   "CHAR_MAX",   "CHAR_MIN",     "DBL_DIG",      "DBL_EPSILON", "DBL_MANT_DIG",
-    "DBL_MAX",      "DBL_MIN",    "EOF",        "EXIT_FAILURE", "EXIT_SUCCESS", "FLT_DIG",     "FLT_EPSILON",
-    "FLT_MANT_DIG", "FLT_MAX",    "FLT_MIN",    "FLT_RADIX",    "HUGE_VAL",     "HUGE_VALF",   "HUGE_VALL",
-    "INFINITY",     "INT16_MAX",  "INT16_MIN",  "INT32_MAX",    "INT32_MIN",    "INT64_MAX",   "INT64_MIN",
-    "INT8_MAX",     "INT8_MIN",   "INTMAX_MAX", "INTMAX_MIN",   "INTPTR_MAX",   "INTPTR_MIN",  "INT_MAX",
-    "INT_MIN",      "LLONG_MAX",  "LLONG_MIN",  "LONG_MAX",     "LONG_MIN",     "M_1_PI",      "M_2_PI",
-    "M_2_SQRTPI",   "M_E",        "M_LN10",     "M_LN2",        "M_LOG10E",     "M_LOG2E",     "M_PI",
-    "M_PI_2",       "M_PI_4",     "M_SQRT1_2",  "M_SQRT2",      "NAN",          "NULL",        "PTRDIFF_MAX",
-    "PTRDIFF_MIN",  "RAND_MAX",   "SCHAR_MAX",  "SCHAR_MIN",    "SHRT_MAX",     "SHRT_MIN",    "SIZE_MAX",
-    "UCHAR_MAX",    "UINT16_MAX", "UINT32_MAX", "UINT64_MAX",   "UINT8_MAX",    "UINTMAX_MAX", "UINTPTR_MAX",
-    "UINT_MAX",     "ULLONG_MAX", "ULONG_MAX",  "USHRT_MAX",    "assert",       "errno",       "linux",
-    "offsetof",     "setjmp",     "stderr",     "stdin",        "stdout",       "unix",        "va_arg",
-    "va_copy",      "va_end",     "va_start"};
+    "BUFSIZ",       "CHAR_BIT",    "CHAR_MAX",     "CHAR_MIN",    "DBL_DIG",      "DBL_EPSILON",
+    "DBL_MANT_DIG", "DBL_MAX",     "DBL_MIN",      "EOF",         "EXIT_FAILURE", "EXIT_SUCCESS",
+    "FLT_DIG",      "FLT_EPSILON", "FLT_MANT_DIG", "FLT_MAX",     "FLT_MIN",      "FLT_RADIX",
+    "HUGE_VAL",     "HUGE_VALF",   "HUGE_VALL",    "INFINITY",    "INT16_MAX",    "INT16_MIN",
+    "INT32_MAX",    "INT32_MIN",   "INT64_MAX",    "INT64_MIN",   "INT8_MAX",     "INT8_MIN",
+    "INTMAX_MAX",   "INTMAX_MIN",  "INTPTR_MAX",   "INTPTR_MIN",  "INT_MAX",      "INT_MIN",
+    "LLONG_MAX",    "LLONG_MIN",   "LONG_MAX",     "LONG_MIN",    "M_1_PI",       "M_2_PI",
+    "M_2_SQRTPI",   "M_E",         "M_LN10",       "M_LN2",       "M_LOG10E",     "M_LOG2E",
+    "M_PI",         "M_PI_2",      "M_PI_4",       "M_SQRT1_2",   "M_SQRT2",      "NAN",
+    "NULL",         "PTRDIFF_MAX", "PTRDIFF_MIN",  "RAND_MAX",    "SCHAR_MAX",    "SCHAR_MIN",
+    "SHRT_MAX",     "SHRT_MIN",    "SIZE_MAX",     "UCHAR_MAX",   "UINT16_MAX",   "UINT32_MAX",
+    "UINT64_MAX",   "UINT8_MAX",   "UINTMAX_MAX",  "UINTPTR_MAX", "UINT_MAX",     "ULLONG_MAX",
+    "ULONG_MAX",    "USHRT_MAX",   "assert",       "errno",       "linux",        "offsetof",
+    "setjmp",       "stderr",      "stdin",        "stdout",      "unix",         "va_arg",
+    "va_copy",      "va_end",      "va_start"};
 
-static const char *const mathematics[] = {
-    "abs",           "acos",          "acosh",     "asin",      "asinh",   "atan",       "atan2",
-    "atanh",         "cbrt",          "ceil",      "copysign",  "cos",     "cosh",       "cospi",
-    "cyl_bessel_i0", "cyl_bessel_i1", "erf",       "erfc",      "erfcinv", "erfcx",      "erfinv",
-    "exp",           "exp10",         "exp2",      "expm1",     "fabs",    "fdim",       "fdivide",
-    "floor",         "fma",           "fmax",      "fmin",      "fmod",    "fpclassify", "frexp",
-    "hypot",         "ilogb",         "isfinite",  "isgreater", "isinf",   "isless",     "isnan",
-    "isnormal",      "isunordered",   "j0",        "j1",        "jn",      "labs",       "ldexp",
-    "lgamma",        "llabs",         "llrint",    "llround",   "log",     "log10",      "log1p",
-    "log2",          "logb",          "lrint",     "lround",    "modf",    "nan",        "nearbyint",
-    "nextafter",     "nexttoward",    "norm",      "norm3d",    "norm4d",  "normcdf",    "normcdfinv",
-    "pow",           "rcbrt",         "remainder", "remquo",    "rhypot",  "rint",       "rnorm",
-    "rnorm3d",       "rnorm4d",       "round",     "scalbln",   "scalbn",  "signbit",    "sin",
-    "sincos",        "sincospi",      "sinh",      "sinpi",     "sqrt",    "tan",        "tanh",
-    "tanpi",         "tgamma",        "trunc",     "y0",        "y1",      "yn"};
+static const char *const mathematics[] = {"abs",
+                                          "acos",
+                                          "acosh",
+                                          "asin",
+                                          "asinh",
+                                          "atan",
+                                          "atan2",
+                                          "atanh",
+                                          "cbrt",
+                                          "ceil",
+                                          "copysign",
+                                          "cos",
+                                          "cosh",
+                                          "cospi",
+                                          "cyl_bessel_i0",
+                                          "cyl_bessel_i1",
+                                          "erf",
+                                          "erfc",
+                                          "erfcinv",
+                                          "erfcx",
+                                          "erfinv",
+                                          "exp",
+                                          "exp10",
+                                          "exp2",
+                                          "expm1",
+                                          "fabs",
+                                          "fdim",
+                                          "fdivide",
+                                          "floor",
+                                          "fma",
+                                          "fmax",
+                                          "fmin",
+                                          "fmod",
+                                          "fpclassify",
+                                          "frexp",
+                                          "hypot",
+                                          "ilogb",
+                                          "isfinite",
+                                          "isgreater",
+                                          "isinf",
+                                          "isless",
+                                          "isnan",
+                                          "isnormal",
+                                          "isunordered",
+                                          "j0",
+                                          "j1",
+                                          "jn",
+                                          "labs",
+                                          "ldexp",
+                                          "lgamma",
+                                          "llabs",
+                                          "llrint",
+                                          "llround",
+                                          "log",
+                                          "log10",
+                                          "log1p",
+                                          "log2",
+                                          "logb",
+                                          "lrint",
+                                          "lround",
+                                          "modf",
+                                          "nan",
+                                          "nearbyint",
+                                          "nextafter",
+                                          "nexttoward",
+                                          "norm",
+                                          "norm3d",
+                                          "norm4d",
+                                          "normcdf",
+                                          "normcdfinv",
+                                          "pow",
+                                          "rcbrt",
+                                          "remainder",
+                                          "remquo",
+                                          "rhypot",
+                                          "rint",
+                                          "rnorm",
+                                          "rnorm3d",
+                                          "rnorm4d",
+                                          "round",
+                                          "scalbln",
+                                          "scalbn",
+                                          "signbit",
+                                          "sin",
+                                          "sincos",
+                                          "sincospi",
+                                          "sinh",
+                                          "sinpi",
+                                          "sqrt",
+                                          "tan",
+                                          "tanh",
+                                          "tanpi",
+                                          "tgamma",
+                                          "trunc",
+                                          "y0",
+                                          "y1",
+                                          "yn"};
 
 static const struct group {
   const char *reason;
   const char *const *names; /* sorted in the order of strcmp */
   size_t count;
 } groups[] = {
-#define GROUP(reason, names)                                                                                         \
+#define GROUP(reason, names)                                                                       \
   { reason, names, sizeof(names) / sizeof *(names) }
     GROUP("it is a C++ keyword", keywords),
     GROUP("it is a Lua keyword", lua_keywords),
@@ -526,14 +617,16 @@ static int compare_names(const void *name, const void *entry) {
 
 static const struct group *names_find_group(const char *name) {
   for (const struct group *group = groups; group < groups + GROUP_COUNT; group++)
-    if (bsearch(name, group->names, group->count, sizeof *group->names, compare_names)) return group;
+    if (bsearch(name, group->names, group->count, sizeof *group->names, compare_names))
+      return group;
   return NULL;
 }
 
 /* Matches char1 to ulonglong4, also with an alignment as in double4_32a (CUDA's vector_types.h). */
 static bool is_vector_type(const char *name) {
-  static const char *const elements[] = {"char", "uchar", "short",    "ushort",    "int",   "uint",
-                                         "long", "ulong", "longlong", "ulonglong", "float", "double"};
+  static const char *const elements[] = {"char",     "uchar",     "short", "ushort",
+                                         "int",      "uint",      "long",  "ulong",
+                                         "longlong", "ulonglong", "float", "double"};
   for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
     size_t length = strlen(elements[i]);
     if (strncmp(name, elements[i], length) != 0) continue;
@@ -548,7 +641,8 @@ static bool is_vector_type(const char *name) {
 static bool is_math_variant(const char *name) {
   size_t length = strlen(name);
   char base[16];
-  if (length < 3 || length > sizeof base || (name[length - 1] != 'f' && name[length - 1] != 'l')) return false;
+  if (length < 3 || length > sizeof base || (name[length - 1] != 'f' && name[length - 1] != 'l'))
+    return false;
   memcpy(base, name, length - 1);
   base[length - 1] = '\0';
   const struct group *group = names_find_group(base);
@@ -573,7 +667,7 @@ bool names_identifier(const char *name) {
   return strlen(name) <= 64;
 }
 
-/* ---- Words ---- */
+/* ---- Words ---------------------------------------------------------------------------------- */
 
 static bool reads_as_number(const char *word) {
   if (!strpbrk(word, "0123456789")) return false; /* "nan" and "inf" are allowed as words */
@@ -586,10 +680,12 @@ const char *names_refused_word(const char *word) {
   if (!*word) return "it is empty";
   if (strlen(word) > 64) return "it has more than 64 characters";
   for (const char *c = word; *c; c++) {
-    if ((unsigned char)*c <= ' ' || *c == 127) return "it has a space or an unprintable character in it";
+    if ((unsigned char)*c <= ' ' || *c == 127)
+      return "it has a space or an unprintable character in it";
     if (*c == '"' || *c == '\'' || *c == '\\') return "it has a quote or a backslash in it";
   }
-  if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0) return "write it without quotes, as a boolean";
+  if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0)
+    return "write it without quotes, as a boolean";
   if (reads_as_number(word)) return "write it without quotes, as a number";
   return NULL;
 }

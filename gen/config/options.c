@@ -27,7 +27,7 @@ static const struct option {
 #undef X
 };
 
-/* ---- Reading --------------------------------------------------------------------------------- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 enum { MOST_WORDS = 8, WORD_BYTES = 8, MOST_ITEMS = 64 };
 
@@ -36,7 +36,8 @@ enum { MOST_WORDS = 8, WORD_BYTES = 8, MOST_ITEMS = 64 };
 static const char *const *list_words(struct build *build, const struct option *option) {
   const char **words = arena_array(build->arena, MOST_WORDS, sizeof *words);
   size_t count = 0;
-  for (const char *at = option->range; words && *at && count + 1 < MOST_WORDS; at += strspn(at, " ")) {
+  for (const char *at = option->range; words && *at && count + 1 < MOST_WORDS;
+       at += strspn(at, " ")) {
     words[count++] = arena_string(build->arena, at, strcspn(at, " "));
     if (!words[count - 1]) return NULL;
     at += strcspn(at, " ");
@@ -75,10 +76,12 @@ static int check_define(struct build *build, struct config_line line, const char
   char *name = arena_string(build->arena, text, length);
   if (!name) return build_memory(build);
   if (!names_identifier(name) || strchr(text, '\n') || strchr(text, '\\'))
-    return build_fail(build, line, "define '%.80s' is no \"NAME\" or \"NAME=value\" on one line", text);
+    return build_fail(build, line, "define '%.80s' is no \"NAME\" or \"NAME=value\" on one line",
+                      text);
   const struct scope_name *known = scope_find(build, name);
   if (!known) return CUGEN_OK;
-  return build_fail(build, line, "define '%s': the name is taken at %s, which templates know without it", name,
+  return build_fail(build, line,
+                    "define '%s': the name is taken at %s, which templates know without it", name,
                     build_line(build, line, known->line));
 }
 
@@ -100,7 +103,8 @@ static int read_macros(struct build *build, struct config_line line, struct conf
   if (!macros) return build_memory(build);
   out->macros = macros;
   int status = CUGEN_OK;
-  for (const char *key = ""; !status && out->macro_count < MOST_ITEMS && (key = next_key(build->L, key));) {
+  for (const char *key = "";
+       !status && out->macro_count < MOST_ITEMS && (key = next_key(build->L, key));) {
     struct config_macro *macro = &macros[out->macro_count++];
     struct text what = {0};
     macro->name = arena_string(build->arena, key, strlen(key));
@@ -120,11 +124,13 @@ static int read_defines(struct build *build, struct config_line line, struct con
   int length = lua_type(build->L, -1) == LUA_TTABLE ? (int)lua_rawlen(build->L, -1) : -1, keys = 0;
   if (length >= 0)
     for (lua_pushnil(build->L); lua_next(build->L, -2); lua_pop(build->L, 1))
-      keys += lua_type(build->L, -2) == LUA_TSTRING || lua_isinteger(build->L, -2) ? 1 : MOST_ITEMS + 1;
+      keys +=
+          lua_type(build->L, -2) == LUA_TSTRING || lua_isinteger(build->L, -2) ? 1 : MOST_ITEMS + 1;
   if (length < 0 || keys < 1 || keys > MOST_ITEMS)
-    return build_fail(build, line,
-                      "option define is a list of 1 to %d macros: { \"FAST\", \"DEPTH=4\", WIDE = \"vec > 1\" }",
-                      MOST_ITEMS);
+    return build_fail(
+        build, line,
+        "option define is a list of 1 to %d macros: { \"FAST\", \"DEPTH=4\", WIDE = \"vec > 1\" }",
+        MOST_ITEMS);
   struct config_spelling *defines = arena_array(build->arena, (size_t)length, sizeof *defines);
   if (!defines) return build_memory(build);
   out->defines = defines;
@@ -159,10 +165,10 @@ static const struct {
 } set_flags[] = {
     {"--gpu-architecture", "cugen compiles for the device at hand, or for cugen_options.arch"},
     {"-arch", "cugen compiles for the device at hand, or for cugen_options.arch"},
-    {"--ptxas-options",
-     "cugen reads what ptxas prints; opt_level, register_usage_level, load_cache, store_cache are options"},
-    {"-Xptxas",
-     "cugen reads what ptxas prints; opt_level, register_usage_level, load_cache, store_cache are options"},
+    {"--ptxas-options", "cugen reads what ptxas prints; opt_level, register_usage_level, "
+                        "load_cache, store_cache are options"},
+    {"-Xptxas", "cugen reads what ptxas prints; opt_level, register_usage_level, load_cache, "
+                "store_cache are options"},
     {"--define-macro", "say define = { \"NAME=value\" }"},
     {"-D", "say define = { \"NAME=value\" }"},
     {"--include-path", "say include_dirs { \"include\" }"},
@@ -178,8 +184,8 @@ static const struct {
     {"--pch", "cugen keeps what is compiled itself"},
     {"--create-pch", "cugen keeps what is compiled itself"},
     {"--use-pch", "cugen keeps what is compiled itself"},
-    {"--extended-lambda",
-     "NVRTC has no such flag: a lambda of a kernel is device code without __device__, so leave that out"},
+    {"--extended-lambda", "NVRTC has no such flag: a lambda of a kernel is device code without "
+                          "__device__, so leave that out"},
     {"--no-cache", "cugen keeps what is compiled itself"},
 };
 
@@ -188,19 +194,22 @@ static bool same_flag(const char *known, const char *flag, size_t length) {
   return all == length && memcmp(known, flag, length) == 0;
 }
 
-static int refuse_flag(struct build *build, struct config_line line, const char *flag, size_t length) {
+static int refuse_flag(struct build *build, struct config_line line, const char *flag,
+                       size_t length) {
   const size_t free_count = sizeof free_flags / sizeof *free_flags;
   for (int i = 0; i < COMPILE_OPTION_COUNT; i++)
     if (same_flag(options[i].flag, flag, length) && strncmp(flag, "--ptxas", 7) != 0)
-      return build_fail(build, line, "flag '%.80s' has an option of its own: %s = ...", flag, options[i].name);
+      return build_fail(build, line, "flag '%.80s' has an option of its own: %s = ...", flag,
+                        options[i].name);
   for (size_t i = 0; i < sizeof set_flags / sizeof *set_flags; i++)
     if (same_flag(set_flags[i].flag, flag, length))
       return build_fail(build, line, "flag '%.80s' is refused: %s", flag, set_flags[i].why);
   struct text all = {0};
   const char *nearest = text_nearest(flag, free_flags, free_count);
   for (size_t i = 0; i < free_count; i++) text_addf(&all, "%s%s", i ? ", " : "", free_flags[i]);
-  int status = nearest ? build_fail(build, line, "unknown flag '%.80s' (nearest '%s')", flag, nearest)
-                       : build_fail(build, line, "unknown flag '%.80s'; flags are %s", flag, text_get(&all));
+  int status =
+      nearest ? build_fail(build, line, "unknown flag '%.80s' (nearest '%s')", flag, nearest)
+              : build_fail(build, line, "unknown flag '%.80s'; flags are %s", flag, text_get(&all));
   text_free(&all);
   return status;
 }
@@ -209,12 +218,15 @@ static int check_flag(struct build *build, struct config_line line, const char *
   const size_t length = strcspn(flag, "=");
   for (const char *c = flag; *c; c++)
     if (*c <= ' ' || *c == 127 || *c == '\\')
-      return build_fail(build, line, "flag '%.80s' has a blank, a backslash or a character that is none in it", flag);
+      return build_fail(build, line,
+                        "flag '%.80s' has a blank, a backslash or a character that is none in it",
+                        flag);
   for (size_t i = 0; i < sizeof free_flags / sizeof *free_flags; i++) {
     const bool takes = strchr(free_flags[i], '=') != NULL;
     if (!same_flag(free_flags[i], flag, length)) continue;
     if (takes == (flag[length] == '=' && flag[length + 1])) return CUGEN_OK;
-    return build_fail(build, line, "flag '%.80s' %s", flag, takes ? "takes a value: FLAG=value" : "takes no value");
+    return build_fail(build, line, "flag '%.80s' %s", flag,
+                      takes ? "takes a value: FLAG=value" : "takes no value");
   }
   return refuse_flag(build, line, flag, length);
 }
@@ -225,7 +237,8 @@ static int read_flags(struct build *build, struct config_line line, struct confi
   struct text all = {0};
   int status = CUGEN_OK;
   if (length < 0)
-    return build_fail(build, line, "option flags is a list of 1 to %d flags of NVRTC: { \"--device-int128\" }",
+    return build_fail(build, line,
+                      "option flags is a list of 1 to %d flags of NVRTC: { \"--device-int128\" }",
                       MOST_ITEMS);
   for (int i = 0; i < length && !status; i++) {
     const char *flag = NULL;
@@ -241,15 +254,15 @@ static int read_flags(struct build *build, struct config_line line, struct confi
   return status;
 }
 
-static int refuse_option(struct build *build, struct config_line line, const char *odd, const char *const *names,
-                         size_t count) {
+static int refuse_option(struct build *build, struct config_line line, const char *odd,
+                         const char *const *names, size_t count) {
   struct text all = {0};
   const char *nearest = text_nearest(odd, names, count);
   for (size_t i = 0; i < count; i++) text_addf(&all, "%s%s", i ? ", " : "", names[i]);
   int status = nearest ? build_fail(build, line, "unknown option '%s' (nearest '%s')", odd, nearest)
                        : build_fail(build, line, "%s%s%s; options are %s",
-                                    *odd ? "unknown option '" : "an option without 'name ='", odd, *odd ? "'" : "",
-                                    text_get(&all));
+                                    *odd ? "unknown option '" : "an option without 'name ='", odd,
+                                    *odd ? "'" : "", text_get(&all));
   text_free(&all);
   return status;
 }
@@ -271,7 +284,8 @@ static int options_read_fields(struct build *build, int table, struct config_opt
   return status;
 }
 
-static int options_read_options(struct build *build, const struct list *list, const struct config_options **out) {
+static int options_read_options(struct build *build, const struct list *list,
+                                const struct config_options **out) {
   const struct item *item = list_find(list, KEYWORD_options);
   if (!item) return CUGEN_OK;
   struct config_options *read = arena_array(build->arena, 1, sizeof *read);
@@ -279,9 +293,10 @@ static int options_read_options(struct build *build, const struct list *list, co
   *out = read;
   read->line = item->declaration->line;
   list_push(build, list, item);
-  int status = lua_type(build->L, -1) == LUA_TTABLE ? options_read_fields(build, lua_gettop(build->L), read)
-                                                    : build_fail(build, read->line, "options stand in braces: %s",
-                                                                 config_keywords[KEYWORD_options].example);
+  int status = lua_type(build->L, -1) == LUA_TTABLE
+                   ? options_read_fields(build, lua_gettop(build->L), read)
+                   : build_fail(build, read->line, "options stand in braces: %s",
+                                config_keywords[KEYWORD_options].example);
   lua_pop(build->L, 1);
   return status;
 }
@@ -298,8 +313,8 @@ static int read_folder(struct build *build, struct config_line line, const char 
                     *out);
 }
 
-static int read_folders(struct build *build, const struct list *list, const struct config_compile *outer,
-                        struct config_compile *out) {
+static int read_folders(struct build *build, const struct list *list,
+                        const struct config_compile *outer, struct config_compile *out) {
   const struct item *item = list_find(list, KEYWORD_include_dirs);
   const size_t more = outer ? outer->folder_count : 0;
   const char **folders = arena_array(build->arena, MOST_ITEMS + more, sizeof *folders);
@@ -335,7 +350,7 @@ int read_compile(struct build *build, const struct list *list, const struct conf
   return status ? status : read_folders(build, list, outer, out);
 }
 
-/* ---- Evaluating ------------------------------------------------------------------------------ */
+/* ---- Evaluating ----------------------------------------------------------------------------- */
 
 struct evaluation {
   const struct config *config;
@@ -347,8 +362,8 @@ struct evaluation {
 };
 
 static int options_fail(const struct evaluation *e, const char *value, const char *rule) {
-  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->line.path, e->line.number, "option %s is %s: it must be %s",
-                      e->option->name, value, rule);
+  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->line.path, e->line.number,
+                      "option %s is %s: it must be %s", e->option->name, value, rule);
 }
 
 static void begin_flag(const struct evaluation *e) {
@@ -440,13 +455,15 @@ int config_flags(const struct config *config, const struct config_compile *compi
 static bool is_asked_early(const char *macro, int length) {
   static const char *const names[] = {"NDEBUG"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strlen(names[i]) == (size_t)length && memcmp(names[i], macro, (size_t)length) == 0) return true;
+    if (strlen(names[i]) == (size_t)length && memcmp(names[i], macro, (size_t)length) == 0)
+      return true;
   return false;
 }
 
 /* Adds a macro as a line in front of the source, so that compilers can report the place of an error
    in it; and as a flag if the macro must be known earlier. */
-static void put_define(struct config_line line, const char *macro, struct text *lines, struct text *flags) {
+static void put_define(struct config_line line, const char *macro, struct text *lines,
+                       struct text *flags) {
   const int length = (int)strcspn(macro, "=");
   const char *value = macro[length] ? macro + length + 1 : "1";
   source_add_line(lines, line.number, line.path);
@@ -455,8 +472,9 @@ static void put_define(struct config_line line, const char *macro, struct text *
     text_addf(flags, "%s-D%.*s=%s", flags->length ? " " : "", length, macro, value);
 }
 
-static int add_define(struct config_line line, const struct config_spelling *define, const struct value *slots,
-                      struct text *lines, struct text *flags, cugen_error *err) {
+static int add_define(struct config_line line, const struct config_spelling *define,
+                      const struct value *slots, struct text *lines, struct text *flags,
+                      cugen_error *err) {
   struct text text = {0};
   int status = config_spell(define, slots, &text, err);
   if (status)
@@ -467,8 +485,9 @@ static int add_define(struct config_line line, const struct config_spelling *def
   return status;
 }
 
-static int add_macro(struct config_line line, const struct config_macro *macro, const struct value *slots,
-                     struct text *lines, struct text *flags, cugen_error *err) {
+static int add_macro(struct config_line line, const struct config_macro *macro,
+                     const struct value *slots, struct text *lines, struct text *flags,
+                     cugen_error *err) {
   struct text text = {0};
   struct value value;
   int status = expr_eval(macro->expr, slots, &value, err);
@@ -485,8 +504,8 @@ static int add_macro(struct config_line line, const struct config_macro *macro, 
   return CUGEN_OK;
 }
 
-int config_defines(const struct config_compile *compile, const struct value *slots, struct text *lines,
-                   struct text *flags, cugen_error *err) {
+int config_defines(const struct config_compile *compile, const struct value *slots,
+                   struct text *lines, struct text *flags, cugen_error *err) {
   const struct config_options *both[] = {compile->shared, compile->own};
   int status = CUGEN_OK;
   for (int i = 0; i < 2 && !status; i++) {
@@ -507,8 +526,11 @@ static void add_reads(const struct expr *expr, bool *reads) {
 void config_compile_reads(const struct config_compile *compile, bool *reads) {
   const struct config_options *both[] = {compile->shared, compile->own};
   for (int i = 0; i < 2; i++) {
-    for (int o = 0; both[i] && o < COMPILE_OPTION_COUNT; o++) add_reads(both[i]->values[o].expr, reads);
-    for (size_t d = 0; both[i] && d < both[i]->define_count; d++) config_spelling_reads(&both[i]->defines[d], reads);
-    for (size_t m = 0; both[i] && m < both[i]->macro_count; m++) add_reads(both[i]->macros[m].expr, reads);
+    for (int o = 0; both[i] && o < COMPILE_OPTION_COUNT; o++)
+      add_reads(both[i]->values[o].expr, reads);
+    for (size_t d = 0; both[i] && d < both[i]->define_count; d++)
+      config_spelling_reads(&both[i]->defines[d], reads);
+    for (size_t m = 0; both[i] && m < both[i]->macro_count; m++)
+      add_reads(both[i]->macros[m].expr, reads);
   }
 }

@@ -7,27 +7,32 @@
 #include "build.h"
 #include "names.h"
 
-/* ---- Reading ---- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 /* Reads the steps. The other expressions of the launch see `step` and `steps`. */
 int read_steps(struct build *build, struct config_line line, struct config_launch *out) {
   if (out->steps)
-    return build_fail(build, line,
-                      "a launch in a loop has no steps of its own: the loop's are for all of its launches");
+    return build_fail(
+        build, line,
+        "a launch in a loop has no steps of its own: the loop's are for all of its launches");
   int status = read_expr(build, line, "steps", &out->steps);
   if (!status)
     status = scope_add(
-        build, &(struct scope_name){.name = "step", .role = ROLE_LAUNCH, .line = line, .slot = out->step_slot});
+        build, &(struct scope_name){
+                   .name = "step", .role = ROLE_LAUNCH, .line = line, .slot = out->step_slot});
   return status ? status
-                : scope_add(build, &(struct scope_name){
-                                       .name = "steps", .role = ROLE_LAUNCH, .line = line, .slot = out->steps_slot});
+                : scope_add(build, &(struct scope_name){.name = "steps",
+                                                        .role = ROLE_LAUNCH,
+                                                        .line = line,
+                                                        .slot = out->steps_slot});
 }
 
 bool sees_step(const struct config_launch *launch) {
   const int slot = launch->step_slot;
   bool seen = config_spelling_sees(&launch->entry, slot) || expr_sees(launch->shared, slot) ||
               expr_sees(launch->carveout, slot) || expr_sees(launch->overlap, slot);
-  for (int i = 0; i < 3; i++) seen |= expr_sees(launch->grid[i], slot) || expr_sees(launch->block[i], slot);
+  for (int i = 0; i < 3; i++)
+    seen |= expr_sees(launch->grid[i], slot) || expr_sees(launch->block[i], slot);
   for (size_t i = 0; i < launch->passed_count; i++)
     seen |= expr_sees(launch->passed[i].expr, slot) || expr_sees(launch->passed[i].value, slot);
   return seen;
@@ -35,8 +40,9 @@ bool sees_step(const struct config_launch *launch) {
 
 /* Finds an argument of the kernel, or a scalar of the implementation, whose number follows those of
    the arguments. */
-static bool pass_find_argument(const struct config *config, const struct config_implementation *implementation,
-                          const char *name, size_t *out) {
+static bool pass_find_argument(const struct config *config,
+                               const struct config_implementation *implementation, const char *name,
+                               size_t *out) {
   for (*out = 0; *out < config->argument_count; ++*out)
     if (strcmp(config->arguments[*out].name, name) == 0) return true;
   for (size_t i = 0; i < implementation->own_count; i++, ++*out)
@@ -50,11 +56,13 @@ static int no_argument(struct build *build, struct config_line line, const char 
   const char *names[KERNEL_MAX_ARGUMENTS];
   size_t count = 0;
   for (size_t i = 0; i < config->argument_count; i++) names[count++] = config->arguments[i].name;
-  for (size_t i = 0; i < implementation->own_count; i++) names[count++] = implementation->own[i].name;
-  return refuse_name(build, line, name, names, count,
-                     "pass names '%.80s', which is no argument of this kernel: declare it first, a scalar with "
-                     "scalar \"%.80s\" { dtype = ... }",
-                     name, name);
+  for (size_t i = 0; i < implementation->own_count; i++)
+    names[count++] = implementation->own[i].name;
+  return refuse_name(
+      build, line, name, names, count,
+      "pass names '%.80s', which is no argument of this kernel: declare it first, a scalar with "
+      "scalar \"%.80s\" { dtype = ... }",
+      name, name);
 }
 
 static bool is_word_tunable(const struct config_tunable *tunable) {
@@ -68,38 +76,43 @@ static bool is_word_tunable(const struct config_tunable *tunable) {
 static bool pass_is_number(const struct build *build, const char *name) {
   const struct config_implementation *implementation = build->implementation;
   for (size_t i = 0; i < implementation->tunable_count; i++)
-    if (strcmp(implementation->tunables[i].name, name) == 0) return !is_word_tunable(&implementation->tunables[i]);
+    if (strcmp(implementation->tunables[i].name, name) == 0)
+      return !is_word_tunable(&implementation->tunables[i]);
   for (size_t i = 0; i < build->config->problem_count; i++)
     if (strcmp(build->config->problems[i].name, name) == 0) return config_is_size(build->config, i);
   return false;
 }
 
 /* Reads the value on top of the stack: the name of an argument, or an expression that gives one. */
-static int read_passed_name(struct build *build, struct config_line line, struct config_parameter *out) {
+static int read_passed_name(struct build *build, struct config_line line,
+                            struct config_parameter *out) {
   const char *name = lua_type(build->L, -1) == LUA_TSTRING ? lua_tostring(build->L, -1) : NULL;
   if (!name)
     return build_fail(build, line, "pass is a list of arguments in braces: %s",
                       config_keywords[KEYWORD_pass].example);
-  if (pass_find_argument(build->config, build->implementation, name, &out->argument)) return CUGEN_OK;
+  if (pass_find_argument(build->config, build->implementation, name, &out->argument))
+    return CUGEN_OK;
   if (names_identifier(name) && !scope_find(build, name)) return no_argument(build, line, name);
   if (pass_is_number(build, name))
-    return build_fail(
-        build, line,
-        "pass names '%.80s', which is a number and no argument: declare scalar \"%.80s\" { dtype = ... } in the "
-        "implementation",
-        name, name);
+    return build_fail(build, line,
+                      "pass names '%.80s', which is a number and no argument: declare scalar "
+                      "\"%.80s\" { dtype = ... } in the "
+                      "implementation",
+                      name, name);
   return read_expr(build, line, "pass", &out->expr);
 }
 
 /* Reads { "n", value = "n // 2" }. */
-static int read_passed_value(struct build *build, struct config_line line, struct config_parameter *out) {
+static int read_passed_value(struct build *build, struct config_line line,
+                             struct config_parameter *out) {
   static const char *const known[] = {"value", ""};
   lua_State *L = build->L;
   int table = lua_gettop(L);
   const char *odd = unknown_key(build, table, known, 2);
   if (odd || lua_rawlen(L, table) != 1 || !push_field(build, table, "value"))
     return build_fail(build, line,
-                      "pass: a scalar with its own value in this launch is written { \"n\", value = \"M // 2\" }");
+                      "pass: a scalar with its own value in this launch is written { \"n\", value "
+                      "= \"M // 2\" }");
   int status = read_expr(build, line, "value in pass", &out->value);
   lua_pop(L, 1);
   if (status) return status;
@@ -116,31 +129,33 @@ int read_pass(struct build *build, struct config_line line, struct config_launch
   if (lua_type(L, table) == LUA_TTABLE)
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
   if (lua_type(L, table) != LUA_TTABLE || keys != length || length > KERNEL_MAX_ARGUMENTS)
-    return build_fail(build, line, "pass is a list of at most %d arguments in braces: %s", KERNEL_MAX_ARGUMENTS,
-                      config_keywords[KEYWORD_pass].example);
+    return build_fail(build, line, "pass is a list of at most %d arguments in braces: %s",
+                      KERNEL_MAX_ARGUMENTS, config_keywords[KEYWORD_pass].example);
   struct config_parameter *passed = arena_array(build->arena, length + 1, sizeof *passed);
   if (!passed) return build_memory(build);
   out->passed = passed;
   int status = CUGEN_OK;
   for (size_t i = 0; i < length && !status; i++) {
     lua_rawgeti(L, table, (lua_Integer)i + 1);
-    status = (lua_type(L, -1) == LUA_TTABLE ? read_passed_value : read_passed_name)(build, line, &passed[i]);
+    status = (lua_type(L, -1) == LUA_TTABLE ? read_passed_value : read_passed_name)(build, line,
+                                                                                    &passed[i]);
     lua_pop(L, 1);
     out->passed_count++;
   }
   return status;
 }
 
-/* ---- Evaluating ---- */
+/* ---- Evaluating ----------------------------------------------------------------------------- */
 
-int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out, cugen_error *err) {
+int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out,
+                 cugen_error *err) {
   *out = 1;
   int status = launch->steps ? expr_eval_int(launch->steps, slots, out, err) : CUGEN_OK;
   if (status) return error_prefix_at(err, launch->line.path, launch->line.number, "steps"), status;
   if (*out >= 0 && *out <= KERNEL_MAX_SEQUENCE) return CUGEN_OK;
   return error_set_at(err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                      "steps is %" PRId64 " (from \"%s\"): it must be 0 to %d", *out, expr_text(launch->steps),
-                      KERNEL_MAX_SEQUENCE);
+                      "steps is %" PRId64 " (from \"%s\"): it must be 0 to %d", *out,
+                      expr_text(launch->steps), KERNEL_MAX_SEQUENCE);
 }
 
 /* The state of the evaluation of one parameter. */
@@ -157,7 +172,8 @@ struct passing {
 static int pass_fail(const struct passing *p, const char *format, const char *name) {
   size_t number = (size_t)(p->parameter - p->launch->passed) + 1;
   error_set(p->err, CUGEN_ERROR_CONFIG, format, name);
-  return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "pass, parameter %zu", number),
+  return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number,
+                         "pass, parameter %zu", number),
          CUGEN_ERROR_CONFIG;
 }
 
@@ -166,14 +182,18 @@ static int passed_argument(const struct passing *p, size_t *out) {
   *out = p->parameter->argument;
   if (!p->parameter->expr) return CUGEN_OK;
   int status = expr_eval(p->parameter->expr, p->slots, &name, p->err);
-  if (status) return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "pass"), status;
-  if (name.type == VALUE_STRING && pass_find_argument(p->config, p->implementation, name.string, out)) return CUGEN_OK;
+  if (status)
+    return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "pass"), status;
+  if (name.type == VALUE_STRING &&
+      pass_find_argument(p->config, p->implementation, name.string, out))
+    return CUGEN_OK;
   struct text text = {0};
   value_print(name, &text);
   status = pass_fail(p,
-                     name.type == VALUE_STRING ? "\"%s\" is no argument of this kernel"
-                                               : "\"%s\" is no argument of this kernel: a number is passed by a "
-                                                 "scalar, of the kernel or the implementation",
+                     name.type == VALUE_STRING
+                         ? "\"%s\" is no argument of this kernel"
+                         : "\"%s\" is no argument of this kernel: a number is passed by a "
+                           "scalar, of the kernel or the implementation",
                      text_get(&text));
   text_free(&text);
   return status;
@@ -188,15 +208,19 @@ static int check_passed(const struct passing *p, const struct kernel_argument *a
     return pass_fail(p, "'%s' is compiled in (specialize), so it is no parameter", argument->name);
   if (!kernel_argument_passed(argument))
     return pass_fail(p,
-                     argument->access == ACCESS_CONSTANT ? "'%s' is a __constant__ symbol, so it is no parameter"
-                                                         : "'%s' is a __device__ symbol, so it is no parameter",
+                     argument->access == ACCESS_CONSTANT
+                         ? "'%s' is a __constant__ symbol, so it is no parameter"
+                         : "'%s' is a __device__ symbol, so it is no parameter",
                      argument->name);
   return CUGEN_OK;
 }
 
-static int passed_value(const struct passing *p, const struct kernel_argument *argument, struct value *out) {
+static int passed_value(const struct passing *p, const struct kernel_argument *argument,
+                        struct value *out) {
   int status = expr_eval(p->parameter->value, p->slots, out, p->err);
-  if (status) return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "value in pass"), status;
+  if (status)
+    return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "value in pass"),
+           status;
   if (out->type == VALUE_BOOL) *out = value_int(out->boolean);
   if (out->type == VALUE_INT || out->type == VALUE_FLOAT) return CUGEN_OK;
   return pass_fail(p, "the value of '%s' is no number", argument->name);
@@ -219,7 +243,8 @@ int config_pass(const struct config *config, const struct config_implementation 
                 const struct value *slots, struct kernel_parameter *out, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < launch->passed_count && !status; i++)
-    status = evaluate_parameter(
-        &(struct passing){config, implementation, launch, &launch->passed[i], arguments, slots, err}, &out[i]);
+    status = evaluate_parameter(&(struct passing){config, implementation, launch,
+                                                  &launch->passed[i], arguments, slots, err},
+                                &out[i]);
   return status;
 }

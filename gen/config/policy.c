@@ -16,35 +16,42 @@ static const char *const examples[KINDS] = {
     "policy \"portfolio\" { distance = 1 }",
 };
 
-/* ---- nearest { distance = 1 }, portfolio { distance = 1 } ---- */
+/* ---- nearest { distance = 1 }, portfolio { distance = 1 } ----------------------------------- */
 
-static int policy_read_distance(struct build *build, struct config_line line, int table, enum policy_kind kind) {
+static int policy_read_distance(struct build *build, struct config_line line, int table,
+                                enum policy_kind kind) {
   static const char *const known[] = {"distance"};
   struct value value;
   struct text what = {0};
   const char *odd = unknown_key(build, table, known, 1);
-  if (odd) return refuse_name(build, line, odd, known, 1, "unknown field '%s' of policy \"%s\"", odd, kinds[kind]);
+  if (odd)
+    return refuse_name(build, line, odd, known, 1, "unknown field '%s' of policy \"%s\"", odd,
+                       kinds[kind]);
   if (!push_field(build, table, "distance"))
-    return build_fail(build, line, "policy \"%s\" has no distance: %s", kinds[kind], examples[kind]);
+    return build_fail(build, line, "policy \"%s\" has no distance: %s", kinds[kind],
+                      examples[kind]);
   text_addf(&what, "distance of policy \"%s\"", kinds[kind]);
   int status = read_value(build, line, text_get(&what), &value);
   text_free(&what);
   lua_pop(build->L, 1);
   if (status) return status;
-  double distance = value.type == VALUE_INT ? (double)value.integer : value.type == VALUE_FLOAT ? value.real : 0;
+  double distance = value.type == VALUE_INT     ? (double)value.integer
+                    : value.type == VALUE_FLOAT ? value.real
+                                                : 0;
   if (distance <= 0)
-    return build_fail(build, line,
-                      "distance of policy \"%s\" is a number above 0, the largest |log2| of a ratio of sizes: 1 "
-                      "is twice or half",
-                      kinds[kind]);
+    return build_fail(
+        build, line,
+        "distance of policy \"%s\" is a number above 0, the largest |log2| of a ratio of sizes: 1 "
+        "is twice or half",
+        kinds[kind]);
   build->config->policy.distance = distance;
   return CUGEN_OK;
 }
 
-/* ---- buckets { M = { 64, 256 } } ---- */
+/* ---- buckets { M = { 64, 256 } } ------------------------------------------------------------ */
 
-static int check_bound(struct build *build, struct config_line line, const struct config_problem *problem,
-                       struct value value, int64_t before) {
+static int check_bound(struct build *build, struct config_line line,
+                       const struct config_problem *problem, struct value value, int64_t before) {
   struct text text = {0};
   value_print(value, &text);
   const char *bound = text_get(&text);
@@ -52,21 +59,24 @@ static int check_bound(struct build *build, struct config_line line, const struc
   size_t i = 0;
   while (i < problem->value_count && !value_equal(problem->values[i], value)) i++;
   if (value.type != VALUE_INT || value.integer < 1)
-    status = build_fail(build, line, "policy gives problem \"%s\" the bound %s: bounds are whole numbers from 1 up",
-                        problem->name, bound);
+    status = build_fail(
+        build, line, "policy gives problem \"%s\" the bound %s: bounds are whole numbers from 1 up",
+        problem->name, bound);
   else if (value.integer <= before)
-    status = build_fail(build, line, "policy gives problem \"%s\" the bound %s after %lld: bounds rise",
-                        problem->name, bound, (long long)before);
+    status =
+        build_fail(build, line, "policy gives problem \"%s\" the bound %s after %lld: bounds rise",
+                   problem->name, bound, (long long)before);
   else if (problem->listed && i == problem->value_count)
-    status = build_fail(build, line, "policy gives problem \"%s\" the bound %s, which is not in its list at %s",
+    status = build_fail(build, line,
+                        "policy gives problem \"%s\" the bound %s, which is not in its list at %s",
                         problem->name, bound, build_line(build, line, problem->line));
   text_free(&text);
   return status;
 }
 
 /* Reads the list on top of the stack. */
-static int read_bounds(struct build *build, struct config_line line, const struct config_problem *problem,
-                       struct policy_bucket *out) {
+static int read_bounds(struct build *build, struct config_line line,
+                       const struct config_problem *problem, struct policy_bucket *out) {
   const struct value *values;
   struct text what = {0};
   text_addf(&what, "policy's list for problem \"%s\"", problem->name);
@@ -86,8 +96,10 @@ static int read_bucket(struct build *build, struct config_line line, size_t inde
   const struct config_problem *problem = &build->config->problems[index];
   struct config_policy *policy = &build->config->policy;
   if (problem->values[0].type != VALUE_INT)
-    return build_fail(build, line, "policy names problem \"%s\", which is no whole number: only sizes have buckets",
-                      problem->name);
+    return build_fail(
+        build, line,
+        "policy names problem \"%s\", which is no whole number: only sizes have buckets",
+        problem->name);
   struct policy_bucket *bucket = &policy->buckets[policy->bucket_count++];
   bucket->problem = index;
   return read_bounds(build, line, problem, bucket);
@@ -106,25 +118,30 @@ static int read_buckets(struct build *build, struct config_line line, int table)
     lua_pop(build->L, 1);
   }
   if (!status && !policy->bucket_count)
-    return build_fail(build, line, "policy \"buckets\" names no problem: %s", examples[POLICY_BUCKETS]);
+    return build_fail(build, line, "policy \"buckets\" names no problem: %s",
+                      examples[POLICY_BUCKETS]);
   return status;
 }
 
-/* ---- All of them ---- */
+/* ---- All of them ---------------------------------------------------------------------------- */
 
 static int unknown_kind(struct build *build, struct config_line line, const char *name) {
-  return refuse_name(build, line, name, kinds, KINDS, "policy '%.80s' is none of %s, %s, %s, %s", name, kinds[0],
-                     kinds[1], kinds[2], kinds[3]);
+  return refuse_name(build, line, name, kinds, KINDS, "policy '%.80s' is none of %s, %s, %s, %s",
+                     name, kinds[0], kinds[1], kinds[2], kinds[3]);
 }
 
 static int read_policy_value(struct build *build, struct config_line line, enum policy_kind kind) {
   int table = lua_gettop(build->L);
   build->config->policy.kind = kind;
-  if ((kind == POLICY_EXACT || kind == POLICY_PORTFOLIO) && lua_isnil(build->L, table)) return CUGEN_OK;
-  if (kind == POLICY_EXACT) return build_fail(build, line, "policy \"exact\" takes nothing more: %s", examples[kind]);
+  if ((kind == POLICY_EXACT || kind == POLICY_PORTFOLIO) && lua_isnil(build->L, table))
+    return CUGEN_OK;
+  if (kind == POLICY_EXACT)
+    return build_fail(build, line, "policy \"exact\" takes nothing more: %s", examples[kind]);
   if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, line, "policy \"%s\" needs its values in braces: %s", kinds[kind], examples[kind]);
-  return kind == POLICY_BUCKETS ? read_buckets(build, line, table) : policy_read_distance(build, line, table, kind);
+    return build_fail(build, line, "policy \"%s\" needs its values in braces: %s", kinds[kind],
+                      examples[kind]);
+  return kind == POLICY_BUCKETS ? read_buckets(build, line, table)
+                                : policy_read_distance(build, line, table, kind);
 }
 
 int read_policy(struct build *build, const struct list *list) {
@@ -140,7 +157,7 @@ int read_policy(struct build *build, const struct list *list) {
   return status;
 }
 
-/* ---- Using a policy ---- */
+/* ---- Using a policy ------------------------------------------------------------------------- */
 
 int64_t policy_bound(const struct policy_bucket *bucket, int64_t size) {
   if (size < 1) return size;
@@ -149,9 +166,11 @@ int64_t policy_bound(const struct policy_bucket *bucket, int64_t size) {
   return bucket->bounds[i];
 }
 
-static void print_bucket(const struct config *config, const struct policy_bucket *bucket, struct text *out) {
+static void print_bucket(const struct config *config, const struct policy_bucket *bucket,
+                         struct text *out) {
   text_addf(out, "%s = {", config->problems[bucket->problem].name);
-  for (size_t i = 0; i < bucket->count; i++) text_addf(out, "%s %lld", i ? "," : "", (long long)bucket->bounds[i]);
+  for (size_t i = 0; i < bucket->count; i++)
+    text_addf(out, "%s %lld", i ? "," : "", (long long)bucket->bounds[i]);
   text_add(out, " }");
 }
 

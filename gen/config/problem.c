@@ -6,7 +6,7 @@
 #include "config.h"
 #include "names.h"
 
-/* ---- Memory ---- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 static int problem_new(const struct config *config, struct problem *out, cugen_error *err) {
   *out = (struct problem){.count = config->problem_count};
@@ -24,7 +24,7 @@ static struct value default_value(const struct config_problem *problem, bool che
   return check && problem->check.type != VALUE_NIL ? problem->check : problem->values[0];
 }
 
-/* ---- Settings ---- */
+/* ---- Settings ------------------------------------------------------------------------------- */
 
 /* A setting "M=8192" (`whole`) in its parts; name and text are copies in the strings of the
    problem. */
@@ -36,14 +36,15 @@ struct setting {
 };
 
 static int problem_refuse(const struct setting *setting, const char *expected) {
-  return error_set(setting->err, CUGEN_ERROR_USAGE, "setting '%s': %s (%s:%d)", setting->whole, expected,
-                   setting->problem->line.path, setting->problem->line.number);
+  return error_set(setting->err, CUGEN_ERROR_USAGE, "setting '%s': %s (%s:%d)", setting->whole,
+                   expected, setting->problem->line.path, setting->problem->line.number);
 }
 
 static int parse_integer(const struct setting *setting, struct value *out) {
   const char *digits = setting->text + (setting->text[0] == '-');
   bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-  if (digits[0] < '0' || digits[0] > '9') return problem_refuse(setting, "a whole number was expected");
+  if (digits[0] < '0' || digits[0] > '9')
+    return problem_refuse(setting, "a whole number was expected");
   char *end;
   errno = 0;
   long long value = strtoll(setting->text, &end, hexadecimal ? 16 : 10);
@@ -57,7 +58,8 @@ static int parse_integer(const struct setting *setting, struct value *out) {
 static int parse_real(const struct setting *setting, struct value *out) {
   struct expr *expr;
   bool number = strspn(setting->text, "+-0123456789.eExXpPaAbBcCdDfF") == strlen(setting->text);
-  if (!number || expr_parse(setting->text, NULL, &expr, NULL)) return problem_refuse(setting, "a number was expected");
+  if (!number || expr_parse(setting->text, NULL, &expr, NULL))
+    return problem_refuse(setting, "a number was expected");
   double real = 0;
   bool constant = expr_constant(expr, NULL) && !expr_eval_float(expr, NULL, &real, NULL);
   expr_free(expr);
@@ -67,13 +69,15 @@ static int parse_real(const struct setting *setting, struct value *out) {
 
 static int parse_boolean(const struct setting *setting, struct value *out) {
   *out = value_bool(strcmp(setting->text, "true") == 0);
-  return out->boolean || strcmp(setting->text, "false") == 0 ? CUGEN_OK
-                                                             : problem_refuse(setting, "true or false was expected");
+  return out->boolean || strcmp(setting->text, "false") == 0
+             ? CUGEN_OK
+             : problem_refuse(setting, "true or false was expected");
 }
 
 static int parse_word(const struct setting *setting, struct value *out) {
   *out = value_string(setting->text);
-  return names_refused_word(setting->text) ? problem_refuse(setting, "a word was expected") : CUGEN_OK;
+  return names_refused_word(setting->text) ? problem_refuse(setting, "a word was expected")
+                                           : CUGEN_OK;
 }
 
 static int parse_value(const struct setting *setting, struct value *out) {
@@ -86,14 +90,16 @@ static int parse_value(const struct setting *setting, struct value *out) {
 }
 
 /* Prints the listed values, and the one nearest to `word` if one is near. */
-static void print_choices(const struct config_problem *problem, const char *word, struct text *out) {
+static void print_choices(const struct config_problem *problem, const char *word,
+                          struct text *out) {
   const char *words[64];
   size_t count = 0;
   text_addf(out, "%s is one of ", problem->name);
   for (size_t i = 0; i < problem->value_count; i++) {
     text_add(out, i ? ", " : "");
     value_print(problem->values[i], out);
-    if (problem->values[i].type == VALUE_STRING && count < 64) words[count++] = problem->values[i].string;
+    if (problem->values[i].type == VALUE_STRING && count < 64)
+      words[count++] = problem->values[i].string;
   }
   const char *nearest = text_nearest(word, words, count);
   if (nearest) text_addf(out, "; nearest '%s'", nearest);
@@ -109,7 +115,8 @@ static int find_listed(const struct setting *setting, struct value *value) {
   }
   struct text choices = {0};
   print_choices(problem, setting->text, &choices);
-  int status = choices.failed ? error_memory(setting->err) : problem_refuse(setting, text_get(&choices));
+  int status =
+      choices.failed ? error_memory(setting->err) : problem_refuse(setting, text_get(&choices));
   text_free(&choices);
   return status;
 }
@@ -136,7 +143,8 @@ static bool is_nearer(const char *name, const char *known, const char *best) {
 static const struct config_problem *nearest_problem(const struct config *config, const char *name) {
   const struct config_problem *best = NULL;
   for (size_t i = 0; i < config->problem_count; i++)
-    if (is_nearer(name, config->problems[i].name, best ? best->name : NULL)) best = &config->problems[i];
+    if (is_nearer(name, config->problems[i].name, best ? best->name : NULL))
+      best = &config->problems[i];
   return best;
 }
 
@@ -155,30 +163,35 @@ static const struct config_tunable *nearest_tunable(const struct config *config,
 
 /* Explains how a tunable is chosen: with the given value if the tunable has it, else with its first
    value. */
-static int say_tunable(const struct config_tunable *tunable, const char *owner, const char *text, cugen_error *err) {
+static int say_tunable(const struct config_tunable *tunable, const char *owner, const char *text,
+                       cugen_error *err) {
   struct text value = {0};
   size_t i = 0;
   for (; i < tunable->value_count && strcmp(text_get(&value), text) != 0; i++) {
     text_restart(&value);
     value_print(tunable->values[i], &value);
   }
-  if (strcmp(text_get(&value), text) != 0) text_restart(&value), value_print(tunable->values[0], &value);
+  if (strcmp(text_get(&value), text) != 0)
+    text_restart(&value), value_print(tunable->values[0], &value);
   const char *quote = tunable->values[0].type == VALUE_STRING ? "'" : "";
-  error_append(err, " (%s:%d); choose it with cugen_filter.where \"%s == %s%s%s\" or by a variant, \"%s %s=%s\"",
-               tunable->line.path, tunable->line.number, tunable->name, quote, text_get(&value), quote, owner,
-               tunable->name, text_get(&value));
+  error_append(
+      err,
+      " (%s:%d); choose it with cugen_filter.where \"%s == %s%s%s\" or by a variant, \"%s %s=%s\"",
+      tunable->line.path, tunable->line.number, tunable->name, quote, text_get(&value), quote,
+      owner, tunable->name, text_get(&value));
   text_free(&value);
   return CUGEN_ERROR_USAGE;
 }
 
 /* Names the nearest problem parameter, else the nearest tunable, else all parameters. */
-static int unknown_problem(const struct config *config, const char *whole, const char *name, const char *text,
-                           cugen_error *err) {
+static int unknown_problem(const struct config *config, const char *whole, const char *name,
+                           const char *text, cugen_error *err) {
   const struct config_implementation *owner = NULL;
   const struct config_problem *problem = nearest_problem(config, name);
   const struct config_tunable *tunable = nearest_tunable(config, name, &owner);
   const bool exact = tunable && strcmp(tunable->name, name) == 0;
-  error_set(err, CUGEN_ERROR_USAGE, "setting '%s': kernel \"%s\" has no problem '%s'", whole, config->name, name);
+  error_set(err, CUGEN_ERROR_USAGE, "setting '%s': kernel \"%s\" has no problem '%s'", whole,
+            config->name, name);
   if (tunable && (exact || !problem)) {
     if (exact)
       error_append(err, ": it is a tunable");
@@ -187,15 +200,16 @@ static int unknown_problem(const struct config *config, const char *whole, const
     return say_tunable(tunable, owner->name, text, err);
   }
   if (problem)
-    return error_append(err, " (nearest '%s', %s:%d)", problem->name, problem->line.path, problem->line.number);
+    return error_append(err, " (nearest '%s', %s:%d)", problem->name, problem->line.path,
+                        problem->line.number);
   for (size_t i = 0; i < config->problem_count; i++)
     error_append(err, "%s%s", i ? ", " : "; it has ", config->problems[i].name);
   return CUGEN_ERROR_USAGE;
 }
 
 /* Applies a setting. name and text are parts of `whole`, each ended by a NUL. */
-static int apply_setting(const struct config *config, const char *whole, const char *name, const char *text,
-                         struct problem *out, cugen_error *err) {
+static int apply_setting(const struct config *config, const char *whole, const char *name,
+                         const char *text, struct problem *out, cugen_error *err) {
   for (size_t i = 0; i < config->problem_count; i++)
     if (strcmp(config->problems[i].name, name) == 0)
       return set_value(&(struct setting){config, &config->problems[i], whole, text, err}, out);
@@ -204,11 +218,13 @@ static int apply_setting(const struct config *config, const char *whole, const c
 
 /* Copies all settings into `strings`, with a NUL in place of "=" and behind each setting. Values
    point into the text, so that it must not grow later. */
-static int copy_settings(const char *const *settings, size_t count, struct text *strings, cugen_error *err) {
+static int copy_settings(const char *const *settings, size_t count, struct text *strings,
+                         cugen_error *err) {
   for (size_t i = 0; i < count; i++) {
     const char *equals = strchr(settings[i], '=');
     if (!equals || equals == settings[i])
-      return error_set(err, CUGEN_ERROR_USAGE, "setting '%s' is not of the form name=value", settings[i]);
+      return error_set(err, CUGEN_ERROR_USAGE, "setting '%s' is not of the form name=value",
+                       settings[i]);
     text_add_n(strings, settings[i], (size_t)(equals - settings[i]));
     text_add_char(strings, '\0');
     text_add_n(strings, equals + 1, strlen(equals + 1) + 1);
@@ -216,8 +232,8 @@ static int copy_settings(const char *const *settings, size_t count, struct text 
   return strings->failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int apply_settings(const struct config *config, const char *const *settings, size_t count, struct problem *out,
-                          cugen_error *err) {
+static int apply_settings(const struct config *config, const char *const *settings, size_t count,
+                          struct problem *out, cugen_error *err) {
   int status = copy_settings(settings, count, &out->strings, err);
   const char *at = text_get(&out->strings);
   for (size_t i = 0; i < count && !status; i++) {
@@ -232,16 +248,17 @@ int problem_set(const struct config *config, const char *const *settings, size_t
                 struct problem *out, cugen_error *err) {
   int status = problem_new(config, out, err);
   if (status) return status;
-  for (size_t i = 0; i < config->problem_count; i++) out->values[i] = default_value(&config->problems[i], check);
+  for (size_t i = 0; i < config->problem_count; i++)
+    out->values[i] = default_value(&config->problems[i], check);
   status = apply_settings(config, settings, count, out, err);
   if (status) problem_free(out);
   return status;
 }
 
-/* ---- The check problem, buckets ---- */
+/* ---- The check problem, buckets ------------------------------------------------------------- */
 
-static int problem_copy(const struct config *config, const struct problem *base, struct problem *out,
-                        cugen_error *err) {
+static int problem_copy(const struct config *config, const struct problem *base,
+                        struct problem *out, cugen_error *err) {
   int status = problem_new(config, out, err);
   if (status) return status;
   text_add_n(&out->strings, text_get(&base->strings), base->strings.length);
@@ -253,21 +270,24 @@ static int problem_copy(const struct config *config, const struct problem *base,
   for (size_t i = 0; i < base->count; i++) {
     struct value value = base->values[i];
     /* A string that lies in the text of `base` is moved to the copy's text. */
-    if (value.type == VALUE_STRING && value.string >= old && value.string < old + base->strings.length)
+    if (value.type == VALUE_STRING && value.string >= old &&
+        value.string < old + base->strings.length)
       value.string = new + (value.string - old);
     out->values[i] = value;
   }
   return CUGEN_OK;
 }
 
-int problem_check(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err) {
+int problem_check(const struct config *config, const struct problem *base, struct problem *out,
+                  cugen_error *err) {
   int status = problem_copy(config, base, out, err);
   for (size_t i = 0; i < config->problem_count && !status; i++)
     if (config->problems[i].check.type != VALUE_NIL) out->values[i] = config->problems[i].check;
   return status;
 }
 
-int problem_bucket(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err) {
+int problem_bucket(const struct config *config, const struct problem *base, struct problem *out,
+                   cugen_error *err) {
   int status = problem_copy(config, base, out, err);
   for (size_t i = 0; i < config->policy.bucket_count && !status; i++) {
     struct value *value = &out->values[config->policy.buckets[i].problem];
@@ -276,14 +296,16 @@ int problem_bucket(const struct config *config, const struct problem *base, stru
   return status;
 }
 
-/* ---- Text ---- */
+/* ---- Text ----------------------------------------------------------------------------------- */
 
 static bool problem_is_told(const struct config_problem *p, struct value value) {
-  if (value.type == VALUE_STRING ? dtype_find(value.string) != NULL : value.type != VALUE_BOOL) return true;
+  if (value.type == VALUE_STRING ? dtype_find(value.string) != NULL : value.type != VALUE_BOOL)
+    return true;
   return !value_equal(value, p->values[0]);
 }
 
-static void print_settings(const struct config *config, const struct problem *problem, bool all, struct text *out) {
+static void print_settings(const struct config *config, const struct problem *problem, bool all,
+                           struct text *out) {
   const char *between = "";
   for (size_t i = 0; i < config->problem_count; i++) {
     if (!all && !problem_is_told(&config->problems[i], problem->values[i])) continue;
@@ -304,16 +326,18 @@ static void print_setting(const struct config_problem *p, struct value value, st
   text_add_char(out, '\n');
 }
 
-void problem_print_settings(const struct config *config, const struct problem *problem, struct text *out) {
-  for (size_t i = 0; i < config->problem_count; i++) print_setting(&config->problems[i], problem->values[i], out);
+void problem_print_settings(const struct config *config, const struct problem *problem,
+                            struct text *out) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    print_setting(&config->problems[i], problem->values[i], out);
 }
 
 bool config_is_size(const struct config *config, size_t problem) {
   return config->problems[problem].values[0].type == VALUE_INT;
 }
 
-void problem_print_class(const struct config *config, const struct problem *problem, struct text *out,
-                         struct text *settings) {
+void problem_print_class(const struct config *config, const struct problem *problem,
+                         struct text *out, struct text *settings) {
   for (size_t i = 0; i < config->problem_count; i++) {
     if (config_is_size(config, i)) continue;
     text_addf(out, "%s%s=", out->length ? " " : "", config->problems[i].name);
@@ -322,7 +346,8 @@ void problem_print_class(const struct config *config, const struct problem *prob
   }
 }
 
-void problem_print_short(const struct config *config, const struct problem *problem, struct text *out) {
+void problem_print_short(const struct config *config, const struct problem *problem,
+                         struct text *out) {
   print_settings(config, problem, false, out);
 }
 
@@ -332,15 +357,18 @@ void problem_add_check(const struct config *config, const struct problem *check,
   text_add(out, ": ");
 }
 
-/* ---- Slots ---- */
+/* ---- Slots ---------------------------------------------------------------------------------- */
 
-size_t config_slot_count(const struct config *config, const struct config_implementation *implementation) {
+size_t config_slot_count(const struct config *config,
+                         const struct config_implementation *implementation) {
   return (size_t)config->first_tunable +
          (implementation ? implementation->tunable_count : config->shared_tunable_count);
 }
 
-void config_slots(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                  struct value *slots) {
-  for (int i = 0; i < DEVICE_FACT_COUNT; i++) slots[i] = value_int(device_fact_get(facts, (enum device_fact)i));
-  for (size_t i = 0; i < config->problem_count; i++) slots[(size_t)config->first_problem + i] = problem->values[i];
+void config_slots(const struct config *config, const struct problem *problem,
+                  const struct device_facts *facts, struct value *slots) {
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++)
+    slots[i] = value_int(device_fact_get(facts, (enum device_fact)i));
+  for (size_t i = 0; i < config->problem_count; i++)
+    slots[(size_t)config->first_problem + i] = problem->values[i];
 }

@@ -32,7 +32,7 @@ lua_State *sandbox_state(struct sandbox *sandbox) {
   return sandbox->L;
 }
 
-/* ---- Open and close ---- */
+/* ---- Open and close ------------------------------------------------------------------------- */
 
 static int sandbox_open_library(lua_State *L) {
   sandbox_library_open(L);
@@ -76,7 +76,7 @@ void sandbox_close(struct sandbox *sandbox) {
   free(sandbox);
 }
 
-/* ---- Names of chunks ---- */
+/* ---- Names of chunks ------------------------------------------------------------------------ */
 
 /* Shortens a name as Lua (luaO_chunkid) does with "@name": a long one is shown as "..." and its
    end. */
@@ -119,10 +119,11 @@ static const char *full_name(const struct sandbox *sandbox, const char *shown) {
   return shown;
 }
 
-/* ---- Errors ---- */
+/* ---- Errors --------------------------------------------------------------------------------- */
 
 /* Sets the error from Lua's own message behind the chunk name: ":3: unexpected symbol". */
-static int set_named(const struct chunk_name *named, int status, const char *rest, cugen_error *err) {
+static int set_named(const struct chunk_name *named, int status, const char *rest,
+                     cugen_error *err) {
   error_set(err, status, "%s%s", named->full, rest);
   if (err) error_place(err, named->full, atoi(rest + 1));
   return status;
@@ -132,14 +133,15 @@ static int set_placed(struct sandbox *sandbox, int status, const char *what, cug
   const struct chunk_name *named = opening_name(sandbox, what);
   if (named) return set_named(named, status, what + strlen(named->shown), err);
   if (!sandbox->limits.where_line) return error_set(err, status, "%s", what);
-  return error_set_at(err, status, full_name(sandbox, sandbox->limits.where_file), sandbox->limits.where_line, "%s",
-                      what);
+  return error_set_at(err, status, full_name(sandbox, sandbox->limits.where_file),
+                      sandbox->limits.where_line, "%s", what);
 }
 
-static int set_format(struct sandbox *sandbox, int status, cugen_error *err, const char *format, ...)
-    PRINTF_LIKE(4, 5);
+static int set_format(struct sandbox *sandbox, int status, cugen_error *err, const char *format,
+                      ...) PRINTF_LIKE(4, 5);
 
-static int set_format(struct sandbox *sandbox, int status, cugen_error *err, const char *format, ...) {
+static int set_format(struct sandbox *sandbox, int status, cugen_error *err, const char *format,
+                      ...) {
   struct text what = {0};
   va_list args;
   va_start(args, format);
@@ -160,9 +162,11 @@ static bool is_memory_error(const struct sandbox *sandbox, int lua_status) {
 static int set_memory(struct sandbox *sandbox, int status, cugen_error *err) {
   if (!sandbox->limits.refusals) return error_memory(err);
   return set_format(sandbox, status, err,
-                    "gave up: it takes more than %zu MiB of memory, or %d MiB in one table or stack, or %d MiB in "
+                    "gave up: it takes more than %zu MiB of memory, or %d MiB in one table or "
+                    "stack, or %d MiB in "
                     "one string. Does a table, a string or a recursion grow without end?",
-                    (sandbox->limits.memory + (1 << 20) - 1) >> 20, LARGEST_BLOCK >> 20, LARGEST_STRING >> 20);
+                    (sandbox->limits.memory + (1 << 20) - 1) >> 20, LARGEST_BLOCK >> 20,
+                    LARGEST_STRING >> 20);
 }
 
 static int set_instructions(struct sandbox *sandbox, int status, cugen_error *err) {
@@ -179,19 +183,20 @@ static int set_failure(struct sandbox *sandbox, int lua_status, int status, cuge
   if (sandbox->limits.reason == REASON_INSTRUCTIONS)
     result = set_instructions(sandbox, status, err);
   else if (sandbox->limits.reason == REASON_TIME || limits_out_of_time(&sandbox->limits))
-    result = set_format(sandbox, status, err, "gave up after %g s of work: an endless loop?", limits_seconds);
+    result = set_format(sandbox, status, err, "gave up after %g s of work: an endless loop?",
+                        limits_seconds);
   else if (is_memory_error(sandbox, lua_status))
     result = set_memory(sandbox, status, err);
   else if (lua_type(L, -1) == LUA_TSTRING)
     result = set_placed(sandbox, status, lua_tostring(L, -1), err);
   else
-    result =
-        set_format(sandbox, status, err, "error with a value of type %s instead of a message", luaL_typename(L, -1));
+    result = set_format(sandbox, status, err, "error with a value of type %s instead of a message",
+                        luaL_typename(L, -1));
   lua_pop(L, 1);
   return result;
 }
 
-/* ---- Braces left open at the end of a file ---- */
+/* ---- Braces left open at the end of a file -------------------------------------------------- */
 
 /* Returns the end of the long string that "[[" or "[==[" begins at `at`; NULL: none begins
    there. */
@@ -247,7 +252,7 @@ static void name_open_brace(const char *code, size_t length, cugen_error *err) {
   if (line) error_append(err, ": the '{' of line %d is not closed", line);
 }
 
-/* ---- Load and call ---- */
+/* ---- Load and call -------------------------------------------------------------------------- */
 
 static locale_t sandbox_enter(struct sandbox *sandbox) {
   limits_enter(&sandbox->limits);
@@ -280,14 +285,15 @@ static int load_text(struct sandbox *sandbox, const char *name, const char *code
   struct text chunk = {0};
   text_addf(&chunk, "@%s", name);
   struct reader reader = {code, length};
-  int result = chunk.failed ? LUA_ERRMEM : lua_load(sandbox->L, read_piece, &reader, text_get(&chunk), "t");
+  int result =
+      chunk.failed ? LUA_ERRMEM : lua_load(sandbox->L, read_piece, &reader, text_get(&chunk), "t");
   if (chunk.failed) lua_pushnil(sandbox->L);
   text_free(&chunk);
   return result;
 }
 
-int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, size_t length, int environment,
-                 int status, cugen_error *err) {
+int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, size_t length,
+                 int environment, int status, cugen_error *err) {
   lua_State *L = sandbox->L;
   environment = environment ? lua_absindex(L, environment) : 0;
   if (!lua_checkstack(L, LUA_MINSTACK) || !remember_name(sandbox, name)) return error_memory(err);
@@ -302,7 +308,8 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
   sandbox_leave(sandbox, before, result != CUGEN_OK);
   if (lua_status == LUA_ERRSYNTAX) name_open_brace(code, length, err);
   if (result && compiled)
-    error_set_at(err, result, name, 1, "attempt to load a binary chunk; what cugen reads is Lua's text");
+    error_set_at(err, result, name, 1,
+                 "attempt to load a binary chunk; what cugen reads is Lua's text");
   if (!result && environment) {
     lua_pushvalue(L, environment);
     lua_setupvalue(L, -2, 1);
@@ -320,7 +327,8 @@ static int sandbox_note_place(lua_State *L) {
   return 1;
 }
 
-int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status, cugen_error *err) {
+int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status,
+                 cugen_error *err) {
   lua_State *L = sandbox->L;
   int base = lua_gettop(L) - arguments;
   if (!lua_checkstack(L, LUA_MINSTACK)) {

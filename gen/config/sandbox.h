@@ -22,8 +22,8 @@ lua_State *sandbox_state(struct sandbox *sandbox);
 /* Pushes the chunk as a function whose only upvalue is the global table at the stack index
    `environment` (0: the sandbox's globals). code is text; bytecode is refused. name is the user's
    file. status is the status of errors. */
-int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, size_t length, int environment,
-                 int status, cugen_error *err);
+int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, size_t length,
+                 int environment, int status, cugen_error *err);
 
 /* lua_pcall within the limits. On failure it pops everything and fills err with "file:line: what".
    A nested call shares the limits of the outer call. Functions that allocate in the state
@@ -31,7 +31,7 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
    memory would end the process. */
 int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status, cugen_error *err);
 
-/* ---- For C functions that run inside a sandbox_call ---- */
+/* ---- For C functions that run inside a sandbox_call ----------------------------------------- */
 
 /* Pushes a new environment: it sees the globals of the sandbox, and keeps what is assigned in
    itself. */

@@ -15,7 +15,7 @@ enum {
   MOST_OFFERS = 8       /* of one library, for the initial size of its table */
 };
 
-/* ---- Lua's own functions, charged ---- */
+/* ---- Lua's own functions, charged ----------------------------------------------------------- */
 
 static int call_original(lua_State *L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
@@ -49,7 +49,8 @@ static int charged_unpack(lua_State *L) {
    position they work at the end. */
 static int charged_shift(lua_State *L, int position_argument) {
   lua_Integer length = checked_length(L);
-  charge_range(L, position_argument ? luaL_optinteger(L, position_argument, length) : length, length);
+  charge_range(L, position_argument ? luaL_optinteger(L, position_argument, length) : length,
+               length);
   return call_original(L);
 }
 
@@ -71,7 +72,7 @@ static int short_numbers(lua_State *L) {
   return call_original(L);
 }
 
-/* ---- Sorting: a stable merge sort ---- */
+/* ---- Sorting: a stable merge sort ----------------------------------------------------------- */
 
 /* Returns whether the value at index -2 belongs before the value at -1. */
 typedef bool order(lua_State *L);
@@ -121,11 +122,12 @@ static bool element_before(lua_State *L, int table, lua_Integer a, lua_Integer b
 }
 
 /* Merges the sorted from[low .. middle) and from[middle .. high) into to[low .. high). */
-static void library_merge(lua_State *L, int from, int to, lua_Integer low, lua_Integer middle, lua_Integer high,
-                  order *before) {
+static void library_merge(lua_State *L, int from, int to, lua_Integer low, lua_Integer middle,
+                          lua_Integer high, order *before) {
   lua_Integer left = low, right = middle;
   for (lua_Integer i = low; i < high; i++) {
-    bool take_right = left == middle || (right < high && element_before(L, from, right, left, before));
+    bool take_right =
+        left == middle || (right < high && element_before(L, from, right, left, before));
     lua_rawgeti(L, from, take_right ? right++ : left++);
     lua_rawseti(L, to, i);
   }
@@ -143,7 +145,8 @@ static void merge_sort(lua_State *L, lua_Integer count, order *before) {
   lua_createtable(L, (int)count, 0);
   for (lua_Integer width = 1; width < count; width *= 2) {
     for (lua_Integer low = 1; low <= count; low += 2 * width)
-      library_merge(L, from, to, low, smaller(low + width, count + 1), smaller(low + 2 * width, count + 1), before);
+      library_merge(L, from, to, low, smaller(low + width, count + 1),
+                    smaller(low + 2 * width, count + 1), before);
     lua_insert(L, from); /* the merged table becomes the source of the next pass */
   }
   lua_pop(L, 1);
@@ -168,7 +171,7 @@ static int library_sort(lua_State *L) {
   return 0;
 }
 
-/* ---- pairs: numbers, strings, booleans, each in ascending order ---- */
+/* ---- pairs: numbers, strings, booleans, each in ascending order ----------------------------- */
 
 static int next_pair(lua_State *L) { /* upvalues: the keys, how many are done, the table */
   lua_Integer done = lua_tointeger(L, lua_upvalueindex(2));
@@ -188,7 +191,8 @@ static lua_Integer collect_keys(lua_State *L) {
   lua_Integer count = 0;
   lua_newtable(L);
   for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
-    if (!key_rank(L, -2)) luaL_error(L, "pairs cannot put keys of type %s in order", luaL_typename(L, -2));
+    if (!key_rank(L, -2))
+      luaL_error(L, "pairs cannot put keys of type %s in order", luaL_typename(L, -2));
     sandbox_charge(L, 4);
     lua_pushvalue(L, -2);
     lua_rawseti(L, 2, ++count);
@@ -206,7 +210,7 @@ static int sorted_pairs(lua_State *L) {
   return 1;
 }
 
-/* ---- tostring: without addresses ---- */
+/* ---- tostring: without addresses ------------------------------------------------------------ */
 
 static int plain_tostring(lua_State *L) {
   int type = lua_type(L, 1);
@@ -216,7 +220,7 @@ static int plain_tostring(lua_State *L) {
   return 1;
 }
 
-/* ---- The list of offers ---- */
+/* ---- The list of offers --------------------------------------------------------------------- */
 
 struct offer {
   const char *name;
@@ -242,9 +246,8 @@ static const struct offer math_offers[] = {
 };
 
 static const struct offer table_offers[] = {
-    {"concat", charged_concat}, {"insert", charged_insert},
-    {"remove", charged_remove}, {"sort", library_sort},
-    {"unpack", charged_unpack}, {NULL, NULL},
+    {"concat", charged_concat}, {"insert", charged_insert}, {"remove", charged_remove},
+    {"sort", library_sort},     {"unpack", charged_unpack}, {NULL, NULL},
 };
 
 /* Adds the offers to the table on top of the stack; the library that they come from is below it. */
@@ -274,7 +277,8 @@ static void add_read_only(lua_State *L, int globals, const char *name) {
   lua_setfield(L, globals, name);
 }
 
-static void add_library(lua_State *L, int globals, lua_CFunction open, const char *name, const struct offer *offers) {
+static void add_library(lua_State *L, int globals, lua_CFunction open, const char *name,
+                        const struct offer *offers) {
   lua_pushcfunction(L, open);
   lua_call(L, 0, 1);
   lua_createtable(L, 0, MOST_OFFERS);

@@ -21,7 +21,7 @@ struct limits *limits_of(lua_State *L) {
   return *(struct limits **)lua_getextraspace(L);
 }
 
-/* ---- Time ---- */
+/* ---- Time ----------------------------------------------------------------------------------- */
 
 static double seconds(clockid_t clock) {
   struct timespec now;
@@ -44,7 +44,7 @@ bool limits_out_of_time(struct limits *limits) {
   return left <= 0;
 }
 
-/* ---- The current line ---- */
+/* ---- The current line ----------------------------------------------------------------------- */
 
 void limits_locate(struct limits *limits) {
   lua_Debug frame;
@@ -56,9 +56,10 @@ void limits_locate(struct limits *limits) {
   }
 }
 
-/* ---- Memory ---- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
-static bool may_grow(struct limits *limits, const void *block, size_t kind, size_t size, size_t growth) {
+static bool may_grow(struct limits *limits, const void *block, size_t kind, size_t size,
+                     size_t growth) {
   bool string = !block && kind == LUA_TSTRING;
   if (limits->refusals < MOST_REFUSALS && size <= (string ? LARGEST_STRING : LARGEST_BLOCK) &&
       growth <= limits->memory - limits->used &&
@@ -85,7 +86,7 @@ void *limits_allocate(void *context, void *block, size_t old_size, size_t size) 
   return moved ? moved : block;
 }
 
-/* ---- Work ---- */
+/* ---- Work ----------------------------------------------------------------------------------- */
 
 int limits_give_up(lua_State *L, enum limit_reason reason) {
   struct limits *limits = limits_of(L);
@@ -108,7 +109,8 @@ void sandbox_charge(lua_State *L, size_t work) {
   struct limits *limits = limits_of(L);
   /* The clock is read once per HOOK_STEP units, not at every call. */
   int64_t step = limits->left / HOOK_STEP;
-  if (work < HOOK_STEP && (limits->left - (int64_t)work) / HOOK_STEP == step && limits->left > (int64_t)work)
+  if (work < HOOK_STEP && (limits->left - (int64_t)work) / HOOK_STEP == step &&
+      limits->left > (int64_t)work)
     limits->left -= (int64_t)work;
   else
     sandbox_limits_spend(L, work);
@@ -126,7 +128,7 @@ void limits_watch(struct limits *limits, lua_State *L) {
   lua_sethook(L, count_hook, LUA_MASKCOUNT, HOOK_STEP);
 }
 
-/* ---- Calls ---- */
+/* ---- Calls ---------------------------------------------------------------------------------- */
 
 void limits_enter(struct limits *limits) {
   if (limits->depth++ != 0) return;

@@ -15,18 +15,19 @@ const struct scope_name *scope_find(const struct build *build, const char *name)
   return NULL;
 }
 
-/* ---- Adding ---- */
+/* ---- Adding --------------------------------------------------------------------------------- */
 
 static int check_name(struct build *build, const struct scope_name *name) {
   if (!names_identifier(name->name))
-    return build_fail(
-        build, name->line,
-        "'%.80s' cannot be a name: names have letters, digits and _, no digit first, at most 64 characters",
-        name->name);
+    return build_fail(build, name->line,
+                      "'%.80s' cannot be a name: names have letters, digits and _, no digit first, "
+                      "at most 64 characters",
+                      name->name);
   const char *refused = names_refused(name->name, name->role != ROLE_ARGUMENT);
   if (refused)
     return build_fail(build, name->line,
-                      "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that declares its own "
+                      "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that "
+                      "declares its own "
                       "parameters may use any names)",
                       name->name, refused, name->name + strspn(name->name, "_"));
   return CUGEN_OK;
@@ -35,7 +36,8 @@ static int check_name(struct build *build, const struct scope_name *name) {
 /* A scalar may share its name with the problem or tunable that it passes: scalar "M" {} passes
    problem M. */
 static bool may_share(const struct scope_name *name, const struct scope_name *old) {
-  return name->role == ROLE_ARGUMENT && old->role != ROLE_ARGUMENT && name->slot >= 0 && old->slot == name->slot;
+  return name->role == ROLE_ARGUMENT && old->role != ROLE_ARGUMENT && name->slot >= 0 &&
+         old->slot == name->slot;
 }
 
 static int check_repeats(struct build *build, const struct scope_name *name) {
@@ -45,11 +47,12 @@ static int check_repeats(struct build *build, const struct scope_name *name) {
     if (may_share(name, old))
       build->names[i].used = true;
     else
-      return build_fail(build, name->line, "the name '%s' is taken by the %s at %s%s", name->name,
-                        role_names[old->role], build_line(build, name->line, old->line),
-                        name->role == ROLE_ARGUMENT && old->role == ROLE_TUNABLE
-                            ? ": a scalar without a value passes it, one with a value needs another name"
-                            : "");
+      return build_fail(
+          build, name->line, "the name '%s' is taken by the %s at %s%s", name->name,
+          role_names[old->role], build_line(build, name->line, old->line),
+          name->role == ROLE_ARGUMENT && old->role == ROLE_TUNABLE
+              ? ": a scalar without a value passes it, one with a value needs another name"
+              : "");
   }
   return CUGEN_OK;
 }
@@ -94,12 +97,13 @@ void scope_end(struct build *build, size_t count) {
   build->name_count = count;
 }
 
-/* ---- Names that templates derive from arguments ---- */
+/* ---- Names that templates derive from arguments --------------------------------------------- */
 
 /* Matches "_stride3" and the other suffixes that templates may append to the name of an argument
    (docs/template.md). */
 static bool is_generated_suffix(const char *suffix) {
-  static const char *const suffixes[] = {"_t", "_stride0", "_stride1", "_stride2", "_stride3", "_pitch", "_layout"};
+  static const char *const suffixes[] = {"_t",       "_stride0", "_stride1", "_stride2",
+                                         "_stride3", "_pitch",   "_layout"};
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
     if (strcmp(suffix, suffixes[i]) == 0) return true;
   return false;
@@ -109,8 +113,10 @@ static int check_generated(struct build *build, const struct scope_name *name) {
   for (size_t i = 0; i < build->config->argument_count; i++) {
     const struct config_argument *argument = &build->config->arguments[i];
     size_t length = strlen(argument->name);
-    if (strncmp(name->name, argument->name, length) == 0 && is_generated_suffix(name->name + length))
-      return build_fail(build, name->line, "the name '%s' is taken: templates get it from the argument '%s' at %s",
+    if (strncmp(name->name, argument->name, length) == 0 &&
+        is_generated_suffix(name->name + length))
+      return build_fail(build, name->line,
+                        "the name '%s' is taken: templates get it from the argument '%s' at %s",
                         name->name, argument->name, build_line(build, name->line, argument->line));
   }
   return CUGEN_OK;
@@ -124,7 +130,7 @@ int scope_check_generated(struct build *build) {
   return CUGEN_OK;
 }
 
-/* ---- Expressions ---- */
+/* ---- Expressions ---------------------------------------------------------------------------- */
 
 _Static_assert(DEVICE_FACT_COUNT <= 32, "facts are bits of an uint32_t");
 
@@ -136,7 +142,8 @@ static void note_facts(struct build *build, const struct expr *expr) {
 
 static struct expr_symbol scope_number(int slot) {
   static const struct value number = {.type = VALUE_INT};
-  return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = slot, .values = &number, .value_count = 1, .open = true};
+  return (struct expr_symbol){
+      .kind = SYMBOL_SLOT, .slot = slot, .values = &number, .value_count = 1, .open = true};
 }
 
 struct expr_symbol scope_symbol(void *context, const char *name) {
@@ -167,7 +174,8 @@ const char *const *scope_names(void *context, size_t *count) {
   if (!build->seen) return device_fact_names;
   *count = 0;
   for (size_t i = 0; i < build->name_count; i++)
-    if (build->names[i].expr || build->names[i].slot >= 0) build->seen[(*count)++] = build->names[i].name;
+    if (build->names[i].expr || build->names[i].slot >= 0)
+      build->seen[(*count)++] = build->names[i].name;
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) build->seen[(*count)++] = device_fact_names[i];
   return build->seen;
 }

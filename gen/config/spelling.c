@@ -12,8 +12,8 @@ static const char *spelling_next_part(const char *at, const char **close) {
   return open;
 }
 
-static int spelling_read_part(struct build *build, struct config_line line, const char *what, const char *open,
-                     const char *close, const struct expr **out) {
+static int spelling_read_part(struct build *build, struct config_line line, const char *what,
+                              const char *open, const char *close, const struct expr **out) {
   if (!close) return build_fail(build, line, "%s: `${` without its `}`", what);
   const char *source = arena_string(build->arena, open + 2, (size_t)(close - open) - 2);
   struct expr *expr;
@@ -25,7 +25,8 @@ static int spelling_read_part(struct build *build, struct config_line line, cons
   return CUGEN_OK;
 }
 
-int read_spelling(struct build *build, struct config_line line, const char *what, struct config_spelling *out) {
+int read_spelling(struct build *build, struct config_line line, const char *what,
+                  struct config_spelling *out) {
   const char *close;
   size_t count = 0;
   *out = (struct config_spelling){0};
@@ -50,10 +51,11 @@ static void spell_value(struct value value, struct text *out) {
     value_print(value, out);
 }
 
-int config_spell(const struct config_spelling *spelling, const struct value *slots, struct text *out,
-                 cugen_error *err) {
+int config_spell(const struct config_spelling *spelling, const struct value *slots,
+                 struct text *out, cugen_error *err) {
   const char *at = spelling->text, *open, *close;
-  for (size_t i = 0; (open = spelling_next_part(at, &close)) && i < spelling->part_count; i++, at = close + 1) {
+  for (size_t i = 0; (open = spelling_next_part(at, &close)) && i < spelling->part_count;
+       i++, at = close + 1) {
     struct value value;
     text_add_n(out, at, (size_t)(open - at));
     int status = expr_eval(spelling->parts[i], slots, &value, err);

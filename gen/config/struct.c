@@ -11,13 +11,14 @@ enum { MOST_FIELDS = 32 };
 int read_struct_name(struct build *build, struct config_argument *argument, const char *what) {
   int status = read_string(build, argument->line, what, &argument->struct_name);
   if (status || names_identifier(argument->struct_name)) return status;
-  return build_fail(build, argument->line, "%s is '%.80s', which is no name of a type", what, argument->struct_name);
+  return build_fail(build, argument->line, "%s is '%.80s', which is no name of a type", what,
+                    argument->struct_name);
 }
 
-/* ---- A field ---- */
+/* ---- A field -------------------------------------------------------------------------------- */
 
-static int read_field_name(struct build *build, const struct config_argument *argument, int count, const char *what,
-                           const char **out) {
+static int read_field_name(struct build *build, const struct config_argument *argument, int count,
+                           const char *what, const char **out) {
   lua_State *L = build->L;
   lua_rawgeti(L, -1, 1);
   int status = read_string(build, argument->line, what, out);
@@ -30,17 +31,20 @@ static int read_field_name(struct build *build, const struct config_argument *ar
   return status;
 }
 
-static int read_field_type(struct build *build, struct config_line line, const char *what, const struct dtype **out) {
+static int read_field_type(struct build *build, struct config_line line, const char *what,
+                           const struct dtype **out) {
   const char *name = NULL;
   int table = lua_gettop(build->L);
   if (!push_field(build, table, "dtype"))
-    return build_fail(build, line, "%s has no dtype: { \"dt\", dtype = \"f32\", value = \"0.1\" }", what);
+    return build_fail(build, line, "%s has no dtype: { \"dt\", dtype = \"f32\", value = \"0.1\" }",
+                      what);
   int status = read_string(build, line, what, &name);
   lua_pop(build->L, 1);
   if (status) return status;
   *out = dtype_find(name);
   if (*out && dtype_passed(*out)) return CUGEN_OK;
-  return refuse_name(build, line, name, dtype_names, DTYPE_COUNT, "%s: '%s' is no dtype of a field", what, name);
+  return refuse_name(build, line, name, dtype_names, DTYPE_COUNT, "%s: '%s' is no dtype of a field",
+                     what, name);
 }
 
 /* A field without a value has the value of the problem or shared tunable of its name. */
@@ -55,7 +59,8 @@ static int read_field_value(struct build *build, struct config_line line, const 
   struct expr *expr;
   int status = scope_parse(build, field->name, &expr);
   if (status)
-    return build_fail(build, line, "%s has no value, and no problem size or shared tunable has its name", what);
+    return build_fail(build, line,
+                      "%s has no value, and no problem size or shared tunable has its name", what);
   if (!arena_keep(build->arena, expr)) return build_memory(build);
   field->value = expr;
   return CUGEN_OK;
@@ -66,7 +71,8 @@ static int check_field(struct build *build, struct config_line line, const char 
   lua_State *L = build->L;
   int table = lua_gettop(L);
   if (lua_type(L, table) != LUA_TTABLE || lua_rawlen(L, table) != 1)
-    return build_fail(build, line, "%s is written { \"dt\", dtype = \"f32\", value = \"0.1\" }", what);
+    return build_fail(build, line, "%s is written { \"dt\", dtype = \"f32\", value = \"0.1\" }",
+                      what);
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
     if (key && strcmp(key, known[0]) != 0 && strcmp(key, known[1]) != 0) {
@@ -78,7 +84,8 @@ static int check_field(struct build *build, struct config_line line, const char 
 }
 
 /* Places the field at the next multiple of its size, as C does. */
-static int place_field(struct build *build, struct config_argument *argument, struct config_field *field) {
+static int place_field(struct build *build, struct config_argument *argument,
+                       struct config_field *field) {
   int bytes = field->dtype->bytes;
   field->offset = (argument->struct_bytes + bytes - 1) / bytes * bytes;
   argument->struct_bytes = field->offset + bytes;
@@ -87,10 +94,10 @@ static int place_field(struct build *build, struct config_argument *argument, st
                     KERNEL_STRUCT_BYTES);
 }
 
-/* ---- All ---- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
-static int struct_read_fields(struct build *build, struct config_argument *argument, struct config_field *fields,
-                       int count) {
+static int struct_read_fields(struct build *build, struct config_argument *argument,
+                              struct config_field *fields, int count) {
   int status = CUGEN_OK, align = 1;
   for (int i = 0; i < count && !status; i++) {
     struct text what = {0};
@@ -112,9 +119,10 @@ static int struct_read_fields(struct build *build, struct config_argument *argum
 int read_struct_fields(struct build *build, struct config_argument *argument, const char *what) {
   size_t count = lua_type(build->L, -1) == LUA_TTABLE ? lua_rawlen(build->L, -1) : 0;
   if (count < 1 || count > MOST_FIELDS)
-    return build_fail(build, argument->line,
-                      "%s is a list of 1 to %d fields: { { \"dt\", dtype = \"f32\", value = \"0.1\" } }", what,
-                      MOST_FIELDS);
+    return build_fail(
+        build, argument->line,
+        "%s is a list of 1 to %d fields: { { \"dt\", dtype = \"f32\", value = \"0.1\" } }", what,
+        MOST_FIELDS);
   struct config_field *fields = arena_array(build->arena, count, sizeof *fields);
   if (!fields) return build_memory(build);
   argument->fields = fields;
@@ -128,11 +136,13 @@ int complete_struct(struct build *build, struct config_argument *argument) {
                       : argument->compiled                         ? "specialize"
                                                                    : NULL;
   if (other)
-    return build_fail(build, argument->line, "scalar \"%s\" is a struct and cannot have '%s': its fields have values",
+    return build_fail(build, argument->line,
+                      "scalar \"%s\" is a struct and cannot have '%s': its fields have values",
                       argument->name, other);
   if (argument->struct_name && argument->fields) return CUGEN_OK;
-  return build_fail(build, argument->line, "scalar \"%s\" has %s", argument->name,
-                    argument->fields
-                        ? "fields but no struct: struct = \"Params\", the type's name in the template"
-                        : "a struct without fields: fields = { { \"dt\", dtype = \"f32\", value = \"0.1\" } }");
+  return build_fail(
+      build, argument->line, "scalar \"%s\" has %s", argument->name,
+      argument->fields
+          ? "fields but no struct: struct = \"Params\", the type's name in the template"
+          : "a struct without fields: fields = { { \"dt\", dtype = \"f32\", value = \"0.1\" } }");
 }

@@ -5,7 +5,7 @@
 
 #include "build.h"
 
-/* ---- Reading ---- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 static int tensor_find_argument(struct build *build, const struct item *item, size_t *out) {
   const struct config *config = build->config;
@@ -22,7 +22,8 @@ static int check_argument(struct build *build, const struct config_implementatio
                           const struct config_tensor *tensor) {
   const struct config_argument *argument = &build->config->arguments[tensor->argument];
   if (argument->kind == CUGEN_ARGUMENT_SCALAR || argument->kind == CUGEN_ARGUMENT_CONSTANT)
-    return build_fail(build, tensor->line, "tensor \"%s\": a %s has no tensor map, only buffers have", argument->name,
+    return build_fail(build, tensor->line,
+                      "tensor \"%s\": a %s has no tensor map, only buffers have", argument->name,
                       argument->kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "constant");
   for (const struct config_tensor *other = implementation->tensors; other < tensor; other++)
     if (other->argument == tensor->argument)
@@ -31,16 +32,16 @@ static int check_argument(struct build *build, const struct config_implementatio
   return CUGEN_OK;
 }
 
-static int read_optional(struct build *build, int table, const char *name, struct config_line line, const char *what,
-                         const struct expr **out) {
+static int read_optional(struct build *build, int table, const char *name, struct config_line line,
+                         const char *what, const struct expr **out) {
   if (!push_field(build, table, name)) return CUGEN_OK;
   int status = read_expr(build, line, what, out);
   lua_pop(build->L, 1);
   return status;
 }
 
-static int tensor_read_fields(struct build *build, int table, const char *what, const struct config_argument *argument,
-                       struct config_tensor *out) {
+static int tensor_read_fields(struct build *build, int table, const char *what,
+                              const struct config_argument *argument, struct config_tensor *out) {
   static const char *const known[] = {"box", "swizzle", "parts", "when"};
   int count = 0;
   if (lua_type(build->L, table) != LUA_TTABLE)
@@ -49,21 +50,24 @@ static int tensor_read_fields(struct build *build, int table, const char *what, 
   const char *odd = unknown_key(build, table, known, 4);
   if (odd)
     return refuse_name(build, out->line, odd, known, 4,
-                       "unknown attribute '%s' of %s: it has box, swizzle, parts and when", odd, what);
+                       "unknown attribute '%s' of %s: it has box, swizzle, parts and when", odd,
+                       what);
   if (!push_field(build, table, "box"))
-    return build_fail(build, out->line, "%s has no box: %s", what, config_keywords[KEYWORD_tensor].example);
+    return build_fail(build, out->line, "%s has no box: %s", what,
+                      config_keywords[KEYWORD_tensor].example);
   int status = read_exprs(build, out->line, what, KERNEL_MAX_RANK, out->box, &count);
   lua_pop(build->L, 1);
   if (!status && count != argument->rank)
-    status = build_fail(build, out->line, "%s has a box of %d dimensions, the argument has %d", what, count,
-                        argument->rank);
+    status = build_fail(build, out->line, "%s has a box of %d dimensions, the argument has %d",
+                        what, count, argument->rank);
   if (!status) status = read_optional(build, table, "swizzle", out->line, what, &out->swizzle);
   if (!status) status = read_optional(build, table, "parts", out->line, what, &out->parts);
   return status ? status : read_optional(build, table, "when", out->line, what, &out->when);
 }
 
 static int read_tensor(struct build *build, const struct item *item,
-                       const struct config_implementation *implementation, struct config_tensor *out) {
+                       const struct config_implementation *implementation,
+                       struct config_tensor *out) {
   struct text what = {0};
   out->line = item->declaration->line;
   int status = tensor_find_argument(build, item, &out->argument);
@@ -103,16 +107,19 @@ struct tensor_evaluation {
   cugen_error *err;
 };
 
-static int tensor_fail(const struct tensor_evaluation *e, const char *what, int64_t value, const char *rule) {
+static int tensor_fail(const struct tensor_evaluation *e, const char *what, int64_t value,
+                       const char *rule) {
   return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                      "tensor \"%s\": %s %lld: it must be %s", e->argument->name, what, (long long)value, rule);
+                      "tensor \"%s\": %s %lld: it must be %s", e->argument->name, what,
+                      (long long)value, rule);
 }
 
-static int tensor_evaluate(const struct tensor_evaluation *e, const struct expr *expr, const struct value *slots,
-                    int64_t *out) {
+static int tensor_evaluate(const struct tensor_evaluation *e, const struct expr *expr,
+                           const struct value *slots, int64_t *out) {
   int status = expr ? expr_eval_int(expr, slots, out, e->err) : CUGEN_OK;
   if (status)
-    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\"", e->argument->name);
+    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\"",
+                    e->argument->name);
   return status;
 }
 
@@ -121,7 +128,8 @@ static int evaluate_box(const struct tensor_evaluation *e, const struct value *s
     int64_t extent = 0;
     int status = tensor_evaluate(e, e->tensor->box[i], slots, &extent);
     if (status) return status;
-    if (extent < 1 || extent > MOST_BOX) return tensor_fail(e, "an extent of the box is", extent, "1 to 256");
+    if (extent < 1 || extent > MOST_BOX)
+      return tensor_fail(e, "an extent of the box is", extent, "1 to 256");
     e->argument->box[i] = (int)extent;
   }
   return CUGEN_OK;
@@ -145,7 +153,8 @@ static int evaluate_parts(const struct tensor_evaluation *e, const struct value 
   if (status) return status;
   if (parts < 1 || e->argument->shape[outermost] % parts)
     return tensor_fail(e, "parts are", parts, "1 or more, all equally long");
-  if (parts > 1 && e->argument->rank == 1) return tensor_fail(e, "parts are", parts, "1 where there is one dimension");
+  if (parts > 1 && e->argument->rank == 1)
+    return tensor_fail(e, "parts are", parts, "1 where there is one dimension");
   e->argument->parts = parts;
   return CUGEN_OK;
 }
@@ -155,26 +164,31 @@ static int tensor_check_bytes(const struct tensor_evaluation *e) {
   int contiguous = argument->column_major ? 0 : argument->rank - 1;
   int64_t inner = (int64_t)argument->box[contiguous] * argument->dtype->bytes;
   if (inner % GRANULE)
-    return tensor_fail(e, "the box's bytes along the contiguous dimension are", inner, "a multiple of 16");
+    return tensor_fail(e, "the box's bytes along the contiguous dimension are", inner,
+                       "a multiple of 16");
   if (argument->swizzle && inner > argument->swizzle)
-    return tensor_fail(e, "the box's bytes along the contiguous dimension are", inner, "at most the swizzle's");
+    return tensor_fail(e, "the box's bytes along the contiguous dimension are", inner,
+                       "at most the swizzle's");
   const struct tensor_extent extent = kernel_argument_tensor(argument);
   for (int i = 0; i < extent.rank; i++) {
     if (i && extent.stride[i] % GRANULE)
       return tensor_fail(e, "its rows' distance in bytes is", extent.stride[i], "a multiple of 16");
     if (extent.stride[i] >= (int64_t)1 << 40)
       return tensor_fail(e, "its rows' distance in bytes is", extent.stride[i], "below 2^40");
-    if (extent.shape[i] > (int64_t)1 << 32) return tensor_fail(e, "an extent is", extent.shape[i], "2^32 at most");
+    if (extent.shape[i] > (int64_t)1 << 32)
+      return tensor_fail(e, "an extent is", extent.shape[i], "2^32 at most");
   }
   return CUGEN_OK;
 }
 
-static int tensor_evaluate_when(const struct tensor_evaluation *e, const struct value *slots, bool *out) {
+static int tensor_evaluate_when(const struct tensor_evaluation *e, const struct value *slots,
+                                bool *out) {
   *out = !e->argument->absent;
   if (!*out || !e->tensor->when) return CUGEN_OK;
   int status = expr_eval_bool(e->tensor->when, slots, out, e->err);
   if (status)
-    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\": when", e->argument->name);
+    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\": when",
+                    e->argument->name);
   return status;
 }
 
@@ -189,8 +203,8 @@ static int evaluate_tensor(const struct tensor_evaluation *e, const struct value
   if (status) return status;
   if (e->argument->access != ACCESS_GLOBAL)
     return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                        "tensor \"%s\": its access is %s, and a tensor map needs global", e->argument->name,
-                        access_kind_names[e->argument->access]);
+                        "tensor \"%s\": its access is %s, and a tensor map needs global",
+                        e->argument->name, access_kind_names[e->argument->access]);
   e->argument->access = ACCESS_TENSOR;
   return CUGEN_OK;
 }
@@ -200,7 +214,8 @@ int config_tensors(const struct config *config, const struct config_implementati
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->tensor_count && !status; i++) {
     const struct config_tensor *tensor = &implementation->tensors[i];
-    status = evaluate_tensor(&(struct tensor_evaluation){config, tensor, &arguments[tensor->argument], err}, slots);
+    status = evaluate_tensor(
+        &(struct tensor_evaluation){config, tensor, &arguments[tensor->argument], err}, slots);
   }
   return status;
 }

@@ -17,8 +17,8 @@ static int refuse_unknown(struct build *build, struct config_line line, int tabl
 }
 
 /* Appends the value on top of the stack, as " BM=128". */
-static int add_setting(struct build *build, struct config_line line, const struct config_tunable *tunable,
-                       struct text *out) {
+static int add_setting(struct build *build, struct config_line line,
+                       const struct config_tunable *tunable, struct text *out) {
   struct value value;
   size_t i = 0;
   int status = read_value(build, line, "try", &value);
@@ -28,15 +28,17 @@ static int add_setting(struct build *build, struct config_line line, const struc
   value_print(value, out);
   if (i < tunable->value_count) return CUGEN_OK;
   return build_fail(build, line, "try has%s, which is not in the list of tunable \"%s\" at %s",
-                    strrchr(text_get(out), ' '), tunable->name, build_line(build, line, tunable->line));
+                    strrchr(text_get(out), ' '), tunable->name,
+                    build_line(build, line, tunable->line));
 }
 
 /* Reads the table on top of the stack, as "tiled BM=128 BN=64". */
-static int read_try(struct build *build, struct config_line line, const struct config_implementation *owner,
-                    struct text *out) {
+static int read_try(struct build *build, struct config_line line,
+                    const struct config_implementation *owner, struct text *out) {
   int table = lua_gettop(build->L), status = CUGEN_OK;
   if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, line, "try needs its values in braces: %s", config_keywords[KEYWORD_try].example);
+    return build_fail(build, line, "try needs its values in braces: %s",
+                      config_keywords[KEYWORD_try].example);
   status = refuse_unknown(build, line, table, owner);
   text_add(out, owner->name);
   for (size_t i = 0; i < owner->tunable_count && !status; i++) {
@@ -67,6 +69,7 @@ int read_tries(struct build *build, const struct list *list, struct config_imple
 
 size_t config_tries(const struct config *config) {
   size_t count = 0;
-  for (size_t i = 0; i < config->implementation_count; i++) count += config->implementations[i].try_count;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    count += config->implementations[i].try_count;
   return count;
 }

@@ -10,7 +10,8 @@ static const cugen_finding_kind waivable[] = {CUGEN_FINDING_UNINITIALISED, CUGEN
                                               CUGEN_FINDING_SAME_VALUE};
 enum { WAIVABLE = sizeof waivable / sizeof *waivable };
 
-static int waive_read_kind(struct build *build, const struct item *item, struct config_waiver *out) {
+static int waive_read_kind(struct build *build, const struct item *item,
+                           struct config_waiver *out) {
   const char *names[WAIVABLE];
   for (int i = 0; i < WAIVABLE; i++) {
     names[i] = finding_name((int)waivable[i]);
@@ -18,21 +19,24 @@ static int waive_read_kind(struct build *build, const struct item *item, struct 
     if (strcmp(names[i], item->name) == 0) return CUGEN_OK;
   }
   return refuse_name(build, out->line, item->name, names, WAIVABLE,
-                     "waive \"%.80s\": what can be waived is \"%s\", \"%s\" and \"%s\"", item->name, names[0],
-                     names[1], names[2]);
+                     "waive \"%.80s\": what can be waived is \"%s\", \"%s\" and \"%s\"", item->name,
+                     names[0], names[1], names[2]);
 }
 
 /* Both `at` and `reason` are required and must not be empty. */
-static int waive_read_field(struct build *build, struct config_line line, int table, const char *name, const char **out) {
+static int waive_read_field(struct build *build, struct config_line line, int table,
+                            const char *name, const char **out) {
   struct text what = {0};
   if (!push_field(build, table, name))
-    return build_fail(build, line, "waive has no %s: %s", name, config_keywords[KEYWORD_waive].example);
+    return build_fail(build, line, "waive has no %s: %s", name,
+                      config_keywords[KEYWORD_waive].example);
   text_addf(&what, "%s of waive", name);
   int status = read_string(build, line, text_get(&what), out);
   text_free(&what);
   lua_pop(build->L, 1);
   if (!status && (*out)[strspn(*out, " \t\n")] == '\0')
-    status = build_fail(build, line, "%s of waive is empty: %s", name, config_keywords[KEYWORD_waive].example);
+    status = build_fail(build, line, "%s of waive is empty: %s", name,
+                        config_keywords[KEYWORD_waive].example);
   return status;
 }
 
@@ -52,7 +56,8 @@ static int read_waiver(struct build *build, const struct item *item, struct conf
 }
 
 int read_waivers(struct build *build, const struct list *list) {
-  struct config_waiver *waivers = arena_array(build->arena, list_count(list, KEYWORD_waive), sizeof *waivers);
+  struct config_waiver *waivers =
+      arena_array(build->arena, list_count(list, KEYWORD_waive), sizeof *waivers);
   int status = CUGEN_OK;
   if (!waivers) return build_memory(build);
   build->config->waivers = waivers;

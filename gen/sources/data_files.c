@@ -12,8 +12,8 @@ struct data_file {
   struct hash hash;
 };
 
-int data_file_open(const struct sources *sources, const char *name, const char *from, struct source_data *out,
-                   cugen_error *err) {
+int data_file_open(const struct sources *sources, const char *name, const char *from,
+                   struct source_data *out, cugen_error *err) {
   struct text path = {0};
   int status = sources_data_open(sources, name, from, &path, out, err);
   text_free(&path);
@@ -39,7 +39,8 @@ static int next_piece(void *context, struct hash_piece *out) {
   return status;
 }
 
-static struct hash data_files_hash_data(const struct sources *sources, const char *name, const char *from, struct text *path) {
+static struct hash data_files_hash_data(const struct sources *sources, const char *name,
+                                        const char *from, struct text *path) {
   struct hashing h = {.piece = malloc(PIECE)};
   struct hash hash = {0};
   cugen_error ignored;
@@ -57,9 +58,11 @@ static void data_files_forget(struct data_file *file) {
   free(file);
 }
 
-static struct data_file *data_files_find_known(const struct data_files *files, const char *name, const char *from) {
+static struct data_file *data_files_find_known(const struct data_files *files, const char *name,
+                                               const char *from) {
   struct data_file *file = files->list;
-  while (file && (strcmp(file->name, name) != 0 || strcmp(file->from, from) != 0)) file = file->next;
+  while (file && (strcmp(file->name, name) != 0 || strcmp(file->from, from) != 0))
+    file = file->next;
   return file;
 }
 
@@ -72,8 +75,8 @@ static bool unchanged(const struct data_file *file) {
          now.st_mtim.tv_nsec == file->info.st_mtim.tv_nsec;
 }
 
-static void data_files_remember(struct data_files *files, const char *name, const char *from, const char *path,
-                     struct hash hash) {
+static void data_files_remember(struct data_files *files, const char *name, const char *from,
+                                const char *path, struct hash hash) {
   struct data_file *file = data_files_find_known(files, name, from);
   struct stat info;
   if (stat(path, &info)) return;
@@ -96,8 +99,8 @@ static void data_files_remember(struct data_files *files, const char *name, cons
   if (!file->path) file->info.st_size = -1;
 }
 
-struct hash data_file_hash(struct data_files *files, const struct sources *sources, const char *name,
-                           const char *from) {
+struct hash data_file_hash(struct data_files *files, const struct sources *sources,
+                           const char *name, const char *from) {
   struct data_file *known = data_files_find_known(files, name, from);
   struct text path = {0};
   if (known && known->path && unchanged(known)) return known->hash;

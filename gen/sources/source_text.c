@@ -99,7 +99,8 @@ static const char *raw_string(const char *at, const char *end) {
   if (!open) return (at = memchr(at, '\n', (size_t)(end - at))) ? at : end;
   size_t length = (size_t)(open - delimiter);
   for (at = open + 1; (at = memchr(at, ')', (size_t)(end - at))); at++)
-    if ((size_t)(end - at) > length + 1 && memcmp(at + 1, delimiter, length) == 0 && at[1 + length] == '"')
+    if ((size_t)(end - at) > length + 1 && memcmp(at + 1, delimiter, length) == 0 &&
+        at[1 + length] == '"')
       return at + length + 2;
   return end;
 }
@@ -138,7 +139,8 @@ static enum source_kind read_mark(struct source_reader *reader) {
   if (close) return reader->at = close, SOURCE_LITERAL;
   if (*at == '/' && next == '/') return reader->at = source_text_line_end(at, end), SOURCE_COMMENT;
   if (*at == '/' && next == '*') return reader->at = block_comment(at, end), SOURCE_COMMENT;
-  if (*at == '.' && next >= '0' && next <= '9') return reader->at = source_text_number(at + 1, end), SOURCE_NUMBER;
+  if (*at == '.' && next >= '0' && next <= '9')
+    return reader->at = source_text_number(at + 1, end), SOURCE_NUMBER;
   size_t spliced = source_text_splice(at, end);
   reader->at += spliced ? spliced : 1;
   return spliced ? SOURCE_SPLICE : SOURCE_MARK;
@@ -156,7 +158,9 @@ struct source_token source_next(struct source_reader *reader) {
   case CLASS_BLANK: token.kind = read_blank(reader); break;
   case CLASS_NEWLINE: reader->at++, token.kind = SOURCE_NEWLINE; break;
   case CLASS_WORD: token.kind = source_text_read_word(reader); break;
-  case CLASS_DIGIT: reader->at = source_text_number(reader->at, reader->end), token.kind = SOURCE_NUMBER; break;
+  case CLASS_DIGIT:
+    reader->at = source_text_number(reader->at, reader->end), token.kind = SOURCE_NUMBER;
+    break;
   default: token.kind = read_mark(reader); break;
   }
   token.length = (size_t)(reader->at - token.at);
@@ -173,12 +177,14 @@ struct source_token source_next_solid(struct source_reader *reader) {
 struct source_token source_next_in_line(struct source_reader *reader) {
   struct source_token token;
   do token = source_next(reader);
-  while (token.kind >= SOURCE_BLANK && token.kind <= SOURCE_COMMENT && token.kind != SOURCE_NEWLINE);
+  while (token.kind >= SOURCE_BLANK && token.kind <= SOURCE_COMMENT &&
+         token.kind != SOURCE_NEWLINE);
   return token;
 }
 
 bool source_is(struct source_token token, const char *word) {
-  return strncmp(token.at, word, token.length) == 0 && word[token.length] == '\0' && token.length > 0;
+  return strncmp(token.at, word, token.length) == 0 && word[token.length] == '\0' &&
+         token.length > 0;
 }
 
 void source_skip_line(struct source_reader *reader) {
@@ -186,7 +192,7 @@ void source_skip_line(struct source_reader *reader) {
   while (ahead.at < ahead.end && source_next(&ahead).kind != SOURCE_NEWLINE) *reader = ahead;
 }
 
-/* ---- Normalising ----------------------------------------------------------------------------- */
+/* ---- Normalising ---------------------------------------------------------------------------- */
 
 /* The output memory is one byte longer than the input. That suffices, because a blank or newline is
    written only where one was read, except for the newline of a directive that ends the text. */
@@ -265,7 +271,8 @@ static void source_text_end_line(struct normaliser *n) {
   n->line_start = n->gap = true;
 }
 
-static void begin_directive(struct normaliser *n, struct source_reader *reader, const struct source_token *mark) {
+static void begin_directive(struct normaliser *n, struct source_reader *reader,
+                            const struct source_token *mark) {
   struct source_reader ahead = *reader;
   if (source_is(source_next_in_line(&ahead), "line")) {
     source_skip_line(reader);
@@ -305,7 +312,7 @@ void source_normalise(const char *text, size_t length, struct text *out) {
   out->length = (size_t)(n.to - out->data);
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Places --------------------------------------------------------------------------------- */
 
 void source_add_line(struct text *out, int line, const char *path) {
   text_addf(out, "#line %d \"", line);

@@ -29,7 +29,7 @@ struct search {
   cugen_error *err;
 };
 
-/* ---- Places ---- */
+/* ---- Places --------------------------------------------------------------------------------- */
 
 /* Notes a searched place, unless it is noted already, because several folders may be the same. */
 static void sources_note_place(struct search *search, const char *place, const char *kind) {
@@ -59,7 +59,8 @@ static void sources_take(struct search *search, const void *memory, size_t lengt
    large is refused when it is read. */
 static bool sources_take_descriptor(struct search *search, int fd) {
   struct stat info;
-  if (!search->data || fd < 0 || fstat(fd, &info) || info.st_size < 0 || (uintmax_t)info.st_size > search->most)
+  if (!search->data || fd < 0 || fstat(fd, &info) || info.st_size < 0 ||
+      (uintmax_t)info.st_size > search->most)
     return false;
   *search->data = (struct source_data){fd, NULL, (size_t)info.st_size};
   return true;
@@ -74,7 +75,9 @@ static void try_file(struct search *search, const char *path) {
   const bool taken = sources_take_descriptor(search, fd);
   if (fd >= 0 && !taken) close(fd);
   if (kind == FILE_MISSING || kind == FILE_FOLDER) return;
-  if (!taken) search->status = file_read_beneath(path, search->roots, search->most, search->content, search->err);
+  if (!taken)
+    search->status =
+        file_read_beneath(path, search->roots, search->most, search->content, search->err);
   found(search, path);
 }
 
@@ -123,7 +126,8 @@ static void try_shipped(struct search *search, const char *folder, const char *n
 static void skip_mark(const struct search *search) {
   static const char mark[] = "\xef\xbb\xbf";
   struct text *content = search->content;
-  if (search->most == SIZE_DATA || content->length < 3 || memcmp(content->data, mark, 3) != 0) return;
+  if (search->most == SIZE_DATA || content->length < 3 || memcmp(content->data, mark, 3) != 0)
+    return;
   memmove(content->data, content->data + 3, content->length - 2); /* moves the closing zero, too */
   content->length -= 3;
 }
@@ -135,7 +139,7 @@ static int search_end(struct search *search) {
   return search->status;
 }
 
-/* ---- Configs ---- */
+/* ---- Configs -------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *name, const char *end) {
   size_t length = strlen(name), end_length = strlen(end);
@@ -144,7 +148,8 @@ static bool ends_with(const char *name, const char *end) {
 
 /* Tries the name with .lua, and the name as given if that differs. The name with .lua comes first,
    because a program "matmul" may lie beside "matmul.lua". */
-static void try_config(struct search *search, const char *folder, const char *name, const char *full_name) {
+static void try_config(struct search *search, const char *folder, const char *name,
+                       const char *full_name) {
   const char *const names[] = {full_name, name};
   for (size_t i = 0; i < (full_name == name ? 1 : 2); i++) {
     if (folder)
@@ -160,7 +165,8 @@ static bool replaced(const struct source_file *all, const struct source_file *fi
 }
 
 /* Lists the shipped configs (their number is *shipped), then those in memory. */
-static size_t known_configs(const struct source_file *files, const char **out, size_t most, size_t *shipped) {
+static size_t known_configs(const struct source_file *files, const char **out, size_t most,
+                            size_t *shipped) {
   size_t count = sources_configs(out, most);
   *shipped = count = count < most ? count : most;
   for (const struct source_file *file = files; file && count < most; file = file->older)
@@ -174,14 +180,17 @@ static void list_known(const struct search *search) {
   const char *known[MOST];
   size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
   for (size_t i = 0; i < count; i++) {
-    const char *before = i == 0 && shipped ? "; shipped are: " : i == shipped ? "; in memory are: " : ", ";
+    const char *before = i == 0 && shipped ? "; shipped are: "
+                         : i == shipped    ? "; in memory are: "
+                                           : ", ";
     error_append(search->err, "%s%.*s", before, (int)(strlen(known[i]) - strlen(".lua")), known[i]);
   }
 }
 
 /* Returns an existing file near to the name, or a known config with a near name; the caller frees
    it. NULL: neither is near. */
-static char *nearest_config(const struct search *search, const char *config_dir, const char *full_name) {
+static char *nearest_config(const struct search *search, const char *config_dir,
+                            const char *full_name) {
   enum { MOST = 64 };
   const char *known[MOST];
   char *file = near_file(".", full_name);
@@ -198,13 +207,16 @@ static int config_missing(const struct search *search, const char *config_dir, c
   path_folder(name, &folder);
   char *nearest = nearest_config(search, config_dir, full_name);
   if (search->folder)
-    error_set(search->err, CUGEN_ERROR_MISSING, "no config '%s': it is a folder; name a file in it: %s%sNAME.lua",
-              name, name, ends_with(name, "/") ? "" : "/");
+    error_set(search->err, CUGEN_ERROR_MISSING,
+              "no config '%s': it is a folder; name a file in it: %s%sNAME.lua", name, name,
+              ends_with(name, "/") ? "" : "/");
   else
-    error_set(search->err, CUGEN_ERROR_MISSING, "no config '%s': looked for %s", name, text_get(&search->looked));
+    error_set(search->err, CUGEN_ERROR_MISSING, "no config '%s': looked for %s", name,
+              text_get(&search->looked));
   if (!search->folder && nearest)
     error_append(search->err, " (nearest '%s')", nearest);
-  else if (!search->folder && strchr(name, '/') && !folder.failed && !folder_exists(text_get(&folder)))
+  else if (!search->folder && strchr(name, '/') && !folder.failed &&
+           !folder_exists(text_get(&folder)))
     error_append(search->err, "; there is no folder '%s'", text_get(&folder));
   else if (!search->folder)
     list_known(search);
@@ -213,29 +225,32 @@ static int config_missing(const struct search *search, const char *config_dir, c
   return CUGEN_ERROR_MISSING;
 }
 
-int sources_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
-                   cugen_error *err) {
+int sources_config(const struct sources *sources, const char *name, struct text *path,
+                   struct text *content, cugen_error *err) {
   bool shipped;
   return sources_find_config(sources, name, path, content, &shipped, err);
 }
 
-int sources_find_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
-                        bool *shipped, cugen_error *err) {
+int sources_find_config(const struct sources *sources, const char *name, struct text *path,
+                        struct text *content, bool *shipped, cugen_error *err) {
   struct text full = {0};
   text_addf(&full, "%s.lua", name);
   if (full.failed) return error_memory(err);
   const char *full_name = ends_with(name, ".lua") ? name : text_get(&full);
-  struct search search = {.files = sources->files, .path = path, .content = content, .most = SIZE_CONFIG, .err = err};
+  struct search search = {
+      .files = sources->files, .path = path, .content = content, .most = SIZE_CONFIG, .err = err};
   if (strncmp(name, "./", 2) != 0) try_memory(&search, NULL, full_name);
   if (strncmp(name, "./", 2) != 0 && full_name != name) try_memory(&search, NULL, name);
   try_config(&search, NULL, name, full_name);
-  if (sources->config_dir && name[0] != '/') try_config(&search, sources->config_dir, name, full_name);
+  if (sources->config_dir && name[0] != '/')
+    try_config(&search, sources->config_dir, name, full_name);
   if (strncmp(name, "configs/", strlen("configs/")) == 0)
     try_shipped(&search, "", full_name);
   else if (name[0] != '/' && strncmp(name, "./", 2) != 0)
     try_shipped(&search, "configs", full_name);
   int status = search_end(&search);
-  if (!status && !search.found) status = config_missing(&search, sources->config_dir, name, full_name);
+  if (!status && !search.found)
+    status = config_missing(&search, sources->config_dir, name, full_name);
   *shipped = search.shipped;
   text_free(&search.looked);
   text_free(&full);
@@ -245,7 +260,8 @@ int sources_find_config(const struct sources *sources, const char *name, struct 
 /* Matches "configs/matmul.lua" but not "configs/old/matmul.lua". */
 static bool is_config(const char *path) {
   size_t folder = strlen("configs/");
-  return strncmp(path, "configs/", folder) == 0 && !strchr(path + folder, '/') && ends_with(path, ".lua");
+  return strncmp(path, "configs/", folder) == 0 && !strchr(path + folder, '/') &&
+         ends_with(path, ".lua");
 }
 
 size_t sources_configs(const char **out, size_t count) {
@@ -258,7 +274,7 @@ size_t sources_configs(const char **out, size_t count) {
   return all;
 }
 
-/* ---- Devices ---- */
+/* ---- Devices -------------------------------------------------------------------------------- */
 
 /* Device files are named in lower case. */
 static int device_file_name(const char *name, struct text *out, cugen_error *err) {
@@ -267,16 +283,16 @@ static int device_file_name(const char *name, struct text *out, cugen_error *err
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-int sources_device(const char *device_dir, const char *name, struct text *path, struct text *content, bool *is_there,
-                   cugen_error *err) {
+int sources_device(const char *device_dir, const char *name, struct text *path,
+                   struct text *content, bool *is_there, cugen_error *err) {
   struct search search = {.path = path, .content = content, .most = SIZE_DESCRIPTION, .err = err};
   struct text file = {0};
   int status = device_file_name(name, &file, err);
   if (!status && (strchr(name, '/') || ends_with(name, ".lua"))) {
     try_file(&search, name);
     if (!search.status && !search.found)
-      search.status =
-          error_set(err, CUGEN_ERROR_MISSING, "no file '%s': a description of a GPU is read from it", name);
+      search.status = error_set(err, CUGEN_ERROR_MISSING,
+                                "no file '%s': a description of a GPU is read from it", name);
   } else if (!status) {
     if (device_dir) try_folder(&search, device_dir, text_get(&file));
     try_shipped(&search, "configs/devices", text_get(&file));
@@ -288,7 +304,7 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
   return status;
 }
 
-/* ---- Templates ---- */
+/* ---- Templates ------------------------------------------------------------------------------ */
 
 /* Refuses names that lead out of the folders, or to hidden files such as ".ssh" of a home
    folder. */
@@ -338,10 +354,12 @@ static const char *nearest_template(const struct source_file *files, const char 
   return text_nearest(name, names, count);
 }
 
-static int template_missing(const struct search *search, const char *what, const char *name, const char *from) {
+static int template_missing(const struct search *search, const char *what, const char *name,
+                            const char *from) {
   char *beside = from && !sources_holds(search->files, from) ? near_beside(from, name) : NULL;
   const char *nearest = beside ? beside : nearest_template(search->files, name);
-  error_set(search->err, CUGEN_ERROR_MISSING, "no %s '%s': looked for %s", what, name, text_get(&search->looked));
+  error_set(search->err, CUGEN_ERROR_MISSING, "no %s '%s': looked for %s", what, name,
+            text_get(&search->looked));
   if (nearest) error_append(search->err, " (nearest '%s')", nearest);
   free(beside);
   return CUGEN_ERROR_MISSING;
@@ -353,23 +371,24 @@ int sources_check_name(const char *what, const char *name, cugen_error *err) {
   while (*at >= ' ' && *at != 0x7f) at++;
   if (*at)
     return error_set(err, CUGEN_ERROR_MISSING,
-                     "the name of a %s has a control character, number %u, behind %zu bytes", what, *at,
-                     (size_t)(at - (const unsigned char *)name));
+                     "the name of a %s has a control character, number %u, behind %zu bytes", what,
+                     *at, (size_t)(at - (const unsigned char *)name));
   if ((size_t)(at - (const unsigned char *)name) <= LONGEST) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_MISSING, "the name of a %s has more than %d bytes: '%.40s...'", what, LONGEST,
-                   name);
+  return error_set(err, CUGEN_ERROR_MISSING, "the name of a %s has more than %d bytes: '%.40s...'",
+                   what, LONGEST, name);
 }
 
 /* search: the requirements for the file. */
-static int find_beside(const struct sources *sources, const char *what, const char *name, const char *from,
-                       struct search *search) {
+static int find_beside(const struct sources *sources, const char *what, const char *name,
+                       const char *from, struct search *search) {
   const int bad = sources_check_name(what, name, search->err);
   if (bad) return bad;
   if (!sources_inside(name))
-    return error_set(search->err, CUGEN_ERROR_MISSING,
-                     "%s '%s' is outside: a %s is named relative to the file that mentions it or to "
-                     "cugen_options.template_dir, without '..' or a hidden name",
-                     what, name, what);
+    return error_set(
+        search->err, CUGEN_ERROR_MISSING,
+        "%s '%s' is outside: a %s is named relative to the file that mentions it or to "
+        "cugen_options.template_dir, without '..' or a hidden name",
+        what, name, what);
   bool in_memory = from && sources_holds(sources->files, from);
   if (in_memory) try_beside(search, name, from);
   try_memory(search, NULL, name);
@@ -382,7 +401,7 @@ static int find_beside(const struct sources *sources, const char *what, const ch
   return status;
 }
 
-/* ---- Files that a config includes ---- */
+/* ---- Files that a config includes ----------------------------------------------------------- */
 
 static const char *nearest_include(const char *name) {
   enum { MOST = 256 };
@@ -408,28 +427,35 @@ static void try_include(struct search *search, const struct include_wanted *want
 
 static int include_missing(const struct search *search, const struct include_wanted *wanted) {
   const char *name = wanted->name;
-  char *beside = sources_holds(search->files, wanted->from) ? NULL : near_beside(wanted->from, name);
+  char *beside =
+      sources_holds(search->files, wanted->from) ? NULL : near_beside(wanted->from, name);
   const char *nearest = beside ? beside : nearest_include(name);
-  error_set(search->err, CUGEN_ERROR_MISSING, "no file '%s': looked for %s", name, text_get(&search->looked));
+  error_set(search->err, CUGEN_ERROR_MISSING, "no file '%s': looked for %s", name,
+            text_get(&search->looked));
   if (nearest) error_append(search->err, " (nearest '%s')", nearest);
   free(beside);
   return CUGEN_ERROR_MISSING;
 }
 
-int sources_include(const struct sources *sources, const struct include_wanted *wanted, struct text *path,
-                    struct text *content, bool *shipped, cugen_error *err) {
+int sources_include(const struct sources *sources, const struct include_wanted *wanted,
+                    struct text *path, struct text *content, bool *shipped, cugen_error *err) {
   const int bad = sources_check_name("file", wanted->name, err);
   if (bad) return bad;
   if (!sources_inside(wanted->name))
-    return error_set(err, CUGEN_ERROR_MISSING,
-                     "'%s' is outside: a file is named relative to the one that includes it, without '..' or a "
-                     "hidden name",
-                     wanted->name);
+    return error_set(
+        err, CUGEN_ERROR_MISSING,
+        "'%s' is outside: a file is named relative to the one that includes it, without '..' or a "
+        "hidden name",
+        wanted->name);
   struct text folder = {0};
   path_folder(wanted->config, &folder);
   const struct file_roots roots = {{text_get(&folder), NULL}};
-  struct search search = {
-      .files = sources->files, .path = path, .content = content, .roots = &roots, .most = SIZE_CONFIG, .err = err};
+  struct search search = {.files = sources->files,
+                          .path = path,
+                          .content = content,
+                          .roots = &roots,
+                          .most = SIZE_CONFIG,
+                          .err = err};
   if (folder.failed) search.status = error_memory(err);
   try_include(&search, wanted);
   int status = search_end(&search);
@@ -440,7 +466,7 @@ int sources_include(const struct sources *sources, const struct include_wanted *
   return status;
 }
 
-/* ---- Headers ---- */
+/* ---- Headers -------------------------------------------------------------------------------- */
 
 static void try_header_folder(struct search *search, const char *template_dir, const char *folder,
                               const struct header_search *wanted) {
@@ -453,13 +479,17 @@ static void try_header_folder(struct search *search, const char *template_dir, c
   text_free(&name);
 }
 
-int sources_header(const struct sources *sources, const struct header_search *wanted, struct text *path,
-                   struct text *content, bool *is_there, cugen_error *err) {
+int sources_header(const struct sources *sources, const struct header_search *wanted,
+                   struct text *path, struct text *content, bool *is_there, cugen_error *err) {
   struct text folder = {0};
   path_folder(wanted->config, &folder);
   const struct file_roots roots = {{text_get(&folder), sources->template_dir}};
-  struct search search = {
-      .files = sources->files, .path = path, .content = content, .roots = &roots, .most = SIZE_TEMPLATE, .err = err};
+  struct search search = {.files = sources->files,
+                          .path = path,
+                          .content = content,
+                          .roots = &roots,
+                          .most = SIZE_TEMPLATE,
+                          .err = err};
   if (folder.failed) search.status = error_memory(err);
   if (wanted->quoted) try_beside(&search, wanted->name, wanted->from);
   for (size_t i = 0; i < wanted->folder_count; i++)
@@ -478,8 +508,8 @@ static bool is_folder(const char *parent, const char *name, struct text *path) {
   return !path->failed && stat(text_get(path), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-int sources_folder(const struct sources *sources, const char *config, const char *folder, bool *found,
-                   cugen_error *err) {
+int sources_folder(const struct sources *sources, const char *config, const char *folder,
+                   bool *found, cugen_error *err) {
   struct text parent = {0}, path = {0};
   path_folder(config, &parent);
   *found = sources->files || is_folder(text_get(&parent), folder, &path) ||
@@ -491,36 +521,40 @@ int sources_folder(const struct sources *sources, const char *config, const char
 }
 
 /* Finds a file in the tree of the config. */
-static int find_in_tree(const struct sources *sources, const char *what, const char *name, const char *from,
-                        const char *config, struct search *search) {
+static int find_in_tree(const struct sources *sources, const char *what, const char *name,
+                        const char *from, const char *config, struct search *search) {
   struct text folder = {0};
   if (config) path_folder(config, &folder);
   const struct file_roots roots = {{config ? text_get(&folder) : NULL, sources->template_dir}};
   search->files = sources->files;
   search->roots = &roots;
-  int status = folder.failed ? error_memory(search->err) : find_beside(sources, what, name, from, search);
+  int status =
+      folder.failed ? error_memory(search->err) : find_beside(sources, what, name, from, search);
   search->roots = NULL;
   text_free(&folder);
   return status;
 }
 
-int sources_template(const struct sources *sources, const char *name, const char *from, const char *config,
-                     struct text *path, struct text *content, cugen_error *err) {
+int sources_template(const struct sources *sources, const char *name, const char *from,
+                     const char *config, struct text *path, struct text *content,
+                     cugen_error *err) {
   struct search search = {.path = path, .content = content, .most = SIZE_TEMPLATE, .err = err};
   return find_in_tree(sources, "template", name, from, config, &search);
 }
 
-int sources_data_open(const struct sources *sources, const char *name, const char *config, struct text *path,
-                      struct source_data *out, cugen_error *err) {
+int sources_data_open(const struct sources *sources, const char *name, const char *config,
+                      struct text *path, struct source_data *out, cugen_error *err) {
   struct text nothing = {0};
-  struct search search = {.path = path, .content = &nothing, .data = out, .most = SIZE_DATA, .err = err};
+  struct search search = {
+      .path = path, .content = &nothing, .data = out, .most = SIZE_DATA, .err = err};
   *out = (struct source_data){.fd = -1};
   int status = find_in_tree(sources, "data file", name, config, config, &search);
   text_free(&nothing);
   return status;
 }
 
-int sources_data_read(const struct source_data *data, size_t offset, void *to, size_t bytes, cugen_error *err) {
+int sources_data_read(const struct source_data *data, size_t offset, void *to, size_t bytes,
+                      cugen_error *err) {
   if (offset > data->bytes || bytes > data->bytes - offset)
     return error_set(err, CUGEN_ERROR_INTERNAL, "a data file is read beyond its end");
   if (data->fd < 0) {

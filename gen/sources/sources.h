@@ -22,7 +22,8 @@ struct sources {
 };
 
 /* Puts a copy of the file at the head of the list. CUGEN_ERROR_USAGE: the name is not valid. */
-int sources_add(struct source_file **files, const char *name, const char *data, size_t length, cugen_error *err);
+int sources_add(struct source_file **files, const char *name, const char *data, size_t length,
+                cugen_error *err);
 void sources_forget(struct source_file *files);
 /* Finds the newest file of that name in the folder (may be NULL); *out becomes NULL if there is
    none. */
@@ -43,12 +44,12 @@ extern const struct embedded_file embedded_files[]; /* the last entry has path =
    memory, in the current folder, in config_dir, among the shipped configs. A name that begins with
    / or ./ is searched on disk only. *path becomes the file's name for messages
    ("configs/matmul.lua" for a shipped one), *content its text. */
-int sources_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
-                   cugen_error *err);
+int sources_config(const struct sources *sources, const char *name, struct text *path,
+                   struct text *content, cugen_error *err);
 
 /* Like sources_config; *shipped tells whether the config is a shipped one. */
-int sources_find_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
-                        bool *shipped, cugen_error *err);
+int sources_find_config(const struct sources *sources, const char *name, struct text *path,
+                        struct text *content, bool *shipped, cugen_error *err);
 
 /* A file that a config includes. Its name is relative, without ".." and hidden parts. It is
    searched beside `from`, the file that includes it, and must lie in the tree of the config;
@@ -59,21 +60,21 @@ struct include_wanted {
   const char *config; /* path of the config */
   bool shipped;       /* whether `from` is a shipped file */
 };
-int sources_include(const struct sources *sources, const struct include_wanted *wanted, struct text *path,
-                    struct text *content, bool *shipped, cugen_error *err);
+int sources_include(const struct sources *sources, const struct include_wanted *wanted,
+                    struct text *path, struct text *content, bool *shipped, cugen_error *err);
 
 /* Reads the description of a GPU: "a100" or "A100" is a100.lua in device_dir, else the shipped one
    ("configs/devices/a100.lua"); a name with a '/' or ending in .lua is a file. */
-int sources_device(const char *device_dir, const char *name, struct text *path, struct text *content, bool *found,
-                   cugen_error *err);
+int sources_device(const char *device_dir, const char *name, struct text *path,
+                   struct text *content, bool *found, cugen_error *err);
 
 /* Reads a template or include. It is searched in memory (beside `from`, the file that mentions it,
    if that is in memory, too; then by its name alone), in template_dir, beside `from`, and among the
    shipped files. The name is relative, without ".." and hidden parts. The file, also by its real
    name, must lie in the tree of the config: the folder of `config` (NULL: none), the template
    folder, or below. So a stranger's config cannot read other files. */
-int sources_template(const struct sources *sources, const char *name, const char *from, const char *config,
-                     struct text *path, struct text *content, cugen_error *err);
+int sources_template(const struct sources *sources, const char *name, const char *from,
+                     const char *config, struct text *path, struct text *content, cugen_error *err);
 
 /* An open data file, which is read in parts: on disk, or in memory (fd -1). */
 struct source_data {
@@ -83,11 +84,12 @@ struct source_data {
 };
 /* Opens a data file, which is searched like a template. Call sources_data_close also after a
    failure. */
-int sources_data_open(const struct sources *sources, const char *name, const char *config, struct text *path,
-                      struct source_data *out, cugen_error *err);
+int sources_data_open(const struct sources *sources, const char *name, const char *config,
+                      struct text *path, struct source_data *out, cugen_error *err);
 /* Reads `bytes` bytes at `offset`. CUGEN_ERROR_IO: the file has become too short. Several threads
    may read at the same time. */
-int sources_data_read(const struct source_data *data, size_t offset, void *to, size_t bytes, cugen_error *err);
+int sources_data_read(const struct source_data *data, size_t offset, void *to, size_t bytes,
+                      cugen_error *err);
 void sources_data_close(struct source_data *data);
 
 /* A header that a template includes. In quotes, it is searched beside `from`, the file that
@@ -101,12 +103,12 @@ struct header_search {
   const char *const *folders;
   size_t folder_count;
 };
-int sources_header(const struct sources *sources, const struct header_search *wanted, struct text *path,
-                   struct text *content, bool *found, cugen_error *err);
+int sources_header(const struct sources *sources, const struct header_search *wanted,
+                   struct text *path, struct text *content, bool *found, cugen_error *err);
 /* Checks that a folder of headers exists beside the config or in the template folder. Files in
    memory have no folders, so for configs in memory nothing is checked. */
-int sources_folder(const struct sources *sources, const char *config, const char *folder, bool *found,
-                   cugen_error *err);
+int sources_folder(const struct sources *sources, const char *config, const char *folder,
+                   bool *found, cugen_error *err);
 /* Checks that a name is not too long and has no control characters, because messages quote names
    line by line. what: the kind of the file, such as "template". */
 int sources_check_name(const char *what, const char *name, cugen_error *err);

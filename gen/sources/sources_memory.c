@@ -27,12 +27,14 @@ static void free_one(struct source_file *file) {
   free(file);
 }
 
-int sources_add(struct source_file **files, const char *name, const char *data, size_t length, cugen_error *err) {
+int sources_add(struct source_file **files, const char *name, const char *data, size_t length,
+                cugen_error *err) {
   struct text normal = {0};
   if (!add_normal(name, &normal)) {
     text_free(&normal);
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "'%s' cannot name a file in memory: a name is relative, without '..', such as \"kernels/a.cu\"",
+                     "'%s' cannot name a file in memory: a name is relative, without '..', such as "
+                     "\"kernels/a.cu\"",
                      name);
   }
   if (length >= PTRDIFF_MAX) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Rules ---- */
+/* ---- Rules ---------------------------------------------------------------------------------- */
 
 static uint64_t domain_cost_of(const struct rule *rule) {
   uint64_t cost = 1 + rule->one_of_count;
@@ -22,8 +22,10 @@ static int compare_rules(const void *a, const void *b) {
 static int open_rules(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
   int status = domain_add_config(domain, !filter || !filter->all, err);
   if (!status && filter) status = domain_add_filter(domain, filter, err);
-  for (size_t i = 0; i < domain->rule_count && !status; i++) domain->rules[i].cost = domain_cost_of(&domain->rules[i]);
-  if (!status && domain->rule_count) qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
+  for (size_t i = 0; i < domain->rule_count && !status; i++)
+    domain->rules[i].cost = domain_cost_of(&domain->rules[i]);
+  if (!status && domain->rule_count)
+    qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
   return status;
 }
 
@@ -51,7 +53,7 @@ int domain_without_heuristics(const struct domain *domain, struct domain *out, c
   return CUGEN_OK;
 }
 
-/* ---- Domains ---- */
+/* ---- Domains -------------------------------------------------------------------------------- */
 
 static int open_strides(struct domain *domain, cugen_error *err) {
   const struct config_implementation *implementation = domain->implementation;
@@ -60,16 +62,19 @@ static int open_strides(struct domain *domain, cugen_error *err) {
   domain->cartesian = 1;
   for (size_t i = implementation->tunable_count; i-- > 0;) {
     domain->strides[i] = domain->cartesian;
-    if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count, &domain->cartesian))
-      return error_set_at(err, CUGEN_ERROR_CONFIG, implementation->line.path, implementation->line.number,
-                          "implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
-                          implementation->name);
+    if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count,
+                               &domain->cartesian))
+      return error_set_at(
+          err, CUGEN_ERROR_CONFIG, implementation->line.path, implementation->line.number,
+          "implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
+          implementation->name);
   }
   return CUGEN_OK;
 }
 
 int domain_open(const struct config *config, const struct config_implementation *implementation,
-                const struct value *slots, const struct space_filter *filter, struct domain *out, cugen_error *err) {
+                const struct value *slots, const struct space_filter *filter, struct domain *out,
+                cugen_error *err) {
   *out = (struct domain){.config = config, .implementation = implementation};
   out->slot_count = (size_t)config->first_tunable + implementation->tunable_count;
   out->slots = calloc(out->slot_count + 1, sizeof *out->slots);
@@ -89,5 +94,6 @@ void domain_close(struct domain *domain) {
 }
 
 size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable) {
-  return (size_t)(rank / domain->strides[tunable] % domain->implementation->tunables[tunable].value_count);
+  return (size_t)(rank / domain->strides[tunable] %
+                  domain->implementation->tunables[tunable].value_count);
 }

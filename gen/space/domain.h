@@ -45,7 +45,8 @@ struct domain {
 /* slots: device and problem are set. filter: NULL or as in space_open_within. After a failure
    nothing needs to be closed. */
 int domain_open(const struct config *config, const struct config_implementation *implementation,
-                const struct value *slots, const struct space_filter *filter, struct domain *out, cugen_error *err);
+                const struct value *slots, const struct space_filter *filter, struct domain *out,
+                cugen_error *err);
 void domain_close(struct domain *domain);
 /* Makes a copy of the domain without heuristics. The caller frees its rules; everything else
    belongs to `domain`. */
@@ -53,26 +54,30 @@ int domain_without_heuristics(const struct domain *domain, struct domain *out, c
 /* Returns the index of the tunable's value in the combination of that rank. */
 size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable);
 
-/* ---- rules.c ---- */
+/* ---- rules.c -------------------------------------------------------------------------------- */
 
 /* Adds the restrictions of the config, the limits of its launches, and then its heuristics. */
 int domain_add_config(struct domain *domain, bool heuristics, cugen_error *err);
 void space_rule_free(const struct space_rule *listed);
 /* Adds a rule. The domain takes over the text, unless the text belongs to an expression of the
    config. */
-int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out, cugen_error *err);
+int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out,
+                    cugen_error *err);
 /* Binds one more expression of the rule that was added last. */
-int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr, cugen_error *err);
+int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr,
+              cugen_error *err);
 /* Sets *allowed to whether the rule allows the values in the slots. Overwrites the two slots of a
    launch's steps, behind the others. */
-int rule_try(const struct domain *domain, const struct rule *rule, struct value *slots, bool *holds);
+int rule_try(const struct domain *domain, const struct rule *rule, struct value *slots,
+             bool *holds);
 bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t tunable);
 
-/* ---- filter.c ---- */
+/* ---- filter.c ------------------------------------------------------------------------------- */
 
 int domain_add_filter(struct domain *domain, const struct space_filter *filter, cugen_error *err);
 /* Checks the filter independent of implementations: it must not use a name that no implementation
    has, or a pattern that matches nothing. */
-int space_filter_check(const struct config *config, const struct space_filter *filter, cugen_error *err);
+int space_filter_check(const struct config *config, const struct space_filter *filter,
+                       cugen_error *err);
 
 #endif

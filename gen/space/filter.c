@@ -5,7 +5,7 @@
 
 #include "domain.h"
 
-/* ---- Patterns ---- */
+/* ---- Patterns ------------------------------------------------------------------------------- */
 
 /* Matches a pattern in which "*" stands for any text, also for none. Only the last "*" is retried,
    because what the earlier ones matched stays valid. */
@@ -49,16 +49,19 @@ static void add_known(cugen_error *err, const char *word, const char *const *nam
   text_free(&list);
 }
 
-static int unknown_implementation(const struct config *config, const char *word, size_t length, cugen_error *err) {
+static int unknown_implementation(const struct config *config, const char *word, size_t length,
+                                  cugen_error *err) {
   const char **names = calloc(config->implementation_count + 1, sizeof *names);
   char *name = strndup(word, length);
   int status = names && name ? CUGEN_ERROR_USAGE : error_memory(err);
   if (status == CUGEN_ERROR_USAGE) {
-    for (size_t i = 0; i < config->implementation_count; i++) names[i] = config->implementations[i].name;
+    for (size_t i = 0; i < config->implementation_count; i++)
+      names[i] = config->implementations[i].name;
     const char *nearest = text_nearest(name, names, config->implementation_count);
     error_set(err, CUGEN_ERROR_USAGE, "no implementation is called '%s'%s%s%s; there are", name,
               nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
-    for (size_t i = 0; i < config->implementation_count; i++) error_append(err, "%s '%s'", i ? "," : "", names[i]);
+    for (size_t i = 0; i < config->implementation_count; i++)
+      error_append(err, "%s '%s'", i ? "," : "", names[i]);
   }
   free(name);
   free(names);
@@ -68,14 +71,16 @@ static int unknown_implementation(const struct config *config, const char *word,
 int space_list_check(const struct config *config, const char *list, cugen_error *err) {
   for (;; list++) {
     size_t length = strcspn(list, ", "), i = 0;
-    while (i < config->implementation_count && !matches(list, length, config->implementations[i].name)) i++;
+    while (i < config->implementation_count &&
+           !matches(list, length, config->implementations[i].name))
+      i++;
     if (i == config->implementation_count) return unknown_implementation(config, list, length, err);
     list += length;
     if (*list != ',') return CUGEN_OK;
   }
 }
 
-/* ---- The parts of --variant ---- */
+/* ---- The parts of --variant ----------------------------------------------------------------- */
 
 /* A part of the pattern: "til*" or "tile=32". Neither contains a space. */
 struct part {
@@ -90,7 +95,8 @@ static bool filter_next_part(const char **at, struct part *out) {
   size_t name = strcspn(start, " =");
   bool value = name && start[name] == '=';
   const char *end = start + strcspn(start, " ");
-  *out = (struct part){start, value ? start + name + 1 : NULL, name, value ? (size_t)(end - start) - name - 1 : 0};
+  *out = (struct part){start, value ? start + name + 1 : NULL, name,
+                       value ? (size_t)(end - start) - name - 1 : 0};
   *at = end;
   return true;
 }
@@ -100,21 +106,24 @@ static bool filter_is_named(const struct part *part, const char *name) {
 }
 
 /* Finds the values of the tunable that the part matches. out has room for all values. */
-static size_t find_values(const struct part *part, const struct config_tunable *tunable, struct value *out) {
+static size_t find_values(const struct part *part, const struct config_tunable *tunable,
+                          struct value *out) {
   size_t count = 0;
   for (size_t i = 0; i < tunable->value_count; i++) {
     struct text text = {0};
     value_print(tunable->values[i], &text);
-    if (matches(part->value, part->value_length, text_get(&text))) out[count++] = tunable->values[i];
+    if (matches(part->value, part->value_length, text_get(&text)))
+      out[count++] = tunable->values[i];
     text_free(&text);
   }
   return count;
 }
 
-static const struct config_tunable *filter_find_tunable(const struct config_implementation *implementation,
-                                                 const struct part *part) {
+static const struct config_tunable *
+filter_find_tunable(const struct config_implementation *implementation, const struct part *part) {
   for (size_t i = 0; i < implementation->tunable_count; i++)
-    if (filter_is_named(part, implementation->tunables[i].name)) return &implementation->tunables[i];
+    if (filter_is_named(part, implementation->tunables[i].name))
+      return &implementation->tunables[i];
   return NULL;
 }
 
@@ -125,13 +134,14 @@ static bool filter_is_meant(const char *pattern, const char *name) {
   return true;
 }
 
-/* ---- Checks independent of the implementation ---- */
+/* ---- Checks independent of the implementation ----------------------------------------------- */
 
 /* Reports an unknown tunable, with the tunables of the implementations that the pattern selects. */
-static int unknown_tunable(const struct config *config, const char *pattern, const struct part *part,
-                           cugen_error *err) {
+static int unknown_tunable(const struct config *config, const char *pattern,
+                           const struct part *part, cugen_error *err) {
   size_t count = 0, most = 0;
-  for (size_t i = 0; i < config->implementation_count; i++) most += config->implementations[i].tunable_count;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    most += config->implementations[i].tunable_count;
   const char **names = calloc(most + 1, sizeof *names);
   char *word = strndup(part->name, part->name_length);
   int status = names && word ? CUGEN_ERROR_USAGE : error_memory(err);
@@ -144,7 +154,8 @@ static int unknown_tunable(const struct config *config, const char *pattern, con
     }
   }
   if (status == CUGEN_ERROR_USAGE) {
-    error_set(err, status, "cugen_filter.variant \"%.500s\": unknown tunable \"%.100s\"", pattern, word);
+    error_set(err, status, "cugen_filter.variant \"%.500s\": unknown tunable \"%.100s\"", pattern,
+              word);
     add_known(err, word, names, count);
   }
   free(word);
@@ -152,25 +163,29 @@ static int unknown_tunable(const struct config *config, const char *pattern, con
   return status;
 }
 
-static int unknown_value(const char *pattern, const struct part *part, const struct config_tunable *tunable,
-                         cugen_error *err) {
+static int unknown_value(const char *pattern, const struct part *part,
+                         const struct config_tunable *tunable, cugen_error *err) {
   struct text list = {0};
   for (size_t i = 0; i < tunable->value_count; i++) {
     text_add_char(&list, ' ');
     value_print(tunable->values[i], &list);
   }
-  int status = error_set(
-      err, CUGEN_ERROR_USAGE, "cugen_filter.variant \"%.500s\": %s has no value \"%.*s\"; there are:%.1000s", pattern,
-      tunable->name, (int)(part->value_length < 100 ? part->value_length : 100), part->value, text_get(&list));
+  int status =
+      error_set(err, CUGEN_ERROR_USAGE,
+                "cugen_filter.variant \"%.500s\": %s has no value \"%.*s\"; there are:%.1000s",
+                pattern, tunable->name, (int)(part->value_length < 100 ? part->value_length : 100),
+                part->value, text_get(&list));
   text_free(&list);
   return status;
 }
 
-static int filter_check_value(const struct config *config, const char *pattern, const struct part *part, cugen_error *err) {
+static int filter_check_value(const struct config *config, const char *pattern,
+                              const struct part *part, cugen_error *err) {
   const struct config_tunable *found = NULL;
   for (size_t i = 0; i < config->implementation_count; i++) {
     const struct config_implementation *one = &config->implementations[i];
-    const struct config_tunable *tunable = filter_is_meant(pattern, one->name) ? filter_find_tunable(one, part) : NULL;
+    const struct config_tunable *tunable =
+        filter_is_meant(pattern, one->name) ? filter_find_tunable(one, part) : NULL;
     if (!tunable) continue;
     struct value *values = calloc(tunable->value_count + 1, sizeof *values);
     if (!values) return error_memory(err);
@@ -179,7 +194,8 @@ static int filter_check_value(const struct config *config, const char *pattern, 
     if (count) return CUGEN_OK;
     found = tunable;
   }
-  return found ? unknown_value(pattern, part, found, err) : unknown_tunable(config, pattern, part, err);
+  return found ? unknown_value(pattern, part, found, err)
+               : unknown_tunable(config, pattern, part, err);
 }
 
 static int check_pattern(const struct config *config, const char *pattern, cugen_error *err) {
@@ -187,11 +203,12 @@ static int check_pattern(const struct config *config, const char *pattern, cugen
   const char *at = pattern;
   int status = CUGEN_OK;
   while (!status && filter_next_part(&at, &part))
-    status = part.value ? filter_check_value(config, pattern, &part, err) : space_list_check(config, part.name, err);
+    status = part.value ? filter_check_value(config, pattern, &part, err)
+                        : space_list_check(config, part.name, err);
   return status;
 }
 
-/* ---- Expressions ---- */
+/* ---- Expressions ---------------------------------------------------------------------------- */
 
 /* The scope of an expression: the names of one implementation. */
 struct scope {
@@ -206,7 +223,8 @@ struct scope {
   bool elsewhere; /* the expression uses a name that only other implementations have */
 };
 
-static void filter_add_values(const struct config *config, const char *name, struct value *values, size_t *count) {
+static void filter_add_values(const struct config *config, const char *name, struct value *values,
+                              size_t *count) {
   for (size_t i = 0; i < config->implementation_count; i++) {
     const struct config_implementation *one = &config->implementations[i];
     for (size_t t = 0; t < one->tunable_count; t++) {
@@ -239,8 +257,8 @@ static bool fill_values(struct scope *scope) {
   return true;
 }
 
-static struct expr_symbol find_own(const struct config *config, const struct config_implementation *one,
-                                   const char *name) {
+static struct expr_symbol find_own(const struct config *config,
+                                   const struct config_implementation *one, const char *name) {
   for (size_t i = 0; i < one->tunable_count; i++)
     if (strcmp(one->tunables[i].name, name) == 0)
       return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_tunable + (int)i};
@@ -254,7 +272,8 @@ static struct expr_symbol filter_find_name(void *context, const char *name) {
   struct scope *scope = context;
   const struct config *config = scope->config;
   for (int i = 0; i < DEVICE_FACT_COUNT; i++)
-    if (strcmp(device_fact_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+    if (strcmp(device_fact_names[i], name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
   for (size_t i = 0; i < config->problem_count; i++)
     if (strcmp(config->problems[i].name, name) == 0)
       return (struct expr_symbol){.kind = SYMBOL_SLOT,
@@ -264,7 +283,8 @@ static struct expr_symbol filter_find_name(void *context, const char *name) {
                                   .open = !config->problems[i].listed};
   struct expr_symbol own = find_own(config, scope->implementation, name);
   if (own.kind == SYMBOL_SLOT) return scope->tunables[own.slot - config->first_tunable];
-  for (size_t i = 0; i < config->implementation_count && own.kind == SYMBOL_UNKNOWN && !scope->elsewhere; i++)
+  for (size_t i = 0;
+       i < config->implementation_count && own.kind == SYMBOL_UNKNOWN && !scope->elsewhere; i++)
     scope->elsewhere = find_own(config, &config->implementations[i], name).kind != SYMBOL_UNKNOWN;
   return own;
 }
@@ -284,18 +304,22 @@ static bool fill_names(struct scope *scope) {
   if (!scope->names) return false;
   for (size_t i = 0; i < config->implementation_count; i++) {
     const struct config_implementation *one = &config->implementations[i];
-    for (size_t t = 0; t < one->tunable_count; t++) scope->names[scope->count++] = one->tunables[t].name;
-    for (size_t d = 0; d < one->derived_count; d++) scope->names[scope->count++] = one->derived[d].name;
+    for (size_t t = 0; t < one->tunable_count; t++)
+      scope->names[scope->count++] = one->tunables[t].name;
+    for (size_t d = 0; d < one->derived_count; d++)
+      scope->names[scope->count++] = one->derived[d].name;
   }
-  for (size_t i = 0; i < config->problem_count; i++) scope->names[scope->count++] = config->problems[i].name;
+  for (size_t i = 0; i < config->problem_count; i++)
+    scope->names[scope->count++] = config->problems[i].name;
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) scope->names[scope->count++] = device_fact_names[i];
   return true;
 }
 
 /* Parses an expression of the filter. *out is NULL without an error if the expression uses a name
    that only other implementations have; then no variant of this implementation is wanted. */
-static int filter_parse(const struct config *config, const struct config_implementation *implementation, const char *text,
-                 struct expr **out, cugen_error *err) {
+static int filter_parse(const struct config *config,
+                        const struct config_implementation *implementation, const char *text,
+                        struct expr **out, cugen_error *err) {
   struct scope scope = {.config = config, .implementation = implementation};
   struct expr_scope names = {filter_find_name, filter_list_names, &scope};
   cugen_error why = {0};
@@ -310,13 +334,15 @@ static int filter_parse(const struct config *config, const struct config_impleme
   return error_set(err, CUGEN_ERROR_USAGE, "cugen_filter.where: %s", why.message);
 }
 
-int space_filter_check(const struct config *config, const struct space_filter *filter, cugen_error *err) {
-  int status = filter->implementation ? space_list_check(config, filter->implementation, err) : CUGEN_OK;
+int space_filter_check(const struct config *config, const struct space_filter *filter,
+                       cugen_error *err) {
+  int status =
+      filter->implementation ? space_list_check(config, filter->implementation, err) : CUGEN_OK;
   if (!status && filter->variant) status = check_pattern(config, filter->variant, err);
   return status;
 }
 
-/* ---- The rules ---- */
+/* ---- The rules ------------------------------------------------------------------------------ */
 
 static struct space_rule make_rule(const char *option, const char *text) {
   return (struct space_rule){CUGEN_RESTRICTION_FILTER, strdup(text), option, {NULL, 0}, 0};
@@ -338,9 +364,11 @@ static int filter_add_where(struct domain *domain, const char *text, cugen_error
 
 /* Adds one rule for the implementations of a pattern, and one for each tunable's values. If the
    implementation lacks the tunable, nothing passes. */
-static int filter_add_part(struct domain *domain, const char *pattern, const struct part *part, cugen_error *err) {
+static int filter_add_part(struct domain *domain, const char *pattern, const struct part *part,
+                           cugen_error *err) {
   const struct config_implementation *implementation = domain->implementation;
-  const struct config_tunable *tunable = part->value ? filter_find_tunable(implementation, part) : NULL;
+  const struct config_tunable *tunable =
+      part->value ? filter_find_tunable(implementation, part) : NULL;
   struct rule *rule;
   if (!part->value && space_list_means(part->name, implementation->name)) return CUGEN_OK;
   int status = domain_add_rule(domain, make_rule("cugen_filter.variant", pattern), &rule, err);
@@ -356,16 +384,20 @@ static int add_pattern(struct domain *domain, const char *pattern, cugen_error *
   struct part part;
   const char *at = pattern;
   int status = CUGEN_OK;
-  while (!status && filter_next_part(&at, &part)) status = filter_add_part(domain, pattern, &part, err);
+  while (!status && filter_next_part(&at, &part))
+    status = filter_add_part(domain, pattern, &part, err);
   return status;
 }
 
 int domain_add_filter(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
   struct rule *rule;
   int status = CUGEN_OK;
-  if (filter->implementation && !space_list_means(filter->implementation, domain->implementation->name))
-    status = domain_add_rule(domain, make_rule("cugen_filter.implementation", filter->implementation), &rule, err);
+  if (filter->implementation &&
+      !space_list_means(filter->implementation, domain->implementation->name))
+    status = domain_add_rule(
+        domain, make_rule("cugen_filter.implementation", filter->implementation), &rule, err);
   if (!status && filter->variant) status = add_pattern(domain, filter->variant, err);
-  for (size_t i = 0; i < filter->where_count && !status; i++) status = filter_add_where(domain, filter->where[i], err);
+  for (size_t i = 0; i < filter->where_count && !status; i++)
+    status = filter_add_where(domain, filter->where[i], err);
   return status;
 }

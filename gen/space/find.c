@@ -8,7 +8,7 @@ enum {
   LONE_RULE_MOST = 1000000
 }; /* combinations on which a single rule is tried to explain why a variant is missing */
 
-/* ---- Reading the text ---- */
+/* ---- Reading the text ----------------------------------------------------------------------- */
 
 struct search {
   const struct space *space;
@@ -45,27 +45,33 @@ static char *find_next_word(const struct search *search, char stop) {
    end; otherwise 0. */
 static size_t match_word(const struct search *search, const char *word) {
   size_t length = strlen(word);
-  bool matches = strncmp(search->at, word, length) == 0 && (search->at[length] == ' ' || search->at[length] == '\0');
+  bool matches = strncmp(search->at, word, length) == 0 &&
+                 (search->at[length] == ' ' || search->at[length] == '\0');
   return matches ? length : 0;
 }
 
 /* Reports a word that is none of `names`, with the nearest one and the list of all. */
-static int space_find_unknown(const struct search *search, const char *what, const char *word, const char *const *names,
-                   size_t count) {
+static int space_find_unknown(const struct search *search, const char *what, const char *word,
+                              const char *const *names, size_t count) {
   const char *nearest = *word ? text_nearest(word, names, count) : NULL;
   struct text list = {0};
   for (size_t i = 0; i < count; i++) text_addf(&list, " %s", names[i]);
-  error_set(search->err, CUGEN_ERROR_USAGE, "%s \"%.100s\" in \"%.500s\"", what, word, search->text);
+  error_set(search->err, CUGEN_ERROR_USAGE, "%s \"%.100s\" in \"%.500s\"", what, word,
+            search->text);
   if (nearest) error_append(search->err, "; did you mean \"%s\"?", nearest);
-  error_append(search->err, "; there %s:%s", count == 1 ? "is" : "are", count ? text_get(&list) : " none");
+  error_append(search->err, "; there %s:%s", count == 1 ? "is" : "are",
+               count ? text_get(&list) : " none");
   if (strchr(word, '*'))
-    error_append(search->err, "; one variant is named without '*' ('cugen tune' and 'cugen space' take patterns)");
+    error_append(
+        search->err,
+        "; one variant is named without '*' ('cugen tune' and 'cugen space' take patterns)");
   text_free(&list);
   return CUGEN_ERROR_USAGE;
 }
 
 /* Reads the longest of the names that the text goes on with. */
-static int find_take_word(struct search *search, const char *what, const char *const *names, size_t count, size_t *index) {
+static int find_take_word(struct search *search, const char *what, const char *const *names,
+                          size_t count, size_t *index) {
   size_t best = 0;
   for (size_t i = 0; i < count; i++) {
     size_t length = match_word(search, names[i]);
@@ -76,7 +82,8 @@ static int find_take_word(struct search *search, const char *what, const char *c
     return CUGEN_OK;
   }
   char *word = find_next_word(search, '\0');
-  int status = word ? space_find_unknown(search, what, word, names, count) : error_memory(search->err);
+  int status =
+      word ? space_find_unknown(search, what, word, names, count) : error_memory(search->err);
   free(word);
   return status;
 }
@@ -90,7 +97,8 @@ static int find_read_implementation(struct search *search) {
   int status = find_take_word(search, "unknown implementation", names, count, &search->index);
   const char *word = search->at; /* a value whose tunable's name was left out */
   if (status == CUGEN_ERROR_USAGE && memchr(word, '=', strcspn(word, " ")))
-    error_append(search->err, "; a variant begins with its implementation: \"%s %.300s\"", names[0], search->text);
+    error_append(search->err, "; a variant begins with its implementation: \"%s %.300s\"", names[0],
+                 search->text);
   free(names);
   if (!status) search->implementation = &config->implementations[search->index];
   return status;
@@ -104,7 +112,8 @@ static int space_find_tunable(struct search *search, const char *word, size_t *i
   for (size_t i = 0; i < count; i++) names[i] = search->implementation->tunables[i].name;
   *index = 0;
   while (*index < count && strcmp(names[*index], word) != 0) ++*index;
-  int status = *index < count ? CUGEN_OK : space_find_unknown(search, "unknown tunable", word, names, count);
+  int status =
+      *index < count ? CUGEN_OK : space_find_unknown(search, "unknown tunable", word, names, count);
   free(names);
   return status;
 }
@@ -131,13 +140,15 @@ static char **print_values(const struct config_tunable *tunable) {
 static int find_read_value(struct search *search, size_t tunable) {
   const struct config_tunable *one = &search->implementation->tunables[tunable];
   if (search->fixed[tunable] >= 0)
-    return error_set(search->err, CUGEN_ERROR_USAGE, "\"%s\" is given twice in \"%.500s\"", one->name, search->text);
+    return error_set(search->err, CUGEN_ERROR_USAGE, "\"%s\" is given twice in \"%.500s\"",
+                     one->name, search->text);
   char **printed = print_values(one);
   if (!printed) return error_memory(search->err);
   struct text what = {0};
   size_t value = 0;
   text_addf(&what, "%s has no value", one->name);
-  int status = find_take_word(search, text_get(&what), (const char *const *)printed, one->value_count, &value);
+  int status = find_take_word(search, text_get(&what), (const char *const *)printed,
+                              one->value_count, &value);
   if (!status) search->fixed[tunable] = (int64_t)value;
   text_free(&what);
   free_strings(printed, one->value_count);
@@ -167,7 +178,8 @@ static int find_read_text(struct search *search) {
   search->fixed = malloc((count + 1) * sizeof *search->fixed);
   if (!search->fixed) return error_memory(search->err);
   for (size_t i = 0; i < count; i++) search->fixed[i] = -1;
-  for (skip_spaces(search); *search->at && !status; skip_spaces(search)) status = read_setting(search);
+  for (skip_spaces(search); *search->at && !status; skip_spaces(search))
+    status = read_setting(search);
   return status;
 }
 
@@ -177,27 +189,32 @@ static int find_check_whole(const struct search *search) {
   const struct config_implementation *implementation = search->implementation;
   for (size_t i = 0; i < implementation->tunable_count; i++)
     if (search->fixed[i] < 0)
-      return error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" does not name the tunable \"%s\"", search->text,
+      return error_set(search->err, CUGEN_ERROR_USAGE,
+                       "\"%.500s\" does not name the tunable \"%s\"", search->text,
                        implementation->tunables[i].name);
   return CUGEN_OK;
 }
 
-/* ---- Looking it up ---- */
+/* ---- Looking it up -------------------------------------------------------------------------- */
 
 /* Returns the first tunable whose value in this rank is not the wanted one; the number of tunables
    if all values are as wanted. */
-static size_t first_mismatch(const struct search *search, const struct domain *domain, uint64_t rank) {
+static size_t first_mismatch(const struct search *search, const struct domain *domain,
+                             uint64_t rank) {
   size_t i = 0, count = search->implementation->tunable_count;
-  while (i < count && (search->fixed[i] < 0 || domain_value(domain, rank, i) == (size_t)search->fixed[i])) i++;
+  while (i < count &&
+         (search->fixed[i] < 0 || domain_value(domain, rank, i) == (size_t)search->fixed[i]))
+    i++;
   return i;
 }
 
 /* Finds the smallest rank above `rank` with the wanted value at `tunable` and the first values
    behind it. Returns false if there is none. */
-static bool next_rank(const struct search *search, const struct domain *domain, uint64_t rank, size_t tunable,
-                      uint64_t *out) {
+static bool next_rank(const struct search *search, const struct domain *domain, uint64_t rank,
+                      size_t tunable, uint64_t *out) {
   uint64_t stride = domain->strides[tunable], wanted = (uint64_t)search->fixed[tunable];
-  uint64_t values = search->implementation->tunables[tunable].value_count, block = rank / stride / values;
+  uint64_t values = search->implementation->tunables[tunable].value_count,
+           block = rank / stride / values;
   if (rank / stride % values > wanted) block++;
   if (block >= domain->cartesian / stride / values) return false;
   *out = (block * values + wanted) * stride;
@@ -218,7 +235,7 @@ static bool space_find_row(const struct search *search, size_t *row) {
   return false;
 }
 
-/* ---- Why a variant is missing ---- */
+/* ---- Why a variant is missing --------------------------------------------------------------- */
 
 /* Fixes the values of the combinations that the text and the rule leave open: tunables that the
    rule does not mention get their first value, because they do not change the rule's result.
@@ -238,14 +255,16 @@ static uint64_t find_pin(const struct search *search, const struct rule *rule, i
 /* Finds out whether the rule alone removes all combinations that the text leaves open. A rule that
    cannot be evaluated without other rules, which protect it from a division by zero, does not
    count; nor does a rule that takes too long. */
-static bool removes_all(struct search *search, const struct rule *rule, uint64_t *removed, int64_t *fixed) {
+static bool removes_all(struct search *search, const struct rule *rule, uint64_t *removed,
+                        int64_t *fixed) {
   struct domain alone = search->rest;
   struct rule only = *rule;
   uint64_t open = find_pin(search, rule, fixed);
   alone.rules = &only;
   alone.rule_count = 1;
   removed[only.index] = 0;
-  return open && !domain_walk(&alone, fixed, NULL, removed, &search->effort, NULL) && removed[only.index] == open;
+  return open && !domain_walk(&alone, fixed, NULL, removed, &search->effort, NULL) &&
+         removed[only.index] == open;
 }
 
 /* If some rules alone remove all combinations, keeps only these, because dropping any other rule
@@ -269,7 +288,8 @@ static void keep_decisive(struct search *search, uint64_t *removed) {
 }
 
 /* Prints the rules that remove combinations, one per line if there are several. */
-static size_t print_culprits(const struct domain *domain, const uint64_t *removed, struct text *out) {
+static size_t print_culprits(const struct domain *domain, const uint64_t *removed,
+                             struct text *out) {
   size_t culprits = 0, printed = 0;
   for (size_t i = 0; i < domain->rule_count; i++) culprits += removed[i] > 0;
   for (size_t i = 0; i < domain->rule_count; i++) {
@@ -291,8 +311,8 @@ static void add_culprits(const struct search *search, const uint64_t *removed) {
 
 static int explain_unmet(const struct search *search, const struct config_requirement *unmet) {
   return error_set(search->err, CUGEN_ERROR_USAGE,
-                   "\"%.500s\": %s:%d: requires \"%s\", which this device or problem does not meet", search->text,
-                   unmet->line.path, unmet->line.number, expr_text(unmet->expr));
+                   "\"%.500s\": %s:%d: requires \"%s\", which this device or problem does not meet",
+                   search->text, unmet->line.path, unmet->line.number, expr_text(unmet->expr));
 }
 
 static int explain_missing(struct search *search, uint64_t *removed) {
@@ -313,8 +333,11 @@ static int find_left_out(struct search *search, uint64_t *index) {
   int status = domain_without_heuristics(domain, &search->rest, search->err);
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   if (!status && !removed) status = error_memory(search->err);
-  if (!status) status = domain_walk(&search->rest, search->fixed, &rows, removed, &search->effort, search->err);
-  bool found = !status && rows.count && space_left_out_index(space, search->index, rows.ranks[0], index);
+  if (!status)
+    status =
+        domain_walk(&search->rest, search->fixed, &rows, removed, &search->effort, search->err);
+  bool found =
+      !status && rows.count && space_left_out_index(space, search->index, rows.ranks[0], index);
   if (!status && !found && search->brief)
     status = error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out", search->text);
   else if (!status && !found)
@@ -352,13 +375,14 @@ static int find_find(struct search *search, uint64_t *index) {
   return status;
 }
 
-int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
-                         cugen_error *err) {
+int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index,
+                         struct text *rules, cugen_error *err) {
   struct search search = {.space = space, .text = text, .at = text, .rules = rules, .err = err};
   return find_find(&search, index);
 }
 
-int space_find_brief(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
+int space_find_brief(const struct space *space, const char *text, uint64_t *index,
+                     cugen_error *err) {
   struct search search = {.space = space, .text = text, .at = text, .brief = true, .err = err};
   return find_find(&search, index);
 }
@@ -368,7 +392,7 @@ int space_find_one(const struct space *space, const char *text, uint64_t *index,
   return find_find(&search, index);
 }
 
-/* ---- Variants named by the config ---- */
+/* ---- Variants named by the config ----------------------------------------------------------- */
 
 /* Returns the text of the variant that the config names at this place; NULL: there are fewer. */
 static const char *find_try_at(const struct config *config, size_t at) {

@@ -39,7 +39,8 @@ static void add_dimensions(struct list *list, const struct expr *const exprs[3],
     if (!exprs[i]) continue;
     struct text *what =
         limits_add(list, limits[i].name,
-            (struct launch_limit){.factors = {exprs[i]}, .count = 1, .least = 1, .most = limits[i].most});
+                   (struct launch_limit){
+                       .factors = {exprs[i]}, .count = 1, .least = 1, .most = limits[i].most});
     if (what) text_addf(what, ": 1 to %" PRId64, limits[i].most);
   }
 }
@@ -49,28 +50,35 @@ static int64_t fact(const struct list *list, enum device_fact which) {
 }
 
 static void add_threads(struct list *list) {
-  struct launch_limit limit = {.least = INT64_MIN, .most = fact(list, DEVICE_FACT_max_threads_per_block)};
+  struct launch_limit limit = {.least = INT64_MIN,
+                               .most = fact(list, DEVICE_FACT_max_threads_per_block)};
   for (int i = 0; i < 3; i++)
     if (list->launch->block[i]) limit.factors[limit.count++] = list->launch->block[i];
   struct text *what = limit.count && limit.most > 0 ? limits_add(list, "block", limit) : NULL;
-  if (what) text_addf(what, ": at most %" PRId64 " threads (device.max_threads_per_block)", limit.most);
+  if (what)
+    text_addf(what, ": at most %" PRId64 " threads (device.max_threads_per_block)", limit.most);
 }
 
 static void limits_add_shared(struct list *list) {
   const struct device_facts facts = {.is_gpu = fact(list, DEVICE_FACT_is_gpu),
-                                     .shared_per_block_optin = fact(list, DEVICE_FACT_shared_per_block_optin)};
+                                     .shared_per_block_optin =
+                                         fact(list, DEVICE_FACT_shared_per_block_optin)};
   const bool known = list->slots[DEVICE_FACT_is_gpu].type == VALUE_INT;
   const int64_t most = known ? launch_shared_limit(&facts) : 0;
   if (!list->launch->shared || most <= 0) return;
-  struct text *what =
-      limits_add(list, "shared", (struct launch_limit){.factors = {list->launch->shared}, .count = 1, .most = most});
+  struct text *what = limits_add(
+      list, "shared",
+      (struct launch_limit){.factors = {list->launch->shared}, .count = 1, .most = most});
   if (what)
-    text_addf(what, ": at most %" PRId64 " bytes%s", most, facts.is_gpu ? " (device.shared_per_block_optin)" : "");
+    text_addf(what, ": at most %" PRId64 " bytes%s", most,
+              facts.is_gpu ? " (device.shared_per_block_optin)" : "");
 }
 
 static void add_steps(struct list *list) {
-  struct launch_limit limit = {.factors = {list->launch->steps}, .count = 1, .most = KERNEL_MAX_SEQUENCE};
-  struct text *what = limit.factors[0] && !list->launch->inner ? limits_add(list, "steps", limit) : NULL;
+  struct launch_limit limit = {
+      .factors = {list->launch->steps}, .count = 1, .most = KERNEL_MAX_SEQUENCE};
+  struct text *what =
+      limit.factors[0] && !list->launch->inner ? limits_add(list, "steps", limit) : NULL;
   if (what) text_addf(what, ": 0 to %d", KERNEL_MAX_SEQUENCE);
   if (what) list->out[list->count - 1].launch = NULL; /* the limit applies whatever the step */
 }
@@ -86,8 +94,8 @@ size_t launch_limits(const struct config_launch *launch, int step, const struct 
   return list.count;
 }
 
-bool launch_count_limit(const struct config_implementation *implementation, struct launch_limit *out,
-                        struct text *what) {
+bool launch_count_limit(const struct config_implementation *implementation,
+                        struct launch_limit *out, struct text *what) {
   int64_t fixed = 0;
   *out = (struct launch_limit){.sum = true};
   for (size_t i = 0; i < implementation->launch_count; i++)
@@ -117,8 +125,8 @@ bool launch_limit_holds(const struct launch_limit *limit, struct value *slots) {
   if (!enter_step(limit, slots)) return true;
   for (size_t i = 0; i < limit->count; i++) {
     if (expr_eval_int(limit->factors[i], slots, &factor, NULL)) return true;
-    bool overflow =
-        limit->sum ? __builtin_add_overflow(total, factor, &total) : __builtin_mul_overflow(total, factor, &total);
+    bool overflow = limit->sum ? __builtin_add_overflow(total, factor, &total)
+                               : __builtin_mul_overflow(total, factor, &total);
     if (overflow) return false;
   }
   return total >= limit->least && total <= limit->most;

@@ -33,8 +33,8 @@ size_t launch_limits(const struct config_launch *launch, int step, const struct 
 
 /* Fills in the limit of all launches of a call together. Returns false if no steps influence their
    number. */
-bool launch_count_limit(const struct config_implementation *implementation, struct launch_limit *out,
-                        struct text *what);
+bool launch_count_limit(const struct config_implementation *implementation,
+                        struct launch_limit *out, struct text *what);
 
 /* Returns whether the limit allows the values in the slots. A limit that cannot be evaluated holds,
    because the expansion of the variant reports that error better. Overwrites the slots of the

@@ -10,15 +10,17 @@ enum {
   STEPS_LIMITED = 64
 }; /* combinations that are tried to find the largest number of steps of a launch */
 
-/* ---- One rule ---- */
+/* ---- One rule ------------------------------------------------------------------------------- */
 
 /* The text of an expression belongs to the config. */
 void space_rule_free(const struct space_rule *listed) {
-  bool borrowed = listed->kind == CUGEN_RESTRICTION_WHERE || listed->kind == CUGEN_RESTRICTION_HEURISTIC;
+  bool borrowed =
+      listed->kind == CUGEN_RESTRICTION_WHERE || listed->kind == CUGEN_RESTRICTION_HEURISTIC;
   if (!borrowed) free((char *)(uintptr_t)listed->text);
 }
 
-int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out, cugen_error *err) {
+int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out,
+                    cugen_error *err) {
   if (domain->rule_count == domain->rule_capacity) {
     size_t capacity = 2 * domain->rule_capacity + 8;
     struct rule *rules = realloc(domain->rules, capacity * sizeof *rules);
@@ -48,7 +50,8 @@ static void note_tunable(struct rule *rule, int tunable) {
   }
 }
 
-int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr, cugen_error *err) {
+int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr,
+              cugen_error *err) {
   size_t first = (size_t)domain->config->first_tunable, count;
   bool *known = malloc(first + 1);
   if (!known) return error_memory(err);
@@ -64,7 +67,8 @@ int rule_bind(const struct domain *domain, struct rule *rule, const struct expr 
   return CUGEN_OK;
 }
 
-int rule_try(const struct domain *domain, const struct rule *rule, struct value *slots, bool *holds) {
+int rule_try(const struct domain *domain, const struct rule *rule, struct value *slots,
+             bool *holds) {
   if (rule->limit.count) return *holds = launch_limit_holds(&rule->limit, slots), CUGEN_OK;
   if (rule->bound_count) return expr_eval_bool(rule->bound[0], slots, holds, NULL);
   *holds = false;
@@ -85,10 +89,10 @@ bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t 
   return false;
 }
 
-/* ---- Restrictions and limits ---- */
+/* ---- Restrictions and limits ---------------------------------------------------------------- */
 
-static int add_expression(struct domain *domain, cugen_restriction_kind kind, const struct expr *expr,
-                          struct config_line line, cugen_error *err) {
+static int add_expression(struct domain *domain, cugen_restriction_kind kind,
+                          const struct expr *expr, struct config_line line, cugen_error *err) {
   struct rule *rule;
   struct space_rule listed = {kind, expr_text(expr), NULL, line, 0};
   int status = domain_add_rule(domain, listed, &rule, err);
@@ -111,17 +115,19 @@ static int add_heuristics(struct domain *domain, cugen_error *err) {
   for (size_t i = 0; i < implementation->heuristic_count && !status; i++) {
     const struct config_heuristic *heuristic = &implementation->heuristics[i];
     if (is_in_force(domain, heuristic))
-      status = add_expression(domain, CUGEN_RESTRICTION_HEURISTIC, heuristic->expr, heuristic->line, err);
+      status = add_expression(domain, CUGEN_RESTRICTION_HEURISTIC, heuristic->expr, heuristic->line,
+                              err);
   }
   return status;
 }
 
-static int rules_add_limit(struct domain *domain, struct config_line line, const struct launch_limit *limit,
-                     struct text *what, cugen_error *err) {
+static int rules_add_limit(struct domain *domain, struct config_line line,
+                           const struct launch_limit *limit, struct text *what, cugen_error *err) {
   struct rule *rule;
   struct space_rule listed = {CUGEN_RESTRICTION_LIMIT, text_take(what), NULL, line, 0};
   int status = domain_add_rule(domain, listed, &rule, err);
-  for (size_t i = 0; i < limit->count && !status; i++) status = rule_bind(domain, rule, limit->factors[i], err);
+  for (size_t i = 0; i < limit->count && !status; i++)
+    status = rule_bind(domain, rule, limit->factors[i], err);
   if (status) return status;
   rule->limit = *limit;
   for (size_t i = 0; i < limit->count; i++) rule->limit.factors[i] = rule->bound[i];
@@ -140,11 +146,12 @@ static int64_t steps_now(const struct config_launch *launch, const struct value 
 }
 
 /* Returns the largest number of steps over all values of the tunables at[0 .. count). */
-static int64_t most_over(const struct domain *domain, const struct config_launch *launch, const int *at,
-                         size_t count) {
+static int64_t most_over(const struct domain *domain, const struct config_launch *launch,
+                         const int *at, size_t count) {
   int64_t most = 0;
   if (!count) return steps_now(launch, domain->slots);
-  const struct config_tunable *tunable = &domain->implementation->tunables[*at - domain->config->first_tunable];
+  const struct config_tunable *tunable =
+      &domain->implementation->tunables[*at - domain->config->first_tunable];
   for (size_t i = 0; i < tunable->value_count && most < STEPS_LIMITED; i++) {
     domain->slots[*at] = tunable->values[i];
     int64_t steps = most_over(domain, launch, at + 1, count - 1);
@@ -161,17 +168,21 @@ static int64_t most_steps(const struct domain *domain, const struct config_launc
   const int *at = expr_slots(launch->steps, &count);
   while (first < count && at[first] < domain->config->first_tunable) first++;
   for (size_t i = first; i < count && combinations <= STEPS_TRIED; i++)
-    combinations *= domain->implementation->tunables[at[i] - domain->config->first_tunable].value_count;
-  int64_t most = combinations > STEPS_TRIED ? STEPS_LIMITED : most_over(domain, launch, at + first, count - first);
+    combinations *=
+        domain->implementation->tunables[at[i] - domain->config->first_tunable].value_count;
+  int64_t most = combinations > STEPS_TRIED ? STEPS_LIMITED
+                                            : most_over(domain, launch, at + first, count - first);
   return most ? most : 1; /* the limit of the number of steps belongs to the first step */
 }
 
-static int add_step_limits(struct domain *domain, const struct config_launch *launch, int step, cugen_error *err) {
+static int add_step_limits(struct domain *domain, const struct config_launch *launch, int step,
+                           cugen_error *err) {
   struct launch_limit limits[LAUNCH_LIMITS];
   struct text what[LAUNCH_LIMITS] = {0};
   size_t count = launch_limits(launch, step, domain->slots, limits, what);
   int status = CUGEN_OK;
-  for (size_t i = 0; i < count && !status; i++) status = rules_add_limit(domain, launch->line, &limits[i], &what[i], err);
+  for (size_t i = 0; i < count && !status; i++)
+    status = rules_add_limit(domain, launch->line, &limits[i], &what[i], err);
   for (size_t i = 0; i < count; i++) text_free(&what[i]);
   return status;
 }
@@ -184,7 +195,8 @@ static int add_limits(struct domain *domain, cugen_error *err) {
   for (size_t i = 0; i < implementation->launch_count && !status; i++) {
     const struct config_launch *launch = &implementation->launches[i];
     const int64_t steps = most_steps(domain, launch);
-    for (int step = 0; step < steps && !status; step++) status = add_step_limits(domain, launch, step, err);
+    for (int step = 0; step < steps && !status; step++)
+      status = add_step_limits(domain, launch, step, err);
   }
   if (!status && launch_count_limit(implementation, &all, &what))
     status = rules_add_limit(domain, implementation->launches[0].line, &all, &what, err);

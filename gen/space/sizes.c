@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Sizes derived from the base problem's ---- */
+/* ---- Sizes derived from the base problem's -------------------------------------------------- */
 
 /* Whole tiles; less than a tile; odd and larger than the base problem's. */
 enum shape { SHAPE_WHOLE, SHAPE_SMALL, SHAPE_LARGER, SHAPE_COUNT };
@@ -35,13 +35,14 @@ static int64_t sizes_shape_of(const struct sizes *s, enum shape shape, int64_t s
   return s->owner ? shaped_own(shape, size) : shaped(shape, size);
 }
 
-/* ---- How large a problem is ---- */
+/* ---- How large a problem is ----------------------------------------------------------------- */
 
 /* Returns the threads of a launch in the first of its steps. */
 static double launch_threads(const struct config_launch *launch, struct value *slots) {
   double threads = 1;
   cugen_error ignored;
-  if (launch->steps) slots[launch->step_slot] = value_int(0), slots[launch->steps_slot] = value_int(1);
+  if (launch->steps)
+    slots[launch->step_slot] = value_int(0), slots[launch->steps_slot] = value_int(1);
   for (int i = 0; i < 3; i++) {
     const struct expr *extents[] = {launch->grid[i], launch->block[i]};
     for (int e = 0; e < 2; e++) {
@@ -54,11 +55,14 @@ static double launch_threads(const struct config_launch *launch, struct value *s
 }
 
 /* Returns NULL if memory is out. The caller frees the slots. */
-static struct value *slots_of(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
-  struct value *slots = calloc(config_slot_count(s->config, variant->implementation) + 3, sizeof *slots);
+static struct value *slots_of(const struct sizes *s, const struct problem *problem,
+                              const struct variant *variant) {
+  struct value *slots =
+      calloc(config_slot_count(s->config, variant->implementation) + 3, sizeof *slots);
   if (!slots) return NULL;
   config_slots(s->config, problem, s->facts, slots);
-  memcpy(slots + s->config->first_tunable, variant->values, variant->implementation->tunable_count * sizeof *slots);
+  memcpy(slots + s->config->first_tunable, variant->values,
+         variant->implementation->tunable_count * sizeof *slots);
   return slots;
 }
 
@@ -69,7 +73,8 @@ struct work {     /* the work of a variant on a problem */
   double flops;   /* floating point operations; 0: the config declares none */
 };
 
-static struct work sizes_find_work(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
+static struct work sizes_find_work(const struct sizes *s, const struct problem *problem,
+                                   const struct variant *variant) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   struct work work = {.extent = -1};
   cugen_error ignored;
@@ -77,11 +82,13 @@ static struct work sizes_find_work(const struct sizes *s, const struct problem *
   if (!slots) return work;
   if (!config_arguments(s->config, slots, arguments, &ignored)) work.extent = 0;
   for (size_t i = 0; i < s->config->argument_count && work.extent >= 0; i++) {
-    const bool written = arguments[i].kind == CUGEN_ARGUMENT_OUTPUT || arguments[i].kind == CUGEN_ARGUMENT_INOUT;
+    const bool written =
+        arguments[i].kind == CUGEN_ARGUMENT_OUTPUT || arguments[i].kind == CUGEN_ARGUMENT_INOUT;
     if (arguments[i].rank) work.extent += (double)kernel_argument_bytes(&arguments[i]);
     if (written) work.written += (double)arguments[i].elements;
   }
-  if (s->config->flops && expr_eval_float(s->config->flops, slots, &work.flops, &ignored)) work.flops = 0;
+  if (s->config->flops && expr_eval_float(s->config->flops, slots, &work.flops, &ignored))
+    work.flops = 0;
   for (size_t i = 0; i < variant->implementation->launch_count && work.extent >= 0; i++) {
     const double threads = launch_threads(&variant->implementation->launches[i], slots);
     work.extent = threads < 0 ? -1 : work.extent + threads;
@@ -90,11 +97,12 @@ static struct work sizes_find_work(const struct sizes *s, const struct problem *
   return work;
 }
 
-static double sizes_extent_of(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
+static double sizes_extent_of(const struct sizes *s, const struct problem *problem,
+                              const struct variant *variant) {
   return sizes_find_work(s, problem, variant).extent;
 }
 
-/* ---- Which parameters are sizes ---- */
+/* ---- Which parameters are sizes ------------------------------------------------------------- */
 
 static bool is_whole_number(const struct value *value) {
   return value && value->type == VALUE_INT;
@@ -104,11 +112,12 @@ static bool is_whole_number(const struct value *value) {
 static bool is_candidate(const struct sizes *s, size_t i) {
   const struct config_problem *p = &s->config->problems[i];
   const struct value *own = s->owner ? &s->owner->check[i] : NULL;
-  return (is_whole_number(&p->check) || is_whole_number(own)) && !p->listed && is_whole_number(&s->base->values[i]) &&
-         s->base->values[i].integer > 3;
+  return (is_whole_number(&p->check) || is_whole_number(own)) && !p->listed &&
+         is_whole_number(&s->base->values[i]) && s->base->values[i].integer > 3;
 }
 
-static void sizes_compare(double before, double after, double factor, int64_t at, struct size_growth *out) {
+static void sizes_compare(double before, double after, double factor, int64_t at,
+                          struct size_growth *out) {
   if (before <= 0 || after < 0) return;
   out->known = true;
   out->changes |= after < before || after > before;
@@ -120,7 +129,8 @@ static void sizes_compare(double before, double after, double factor, int64_t at
 
 /* Measures how the variant's extent grows with parameter i. changed: room for the values of a
    problem. */
-static void find_growth(struct sizes *s, const struct variant *variant, size_t i, struct value *changed) {
+static void find_growth(struct sizes *s, const struct variant *variant, size_t i,
+                        struct value *changed) {
   const int64_t size = s->base->values[i].integer;
   const double before = sizes_extent_of(s, s->base, variant);
   memcpy(changed, s->base->values, s->base->count * sizeof *changed);
@@ -139,15 +149,16 @@ static void find_most(struct sizes *s, const struct variant *variant, struct val
   enum { LITTLE = 1 << 20 };
   const struct problem problem = {.values = changed, .count = s->base->count};
   for (size_t i = 0; i < s->base->count; i++)
-    changed[i] = s->vary[i] ? value_int(sizes_shape_of(s, SHAPE_LARGER, s->base->values[i].integer)) : s->base->values[i];
+    changed[i] = s->vary[i] ? value_int(sizes_shape_of(s, SHAPE_LARGER, s->base->values[i].integer))
+                            : s->base->values[i];
   const double extent = sizes_extent_of(s, &problem, variant);
   if (s->most < LITTLE) s->most = LITTLE;
   if (extent > s->most) s->most = extent;
 }
 
 /* Decides which parameters are sizes, from the first variant of each implementation. */
-static void find_sizes(struct sizes *s, const struct space *space, const bool *fixed, struct value *values,
-                       struct value *changed) {
+static void find_sizes(struct sizes *s, const struct space *space, const bool *fixed,
+                       struct value *values, struct value *changed) {
   size_t count;
   const struct space_implementation *all = space_implementations(space, &count);
   struct variant variant;
@@ -168,9 +179,10 @@ static void find_sizes(struct sizes *s, const struct space *space, const bool *f
   }
 }
 
-int sizes_open(const struct config *config, const struct device_facts *facts, const struct problem *base,
-               const struct problem *own, const struct space *space, const struct config_implementation *owner,
-               const bool *fixed, struct sizes *out, cugen_error *err) {
+int sizes_open(const struct config *config, const struct device_facts *facts,
+               const struct problem *base, const struct problem *own, const struct space *space,
+               const struct config_implementation *owner, const bool *fixed, struct sizes *out,
+               cugen_error *err) {
   *out = (struct sizes){.config = config, .facts = facts, .base = base, .own = own, .owner = owner};
   struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
   struct value *changed = calloc(base->count + 1, sizeof *changed);
@@ -191,7 +203,7 @@ void sizes_close(struct sizes *s) {
   *s = (struct sizes){0};
 }
 
-/* ---- The tiles of a variant ---- */
+/* ---- The tiles of a variant ----------------------------------------------------------------- */
 
 enum { MOST_TILES = 3, LARGEST_TILE = 1 << 12 };
 
@@ -233,7 +245,8 @@ static int64_t tile_of(const struct expr *grid, struct value *slots, int slot) {
     while (high <= LARGEST_TILE && extent_at(grid, slots, slot, high) < 0) high++;
     return high <= LARGEST_TILE ? high : 0;
   }
-  while (high <= LARGEST_TILE + 1 && extent_at(grid, slots, slot, high) == least) low = high, high *= 2;
+  while (high <= LARGEST_TILE + 1 && extent_at(grid, slots, slot, high) == least)
+    low = high, high *= 2;
   if (extent_at(grid, slots, slot, high) == least) return 0;
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
@@ -244,16 +257,18 @@ static int64_t tile_of(const struct expr *grid, struct value *slots, int slot) {
 
 /* slots are those of the variant on the base problem, and are restored before the function
    returns. */
-static void find_tiles(const struct sizes *s, const struct variant *variant, size_t i, struct value *slots,
-                       struct tiles *out) {
+static void find_tiles(const struct sizes *s, const struct variant *variant, size_t i,
+                       struct value *slots, struct tiles *out) {
   const struct config_implementation *implementation = variant->implementation;
   const int slot = s->config->first_problem + (int)i;
   *out = (struct tiles){.count = 0};
   for (size_t l = 0; l < implementation->launch_count; l++) {
     const struct config_launch *launch = &implementation->launches[l];
-    if (launch->steps) slots[launch->step_slot] = value_int(0), slots[launch->steps_slot] = value_int(1);
+    if (launch->steps)
+      slots[launch->step_slot] = value_int(0), slots[launch->steps_slot] = value_int(1);
     for (int d = 0; d < 3; d++)
-      if (launch->grid[d] && depends_on(launch->grid[d], slot)) add_tile(out, tile_of(launch->grid[d], slots, slot));
+      if (launch->grid[d] && depends_on(launch->grid[d], slot))
+        add_tile(out, tile_of(launch->grid[d], slots, slot));
   }
   slots[slot] = s->base->values[i];
   if (out->count) return;
@@ -261,10 +276,11 @@ static void find_tiles(const struct sizes *s, const struct variant *variant, siz
     if (is_whole_number(&variant->values[t])) add_tile(out, variant->values[t].integer);
   for (size_t l = 0; l < implementation->launch_count; l++)
     if (implementation->launches[l].block[0])
-      add_tile(out, extent_at(implementation->launches[l].block[0], slots, slot, s->base->values[i].integer));
+      add_tile(out, extent_at(implementation->launches[l].block[0], slots, slot,
+                              s->base->values[i].integer));
 }
 
-/* ---- Problems ---- */
+/* ---- Problems ------------------------------------------------------------------------------- */
 
 static bool sizes_same_values(const struct value *a, const struct value *b, size_t count) {
   size_t i = 0;
@@ -277,13 +293,15 @@ static void keep_new(const struct sizes *s, struct size_list *list) {
   const size_t count = s->base->count;
   const struct value *made = list->values + list->count * count;
   bool known = sizes_same_values(made, s->base->values, count);
-  for (size_t j = 0; j < list->count && !known; j++) known = sizes_same_values(made, list->values + j * count, count);
+  for (size_t j = 0; j < list->count && !known; j++)
+    known = sizes_same_values(made, list->values + j * count, count);
   list->count += !known;
 }
 
 /* Allocates room for `most` problems and one more. */
 static int begin_list(const struct sizes *s, size_t most, struct size_list *out, cugen_error *err) {
-  *out = (struct size_list){.values = calloc((most + 1) * (s->base->count + 1), sizeof *out->values)};
+  *out =
+      (struct size_list){.values = calloc((most + 1) * (s->base->count + 1), sizeof *out->values)};
   return out->values ? CUGEN_OK : error_memory(err);
 }
 
@@ -292,7 +310,8 @@ int sizes_plain(const struct sizes *s, struct size_list *out, cugen_error *err) 
   for (enum shape shape = 0; shape < SHAPE_COUNT && !status; shape++) {
     struct value *made = out->values + out->count * s->base->count;
     for (size_t i = 0; i < s->base->count; i++)
-      made[i] = s->vary[i] ? value_int(sizes_shape_of(s, shape, s->base->values[i].integer)) : s->base->values[i];
+      made[i] = s->vary[i] ? value_int(sizes_shape_of(s, shape, s->base->values[i].integer))
+                           : s->base->values[i];
     keep_new(s, out);
   }
   return status;
@@ -313,7 +332,8 @@ static int64_t edge_of(enum edge edge, int64_t tile) {
 /* In problem 0 all sizes are whole tiles; in the others the j-th size is j edges further than the
    first. A size without a tile is unchanged. If a size has several tiles, the edges alternate
    between them. */
-static void make_around(const struct sizes *s, const struct tiles *tiles, size_t number, struct value *made) {
+static void make_around(const struct sizes *s, const struct tiles *tiles, size_t number,
+                        struct value *made) {
   size_t turn = 0;
   for (size_t i = 0; i < s->base->count; i++) {
     made[i] = s->base->values[i];
@@ -325,14 +345,16 @@ static void make_around(const struct sizes *s, const struct tiles *tiles, size_t
 
 /* Returns whether the parameter has a different value in the problem that is meant. */
 static bool has_own(const struct sizes *s, size_t i) {
-  return s->own && !s->config->problems[i].listed && !value_equal(s->own->values[i], s->base->values[i]);
+  return s->own && !s->config->problems[i].listed &&
+         !value_equal(s->own->values[i], s->base->values[i]);
 }
 
 /* Estimates the nanoseconds that a watched run and the reference take on the problem `made`, in
    which parameter `which` has its own value; below 0 if there is no such problem. The reference may
    sum over the parameter for each output. If neither data nor threads nor operations depend on the
    parameter, it may be a number of rounds. */
-static double own_time(const struct sizes *s, const struct variant *variant, size_t which, struct value *made) {
+static double own_time(const struct sizes *s, const struct variant *variant, size_t which,
+                       struct value *made) {
   const struct problem problem = {.values = made, .count = s->base->count};
   const struct value own = s->own->values[which], base = s->base->values[which];
   made[which] = base;
@@ -349,14 +371,15 @@ static double own_time(const struct sizes *s, const struct variant *variant, siz
 
 /* Adds a problem in which parameter `which` has its own value and the other sizes are whole tiles,
    or less than a tile if whole tiles would take too long. */
-static void sizes_add_own(const struct sizes *s, const struct variant *variant, const struct tiles *tiles, size_t which,
-                    struct size_list *list) {
+static void sizes_add_own(const struct sizes *s, const struct variant *variant,
+                          const struct tiles *tiles, size_t which, struct size_list *list) {
   static const double most = 1e9;
   struct value *made = list->values + list->count * s->base->count;
   for (int small = 0; small < 2; small++) {
     make_around(s, tiles, 0, made);
     for (size_t i = 0; i < s->base->count && small; i++)
-      if (s->vary[i]) made[i] = value_int(sizes_shape_of(s, SHAPE_SMALL, s->base->values[i].integer));
+      if (s->vary[i])
+        made[i] = value_int(sizes_shape_of(s, SHAPE_SMALL, s->base->values[i].integer));
     const double time = own_time(s, variant, which, made);
     if (time < 0 || time > most) continue;
     keep_new(s, list);
@@ -364,7 +387,8 @@ static void sizes_add_own(const struct sizes *s, const struct variant *variant, 
   }
 }
 
-int sizes_around(const struct sizes *s, const struct variant *variant, struct size_list *out, cugen_error *err) {
+int sizes_around(const struct sizes *s, const struct variant *variant, struct size_list *out,
+                 cugen_error *err) {
   int status = begin_list(s, SIZES_AROUND + s->base->count, out, err);
   struct value *slots = slots_of(s, s->base, variant);
   struct tiles *tiles = calloc(s->base->count + 1, sizeof *tiles);

@@ -40,9 +40,10 @@ struct sizes {
    threads depend with at most its third power. fixed[i]: parameter i must not change; NULL: all may
    change. own: the problem that is meant, or NULL. Everything but fixed and vary is borrowed; space
    is the base problem's. */
-int sizes_open(const struct config *config, const struct device_facts *facts, const struct problem *base,
-               const struct problem *own, const struct space *space, const struct config_implementation *owner,
-               const bool *fixed, struct sizes *out, cugen_error *err);
+int sizes_open(const struct config *config, const struct device_facts *facts,
+               const struct problem *base, const struct problem *own, const struct space *space,
+               const struct config_implementation *owner, const bool *fixed, struct sizes *out,
+               cugen_error *err);
 void sizes_close(struct sizes *sizes);
 
 struct size_list { /* problems: the value of parameter i of the j-th problem is values[j *
@@ -58,6 +59,7 @@ enum { SIZES_PLAIN = 3, SIZES_AROUND = 6 };
    The first problem of sizes_plain has whole tiles. The caller must check that a variant is valid
    on them, and free out->values. */
 int sizes_plain(const struct sizes *sizes, struct size_list *out, cugen_error *err);
-int sizes_around(const struct sizes *sizes, const struct variant *variant, struct size_list *out, cugen_error *err);
+int sizes_around(const struct sizes *sizes, const struct variant *variant, struct size_list *out,
+                 cugen_error *err);
 
 #endif

@@ -7,20 +7,23 @@
 
 #include "walk.h"
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 /* Finds the first requirement that the device does not meet. */
-static int check_requirements(const struct config *config, const struct config_implementation *implementation,
-                              const struct value *slots, const struct config_requirement **unmet, cugen_error *err) {
+static int check_requirements(const struct config *config,
+                              const struct config_implementation *implementation,
+                              const struct value *slots, const struct config_requirement **unmet,
+                              cugen_error *err) {
   *unmet = NULL;
   for (size_t i = 0; i < implementation->requirement_count && !*unmet; i++) {
     const struct config_requirement *requirement = &implementation->requirements[i];
     size_t count;
     const int *mentioned = expr_slots(requirement->expr, &count);
     if (count > 0 && mentioned[count - 1] >= config->first_tunable)
-      return error_set_at(err, CUGEN_ERROR_CONFIG, requirement->line.path, requirement->line.number,
-                          "requires \"%s\" mentions a tunable: what one variant needs is written with where",
-                          expr_text(requirement->expr));
+      return error_set_at(
+          err, CUGEN_ERROR_CONFIG, requirement->line.path, requirement->line.number,
+          "requires \"%s\" mentions a tunable: what one variant needs is written with where",
+          expr_text(requirement->expr));
     bool met;
     int status = expr_eval_bool(requirement->expr, slots, &met, err);
     if (status) {
@@ -41,7 +44,8 @@ static void space_trim(struct rows *rows) {
 }
 
 /* Collects the rows, and counts what each rule removes. */
-static int space_walk(struct domain *domain, struct rows *rows, struct effort *effort, cugen_error *err) {
+static int space_walk(struct domain *domain, struct rows *rows, struct effort *effort,
+                      cugen_error *err) {
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   int status = removed ? domain_walk(domain, NULL, rows, removed, effort, err) : error_memory(err);
   for (size_t i = 0; i < domain->rule_count && !status; i++) domain->listed[i].removed = removed[i];
@@ -67,9 +71,11 @@ static int open_implementation(struct space *space, size_t index, const struct v
   out->cartesian = domain->cartesian;
   out->valid = space->rows[index].count;
   space->valid += out->valid;
-  if (implementation->tunable_count > space->max_tunables) space->max_tunables = implementation->tunable_count;
+  if (implementation->tunable_count > space->max_tunables)
+    space->max_tunables = implementation->tunable_count;
   if (!__builtin_add_overflow(space->cartesian, out->cartesian, &space->cartesian)) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_CONFIG, "%s: the space has 2^64 combinations or more", space->config->path);
+  return error_set(err, CUGEN_ERROR_CONFIG, "%s: the space has 2^64 combinations or more",
+                   space->config->path);
 }
 
 static int space_allocate(struct space *space, cugen_error *err) {
@@ -80,8 +86,9 @@ static int space_allocate(struct space *space, cugen_error *err) {
   return space->implementations && space->domains && space->rows ? CUGEN_OK : error_memory(err);
 }
 
-static int space_open_all(struct space *space, const struct problem *problem, const struct device_facts *facts,
-                    const struct space_filter *filter, cugen_error *err) {
+static int space_open_all(struct space *space, const struct problem *problem,
+                          const struct device_facts *facts, const struct space_filter *filter,
+                          cugen_error *err) {
   struct value *slots = calloc((size_t)space->config->first_tunable + 1, sizeof *slots);
   int status = slots ? space_allocate(space, err) : error_memory(err);
   if (!status) config_slots(space->config, problem, facts, slots);
@@ -103,9 +110,9 @@ static bool space_space_has_heuristics(const struct space *space) {
   return false;
 }
 
-int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                      const struct space_filter *filter, struct space_stop stop, struct space **out,
-                      cugen_error *err) {
+int space_open_within(const struct config *config, const struct problem *problem,
+                      const struct device_facts *facts, const struct space_filter *filter,
+                      struct space_stop stop, struct space **out, cugen_error *err) {
   *out = NULL;
   struct space *space = calloc(1, sizeof *space);
   if (!space) return error_memory(err);
@@ -119,11 +126,12 @@ int space_open_within(const struct config *config, const struct problem *problem
   else
     *out = space;
   if (!nothing) return status;
-  return space_open_within(config, problem, facts, &(const struct space_filter){.all = true}, stop, out, err);
+  return space_open_within(config, problem, facts, &(const struct space_filter){.all = true}, stop,
+                           out, err);
 }
 
-int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-               struct space **out, cugen_error *err) {
+int space_open(const struct config *config, const struct problem *problem,
+               const struct device_facts *facts, struct space **out, cugen_error *err) {
   return space_open_within(config, problem, facts, NULL, (struct space_stop){0}, out, err);
 }
 
@@ -139,7 +147,7 @@ void space_close(struct space *space) {
   free(space);
 }
 
-/* ---- Reading ---- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 uint64_t space_valid(const struct space *space) {
   return space->valid;
@@ -167,7 +175,8 @@ size_t space_implementation_of(const struct space *space, uint64_t index) {
 /* A variant that heuristics remove has an index behind those of all searched variants: by its rank,
    after all combinations of the implementations before. Returns false if the index would be too
    large. */
-bool space_left_out_index(const struct space *space, size_t implementation, uint64_t rank, uint64_t *index) {
+bool space_left_out_index(const struct space *space, size_t implementation, uint64_t rank,
+                          uint64_t *index) {
   *index = space->valid;
   for (size_t i = 0; i < implementation; i++)
     if (__builtin_add_overflow(*index, space->domains[i].cartesian, index)) return false;
@@ -187,7 +196,8 @@ static uint64_t space_rank_of(const struct space *space, uint64_t index, size_t 
   return rank;
 }
 
-void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out) {
+void space_variant(const struct space *space, uint64_t index, struct variant *out,
+                   struct value *values_out) {
   size_t i;
   uint64_t rank = space_rank_of(space, index, &i);
   const struct config_implementation *implementation = space->implementations[i].implementation;
@@ -199,14 +209,15 @@ void space_variant(const struct space *space, uint64_t index, struct variant *ou
   *out = (struct variant){.implementation = implementation, .values = values_out};
 }
 
-/* ---- Neighbours ---- */
+/* ---- Neighbours ----------------------------------------------------------------------------- */
 
 size_t space_max_neighbours(const struct space *space) {
   size_t most = 0;
   for (size_t i = 0; i < space->count; i++) {
     const struct config_implementation *implementation = space->implementations[i].implementation;
     size_t count = 0;
-    for (size_t t = 0; t < implementation->tunable_count; t++) count += implementation->tunables[t].value_count - 1;
+    for (size_t t = 0; t < implementation->tunable_count; t++)
+      count += implementation->tunables[t].value_count - 1;
     if (count > most) most = count;
   }
   return most;
@@ -227,24 +238,28 @@ size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out
     size_t own = domain_value(domain, rank, t);
     uint64_t base = rank - own * domain->strides[t];
     for (size_t v = 0; v < one->implementation->tunables[t].value_count; v++)
-      if (v != own && space_space_find_row(&space->rows[i], base + v * domain->strides[t], &at)) out[count++] = one->first + at;
+      if (v != own && space_space_find_row(&space->rows[i], base + v * domain->strides[t], &at))
+        out[count++] = one->first + at;
   }
   return count;
 }
 
-/* ---- Places ---- */
+/* ---- Places --------------------------------------------------------------------------------- */
 
 size_t space_place(const struct space *space, uint64_t index, size_t tunable) {
   size_t i = space_implementation_of(space, index);
-  return domain_value(&space->domains[i], space->rows[i].ranks[index - space->implementations[i].first], tunable);
+  return domain_value(&space->domains[i],
+                      space->rows[i].ranks[index - space->implementations[i].first], tunable);
 }
 
-bool space_at(const struct space *space, size_t implementation, const size_t *places, uint64_t *index) {
+bool space_at(const struct space *space, size_t implementation, const size_t *places,
+              uint64_t *index) {
   const struct domain *domain = &space->domains[implementation];
   uint64_t rank = 0;
   size_t at;
   if (!space->implementations[implementation].valid) return false;
-  for (size_t t = 0; t < domain->implementation->tunable_count; t++) rank += places[t] * domain->strides[t];
+  for (size_t t = 0; t < domain->implementation->tunable_count; t++)
+    rank += places[t] * domain->strides[t];
   if (!space_space_find_row(&space->rows[implementation], rank, &at)) return false;
   *index = space->implementations[implementation].first + at;
   return true;
@@ -258,7 +273,7 @@ void variant_print(const struct variant *variant, struct text *out) {
   }
 }
 
-/* ---- Why a space is empty ---- */
+/* ---- Why a space is empty ------------------------------------------------------------------- */
 
 void space_rule_print(const struct space_rule *rule, struct text *out) {
   switch (rule->kind) {
@@ -268,7 +283,9 @@ void space_rule_print(const struct space_rule *rule, struct text *out) {
   case CUGEN_RESTRICTION_HEURISTIC:
     text_addf(out, "%s:%d: heuristic \"%s\"", rule->line.path, rule->line.number, rule->text);
     break;
-  case CUGEN_RESTRICTION_LIMIT: text_addf(out, "%s:%d: %s", rule->line.path, rule->line.number, rule->text); break;
+  case CUGEN_RESTRICTION_LIMIT:
+    text_addf(out, "%s:%d: %s", rule->line.path, rule->line.number, rule->text);
+    break;
   case CUGEN_RESTRICTION_FILTER: text_addf(out, "%s \"%s\"", rule->option, rule->text); break;
   }
 }
@@ -292,8 +309,9 @@ static uint64_t removed_alike(const struct space_implementation *one, size_t rul
 static void explain_implementation(const struct space_implementation *one, struct text *out) {
   const struct config_implementation *implementation = one->implementation;
   if (one->unmet) {
-    text_addf(out, "\n  %s: %s:%d: requires \"%s\", which this device or problem does not meet", implementation->name,
-              one->unmet->line.path, one->unmet->line.number, expr_text(one->unmet->expr));
+    text_addf(out, "\n  %s: %s:%d: requires \"%s\", which this device or problem does not meet",
+              implementation->name, one->unmet->line.path, one->unmet->line.number,
+              expr_text(one->unmet->expr));
     return;
   }
   text_addf(out, "\n  %s: of ", implementation->name);
@@ -353,13 +371,16 @@ static bool list_filters(const struct space *space, struct text *out) {
 
 int space_explain_empty(const struct space *space, cugen_error *err) {
   struct text filters = {0}, why = {0};
-  error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device", space->config->path);
+  error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device",
+            space->config->path);
   if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
   explain_left_out(space, &why);
   for (size_t i = 0; i < space->count; i++)
-    if (!left_out(&space->implementations[i])) explain_implementation(&space->implementations[i], &why);
+    if (!left_out(&space->implementations[i]))
+      explain_implementation(&space->implementations[i], &why);
   error_append(err, "%s", text_get(&why));
-  if (space_space_has_heuristics(space)) error_append(err, "\ncugen_filter.all takes what heuristics leave out");
+  if (space_space_has_heuristics(space))
+    error_append(err, "\ncugen_filter.all takes what heuristics leave out");
   text_free(&filters);
   text_free(&why);
   return CUGEN_ERROR_EMPTY;

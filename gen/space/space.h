@@ -54,14 +54,14 @@ struct space_stop {
 /* Opens a space. An error in a restriction (an overflow, say) names its file, its line and the
    values. A space whose walk takes too long, or that has too many variants, is CUGEN_ERROR_CONFIG.
    An empty space is not an error; space_explain_empty tells why the space is empty. */
-int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-               struct space **out, cugen_error *err);
+int space_open(const struct config *config, const struct problem *problem,
+               const struct device_facts *facts, struct space **out, cugen_error *err);
 /* Like space_open, with only the variants that the filter (may be NULL) admits. Without a filter,
    heuristics that would remove all variants are ignored. A wrong filter is CUGEN_ERROR_USAGE.
    space_find uses the stop, too. */
-int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                      const struct space_filter *filter, struct space_stop stop, struct space **out,
-                      cugen_error *err);
+int space_open_within(const struct config *config, const struct problem *problem,
+                      const struct device_facts *facts, const struct space_filter *filter,
+                      struct space_stop stop, struct space **out, cugen_error *err);
 void space_close(struct space *space);
 
 uint64_t space_valid(const struct space *space);
@@ -80,7 +80,7 @@ bool space_list_means(const char *list, const char *name);
    implementation of the config. */
 int space_list_check(const struct config *config, const char *list, cugen_error *err);
 
-/* ---- Variants ---- */
+/* ---- Variants ------------------------------------------------------------------------------- */
 
 struct variant {
   const struct config_implementation *implementation;
@@ -90,7 +90,8 @@ struct variant {
 
 /* Fills in the variant of an index, which is below space_valid or comes from space_find.
    values_out: room for the tunables of the implementation (at most space_max_tunables). */
-void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out);
+void space_variant(const struct space *space, uint64_t index, struct variant *out,
+                   struct value *values_out);
 size_t space_max_tunables(const struct space *space);
 
 /* Lists the variants of the same implementation that differ in the value of one tunable: by
@@ -104,7 +105,8 @@ size_t space_implementation_of(const struct space *space, uint64_t index);
 size_t space_place(const struct space *space, uint64_t index, size_t tunable);
 /* Finds the searched variant of the implementation whose tunables have these values. Returns false
    if there is none. */
-bool space_at(const struct space *space, size_t implementation, const size_t *places, uint64_t *index);
+bool space_at(const struct space *space, size_t implementation, const size_t *places,
+              uint64_t *index);
 
 /* Prints the text of a variant: "tiled tile=16 pad=1". */
 void variant_print(const struct variant *variant, struct text *out);
@@ -120,11 +122,12 @@ int space_find(const struct space *space, const char *text, uint64_t *index, cug
 int space_find_one(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
 /* Like space_find_one. If restrictions remove the variant, only they are appended to `rules`, so
    that equal texts mean removal by the same restrictions. */
-int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
-                         cugen_error *err);
+int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index,
+                         struct text *rules, cugen_error *err);
 /* Like space_find_one, but does not look for the restrictions that remove the variant, which takes
    long. */
-int space_find_brief(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
+int space_find_brief(const struct space *space, const char *text, uint64_t *index,
+                     cugen_error *err);
 /* Like space_find_one, for searched variants (index below space_valid) only and without a reason;
    returns false if there is none. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);

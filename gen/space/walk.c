@@ -33,7 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Walks ---- */
+/* ---- Walks ---------------------------------------------------------------------------------- */
 
 struct level {
   const struct value *values;
@@ -86,7 +86,8 @@ static size_t word_count(const struct config_tunable *tunable) {
 static size_t total_words(const struct domain *domain) {
   const struct config_tunable *tunables = domain->implementation->tunables;
   size_t total = 1;
-  for (size_t i = 0; i < domain->implementation->tunable_count; i++) total += word_count(&tunables[i]);
+  for (size_t i = 0; i < domain->implementation->tunable_count; i++)
+    total += word_count(&tunables[i]);
   for (size_t i = 0; i < domain->rule_count; i++)
     if (domain->rules[i].depth >= 0) total += 2 * word_count(&tunables[domain->rules[i].depth]);
   return total;
@@ -99,7 +100,8 @@ static void set_levels(struct walk *walk) {
   for (size_t i = walk->depth; i-- > 0;) {
     const struct config_tunable *tunable = &domain->implementation->tunables[i];
     struct level *level = &walk->levels[i];
-    *level = (struct level){.values = tunable->values, .count = tunable->value_count, .below = below};
+    *level =
+        (struct level){.values = tunable->values, .count = tunable->value_count, .below = below};
     level->slot = &walk->slots[(size_t)domain->config->first_tunable + i];
     level->only = walk->fixed ? walk->fixed[i] : -1;
     level->words = word_count(tunable);
@@ -140,7 +142,7 @@ static int walk_start(struct walk *walk) {
   return CUGEN_OK;
 }
 
-/* ---- Trying rules ---- */
+/* ---- Trying rules --------------------------------------------------------------------------- */
 
 /* Evaluates the failing rule again in its unbound form, in which sizes still have their names, and
    adds the file, the line and the values to the message. Only the first walk can fail, because
@@ -168,7 +170,7 @@ static int walk_explain(const struct walk *walk, const struct rule *rule) {
   return status;
 }
 
-/* ---- Effort ---- */
+/* ---- Effort --------------------------------------------------------------------------------- */
 
 struct effort effort_begin(struct space_stop stop) {
   return (struct effort){.stop = stop, .most = SPACE_MAX_STEPS, .next = SPACE_STOP_STEPS};
@@ -176,12 +178,13 @@ struct effort effort_begin(struct space_stop stop) {
 
 static int walk_too_long(const struct walk *walk) {
   const struct config_implementation *implementation = walk->domain->implementation;
-  return error_set_at(
-      walk->err, CUGEN_ERROR_CONFIG, implementation->line.path, implementation->line.number,
-      "the space of \"%s\" is too large to walk: that takes more than %" PRIu64
-      " steps. Give tunables fewer values, or declare first the tunables that restrictions mention, and "
-      "add restrictions of few tunables",
-      implementation->name, walk->effort->most);
+  return error_set_at(walk->err, CUGEN_ERROR_CONFIG, implementation->line.path,
+                      implementation->line.number,
+                      "the space of \"%s\" is too large to walk: that takes more than %" PRIu64
+                      " steps. Give tunables fewer values, or declare first the tunables that "
+                      "restrictions mention, and "
+                      "add restrictions of few tunables",
+                      implementation->name, walk->effort->most);
 }
 
 static bool is_hopeless(const struct walk *walk);
@@ -209,8 +212,8 @@ static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
 
 /* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only values that
    earlier rules left alive are evaluated, so that a rule may rely on the rules before it. */
-static int fill_mask(struct walk *walk, const struct rule *rule, struct mask *mask, struct level *level, size_t word,
-                     uint64_t wanted) {
+static int fill_mask(struct walk *walk, const struct rule *rule, struct mask *mask,
+                     struct level *level, size_t word, uint64_t wanted) {
   int status = walk_spend(walk, rule->cost * (uint64_t)__builtin_popcountll(wanted));
   mask->known[word] |= wanted;
   for (; wanted && !status; wanted &= wanted - 1) {
@@ -257,14 +260,16 @@ INNER static inline int walk_enter(struct walk *walk, struct level *level) {
   int status = walk_spend(walk, level->enter_cost);
   if (status) return status;
   allow_values(level);
-  for (size_t i = level->first_rule; i < level->end_rule && !status; i++) status = apply_rule(walk, i, level);
+  for (size_t i = level->first_rule; i < level->end_rule && !status; i++)
+    status = apply_rule(walk, i, level);
   return status;
 }
 
 /* Tries the rules that mention no tunable. */
 static int try_root(struct walk *walk, uint64_t combinations, bool *alive) {
   *alive = true;
-  for (size_t i = 0; i < walk->domain->rule_count && walk->domain->rules[i].depth < 0 && *alive; i++) {
+  for (size_t i = 0; i < walk->domain->rule_count && walk->domain->rules[i].depth < 0 && *alive;
+       i++) {
     int status = try_rule(walk, &walk->domain->rules[i], alive);
     if (status) return status;
     if (!*alive) walk->removed[walk->domain->rules[i].index] += combinations;
@@ -272,19 +277,22 @@ static int try_root(struct walk *walk, uint64_t combinations, bool *alive) {
   return CUGEN_OK;
 }
 
-/* ---- Rows ---- */
+/* ---- Rows ----------------------------------------------------------------------------------- */
 
 static int walk_too_many(const struct walk *walk) {
-  return error_set(walk->err, CUGEN_ERROR_CONFIG,
-                   "%s: the space has more than %d valid variants: add restrictions (where) or give tunables "
-                   "fewer values",
-                   walk->domain->config->path, SPACE_MAX_ROWS);
+  return error_set(
+      walk->err, CUGEN_ERROR_CONFIG,
+      "%s: the space has more than %d valid variants: add restrictions (where) or give tunables "
+      "fewer values",
+      walk->domain->config->path, SPACE_MAX_ROWS);
 }
 
 /* Returns whether there are certainly too many rows. If no rule mentions a deeper tunable, every
    value that is alive here is valid with all values of the deeper tunables. */
 static bool has_too_many(const struct walk *walk, const struct level *level) {
-  if (!walk->rows || level->below <= walk->rows->limit || level->end_rule != walk->domain->rule_count) return false;
+  if (!walk->rows || level->below <= walk->rows->limit ||
+      level->end_rule != walk->domain->rule_count)
+    return false;
   for (size_t word = 0; word < level->words; word++)
     if (level->alive[word]) return true;
   return false;
@@ -321,7 +329,7 @@ static int add_rows(struct walk *walk) {
   return status;
 }
 
-/* ---- The walk ---- */
+/* ---- The walk ------------------------------------------------------------------------------- */
 
 /* Chooses the next value of the level; returns false if there is none left. */
 INNER static inline bool choose_next(struct walk *walk, size_t depth) {
@@ -366,10 +374,14 @@ static int space_walk_all(struct walk *walk) {
   return walk->rows ? walk_add_row(walk, 0) : CUGEN_OK;
 }
 
-int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows, uint64_t *removed,
-                struct effort *effort, cugen_error *err) {
-  struct walk walk = {
-      .domain = domain, .fixed = fixed, .rows = rows, .removed = removed, .effort = effort, .err = err};
+int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows,
+                uint64_t *removed, struct effort *effort, cugen_error *err) {
+  struct walk walk = {.domain = domain,
+                      .fixed = fixed,
+                      .rows = rows,
+                      .removed = removed,
+                      .effort = effort,
+                      .err = err};
   walk.doubt = effort->steps + SPACE_DOUBT_STEPS;
   int status = walk_start(&walk);
   if (!status) status = space_walk_all(&walk);
@@ -377,7 +389,7 @@ int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *
   return status;
 }
 
-/* ---- Estimates ---- */
+/* ---- Estimates ------------------------------------------------------------------------------ */
 
 /* Estimates after Knuth, Estimating the efficiency of backtrack programs (Mathematics of
    Computation 29, 1975): on a random path from the root, each node counts as often as there were
@@ -387,7 +399,8 @@ enum { ESTIMATES = 256 };
 
 static uint64_t walk_add_product(uint64_t sum, uint64_t a, uint64_t b) {
   uint64_t product, total;
-  bool over = __builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(sum, product, &total);
+  bool over =
+      __builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(sum, product, &total);
   return over ? UINT64_MAX : total;
 }
 
@@ -400,7 +413,8 @@ static int enter_weighted(struct walk *walk, struct level *level, uint64_t *step
   for (size_t i = level->first_rule; i < level->end_rule && !status; i++) {
     uint64_t before = walk->effort->steps;
     status = apply_rule(walk, i, level);
-    *steps = walk_add_product(*steps, walk->levels[walk->domain->rules[i].hoist + 1].weight, walk->effort->steps - before);
+    *steps = walk_add_product(*steps, walk->levels[walk->domain->rules[i].hoist + 1].weight,
+                              walk->effort->steps - before);
   }
   return status;
 }
@@ -409,7 +423,8 @@ static int enter_weighted(struct walk *walk, struct level *level, uint64_t *step
 static bool choose_any(struct walk *walk, size_t depth, uint64_t *random) {
   struct level *level = &walk->levels[depth];
   uint64_t alive = 0;
-  for (size_t word = 0; word < level->words; word++) alive += (uint64_t)__builtin_popcountll(level->alive[word]);
+  for (size_t word = 0; word < level->words; word++)
+    alive += (uint64_t)__builtin_popcountll(level->alive[word]);
   if (!alive) return false;
   /* the multiplier and increment of Knuth's MMIX */
   *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -426,7 +441,8 @@ static int estimate(struct walk *walk, uint64_t *random, uint64_t *steps) {
   walk->levels[0].weight = 1;
   do {
     status = enter_weighted(walk, &walk->levels[depth], steps);
-  } while (!status && depth + 1 < walk->depth && *steps <= SPACE_MAX_STEPS && choose_any(walk, depth++, random));
+  } while (!status && depth + 1 < walk->depth && *steps <= SPACE_MAX_STEPS &&
+           choose_any(walk, depth++, random));
   return status;
 }
 

@@ -40,15 +40,16 @@ struct space {
 
 /* Computes the index of a variant that only heuristics remove; returns false if it would be too
    large. */
-bool space_left_out_index(const struct space *space, size_t implementation, uint64_t rank, uint64_t *index);
+bool space_left_out_index(const struct space *space, size_t implementation, uint64_t rank,
+                          uint64_t *index);
 
 struct effort effort_begin(struct space_stop stop);
 
 /* Collects the valid combinations in rows (may be NULL), and adds to removed[rule] the combinations
    that the rule was the first to remove. fixed (may be NULL): for each tunable the index of its
    only allowed value, or -1. */
-int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows, uint64_t *removed,
-                struct effort *effort, cugen_error *err);
+int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows,
+                uint64_t *removed, struct effort *effort, cugen_error *err);
 
 /* Returns the first row at or after `from` whose rank is at least `rank`; the number of rows if
    there is none. */

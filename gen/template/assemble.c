@@ -43,30 +43,33 @@ static int error_at(struct walk *walk, const char *at, const char *format, const
   struct text path = {0};
   int line;
   source_locate(walk->body->data, (size_t)(at - walk->body->data), &path, &line);
-  int status = path.failed
-                   ? error_memory(walk->err)
-                   : error_set_at(walk->err, CUGEN_ERROR_TEMPLATE, text_get(&path), line, "%s%s", name, format);
+  int status = path.failed ? error_memory(walk->err)
+                           : error_set_at(walk->err, CUGEN_ERROR_TEMPLATE, text_get(&path), line,
+                                          "%s%s", name, format);
   text_free(&path);
   return status;
 }
 
-/* ---- Mentions -------------------------------------------------------------------------------- */
+/* ---- Mentions ------------------------------------------------------------------------------- */
 
 /* Refuses an #if with a name that is not a macro, because the compiler would take the name for 0. A
    source that asks whether the name is a macro, or defines the name, is not refused. */
 static int test(struct walk *walk, struct name *name, struct source_token word) {
   name->tested = true;
-  if (!walk->in_value || name->doubted || name->redefined || !names_parameter(walk->names, name)) return CUGEN_OK;
+  if (!walk->in_value || name->doubted || name->redefined || !names_parameter(walk->names, name))
+    return CUGEN_OK;
   return error_at(
       walk, word.at,
       names_tunable(walk->names, name)
-          ? " is passed at launch, and #if would take it for 0: use if, or pass it by a scalar of another name"
+          ? " is passed at launch, and #if would take it for 0: use if, or pass it by a scalar of "
+            "another name"
           : " is passed at launch, and #if would take it for 0: use if, or specialize it",
       name->text);
 }
 
 static void assemble_doubt(struct walk *walk, struct source_token word) {
-  struct name *name = word.kind == SOURCE_WORD ? names_find(walk->names, word.at, word.length) : NULL;
+  struct name *name =
+      word.kind == SOURCE_WORD ? names_find(walk->names, word.at, word.length) : NULL;
   walk->asked = word.at;
   if (name) name->doubted = true;
 }
@@ -104,10 +107,10 @@ static int note_declared(struct walk *walk, struct name *name, const char *at, b
    of the variant's. */
 static int meet_global(struct walk *walk, struct name *name, struct source_token word) {
   if (walk->conditions || !names_macro(walk->names, name)) return mention(walk, name, word);
-  return error_at(
-      walk, word.at,
-      " comes from the config, and this declaration would hide it: remove the declaration, or rename one of them",
-      name->text);
+  return error_at(walk, word.at,
+                  " comes from the config, and this declaration would hide it: remove the "
+                  "declaration, or rename one of them",
+                  name->text);
 }
 
 static int meet_name(struct walk *walk, struct name *name, struct source_token word) {
@@ -122,20 +125,23 @@ static int meet_name(struct walk *walk, struct name *name, struct source_token w
   return CUGEN_OK;
 }
 
-/* ---- Directives ------------------------------------------------------------------------------ */
+/* ---- Directives ----------------------------------------------------------------------------- */
 
 static bool same_header(const struct include *include, const char *header, size_t length) {
-  return include->header && include->header_length == length && memcmp(include->header, header, length) == 0;
+  return include->header && include->header_length == length &&
+         memcmp(include->header, header, length) == 0;
 }
 
 /* Leaves [at, end) out of the body. header: the line that moves to the top in its place, or
    NULL. */
-static int assemble_cut(struct walk *walk, const char *at, const char *end, const char *header, size_t header_length) {
-  struct include *moved = array_reserve(walk->includes, &walk->include_capacity, walk->include_count, sizeof *moved);
+static int assemble_cut(struct walk *walk, const char *at, const char *end, const char *header,
+                        size_t header_length) {
+  struct include *moved =
+      array_reserve(walk->includes, &walk->include_capacity, walk->include_count, sizeof *moved);
   if (!moved) return error_memory(walk->err);
   walk->includes = moved;
-  walk->includes[walk->include_count++] =
-      (struct include){(size_t)(at - walk->body->data), (size_t)(end - at), header, header_length, false};
+  walk->includes[walk->include_count++] = (struct include){
+      (size_t)(at - walk->body->data), (size_t)(end - at), header, header_length, false};
   return CUGEN_OK;
 }
 
@@ -168,20 +174,24 @@ static int angle_include(struct walk *walk, struct source_token mark, struct sou
   const char *close = memchr(open.at, '>', (size_t)((newline ? newline : end) - open.at));
   if (!close) return CUGEN_OK;
   walk->reader.at = close + 1;
-  return walk->conditions ? CUGEN_OK : assemble_cut(walk, mark.at, close + 1, open.at, (size_t)(close + 1 - open.at));
+  return walk->conditions
+             ? CUGEN_OK
+             : assemble_cut(walk, mark.at, close + 1, open.at, (size_t)(close + 1 - open.at));
 }
 
 static int assemble_include_line(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   struct source_token token = source_next_in_line(&ahead);
-  return token.kind == SOURCE_MARK && *token.at == '<' ? angle_include(walk, mark, token) : CUGEN_OK;
+  return token.kind == SOURCE_MARK && *token.at == '<' ? angle_include(walk, mark, token)
+                                                       : CUGEN_OK;
 }
 
 /* Returns whether only a number follows on the line, possibly in parentheses or with a sign. */
 static bool is_number_line(struct source_reader reader) {
   bool number = false;
   struct source_token token = source_next_in_line(&reader);
-  for (; token.kind != SOURCE_END && token.kind != SOURCE_NEWLINE; token = source_next_in_line(&reader)) {
+  for (; token.kind != SOURCE_END && token.kind != SOURCE_NEWLINE;
+       token = source_next_in_line(&reader)) {
     if (token.kind == SOURCE_NUMBER)
       number = true;
     else if (token.kind != SOURCE_MARK || !strchr("()+-", *token.at))
@@ -204,7 +214,9 @@ static int define_line(struct walk *walk, struct source_token mark) {
     return CUGEN_OK;
   }
   if (!is_number_line(ahead) || *ahead.at == '(' || !names_macro(walk->names, name))
-    return error_at(walk, word.at, " comes from the config: put #ifndef and #endif around its #define", name->text);
+    return error_at(walk, word.at,
+                    " comes from the config: put #ifndef and #endif around its #define",
+                    name->text);
   source_skip_line(&walk->reader);
   return assemble_cut(walk, mark.at, walk->reader.at, NULL, 0);
 }
@@ -266,9 +278,18 @@ static const struct directive {
   const char *word;
   int (*handle)(struct walk *walk, struct source_token mark);
 } directives[] = {
-    {"include", assemble_include_line}, {"define", define_line},    {"undef", undef_line}, {"if", open_condition},
-    {"ifdef", open_ifdef},     {"ifndef", open_guard},     {"line", skip_line},   {"elif", next_condition},
-    {"else", next_condition},  {"endif", close_condition}, {"error", skip_line},  {"warning", skip_line},
+    {"include", assemble_include_line},
+    {"define", define_line},
+    {"undef", undef_line},
+    {"if", open_condition},
+    {"ifdef", open_ifdef},
+    {"ifndef", open_guard},
+    {"line", skip_line},
+    {"elif", next_condition},
+    {"else", next_condition},
+    {"endif", close_condition},
+    {"error", skip_line},
+    {"warning", skip_line},
 };
 
 static int directive(struct walk *walk, struct source_token mark) {
@@ -282,11 +303,13 @@ static int directive(struct walk *walk, struct source_token mark) {
   return CUGEN_OK;
 }
 
-/* ---- Kernels --------------------------------------------------------------------------------- */
+/* ---- Kernels -------------------------------------------------------------------------------- */
 
 static void add_kernel(struct kernel_names *kernels, struct source_token word, bool templated) {
   for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
-    if (kernels->list[i].length == word.length && memcmp(kernels->list[i].at, word.at, word.length) == 0) return;
+    if (kernels->list[i].length == word.length &&
+        memcmp(kernels->list[i].at, word.at, word.length) == 0)
+      return;
   if (kernels->count < KERNELS_LISTED)
     kernels->list[kernels->count] = (struct kernel_name){word.at, word.length, templated};
   kernels->count++;
@@ -311,7 +334,8 @@ static bool assemble_is_mark(struct source_token token, char mark) {
 static void assemble_find_kernel(struct walk *walk) {
   struct source_reader reader = walk->reader;
   struct source_token word = {SOURCE_END, NULL, 0}, token = source_next_solid(&reader);
-  while (token.kind != SOURCE_END && !assemble_is_mark(token, ';') && !assemble_is_mark(token, '{')) {
+  while (token.kind != SOURCE_END && !assemble_is_mark(token, ';') &&
+         !assemble_is_mark(token, '{')) {
     if (assemble_is_mark(token, '(') && word.kind == SOURCE_WORD) {
       assemble_skip_parentheses(&reader);
       struct source_reader ahead = reader;
@@ -326,7 +350,7 @@ static void assemble_find_kernel(struct walk *walk) {
   }
 }
 
-/* ---- The walk -------------------------------------------------------------------------------- */
+/* ---- The walk ------------------------------------------------------------------------------- */
 
 static int visit_word(struct walk *walk, struct source_token word) {
   struct name *name = names_find(walk->names, word.at, word.length);
@@ -374,25 +398,27 @@ static int walk_body(struct walk *walk) {
   }
 }
 
-/* ---- The kernels to launch ------------------------------------------------------------------- */
+/* ---- The kernels to launch ------------------------------------------------------------------ */
 
-static int entry_error(struct walk *walk, const struct assembly_entry *entry, const struct name *name,
-                       const char *what) {
-  return error_set_at(walk->err, CUGEN_ERROR_CONFIG, entry->path, entry->line, "entry \"%s\": %s %s", entry->text,
-                      name->text, what);
+static int entry_error(struct walk *walk, const struct assembly_entry *entry,
+                       const struct name *name, const char *what) {
+  return error_set_at(walk->err, CUGEN_ERROR_CONFIG, entry->path, entry->line,
+                      "entry \"%s\": %s %s", entry->text, name->text, what);
 }
 
 /* Notes the names in an entry. "reduce<block_size, half>" is written behind the source, where
    macros are known but parameters are not. */
 static int entry_mentions(struct walk *walk, const struct assembly_entry *entry) {
   struct source_reader reader = {entry->text, entry->text + strlen(entry->text)};
-  for (struct source_token t = source_next(&reader); t.kind != SOURCE_END; t = source_next(&reader)) {
+  for (struct source_token t = source_next(&reader); t.kind != SOURCE_END;
+       t = source_next(&reader)) {
     struct name *name = t.kind == SOURCE_WORD ? names_find(walk->names, t.at, t.length) : NULL;
     if (!name) continue;
     if (names_only_lua(walk->names, name))
       return entry_error(walk, entry, name, "is a word: put its value in with ${}");
     if (names_parameter(walk->names, name))
-      return entry_error(walk, entry, name, "is passed at launch: put its value in with ${}, or specialize it");
+      return entry_error(walk, entry, name,
+                         "is passed at launch: put its value in with ${}, or specialize it");
     name->used = name->valued = true;
   }
   return CUGEN_OK;
@@ -400,11 +426,12 @@ static int entry_mentions(struct walk *walk, const struct assembly_entry *entry)
 
 static int all_entries(struct walk *walk, const struct assembly *in) {
   int status = CUGEN_OK;
-  for (size_t i = 0; i < in->entry_count && !status; i++) status = entry_mentions(walk, &in->entries[i]);
+  for (size_t i = 0; i < in->entry_count && !status; i++)
+    status = entry_mentions(walk, &in->entries[i]);
   return status;
 }
 
-/* ---- Clashes --------------------------------------------------------------------------------- */
+/* ---- Clashes -------------------------------------------------------------------------------- */
 
 /* Decides whether a name becomes a constant or a macro. A declaration can hide a constant but not a
    macro. If the source needs the macro and also declares the name, the error is reported here; the
@@ -413,27 +440,30 @@ static int all_entries(struct walk *walk, const struct assembly *in) {
 static int assemble_settle(struct walk *walk, struct name *name) {
   if (name->variable && !name->used && names_tunable(walk->names, name))
     return error_at(walk, name->variable,
-                    " is a tunable of the config, and this variable hides it: remove the variable's declaration, or "
+                    " is a tunable of the config, and this variable hides it: remove the "
+                    "variable's declaration, or "
                     "rename one of them",
                     name->text);
   if (!name->scoped || !name->used || !names_macro(walk->names, name)) return CUGEN_OK;
   name->scoped = !name->tested && names_constant(walk->names, name);
   if (name->scoped || !name->declared) return CUGEN_OK;
-  return error_at(walk, name->declared,
-                  name->tested
-                      ? " is declared here, and is a macro of the config's that a directive tests: rename one"
-                      : " is declared here, and is a macro of the config's that a launch's sizes decide: "
-                        "rename one",
-                  name->text);
+  return error_at(
+      walk, name->declared,
+      name->tested
+          ? " is declared here, and is a macro of the config's that a directive tests: rename one"
+          : " is declared here, and is a macro of the config's that a launch's sizes decide: "
+            "rename one",
+      name->text);
 }
 
 static int settle_all(struct walk *walk) {
   int status = CUGEN_OK;
-  for (size_t i = 0; i < walk->names->count && !status; i++) status = assemble_settle(walk, &walk->names->list[i]);
+  for (size_t i = 0; i < walk->names->count && !status; i++)
+    status = assemble_settle(walk, &walk->names->list[i]);
   return status;
 }
 
-/* ---- The prologue ---------------------------------------------------------------------------- */
+/* ---- The prologue --------------------------------------------------------------------------- */
 
 struct prologue {
   struct names *names;
@@ -458,8 +488,10 @@ static void need_header(struct prologue *prologue, const struct dtype *dtype) {
 static bool mark_mentions(struct names *names, const char *text, size_t length) {
   struct source_reader reader = {text, text + length};
   bool marked = false;
-  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END; token = source_next(&reader)) {
-    struct name *name = token.kind == SOURCE_WORD ? names_find(names, token.at, token.length) : NULL;
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
+       token = source_next(&reader)) {
+    struct name *name =
+        token.kind == SOURCE_WORD ? names_find(names, token.at, token.length) : NULL;
     if (name) name->valued = true;
     if (!name || name->used) continue;
     name->used = marked = true;
@@ -500,13 +532,15 @@ static int define_all(struct prologue *prologue, cugen_error *err) {
 static void add_definitions(const struct prologue *prologue, struct text *out) {
   size_t before = out->length;
   for (size_t i = 0; i < prologue->names->count; i++)
-    text_add_n(out, text_get(&prologue->lines) + prologue->definitions[i].at, prologue->definitions[i].length);
+    text_add_n(out, text_get(&prologue->lines) + prologue->definitions[i].at,
+               prologue->definitions[i].length);
   if (out->length != before) text_add_char(out, '\n');
 }
 
-/* ---- Putting the source together ---- */
+/* ---- Putting the source together ------------------------------------------------------------ */
 
-static bool already_included(const struct walk *walk, size_t count, const char *header, size_t length) {
+static bool already_included(const struct walk *walk, size_t count, const char *header,
+                             size_t length) {
   for (size_t i = 0; i < count; i++)
     if (same_header(&walk->includes[i], header, length)) return true;
   return false;
@@ -519,16 +553,19 @@ static void add_moved(const struct walk *walk, const struct include *include, st
   int line;
   source_locate(walk->body->data, include->at, &path, &line);
   if (path.length) source_add_line(out, line, text_get(&path));
-  text_addf(out, "%s%.*s\n", include->macro ? "" : "#include ", (int)include->header_length, include->header);
+  text_addf(out, "%s%.*s\n", include->macro ? "" : "#include ", (int)include->header_length,
+            include->header);
   out->failed |= path.failed;
   text_free(&path);
 }
 
-static void add_includes(const struct walk *walk, const struct prologue *prologue, struct text *out) {
+static void add_includes(const struct walk *walk, const struct prologue *prologue,
+                         struct text *out) {
   size_t before = out->length;
   for (size_t i = 0; i < walk->include_count; i++) {
     const struct include *include = &walk->includes[i];
-    if (include->header && (include->macro || !already_included(walk, i, include->header, include->header_length)))
+    if (include->header &&
+        (include->macro || !already_included(walk, i, include->header, include->header_length)))
       add_moved(walk, include, out);
   }
   if (out->length != before) source_add_line(out, 1, "prologue");
@@ -561,7 +598,8 @@ static int add_checks(struct walk *walk, struct text *out) {
   for (size_t i = 0; i < walk->names->count; i++) {
     const struct name *name = &walk->names->list[i];
     struct value value;
-    if (!name->redefined || !name->used || name->scoped || !names_macro(walk->names, name)) continue;
+    if (!name->redefined || !name->used || name->scoped || !names_macro(walk->names, name))
+      continue;
     int status = names_value(walk->names, name, &value, walk->err);
     if (status) return status;
     if (value.type != VALUE_INT && value.type != VALUE_BOOL) continue;
@@ -572,8 +610,9 @@ static int add_checks(struct walk *walk, struct text *out) {
     text_addf(out, "#if (%s) != (", name->text);
     value_print(value, out);
     text_addf(out, ")\n#line %d \"%s\"\n", line, text_get(&path));
-    text_addf(out, "#error %s comes from the config: put #ifndef and #endif around its #define\n#endif\n",
-              name->text);
+    text_addf(
+        out, "#error %s comes from the config: put #ifndef and #endif around its #define\n#endif\n",
+        name->text);
     text_free(&path);
   }
   return CUGEN_OK;
@@ -587,7 +626,8 @@ static void add_common_types(const struct walk *walk, const struct assembly *in,
   common_types_write(&types, in->defines, out);
 }
 
-static int assemble_build(struct walk *walk, struct prologue *prologue, const struct assembly *assembly, struct text *out) {
+static int assemble_build(struct walk *walk, struct prologue *prologue,
+                          const struct assembly *assembly, struct text *out) {
   const struct names_input *in = &prologue->names->in;
   int status = walk_body(walk);
   release_macros(walk);
@@ -598,7 +638,8 @@ static int assemble_build(struct walk *walk, struct prologue *prologue, const st
   if (!prologue->definitions) return error_memory(walk->err);
   status = define_all(prologue, walk->err);
   if (status) return status;
-  for (size_t i = 0; i < in->config->argument_count + in->own_count && assembly->parameters_used; i++)
+  for (size_t i = 0; i < in->config->argument_count + in->own_count && assembly->parameters_used;
+       i++)
     if (in->arguments[i].kind == CUGEN_ARGUMENT_SCALAR && !in->arguments[i].compiled_in)
       need_header(prologue, in->arguments[i].dtype);
   text_add(out, assembly->defines);
@@ -613,7 +654,8 @@ static int assemble_build(struct walk *walk, struct prologue *prologue, const st
   return out->failed ? error_memory(walk->err) : CUGEN_OK;
 }
 
-int assemble(const struct assembly *in, struct text *out, struct kernel_names *kernels, cugen_error *err) {
+int assemble(const struct assembly *in, struct text *out, struct kernel_names *kernels,
+             cugen_error *err) {
   const struct text *body = in->body;
   struct walk walk = {.names = in->names,
                       .body = body,

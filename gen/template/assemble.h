@@ -35,6 +35,7 @@ struct assembly {
 };
 
 /* Appends includes, prologue and body to out. */
-int assemble(const struct assembly *in, struct text *out, struct kernel_names *kernels, cugen_error *err);
+int assemble(const struct assembly *in, struct text *out, struct kernel_names *kernels,
+             cugen_error *err);
 
 #endif

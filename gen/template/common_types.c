@@ -27,7 +27,9 @@ static bool common_types_has_word(const char *text, size_t length, const char *w
   const char *end = text + length, *at = text;
   while ((at = memmem(at, (size_t)(end - at), word, word_length))) {
     const char *after = at + word_length;
-    if ((at == text || !common_types_is_letter(at[-1])) && (after == end || !common_types_is_letter(*after))) return true;
+    if ((at == text || !common_types_is_letter(at[-1])) &&
+        (after == end || !common_types_is_letter(*after)))
+      return true;
     at = after;
   }
   return false;
@@ -105,7 +107,9 @@ void common_types_write(const struct common_types *types, const char *defines, s
   const size_t before = out->length;
   for (size_t i = 0; i < COMMON_TYPES; i++) {
     const char *name = known[i].name;
-    if (!types->list[i].used || types->list[i].declared || common_types_has_word(defines, strlen(defines), name)) continue;
+    if (!types->list[i].used || types->list[i].declared ||
+        common_types_has_word(defines, strlen(defines), name))
+      continue;
     text_addf(out, "using %s = %s;\n", name, known[i].type);
   }
   if (out->length != before) text_add_char(out, '\n');

@@ -38,15 +38,16 @@
 
 #include "base/launch.h"
 
-/* ---- The other kernels of a variant: reference, verify kernel, generators ---- */
+/* ---- The other kernels of a variant: reference, verify kernel, generators ------------------- */
 
 /* Which of the other kernels: one of these, or the number of the argument whose generator it is. */
 enum { PROOF_REFERENCE = -1, PROOF_VERIFY = -2 };
 
 /* Builds the key of all inputs of a reference, verify kernel or generator: the config, the facts,
    the problem, the shared tunables. */
-static void proof_key(const struct config *config, const struct problem *problem, const struct device_facts *facts,
-                      const struct variant *variant, int which, struct text *key) {
+static void proof_key(const struct config *config, const struct problem *problem,
+                      const struct device_facts *facts, const struct variant *variant, int which,
+                      struct text *key) {
   text_addf(key, "%s %d\n", config->path, which);
   text_add_n(key, (const char *)facts, sizeof *facts);
   problem_print(config, problem, key);
@@ -59,31 +60,38 @@ static void proof_key(const struct config *config, const struct problem *problem
 static const struct proof *kept_proof(const struct expander *expander, const struct text *key) {
   for (size_t i = 0; i < PROOFS_KEPT && !key->failed; i++) {
     const struct kept_proof *kept = &expander->proofs[i];
-    if (kept->key.length == key->length && memcmp(text_get(&kept->key), text_get(key), key->length) == 0)
+    if (kept->key.length == key->length &&
+        memcmp(text_get(&kept->key), text_get(key), key->length) == 0)
       return &kept->proof;
   }
   return NULL;
 }
 
 /* Expands for a single output element, so that no problem is too large. */
-static int expand_proof(struct expander *expander, const struct config *config, const struct problem *problem,
-                        const struct device_facts *facts, const struct variant *variant, int which,
-                        struct kernel_spec *out, cugen_error *err) {
+static int expand_proof(struct expander *expander, const struct config *config,
+                        const struct problem *problem, const struct device_facts *facts,
+                        const struct variant *variant, int which, struct kernel_spec *out,
+                        cugen_error *err) {
   switch (which) {
-  case PROOF_REFERENCE: return expand_reference(expander, config, problem, facts, variant, 1, out, err);
+  case PROOF_REFERENCE:
+    return expand_reference(expander, config, problem, facts, variant, 1, out, err);
   case PROOF_VERIFY: return expand_verify(expander, config, problem, facts, variant, out, err);
-  default: return expand_generator(expander, config, problem, facts, variant, (size_t)which, out, err);
+  default:
+    return expand_generator(expander, config, problem, facts, variant, (size_t)which, out, err);
   }
 }
 
 static bool has_proof(const struct config *config, int which) {
-  return which == PROOF_REFERENCE ? config->reference != NULL : which != PROOF_VERIFY || config->verify;
+  return which == PROOF_REFERENCE ? config->reference != NULL
+                                  : which != PROOF_VERIFY || config->verify;
 }
 
 /* Returns the hashes of the reference, the verify kernel or an argument's generator. They are empty
    if there is none or if it does not expand; the error is reported when the kernel is needed. */
-static struct proof expand_find_proof(struct expander *expander, const struct config *config, const struct problem *problem,
-                               const struct device_facts *facts, const struct variant *variant, int which) {
+static struct proof expand_find_proof(struct expander *expander, const struct config *config,
+                                      const struct problem *problem,
+                                      const struct device_facts *facts,
+                                      const struct variant *variant, int which) {
   struct proof proof = {0};
   struct text key = {0};
   if (!has_proof(config, which)) return proof;
@@ -113,9 +121,11 @@ static int expand_hash_data(struct expansion *x) {
     struct hash content = {0};
     if (!x->arguments[i].data) continue;
     if (data->kind == DATA_FILE)
-      content = data_file_hash(&x->expander->data_files, x->expander->sources, data->file, x->config->path);
+      content = data_file_hash(&x->expander->data_files, x->expander->sources, data->file,
+                               x->config->path);
     if (data->kind == DATA_GENERATOR)
-      content = expand_find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i).kernel;
+      content = expand_find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i)
+                    .kernel;
     text_clear(&text);
     config_data_describe(x->config, i, x->slots, x->arguments, content, &text);
     x->arguments[i].data_hash = hash_bytes(text_get(&text), text.length);
@@ -125,7 +135,7 @@ static int expand_hash_data(struct expansion *x) {
   return status;
 }
 
-/* ---- The steps, in order --------------------------------------------------------------------- */
+/* ---- The steps, in order -------------------------------------------------------------------- */
 
 static int launches(struct expansion *x) {
   return x->reference ? expansion_reference_launch(x) : expansion_evaluate_launches(x);
@@ -170,7 +180,8 @@ static int expand_expand(struct expansion *x, struct kernel_spec *out) {
   int status = expansion_name_variant(x);
   if (!status) status = run_steps(x);
   if (status && status != CUGEN_ERROR_MEMORY && !x->unnamed)
-    error_append(x->err, x->reference ? "\n  in the %s" : "\n  in variant '%s'", out->variant ? out->variant : "");
+    error_append(x->err, x->reference ? "\n  in the %s" : "\n  in variant '%s'",
+                 out->variant ? out->variant : "");
   names_close(&x->names);
   for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) text_free(&x->entries[i].name);
   free(x->slots);
@@ -179,8 +190,10 @@ static int expand_expand(struct expansion *x, struct kernel_spec *out) {
 }
 
 /* The common beginning of all expansions. */
-static struct expansion expand_begin(struct expander *expander, const struct config *config, const struct problem *problem,
-                              const struct device_facts *facts, const struct variant *variant, cugen_error *err) {
+static struct expansion expand_begin(struct expander *expander, const struct config *config,
+                                     const struct problem *problem,
+                                     const struct device_facts *facts,
+                                     const struct variant *variant, cugen_error *err) {
   return (struct expansion){.expander = expander,
                             .config = config,
                             .problem = problem,
@@ -190,9 +203,10 @@ static struct expansion expand_begin(struct expander *expander, const struct con
                             .err = err};
 }
 
-static int expand_one(struct expander *expander, const struct config *config, const struct problem *problem,
-                      const struct device_facts *facts, const struct variant *variant, bool unnamed,
-                      struct kernel_spec *out, cugen_error *err) {
+static int expand_one(struct expander *expander, const struct config *config,
+                      const struct problem *problem, const struct device_facts *facts,
+                      const struct variant *variant, bool unnamed, struct kernel_spec *out,
+                      cugen_error *err) {
   struct problem check;
   *out = (struct kernel_spec){0};
   int status = problem_check(config, problem, &check, err);
@@ -209,20 +223,22 @@ static int expand_one(struct expander *expander, const struct config *config, co
   return expand_expand(&x, out);
 }
 
-int expand_variant(struct expander *expander, const struct config *config, const struct problem *problem,
-                   const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
-                   cugen_error *err) {
+int expand_variant(struct expander *expander, const struct config *config,
+                   const struct problem *problem, const struct device_facts *facts,
+                   const struct variant *variant, struct kernel_spec *out, cugen_error *err) {
   return expand_one(expander, config, problem, facts, variant, false, out, err);
 }
 
-int expand_variant_unnamed(struct expander *expander, const struct config *config, const struct problem *problem,
-                           const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
+int expand_variant_unnamed(struct expander *expander, const struct config *config,
+                           const struct problem *problem, const struct device_facts *facts,
+                           const struct variant *variant, struct kernel_spec *out,
                            cugen_error *err) {
   return expand_one(expander, config, problem, facts, variant, true, out, err);
 }
 
 bool expand_refuses(int status) {
-  return status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE || status == CUGEN_ERROR_MISSING;
+  return status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE ||
+         status == CUGEN_ERROR_MISSING;
 }
 
 struct expander_shape expander_shape(const struct expander *expander) {
@@ -235,12 +251,14 @@ const bool *expander_reads(const struct expander *expander, size_t *count) {
   return expander->reads;
 }
 
-int expand_reference(struct expander *expander, const struct config *config, const struct problem *problem,
-                     const struct device_facts *facts, const struct variant *variant, int64_t sample_count,
-                     struct kernel_spec *out, cugen_error *err) {
+int expand_reference(struct expander *expander, const struct config *config,
+                     const struct problem *problem, const struct device_facts *facts,
+                     const struct variant *variant, int64_t sample_count, struct kernel_spec *out,
+                     cugen_error *err) {
   *out = (struct kernel_spec){0};
   if (!config->reference)
-    return error_set(err, CUGEN_ERROR_CONFIG, "%s: kernel '%s' declares no reference", config->path, config->name);
+    return error_set(err, CUGEN_ERROR_CONFIG, "%s: kernel '%s' declares no reference", config->path,
+                     config->name);
   struct expansion x = expand_begin(expander, config, problem, facts, variant, err);
   x.reference = true;
   x.samples = sample_count;
@@ -250,9 +268,9 @@ int expand_reference(struct expander *expander, const struct config *config, con
   return expand_expand(&x, out);
 }
 
-int expand_verify(struct expander *expander, const struct config *config, const struct problem *problem,
-                  const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
-                  cugen_error *err) {
+int expand_verify(struct expander *expander, const struct config *config,
+                  const struct problem *problem, const struct device_facts *facts,
+                  const struct variant *variant, struct kernel_spec *out, cugen_error *err) {
   struct expansion x = expand_begin(expander, config, problem, facts, variant, err);
   x.reference = x.verifies = true;
   x.template_name = config->verify;
@@ -261,9 +279,10 @@ int expand_verify(struct expander *expander, const struct config *config, const 
   return expand_expand(&x, out);
 }
 
-int expand_generator(struct expander *expander, const struct config *config, const struct problem *problem,
-                     const struct device_facts *facts, const struct variant *variant, size_t i,
-                     struct kernel_spec *out, cugen_error *err) {
+int expand_generator(struct expander *expander, const struct config *config,
+                     const struct problem *problem, const struct device_facts *facts,
+                     const struct variant *variant, size_t i, struct kernel_spec *out,
+                     cugen_error *err) {
   const struct config_argument *argument = &config->arguments[i];
   struct expansion x = expand_begin(expander, config, problem, facts, variant, err);
   x.reference = true;
@@ -274,7 +293,7 @@ int expand_generator(struct expander *expander, const struct config *config, con
   return expand_expand(&x, out);
 }
 
-/* ---- Checks that the other files exist ---- */
+/* ---- Checks that the other files exist ------------------------------------------------------ */
 
 /* Checks that a data file can be read. If its hash is empty, the file is read again for the
    error. */
@@ -282,16 +301,19 @@ static int find_data_file(struct expander *expander, const struct config *config
                           const struct config_argument *argument, cugen_error *err) {
   struct source_data data;
   const char *file = argument->data.file;
-  if (data_file_hash(&expander->data_files, expander->sources, file, config->path).hex[0]) return CUGEN_OK;
+  if (data_file_hash(&expander->data_files, expander->sources, file, config->path).hex[0])
+    return CUGEN_OK;
   int status = data_file_open(expander->sources, file, config->path, &data, err);
   sources_data_close(&data);
-  if (status) error_prefix_at(err, argument->line.path, argument->line.number, "data of '%s'", argument->name);
+  if (status)
+    error_prefix_at(err, argument->line.path, argument->line.number, "data of '%s'",
+                    argument->name);
   return status;
 }
 
-int expand_proofs(struct expander *expander, const struct config *config, const struct problem *problem,
-                  const struct device_facts *facts, const struct variant *variant, const struct kernel_spec *spec,
-                  cugen_error *err) {
+int expand_proofs(struct expander *expander, const struct config *config,
+                  const struct problem *problem, const struct device_facts *facts,
+                  const struct variant *variant, const struct kernel_spec *spec, cugen_error *err) {
   int status = CUGEN_OK;
   for (int which = PROOF_VERIFY; which < (int)spec->argument_count && !status; which++) {
     const struct config_argument *argument = which < 0 ? NULL : &config->arguments[which];
@@ -305,7 +327,7 @@ int expand_proofs(struct expander *expander, const struct config *config, const 
   return status;
 }
 
-/* ---- The expander ---------------------------------------------------------------------------- */
+/* ---- The expander --------------------------------------------------------------------------- */
 
 int expander_open(const struct sources *sources, struct expander **out, cugen_error *err) {
   *out = NULL;

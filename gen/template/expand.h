@@ -15,21 +15,22 @@ void expander_close(struct expander *expander);
 
 /* Makes the kernel_spec of a variant: source, launches, arguments, hashes. Errors name the line of
    the template and the variant. The caller frees the spec with kernel_spec_free. */
-int expand_variant(struct expander *expander, const struct config *config, const struct problem *problem,
-                   const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
-                   cugen_error *err);
+int expand_variant(struct expander *expander, const struct config *config,
+                   const struct problem *problem, const struct device_facts *facts,
+                   const struct variant *variant, struct kernel_spec *out, cugen_error *err);
 
 /* Like expand_variant, but errors do not name the variant, for callers that know it and compare the
    errors of several variants. */
-int expand_variant_unnamed(struct expander *expander, const struct config *config, const struct problem *problem,
-                           const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
+int expand_variant_unnamed(struct expander *expander, const struct config *config,
+                           const struct problem *problem, const struct device_facts *facts,
+                           const struct variant *variant, struct kernel_spec *out,
                            cugen_error *err);
 
 /* Checks that the other files of a variant exist and expand: reference, verify kernel, and the
    sources of the inputs' data. spec: the expansion of the variant. */
-int expand_proofs(struct expander *expander, const struct config *config, const struct problem *problem,
-                  const struct device_facts *facts, const struct variant *variant, const struct kernel_spec *spec,
-                  cugen_error *err);
+int expand_proofs(struct expander *expander, const struct config *config,
+                  const struct problem *problem, const struct device_facts *facts,
+                  const struct variant *variant, const struct kernel_spec *spec, cugen_error *err);
 
 /* Returns whether an error with this status is specific to the variant (in its config, its template
    or a file of theirs), so that other variants may expand. */
@@ -57,26 +58,28 @@ struct expander_shape expander_shape(const struct expander *expander);
    logical flat index samples[t] (t itself if samples is null) and stores it at [t]. The launch is
    (ceil(samples / 256), 256). sample_count: 0 for all elements of the largest output. variant
    supplies the shared tunables. */
-int expand_reference(struct expander *expander, const struct config *config, const struct problem *problem,
-                     const struct device_facts *facts, const struct variant *variant, int64_t sample_count,
-                     struct kernel_spec *out, cugen_error *err);
+int expand_reference(struct expander *expander, const struct config *config,
+                     const struct problem *problem, const struct device_facts *facts,
+                     const struct variant *variant, int64_t sample_count, struct kernel_spec *out,
+                     cugen_error *err);
 
 /* Makes the kernel_spec of the verify kernel, which judges results. Its parameters, also ${params},
    are the config's arguments, all read-only; then for each inout `const T *NAME_before`, its
    contents before the run; then `double *error, long long count`. Thread t < count checks element t
    of the largest output and stores its error, divided by the allowed error, in error[t]. The launch
    is like the reference's. */
-int expand_verify(struct expander *expander, const struct config *config, const struct problem *problem,
-                  const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
-                  cugen_error *err);
+int expand_verify(struct expander *expander, const struct config *config,
+                  const struct problem *problem, const struct device_facts *facts,
+                  const struct variant *variant, struct kernel_spec *out, cugen_error *err);
 
 /* Makes the kernel_spec of the generator that computes the data of argument i (DATA_GENERATOR). It
    is written like a reference. Its parameters, ${params}, are the inputs declared before the
    argument and all scalars; then the argument itself as an output, in its wide dtype, packed and
    row-major; then `long long sample_count`. Thread t < sample_count stores element t. Constants are
    read by their address. */
-int expand_generator(struct expander *expander, const struct config *config, const struct problem *problem,
-                     const struct device_facts *facts, const struct variant *variant, size_t i,
-                     struct kernel_spec *out, cugen_error *err);
+int expand_generator(struct expander *expander, const struct config *config,
+                     const struct problem *problem, const struct device_facts *facts,
+                     const struct variant *variant, size_t i, struct kernel_spec *out,
+                     cugen_error *err);
 
 #endif

@@ -72,7 +72,8 @@ static void make_generator(struct expansion *x) {
     argument->overwrite = false;
     if (x->plain[i])
       arguments_make_plain(argument), argument->kind = CUGEN_ARGUMENT_OUTPUT;
-    else if (argument->kind != CUGEN_ARGUMENT_SCALAR && ((int)i > x->generates || !arguments_has_data(argument)))
+    else if (argument->kind != CUGEN_ARGUMENT_SCALAR &&
+             ((int)i > x->generates || !arguments_has_data(argument)))
       hide(argument);
     else if (argument->kind == CUGEN_ARGUMENT_INOUT)
       argument->kind = CUGEN_ARGUMENT_INPUT;
@@ -108,7 +109,8 @@ static void make_verify(struct expansion *x) {
 int expansion_fill_arguments(struct expansion *x) {
   int status = config_arguments(x->config, x->slots, x->arguments, x->err);
   if (status) return status;
-  if (!x->reference) status = config_tensors(x->config, x->variant->implementation, x->slots, x->arguments, x->err);
+  if (!x->reference)
+    status = config_tensors(x->config, x->variant->implementation, x->slots, x->arguments, x->err);
   if (!x->reference && !status)
     status = config_own(x->config, x->variant->implementation, x->slots, x->arguments, x->err);
   if (status) return status;
@@ -126,9 +128,10 @@ int expansion_fill_arguments(struct expansion *x) {
   return CUGEN_OK;
 }
 
-/* ---- ${params} ------------------------------------------------------------------------------- */
+/* ---- ${params} ------------------------------------------------------------------------------ */
 
-static void arguments_add_parameter(struct text *out, const struct kernel_argument *argument, bool index) {
+static void arguments_add_parameter(struct text *out, const struct kernel_argument *argument,
+                                    bool index) {
   if (!kernel_argument_passed(argument)) return;
   if (out->length) text_add(out, ", ");
   if (kernel_argument_textured(argument)) {
@@ -160,7 +163,8 @@ int expansion_write_parameters(struct expansion *x) {
   for (size_t i = 0; i < x->config->argument_count; i++)
     arguments_add_parameter(out, &x->arguments[i], config_is_index(&x->config->arguments[i]));
   for (size_t i = 0; i < x->own_count; i++)
-    arguments_add_parameter(out, &x->arguments[x->argument_count + i], config_is_index(&x->variant->implementation->own[i]));
+    arguments_add_parameter(out, &x->arguments[x->argument_count + i],
+                            config_is_index(&x->variant->implementation->own[i]));
   const char *comma = out->length ? ", " : "";
   if (x->generates >= 0)
     text_addf(out, "%slong long sample_count", comma);

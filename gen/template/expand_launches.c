@@ -10,8 +10,10 @@
 
 enum { REFERENCE_THREADS = 256 };
 
-int expansion_launch_error(const struct expansion *x, const struct config_launch *launch, const char *what) {
-  return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number, "%s", what);
+int expansion_launch_error(const struct expansion *x, const struct config_launch *launch,
+                           const char *what) {
+  return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number, "%s",
+                      what);
 }
 
 static int list_kernels(const struct expansion *x, const struct config_launch *launch) {
@@ -25,20 +27,24 @@ static int list_kernels(const struct expansion *x, const struct config_launch *l
   for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
     text_addf(&what, "%s%.*s", i ? ", " : "", (int)kernels->list[i].length, kernels->list[i].at);
   if (kernels->count)
-    text_addf(&what, "): say which one with %s", x->reference ? "\"file.cu:name\"" : "entry \"name\"");
-  int status = what.failed ? error_memory(x->err) : expansion_launch_error(x, launch, text_get(&what));
+    text_addf(&what, "): say which one with %s",
+              x->reference ? "\"file.cu:name\"" : "entry \"name\"");
+  int status =
+      what.failed ? error_memory(x->err) : expansion_launch_error(x, launch, text_get(&what));
   text_free(&what);
   return status;
 }
 
-static int only_kernel(const struct expansion *x, const struct config_launch *launch, struct text *out) {
+static int only_kernel(const struct expansion *x, const struct config_launch *launch,
+                       struct text *out) {
   const struct kernel_name *kernel = &x->kernels.list[0];
   if (x->kernels.count != 1) return list_kernels(x, launch);
   if (kernel->templated)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "'%.*s' in template '%s' is a C++ template: say which one is launched with %s%.*s<...>\"",
-                        (int)kernel->length, kernel->at, x->template_name, x->reference ? "\"file.cu:" : "entry \"",
-                        (int)kernel->length, kernel->at);
+    return error_set_at(
+        x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+        "'%.*s' in template '%s' is a C++ template: say which one is launched with %s%.*s<...>\"",
+        (int)kernel->length, kernel->at, x->template_name, x->reference ? "\"file.cu:" : "entry \"",
+        (int)kernel->length, kernel->at);
   text_add_n(out, kernel->at, kernel->length);
   return CUGEN_OK;
 }
@@ -52,49 +58,59 @@ static struct source_token plain_entry(const char *entry) {
 
 /* Finds the kernel of a launch. Kernels that macros define are not seen, so if the source shows no
    kernel at all, the name is not checked. */
-static int named_kernel(const struct expansion *x, const struct config_launch *launch, const char *text) {
+static int named_kernel(const struct expansion *x, const struct config_launch *launch,
+                        const char *text) {
   const struct kernel_names *kernels = &x->kernels;
   struct source_token entry = plain_entry(text);
   bool found = kernels->count == 0 || kernels->count > KERNELS_LISTED;
   for (size_t i = 0; i < kernels->count && !found; i++)
-    found = kernels->list[i].length == entry.length && memcmp(kernels->list[i].at, entry.at, entry.length) == 0;
+    found = kernels->list[i].length == entry.length &&
+            memcmp(kernels->list[i].at, entry.at, entry.length) == 0;
   if (found) return CUGEN_OK;
   list_kernels(x, launch);
   return error_append(x->err, "; '%s' is none of them", text);
 }
 
-static int evaluate_dimension(struct expansion *x, const struct config_launch *launch, const struct expr *expr,
-                              const struct dimension_limit *limit, uint32_t *out) {
+static int evaluate_dimension(struct expansion *x, const struct config_launch *launch,
+                              const struct expr *expr, const struct dimension_limit *limit,
+                              uint32_t *out) {
   int64_t value = 1;
   int status = expr ? expr_eval_int(expr, x->slots, &value, x->err) : CUGEN_OK;
-  if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "%s", limit->name), status;
+  if (status)
+    return error_prefix_at(x->err, launch->line.path, launch->line.number, "%s", limit->name),
+           status;
   if (value < 1 || value > limit->most)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "%s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64, limit->name, value,
-                        expr ? expr_text(expr) : "", limit->most);
+                        "%s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64, limit->name,
+                        value, expr ? expr_text(expr) : "", limit->most);
   *out = (uint32_t)value;
   return CUGEN_OK;
 }
 
-static int evaluate_sizes(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+static int evaluate_sizes(struct expansion *x, const struct config_launch *launch,
+                          struct kernel_launch *out) {
   int status = CUGEN_OK;
   for (int i = 0; i < 3 && !status; i++)
     status = evaluate_dimension(x, launch, launch->grid[i], &launch_grid_limits[i], &out->grid[i]);
   for (int i = 0; i < 3 && !status; i++)
-    status = evaluate_dimension(x, launch, launch->block[i], &launch_block_limits[i], &out->block[i]);
+    status =
+        evaluate_dimension(x, launch, launch->block[i], &launch_block_limits[i], &out->block[i]);
   if (status) return status;
-  int64_t threads = (int64_t)out->block[0] * out->block[1] * out->block[2], most = x->facts->max_threads_per_block;
+  int64_t threads = (int64_t)out->block[0] * out->block[1] * out->block[2],
+          most = x->facts->max_threads_per_block;
   if (most > 0 && threads > most)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "a block of %" PRId64 " threads (%u x %u x %u): the device takes at most %" PRId64, threads,
-                        out->block[0], out->block[1], out->block[2], most);
+                        "a block of %" PRId64
+                        " threads (%u x %u x %u): the device takes at most %" PRId64,
+                        threads, out->block[0], out->block[1], out->block[2], most);
   return CUGEN_OK;
 }
 
 static int evaluate_shared(struct expansion *x, const struct config_launch *launch, int64_t *out) {
   *out = 0;
   int status = launch->shared ? expr_eval_int(launch->shared, x->slots, out, x->err) : CUGEN_OK;
-  if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "shared"), status;
+  if (status)
+    return error_prefix_at(x->err, launch->line.path, launch->line.number, "shared"), status;
   if (*out < 0 || *out > INT32_MAX)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
                         "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", *out);
@@ -105,21 +121,25 @@ static int evaluate_shared(struct expansion *x, const struct config_launch *laun
    kernel must have the same value. */
 static int check_carveout(const struct expansion *x, const struct config_launch *launch,
                           struct expansion_entry *entry, const struct kernel_launch *out) {
-  if (entry->launched && (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
+  if (entry->launched &&
+      (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
                         "launches of kernel '%s' have different carveouts", text_get(&entry->name));
   entry->launched = true, entry->has_carveout = out->has_carveout, entry->carveout = out->carveout;
   return CUGEN_OK;
 }
 
-static int evaluate_carveout(struct expansion *x, const struct config_launch *launch, struct expansion_entry *entry,
-                             struct kernel_launch *out) {
+static int evaluate_carveout(struct expansion *x, const struct config_launch *launch,
+                             struct expansion_entry *entry, struct kernel_launch *out) {
   int64_t percent = -1;
-  int status = launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
-  if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "carveout"), status;
+  int status =
+      launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
+  if (status)
+    return error_prefix_at(x->err, launch->line.path, launch->line.number, "carveout"), status;
   if (percent < -1 || percent > 100)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "carveout is %" PRId64 ": it must be 0 to 100 percent, or -1 for the driver's choice",
+                        "carveout is %" PRId64
+                        ": it must be 0 to 100 percent, or -1 for the driver's choice",
                         percent);
   out->has_carveout = percent >= 0;
   out->carveout = percent < 0 ? 0 : (int)percent;
@@ -128,18 +148,27 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
 
 /* Programmatic dependent launch: only a kernel that itself waits before it reads or overwrites data
    of the kernel before may begin early. */
-static int evaluate_overlap(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
-  int status = launch->overlap ? expr_eval_bool(launch->overlap, x->slots, &out->overlap, x->err) : CUGEN_OK;
-  if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "overlap"), status;
-  if (!out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait")) return CUGEN_OK;
-  return expansion_launch_error(x, launch,
-                                "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
+static int evaluate_overlap(struct expansion *x, const struct config_launch *launch,
+                            struct kernel_launch *out) {
+  int status =
+      launch->overlap ? expr_eval_bool(launch->overlap, x->slots, &out->overlap, x->err) : CUGEN_OK;
+  if (status)
+    return error_prefix_at(x->err, launch->line.path, launch->line.number, "overlap"), status;
+  if (!out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
+    return CUGEN_OK;
+  return expansion_launch_error(
+      x, launch,
+      "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
 }
 
-static int evaluate_cooperative(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
-  int status =
-      launch->cooperative ? expr_eval_bool(launch->cooperative, x->slots, &out->cooperative, x->err) : CUGEN_OK;
-  return status ? (error_prefix_at(x->err, launch->line.path, launch->line.number, "cooperative"), status) : CUGEN_OK;
+static int evaluate_cooperative(struct expansion *x, const struct config_launch *launch,
+                                struct kernel_launch *out) {
+  int status = launch->cooperative
+                   ? expr_eval_bool(launch->cooperative, x->slots, &out->cooperative, x->err)
+                   : CUGEN_OK;
+  return status ? (error_prefix_at(x->err, launch->line.path, launch->line.number, "cooperative"),
+                   status)
+                : CUGEN_OK;
 }
 
 /* Adds a string to the strings of the spec and returns its offset. Pointers are set when the
@@ -178,8 +207,8 @@ static int store_entry(struct expansion *x, struct expansion_entry *entry) {
   return status;
 }
 
-static int evaluate_launch(struct expansion *x, const struct config_launch *launch, struct expansion_entry *entry,
-                           struct kernel_launch *out) {
+static int evaluate_launch(struct expansion *x, const struct config_launch *launch,
+                           struct expansion_entry *entry, struct kernel_launch *out) {
   int status = entry->stored        ? CUGEN_OK
                : entry->name.length ? named_kernel(x, launch, text_get(&entry->name))
                                     : only_kernel(x, launch, &entry->name);
@@ -206,7 +235,8 @@ static void pass_all(const struct expansion *x, struct kernel_launch *out) {
 }
 
 /* Appends the parameters behind those of the earlier launches. */
-static int evaluate_pass(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+static int evaluate_pass(struct expansion *x, const struct config_launch *launch,
+                         struct kernel_launch *out) {
   struct kernel_spec *spec = x->out;
   int status = CUGEN_OK;
   out->listed = launch->passed || x->own_count;
@@ -221,7 +251,7 @@ static int evaluate_pass(struct expansion *x, const struct config_launch *launch
   return status;
 }
 
-/* ---- Equal launches ---- */
+/* ---- Equal launches ------------------------------------------------------------------------- */
 
 static bool same_parameters(const struct kernel_spec *spec, const struct kernel_launch *a,
                             const struct kernel_launch *b) {
@@ -239,8 +269,9 @@ static bool same_parameters(const struct kernel_spec *spec, const struct kernel_
 static bool same_launch(const struct kernel_spec *spec, const struct kernel_launch *a,
                         const struct kernel_launch *b) {
   return a->entry == b->entry && a->line == b->line && a->listed == b->listed && a->all == b->all &&
-         memcmp(a->grid, b->grid, sizeof a->grid) == 0 && memcmp(a->block, b->block, sizeof a->block) == 0 &&
-         a->shared_bytes == b->shared_bytes && a->has_carveout == b->has_carveout && a->carveout == b->carveout &&
+         memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+         memcmp(a->block, b->block, sizeof a->block) == 0 && a->shared_bytes == b->shared_bytes &&
+         a->has_carveout == b->has_carveout && a->carveout == b->carveout &&
          a->overlap == b->overlap && same_parameters(spec, a, b);
 }
 
@@ -267,24 +298,26 @@ static void add_to_sequence(struct expansion *x) {
 static int launches_reserve(struct expansion *x, const struct config_launch *launch) {
   struct kernel_spec *spec = x->out;
   if (spec->launch_count == KERNEL_MAX_LAUNCHES)
-    return error_set_at(
-        x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-        "more than %d launches differ in what they pass or in their grid: at most so many are possible. "
-        "Launches that are the same in each step count once",
-        KERNEL_MAX_LAUNCHES);
-  void *const launches = array_reserve(spec->launches, &x->launch_room, spec->launch_count, sizeof *spec->launches);
+    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+                        "more than %d launches differ in what they pass or in their grid: at most "
+                        "so many are possible. "
+                        "Launches that are the same in each step count once",
+                        KERNEL_MAX_LAUNCHES);
+  void *const launches =
+      array_reserve(spec->launches, &x->launch_room, spec->launch_count, sizeof *spec->launches);
   if (launches) spec->launches = launches;
   if (!launches) return error_memory(x->err);
   while (x->parameter_room <= spec->parameter_count + KERNEL_MAX_ARGUMENTS) {
-    void *const parameters =
-        array_reserve(spec->parameters, &x->parameter_room, x->parameter_room, sizeof *spec->parameters);
+    void *const parameters = array_reserve(spec->parameters, &x->parameter_room, x->parameter_room,
+                                           sizeof *spec->parameters);
     if (!parameters) return error_memory(x->err);
     spec->parameters = parameters;
   }
   return CUGEN_OK;
 }
 
-static int evaluate_step(struct expansion *x, const struct config_launch *launch, size_t step, size_t steps) {
+static int evaluate_step(struct expansion *x, const struct config_launch *launch, size_t step,
+                         size_t steps) {
   struct expansion_entry *entry;
   int status = launches_reserve(x, launch);
   if (status) return status;
@@ -306,7 +339,8 @@ static int evaluate_loop(struct expansion *x, const struct config_loop *loop, si
   const size_t evaluated = loop->stepped || !steps ? steps : 1;
   int status = CUGEN_OK;
   for (size_t step = 0; step < evaluated && !status; step++)
-    for (size_t i = 0; i < loop->count && !status; i++) status = evaluate_step(x, &launches[i], step, steps);
+    for (size_t i = 0; i < loop->count && !status; i++)
+      status = evaluate_step(x, &launches[i], step, steps);
   for (size_t i = evaluated * loop->count; i < steps * loop->count && !status; i++) {
     spec->sequence[spec->sequence_count] = spec->sequence[spec->sequence_count - loop->count];
     spec->sequence_count++;
@@ -327,11 +361,11 @@ int expansion_reference_launch(struct expansion *x) {
   int64_t count = x->samples ? x->samples : expansion_output_elements(x);
   int64_t blocks = (count - 1) / REFERENCE_THREADS + 1;
   if (count < 0 || blocks > INT32_MAX)
-    return expansion_launch_error(x, &launch,
-                                  x->verifies ? "the verify kernel has too many elements for one launch"
-                                  : x->generates >= 0
-                                      ? "the generator has too many elements for one launch"
-                                      : "the reference has too many elements for one launch: sample them");
+    return expansion_launch_error(
+        x, &launch,
+        x->verifies         ? "the verify kernel has too many elements for one launch"
+        : x->generates >= 0 ? "the generator has too many elements for one launch"
+                            : "the reference has too many elements for one launch: sample them");
   int status = evaluate_launch(x, &launch, &x->entries[0], &x->out->launches[0]);
   x->out->launches[0].grid[0] = (uint32_t)blocks;
   x->out->launches[0].block[0] = REFERENCE_THREADS;

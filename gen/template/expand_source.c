@@ -96,17 +96,18 @@ int expansion_evaluate_options(struct expansion *x) {
 
 /* Returns the entry of the kernel of that name, which is added if no launch has named the kernel
    yet. */
-static int enter_kernel(struct expansion *x, const struct config_launch *launch, const struct text *name,
-                        struct expansion_entry **out) {
+static int enter_kernel(struct expansion *x, const struct config_launch *launch,
+                        const struct text *name, struct expansion_entry **out) {
   for (size_t i = 0; i < x->entry_count; i++) {
     *out = &x->entries[i];
-    if (launch->entry.text ? !(*out)->only && strcmp(text_get(&(*out)->name), text_get(name)) == 0 : (*out)->only)
+    if (launch->entry.text ? !(*out)->only && strcmp(text_get(&(*out)->name), text_get(name)) == 0
+                           : (*out)->only)
       return CUGEN_OK;
   }
   if (x->entry_count == KERNEL_MAX_ENTRIES)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "entry \"%s\": the launches of a variant name at most %d kernels", text_get(name),
-                        KERNEL_MAX_ENTRIES);
+                        "entry \"%s\": the launches of a variant name at most %d kernels",
+                        text_get(name), KERNEL_MAX_ENTRIES);
   *out = &x->entries[x->entry_count++];
   (*out)->line = launch->line;
   (*out)->only = !launch->entry.text;
@@ -114,9 +115,11 @@ static int enter_kernel(struct expansion *x, const struct config_launch *launch,
   return (*out)->name.failed ? error_memory(x->err) : CUGEN_OK;
 }
 
-int expansion_find_entry(struct expansion *x, const struct config_launch *launch, struct expansion_entry **out) {
+int expansion_find_entry(struct expansion *x, const struct config_launch *launch,
+                         struct expansion_entry **out) {
   struct text name = {0};
-  int status = launch->entry.text ? config_spell(&launch->entry, x->slots, &name, x->err) : CUGEN_OK;
+  int status =
+      launch->entry.text ? config_spell(&launch->entry, x->slots, &name, x->err) : CUGEN_OK;
   if (status)
     error_prefix_at(x->err, launch->line.path, launch->line.number, "entry");
   else
@@ -125,7 +128,8 @@ int expansion_find_entry(struct expansion *x, const struct config_launch *launch
   return status;
 }
 
-void expansion_set_step(struct expansion *x, const struct config_launch *launch, size_t step, size_t steps) {
+void expansion_set_step(struct expansion *x, const struct config_launch *launch, size_t step,
+                        size_t steps) {
   x->slots[launch->step_slot] = value_int((int64_t)step);
   x->slots[launch->steps_slot] = value_int((int64_t)steps);
 }
@@ -153,15 +157,16 @@ int expansion_spell_entries(struct expansion *x) {
   const struct config_implementation *implementation = x->variant->implementation;
   for (size_t i = 0; i < implementation->loop_count; i++)
     for (size_t k = 0; k < implementation->loops[i].count && !status; k++)
-      status = spell_entry(x, &implementation->launches[implementation->loops[i].first + k], x->steps[i]);
+      status = spell_entry(x, &implementation->launches[implementation->loops[i].first + k],
+                           x->steps[i]);
   return status;
 }
 
 static int put_together(struct expansion *x) {
   struct assembly_entry entries[KERNEL_MAX_ENTRIES];
   for (size_t i = 0; i < x->entry_count; i++)
-    entries[i] =
-        (struct assembly_entry){text_get(&x->entries[i].name), x->entries[i].line.path, x->entries[i].line.number};
+    entries[i] = (struct assembly_entry){text_get(&x->entries[i].name), x->entries[i].line.path,
+                                         x->entries[i].line.number};
   const struct assembly assembly = {.names = &x->names,
                                     .body = &x->expander->body,
                                     .defines = text_get(&x->expander->defines),
@@ -182,13 +187,15 @@ int expansion_write_source(struct expansion *x) {
   const struct headers_request headers = {x->config->path, compile_of(x), &expander->rendered};
   text_restart(&expander->rendered);
   text_restart(&expander->body);
-  int status = render(expander->renderer, &request, &expander->rendered, &x->parameters_used, x->err);
+  int status =
+      render(expander->renderer, &request, &expander->rendered, &x->parameters_used, x->err);
   if (!status) status = headers_inline(expander->headers, &headers, &expander->body, x->err);
   if (!status) status = write_title(x);
   return status ? status : put_together(x);
 }
 
-static int expand_source_note_reads(struct expansion *x, bool **reads, struct names_values *values) {
+static int expand_source_note_reads(struct expansion *x, bool **reads,
+                                    struct names_values *values) {
   free(*reads);
   *reads = calloc(x->slot_count + CONFIG_STEP_SLOTS + 1, sizeof **reads);
   if (!*reads) return error_memory(x->err);
@@ -205,11 +212,13 @@ int expansion_note_reads(struct expansion *x) {
   struct expander *expander = x->expander;
   const size_t tensors = x->reference ? 0 : x->variant->implementation->tensor_count;
   struct names_values values = {
-      .list = calloc(x->names.count + x->config->argument_count + tensors + 1, sizeof *values.list)};
+      .list =
+          calloc(x->names.count + x->config->argument_count + tensors + 1, sizeof *values.list)};
   free(expander->values);
   expander->values = values.list;
   expander->read_count = x->slot_count;
-  int status = values.list ? expand_source_note_reads(x, &expander->reads, NULL) : error_memory(x->err);
+  int status =
+      values.list ? expand_source_note_reads(x, &expander->reads, NULL) : error_memory(x->err);
   if (!status) status = expand_source_note_reads(x, &expander->reads_beside, &values);
   expander->value_count = values.count;
   return status;

@@ -11,7 +11,8 @@ static int expand_spec_too_many(const struct expansion *x, size_t launches) {
   const struct config_launch *first = x->variant->implementation->launches;
   if (launches)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, first->line.path, first->line.number,
-                        "the steps come to %zu launches: at most %d are possible", launches, KERNEL_MAX_SEQUENCE);
+                        "the steps come to %zu launches: at most %d are possible", launches,
+                        KERNEL_MAX_SEQUENCE);
   return expansion_launch_error(x, first, "all launches are left out: their steps are 0");
 }
 
@@ -34,8 +35,9 @@ int expansion_count_steps(struct expansion *x) {
 }
 
 static const struct config_line *expand_spec_line_of(const struct expansion *x, size_t argument) {
-  return argument < x->argument_count ? &x->config->arguments[argument].line
-                                      : &x->variant->implementation->own[argument - x->argument_count].line;
+  return argument < x->argument_count
+             ? &x->config->arguments[argument].line
+             : &x->variant->implementation->own[argument - x->argument_count].line;
 }
 
 /* Arguments declared in one file share the stored name of the file. */
@@ -44,8 +46,8 @@ static void store_files(const struct expansion *x) {
     const struct config_line *const line = expand_spec_line_of(x, i);
     struct kernel_argument *const argument = &x->out->arguments[i];
     const bool same = i > 0 && line->path == expand_spec_line_of(x, last)->path;
-    argument->file =
-        same ? x->out->arguments[last].file : (const char *)(uintptr_t)expansion_store_string(x->out, line->path);
+    argument->file = same ? x->out->arguments[last].file
+                          : (const char *)(uintptr_t)expansion_store_string(x->out, line->path);
     argument->line = line->number;
   }
 }
@@ -62,7 +64,8 @@ int expansion_allocate_spec(struct expansion *x) {
   spec->own_count = x->own_count;
   for (size_t i = 0; i < arguments; i++) {
     spec->arguments[i] = x->arguments[i];
-    spec->arguments[i].name = (const char *)(uintptr_t)expansion_store_string(spec, x->arguments[i].name);
+    spec->arguments[i].name =
+        (const char *)(uintptr_t)expansion_store_string(spec, x->arguments[i].name);
   }
   store_files(x);
   return CUGEN_OK;
@@ -83,7 +86,8 @@ int expansion_finish_strings(struct expansion *x) {
   return CUGEN_OK;
 }
 
-static void expand_spec_describe_list(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
+static void expand_spec_describe_list(const struct kernel_spec *spec,
+                                      const struct kernel_launch *launch, struct text *out) {
   if (!launch->listed) return;
   text_add(out, "pass");
   for (size_t i = 0; i < launch->parameter_count; i++) {
@@ -96,9 +100,11 @@ static void expand_spec_describe_list(const struct kernel_spec *spec, const stru
   text_add_char(out, '\n');
 }
 
-static void describe_launch(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
-  text_addf(out, "launch %s %u %u %u %u %u %u %" PRId64 "\n", launch->entry, launch->grid[0], launch->grid[1],
-            launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes);
+static void describe_launch(const struct kernel_spec *spec, const struct kernel_launch *launch,
+                            struct text *out) {
+  text_addf(out, "launch %s %u %u %u %u %u %u %" PRId64 "\n", launch->entry, launch->grid[0],
+            launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
+            launch->shared_bytes);
   if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
   if (launch->overlap) text_add(out, "overlap\n");
   if (launch->cooperative) text_add(out, "cooperative\n");
@@ -117,8 +123,10 @@ static void describe_arguments(const struct kernel_spec *spec, struct text *out)
 
 /* Adds the source for the check problem, on which a variant is verified first, because the template
    may give another source for it. */
-static void add_check_source(const struct proof *proof, const struct proof *check, struct text *normal) {
-  if (strcmp(proof->source.hex, check->source.hex) != 0) text_addf(normal, " check %s", check->source.hex);
+static void add_check_source(const struct proof *proof, const struct proof *check,
+                             struct text *normal) {
+  if (strcmp(proof->source.hex, check->source.hex) != 0)
+    text_addf(normal, " check %s", check->source.hex);
 }
 
 /* Describes everything against which results are verified. If the reference, a tolerance or the
@@ -185,7 +193,8 @@ static void note_unused(const struct expansion *x, const char *text) {
   bool nobody = all_listed(spec);
   for (size_t i = 0; i < x->argument_count; i++) {
     struct kernel_argument *argument = &spec->arguments[i];
-    argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH && !expand_spec_is_listed(spec, i) &&
+    argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH &&
+                       !expand_spec_is_listed(spec, i) &&
                        (nobody || (x->parameters_used && !says(text, argument->name)));
   }
 }
@@ -204,13 +213,16 @@ static const struct kernel_launch *described(const struct kernel_spec *spec, siz
 static void describe_compile(const struct kernel_spec *spec, struct text *normal) {
   if (*spec->options) text_addf(normal, "options %s\n", spec->options);
   for (size_t i = 0; i < described_count(spec); i++)
-    if (strchr(described(spec, i)->entry, '<')) text_addf(normal, "instance %s\n", described(spec, i)->entry);
+    if (strchr(described(spec, i)->entry, '<'))
+      text_addf(normal, "instance %s\n", described(spec, i)->entry);
 }
 
 static void describe_launches(const struct kernel_spec *spec, struct text *normal) {
-  for (size_t i = 0; i < described_count(spec); i++) describe_launch(spec, described(spec, i), normal);
+  for (size_t i = 0; i < described_count(spec); i++)
+    describe_launch(spec, described(spec, i), normal);
   if (kernel_spec_is_long(spec))
-    text_addf(normal, "sequence %s\n", hash_bytes(spec->sequence, spec->sequence_count * sizeof *spec->sequence).hex);
+    text_addf(normal, "sequence %s\n",
+              hash_bytes(spec->sequence, spec->sequence_count * sizeof *spec->sequence).hex);
 }
 
 int expansion_take_hashes(struct expansion *x) {
@@ -265,16 +277,19 @@ int expansion_take_data_hashes(struct expansion *x) {
 static int check_work(const struct expansion *x) {
   const struct config *config = x->config;
   const struct objective *objective = config->objective;
-  const bool flops = objective && objective->needs_flops && !(x->out->flops > 0 && isfinite(x->out->flops)),
-             bytes = objective && objective->needs_bytes && !(x->out->bytes > 0 && isfinite(x->out->bytes));
+  const bool flops = objective && objective->needs_flops &&
+                     !(x->out->flops > 0 && isfinite(x->out->flops)),
+             bytes = objective && objective->needs_bytes &&
+                     !(x->out->bytes > 0 && isfinite(x->out->bytes));
   if (x->reference || !(flops || bytes)) return CUGEN_OK;
   struct text text = {0};
   variant_print(x->variant, &text);
   const char *word = flops ? "flops" : "bytes";
   const double work = flops ? x->out->flops : x->out->bytes;
-  int status = error_set_at(x->err, CUGEN_ERROR_CONFIG, config->objective_line.path, config->objective_line.number,
-                            "%s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0", word,
-                            text_get(&text), work, objective->text);
+  int status = error_set_at(
+      x->err, CUGEN_ERROR_CONFIG, config->objective_line.path, config->objective_line.number,
+      "%s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0", word,
+      text_get(&text), work, objective->text);
   text_free(&text);
   return status;
 }

@@ -94,7 +94,7 @@ struct expansion {
 /* A function here that returns int is a step: it returns a status and describes a failure in
    x->err. */
 
-/* ---- expand_arguments.c ---- */
+/* ---- expand_arguments.c --------------------------------------------------------------------- */
 
 size_t expansion_tunable_count(const struct expansion *x);
 const struct config_tunable *expansion_tunables(const struct expansion *x);
@@ -104,26 +104,29 @@ int64_t expansion_output_elements(const struct expansion *x);
 int expansion_fill_arguments(struct expansion *x);
 int expansion_write_parameters(struct expansion *x);
 
-/* ---- expand_source.c ---- */
+/* ---- expand_source.c ------------------------------------------------------------------------ */
 
 int expansion_open_names(struct expansion *x);
 int expansion_evaluate_options(struct expansion *x);
 int expansion_spell_entries(struct expansion *x);
 /* Finds the entry of the launch for the step in the slots; the result is one of x->entries. */
-int expansion_find_entry(struct expansion *x, const struct config_launch *launch, struct expansion_entry **out);
+int expansion_find_entry(struct expansion *x, const struct config_launch *launch,
+                         struct expansion_entry **out);
 int expansion_write_source(struct expansion *x);
 int expansion_note_reads(struct expansion *x);
 
-void expansion_set_step(struct expansion *x, const struct config_launch *launch, size_t step, size_t steps);
+void expansion_set_step(struct expansion *x, const struct config_launch *launch, size_t step,
+                        size_t steps);
 
-/* ---- expand_launches.c ---- */
+/* ---- expand_launches.c ---------------------------------------------------------------------- */
 
-int expansion_launch_error(const struct expansion *x, const struct config_launch *launch, const char *what);
+int expansion_launch_error(const struct expansion *x, const struct config_launch *launch,
+                           const char *what);
 size_t expansion_store_string(struct kernel_spec *spec, const char *string);
 int expansion_evaluate_launches(struct expansion *x);
 int expansion_reference_launch(struct expansion *x);
 
-/* ---- expand_spec.c ---- */
+/* ---- expand_spec.c -------------------------------------------------------------------------- */
 
 int expansion_count_steps(struct expansion *x);
 int expansion_allocate_spec(struct expansion *x);

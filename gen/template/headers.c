@@ -36,7 +36,7 @@ struct headers {
   size_t count, capacity;
 };
 
-/* ---- Reading --------------------------------------------------------------------------------- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 static void header_free(struct header *h) {
   free(h->from);
@@ -164,8 +164,8 @@ static int study(struct header *h, cugen_error *err) {
   return status;
 }
 
-static int headers_read_header(struct headers *headers, const struct header_search *wanted, struct header *h,
-                       cugen_error *err) {
+static int headers_read_header(struct headers *headers, const struct header_search *wanted,
+                               struct header *h, cugen_error *err) {
   struct text path = {0};
   bool found = false;
   int status = h->from && h->name ? CUGEN_OK : error_memory(err);
@@ -179,7 +179,8 @@ static int headers_read_header(struct headers *headers, const struct header_sear
 }
 
 static int headers_remember(struct headers *headers, struct header *h, cugen_error *err) {
-  struct header **moved = array_reserve(headers->list, &headers->capacity, headers->count, sizeof(struct header *));
+  struct header **moved =
+      array_reserve(headers->list, &headers->capacity, headers->count, sizeof(struct header *));
   if (!moved) return error_memory(err);
   headers->list = moved;
   headers->list[headers->count++] = h;
@@ -187,7 +188,8 @@ static int headers_remember(struct headers *headers, struct header *h, cugen_err
 }
 
 static int headers_find_header(struct headers *headers, const struct header_search *wanted,
-                       const struct config_compile *compile, struct header **out, cugen_error *err) {
+                               const struct config_compile *compile, struct header **out,
+                               cugen_error *err) {
   for (size_t i = 0; i < headers->count; i++) {
     struct header *h = headers->list[i];
     *out = h;
@@ -222,7 +224,7 @@ void headers_close(struct headers *headers) {
   free(headers);
 }
 
-/* ---- Replacing includes ---- */
+/* ---- Replacing includes --------------------------------------------------------------------- */
 
 struct inliner {
   struct headers *headers;
@@ -252,24 +254,28 @@ struct layer {
 
 static int inline_layer(struct inliner *in, struct layer *layer);
 
-static void headers_locate(const struct layer *layer, const char *at, struct text *path, int *line) {
+static void headers_locate(const struct layer *layer, const char *at, struct text *path,
+                           int *line) {
   source_locate(layer->text, (size_t)(at - layer->text), path, line);
   if (!path->length && layer->header) text_add(path, layer->header->path);
 }
 
-static int headers_fail(struct inliner *in, const struct layer *layer, const char *at, const char *what) {
+static int headers_fail(struct inliner *in, const struct layer *layer, const char *at,
+                        const char *what) {
   struct text path = {0};
   int line;
   headers_locate(layer, at, &path, &line);
-  int status = path.failed ? error_memory(in->err)
-                           : error_set_at(in->err, CUGEN_ERROR_TEMPLATE, text_get(&path), line, "%s", what);
+  int status = path.failed
+                   ? error_memory(in->err)
+                   : error_set_at(in->err, CUGEN_ERROR_TEMPLATE, text_get(&path), line, "%s", what);
   text_free(&path);
   return status;
 }
 
 /* Refuses an include. In a condition an #error takes its place, because a branch that is never
    compiled may contain anything. */
-static int headers_refuse(struct inliner *in, const struct layer *layer, const char *at, const char *what) {
+static int headers_refuse(struct inliner *in, const struct layer *layer, const char *at,
+                          const char *what) {
   if (!in->conditions) return headers_fail(in, layer, at, what);
   text_addf(in->out, "#error %s\n", what);
   return CUGEN_OK;
@@ -308,7 +314,8 @@ static int put_header(struct inliner *in, const struct header *h) {
   size_t number;
   if (!appears(in, h, &bare, &number)) return CUGEN_OK;
   const bool guard = h->pragma && !bare;
-  struct layer layer = {.below = in->top, .header = h, .text = h->text.data, .length = h->text.length};
+  struct layer layer = {
+      .below = in->top, .header = h, .text = h->text.data, .length = h->text.length};
   if (bare) layer.guard = h->guard;
   if (guard) text_addf(in->out, "#ifndef cugen_once_%zu\n#define cugen_once_%zu\n", number, number);
   in->conditions += guard;
@@ -324,7 +331,8 @@ static int put_found(struct inliner *in, struct layer *layer, const char *at, co
   struct text path = {0};
   int line, status;
   if (in->depth >= DEEPEST_HEADER)
-    return headers_fail(in, layer, at, "headers are nested more than 32 deep: does one include itself?");
+    return headers_fail(in, layer, at,
+                        "headers are nested more than 32 deep: does one include itself?");
   headers_locate(layer, next, &path, &line);
   if (in->out->length && in->out->data[in->out->length - 1] != '\n') text_add_char(in->out, '\n');
   status = put_header(in, h);
@@ -337,15 +345,16 @@ static int put_found(struct inliner *in, struct layer *layer, const char *at, co
 
 /* Replaces an include by the user's own file, or keeps it for the compiler, which searches only the
    folders of the toolkit and the system, not that of the source. */
-static int include_name(struct inliner *in, struct layer *layer, const char *at, const char *next, bool quoted,
-                        const char *name) {
+static int include_name(struct inliner *in, struct layer *layer, const char *at, const char *next,
+                        bool quoted, const char *name) {
   struct text from = {0}, what = {0};
   struct header *h = NULL;
   int line, status;
   const struct config_compile *compile = in->request->compile;
   if (!sources_inside(name)) {
     text_addf(&what,
-              "#include of '%s' is refused: name a header relative to its file or to a folder of include_dirs, "
+              "#include of '%s' is refused: name a header relative to its file or to a folder of "
+              "include_dirs, "
               "without '..' or a hidden name (template_dir names a folder elsewhere)",
               name);
     status = what.failed ? error_memory(in->err) : headers_refuse(in, layer, at, text_get(&what));
@@ -359,7 +368,8 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
                                        .config = in->request->config,
                                        .folders = compile->folders,
                                        .folder_count = compile->folder_count};
-  status = from.failed ? error_memory(in->err) : headers_find_header(in->headers, &wanted, compile, &h, in->err);
+  status = from.failed ? error_memory(in->err)
+                       : headers_find_header(in->headers, &wanted, compile, &h, in->err);
   if (status == CUGEN_ERROR_TEMPLATE || status == CUGEN_ERROR_IO || status == CUGEN_ERROR_MISSING) {
     text_add(&what, in->err ? in->err->message : "");
     status = headers_refuse(in, layer, at, text_get(&what));
@@ -390,7 +400,8 @@ static bool headers_read_name(struct source_reader *reader, bool *quoted, struct
   return true;
 }
 
-static int headers_include_line(struct inliner *in, struct layer *layer, const char *at, struct source_reader *reader) {
+static int headers_include_line(struct inliner *in, struct layer *layer, const char *at,
+                                struct source_reader *reader) {
   struct text name = {0};
   bool quoted;
   write_until(in, layer, at);
@@ -401,7 +412,8 @@ static int headers_include_line(struct inliner *in, struct layer *layer, const c
   if (!strcmp(text_get(&in->word), "include") && named)
     status = include_name(in, layer, at, next, quoted, text_get(&name));
   else
-    status = headers_refuse(in, layer, at, "only #include of a name in quotes or angle brackets is read here");
+    status = headers_refuse(in, layer, at,
+                            "only #include of a name in quotes or angle brackets is read here");
   layer->written = (size_t)(next - layer->text);
   reader->at = next;
   text_free(&name);
@@ -413,7 +425,8 @@ static bool guard_line(const struct layer *layer, const char *at) {
   return layer->guard.found && (place == layer->guard.begin || place == layer->guard.end);
 }
 
-static int see_directive(struct inliner *in, struct layer *layer, const char *at, struct source_reader *reader) {
+static int see_directive(struct inliner *in, struct layer *layer, const char *at,
+                         struct source_reader *reader) {
   static const char *const including[] = {"include", "include_next", "import", "embed"};
   directive_word(reader, &in->word);
   const char *word = text_get(&in->word);
@@ -451,11 +464,13 @@ int headers_inline(struct headers *headers, const struct headers_request *reques
   struct inliner *in = calloc(1, sizeof *in);
   cugen_error error = {0};
   if (!in) return error_memory(err);
-  *in = (struct inliner){.headers = headers, .request = request, .out = out, .err = err ? err : &error};
+  *in = (struct inliner){
+      .headers = headers, .request = request, .out = out, .err = err ? err : &error};
   struct layer layer = {.text = text_get(request->body), .length = request->body->length};
   int line;
   layer.guard = find_guard(request->body, &in->word);
-  if (layer.guard.found) headers_locate(&layer, layer.text + layer.guard.begin, &in->guarded, &line);
+  if (layer.guard.found)
+    headers_locate(&layer, layer.text + layer.guard.begin, &in->guarded, &line);
   int status = inline_layer(in, &layer);
   if (!status && (out->failed || in->word.failed || in->guarded.failed)) status = error_memory(err);
   text_free(&in->word);

@@ -35,12 +35,14 @@ static const char *mentions_find_word(const char *text, const char *at, const ch
 /* Returns whether the place is behind `#ifdef`, `#ifndef`, `defined` or `#define`, where a value
    does not matter. */
 static bool asks_definition(const char *text, const char *at) {
-  static const char *const words[] = {"ifdef", "ifndef", "elifdef", "elifndef", "defined", "define"};
+  static const char *const words[] = {"ifdef",    "ifndef",  "elifdef",
+                                      "elifndef", "defined", "define"};
   while (at > text && (at[-1] == ' ' || at[-1] == '\t' || at[-1] == '(')) at--;
   const char *begin = at;
   while (begin > text && text_is_word(begin[-1])) begin--;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if ((size_t)(at - begin) == strlen(words[i]) && memcmp(begin, words[i], strlen(words[i])) == 0) return true;
+    if ((size_t)(at - begin) == strlen(words[i]) && memcmp(begin, words[i], strlen(words[i])) == 0)
+      return true;
   return false;
 }
 
@@ -55,7 +57,7 @@ static void look_for_names(struct search *s, const char *text) {
   }
 }
 
-/* ---- Words that an unused name may be a misspelling of ---- */
+/* ---- Words that an unused name may be a misspelling of -------------------------------------- */
 
 static bool is_declared(const struct search *s, const char *word) {
   for (size_t i = 0; i < s->count; i++)
@@ -97,7 +99,7 @@ static void look_for_conditions(struct search *s, const char *text) {
   }
 }
 
-/* ---- Files ---- */
+/* ---- Files ---------------------------------------------------------------------------------- */
 
 static void search_file(struct search *s, const char *name, const char *from);
 
@@ -132,7 +134,8 @@ static void search_text(struct search *s, const char *text, const char *path) {
   static const char word[] = "include";
   look_for_names(s, text);
   look_for_conditions(s, text);
-  for (const char *at = text; !s->all && !s->failed && (at = mentions_find_word(text, at, word)); at++)
+  for (const char *at = text; !s->all && !s->failed && (at = mentions_find_word(text, at, word));
+       at++)
     search_included(s, at + sizeof word - 1, path);
 }
 
@@ -152,11 +155,13 @@ static void search_file(struct search *s, const char *name, const char *from) {
 
 static void search_launches(struct search *s, const struct config_implementation *implementation) {
   for (size_t i = 0; i < implementation->launch_count; i++)
-    if (implementation->launches[i].entry.text) look_for_names(s, implementation->launches[i].entry.text);
+    if (implementation->launches[i].entry.text)
+      look_for_names(s, implementation->launches[i].entry.text);
 }
 
-static bool mentions_search_open(struct search *s, const struct sources *sources, const struct config *config,
-                        const struct config_tunable *tunables, size_t count) {
+static bool mentions_search_open(struct search *s, const struct sources *sources,
+                                 const struct config *config, const struct config_tunable *tunables,
+                                 size_t count) {
   *s = (struct search){.sources = sources, .config = config, .tunables = tunables, .count = count};
   s->used = calloc(count + 1, sizeof *s->used);
   s->asked = calloc(count + 1, sizeof *s->asked);
@@ -179,20 +184,24 @@ static bool are_booleans(const struct config_tunable *tunable) {
 /* Returns whether the tunable is worth a report, and sets *why to the reason. */
 static bool tells(const struct search *s, size_t i, int *why) {
   const struct config_tunable *tunable = &s->tunables[i];
-  if (tunable->value_count < 2 || s->used[i] || (s->asked[i] && (tunable->used || are_booleans(tunable))))
+  if (tunable->value_count < 2 || s->used[i] ||
+      (s->asked[i] && (tunable->used || are_booleans(tunable))))
     return false;
   *why = s->asked[i] ? MENTIONS_DEFINED : tunable->used ? MENTIONS_MISSPELT : MENTIONS_NOWHERE;
   return *why != MENTIONS_MISSPELT || s->nearest[i][0];
 }
 
 /* Adds the reports. */
-static int mentions_search_close(struct search *s, const struct config_implementation *implementation, size_t first,
-                        struct unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
+static int mentions_search_close(struct search *s,
+                                 const struct config_implementation *implementation, size_t first,
+                                 struct unused_tunable *out, size_t most, size_t *count,
+                                 cugen_error *err) {
   for (size_t i = first; !s->all && i < s->count; i++) {
     int why;
     if (!tells(s, i, &why)) continue;
     if (*count < most) {
-      out[*count] = (struct unused_tunable){.why = why, .implementation = implementation, .tunable = &s->tunables[i]};
+      out[*count] = (struct unused_tunable){
+          .why = why, .implementation = implementation, .tunable = &s->tunables[i]};
       memcpy(out[*count].nearest, s->nearest[i], sizeof s->nearest[i]);
     }
     ++*count;
@@ -214,11 +223,13 @@ static void search_proof(struct search *s) {
       search_file(s, config->arguments[i].data.file, config->path);
 }
 
-static int mentions_add_shared(const struct sources *sources, const struct config *config, struct unused_tunable *out,
-                      size_t most, size_t *count, cugen_error *err) {
+static int mentions_add_shared(const struct sources *sources, const struct config *config,
+                               struct unused_tunable *out, size_t most, size_t *count,
+                               cugen_error *err) {
   struct search s;
   if (!config->shared_tunable_count) return CUGEN_OK;
-  if (!mentions_search_open(&s, sources, config, config->shared_tunables, config->shared_tunable_count))
+  if (!mentions_search_open(&s, sources, config, config->shared_tunables,
+                            config->shared_tunable_count))
     return error_memory(err);
   search_proof(&s);
   for (size_t i = 0; i < config->implementation_count; i++) {
@@ -229,18 +240,21 @@ static int mentions_add_shared(const struct sources *sources, const struct confi
 }
 
 static int mentions_add_own(const struct sources *sources, const struct config *config,
-                   const struct config_implementation *implementation, struct unused_tunable *out, size_t most,
-                   size_t *count, cugen_error *err) {
+                            const struct config_implementation *implementation,
+                            struct unused_tunable *out, size_t most, size_t *count,
+                            cugen_error *err) {
   struct search s;
-  if (!mentions_search_open(&s, sources, config, implementation->tunables, implementation->tunable_count))
+  if (!mentions_search_open(&s, sources, config, implementation->tunables,
+                            implementation->tunable_count))
     return error_memory(err);
   search_file(&s, implementation->template_name, config->path);
   search_launches(&s, implementation);
-  return mentions_search_close(&s, implementation, config->shared_tunable_count, out, most, count, err);
+  return mentions_search_close(&s, implementation, config->shared_tunable_count, out, most, count,
+                               err);
 }
 
-int mentions_unused(const struct sources *sources, const struct config *config, struct unused_tunable *out,
-                    size_t most, size_t *count, cugen_error *err) {
+int mentions_unused(const struct sources *sources, const struct config *config,
+                    struct unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
   *count = 0;
   int status = mentions_add_shared(sources, config, out, most, count, err);
   for (size_t i = 0; i < config->implementation_count && !status; i++)

@@ -27,7 +27,7 @@ struct unused_tunable {
    booleans and of which templates only ask whether they are defined. Fills in at most `most`
    entries; *count is the number of all. If a file cannot be read, or the name of an included file
    is computed, every name counts as used. Fails only with CUGEN_ERROR_MEMORY. */
-int mentions_unused(const struct sources *sources, const struct config *config, struct unused_tunable *out,
-                    size_t most, size_t *count, cugen_error *err);
+int mentions_unused(const struct sources *sources, const struct config *config,
+                    struct unused_tunable *out, size_t most, size_t *count, cugen_error *err);
 
 #endif

@@ -36,7 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The table ------------------------------------------------------------------------------- */
+/* ---- The table ------------------------------------------------------------------------------ */
 
 /* The FNV-1a hash (Fowler, Noll, Vo). */
 static size_t hash_of(const char *text, size_t length) {
@@ -69,7 +69,8 @@ static void names_add(struct names *names, struct name name, const char *text) {
 
 /* Adds a name that consists of an argument's name and a suffix. Its text pointer is set when the
    texts no longer move. */
-static void add_composed(struct names *names, enum name_kind kind, int argument, const char *suffix, int dimension) {
+static void add_composed(struct names *names, enum name_kind kind, int argument, const char *suffix,
+                         int dimension) {
   struct name name = {.kind = kind, .index = argument, .dimension = dimension, .scalar = -1};
   name.at = names->texts.length;
   text_add(&names->texts, names->in.config->arguments[argument].name);
@@ -83,13 +84,15 @@ static void add_composed(struct names *names, enum name_kind kind, int argument,
 static const struct config_argument *declared_of(const struct names *names, int argument) {
   const struct config *config = names->in.config;
   const size_t i = (size_t)argument;
-  return i < config->argument_count ? &config->arguments[i] : &names->in.own[i - config->argument_count];
+  return i < config->argument_count ? &config->arguments[i]
+                                    : &names->in.own[i - config->argument_count];
 }
 
 /* Returns NULL for a fact of the device. */
 static const char *names_slot_name(const struct names_input *in, int slot) {
   if (slot >= in->config->first_tunable) return in->tunables[slot - in->config->first_tunable].name;
-  if (slot >= in->config->first_problem) return in->config->problems[slot - in->config->first_problem].name;
+  if (slot >= in->config->first_problem)
+    return in->config->problems[slot - in->config->first_problem].name;
   return NULL;
 }
 
@@ -103,7 +106,8 @@ static void add_scalar(struct names *names, int argument) {
       names->known[name->index] = names->all_known = false;
     return;
   }
-  names_add(names, (struct name){.kind = NAME_SCALAR, .index = argument, .scalar = argument}, declared->name);
+  names_add(names, (struct name){.kind = NAME_SCALAR, .index = argument, .scalar = argument},
+            declared->name);
 }
 
 static void names_add_argument(struct names *names, int argument) {
@@ -115,7 +119,8 @@ static void names_add_argument(struct names *names, int argument) {
     add_scalar(names, argument);
     return;
   }
-  for (int i = 0; i < evaluated->rank; i++) add_composed(names, NAME_STRIDE, argument, "_stride", i);
+  for (int i = 0; i < evaluated->rank; i++)
+    add_composed(names, NAME_STRIDE, argument, "_stride", i);
   if (evaluated->rank > 1) add_composed(names, NAME_PITCH, argument, "_pitch", 0);
   if (evaluated->rank > 0) add_composed(names, NAME_LAYOUT, argument, "_layout", 0);
 }
@@ -126,11 +131,14 @@ static void add_all(struct names *names) {
   struct name slot = {.kind = NAME_SLOT, .index = config->first_problem, .scalar = -1};
   names_add(names, (struct name){.kind = NAME_INDEX_T, .scalar = -1}, "index_t");
   names_add(names, (struct name){.kind = NAME_TENSOR_MAP, .scalar = -1}, "tensor_map");
-  for (size_t i = 0; i < config->problem_count; i++, slot.index++) names_add(names, slot, config->problems[i].name);
+  for (size_t i = 0; i < config->problem_count; i++, slot.index++)
+    names_add(names, slot, config->problems[i].name);
   slot.index = config->first_tunable;
-  for (size_t i = 0; i < in->tunable_count; i++, slot.index++) names_add(names, slot, in->tunables[i].name);
+  for (size_t i = 0; i < in->tunable_count; i++, slot.index++)
+    names_add(names, slot, in->tunables[i].name);
   for (size_t i = 0; i < in->derived_count; i++)
-    names_add(names, (struct name){.kind = NAME_DERIVED, .index = (int)i, .scalar = -1}, in->derived[i].name);
+    names_add(names, (struct name){.kind = NAME_DERIVED, .index = (int)i, .scalar = -1},
+              in->derived[i].name);
   for (size_t i = 0; i < config->argument_count; i++) names_add_argument(names, (int)i);
   for (size_t i = 0; i < in->own_count; i++) add_scalar(names, (int)(config->argument_count + i));
 }
@@ -182,15 +190,17 @@ void names_close(struct names *names) {
   *names = (struct names){0};
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values --------------------------------------------------------------------------------- */
 
-static int derived_error(const struct names *names, const struct name *name, int status, cugen_error *err) {
-  error_prefix_at(err, names->in.derived[name->index].line.path, names->in.derived[name->index].line.number,
-                  "derived name '%s'", name->text);
+static int derived_error(const struct names *names, const struct name *name, int status,
+                         cugen_error *err) {
+  error_prefix_at(err, names->in.derived[name->index].line.path,
+                  names->in.derived[name->index].line.number, "derived name '%s'", name->text);
   return status;
 }
 
-static int derived_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err) {
+static int derived_value(const struct names *names, const struct name *name, struct value *out,
+                         cugen_error *err) {
   int status = expr_eval(names->in.derived[name->index].expr, names->in.slots, out, err);
   return status ? derived_error(names, name, status, err) : CUGEN_OK;
 }
@@ -204,7 +214,8 @@ static int64_t pitch_of(const struct kernel_argument *argument) {
   return argument->stride[pitch_dimension(argument)];
 }
 
-int names_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err) {
+int names_value(const struct names *names, const struct name *name, struct value *out,
+                cugen_error *err) {
   const struct names_input *in = &names->in;
   switch (name->kind) {
   case NAME_INDEX_T: *out = value_string(in->wide_index ? "i64" : "i32"); break;
@@ -215,7 +226,9 @@ int names_value(const struct names *names, const struct name *name, struct value
   case NAME_TYPE: *out = value_string(in->arguments[name->index].dtype->name); break;
   case NAME_STRIDE: *out = value_int(in->arguments[name->index].stride[name->dimension]); break;
   case NAME_PITCH: *out = value_int(pitch_of(&in->arguments[name->index])); break;
-  case NAME_LAYOUT: *out = value_string(in->arguments[name->index].column_major ? "col" : "row"); break;
+  case NAME_LAYOUT:
+    *out = value_string(in->arguments[name->index].column_major ? "col" : "row");
+    break;
   }
   return CUGEN_OK;
 }
@@ -250,7 +263,8 @@ static bool names_is_known(const struct names *names, const struct expr *expr) {
 
 bool names_constant(const struct names *names, const struct name *name) {
   if (name->kind == NAME_DERIVED) return names_is_known(names, names->in.derived[name->index].expr);
-  if (name->kind == NAME_STRIDE || name->kind == NAME_PITCH) return names->all_known && !names->in.wide_index;
+  if (name->kind == NAME_STRIDE || name->kind == NAME_PITCH)
+    return names->all_known && !names->in.wide_index;
   return name->scalar < 0 || !names->in.arguments[name->scalar].dtype->floating;
 }
 
@@ -263,11 +277,12 @@ void names_forget(struct name *name) {
   name->declared = name->variable = name->redefined = NULL;
 }
 
-/* ---- Definitions ----------------------------------------------------------------------------- */
+/* ---- Definitions ---------------------------------------------------------------------------- */
 
 /* Prints a number in parentheses if an operator in front could bind to its sign. */
 static void names_put_number(struct value value, struct text *out) {
-  bool negative = (value.type == VALUE_INT && value.integer < 0) || (value.type == VALUE_FLOAT && value.real < 0);
+  bool negative = (value.type == VALUE_INT && value.integer < 0) ||
+                  (value.type == VALUE_FLOAT && value.real < 0);
   if (value.type == VALUE_BOOL) {
     text_add(out, value.boolean ? "1" : "0");
     /* in C its digits without the sign are out of range */
@@ -304,7 +319,8 @@ static bool is_undefined(const struct name *name, struct value value) {
   return !name->valued && value.type == VALUE_BOOL && !value.boolean;
 }
 
-static void define_value(const struct name *name, struct value value, struct text *out, const struct dtype **type) {
+static void define_value(const struct name *name, struct value value, struct text *out,
+                         const struct dtype **type) {
   if (is_undefined(name, value)) return;
   if (value.type == VALUE_STRING)
     define_type(name, dtype_find(value.string), out, type);
@@ -337,18 +353,21 @@ struct slot_writer {
 static const char *names_write_slot(void *context, int slot) {
   struct slot_writer *writer = context;
   text_clear(&writer->name);
-  text_addf(&writer->name, writer->wide ? "((long long)%s)" : "%s", names_slot_name(&writer->names->in, slot));
+  text_addf(&writer->name, writer->wide ? "((long long)%s)" : "%s",
+            names_slot_name(&writer->names->in, slot));
   return text_get(&writer->name);
 }
 
-static int refuse_real_slots(const struct names *names, const struct expr *bound, cugen_error *err) {
+static int refuse_real_slots(const struct names *names, const struct expr *bound,
+                             cugen_error *err) {
   size_t count;
   const int *slots = expr_slots(bound, &count);
   for (size_t i = 0; i < count; i++)
     if (names->in.slots[slots[i]].type != VALUE_INT)
-      return error_set(err, CUGEN_ERROR_TEMPLATE,
-                       "'%s' is no whole number and passed at launch, so that \"%s\" cannot be written in C",
-                       names_slot_name(&names->in, slots[i]), expr_text(bound));
+      return error_set(
+          err, CUGEN_ERROR_TEMPLATE,
+          "'%s' is no whole number and passed at launch, so that \"%s\" cannot be written in C",
+          names_slot_name(&names->in, slots[i]), expr_text(bound));
   return CUGEN_OK;
 }
 
@@ -361,7 +380,8 @@ static bool is_slot(const struct names *names, const struct expr *expr, const ch
   return false;
 }
 
-static int print_slots(struct slot_writer *writer, const struct expr *bound, struct text *out, cugen_error *err) {
+static int print_slots(struct slot_writer *writer, const struct expr *bound, struct text *out,
+                       cugen_error *err) {
   struct text plain = {0};
   int status = expr_print_c(bound, names_write_slot, writer, &plain, err);
   bool alone = !status && is_slot(writer->names, bound, text_get(&plain));
@@ -378,8 +398,8 @@ static int print_slots(struct slot_writer *writer, const struct expr *bound, str
 }
 
 /* Binds the known slots of expr, and appends its value or its C expression in parentheses. */
-static int names_put_bound(const struct names *names, const struct expr *expr, struct value *constant, struct text *out,
-                     cugen_error *err) {
+static int names_put_bound(const struct names *names, const struct expr *expr,
+                           struct value *constant, struct text *out, cugen_error *err) {
   struct expr *bound;
   int status = expr_bind(expr, names->in.slots, names->known, names->in.slot_count, &bound, err);
   if (status) return status;
@@ -406,8 +426,8 @@ static int define_derived(const struct names *names, const struct name *name, st
   }
   if (!status && text.failed) status = error_memory(err);
   if (!status && text.length)
-    text_addf(out, value.type == VALUE_INT ? "#define %s ((index_t)%s)\n" : "#define %s %s\n", name->text,
-              text_get(&text));
+    text_addf(out, value.type == VALUE_INT ? "#define %s ((index_t)%s)\n" : "#define %s %s\n",
+              name->text, text_get(&text));
   else if (!status)
     define_value(name, value, out, type);
   text_free(&text);
@@ -433,14 +453,15 @@ static struct product stride_factors(const struct names *names, int argument, in
 }
 
 /* Appends the factors that only the launch knows; *constant becomes the product of the others. */
-static int put_product(const struct names *names, const struct product *product, int64_t *constant, struct text *out,
-                       cugen_error *err) {
+static int put_product(const struct names *names, const struct product *product, int64_t *constant,
+                       struct text *out, cugen_error *err) {
   *constant = 1;
   for (int i = 0; i < product->count; i++) {
     struct value value;
     struct text factor = {0};
     int status = names_put_bound(names, product->factors[i], &value, &factor, err);
-    if (!status && value.type == VALUE_INT && __builtin_mul_overflow(*constant, value.integer, constant))
+    if (!status && value.type == VALUE_INT &&
+        __builtin_mul_overflow(*constant, value.integer, constant))
       status = error_set(err, CUGEN_ERROR_CONFIG, "a stride past 2^63");
     if (factor.length && out->length) text_add(out, " * ");
     text_add(out, text_get(&factor));
@@ -454,15 +475,16 @@ static int put_product(const struct names *names, const struct product *product,
 /* A stride has the width of offsets, because an int times a plain number would be computed as an
    int. The type is not written as index_t, because a text that does not mention index_t has no
    definition of it. */
-static void define_stride(const struct names *names, const struct name *name, int64_t stride, struct text *out) {
+static void define_stride(const struct names *names, const struct name *name, int64_t stride,
+                          struct text *out) {
   if (names->in.wide_index && stride > 1)
     text_addf(out, "#define %s ((long long)%" PRId64 ")\n", name->text, stride);
   else
     define_number(name, value_int(stride), out);
 }
 
-static int define_distance(const struct names *names, const struct name *name, int dimension, struct text *out,
-                           cugen_error *err) {
+static int define_distance(const struct names *names, const struct name *name, int dimension,
+                           struct text *out, cugen_error *err) {
   const struct config_argument *declared = &names->in.config->arguments[name->index];
   struct product product = stride_factors(names, name->index, dimension);
   struct text factors = {0};
@@ -472,7 +494,8 @@ static int define_distance(const struct names *names, const struct name *name, i
   if (status) error_prefix_at(err, declared->line.path, declared->line.number, "%s", name->text);
   if (!status && factors.failed) status = error_memory(err);
   if (!status && factors.length && constant != 1)
-    text_addf(out, "#define %s ((index_t)(%lld * %s))\n", name->text, (long long)constant, text_get(&factors));
+    text_addf(out, "#define %s ((index_t)(%lld * %s))\n", name->text, (long long)constant,
+              text_get(&factors));
   else if (!status && factors.length)
     text_addf(out, "#define %s ((index_t)%s)\n", name->text, text_get(&factors));
   else if (!status)
@@ -481,13 +504,15 @@ static int define_distance(const struct names *names, const struct name *name, i
   return status;
 }
 
-int names_define(const struct names *names, const struct name *name, struct text *out, const struct dtype **type,
-                 cugen_error *err) {
+int names_define(const struct names *names, const struct name *name, struct text *out,
+                 const struct dtype **type, cugen_error *err) {
   const struct names_input *in = &names->in;
   *type = NULL;
   if (names_parameter(names, name)) return CUGEN_OK;
   switch (name->kind) {
-  case NAME_INDEX_T: define_type(name, &dtype_table[in->wide_index ? DTYPE_i64 : DTYPE_i32], out, type); break;
+  case NAME_INDEX_T:
+    define_type(name, &dtype_table[in->wide_index ? DTYPE_i64 : DTYPE_i32], out, type);
+    break;
   case NAME_TENSOR_MAP:
     /* Stands for the driver's CUtensorMap, whose header NVRTC cannot read. */
     text_add(out, "struct alignas(64) tensor_map { unsigned long long words[16]; };\n");
@@ -502,27 +527,32 @@ int names_define(const struct names *names, const struct name *name, struct text
   case NAME_SCALAR: define_scalar(names, name, out, type); break;
   case NAME_TYPE: define_type(name, in->arguments[name->index].dtype, out, type); break;
   case NAME_STRIDE: return define_distance(names, name, name->dimension, out, err);
-  case NAME_PITCH: return define_distance(names, name, pitch_dimension(&in->arguments[name->index]), out, err);
+  case NAME_PITCH:
+    return define_distance(names, name, pitch_dimension(&in->arguments[name->index]), out, err);
   case NAME_LAYOUT: break; /* a string, which is refused where the text mentions it */
   }
   return CUGEN_OK;
 }
 
-/* ---- What a text depends on ------------------------------------------------------------------ */
+/* ---- What a text depends on ----------------------------------------------------------------- */
 
 /* Notes the slots that an expression depends on. known_only: slots that the launch decides stay
    names in the text and do not count. */
-static void names_read_expr(const struct names *names, const struct expr *expr, bool known_only, bool *reads) {
+static void names_read_expr(const struct names *names, const struct expr *expr, bool known_only,
+                            bool *reads) {
   size_t count = 0;
   const int *slots = expr ? expr_slots(expr, &count) : NULL;
   for (size_t i = 0; i < count; i++)
     if (!known_only || names->known[slots[i]]) reads[slots[i]] = true;
 }
 
-static void names_read_distance(const struct names *names, const struct name *name, bool known_only, bool *reads) {
-  int dimension = name->kind == NAME_STRIDE ? name->dimension : pitch_dimension(&names->in.arguments[name->index]);
+static void names_read_distance(const struct names *names, const struct name *name, bool known_only,
+                                bool *reads) {
+  int dimension = name->kind == NAME_STRIDE ? name->dimension
+                                            : pitch_dimension(&names->in.arguments[name->index]);
   struct product product = stride_factors(names, name->index, dimension);
-  for (int i = 0; i < product.count; i++) names_read_expr(names, product.factors[i], known_only, reads);
+  for (int i = 0; i < product.count; i++)
+    names_read_expr(names, product.factors[i], known_only, reads);
   names_read_expr(names, names->in.config->arguments[name->index].layout.expr, false, reads);
 }
 
@@ -536,7 +566,8 @@ static void read_scalar(const struct names *names, int argument, bool *reads) {
       reads[names->list[i].index] = true;
 }
 
-static void names_read_name(const struct names *names, const struct name *name, bool known_only, bool *reads) {
+static void names_read_name(const struct names *names, const struct name *name, bool known_only,
+                            bool *reads) {
   const struct config *config = names->in.config;
   switch (name->kind) {
   case NAME_INDEX_T:
@@ -545,12 +576,18 @@ static void names_read_name(const struct names *names, const struct name *name, 
     if (name->scalar >= 0 && known_only) read_scalar(names, name->scalar, reads);
     if (!known_only || names->known[name->index]) reads[name->index] = true;
     break;
-  case NAME_DERIVED: names_read_expr(names, names->in.derived[name->index].expr, known_only, reads); break;
+  case NAME_DERIVED:
+    names_read_expr(names, names->in.derived[name->index].expr, known_only, reads);
+    break;
   case NAME_SCALAR: read_scalar(names, name->index, reads); break;
-  case NAME_TYPE: names_read_expr(names, config->arguments[name->index].dtype.expr, false, reads); break;
+  case NAME_TYPE:
+    names_read_expr(names, config->arguments[name->index].dtype.expr, false, reads);
+    break;
   case NAME_STRIDE:
   case NAME_PITCH: names_read_distance(names, name, known_only, reads); break;
-  case NAME_LAYOUT: names_read_expr(names, config->arguments[name->index].layout.expr, false, reads); break;
+  case NAME_LAYOUT:
+    names_read_expr(names, config->arguments[name->index].layout.expr, false, reads);
+    break;
   }
 }
 
@@ -563,7 +600,8 @@ void names_read_value(const struct expr *expr, bool *reads, struct names_values 
 
 /* Notes what every expansion depends on: how the parameters of the kernel are declared and
    passed. */
-static void names_read_arguments(const struct names *names, bool *reads, struct names_values *values) {
+static void names_read_arguments(const struct names *names, bool *reads,
+                                 struct names_values *values) {
   for (size_t i = 0; i < names->in.config->argument_count; i++) {
     const struct config_argument *declared = &names->in.config->arguments[i];
     names_read_expr(names, declared->dtype.expr, false, reads);
@@ -571,7 +609,8 @@ static void names_read_arguments(const struct names *names, bool *reads, struct 
     names_read_expr(names, declared->access.expr, false, reads);
     names_read_value(declared->when, reads, values);
   }
-  for (size_t i = 0; i < names->in.own_count; i++) names_read_expr(names, names->in.own[i].dtype.expr, false, reads);
+  for (size_t i = 0; i < names->in.own_count; i++)
+    names_read_expr(names, names->in.own[i].dtype.expr, false, reads);
 }
 
 void names_reads(const struct names *names, bool *reads, struct names_values *values) {

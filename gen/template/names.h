@@ -77,7 +77,8 @@ void names_close(struct names *names);
 struct name *names_find(const struct names *names, const char *text, size_t length);
 /* Returns the value that Lua sees: a number, string or boolean; VALUE_NIL for names of CUDA text
    only (index_t, tensor_map, A_t). */
-int names_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err);
+int names_value(const struct names *names, const struct name *name, struct value *out,
+                cugen_error *err);
 /* Returns whether the value is a string that is not a dtype, which has no form in CUDA text. */
 bool names_only_lua(const struct names *names, const struct name *name);
 /* Returns whether the value is known only at launch, as a parameter of the kernel. */
@@ -91,8 +92,8 @@ bool names_tunable(const struct names *names, const struct name *name);
 /* Clears the marks that the last text set in the name. */
 void names_forget(struct name *name);
 /* Appends the name's line of the prologue. *type becomes the dtype that the line needs, or NULL. */
-int names_define(const struct names *names, const struct name *name, struct text *out, const struct dtype **type,
-                 cugen_error *err);
+int names_define(const struct names *names, const struct name *name, struct text *out,
+                 const struct dtype **type, cugen_error *err);
 
 /* Expressions of which only the value influences the text: derived names, and the conditions for
    arguments and tensor maps. */

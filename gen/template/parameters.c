@@ -22,7 +22,7 @@ struct parameter_list {
   int count; /* UNKNOWN: the text does not tell */
 };
 
-/* ---- Reading --------------------------------------------------------------------------------- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 static bool is_of(struct source_token token, const char *marks) {
   return token.kind == SOURCE_MARK && strchr(marks, *token.at);
@@ -51,12 +51,14 @@ static void name_is_type(struct parameter *p) {
   const size_t used = strlen(p->type), length = p->name.length;
   if (p->name.kind != SOURCE_WORD) return;
   if (used + 1 + length >= SPELLING) p->plain = false;
-  if (p->plain) snprintf(p->type + used, SPELLING - used, "%s%.*s", used ? " " : "", (int)length, p->name.at);
+  if (p->plain)
+    snprintf(p->type + used, SPELLING - used, "%s%.*s", used ? " " : "", (int)length, p->name.at);
   p->name = (struct source_token){0};
 }
 
 static void take_token(struct parameter *p, struct source_token token) {
-  static const char *const silent[] = {"const", "volatile", "__restrict__", "__restrict", "restrict"};
+  static const char *const silent[] = {"const", "volatile", "__restrict__", "__restrict",
+                                       "restrict"};
   for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
     if (source_is(token, silent[i])) return;
   if (token.kind == SOURCE_WORD || is_of(token, "*")) name_is_type(p);
@@ -77,7 +79,8 @@ static void parameters_read_list(struct source_reader text, struct parameter_lis
   *list = (struct parameter_list){.seen[0].plain = true, .count = UNKNOWN};
   for (int commas = 0;;) {
     const struct source_token token = source_next_solid(&text);
-    if (token.kind == SOURCE_END || is_of(token, "#.") || !take_bracket(token, open, &depth)) return;
+    if (token.kind == SOURCE_END || is_of(token, "#.") || !take_bracket(token, open, &depth))
+      return;
     if (depth == 0) {
       if (tokens > nothing) list->count = commas + 1;
       return;
@@ -107,7 +110,8 @@ static bool has_macro(const char *text, struct source_reader list) {
   int depth = 1;
   while (depth > 0) {
     const struct source_token token = source_next_solid(&list);
-    if (token.kind == SOURCE_END || (token.kind == SOURCE_WORD && is_defined(text, token))) return true;
+    if (token.kind == SOURCE_END || (token.kind == SOURCE_WORD && is_defined(text, token)))
+      return true;
     depth += is_of(token, "(") - is_of(token, ")");
   }
   return false;
@@ -122,7 +126,7 @@ static bool is_named_once(const struct text *body, const struct kernel_name *ker
   return count == 1;
 }
 
-/* ---- Comparing ------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------ */
 
 /* The parameters that a launch passes to its kernel. */
 struct passing {
@@ -150,14 +154,16 @@ static bool type_agrees(struct parameter seen, const struct kernel_argument *arg
   const struct dtype *const type = parameters_type_of(seen);
   if (!seen.plain || argument->access != ACCESS_GLOBAL || argument->struct_bytes > 0) return true;
   if (argument->kind != CUGEN_ARGUMENT_SCALAR)
-    return !type || (seen.pointer ? type->kind != DTYPE_FLOAT || argument->dtype->kind != DTYPE_FLOAT ||
-                                        type->bytes == argument->dtype->bytes
-                                  : type->bytes == 8 && !type->floating);
+    return !type ||
+           (seen.pointer ? type->kind != DTYPE_FLOAT || argument->dtype->kind != DTYPE_FLOAT ||
+                               type->bytes == argument->dtype->bytes
+                         : type->bytes == 8 && !type->floating);
   if (seen.pointer) return argument->dtype->bytes == 8 && !argument->dtype->floating;
-  return !type || (type->bytes == argument->dtype->bytes && type->floating == argument->dtype->floating);
+  return !type ||
+         (type->bytes == argument->dtype->bytes && type->floating == argument->dtype->floating);
 }
 
-/* ---- Refusing -------------------------------------------------------------------------------- */
+/* ---- Refusing ------------------------------------------------------------------------------- */
 
 /* Returns the number of the first argument that does not fit; the number of arguments if the kernel
    has more or fewer parameters; UNKNOWN if all fit. */
@@ -180,8 +186,10 @@ static int parameters_refuse_count(const struct passing *p, const struct paramet
   source_locate(text_get(body), (size_t)(p->kernel->at - text_get(body)), &path, &line);
   say_launch(p, &said);
   text_addf(&said, " takes %d parameters but is passed %zu (", list->count, p->count);
-  for (size_t i = 0; i < p->count; i++) text_addf(&said, "%s%s", i ? ", " : "", argument_of(p, i)->name);
-  text_addf(&said, "): its parameter list and the config's %s must agree", p->launch->listed ? "pass" : "arguments");
+  for (size_t i = 0; i < p->count; i++)
+    text_addf(&said, "%s%s", i ? ", " : "", argument_of(p, i)->name);
+  text_addf(&said, "): its parameter list and the config's %s must agree",
+            p->launch->listed ? "pass" : "arguments");
   if (path.failed || said.failed)
     error_memory(p->x->err);
   else
@@ -203,20 +211,23 @@ static int refuse_type(const struct passing *p, const struct parameter *seen,
   if (said.failed)
     error_memory(p->x->err);
   else
-    status =
-        error_set_at(p->x->err, CUGEN_ERROR_CONFIG, argument->file, argument->line,
-                     "the %s %s '%s' is passed as '%s %s%.*s' to %s: their types must agree", argument->dtype->name,
-                     argument->kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "buffer", argument->name, seen->type,
-                     seen->pointer ? "*" : "", (int)seen->name.length, seen->name.at, text_get(&said));
+    status = error_set_at(p->x->err, CUGEN_ERROR_CONFIG, argument->file, argument->line,
+                          "the %s %s '%s' is passed as '%s %s%.*s' to %s: their types must agree",
+                          argument->dtype->name,
+                          argument->kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "buffer",
+                          argument->name, seen->type, seen->pointer ? "*" : "",
+                          (int)seen->name.length, seen->name.at, text_get(&said));
   text_free(&said);
   return status;
 }
 
-static int parameters_refuse(const struct passing *p, const struct parameter_list *list, size_t wrong) {
-  return wrong < p->count ? refuse_type(p, &list->seen[wrong], argument_of(p, wrong)) : parameters_refuse_count(p, list);
+static int parameters_refuse(const struct passing *p, const struct parameter_list *list,
+                             size_t wrong) {
+  return wrong < p->count ? refuse_type(p, &list->seen[wrong], argument_of(p, wrong))
+                          : parameters_refuse_count(p, list);
 }
 
-/* ---- Arguments that seem exchanged ----------------------------------------------------------- */
+/* ---- Arguments that seem exchanged ---------------------------------------------------------- */
 
 /* Returns the number of the passed argument that has the parameter's name; the parameter's own
    place is looked at first. UNKNOWN: none has the name. */
@@ -254,26 +265,30 @@ static bool is_exchanged(const struct passing *p, const struct parameter_list *l
 
 static int note_order(const struct passing *p, const struct parameter_list *list) {
   struct text said = {0};
-  text_addf(&said, "Kernel '%.*s' (%s) names its parameters ", (int)p->kernel->length, p->kernel->at,
-            p->launch->place);
+  text_addf(&said, "Kernel '%.*s' (%s) names its parameters ", (int)p->kernel->length,
+            p->kernel->at, p->launch->place);
   for (size_t i = 0; i < p->count; i++)
-    text_addf(&said, "%s%.*s", i ? ", " : "", (int)list->seen[i].name.length, list->seen[i].name.at);
+    text_addf(&said, "%s%.*s", i ? ", " : "", (int)list->seen[i].name.length,
+              list->seen[i].name.at);
   text_add(&said, "; the config passes ");
-  for (size_t i = 0; i < p->count; i++) text_addf(&said, "%s%s", i ? ", " : "", argument_of(p, i)->name);
+  for (size_t i = 0; i < p->count; i++)
+    text_addf(&said, "%s%s", i ? ", " : "", argument_of(p, i)->name);
   p->x->out->order = text_take(&said);
   return p->x->out->order ? CUGEN_OK : error_memory(p->x->err);
 }
 
-/* ---- Launches -------------------------------------------------------------------------------- */
+/* ---- Launches ------------------------------------------------------------------------------- */
 
 /* Returns NULL if the parameter list of the kernel cannot be seen. */
-static const struct kernel_name *parameters_find_kernel(const struct expansion *x, const char *entry) {
+static const struct kernel_name *parameters_find_kernel(const struct expansion *x,
+                                                        const char *entry) {
   const size_t length = strcspn(entry, "<");
   size_t start = length;
   while (start > 0 && entry[start - 1] != ':') start--;
   for (size_t i = 0; i < x->kernels.count && i < KERNELS_LISTED; i++) {
     const struct kernel_name *kernel = &x->kernels.list[i];
-    if (kernel->length == length - start && memcmp(kernel->at, entry + start, kernel->length) == 0) return kernel;
+    if (kernel->length == length - start && memcmp(kernel->at, entry + start, kernel->length) == 0)
+      return kernel;
   }
   return NULL;
 }
@@ -304,7 +319,8 @@ static int parameters_check_launch(struct expansion *x, const struct kernel_laun
 
 int expansion_check_parameters(struct expansion *x) {
   int status = CUGEN_OK;
-  for (size_t i = 0; i < x->out->launch_count && !x->reference && !x->parameters_used && !status; i++)
+  for (size_t i = 0; i < x->out->launch_count && !x->reference && !x->parameters_used && !status;
+       i++)
     status = parameters_check_launch(x, &x->out->launches[i]);
   return status;
 }

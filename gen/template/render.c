@@ -86,7 +86,7 @@ static int render_give_up(lua_State *L, struct renderer *renderer) {
   return lua_error(L);
 }
 
-/* ---- Loading --------------------------------------------------------------------------------- */
+/* ---- Loading -------------------------------------------------------------------------------- */
 
 static char *render_copy_string(const char *string) {
   struct text text = {0};
@@ -108,10 +108,10 @@ static struct template *find_template(struct renderer *renderer, const char *pat
   return NULL;
 }
 
-static int render_remember(struct renderer *renderer, const char *from, const char *name, struct template *template,
-                    bool owner, cugen_error *err) {
-  struct loaded *moved =
-      array_reserve(renderer->loaded, &renderer->loaded_capacity, renderer->loaded_count, sizeof *moved);
+static int render_remember(struct renderer *renderer, const char *from, const char *name,
+                           struct template *template, bool owner, cugen_error *err) {
+  struct loaded *moved = array_reserve(renderer->loaded, &renderer->loaded_capacity,
+                                       renderer->loaded_count, sizeof *moved);
   if (!moved) return error_memory(err);
   renderer->loaded = moved;
   struct loaded loaded = {render_copy_string(from), render_copy_string(name), template, owner};
@@ -124,21 +124,23 @@ static int render_remember(struct renderer *renderer, const char *from, const ch
   return CUGEN_OK;
 }
 
-static int load_file(struct renderer *renderer, const char *from, const char *name, struct text *path,
-                     struct text *content, cugen_error *err) {
-  int status = sources_template(renderer->sources, name, from, renderer->request->from, path, content, err);
+static int load_file(struct renderer *renderer, const char *from, const char *name,
+                     struct text *path, struct text *content, cugen_error *err) {
+  int status =
+      sources_template(renderer->sources, name, from, renderer->request->from, path, content, err);
   if (status) return status;
   if (path->failed || content->failed) return error_memory(err);
   struct template *template = find_template(renderer, text_get(path));
   bool owner = !template;
-  if (!template) status = template_parse(text_get(path), text_get(content), content->length, &template, err);
+  if (!template)
+    status = template_parse(text_get(path), text_get(content), content->length, &template, err);
   if (!status) status = render_remember(renderer, from, name, template, owner, err);
   if (status && owner) template_free(template);
   return status;
 }
 
-static int render_load(struct renderer *renderer, const char *from, const char *name, const struct template **out,
-                cugen_error *err) {
+static int render_load(struct renderer *renderer, const char *from, const char *name,
+                       const struct template **out, cugen_error *err) {
   struct loaded *loaded = find_loaded(renderer, from, name);
   if (!loaded) {
     struct text path = {0}, content = {0};
@@ -152,7 +154,7 @@ static int render_load(struct renderer *renderer, const char *from, const char *
   return CUGEN_OK;
 }
 
-/* ---- Emitting -------------------------------------------------------------------------------- */
+/* ---- Emitting ------------------------------------------------------------------------------- */
 
 /* Makes the file and line that the compiler assumes those of the piece, at a place where a line of
    its own is allowed. */
@@ -182,19 +184,21 @@ static void add_string(lua_State *L, struct renderer *renderer, int index) {
   size_t length;
   const char *string = lua_tolstring(L, index, &length);
   text_add_n(renderer->body, string, length);
-  for (const char *at = string; (at = memchr(at, '\n', length - (size_t)(at - string))); at++) renderer->next_line++;
+  for (const char *at = string; (at = memchr(at, '\n', length - (size_t)(at - string))); at++)
+    renderer->next_line++;
 }
 
 static int refuse_value(lua_State *L, struct renderer *renderer, const struct template *template,
                         const struct template_fragment *fragment, const char *what) {
   error_set_at(&renderer->error, CUGEN_ERROR_TEMPLATE, template->path, fragment->line,
-               "${%.*s} gives %s where a number, string or boolean was expected", (int)fragment->expression_length,
-               template->lua.data + fragment->expression, what);
+               "${%.*s} gives %s where a number, string or boolean was expected",
+               (int)fragment->expression_length, template->lua.data + fragment->expression, what);
   return render_give_up(L, renderer);
 }
 
-static void render_add_value(lua_State *L, struct renderer *renderer, const struct template *template,
-                      const struct template_fragment *fragment, int index) {
+static void render_add_value(lua_State *L, struct renderer *renderer,
+                             const struct template *template,
+                             const struct template_fragment *fragment, int index) {
   switch (lua_type(L, index)) {
   case LUA_TNUMBER:
     if (lua_isinteger(L, index))
@@ -206,7 +210,9 @@ static void render_add_value(lua_State *L, struct renderer *renderer, const stru
     break;
   case LUA_TBOOLEAN: text_add_char(renderer->body, lua_toboolean(L, index) ? '1' : '0'); break;
   case LUA_TSTRING: add_string(L, renderer, index); break;
-  default: refuse_value(L, renderer, template, fragment, lua_typename(L, lua_type(L, index))); break;
+  default:
+    refuse_value(L, renderer, template, fragment, lua_typename(L, lua_type(L, index)));
+    break;
   }
 }
 
@@ -218,7 +224,8 @@ static int render_emit(lua_State *L) {
   if (number >= template->piece_count) return luaL_error(L, "__emit is not for templates to call");
   const struct template_piece *piece = &template->pieces[number];
   const struct template_fragment *fragment = &template->fragments[piece->first];
-  if ((size_t)lua_gettop(L) != piece->expressions + 1) return luaL_error(L, "__emit is not for templates to call");
+  if ((size_t)lua_gettop(L) != piece->expressions + 1)
+    return luaL_error(L, "__emit is not for templates to call");
   keep_step(renderer, template, piece);
   for (size_t i = 0; i <= piece->expressions; i++, fragment++) {
     text_add_n(renderer->body, template->literal.data + fragment->at, fragment->length);
@@ -230,7 +237,7 @@ static int render_emit(lua_State *L) {
   return 0;
 }
 
-/* ---- Running --------------------------------------------------------------------------------- */
+/* ---- Running -------------------------------------------------------------------------------- */
 
 /* Rewords the message of an error in a line of CUDA text, which Lua describes by the call that
    stands for it. */
@@ -245,8 +252,8 @@ static void hide_call(cugen_error *err) {
 static void push_chunk(lua_State *L, struct renderer *renderer, const struct template *template) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, template) != LUA_TNIL) return;
   lua_pop(L, 1);
-  if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua), template->lua.length, 0,
-                   CUGEN_ERROR_TEMPLATE, &renderer->error)) {
+  if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua),
+                   template->lua.length, 0, CUGEN_ERROR_TEMPLATE, &renderer->error)) {
     hide_call(&renderer->error);
     render_give_up(L, renderer);
   }
@@ -305,19 +312,21 @@ static int render_include(lua_State *L) {
   if (lua_type(L, 1) != LUA_TSTRING || lua_gettop(L) != 1)
     return luaL_error(L, "include takes the name of a template: include \"lib/name.cuh\"");
   if (renderer->depth >= DEEPEST_INCLUDE)
-    return luaL_error(L, "includes are nested more than %d deep: does a template include itself?", DEEPEST_INCLUDE);
+    return luaL_error(L, "includes are nested more than %d deep: does a template include itself?",
+                      DEEPEST_INCLUDE);
   const struct template *template;
   cugen_error error = {0};
   if (render_load(renderer, renderer->current->path, lua_tostring(L, 1), &template, &error)) {
     renderer->error = error;
-    if (not_found(&error)) render_place_error(&renderer->error, renderer->current->path, calling_line(L));
+    if (not_found(&error))
+      render_place_error(&renderer->error, renderer->current->path, calling_line(L));
     return render_give_up(L, renderer);
   }
   if (!seen_before(L, template)) render_run(L, renderer, template);
   return 0;
 }
 
-/* ---- The functions that templates share with expressions ------------------------------------- */
+/* ---- The functions that templates share with expressions ------------------------------------ */
 
 static lua_Integer render_floor_divide(lua_Integer a, lua_Integer b) {
   lua_Integer quotient = a / b;
@@ -331,7 +340,8 @@ static lua_Integer positive_argument(lua_State *L, int index) {
 }
 
 static lua_Integer ceil_quotient(lua_State *L) {
-  lua_Integer a = luaL_checkinteger(L, 1), b = positive_argument(L, 2), quotient = render_floor_divide(a, b);
+  lua_Integer a = luaL_checkinteger(L, 1), b = positive_argument(L, 2),
+              quotient = render_floor_divide(a, b);
   return quotient + (quotient * b != a);
 }
 
@@ -407,9 +417,15 @@ static const struct function {
   const char *name;
   lua_CFunction function;
 } functions[] = {
-    {"include", render_include},     {"ceil_div", lua_ceil_div}, {"round_up", lua_round_up},
-    {"is_pow2", lua_is_pow2}, {"log2", lua_log2},         {"sizeof", lua_sizeof},
-    {"abs", lua_abs},         {"min", lua_min},           {"max", lua_max},
+    {"include", render_include},
+    {"ceil_div", lua_ceil_div},
+    {"round_up", lua_round_up},
+    {"is_pow2", lua_is_pow2},
+    {"log2", lua_log2},
+    {"sizeof", lua_sizeof},
+    {"abs", lua_abs},
+    {"min", lua_min},
+    {"max", lua_max},
 };
 
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
@@ -424,7 +440,7 @@ static bool push_function(lua_State *L, struct renderer *renderer, const char *n
   return false;
 }
 
-/* ---- Formulas -------------------------------------------------------------------------------- */
+/* ---- Formulas ------------------------------------------------------------------------------- */
 
 /* Notes the slots that the formula's text depends on, in addition to the names in the text. */
 static void note_slots(const struct names *names, const struct config_formula *formula) {
@@ -432,7 +448,8 @@ static void note_slots(const struct names *names, const struct config_formula *f
   const int *slots = expr_slots(formula->expr, &count);
   for (size_t i = 0; i < count && slots[i] < (int)names->in.slot_count; i++)
     for (size_t n = 0; names->known[slots[i]] && n < names->count; n++)
-      if (names->list[n].kind == NAME_SLOT && names->list[n].index == slots[i]) names->list[n].asked = true;
+      if (names->list[n].kind == NAME_SLOT && names->list[n].index == slots[i])
+        names->list[n].asked = true;
 }
 
 /* A call of a formula: combine("sum", "x"). */
@@ -449,9 +466,10 @@ static int call_formula(lua_State *L) {
   }
   for (size_t i = 0; i < count; i++) arguments[i] = luaL_checkstring(L, (int)i + 1);
   note_slots(names, formula);
-  if (formula_print(names->in.config, formula, names->in.slots, names->known, names->in.slot_count, arguments,
-                    &renderer->formula, &renderer->error)) {
-    error_prefix_at(&renderer->error, formula->line.path, formula->line.number, "formula \"%s\"", formula->name);
+  if (formula_print(names->in.config, formula, names->in.slots, names->known, names->in.slot_count,
+                    arguments, &renderer->formula, &renderer->error)) {
+    error_prefix_at(&renderer->error, formula->line.path, formula->line.number, "formula \"%s\"",
+                    formula->name);
     return render_give_up(L, renderer);
   }
   lua_pushlstring(L, text_get(&renderer->formula), renderer->formula.length);
@@ -470,7 +488,7 @@ static bool push_formula(lua_State *L, struct renderer *renderer, const char *na
   return false;
 }
 
-/* ---- Names ----------------------------------------------------------------------------------- */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 /* The lists from which suggestions for an unknown name are taken. */
 struct candidates {
@@ -502,7 +520,8 @@ static int read_fact(lua_State *L) {
     lua_pushinteger(L, names->in.slots[i].integer);
     return 1;
   }
-  for (int i = 0; i < DEVICE_FACT_COUNT; i++) add_candidate(&candidates, device_fact_names[i] + prefix);
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++)
+    add_candidate(&candidates, device_fact_names[i] + prefix);
   return render_unknown(L, luaL_tolstring(L, 2, NULL), &candidates);
 }
 
@@ -525,7 +544,8 @@ static void push_value(lua_State *L, struct value value) {
   }
 }
 
-static bool render_push_name(lua_State *L, struct renderer *renderer, const char *text, size_t length) {
+static bool render_push_name(lua_State *L, struct renderer *renderer, const char *text,
+                             size_t length) {
   const struct names *names = renderer->request->names;
   struct name *name = names_find(names, text, length);
   struct value value;
@@ -561,12 +581,14 @@ static int render_unknown_name(lua_State *L, struct renderer *renderer, const ch
   const struct names *names = renderer->request->names;
   for (size_t i = 0; i < names->count; i++) add_candidate(&candidates, names->list[i].text);
   const struct config *config = names->in.config;
-  for (size_t i = 0; i < config->formula_count; i++) add_candidate(&candidates, config->formulas[i].name);
+  for (size_t i = 0; i < config->formula_count; i++)
+    add_candidate(&candidates, config->formulas[i].name);
   for (size_t i = 0; i < FUNCTION_COUNT; i++) add_candidate(&candidates, functions[i].name);
   add_candidate(&candidates, "params");
   add_candidate(&candidates, "device");
   lua_pushglobaltable(L);
-  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) add_candidate(&candidates, lua_tostring(L, -2));
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+    add_candidate(&candidates, lua_tostring(L, -2));
   return render_unknown(L, name, &candidates);
 }
 
@@ -603,15 +625,18 @@ static int assign(lua_State *L) {
   size_t length;
   const char *name = lua_tolstring(L, 2, &length);
   if (name && is_config_name(renderer, name, length))
-    return luaL_error(L, "%s comes from the config and cannot be changed: `local %s = ...` makes a name of its own",
-                      name, name);
+    return luaL_error(
+        L,
+        "%s comes from the config and cannot be changed: `local %s = ...` makes a name of its own",
+        name, name);
   lua_rawset(L, 1);
   return 0;
 }
 
-/* ---- The environment ------------------------------------------------------------------------- */
+/* ---- The environment ------------------------------------------------------------------------ */
 
-static void set_function(lua_State *L, struct renderer *renderer, const char *field, lua_CFunction function) {
+static void set_function(lua_State *L, struct renderer *renderer, const char *field,
+                         lua_CFunction function) {
   lua_pushlightuserdata(L, renderer);
   lua_pushcclosure(L, function, 1);
   lua_setfield(L, -2, field);
@@ -645,15 +670,18 @@ static int render_protected(lua_State *L) {
   return 0;
 }
 
-/* ---- Rendering ---- */
+/* ---- Rendering ------------------------------------------------------------------------------ */
 
-static int load_main(struct renderer *renderer, const struct render_request *request, cugen_error *err) {
-  int status = render_load(renderer, request->from, request->template_name, &renderer->current, err);
-  return status && not_found(err) ? render_place_error(err, request->named_in, request->named_at) : status;
+static int load_main(struct renderer *renderer, const struct render_request *request,
+                     cugen_error *err) {
+  int status =
+      render_load(renderer, request->from, request->template_name, &renderer->current, err);
+  return status && not_found(err) ? render_place_error(err, request->named_in, request->named_at)
+                                  : status;
 }
 
-int render(struct renderer *renderer, const struct render_request *request, struct text *body, bool *parameters_used,
-           cugen_error *err) {
+int render(struct renderer *renderer, const struct render_request *request, struct text *body,
+           bool *parameters_used, cugen_error *err) {
   renderer->request = request;
   int status = load_main(renderer, request, err);
   if (status) return status;

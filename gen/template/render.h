@@ -23,7 +23,7 @@ struct render_request {
 
 /* Appends the text, which ends with a newline, to body. *parameters_used: whether the template used
    ${params}. Errors are CUGEN_ERROR_TEMPLATE and name the line of the template. */
-int render(struct renderer *renderer, const struct render_request *request, struct text *body, bool *parameters_used,
-           cugen_error *err);
+int render(struct renderer *renderer, const struct render_request *request, struct text *body,
+           bool *parameters_used, cugen_error *err);
 
 #endif

@@ -17,33 +17,39 @@ static bool is_one_of(struct source_token token, const char *const *words, size_
   return false;
 }
 
-/* ---- Declarations ---------------------------------------------------------------------------- */
+/* ---- Declarations --------------------------------------------------------------------------- */
 
 /* Keywords with which a type ends. */
 static bool is_type(struct source_token token) {
-  static const char *const words[] = {"int",   "float",  "double", "unsigned", "signed", "long", "char",
-                                      "uchar", "ushort", "ulong",  "short",    "bool",   "auto", "half",
-                                      "uint",  "void",   "float4", "float2",   "int2",   "int4", "dim3"};
+  static const char *const words[] = {"int",  "float", "double", "unsigned", "signed", "long",
+                                      "char", "uchar", "ushort", "ulong",    "short",  "bool",
+                                      "auto", "half",  "uint",   "void",     "float4", "float2",
+                                      "int2", "int4",  "dim3"};
   if (is_one_of(token, words, sizeof words / sizeof *words)) return true;
-  return token.kind == SOURCE_WORD && token.length > 2 && memcmp(token.at + token.length - 2, "_t", 2) == 0;
+  return token.kind == SOURCE_WORD && token.length > 2 &&
+         memcmp(token.at + token.length - 2, "_t", 2) == 0;
 }
 
 /* Words between a type and the declared name. */
 static bool is_qualifier(struct source_token token) {
-  static const char *const words[] = {"const", "volatile", "__restrict__", "__restrict", "restrict", "__shared__"};
-  return scopes_is_mark(token, '*') || scopes_is_mark(token, '&') || is_one_of(token, words, sizeof words / sizeof *words);
+  static const char *const words[] = {"const",      "volatile", "__restrict__",
+                                      "__restrict", "restrict", "__shared__"};
+  return scopes_is_mark(token, '*') || scopes_is_mark(token, '&') ||
+         is_one_of(token, words, sizeof words / sizeof *words);
 }
 
 static bool is_prefix(struct source_token token) {
-  static const char *const words[] = {"static", "const", "constexpr", "volatile", "register", "__shared__", "extern"};
+  static const char *const words[] = {"static",   "const",      "constexpr", "volatile",
+                                      "register", "__shared__", "extern"};
   return is_one_of(token, words, sizeof words / sizeof *words);
 }
 
 /* Words that may stand in front of a name that is used, not declared. */
 static bool is_operator_word(struct source_token token) {
-  static const char *const words[] = {"return", "case",   "else", "do",       "goto", "throw",  "new",
-                                      "delete", "sizeof", "and",  "or",       "not",  "xor",    "bitand",
-                                      "bitor",  "compl",  "if",   "operator", "in",   "typeof", "decltype"};
+  static const char *const words[] = {"return", "case",   "else",    "do",    "goto", "throw",
+                                      "new",    "delete", "sizeof",  "and",   "or",   "not",
+                                      "xor",    "bitand", "bitor",   "compl", "if",   "operator",
+                                      "in",     "typeof", "decltype"};
   return is_one_of(token, words, sizeof words / sizeof *words);
 }
 
@@ -64,12 +70,14 @@ struct reading {
 };
 
 static void read_token(struct reading *r, struct source_token token) {
-  if (r->before.kind == SOURCE_WORD && source_is(r->before, "template") && scopes_is_mark(token, '<')) {
+  if (r->before.kind == SOURCE_WORD && source_is(r->before, "template") &&
+      scopes_is_mark(token, '<')) {
     r->angles = 1;
   } else if (r->angles) {
     r->angles += scopes_is_mark(token, '<') - scopes_is_mark(token, '>');
   }
-  r->parentheses += (scopes_is_mark(token, '(') || scopes_is_mark(token, '[')) - (scopes_is_mark(token, ')') || scopes_is_mark(token, ']'));
+  r->parentheses += (scopes_is_mark(token, '(') || scopes_is_mark(token, '[')) -
+                    (scopes_is_mark(token, ')') || scopes_is_mark(token, ']'));
   r->typed = is_type(token) || (r->typed && is_qualifier(token));
   r->declares = (r->declares || (!r->begun && r->typed)) && !scopes_is_mark(token, '<');
   r->begun |= !is_prefix(token);
@@ -94,11 +102,11 @@ static bool scopes_declares(const struct reading *r, struct source_token after) 
   if (r->typed) return ends_declarator(after);
   if (r->declares && !r->parentheses && scopes_is_mark(r->before, ','))
     return after.kind == SOURCE_MARK && strchr("=;,[", *after.at);
-  return r->before.kind == SOURCE_WORD && !is_operator_word(r->before) && after.kind == SOURCE_MARK &&
-         strchr("=;,)[", *after.at);
+  return r->before.kind == SOURCE_WORD && !is_operator_word(r->before) &&
+         after.kind == SOURCE_MARK && strchr("=;,)[", *after.at);
 }
 
-/* ---- Scopes ---------------------------------------------------------------------------------- */
+/* ---- Scopes --------------------------------------------------------------------------------- */
 
 static bool is_hidden(const struct scopes *s, const struct name *name) {
   for (size_t i = 0; i < s->hidden_count; i++)
@@ -108,14 +116,16 @@ static bool is_hidden(const struct scopes *s, const struct name *name) {
 
 /* Recognises `threads.x` and `p->x`; about `ns::x` nothing is known. */
 static bool is_member(const struct scopes *s) {
-  return scopes_is_mark(s->before[0], '.') || (scopes_is_mark(s->before[0], '>') && scopes_is_mark(s->before[1], '-'));
+  return scopes_is_mark(s->before[0], '.') ||
+         (scopes_is_mark(s->before[0], '>') && scopes_is_mark(s->before[1], '-'));
 }
 
-static enum scope_sight see_name(struct scopes *s, struct source_token token, struct source_reader ahead,
-                                 const struct name *name) {
+static enum scope_sight see_name(struct scopes *s, struct source_token token,
+                                 struct source_reader ahead, const struct name *name) {
   if (is_member(s) || is_hidden(s, name)) return SCOPE_HIDDEN;
   const struct reading r = scopes_read_statement(s->statement, token.at);
-  if (!scopes_declares(&r, source_next_solid(&ahead)) || s->hidden_count == SCOPES_MOST) return SCOPE_MENTION;
+  if (!scopes_declares(&r, source_next_solid(&ahead)) || s->hidden_count == SCOPES_MOST)
+    return SCOPE_MENTION;
   const bool parameter = s->parentheses || r.angles;
   if (!parameter && !s->depth) return SCOPE_GLOBAL;
   s->hidden[s->hidden_count++] = (struct hidden){name, s->depth, parameter};
@@ -159,7 +169,8 @@ static void scopes_see_mark(struct scopes *s, struct source_token token) {
   if (mark == '{' || mark == '}') see_brace(s, token);
   s->parentheses += (mark == '(') - (mark == ')' && s->parentheses);
   if (mark == ';' && !s->parentheses) end_scopes(s, false);
-  const bool loop = mark == '(' && s->before[0].kind == SOURCE_WORD && source_is(s->before[0], "for");
+  const bool loop =
+      mark == '(' && s->before[0].kind == SOURCE_WORD && source_is(s->before[0], "for");
   if (loop || mark == ';' || mark == '{' || mark == '}') s->statement = token.at + 1;
 }
 
@@ -172,12 +183,13 @@ enum scope_sight scopes_see(struct scopes *s, struct source_token token, struct 
   return sight;
 }
 
-/* ---- Branches -------------------------------------------------------------------------------- */
+/* ---- Branches ------------------------------------------------------------------------------- */
 
 /* Branches nested deeper than the limit are not followed. */
 void scopes_if(struct scopes *s) {
   if (s->branch_count < BRANCHES_MOST)
-    s->branches[s->branch_count] = (struct branch){s->parentheses, s->depth, s->transparent, s->hidden_count};
+    s->branches[s->branch_count] =
+        (struct branch){s->parentheses, s->depth, s->transparent, s->hidden_count};
   s->branch_count++;
 }
 

@@ -47,8 +47,8 @@ struct scopes {
 void scopes_open(struct scopes *scopes, const char *text);
 /* Takes the next token, in order; blanks, comments and directives are left out. name: the config's
    name that the word is, or NULL. */
-enum scope_sight scopes_see(struct scopes *scopes, struct source_token token, struct source_reader ahead,
-                            const struct name *name);
+enum scope_sight scopes_see(struct scopes *scopes, struct source_token token,
+                            struct source_reader ahead, const struct name *name);
 
 /* Called at #if, at #else or #elif, and at #endif. */
 void scopes_if(struct scopes *scopes);

@@ -25,7 +25,8 @@ struct parser {
 };
 
 static int parse_error(struct parser *parser, const char *what) {
-  return error_set_at(parser->err, CUGEN_ERROR_TEMPLATE, parser->template->path, parser->line, "%s", what);
+  return error_set_at(parser->err, CUGEN_ERROR_TEMPLATE, parser->template->path, parser->line, "%s",
+                      what);
 }
 
 /* Makes room for one more element in a growing array; returns false if memory is out. */
@@ -35,7 +36,7 @@ static bool template_grow(void *array, size_t *capacity, size_t count, size_t si
   return moved != NULL;
 }
 
-/* ---- Pieces ---------------------------------------------------------------------------------- */
+/* ---- Pieces --------------------------------------------------------------------------------- */
 
 static int begin_fragment(struct parser *parser) {
   struct template *t = parser->template;
@@ -48,10 +49,12 @@ static int begin_fragment(struct parser *parser) {
 static int begin_piece(struct parser *parser) {
   struct template *t = parser->template;
   if (!template_grow(&t->pieces, &t->piece_capacity, t->piece_count, sizeof *t->pieces) ||
-      !template_grow(&parser->piece_plain_line, &parser->piece_plain_capacity, t->piece_count, sizeof(int)))
+      !template_grow(&parser->piece_plain_line, &parser->piece_plain_capacity, t->piece_count,
+                     sizeof(int)))
     return error_memory(parser->err);
   parser->piece_plain_line[t->piece_count] = parser->plain_line;
-  t->pieces[t->piece_count] = (struct template_piece){.line = parser->line, .first = t->fragment_count};
+  t->pieces[t->piece_count] =
+      (struct template_piece){.line = parser->line, .first = t->fragment_count};
   text_addf(&t->lua, ";__emit(%zu", t->piece_count++);
   parser->in_piece = true;
   return begin_fragment(parser);
@@ -73,7 +76,7 @@ static void template_add_literal(struct parser *parser, const char *text, size_t
   last_fragment(parser)->length += length;
 }
 
-/* ---- ${expression} --------------------------------------------------------------------------- */
+/* ---- ${expression} -------------------------------------------------------------------------- */
 
 static const char *skip_lua_string(const char *at, const char *end) {
   char quote = *at++;
@@ -101,10 +104,13 @@ static bool blank(const char *at, const char *end) {
 }
 
 /* `at` is behind the opening brace; *after becomes the place behind the closing one. */
-static int template_parse_expression(struct parser *parser, const char *at, const char *end, const char **after) {
+static int template_parse_expression(struct parser *parser, const char *at, const char *end,
+                                     const char **after) {
   bool comment;
   const char *close = expression_end(at, end, &comment);
-  if (!close) return parse_error(parser, "`${` without its `}` on the same line (a literal `${` is written `$${`)");
+  if (!close)
+    return parse_error(parser,
+                       "`${` without its `}` on the same line (a literal `${` is written `$${`)");
   if (blank(at, close)) return parse_error(parser, "`${}` without an expression");
   if (comment) return parse_error(parser, "a Lua comment inside `${}`");
   struct template *t = parser->template;
@@ -121,7 +127,7 @@ static int template_parse_expression(struct parser *parser, const char *at, cons
   return begin_fragment(parser);
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------- */
+/* ---- Lines ---------------------------------------------------------------------------------- */
 
 static int parse_text(struct parser *parser, const char *at, const char *end) {
   const char *literal = at;
@@ -182,7 +188,8 @@ static const char *lua_line(const char *at, const char *end) {
    main file. */
 static bool pragma_once(const char *at, const char *end) {
   struct source_reader reader = {at, end};
-  return source_is(source_next_solid(&reader), "#") && source_is(source_next_solid(&reader), "pragma") &&
+  return source_is(source_next_solid(&reader), "#") &&
+         source_is(source_next_solid(&reader), "pragma") &&
          source_is(source_next_solid(&reader), "once");
 }
 
@@ -213,13 +220,14 @@ static int parse_lines(struct parser *parser) {
   return CUGEN_OK;
 }
 
-/* ---- Where a #line may stand ----------------------------------------------------------------- */
+/* ---- Where a #line may stand ---------------------------------------------------------------- */
 
 /* Sets fresh[line] for the lines of plain that do not begin inside a token. */
 static void find_fresh_lines(const struct text *plain, bool *fresh, size_t lines) {
   struct source_reader reader = {plain->data, plain->data + plain->length};
   size_t line = 0;
-  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END; token = source_next(&reader)) {
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
+       token = source_next(&reader)) {
     for (size_t i = 0; i < token.length; i++)
       if (token.at[i] == '\n' && ++line < lines) fresh[line] = token.kind == SOURCE_NEWLINE;
   }
@@ -234,12 +242,13 @@ static int mark_fresh_pieces(struct parser *parser) {
   if (!fresh) return error_memory(parser->err);
   fresh[0] = true;
   find_fresh_lines(&parser->plain, fresh, lines);
-  for (size_t i = 0; i < t->piece_count; i++) t->pieces[i].fresh = fresh[parser->piece_plain_line[i]];
+  for (size_t i = 0; i < t->piece_count; i++)
+    t->pieces[i].fresh = fresh[parser->piece_plain_line[i]];
   free(fresh);
   return CUGEN_OK;
 }
 
-/* ---- Parsing a file ---- */
+/* ---- Parsing a file ------------------------------------------------------------------------- */
 
 static char *template_copy_string(const char *string) {
   struct text text = {0};
@@ -263,7 +272,8 @@ static int template_template_parse(struct parser *parser) {
   return status;
 }
 
-int template_parse(const char *path, const char *content, size_t length, struct template **out, cugen_error *err) {
+int template_parse(const char *path, const char *content, size_t length, struct template **out,
+                   cugen_error *err) {
   *out = NULL;
   struct template *template = calloc(1, sizeof *template);
   if (template) template->path = template_copy_string(path);
@@ -271,7 +281,8 @@ int template_parse(const char *path, const char *content, size_t length, struct 
     free(template);
     return error_memory(err);
   }
-  struct parser parser = {.template = template, .at = content, .end = content + length, .line = 1, .err = err};
+  struct parser parser = {
+      .template = template, .at = content, .end = content + length, .line = 1, .err = err};
   int status = template_template_parse(&parser);
   text_free(&parser.plain);
   free(parser.piece_plain_line);

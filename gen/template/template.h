@@ -36,7 +36,8 @@ struct template {
 };
 
 /* path: the name of the file for messages. */
-int template_parse(const char *path, const char *content, size_t length, struct template **out, cugen_error *err);
+int template_parse(const char *path, const char *content, size_t length, struct template **out,
+                   cugen_error *err);
 void template_free(struct template *template);
 
 #endif

@@ -9,7 +9,9 @@
 #include "passed.h"
 #include "standard.h"
 
-#define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
+#define HOST                                                                                       \
+  ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that "   \
+  "code"
 
 /* The parts of a diagnostic: "k.cu:12: error: what" or "k.cu:12:3: error: what". */
 struct diagnostic {
@@ -31,10 +33,11 @@ static bool advice_take_apart(const char *line, size_t length, struct diagnostic
   return false;
 }
 
-/* ---- Missing headers ---- */
+/* ---- Missing headers ------------------------------------------------------------------------ */
 
 /* Takes the text between two marks of the line; returns false if the marks are not there. */
-static bool advice_between(const char *line, size_t length, const char *open, const char *close, struct text *out) {
+static bool advice_between(const char *line, size_t length, const char *open, const char *close,
+                           struct text *out) {
   const char *end = line + length, *at = memmem(line, length, open, strlen(open));
   if (!at) return false;
   at += strlen(open);
@@ -45,50 +48,59 @@ static bool advice_between(const char *line, size_t length, const char *open, co
 
 static bool missing_header(const char *line, size_t length, struct text *out) {
   return advice_between(line, length, "cannot open source file \"", "\"", out) ||
-         advice_between(line, length, "fatal error: '", "' file not found", out) || /* the form of clang */
+         /* the form of clang */
+         advice_between(line, length, "fatal error: '", "' file not found", out) ||
          advice_between(line, length, "fatal error: ", ": No such file", out);
 }
 
 static void advise_missing(const struct advice *advice, const char *header, struct text *out) {
   if (advice->cpu)
-    text_add(out, ": it is neither beside its file nor in a folder of include_dirs, and the cpu device has few of "
+    text_add(out, ": it is neither beside its file nor in a folder of include_dirs, and the cpu "
+                  "device has few of "
                   "CUDA's headers. Use a GPU, or a described one such as model:H200");
   else
     standard_advise(advice->request->toolkit, header, out);
   text_add(out, HOST);
 }
 
-/* ---- Headers that the cpu device lacks ---- */
+/* ---- Headers that the cpu device lacks ------------------------------------------------------ */
 
 /* Whether the toolkit's header needs the GPU's compiler, by the beginning of its name. */
 static bool is_for_gpus(const char *header) {
   static const char *const families[] = {
-      "cooperative_groups", "cub/", "cuda/", "thrust/", "nv/", "curand", "cublas", "cuComplex.h", "cusolver"};
+      "cooperative_groups", "cub/",    "cuda/", "thrust/", "nv/", "curand", "cublas",
+      "cuComplex.h",        "cusolver"};
   for (size_t i = 0; i < sizeof families / sizeof *families; i++)
     if (strncmp(header, families[i], strlen(families[i])) == 0) return true;
   return false;
 }
 
 /* Replaces the diagnostic, because a host compiler's message about such a header does not help. */
-static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header, struct text *out) {
+static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header,
+                            struct text *out) {
   if (!advice->cpu || !is_for_gpus(header)) return false;
   text_addf(out,
-            "%s:%d: error: the cpu device does not have <%s>. Use a GPU, or predict for a described one such as "
+            "%s:%d: error: the cpu device does not have <%s>. Use a GPU, or predict for a "
+            "described one such as "
             "model:H200. Or write a branch without it, by '#ifdef __CUGEN_CPU__'",
             path, line, header);
   advice->given = advice->ends = true;
   return true;
 }
 
-/* ---- Headers that do not compile ------------------------------------------------------------------------------- */
+/* ---- Headers that do not compile ------------------------------------------------------------ */
 
-static void advise_header(const struct advice *advice, const char *header, bool ours, struct text *out) {
+static void advise_header(const struct advice *advice, const char *header, bool ours,
+                          struct text *out) {
   if (ours)
-    text_add(out, ": the cpu device has a part of this header. Use a GPU, or a described one such as model:H200");
+    text_add(out, ": the cpu device has a part of this header. Use a GPU, or a described one such "
+                  "as model:H200");
   else if (advice->cpu)
-    text_add(out, ": the cpu device has few of CUDA's headers. Use a GPU, or a described one such as model:H200");
+    text_add(out, ": the cpu device has few of CUDA's headers. Use a GPU, or a described one such "
+                  "as model:H200");
   else if (!strncmp(header, "thrust/", 7))
-    text_add(out, ": NVRTC takes device code only, and Thrust's algorithms are called by the host; a kernel has "
+    text_add(out, ": NVRTC takes device code only, and Thrust's algorithms are called by the host; "
+                  "a kernel has "
                   "<cub/block/...>, <cuda/std/functional> and <cuda/std/tuple>");
   else if (!strncmp(header, "cub/", 4))
     text_add(out, ": NVRTC takes device code only; of cub, include what the kernel uses, such as "
@@ -98,15 +110,16 @@ static void advise_header(const struct advice *advice, const char *header, bool 
   text_add(out, HOST);
 }
 
-/* ---- Names that nvcc has from headers of the host ---- */
+/* ---- Names that nvcc has from headers of the host ------------------------------------------- */
 
 /* The header that declares the unknown name; NULL: not in the table. */
 static const char *header_of(const char *line, size_t length) {
-  static const char *const rows[][2] = {{"INFINITY", "cmath"},   {"NAN", "cmath"},       {"HUGE_VAL", "cmath"},
-                                        {"HUGE_VALF", "cmath"},  {"M_PI", "cmath"},      {"FLT_MAX", "cfloat"},
-                                        {"FLT_MIN", "cfloat"},   {"DBL_MAX", "cfloat"},  {"FLT_EPSILON", "cfloat"},
-                                        {"INT_MAX", "climits"},  {"INT_MIN", "climits"}, {"UINT_MAX", "climits"},
-                                        {"LLONG_MAX", "climits"}};
+  static const char *const rows[][2] = {
+      {"INFINITY", "cmath"},   {"NAN", "cmath"},       {"HUGE_VAL", "cmath"},
+      {"HUGE_VALF", "cmath"},  {"M_PI", "cmath"},      {"FLT_MAX", "cfloat"},
+      {"FLT_MIN", "cfloat"},   {"DBL_MAX", "cfloat"},  {"FLT_EPSILON", "cfloat"},
+      {"INT_MAX", "climits"},  {"INT_MIN", "climits"}, {"UINT_MAX", "climits"},
+      {"LLONG_MAX", "climits"}};
   struct text name = {0};
   const char *found = NULL;
   if (advice_between(line, length, "identifier \"", "\" is undefined", &name))
@@ -116,7 +129,7 @@ static const char *header_of(const char *line, size_t length) {
   return found;
 }
 
-/* ---- Names that CUDA removed ---- */
+/* ---- Names that CUDA removed ---------------------------------------------------------------- */
 
 /* What to use instead of the unknown name; NULL: not in the table. */
 static const char *gone_name(const char *line, size_t length) {
@@ -140,23 +153,25 @@ static const char *gone_name(const char *line, size_t length) {
   return found;
 }
 
-/* ---- Constants -------------------------------------------------------------------------------------------------- */
+/* ---- Constants ------------------------------------------------------------------------------ */
 
 /* Whether the diagnostic asks for a constant as an array's bound, a template's argument or a
    #pragma's number, in the words of NVRTC, g++ and clang++. */
 static bool wants_constant(const char *line, size_t length) {
-  static const char *const words[] = {"must have a constant value", "variable length array",   "takes a constant",
-                                      "in a constant expression",   "not a constant",          "is not constant",
-                                      "integral constant expr",     "not an integer constant", "storage size of"};
+  static const char *const words[] = {
+      "must have a constant value", "variable length array",   "takes a constant",
+      "in a constant expression",   "not a constant",          "is not constant",
+      "integral constant expr",     "not an integer constant", "storage size of"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (memmem(line, length, words[i], strlen(words[i]))) return true;
   return false;
 }
 
-static bool advise_constant(const struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
-                            struct text *out) {
-  const char *text =
-      wants_constant(line, length) ? blame_text(advice->request->source, text_get(&d->path), d->line) : NULL;
+static bool advise_constant(const struct advice *advice, const struct diagnostic *d,
+                            const char *line, size_t length, struct text *out) {
+  const char *text = wants_constant(line, length)
+                         ? blame_text(advice->request->source, text_get(&d->path), d->line)
+                         : NULL;
   struct passed found;
   if (!text || !passed_find(advice->request->source, text, text + strcspn(text, "\n"), &found)) {
     const bool vla = advice->cpu && memmem(line, length, "variable length array", 21);
@@ -164,15 +179,17 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
     return vla;
   }
   text_add(out, ": ");
-  if (found.name != found.size) text_addf(out, "%.*s comes from ", (int)found.name_length, found.name);
+  if (found.name != found.size)
+    text_addf(out, "%.*s comes from ", (int)found.name_length, found.name);
   text_addf(out,
-            "%.*s%s is passed at launch; to compile it in, give the kernel's scalar specialize = true, or an "
+            "%.*s%s is passed at launch; to compile it in, give the kernel's scalar specialize = "
+            "true, or an "
             "implementation's scalar another name",
             (int)found.size_length, found.size, found.name == found.size ? "" : ", which");
   return true;
 }
 
-/* ---- Limits of ptxas ---- */
+/* ---- Limits of ptxas ------------------------------------------------------------------------ */
 
 /* Messages such as "ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes,
    0xc000 max)", which name no line. */
@@ -181,10 +198,13 @@ static const struct limit {
   enum source_cause cause;
 } limits[] = {
     {"too much global constant data",
-     "give the kernel what is large by its address: an input of the config instead of a constant", SOURCE_CONSTANT},
+     "give the kernel what is large by its address: an input of the config instead of a constant",
+     SOURCE_CONSTANT},
     {"too much shared data",
-     "give the array to dynamic shared memory, whose bytes 'shared' sets in the config; of a static one, sm_90a, "
-     "sm_100a, sm_103a and sm_110a take up to 227 KiB, sm_120a and sm_121a 99 KiB, all others 48 KiB",
+     "give the array to dynamic shared memory, whose bytes 'shared' sets in the config; of a "
+     "static one, sm_90a, "
+     "sm_100a, sm_103a and sm_110a take up to 227 KiB, sm_120a and sm_121a 99 KiB, all others 48 "
+     "KiB",
      SOURCE_SHARED}};
 
 static const struct limit *advice_find_limit(const char *line, size_t length) {
@@ -193,13 +213,13 @@ static const struct limit *advice_find_limit(const char *line, size_t length) {
   return NULL;
 }
 
-static void advice_add_limit(struct advice *advice, const struct limit *limit, const char *line, size_t length,
-                      struct text *out) {
+static void advice_add_limit(struct advice *advice, const struct limit *limit, const char *line,
+                             size_t length, struct text *out) {
   const struct compile_request *request = advice->request;
   struct text file = {0};
   int number = 0;
-  if (source_place(request->source, request->entry_count == 1 ? request->entries[0] : NULL, limit->cause, &file,
-                   &number)) {
+  if (source_place(request->source, request->entry_count == 1 ? request->entries[0] : NULL,
+                   limit->cause, &file, &number)) {
     text_addf(out, "%s:%d: ", text_get(&file), number);
     error_place(&advice->where, text_get(&file), number);
   }
@@ -210,15 +230,16 @@ static void advice_add_limit(struct advice *advice, const struct limit *limit, c
   text_free(&file);
 }
 
-/* ---- Whole diagnostics ---- */
+/* ---- Whole diagnostics ---------------------------------------------------------------------- */
 
 static void advise_function(const struct blamed_function *function, struct text *out) {
-  text_addf(
-      out,
-      ": '%.*s' is %s. Put host code between '#ifndef __CUDACC_RTC__' and '#endif', or the kernel into a file of "
-      "its own",
-      (int)function->length, function->name,
-      function->host ? "a __host__ function" : "neither __global__ nor __device__, and so host code perhaps");
+  text_addf(out,
+            ": '%.*s' is %s. Put host code between '#ifndef __CUDACC_RTC__' and '#endif', or the "
+            "kernel into a file of "
+            "its own",
+            (int)function->length, function->name,
+            function->host ? "a __host__ function"
+                           : "neither __global__ nor __device__, and so host code perhaps");
 }
 
 /* What to do when a diagnostic asks for a flag that NVRTC lacks, or that a config can set; NULL:
@@ -227,8 +248,8 @@ static const char *flag_advice(const char *line, size_t length) {
   static const char *const rows[][2] = {
       {"--device-int128", "; say options { flags = { \"--device-int128\" } } in the config"},
       {"--device-float128", "; say options { flags = { \"--device-float128\" } } in the config"},
-      {"--extended-lambda",
-       "; NVRTC has no such flag: a lambda of a kernel is device code without __device__, so leave that out"}};
+      {"--extended-lambda", "; NVRTC has no such flag: a lambda of a kernel is device code without "
+                            "__device__, so leave that out"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (memmem(line, length, rows[i][0], strlen(rows[i][0]))) return rows[i][1];
   return NULL;
@@ -239,8 +260,8 @@ static bool is_error(const char *line, size_t length) {
 }
 
 /* A diagnostic in a file that is not part of the source. */
-static void add_foreign(struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
-                        const char *from, struct text *out) {
+static void add_foreign(struct advice *advice, const struct diagnostic *d, const char *line,
+                        size_t length, const char *from, struct text *out) {
   struct text header = {0}, place = {0};
   struct diagnostic includer = {.line = 0};
   const char *source = advice->request->source;
@@ -253,7 +274,8 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
   }
   /* The cpu device's own headers have no folder: the header exists, but only in part. */
   const bool ours = advice->cpu && text_get(&d->path)[0] != '/';
-  if (!found || ours || !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
+  if (!found || ours ||
+      !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
     if (found) text_addf(out, "%s: #include <%s>: ", text_get(&place), text_get(&header));
     text_add_n(out, line, length);
     if (found) advise_header(advice, text_get(&header), ours, out);
@@ -266,8 +288,8 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
 }
 
 /* A diagnostic in one of the source's own files. */
-static void advice_add_own(struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
-                    struct text *out) {
+static void advice_add_own(struct advice *advice, const struct diagnostic *d, const char *line,
+                           size_t length, struct text *out) {
   struct text header = {0};
   struct blamed_function function;
   const bool missing = missing_header(line, length, &header);
@@ -300,7 +322,8 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
 
 /* The index of the kernel if the diagnostic is in the code that cugen appends to the source for
    launched kernels; else -1. */
-static int entry_number(const struct advice *advice, const struct diagnostic *d, const char *line, size_t length) {
+static int entry_number(const struct advice *advice, const struct diagnostic *d, const char *line,
+                        size_t length) {
   const char *path = text_get(&d->path);
   const int count = (int)advice->request->entry_count;
   int number = -1;
@@ -308,20 +331,24 @@ static int entry_number(const struct advice *advice, const struct diagnostic *d,
     number = d->line - 1;
   else if (!advice->cpu && strcmp(path, "__nv_name_map") == 0)
     number = d->line - 2;
-  else if (advice->cpu && count == 1 && strcmp(path, CPU_UNIT_NAME) == 0 && memmem(line, length, " converting ", 12))
+  else if (advice->cpu && count == 1 && strcmp(path, CPU_UNIT_NAME) == 0 &&
+           memmem(line, length, " converting ", 12))
     number = 0;
   return number < count ? number : -1;
 }
 
-static void add_entry(struct advice *advice, int number, const char *line, size_t length, struct text *out) {
+static void add_entry(struct advice *advice, int number, const char *line, size_t length,
+                      struct text *out) {
   static const char mark[] = "error: ";
-  const char *entry = advice->request->entries[number], *what = memmem(line, length, mark, sizeof mark - 1);
+  const char *entry = advice->request->entries[number],
+             *what = memmem(line, length, mark, sizeof mark - 1);
   struct text places = {0};
   const int count = blame_kernels(advice->request->source, entry, &places);
   if (count) text_addf(out, "%.*s: ", (int)strcspn(text_get(&places), ","), text_get(&places));
   text_addf(out, "entry \"%s\": ", entry);
   text_add_n(out, what, length - (size_t)(what - line));
-  if (count > 1) text_addf(out, ". Several kernels have this name (%s): rename all but one", text_get(&places));
+  if (count > 1)
+    text_addf(out, ". Several kernels have this name (%s): rename all but one", text_get(&places));
   advice->given = true;
   out->failed |= places.failed;
   text_free(&places);
@@ -339,7 +366,8 @@ static bool note_own(struct advice *advice, const struct diagnostic *d) {
   return true;
 }
 
-void advice_add(struct advice *advice, const char *line, size_t length, const char *from, struct text *out) {
+void advice_add(struct advice *advice, const char *line, size_t length, const char *from,
+                struct text *out) {
   if (length > LINE_MOST) {
     length = LINE_MOST;
     /* a UTF-8 character stays whole */

@@ -24,6 +24,7 @@ struct advice {
 /* Appends the line, "file:12: error: ...", with its cause before it, if known, and with what to
    do after it. from: "file:12" of the line that includes the diagnostic's file; NULL: there is
    no such line, or it has to be searched for. */
-void advice_add(struct advice *advice, const char *line, size_t length, const char *from, struct text *out);
+void advice_add(struct advice *advice, const char *line, size_t length, const char *from,
+                struct text *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/system.h"
 #include "toolkit.h"
 
-/* ---- Lines ------------------------------------------------------------------------------------------------------ */
+/* ---- Lines ---------------------------------------------------------------------------------- */
 
 /* The present place while a source is read, by its #line directives. */
 struct place {
@@ -34,19 +34,21 @@ static bool blame_read_line(const char *at, struct place *place) {
 
 static bool is_at(const struct place *place, const char *path, int line) {
   if (place->line != line) return false;
-  return !place->path || (strlen(path) == place->length && memcmp(path, place->path, place->length) == 0);
+  return !place->path ||
+         (strlen(path) == place->length && memcmp(path, place->path, place->length) == 0);
 }
 
 bool blame_is_own(const struct compile_request *request, const char *path) {
   struct place place = {.line = 1};
   if (strcmp(path, request->name) == 0) return true;
   for (const char *at = request->source; *at; at += strcspn(at, "\n"), at += *at == '\n')
-    if (blame_read_line(at, &place) && strlen(path) == place.length && memcmp(path, place.path, place.length) == 0)
+    if (blame_read_line(at, &place) && strlen(path) == place.length &&
+        memcmp(path, place.path, place.length) == 0)
       return true;
   return false;
 }
 
-/* ---- Functions -------------------------------------------------------------------------------------------------- */
+/* ---- Functions ------------------------------------------------------------------------------ */
 
 enum { BRANCHES_MOST = 32 };
 
@@ -67,7 +69,9 @@ static bool blame_is_word(char c) {
 static bool blame_has_word(const char *at, const char *end, const char *word) {
   const size_t length = strlen(word);
   for (const char *from = at; (at = memmem(at, (size_t)(end - at), word, length)); at += length)
-    if ((at == from || !blame_is_word(at[-1])) && (at + length == end || !blame_is_word(at[length]))) return true;
+    if ((at == from || !blame_is_word(at[-1])) &&
+        (at + length == end || !blame_is_word(at[length])))
+      return true;
   return false;
 }
 
@@ -92,7 +96,8 @@ static void skip_directive(struct outline *o) {
 }
 
 static bool is_namespace(const char *at, const char *end) {
-  return blame_has_word(at, end, "namespace") || (blame_has_word(at, end, "extern") && !memchr(at, '(', (size_t)(end - at)));
+  return blame_has_word(at, end, "namespace") ||
+         (blame_has_word(at, end, "extern") && !memchr(at, '(', (size_t)(end - at)));
 }
 
 /* Skips `template <...>`. */
@@ -109,16 +114,19 @@ static const char *skip_template(const char *at, const char *end) {
 /* Whether the declaration [o->item, o->at), with its body, is that of an unmarked function. */
 static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
   static const char *const types[] = {"struct", "class", "union", "enum", "typedef", "using"};
-  const char *item = skip_template(o->item, o->at), *open = memchr(item, '(', (size_t)(o->at - item)), *end = open;
+  const char *item = skip_template(o->item, o->at),
+             *open = memchr(item, '(', (size_t)(o->at - item)), *end = open;
   if (!open || memchr(item, '=', (size_t)(open - item))) return false;
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (blame_has_word(item, open, types[i])) return false;
   const char *brace = memchr(open, '{', (size_t)(o->at - open)), *head = brace ? brace : o->at;
-  if (blame_has_word(item, head, "__global__") || blame_has_word(item, head, "__device__")) return false;
+  if (blame_has_word(item, head, "__global__") || blame_has_word(item, head, "__device__"))
+    return false;
   while (end > item && isspace((unsigned char)end[-1])) end--;
   const char *name = end;
   while (name > item && blame_is_word(name[-1])) name--;
-  *out = (struct blamed_function){name, (size_t)(end - name), blame_has_word(item, head, "__host__")};
+  *out =
+      (struct blamed_function){name, (size_t)(end - name), blame_has_word(item, head, "__host__")};
   return name < end;
 }
 
@@ -154,7 +162,8 @@ bool blame_function(const char *source, const char *path, int line, struct blame
       skip_directive(&o);
       continue;
     }
-    if (!o.item && !isspace((unsigned char)*o.at) && past == o.at && *o.at != '}') o.item = o.at, o.covers = false;
+    if (!o.item && !isspace((unsigned char)*o.at) && past == o.at && *o.at != '}')
+      o.item = o.at, o.covers = false;
     o.covers |= o.item && is_at(&o.place, path, line);
     const enum sight sight = past == o.at ? blame_see_mark(&o, out) : GOES_ON;
     if (sight == UNMARKED) return true;
@@ -191,7 +200,8 @@ int blame_kernels(const char *source, const char *entry, struct text *out) {
   for (const char *at = source; length && *at;) {
     const char *past = text_skip_opaque(at);
     if (past == at && !strncmp(at, mark, sizeof mark - 1) && blame_declares(at, name, length))
-      text_addf(out, "%s%.*s:%d", count++ ? ", " : "", (int)place.length, place.path ? place.path : "", place.line);
+      text_addf(out, "%s%.*s:%d", count++ ? ", " : "", (int)place.length,
+                place.path ? place.path : "", place.line);
     if (*at == '#') blame_read_line(at, &place);
     if (past == at) past++;
     for (; at < past; at++) place.line += *at == '\n';
@@ -199,7 +209,7 @@ int blame_kernels(const char *source, const char *entry, struct text *out) {
   return count;
 }
 
-/* ---- Includes --------------------------------------------------------------------------------------------------- */
+/* ---- Includes ------------------------------------------------------------------------------- */
 
 /* Reads `#include <x.h>` or, in the toolkit's own files, "x.h". */
 static bool read_include(const char *at, struct text *header) {
@@ -263,7 +273,8 @@ static bool reaches_below(struct hunt *hunt, const char *path) {
   bool found = false;
   cugen_error ignored;
   if (file_read(path, &content, &ignored) == CUGEN_OK)
-    for (const char *at = text_get(&content); *at && !found; at += strcspn(at, "\n"), at += *at == '\n') {
+    for (const char *at = text_get(&content); *at && !found;
+         at += strcspn(at, "\n"), at += *at == '\n') {
       found = read_include(at, &header) && reaches(hunt, path, text_get(&header));
       hunt->computed |= is_computed(at);
     }
@@ -295,15 +306,16 @@ static bool reaches(struct hunt *hunt, const char *from, const char *name) {
   if (from) path_folder(from, &folder);
   if (from && !folder.failed) found = look_into(hunt, text_get(&folder), name, &there);
   if (!there) found = look_into(hunt, text_get(&hunt->toolkit->include), name, &there);
-  if (!there && hunt->toolkit->core.length) found = look_into(hunt, text_get(&hunt->toolkit->core), name, &there);
+  if (!there && hunt->toolkit->core.length)
+    found = look_into(hunt, text_get(&hunt->toolkit->core), name, &there);
   text_free(&folder);
   return found;
 }
 
 /* Finds the source's include that leads to the file. If no include does, takes the first one
    below which a header is included by a macro, because the file is probably included there. */
-bool blame_header(const struct toolkit *toolkit, const char *source, const char *file, struct text *place,
-                  struct text *header) {
+bool blame_header(const struct toolkit *toolkit, const char *source, const char *file,
+                  struct text *place, struct text *header) {
   struct hunt *hunt = calloc(1, sizeof *hunt);
   struct place at_place = {.line = 1};
   struct text maybe_header = {0}, maybe_place = {0};
@@ -317,7 +329,8 @@ bool blame_header(const struct toolkit *toolkit, const char *source, const char 
     found = reaches(hunt, NULL, text_get(header));
     const bool maybe = !found && hunt->computed && !before;
     text_clear(place);
-    text_addf(place, "%.*s:%d", (int)at_place.length, at_place.path ? at_place.path : "", at_place.line);
+    text_addf(place, "%.*s:%d", (int)at_place.length, at_place.path ? at_place.path : "",
+              at_place.line);
     if (maybe) text_add(&maybe_header, text_get(header)), text_add(&maybe_place, text_get(place));
   }
   if (!found && maybe_header.length) {

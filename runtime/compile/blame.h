@@ -28,7 +28,7 @@ const char *blame_text(const char *source, const char *path, int line);
 /* The header that the line includes. */
 bool blame_include(const char *source, const char *path, int line, struct text *header);
 /* Finds the first #include that leads to the toolkit's file: its place "k.cu:2" and its header. */
-bool blame_header(const struct toolkit *toolkit, const char *source, const char *file, struct text *place,
-                  struct text *header);
+bool blame_header(const struct toolkit *toolkit, const char *source, const char *file,
+                  struct text *place, struct text *header);
 
 #endif

@@ -74,8 +74,8 @@ static void wait_a_moment(struct kept_images *kept) {
   pthread_cond_timedwait(&kept->changed, &kept->mutex, &until);
 }
 
-bool kept_images_get(struct kept_images *kept, const struct hash *key, const struct process_stop *stop,
-                     struct compiled *out) {
+bool kept_images_get(struct kept_images *kept, const struct hash *key,
+                     const struct process_stop *stop, struct compiled *out) {
   bool found = false;
   pthread_mutex_lock(&kept->mutex);
   struct image *image = *kept_find(kept, key);
@@ -106,7 +106,8 @@ static void kept_drop_oldest(struct kept_images *kept) {
   }
 }
 
-void kept_images_put(struct kept_images *kept, const struct hash *key, const struct compiled *compiled) {
+void kept_images_put(struct kept_images *kept, const struct hash *key,
+                     const struct compiled *compiled) {
   pthread_mutex_lock(&kept->mutex);
   struct image **at = kept_find(kept, key), *image = *at;
   if (image && !image->ready && pthread_equal(image->by, pthread_self())) {

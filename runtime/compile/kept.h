@@ -16,9 +16,10 @@ void kept_images_free(struct kept_images *kept);
 /* Returns true if *out is a copy of the image with that key. Waits while another thread compiles
    it. After false, the caller compiles the image and must call kept_images_put with the same
    key, whether the compile succeeds or not. */
-bool kept_images_get(struct kept_images *kept, const struct hash *key, const struct process_stop *stop,
-                     struct compiled *out);
+bool kept_images_get(struct kept_images *kept, const struct hash *key,
+                     const struct process_stop *stop, struct compiled *out);
 /* compiled NULL: the compile failed, and threads that wait for the image compile it themselves. */
-void kept_images_put(struct kept_images *kept, const struct hash *key, const struct compiled *compiled);
+void kept_images_put(struct kept_images *kept, const struct hash *key,
+                     const struct compiled *compiled);
 
 #endif

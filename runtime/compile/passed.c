@@ -41,7 +41,8 @@ static const char *definition(const char *source, const char *word, size_t lengt
   const char *end = strstr(source, "\n#line ");
   for (const char *at = source; end && at < end; at += strcspn(at, "\n"), at += *at == '\n') {
     const char *name = at + sizeof mark - 1;
-    if (strncmp(at, mark, sizeof mark - 1) == 0 && strncmp(name, word, length) == 0 && name[length] == ' ')
+    if (strncmp(at, mark, sizeof mark - 1) == 0 && strncmp(name, word, length) == 0 &&
+        name[length] == ' ')
       return name + length;
   }
   return NULL;

@@ -46,7 +46,8 @@ static const char types[] =
 
 int standard_list(const char **texts, const char **names) {
   int count = 0;
-  for (const struct standard_header *h = standard_headers; h->name && count + 2 < STANDARD_MOST; h++, count++) {
+  for (const struct standard_header *h = standard_headers; h->name && count + 2 < STANDARD_MOST;
+       h++, count++) {
     texts[count] = h->text;
     names[count] = h->name;
   }
@@ -63,7 +64,7 @@ const char *standard_text(const char *name) {
   return h->name ? h->text : "";
 }
 
-/* ---- Advice ---------------------------------------------------------------------------------------------------- */
+/* ---- Advice --------------------------------------------------------------------------------- */
 
 static void standard_list_names(struct text *out) {
   for (const struct standard_header *h = standard_headers; h->name; h++)
@@ -94,13 +95,16 @@ static bool is_core(const char *header) {
 void standard_advise(const struct toolkit *toolkit, const char *header, struct text *out) {
   if (is_core(header) && !toolkit->core.length) {
     text_addf(out,
-              ": CUDA's core libraries (cccl: cub, libcu++, what <cooperative_groups.h> needs) are not with the CUDA "
-              "headers in '%s'; a whole CUDA toolkit has them (cugen_options.toolkit, $CUGEN_TOOLKIT), and the "
+              ": CUDA's core libraries (cccl: cub, libcu++, what <cooperative_groups.h> needs) are "
+              "not with the CUDA "
+              "headers in '%s'; a whole CUDA toolkit has them (cugen_options.toolkit, "
+              "$CUGEN_TOOLKIT), and the "
               "Python wheel "
               "nvidia-cuda-cccl",
               text_get(&toolkit->include));
   } else if (has_libcuxx(toolkit, header)) {
-    text_addf(out, ": NVRTC has no C++ library; use <cuda/std/%s>, whose names are in cuda::std", header);
+    text_addf(out, ": NVRTC has no C++ library; use <cuda/std/%s>, whose names are in cuda::std",
+              header);
   } else if (strchr(header, '.')) {
     text_add(out, ": it is neither beside its file nor in a folder of include_dirs, nor with CUDA");
   } else {

@@ -18,9 +18,14 @@ static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", NU
 /* Folders of libraries and headers within a toolkit's folder: an installed toolkit, NVIDIA's
    cross-platform folders, the Python wheels of CUDA 13 and 12, and a folder that contains the
    files directly. */
-static const char *const library_folders[] = {
-    "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib",
-    "",      NULL};
+static const char *const library_folders[] = {"lib64",
+                                              "lib",
+                                              "targets/x86_64-linux/lib",
+                                              "targets/sbsa-linux/lib",
+                                              "nvidia/cu13/lib",
+                                              "nvidia/cuda_nvrtc/lib",
+                                              "",
+                                              NULL};
 static const char *const include_folders[] = {"include",
                                               "targets/x86_64-linux/include",
                                               "targets/sbsa-linux/include",
@@ -38,16 +43,17 @@ static const char *const core_folders[] = {"include/cccl",
                                            "cccl",
                                            NULL};
 
-/* ---- Searching ---- */
+/* ---- Searching ------------------------------------------------------------------------------ */
 
-static void toolkit_join(struct text *out, const char *folder, const char *below, const char *name) {
+static void toolkit_join(struct text *out, const char *folder, const char *below,
+                         const char *name) {
   text_addf(out, "%s/%s%s%s", folder, below, *below ? "/" : "", name);
 }
 
 /* Finds the first names[i] that exists in one of root's folders: its path, or with folder_only
    its folder. */
-static bool look_in(const char *root, const char *const *folders, const char *const *names, bool folder_only,
-                    struct text *out) {
+static bool look_in(const char *root, const char *const *folders, const char *const *names,
+                    bool folder_only, struct text *out) {
   struct text path = {0};
   bool found = false;
   for (size_t n = 0; names[n] && !found; n++)
@@ -89,7 +95,8 @@ static void toolkit_look_at(struct toolkit *toolkit, const char *root) {
 /* Looks in the folders beside one of cugen's files: those of an installation (seen from bin, lib
    or lib/ARCH), then those of a build folder. */
 static void look_beside(struct toolkit *toolkit, const char *file) {
-  static const char *const beside[] = {"../lib/cugen/toolkit", "cugen/toolkit", "../cugen/toolkit", "toolkit", NULL};
+  static const char *const beside[] = {"../lib/cugen/toolkit", "cugen/toolkit", "../cugen/toolkit",
+                                       "toolkit", NULL};
   struct text folder = {0}, root = {0};
   path_folder(file, &folder);
   for (size_t i = 0; beside[i] && !folder.failed; i++) {
@@ -120,7 +127,8 @@ static void look_with_loader(struct toolkit *toolkit) {
   for (size_t i = 0; nvrtc_names[i] && !toolkit->nvrtc.length; i++) {
     void *handle = dlopen(nvrtc_names[i], RTLD_LAZY | RTLD_LOCAL);
     if (handle) text_add(&toolkit->nvrtc, nvrtc_names[i]);
-    text_addf(&toolkit->searched, "nvrtc: the loader's %s: %s\n", nvrtc_names[i], handle ? "found" : "not there");
+    text_addf(&toolkit->searched, "nvrtc: the loader's %s: %s\n", nvrtc_names[i],
+              handle ? "found" : "not there");
     if (handle) dlclose(handle);
   }
 }
@@ -166,7 +174,7 @@ static void find_compiler(struct toolkit *toolkit, const char *option) {
     if (look_for_compiler(toolkit, usual[i])) return;
 }
 
-/* ---- Opening and closing ------------------------------------------------------------------------------------- */
+/* ---- Opening and closing -------------------------------------------------------------------- */
 
 struct library_slot {
   bool tried;
@@ -200,10 +208,10 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
   const char *by, *named = named_folder(options, &by);
   *out = NULL;
   if (named && !folder_exists(named))
-    return error_set(
-        err, CUGEN_ERROR_MISSING,
-        "%s '%s' is no folder; name the toolkit's, which holds lib64 and include, such as /usr/local/cuda", by,
-        named);
+    return error_set(err, CUGEN_ERROR_MISSING,
+                     "%s '%s' is no folder; name the toolkit's, which holds lib64 and include, "
+                     "such as /usr/local/cuda",
+                     by, named);
   struct toolkit *toolkit = calloc(1, sizeof *toolkit);
   if (!toolkit) return error_memory(err);
   toolkit->libraries = libraries_new();
@@ -213,8 +221,8 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
   text_add(&toolkit->driver, "libcuda.so.1");
   text_add(&toolkit->nvml, "libnvidia-ml.so.1");
   if (!toolkit->libraries || !toolkit->kept || toolkit->nvrtc.failed || toolkit->include.failed ||
-      toolkit->core.failed || toolkit->compiler.failed || toolkit->searched.failed || toolkit->driver.failed ||
-      toolkit->nvml.failed) {
+      toolkit->core.failed || toolkit->compiler.failed || toolkit->searched.failed ||
+      toolkit->driver.failed || toolkit->nvml.failed) {
     toolkit_close(toolkit);
     return error_memory(err);
   }
@@ -236,21 +244,24 @@ void toolkit_close(struct toolkit *toolkit) {
   free(toolkit);
 }
 
-/* ---- Missing parts ---- */
+/* ---- Missing parts -------------------------------------------------------------------------- */
 
 static const struct advice {
   const char *what, *name, *how;
 } advices[] = {
     {"nvrtc", "NVRTC (libnvrtc.so.13 or .12)",
-     "It comes with a CUDA toolkit, or with the Python wheel nvidia-cuda-nvrtc: name the folder with "
+     "It comes with a CUDA toolkit, or with the Python wheel nvidia-cuda-nvrtc: name the folder "
+     "with "
      "cugen_options.toolkit or "
      "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
     {"include", "the CUDA headers (cuda_fp16.h)",
-     "They come with a CUDA toolkit, or with the Python wheel nvidia-cuda-runtime: name the folder with "
+     "They come with a CUDA toolkit, or with the Python wheel nvidia-cuda-runtime: name the folder "
+     "with "
      "cugen_options.toolkit or "
      "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
     {"compiler", "a C++ compiler, which the cpu device needs,",
-     "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with cugen_options.compiler or $CUGEN_CXX."},
+     "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
+     "cugen_options.compiler or $CUGEN_CXX."},
 };
 
 static const struct advice *advice_for(const char *what) {
@@ -272,10 +283,12 @@ static void add_searched(const char *searched, const char *what, struct text *ou
 
 int toolkit_missing(const struct toolkit *toolkit, const char *what, cugen_error *err) {
   const struct advice *advice = advice_for(what);
-  if (!advice) return error_set(err, CUGEN_ERROR_INTERNAL, "nothing called '%s' is looked for", what);
+  if (!advice)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "nothing called '%s' is looked for", what);
   struct text places = {0};
   add_searched(text_get(&toolkit->searched), what, &places);
-  error_set(err, CUGEN_ERROR_MISSING, "%s was not found.\n%s%s", advice->name, advice->how, text_get(&places));
+  error_set(err, CUGEN_ERROR_MISSING, "%s was not found.\n%s%s", advice->name, advice->how,
+            text_get(&places));
   text_free(&places);
   return CUGEN_ERROR_MISSING;
 }
@@ -287,7 +300,8 @@ void toolkit_places(const struct toolkit *toolkit, const char *what, struct text
     const char *end = line + strcspn(line, "\n"), *colon = end;
     if (strncmp(line, what, length) != 0 || line[length] != ':') continue;
     while (*colon != ':') colon--;
-    text_addf(out, "%s%.*s", between, (int)(colon - line - (ptrdiff_t)length - 2), line + length + 2);
+    text_addf(out, "%s%.*s", between, (int)(colon - line - (ptrdiff_t)length - 2),
+              line + length + 2);
     between = ", ";
   }
 }
@@ -322,11 +336,12 @@ int toolkit_nvrtc_version(const struct toolkit *toolkit) {
   return minor < 0 ? 0 : 1000 * major + 10 * minor;
 }
 
-/* ---- Libraries ----------------------------------------------------------------------------------------------- */
+/* ---- Libraries ------------------------------------------------------------------------------ */
 
 /* Fills a slot with the table or the error. An error stays, except a lack of memory, because
    there may be memory at the next call. */
-static int fill_slot(const struct toolkit *toolkit, toolkit_loader *load, struct library_slot *slot) {
+static int fill_slot(const struct toolkit *toolkit, toolkit_loader *load,
+                     struct library_slot *slot) {
   int status = load(toolkit, &slot->table, &slot->error);
   slot->tried = status != CUGEN_ERROR_MEMORY;
   if (status) slot->table = NULL;
@@ -352,8 +367,8 @@ static bool fill_symbol(void *handle, const struct toolkit_symbol *symbol, void 
   return address || !symbol->required;
 }
 
-int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size_t count, void *table,
-                 cugen_error *err) {
+int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size_t count,
+                 void *table, cugen_error *err) {
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *why = dlerror();
@@ -366,7 +381,8 @@ int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size
   for (size_t i = 0; i < count; i++)
     if (!fill_symbol(handle, &symbols[i], table)) {
       dlclose(handle);
-      return error_set(err, CUGEN_ERROR_MISSING, "%s is too old: it has no %s", library, symbols[i].name);
+      return error_set(err, CUGEN_ERROR_MISSING, "%s is too old: it has no %s", library,
+                       symbols[i].name);
     }
   return CUGEN_OK;
 }

@@ -50,7 +50,7 @@ int toolkit_nvrtc_major(const struct toolkit *toolkit);
    a name, and NVRTC must be asked. */
 int toolkit_nvrtc_version(const struct toolkit *toolkit);
 
-/* ---- Libraries opened at run time, each at most once for a toolkit ---- */
+/* ---- Libraries opened at run time, each at most once for a toolkit -------------------------- */
 
 enum toolkit_library {
   TOOLKIT_DRIVER,
@@ -60,7 +60,8 @@ enum toolkit_library {
   TOOLKIT_LIBRARY_COUNT
 };
 
-/* Makes the table of a library's functions; the toolkit frees it with free(). Libraries are never unloaded. */
+/* Makes the table of a library's functions; the toolkit frees it with free(). Libraries are
+   never unloaded. */
 typedef int toolkit_loader(const struct toolkit *toolkit, void **table, cugen_error *err);
 
 /* The library's table, which `load` makes at the first call. A failure is kept too, except a
@@ -76,7 +77,7 @@ struct toolkit_symbol {
 
 /* Opens the library and fills the function pointers of the table. CUGEN_ERROR_MISSING contains
    the loader's own message. */
-int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size_t count, void *table,
-                 cugen_error *err);
+int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size_t count,
+                 void *table, cugen_error *err);
 
 #endif

@@ -27,7 +27,8 @@ struct cpu_dim3 {
 
 struct cpu_builtins {
   struct cpu_dim3 thread, block, block_size, grid_size; /* threadIdx, blockIdx, blockDim, gridDim */
-  unsigned linear;                                      /* x + y * block_size.x + z * block_size.x * block_size.y */
+  /* x + y * block_size.x + z * block_size.x * block_size.y */
+  unsigned linear;
   void *dynamic_shared;
   unsigned cluster_rank;        /* rank of the block in its cluster */
   struct cpu_dim3 cluster_size; /* blocks of a cluster */
@@ -100,7 +101,8 @@ struct cpu_async {
   void (*mbarrier_arrive)(unsigned address, unsigned expected_bytes);
   void (*mbarrier_wait)(unsigned address, unsigned parity);
   /* blocks: a mask for multicast; 0: only the own block. */
-  void (*tensor_load)(unsigned to, const void *map, unsigned barrier, const int *at, unsigned blocks);
+  void (*tensor_load)(unsigned to, const void *map, unsigned barrier, const int *at,
+                      unsigned blocks);
   void (*tensor_store)(const void *map, unsigned from, const int *at);
   void (*bulk_load)(unsigned to, const void *from, unsigned bytes, unsigned barrier);
   void (*bulk_store)(void *to, unsigned from, unsigned bytes);
@@ -110,7 +112,8 @@ struct cpu_async {
   void (*wgmma_fence)(void);
   /* sums: N / 2 numbers of 4 bytes; X and Y: descriptors of tiles in shared memory; flags: enum
      cpu_wgmma. */
-  void (*wgmma)(int number, int n, void *sums, unsigned long long x, unsigned long long y, int flags);
+  void (*wgmma)(int number, int n, void *sums, unsigned long long x, unsigned long long y,
+                int flags);
   void (*wgmma_commit)(void);
   void (*wgmma_wait)(unsigned newest);
   unsigned (*mbarrier_phase)(unsigned address); /* the number of completed phases */
@@ -121,20 +124,27 @@ struct cpu_async {
   void (*copy_commit)(void);
   int (*copy_next)(unsigned newest, struct cpu_copy *out);
   /* Inline PTX. watch: null when the kernel is not watched. */
-  void (*ptx)(struct cpu_ptx_place *place, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
-              const struct cpu_watch *watch);
+  void (*ptx)(struct cpu_ptx_place *place, const char *text, const struct cpu_ptx_operand *operands,
+              unsigned count, const struct cpu_watch *watch);
 };
 
-enum cpu_barrier { CPU_BARRIER_PLAIN, CPU_BARRIER_COUNT, CPU_BARRIER_AND, CPU_BARRIER_OR, CPU_BARRIER_KINDS };
+enum cpu_barrier {
+  CPU_BARRIER_PLAIN,
+  CPU_BARRIER_COUNT,
+  CPU_BARRIER_AND,
+  CPU_BARRIER_OR,
+  CPU_BARRIER_KINDS
+};
 
 struct cpu_hooks {
   /* Block-wide barrier: waits for every thread of the block that has not ended; returns the
      combined predicate. kind: of enum cpu_barrier, plus CPU_BARRIER_KINDS times the barrier's
      number in the source, or 0. */
   int (*barrier)(int kind, int predicate);
-  /* Warp-wide operation. The lane parks with a pointer to its arguments; when every live lane of mask has arrived
-     with the same mask and combine, combine(slots, lanes) is called once for those lanes: slots[lane] is the lane's
-     `mine`, null for lanes not in mask or ended. Then all go on. Gives the lanes that came, if the kernel is watched. */
+  /* Warp-wide operation. The lane parks with a pointer to its arguments; when every live lane of
+     mask has arrived with the same mask and combine, combine(slots, lanes) is called once for
+     those lanes: slots[lane] is the lane's `mine`, null for lanes not in mask or ended. Then all
+     go on. Gives the lanes that came, if the kernel is watched. */
   unsigned (*warp)(unsigned mask, void (*combine)(void **slots, unsigned lanes), void *mine);
   /* Lanes of the current warp that have not ended. */
   unsigned (*active_mask)(void);
@@ -149,7 +159,7 @@ struct cpu_hooks {
   void (*needs_grid)(void);
 };
 
-/* ---- A watched kernel, compiled with CUGEN_WATCH, reports its accesses to memory ---- */
+/* ---- A watched kernel, compiled with CUGEN_WATCH, reports its accesses to memory ------------ */
 
 enum cpu_access {
   CPU_WRITE = 1,      /* otherwise the access is a read */
@@ -206,7 +216,8 @@ struct cpu_watch {
   void (*arrived)(const void *at, unsigned long bytes, const void *site);
   void (*fence)(int device); /* __threadfence(); device 0: __threadfence_block() */
   /* A place that is no multiple of what its type, "'float4'", needs. */
-  void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site);
+  void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind,
+                     const void *site);
   /* An operation that reads a lane which its mask does not name, or which has ended. */
   void (*lane)(unsigned mask, unsigned lane);
   /* The host's memmove and memset, because in the kernel these names belong to functions that

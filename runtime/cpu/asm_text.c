@@ -29,10 +29,12 @@ static const char *asm_text_after_word(const char *at, const char *word) {
 
 /* The opening parenthesis after `asm` and its qualifiers. */
 static const char *find_open(const char *at) {
-  static const char *const first[] = {"asm", "__asm__", "__asm"}, *const qualifiers[] = {"volatile", "__volatile__",
-                                                                                         "inline"};
+  static const char *const first[] = {"asm", "__asm__", "__asm"}, *const qualifiers[] = {
+                                                                      "volatile", "__volatile__",
+                                                                      "inline"};
   const char *past = NULL;
-  for (size_t i = 0; i < sizeof first / sizeof *first && !past; i++) past = asm_text_after_word(at, first[i]);
+  for (size_t i = 0; i < sizeof first / sizeof *first && !past; i++)
+    past = asm_text_after_word(at, first[i]);
   if (!past) return NULL;
   for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++) {
     const char *end = asm_text_after_word(asm_text_skip(past), qualifiers[i]);
@@ -73,7 +75,7 @@ static const char *find_separator(const char *at, const char *end, char separato
   return end;
 }
 
-/* ---- The text ---- */
+/* ---- The text ------------------------------------------------------------------------------- */
 
 static char unescape(char c) {
   return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
@@ -112,7 +114,7 @@ static bool asm_text_is_known(const char *at, const char *end, char *wrong, bool
   return known;
 }
 
-/* ---- Writing ---- */
+/* ---- Writing -------------------------------------------------------------------------------- */
 
 static void keep_lines(const char *at, const char *end, struct text *out) {
   for (; at < end; at++) {
@@ -124,7 +126,8 @@ static void keep_lines(const char *at, const char *end, struct text *out) {
 /* Writes `"=r"(x), "+r"(y)`, each as a call of that name; false: another form. */
 static bool add_operands(const char *at, const char *end, const char *name, struct text *out) {
   while (asm_text_skip(at) < end) {
-    const char *constraint = asm_text_skip(at), *past = text_skip_opaque(constraint), *open = asm_text_skip(past), *close = NULL;
+    const char *constraint = asm_text_skip(at), *past = text_skip_opaque(constraint),
+               *open = asm_text_skip(past), *close = NULL;
     keep_lines(at, constraint, out);
     if (*constraint == '"' && open < end && *open == '(') close = find_close(open);
     if (!close || close >= end) return false;
@@ -150,7 +153,8 @@ static void add_plain(const char *at, const char *end, struct text *out) {
   }
 }
 
-static const char *asm_text_refuse(const char *at, const char *close, const char *wrong, unsigned *refused, struct text *out) {
+static const char *asm_text_refuse(const char *at, const char *close, const char *wrong,
+                                   unsigned *refused, struct text *out) {
   text_addf(out, "do { extern void cugen_refused_%u() __attribute__((__error__(\"", *refused);
   for (const char *c = wrong; *c; c++)
     text_add_char(out, *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c);
@@ -166,7 +170,8 @@ const char *asm_translate(const char *at, unsigned *refused, struct text *out) {
   bool empty;
   if (!close) return NULL;
   const char *outputs = find_separator(open + 1, close, ':');
-  if (!asm_text_is_known(open + 1, outputs, wrong, &empty)) return asm_text_refuse(at, close, wrong, refused, out);
+  if (!asm_text_is_known(open + 1, outputs, wrong, &empty))
+    return asm_text_refuse(at, close, wrong, refused, out);
   if (empty) return NULL;
   const char *inputs = find_separator(outputs + (outputs < close), close, ':');
   const char *clobbers = find_separator(inputs + (inputs < close), close, ':');

@@ -8,7 +8,7 @@
 
 #include "inline_ptx.h"
 
-/* ---- Opening; a cluster of blocks ---- */
+/* ---- Opening; a cluster of blocks ----------------------------------------------------------- */
 
 int async_open(struct async **out, cugen_error *err) {
   *out = calloc(1, sizeof **out);

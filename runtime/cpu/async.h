@@ -78,7 +78,7 @@ bool async_step(struct async *async);
 void async_ended(struct async *async);
 extern const struct cpu_async async_hooks;
 
-/* ---- shared_address.c ---- */
+/* ---- shared_address.c ----------------------------------------------------------------------- */
 
 /* The offset within a block's shared memory; *rank becomes the rank of the block, the thread's
    own if the address names none. */
@@ -107,7 +107,7 @@ unsigned async_address(const void *at);
 void *async_pointer(unsigned address);
 unsigned async_map(unsigned address, unsigned rank);
 
-/* ---- mbarrier.c ---- */
+/* ---- mbarrier.c ----------------------------------------------------------------------------- */
 
 /* The arrival of a copy of the copy engine at a barrier. */
 struct arrival {
@@ -125,7 +125,7 @@ void mbarrier_wait(unsigned address, unsigned parity);
 unsigned mbarrier_phase(unsigned address);
 void mbarrier_expect(unsigned address, unsigned bytes);
 
-/* ---- barriers.c ---- */
+/* ---- barriers.c ----------------------------------------------------------------------------- */
 
 /* Completes the cluster's barrier if every thread of the cluster that has not ended has reached
    it. */
@@ -135,7 +135,7 @@ void barriers_named(unsigned number, unsigned threads, int wait);
 void barriers_cluster(int what);
 void barriers_fence(int kind);
 
-/* ---- copies.c ---- */
+/* ---- copies.c ------------------------------------------------------------------------------- */
 
 int copies_open(struct copies **out, cugen_error *err);
 void copies_close(struct copies *copies);
@@ -143,14 +143,15 @@ void copies_begin(struct copies *copies);
 void copies_end(struct copies *copies);
 bool copies_step(struct copies *copies);
 
-void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at, unsigned blocks);
+void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at,
+                        unsigned blocks);
 void copies_tensor_store(const void *map, unsigned from, const int *at);
 void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier);
 void copies_bulk_store(void *to, unsigned from, unsigned bytes);
 void copies_commit(void);
 void copies_wait(unsigned newest);
 
-/* ---- thread_copies.c ---- */
+/* ---- thread_copies.c ------------------------------------------------------------------------ */
 
 int thread_copies_open(struct thread_copies **out, cugen_error *err);
 void thread_copies_close(struct thread_copies *copies);
@@ -160,13 +161,14 @@ void thread_copies_add(const struct cpu_copy *copy);
 void thread_copies_commit(void);
 int thread_copies_next(unsigned newest, struct cpu_copy *out);
 
-/* ---- warpgroup.c ---- */
+/* ---- warpgroup.c ---------------------------------------------------------------------------- */
 
 void warpgroup_close(struct warpgroup *warpgroup);
 void warpgroup_begin(struct warpgroup *warpgroup);
 
 void warpgroup_fence(void);
-void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, unsigned long long y, int flags);
+void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, unsigned long long y,
+                        int flags);
 void warpgroup_commit(void);
 void warpgroup_wait(unsigned newest);
 

@@ -1,27 +1,30 @@
-/* Barriers of some of a block's warps, by number, and of a cluster. PTX ISA, "Parallel Synchronization and Communication
-   Instructions: bar, barrier.cluster". */
+/* Barriers of some of a block's warps, by number, and of a cluster. PTX ISA, "Parallel
+   Synchronization and Communication Instructions: bar, barrier.cluster". */
 #include <stdio.h>
 
 #include "async.h"
 
 static void describe_named(const void *object, char *out, size_t size) {
   const struct named_barrier *barrier = object;
-  snprintf(out, size, "at a barrier of %u threads, to which %u have come", barrier->threads, barrier->arrived);
+  snprintf(out, size, "at a barrier of %u threads, to which %u have come", barrier->threads,
+           barrier->arrived);
 }
 
 enum { NAMED_SYNCS = 2 * FIBERS_BLOCKS * ASYNC_MOST_MBARRIERS };
-_Static_assert(NAMED_SYNCS + FIBERS_BLOCKS * ASYNC_NAMED <= OBSERVER_SYNCS, "syncs of all barriers");
+_Static_assert(NAMED_SYNCS + FIBERS_BLOCKS * ASYNC_NAMED <= OBSERVER_SYNCS,
+               "syncs of all barriers");
 
 /* Checks that a thread that arrives knows the end of the last round; otherwise it might be taken
    for a thread of that round. */
 static void check_round(const struct named_barrier *barrier, unsigned slot, const void *site) {
   const struct observer *observer = fibers_observer();
-  if (!observer || !barrier->completed || observer->ops->knows(observer, slot, barrier->last, barrier->completed))
+  if (!observer || !barrier->completed ||
+      observer->ops->knows(observer, slot, barrier->last, barrier->completed))
     return;
-  async_misuse(
-      CUGEN_FINDING_ASYNC_MISUSE, site, slot,
-      "comes to a named barrier that nothing orders behind its last round: it may be counted in that one, for "
-      "another thread");
+  async_misuse(CUGEN_FINDING_ASYNC_MISUSE, site, slot,
+               "comes to a named barrier that nothing orders behind its last round: it may be "
+               "counted in that one, for "
+               "another thread");
 }
 
 static void complete_round(struct named_barrier *barrier, unsigned slot) {
@@ -36,7 +39,8 @@ static void complete_round(struct named_barrier *barrier, unsigned slot) {
 void barriers_named(unsigned number, unsigned threads, int wait) {
   const void *site = async_site(__builtin_return_address(0));
   struct observer *observer = fibers_observer();
-  const unsigned slot = fibers_current()->slot, sync = NAMED_SYNCS + fibers_current()->rank * ASYNC_NAMED + number;
+  const unsigned slot = fibers_current()->slot,
+                 sync = NAMED_SYNCS + fibers_current()->rank * ASYNC_NAMED + number;
   if (number >= ASYNC_NAMED || !threads || threads % FIBERS_LANES)
     async_trap(site, "a barrier has a number below 16, and whole warps come to it");
   struct named_barrier *barrier = &fibers_async()->named[fibers_current()->rank][number];
@@ -56,8 +60,8 @@ void barriers_named(unsigned number, unsigned threads, int wait) {
 
 static void describe_cluster(const void *object, char *out, size_t size) {
   const struct async *async = object;
-  snprintf(out, size, "at the cluster's barrier, to which %u of %u live threads have come", async->cluster_arrived,
-           fibers_live_all());
+  snprintf(out, size, "at the cluster's barrier, to which %u of %u live threads have come",
+           async->cluster_arrived, fibers_live_all());
 }
 
 void barriers_try_cluster(struct async *async) {
@@ -81,7 +85,8 @@ void barriers_cluster(int what) {
   }
   if (!(what & CPU_CLUSTER_WAIT)) return;
   if (!*own) async_trap(site, "a thread waits at the cluster's barrier and has not arrived");
-  while (async->cluster_phase < *own) fibers_wait(&async->cluster_queue, site, describe_cluster, async);
+  while (async->cluster_phase < *own)
+    fibers_wait(&async->cluster_queue, site, describe_cluster, async);
   *own = 0;
 }
 

@@ -13,7 +13,8 @@ static void observe_arrivals(const struct fibers *all, unsigned rank) {
     if (!fibers_is_live(all, thread)) continue;
     if (first == FIBERS_SLOTS) first = thread;
     const struct parked *other = &all->parked[thread], *here = &all->parked[first];
-    const enum watch_apart apart = other->barrier == here->barrier ? WATCH_APART_AT_SITES : WATCH_APART_AT_BARRIERS;
+    const enum watch_apart apart =
+        other->barrier == here->barrier ? WATCH_APART_AT_SITES : WATCH_APART_AT_BARRIERS;
     const void *call, *other_call;
     if (other->site != here->site)
       observe_divergence(observer, here->site, first, other->site, thread, apart);
@@ -23,7 +24,8 @@ static void observe_arrivals(const struct fibers *all, unsigned rank) {
   if (block->live < all->current.threads && first < FIBERS_SLOTS) {
     char text[WATCH_TEXT];
     struct fault_text line = {text, text + sizeof text - 1};
-    fault_text_count(&line, all->current.threads - block->live, " of the block's ", all->current.threads);
+    fault_text_count(&line, all->current.threads - block->live, " of the block's ",
+                     all->current.threads);
     fault_text_add(&line, " threads have ended and never come to this barrier");
     observe_misuse(observer, CUGEN_FINDING_EXITED, all->parked[first].site, first, text);
   }
@@ -36,8 +38,10 @@ void collective_release(struct fibers *all, unsigned rank) {
   block->released = block->arrived;
   block->released_agreed = block->agreed;
   block->arrived = block->agreed = 0;
-  const unsigned first = rank * all->current.padded / FIBERS_LANES, warps = all->current.padded / FIBERS_LANES;
-  for (unsigned warp = first; warp < first + warps; ++warp) fibers_mark_ready(all, warp, all->warps[warp].live);
+  const unsigned first = rank * all->current.padded / FIBERS_LANES,
+                 warps = all->current.padded / FIBERS_LANES;
+  for (unsigned warp = first; warp < first + warps; ++warp)
+    fibers_mark_ready(all, warp, all->warps[warp].live);
 }
 
 /* May be called after a wait: the next barrier is passed only when every live thread has reached
@@ -72,10 +76,12 @@ int collective_barrier(int kind, int predicate) {
 }
 
 /* Whether every lane of the set waits at this operation; collects their arguments. */
-static bool collectives_gather(const struct parked *lanes, unsigned set, const struct parked *operation, void **slots) {
+static bool collectives_gather(const struct parked *lanes, unsigned set,
+                               const struct parked *operation, void **slots) {
   for (; set; set &= set - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(set);
-    if (lanes[lane].mask != operation->mask || lanes[lane].combine != operation->combine) return false;
+    if (lanes[lane].mask != operation->mask || lanes[lane].combine != operation->combine)
+      return false;
     slots[lane] = lanes[lane].mine;
   }
   return true;
@@ -83,30 +89,35 @@ static bool collectives_gather(const struct parked *lanes, unsigned set, const s
 
 static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
   static const char what[] = "a warp operation whose mask does not name the calling lane";
-  observe_misuse(all->launch->observer, CUGEN_FINDING_ABSENT_LANES, all->parked[thread].site, thread, what);
+  observe_misuse(all->launch->observer, CUGEN_FINDING_ABSENT_LANES, all->parked[thread].site,
+                 thread, what);
   fibers_give_up(CUGEN_CAUSE_MASK, what);
 }
 
-/* Performs the operation at which a thread waits, when all that it names have come. A mask may name lanes that have ended (CUDA C++
-   Programming Guide, warp shuffle functions: all non-exited threads that it names): a shuffle must not read them, and says so itself. */
+/* Performs the operation at which a thread waits, when all that it names have come. A mask may
+   name lanes that have ended (CUDA C++ Programming Guide, warp shuffle functions: all non-exited
+   threads that it names): a shuffle must not read them, and says so itself. */
 bool collective_try_warp(struct fibers *all, unsigned thread) {
   const struct parked *operation = &all->parked[thread];
   struct warp *warp = &all->warps[thread / FIBERS_LANES];
   const unsigned wanted = operation->mask & warp->live;
   if (wanted & ~warp->waiting) return false;
   void *slots[FIBERS_LANES] = {NULL};
-  if (!collectives_gather(&all->parked[thread / FIBERS_LANES * FIBERS_LANES], wanted, operation, slots)) return false;
+  if (!collectives_gather(&all->parked[thread / FIBERS_LANES * FIBERS_LANES], wanted, operation,
+                          slots))
+    return false;
   operation->combine(slots, wanted);
   for (unsigned left = all->launch->observer ? wanted : 0; left; left &= left - 1)
     all->parked[thread / FIBERS_LANES * FIBERS_LANES + (unsigned)__builtin_ctz(left)].mask = wanted;
-  observe_warp(all->launch->observer, thread / FIBERS_LANES, wanted, wanted == warp->live, !operation->mine);
+  observe_warp(all->launch->observer, thread / FIBERS_LANES, wanted, wanted == warp->live,
+               !operation->mine);
   warp->waiting &= ~wanted;
   fibers_mark_ready(all, thread / FIBERS_LANES, wanted);
   return true;
 }
 
-unsigned collective_warp_at(const void *site, unsigned mask, void (*combine)(void **slots, unsigned mask),
-                            void *mine) {
+unsigned collective_warp_at(const void *site, unsigned mask,
+                            void (*combine)(void **slots, unsigned mask), void *mine) {
   struct fibers *all = fibers_running;
   const unsigned thread = all->current.slot, lane = 1u << thread % FIBERS_LANES;
   struct parked *self = &all->parked[thread];

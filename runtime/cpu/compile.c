@@ -31,10 +31,11 @@ extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedd
    diagnostics.c. */
 static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC", "-shared",
                                     /* the source controls what runs at loading: see object.h */
-                                    "-nostartfiles", "-fvisibility=hidden", "-fno-semantic-interposition",
+                                    "-nostartfiles", "-fvisibility=hidden",
+                                    "-fno-semantic-interposition",
                                     /* the kernel does not use an application's symbols */
-                                    "-Wl,-Bsymbolic", "-fstack-clash-protection", "-fno-strict-aliasing",
-                                    "-ffp-contract=fast", "-fno-math-errno",
+                                    "-Wl,-Bsymbolic", "-fstack-clash-protection",
+                                    "-fno-strict-aliasing", "-ffp-contract=fast", "-fno-math-errno",
                                     /* keeps a loop that waits for another thread, because
                                        atomics are plain accesses here */
                                     "-fno-finite-loops", "-fno-exceptions", "-fno-rtti"};
@@ -46,7 +47,8 @@ enum { FLAG_COUNT = sizeof flags / sizeof *flags };
    are left to the vectoriser of straight code, which reads no such gap, so register-blocked
    kernels stay as fast. Without libstdc++, which few kernels call, a small object is linked in
    half the time. */
-static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loops", "-nodefaultlibs",
+static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loops",
+                                        "-nodefaultlibs",
                                         "-fno-threadsafe-statics", /* one thread runs a launch */
                                         /* keeps a division by a value that is known to be 0 */
                                         "-fno-isolate-erroneous-paths-dereference"};
@@ -57,9 +59,9 @@ enum { GCC_COUNT = sizeof gcc_flags / sizeof *gcc_flags };
    as the source has them; line tables; and none of the libraries that these calls are usually
    for. */
 static const char *const watched_flags[] = {
-    "-fsanitize=thread", "--param=tsan-distinguish-volatile=1", "-fsanitize=bounds", "-fno-tree-sra",
-    "-fno-tree-tail-merge", "-fno-crossjumping", "-fno-toplevel-reorder", "-g1", "-fno-threadsafe-statics",
-    "-nodefaultlibs",
+    "-fsanitize=thread", "--param=tsan-distinguish-volatile=1", "-fsanitize=bounds",
+    "-fno-tree-sra", "-fno-tree-tail-merge", "-fno-crossjumping", "-fno-toplevel-reorder", "-g1",
+    "-fno-threadsafe-statics", "-nodefaultlibs",
     /* Debian's g++ omits this with sanitizers, and then the linker reads libraries that are not
        needed */
     "-Wl,--as-needed", "-fno-delete-null-pointer-checks", /* keeps a write to a null pointer */
@@ -100,8 +102,9 @@ enum {
    sources with CUDA's vector types the compiler's own checks are added. Other sources go
    without, because the checks keep the compiler from moving accesses into branches. clang++ goes
    without too, because the checks lose the lines of barriers. */
-static const char *const wide_types[] = {"char2",  "char4",  "short2",  "short4",  "int2",  "int4",
-                                         "float2", "float4", "double2", "double4", "long2", "long4"};
+static const char *const wide_types[] = {"char2",   "char4",   "short2", "short4",
+                                         "int2",    "int4",    "float2", "float4",
+                                         "double2", "double4", "long2",  "long4"};
 static const char wide_flag[] = "-fsanitize=alignment";
 
 /* For a watched kernel whose accesses must stay in place: otherwise a read that only one branch
@@ -118,7 +121,7 @@ enum { AT_SOURCE_COUNT = sizeof at_source_flags / sizeof *at_source_flags };
    would then use the wrong variable and never be unloaded. */
 static const char symbols[] = "{ local: _ZZ*; };\n";
 
-/* ---- A compile ---- */
+/* ---- A compile ------------------------------------------------------------------------------ */
 
 /* The dump files of the passes that move code towards its use, a file for each run of a pass. */
 static const char *const sink_passes[] = {"sink1", "sink2"};
@@ -146,7 +149,8 @@ static void compile_job_free(struct job *job) {
   for (size_t i = 0; i < SINK_PASSES; i++) text_free(&job->dumps[i]);
 }
 
-static int compile_write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
+static int compile_write_files(const struct compile_request *request, struct job *job,
+                               cugen_error *err) {
   struct text script = {0};
   int status = folder_temporary(&job->folder, err);
   if (status) return status;
@@ -157,16 +161,18 @@ static int compile_write_files(const struct compile_request *request, struct job
   text_addf(&job->headers, "%s/" CPU_HEADERS_NAME, folder);
   text_addf(&script, "%s/symbols", folder);
   text_addf(&job->symbols, "--version-script=%s", text_get(&script));
-  if (unit_wants_toolkit(request->source)) text_add(&job->toolkit, text_get(&request->toolkit->include));
+  if (unit_wants_toolkit(request->source))
+    text_add(&job->toolkit, text_get(&request->toolkit->include));
   for (size_t i = 0; i < SINK_PASSES; i++)
     text_addf(&job->dumps[i], "-fdump-tree-%s=%s/%s", sink_passes[i], folder, sink_passes[i]);
-  status = script.failed ? error_memory(err) : file_put(text_get(&script), symbols, sizeof symbols - 1, err);
+  status = script.failed ? error_memory(err)
+                         : file_put(text_get(&script), symbols, sizeof symbols - 1, err);
   if (!status) status = unit_write(request, folder, err);
   text_free(&script);
   return status;
 }
 
-/* ---- The compiler ---- */
+/* ---- The compiler --------------------------------------------------------------------------- */
 
 /* The compiler's first line, which toolkit_library keeps, so that a compiler is asked once. */
 static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error *err) {
@@ -217,7 +223,8 @@ static bool has_moved(const struct job *job) {
     struct text path = {0}, dump = {0};
     cugen_error ignored;
     text_addf(&path, "%s/%s", text_get(&job->folder), sink_passes[i]);
-    moved = file_read(text_get(&path), &dump, &ignored) == CUGEN_OK && strstr(text_get(&dump), mark);
+    moved =
+        file_read(text_get(&path), &dump, &ignored) == CUGEN_OK && strstr(text_get(&dump), mark);
     text_free(&path);
     text_free(&dump);
   }
@@ -225,14 +232,16 @@ static bool has_moved(const struct job *job) {
 }
 
 /* Adds the compiler's options, except the input and output. */
-static size_t add_flags(const struct compile_request *request, const struct job *job, bool clang, const char **argv) {
+static size_t add_flags(const struct compile_request *request, const struct job *job, bool clang,
+                        const char **argv) {
   size_t n = 0;
   for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
   const char *const *const own = clang ? clang_flags : watched_flags;
   const size_t count = !request->watched ? 0 : clang ? CLANG_COUNT : WATCHED_COUNT;
   for (size_t i = 0; i < count; i++) argv[n++] = own[i];
   for (size_t i = 0; i < GCC_COUNT && !clang && !request->watched; i++) argv[n++] = gcc_flags[i];
-  for (size_t i = 0; i < AT_SOURCE_COUNT && request->at_source && !clang; i++) argv[n++] = at_source_flags[i];
+  for (size_t i = 0; i < AT_SOURCE_COUNT && request->at_source && !clang; i++)
+    argv[n++] = at_source_flags[i];
   if (request->watched && !clang && !request->at_source) {
     if (has_wide_types(request->source)) argv[n++] = wide_flag;
     for (size_t i = 0; i < SINK_PASSES; i++) argv[n++] = text_get(&job->dumps[i]);
@@ -250,23 +259,25 @@ static size_t add_flags(const struct compile_request *request, const struct job 
   return n;
 }
 
-static int compile_run(const struct compile_request *request, struct job *job, const char *const *argv, int jail, int *code,
-               cugen_error *err) {
+static int compile_run(const struct compile_request *request, struct job *job,
+                       const char *const *argv, int jail, int *code, cugen_error *err) {
   struct text temporary = {0};
   text_addf(&temporary, "TMPDIR=%s", text_get(&job->folder));
   /* A compile cache needs folders of its own; cugen caches compiled images itself. */
-  const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", /* plain quotes */
-                              COMPILER_HEAP, NULL};
+  /* plain quotes */
+  const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", COMPILER_HEAP,
+                              NULL};
   const struct process_limits limits = {.seconds = request->timeout,
                                         .memory_mb = COMPILER_MEMORY_MB,
                                         .stop = request->stop,
                                         .jail = jail,
                                         .also = also};
-  int status = temporary.failed ? error_memory(err) : process_run_within(argv, &limits, &job->log, code, err);
+  int status = temporary.failed ? error_memory(err)
+                                : process_run_within(argv, &limits, &job->log, code, err);
   text_free(&temporary);
   if (status != CUGEN_ERROR_DEVICE) return status;
-  return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME, "%s: " COMPILE_LATE "%g s",
-                         request->name, request->timeout);
+  return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME,
+                         "%s: " COMPILE_LATE "%g s", request->name, request->timeout);
 }
 
 /* Libraries, which follow the source because the default ones are left out. */
@@ -281,8 +292,8 @@ static size_t add_libraries(const struct compile_request *request, bool clang, c
 }
 
 /* Compiles a source, or an assembly, to the object. */
-static int run_whole(const struct compile_request *request, struct job *job, bool clang, const char *input, int jail,
-                     int *code, cugen_error *err) {
+static int run_whole(const struct compile_request *request, struct job *job, bool clang,
+                     const char *input, int jail, int *code, cugen_error *err) {
   const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + SINK_PASSES + AT_SOURCE_COUNT + 16] = {
       text_get(&request->toolkit->compiler)};
   size_t n = 1;
@@ -316,12 +327,13 @@ static int run_unjailed(const struct compile_request *request, struct job *job, 
   int status = assembly.failed ? error_memory(err) : compile_run(request, job, argv, -1, code, err);
   if (!status) status = unjailed_check_log(&job->log, places->list, TOOL_PLACES, err);
   if (!status && !*code) status = unjailed_check_assembly(text_get(&assembly), err);
-  if (!status && !*code) status = run_whole(request, job, clang, text_get(&assembly), -1, code, err);
+  if (!status && !*code)
+    status = run_whole(request, job, clang, text_get(&assembly), -1, code, err);
   text_free(&assembly);
   return status;
 }
 
-/* ---- Failures of the surroundings ---- */
+/* ---- Failures of the surroundings ----------------------------------------------------------- */
 
 /* A source without a kernel, with as many bytes as the largest objects of kernels. */
 static const char control[] = "char cugen_control[4 << 20] = {1};\n";
@@ -331,24 +343,25 @@ static long long memory_kills(void) {
   static const char name[] = "\noom_kill ";
   struct text counters = {0};
   cugen_error ignored;
-  const char *found = file_read("/proc/vmstat", &counters, &ignored) ? NULL : strstr(text_get(&counters), name);
+  const char *found =
+      file_read("/proc/vmstat", &counters, &ignored) ? NULL : strstr(text_get(&counters), name);
   const long long count = found ? strtoll(found + sizeof name - 1, NULL, 10) : -1;
   text_free(&counters);
   return count;
 }
 
 static int fail_without_memory(const struct compile_request *request, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_MEMORY,
-      "%s: the C++ compiler was killed, as the system does where memory runs out; leave more of it, or use "
-      "fewer compile threads",
-      request->name);
+  return error_set(err, CUGEN_ERROR_MEMORY,
+                   "%s: the C++ compiler was killed, as the system does where memory runs out; "
+                   "leave more of it, or use "
+                   "fewer compile threads",
+                   request->name);
 }
 
 /* Compiles the control source with the same compiler, options and folder. *works: an object was
    made, so that the earlier failure was due to the source. */
-static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail, bool *works,
-                       cugen_error *err) {
+static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail,
+                       bool *works, cugen_error *err) {
   const struct compile_request bare = {.toolkit = request->toolkit,
                                        .name = request->name,
                                        .source = control,
@@ -358,33 +371,38 @@ static int run_control(const struct compile_request *request, struct job *job, b
   int code = 0;
   text_restart(&job->standard);
   text_addf(&source, "%s/control.cpp", text_get(&job->folder));
-  int status = source.failed ? error_memory(err) : file_put(text_get(&source), control, sizeof control - 1, err);
+  int status = source.failed ? error_memory(err)
+                             : file_put(text_get(&source), control, sizeof control - 1, err);
   remove(text_get(&job->object));
   if (!status) status = run_whole(&bare, job, clang, text_get(&source), jail, &code, err);
   text_free(&source);
-  *works = status == CUGEN_ERROR_COMPILE || (!status && !code && file_exists(text_get(&job->object)));
+  *works =
+      status == CUGEN_ERROR_COMPILE || (!status && !code && file_exists(text_get(&job->object)));
   return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
 }
 
 /* After a failed compile, checks for a broken compiler or linker, a full disk, or an unusable
    folder: then the control source fails, too, and the failure is not the kernel's. */
-static int check_surroundings(const struct compile_request *request, struct job *job, bool clang, int jail, int code,
-                              long long kills, cugen_error *err) {
+static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
+                              int jail, int code, long long kills, cugen_error *err) {
   struct text log = job->log;
   bool works = true;
-  if (code == 128 + SIGKILL || (kills >= 0 && memory_kills() > kills)) return fail_without_memory(request, err);
+  if (code == 128 + SIGKILL || (kills >= 0 && memory_kills() > kills))
+    return fail_without_memory(request, err);
   job->log = (struct text){0};
   const int status = run_control(request, job, clang, jail, &works, err);
   struct text said = job->log, parent = {0};
   job->log = log;
   path_folder(text_get(&job->folder), &parent);
-  while (said.length && isspace((unsigned char)said.data[said.length - 1])) text_cut(&said, said.length - 1);
+  while (said.length && isspace((unsigned char)said.data[said.length - 1]))
+    text_cut(&said, said.length - 1);
   if (!status && !works)
-    error_set(
-        err, CUGEN_ERROR_IO,
-        "%s cannot compile here, not even a source without a kernel: %.600s\nIs it a C++ compiler, with its linker? "
-        "Has %s ($TMPDIR) room, and may it be written?",
-        text_get(&request->toolkit->compiler), said.length ? text_get(&said) : "it said nothing", text_get(&parent));
+    error_set(err, CUGEN_ERROR_IO,
+              "%s cannot compile here, not even a source without a kernel: %.600s\nIs it a C++ "
+              "compiler, with its linker? "
+              "Has %s ($TMPDIR) room, and may it be written?",
+              text_get(&request->toolkit->compiler),
+              said.length ? text_get(&said) : "it said nothing", text_get(&parent));
   text_free(&said);
   text_free(&parent);
   return status ? status : works ? CUGEN_OK : CUGEN_ERROR_IO;
@@ -401,7 +419,8 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   const bool clang = is_clang(request->toolkit);
   const long long kills = memory_kills();
   int code = 0;
-  tool_places_find(text_get(&request->toolkit->compiler), text_get(&job->folder), JAIL_WRITE, &places);
+  tool_places_find(text_get(&request->toolkit->compiler), text_get(&job->folder), JAIL_WRITE,
+                   &places);
   const int jail = jail_make(places.list, TOOL_PLACES);
   int status = jail > 0 ? run_whole(request, job, clang, text_get(&job->source), jail, &code, err)
                         : run_unjailed(request, job, clang, &places, &code, err);
@@ -414,7 +433,8 @@ static int run_compiler(const struct compile_request *request, struct job *job, 
   return cpu_refuse(request, text_get(&job->log), text_get(&job->folder), code, err);
 }
 
-static int fill_entries(const struct compile_request *request, struct compiled *out, cugen_error *err) {
+static int fill_entries(const struct compile_request *request, struct compiled *out,
+                        cugen_error *err) {
   for (size_t i = 0; i < request->entry_count; i++) {
     struct text name = {0};
     text_addf(&name, "cugen_entry_%zu", i);
@@ -427,12 +447,13 @@ static int fill_entries(const struct compile_request *request, struct compiled *
   return out->log ? CUGEN_OK : error_memory(err);
 }
 
-static int compile_take_image(const struct job *job, bool watched, struct compiled *out, cugen_error *err) {
+static int compile_take_image(const struct job *job, bool watched, struct compiled *out,
+                              cugen_error *err) {
   struct text image = {0};
   struct stat info;
   if (stat(text_get(&job->object), &info) == 0 && info.st_size > (off_t)COMPILER_IMAGE_MB << 20)
-    return error_set(err, CUGEN_ERROR_COMPILE, "the compiled code has more than the %d MB that are taken",
-                     COMPILER_IMAGE_MB);
+    return error_set(err, CUGEN_ERROR_COMPILE,
+                     "the compiled code has more than the %d MB that are taken", COMPILER_IMAGE_MB);
   int status = file_read(text_get(&job->object), &image, err);
   if (!status) status = object_check(text_get(&image), image.length, watched, err);
   if (status) {
@@ -450,7 +471,8 @@ static int compile_take_image(const struct job *job, bool watched, struct compil
 static const char *behind_head(const char *source) {
   for (;;) {
     const size_t length = strcspn(source, "\n");
-    if (strncmp(source, "//", 2) != 0 || source[length] != '\n' || source[length - 1] == '\\') return source;
+    if (strncmp(source, "//", 2) != 0 || source[length] != '\n' || source[length - 1] == '\\')
+      return source;
     source += length + 1;
   }
 }
@@ -462,7 +484,8 @@ static size_t lines_between(const char *at, const char *end) {
 }
 
 /* The hash of everything that an image depends on, besides the toolkit. */
-static int compile_image_key(const struct compile_request *request, struct hash *out, cugen_error *err) {
+static int compile_image_key(const struct compile_request *request, struct hash *out,
+                             cugen_error *err) {
   struct text key = {0};
   const char *code = behind_head(request->source);
   text_addf(&key, "%d %d %s\n%s\n", request->watched, request->at_source, request->name,
@@ -475,7 +498,8 @@ static int compile_image_key(const struct compile_request *request, struct hash 
   return status;
 }
 
-static int compile_compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
+static int compile_compile(const struct compile_request *request, struct compiled *out,
+                           cugen_error *err) {
   struct job job = {.hold = -1};
   int status = includes_check(request->source, err);
   if (!status) status = compile_write_files(request, &job, err);
@@ -483,7 +507,8 @@ static int compile_compile(const struct compile_request *request, struct compile
   if (!status) status = run_compiler(request, &job, err);
   if (!status) status = compile_take_image(&job, request->watched, out, err);
   if (!status && request->watched && !request->at_source && !is_clang(request->toolkit))
-    out->moved = has_moved(&job) || (has_casts(request->source) && !has_wide_types(request->source));
+    out->moved =
+        has_moved(&job) || (has_casts(request->source) && !has_wide_types(request->source));
   if (!status) status = fill_entries(request, out, err);
   if (status) compiled_free(out);
   compile_job_free(&job);
@@ -507,7 +532,8 @@ void cpu_add_code(const char *at, struct text *out) {
     if (end == at) end = text_skip_opaque(at);
     const bool is_comment = end > at && at[0] == '/';
     if (end == at && *at == '\n') {
-      while (out->length && isblank((unsigned char)out->data[out->length - 1])) out->data[--out->length] = '\0';
+      while (out->length && isblank((unsigned char)out->data[out->length - 1]))
+        out->data[--out->length] = '\0';
       if (out->length && out->data[out->length - 1] != '\n') text_add_char(out, '\n');
       while (isspace((unsigned char)*at)) at++;
       continue;
@@ -524,13 +550,16 @@ void cpu_add_code(const char *at, struct text *out) {
 void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
   const void *line;
   cugen_error ignored;
-  bool known = toolkit_library(toolkit, TOOLKIT_COMPILER, ask_compiler, &line, &ignored) == CUGEN_OK;
+  bool known =
+      toolkit_library(toolkit, TOOLKIT_COMPILER, ask_compiler, &line, &ignored) == CUGEN_OK;
   text_add(out, known ? line : "no C++ compiler");
   for (size_t i = 0; i < FLAG_COUNT; i++) text_addf(out, " %s", flags[i]);
-  for (size_t i = 0; i < GCC_COUNT && known && !strstr(line, "clang"); i++) text_addf(out, " %s", gcc_flags[i]);
+  for (size_t i = 0; i < GCC_COUNT && known && !strstr(line, "clang"); i++)
+    text_addf(out, " %s", gcc_flags[i]);
   struct text shim = {0};
   cpu_add_code(cpu_shim_text, &shim);
-  for (const struct cpu_header *header = cpu_headers; header->name; header++) cpu_add_code(header->text, &shim);
+  for (const struct cpu_header *header = cpu_headers; header->name; header++)
+    cpu_add_code(header->text, &shim);
   /* the text in front of each source */
   text_addf(out, " -include %.8s", hash_bytes(text_get(&shim), shim.length).hex);
   out->failed |= shim.failed;

@@ -9,10 +9,11 @@
    and continues on `to`. */
 void cugen_switch_stack(void **from, void *to) __attribute__((visibility("hidden")));
 
-#define FUNCTION(body)                                                                                               \
-  __asm__(".pushsection .text\n.p2align 4\n.globl cugen_switch_stack\n.hidden cugen_switch_stack\n"                  \
-          ".type cugen_switch_stack,%function\ncugen_switch_stack:\n" body                                           \
-          ".size cugen_switch_stack, .-cugen_switch_stack\n.popsection\n")
+#define FUNCTION(body)                                                                             \
+  __asm__(                                                                                         \
+      ".pushsection .text\n.p2align 4\n.globl cugen_switch_stack\n.hidden cugen_switch_stack\n"    \
+      ".type cugen_switch_stack,%function\ncugen_switch_stack:\n" body                             \
+      ".size cugen_switch_stack, .-cugen_switch_stack\n.popsection\n")
 #endif
 
 #if defined(__x86_64__)

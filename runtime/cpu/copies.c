@@ -59,7 +59,7 @@ static struct copy *copies_add(struct list *list) {
   return &list->copies[list->count++];
 }
 
-/* ---- Accesses of a watched kernel's copies ---- */
+/* ---- Accesses of a watched kernel's copies -------------------------------------------------- */
 
 static void use_global(const struct copy *copy) {
   observe_launch_used(fibers_observer(), copy->slot, copy->site);
@@ -76,12 +76,15 @@ static uint32_t touch_shared(const struct copy *copy, unsigned rank, unsigned ki
 }
 
 static void touch_global(const struct copy *copy, const char *at, size_t bytes, unsigned kind) {
-  const struct observed_access touch = {
-      .at = at, .bytes = bytes, .kind = kind | OBSERVED_PROXY, .thread = copy->slot, .site = copy->site};
+  const struct observed_access touch = {.at = at,
+                                        .bytes = bytes,
+                                        .kind = kind | OBSERVED_PROXY,
+                                        .thread = copy->slot,
+                                        .site = copy->site};
   if (bytes) observe_access(fibers_observer(), &touch);
 }
 
-/* ---- Boxes of a tensor ---- */
+/* ---- Boxes of a tensor ---------------------------------------------------------------------- */
 
 static unsigned copies_box_bytes(const struct cpu_tensor *map) {
   unsigned bytes = map->element;
@@ -129,7 +132,8 @@ static void load_line(const struct copy *copy, unsigned line, unsigned rank) {
   const unsigned line_bytes = (unsigned)copy->map.box[0] * copy->map.element;
   const char *from = copies_line_of(copy, line);
   for (unsigned done = 0; done < line_bytes; done += CHUNK) {
-    char *to = async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), rank, CHUNK);
+    char *to = async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle),
+                            rank, CHUNK);
     const struct piece piece = copies_piece_at(copy, done);
     memset(to, 0, CHUNK);
     if (!from) continue;
@@ -144,8 +148,8 @@ static void store_line(const struct copy *copy, unsigned line) {
   char *to = copies_line_of(copy, line);
   for (unsigned done = 0; to && done < line_bytes; done += CHUNK) {
     const struct piece piece = copies_piece_at(copy, done);
-    const char *from =
-        async_shared(swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), copy->rank, CHUNK);
+    const char *from = async_shared(
+        swizzled(copy->shared + line * line_bytes + done, copy->map.swizzle), copy->rank, CHUNK);
     if (piece.end == piece.begin) continue;
     touch_global(copy, to + piece.at + piece.begin, (size_t)(CHUNK - piece.begin), CPU_WRITE);
     memcpy(to + piece.at + piece.begin, from + piece.begin, (size_t)(CHUNK - piece.begin));
@@ -158,7 +162,7 @@ static unsigned line_count(const struct copy *copy) {
   return count;
 }
 
-/* ---- Loads ---- */
+/* ---- Loads ---------------------------------------------------------------------------------- */
 
 static void begin_load(struct copy *load) {
   struct async *async = fibers_async();
@@ -168,8 +172,10 @@ static void begin_load(struct copy *load) {
   load->shared = async_place(load->shared, &load->rank);
   load->barrier = async_place(load->barrier, &rank);
   if (!load->blocks) load->blocks = 1u << load->rank;
-  if (load->blocks >> current->blocks) async_trap(load->site, "a multicast to blocks that the cluster does not have");
-  if (load->shared % CHUNK) async_trap(load->site, "a bulk copy to a place that is no multiple of 16 bytes");
+  if (load->blocks >> current->blocks)
+    async_trap(load->site, "a multicast to blocks that the cluster does not have");
+  if (load->shared % CHUNK)
+    async_trap(load->site, "a bulk copy to a place that is no multiple of 16 bytes");
   load->slot = current->slot;
   use_global(load);
   for (rank = 0; rank < FIBERS_BLOCKS; rank++)
@@ -179,11 +185,13 @@ static void begin_load(struct copy *load) {
 }
 
 static void copies_check_map(const struct cpu_tensor *map, unsigned place) {
-  if (map->rank < 1 || map->rank > CPU_TENSOR_RANK) fibers_trap("a tensor map that the runtime did not make");
+  if (map->rank < 1 || map->rank > CPU_TENSOR_RANK)
+    fibers_trap("a tensor map that the runtime did not make");
   if (place % 128) fibers_trap("a box of a tensor lies at a multiple of 128 bytes");
 }
 
-void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at, unsigned blocks) {
+void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at,
+                        unsigned blocks) {
   struct copy load = {.tensor = true, .shared = to, .barrier = barrier, .blocks = blocks};
   memcpy(&load.map, map, sizeof load.map);
   copies_check_map(&load.map, to);
@@ -194,8 +202,10 @@ void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const in
 }
 
 void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier) {
-  struct copy load = {.shared = to, .barrier = barrier, .bytes = bytes, .global = (char *)(uintptr_t)from};
-  if (bytes % CHUNK || (uintptr_t)from % CHUNK) fibers_trap("a bulk copy of other than multiples of 16 bytes");
+  struct copy load = {
+      .shared = to, .barrier = barrier, .bytes = bytes, .global = (char *)(uintptr_t)from};
+  if (bytes % CHUNK || (uintptr_t)from % CHUNK)
+    fibers_trap("a bulk copy of other than multiples of 16 bytes");
   load.site = async_site(__builtin_return_address(0));
   begin_load(&load);
 }
@@ -213,7 +223,8 @@ static void copies_land(const struct copy *load, unsigned rank) {
                                   .slot = load->slot,
                                   .epoch = load->epochs[rank],
                                   .site = load->site};
-  observe_copy_landed(fibers_observer(), async_raw(load->shared, rank), load->bytes, load->epochs[rank]);
+  observe_copy_landed(fibers_observer(), async_raw(load->shared, rank), load->bytes,
+                      load->epochs[rank]);
   mbarrier_complete(fibers_async(), &arrival);
 }
 
@@ -226,7 +237,7 @@ bool copies_step(struct copies *copies) {
   return true;
 }
 
-/* ---- Stores ---- */
+/* ---- Stores --------------------------------------------------------------------------------- */
 
 static void begin_store(struct copy *store) {
   struct async *async = fibers_async();
@@ -292,8 +303,9 @@ void copies_end(struct copies *copies) {
     async_misuse(CUGEN_FINDING_ASYNC_MISUSE, loads->copies[i].site, loads->copies[i].slot,
                  "the block ends before what this copy brings has come");
   for (size_t i = stores->first; i < stores->count; i++) {
-    async_misuse(CUGEN_FINDING_ASYNC_MISUSE, stores->copies[i].site, stores->copies[i].slot,
-                 "the block ends while this copy may still read its shared memory: it is not waited for");
+    async_misuse(
+        CUGEN_FINDING_ASYNC_MISUSE, stores->copies[i].site, stores->copies[i].slot,
+        "the block ends while this copy may still read its shared memory: it is not waited for");
     finish_store(&stores->copies[i]);
   }
   copies_begin(copies);

@@ -69,7 +69,7 @@ struct entry {
   const unsigned *cluster; /* NULL, or the cluster's size in three dimensions */
 };
 
-/* ---- Describing the device ---- */
+/* ---- Describing the device ------------------------------------------------------------------ */
 
 static int cpu_count_devices(const struct toolkit *toolkit, cugen_error *err) {
   (void)toolkit;
@@ -86,7 +86,8 @@ static int cpu_count_devices(const struct toolkit *toolkit, cugen_error *err) {
 static void processor_name(struct text *out) {
   struct text info = {0};
   cugen_error ignored;
-  const char *line = file_read("/proc/cpuinfo", &info, &ignored) ? NULL : strstr(text_get(&info), "model name");
+  const char *line =
+      file_read("/proc/cpuinfo", &info, &ignored) ? NULL : strstr(text_get(&info), "model name");
   const char *colon = line ? strchr(line, ':') : NULL;
   if (colon)
     text_add_n(out, colon + 2, strcspn(colon + 2, "\n"));
@@ -120,7 +121,8 @@ static struct device_facts cpu_facts(void) {
                                .shared_reserved_per_block = 1024,
                                .constant_bytes = 65536,
                                .l2_bytes = l2 > 0 ? l2 : 0,
-                               .memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
+                               .memory_bytes =
+                                   (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
                                .pitch_alignment = PITCH_ALIGNMENT};
 }
 
@@ -137,10 +139,11 @@ static int cpu_describe(const struct toolkit *toolkit, int ordinal, struct devic
   processor_name(&name);
   cpu_compiler_identity(toolkit, &compiler);
   const char *first_flag = strstr(text_get(&compiler), " -");
-  size_t compiler_length = first_flag ? (size_t)(first_flag - text_get(&compiler)) : compiler.length;
+  size_t compiler_length =
+      first_flag ? (size_t)(first_flag - text_get(&compiler)) : compiler.length;
   /* Flags are long and the fingerprint is short, so a hash represents the flags. */
-  text_addf(&fingerprint, "cpu %s, %.*s, flags %.8s", text_get(&name), (int)compiler_length, text_get(&compiler),
-            hash_bytes(text_get(&compiler), compiler.length).hex);
+  text_addf(&fingerprint, "cpu %s, %.*s, flags %.8s", text_get(&name), (int)compiler_length,
+            text_get(&compiler), hash_bytes(text_get(&compiler), compiler.length).hex);
   bool failed = fingerprint.failed || name.failed;
   device_copy_text(out->name, sizeof out->name, &name);
   device_copy_text(out->fingerprint, sizeof out->fingerprint, &fingerprint);
@@ -166,7 +169,8 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   struct cpu_device *d = calloc(1, sizeof *d);
   if (!d) return error_memory(err);
   d->base.ops = &cpu_device_ops;
-  d->base.description = (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
+  d->base.description =
+      (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
   d->embedded = true; /* until signal handlers are installed */
   d->stop = options->stop;
   d->before_launch = options->before_launch;
@@ -174,7 +178,8 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   pthread_mutex_init(&d->lock, NULL);
   int status = check_ordinal(options->ordinal, err);
   if (!status) status = fibers_open(&d->fibers, err);
-  if (!status && options->report) status = watch_open(options->report, options->fork, &d->watch, err);
+  if (!status && options->report)
+    status = watch_open(options->report, options->fork, &d->watch, err);
   if (!status && !options->embedded) status = guard_install(options->fault, err);
   if (status) {
     cpu_close(&d->base);
@@ -186,10 +191,10 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   return CUGEN_OK;
 }
 
-/* ---- Memory, which is the host's ---- */
+/* ---- Memory, which is the host's ------------------------------------------------------------ */
 
-static int cpu_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guarded, struct memory *out,
-                     cugen_error *err) {
+static int cpu_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guarded,
+                     struct memory *out, cugen_error *err) {
   *out = (struct memory){0};
   if (guarded) {
     int status = guard_alloc(bytes, ((struct cpu_device *)device)->embedded, out, err);
@@ -214,24 +219,26 @@ static void cpu_free(struct device *device, struct memory *memory) {
   *memory = (struct memory){0};
 }
 
-static int cpu_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
-                             cugen_error *err) {
+static int cpu_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch,
+                             struct memory *out, cugen_error *err) {
   *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
   if (rows && *pitch > SIZE_MAX / rows) return error_memory(err);
   return cpu_alloc(device, MEMORY_DEVICE, *pitch * rows, false, out, err);
 }
 
 static int cpu_memory_check(struct device *device, const struct memory *memory, cugen_error *err) {
-  return memory->base_bytes ? guard_check(memory, ((struct cpu_device *)device)->embedded, err) : CUGEN_OK;
+  return memory->base_bytes ? guard_check(memory, ((struct cpu_device *)device)->embedded, err)
+                            : CUGEN_OK;
 }
 
 static int refuse_stream(cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no streams: pass NULL; work has ended on return");
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "the cpu device has no streams: pass NULL; work has ended on return");
 }
 
 /* Either side may be a symbol of a running kernel. */
-static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes, void *const *stream,
-                    cugen_error *err) {
+static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes,
+                    void *const *stream, cugen_error *err) {
   struct cpu_device *d = (struct cpu_device *)device;
   if (stream && *stream) return refuse_stream(err);
   pthread_mutex_lock(&d->lock);
@@ -240,23 +247,26 @@ static int cpu_copy(struct device *device, void *to, const void *from, size_t by
   return CUGEN_OK;
 }
 
-static int cpu_copy_now(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
+static int cpu_copy_now(struct device *device, void *to, const void *from, size_t bytes,
+                        cugen_error *err) {
   return cpu_copy(device, to, from, bytes, NULL, err);
 }
 
-static int cpu_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                       size_t width, size_t rows, cugen_error *err) {
+static int cpu_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from,
+                       size_t from_pitch, size_t width, size_t rows, cugen_error *err) {
   if (width > to_pitch || width > from_pitch)
-    return error_set(err, CUGEN_ERROR_USAGE, "rows of %zu bytes do not fit pitches of %zu and %zu", width, to_pitch,
-                     from_pitch);
+    return error_set(err, CUGEN_ERROR_USAGE, "rows of %zu bytes do not fit pitches of %zu and %zu",
+                     width, to_pitch, from_pitch);
   struct cpu_device *d = (struct cpu_device *)device;
   pthread_mutex_lock(&d->lock);
-  for (size_t i = 0; i < rows; i++) memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
+  for (size_t i = 0; i < rows; i++)
+    memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
   pthread_mutex_unlock(&d->lock);
   return CUGEN_OK;
 }
 
-static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t bytes, cugen_error *err) {
+static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t bytes,
+                    cugen_error *err) {
   (void)device, (void)err;
   memset(to, byte, bytes);
   return CUGEN_OK;
@@ -281,11 +291,11 @@ static int cpu_flush(struct device *device, const struct memory *memory, cugen_e
   return CUGEN_OK;
 }
 
-/* ---- Textures ---- */
+/* ---- Textures ------------------------------------------------------------------------------- */
 
 /* The texture and its array are in one allocation. */
-static int cpu_texture_make(struct device *device, const struct kernel_argument *argument, void *buffer,
-                            struct texture *out, cugen_error *err) {
+static int cpu_texture_make(struct device *device, const struct kernel_argument *argument,
+                            void *buffer, struct texture *out, cugen_error *err) {
   (void)device;
   static const int addresses[ADDRESS_KIND_COUNT] = {[ADDRESS_CLAMP] = CPU_ADDRESS_CLAMP,
                                                     [ADDRESS_BORDER] = CPU_ADDRESS_BORDER,
@@ -315,20 +325,21 @@ static void cpu_texture_free(struct device *device, struct texture *texture) {
   *texture = (struct texture){0};
 }
 
-static int cpu_texture_update(struct device *device, const struct texture *texture, void *const *stream,
-                              cugen_error *err) {
+static int cpu_texture_update(struct device *device, const struct texture *texture,
+                              void *const *stream, cugen_error *err) {
   (void)device, (void)stream, (void)err;
   memcpy(texture->array, texture->buffer, (size_t)kernel_argument_bytes(texture->argument));
   return CUGEN_OK;
 }
 
-/* ---- Tensor maps, refused where the driver would refuse them ---- */
+/* ---- Tensor maps, refused where the driver would refuse them -------------------------------- */
 
 static int refuse_map(const struct kernel_argument *argument, const char *why, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_DEVICE, "tensor map of '%s': %s", argument->name, why);
 }
 
-static int device_check_map(const struct kernel_argument *argument, const struct cpu_tensor *map, cugen_error *err) {
+static int device_check_map(const struct kernel_argument *argument, const struct cpu_tensor *map,
+                            cugen_error *err) {
   const unsigned line = (unsigned)map->box[0] * map->element;
   if (line % 16) return refuse_map(argument, "a line of the box is no multiple of 16 bytes", err);
   if (map->swizzle && line > map->swizzle)
@@ -336,13 +347,14 @@ static int device_check_map(const struct kernel_argument *argument, const struct
   for (int i = 0; i < map->rank; i++) {
     if (map->box[i] < 1 || map->box[i] > 256)
       return refuse_map(argument, "a box has 1 to 256 elements in each direction", err);
-    if (i && map->stride[i] % 16) return refuse_map(argument, "lines are no multiple of 16 bytes apart", err);
+    if (i && map->stride[i] % 16)
+      return refuse_map(argument, "lines are no multiple of 16 bytes apart", err);
   }
   return CUGEN_OK;
 }
 
-static int cpu_tensor_make(struct device *device, const struct kernel_argument *argument, void *buffer,
-                           struct tensor_map *out, cugen_error *err) {
+static int cpu_tensor_make(struct device *device, const struct kernel_argument *argument,
+                           void *buffer, struct tensor_map *out, cugen_error *err) {
   (void)device;
   const struct tensor_extent extent = kernel_argument_tensor(argument);
   struct cpu_tensor map = {.base = buffer,
@@ -351,9 +363,10 @@ static int cpu_tensor_make(struct device *device, const struct kernel_argument *
                            .swizzle = (unsigned char)argument->swizzle};
   _Static_assert(sizeof map <= sizeof *out, "a map is passed by value");
   if ((uintptr_t)buffer % 16)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
-                     argument->name);
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
+        argument->name);
   for (int i = 0; i < extent.rank; i++) {
     map.shape[i] = (unsigned)extent.shape[i];
     map.stride[i] = extent.stride[i];
@@ -364,7 +377,7 @@ static int cpu_tensor_make(struct device *device, const struct kernel_argument *
   return device_check_map(argument, &map, err);
 }
 
-/* ---- Images ---- */
+/* ---- Images --------------------------------------------------------------------------------- */
 
 static void *device_find_symbol(struct loaded *loaded, const char *name, cugen_error *err) {
   void *at = dlsym(loaded->library, name);
@@ -379,7 +392,8 @@ static int open_image(struct loaded *loaded, cugen_error *err) {
   size_t done = 0;
   loaded->file = memfd_create("cugen-kernel", MFD_CLOEXEC);
   while (loaded->file >= 0 && done < compiled->image_length) {
-    ssize_t wrote = write(loaded->file, (const char *)compiled->image + done, compiled->image_length - done);
+    ssize_t wrote =
+        write(loaded->file, (const char *)compiled->image + done, compiled->image_length - done);
     if (wrote <= 0) break;
     done += (size_t)wrote;
   }
@@ -390,8 +404,9 @@ static int open_image(struct loaded *loaded, cugen_error *err) {
   text_addf(&path, "/proc/self/fd/%d", loaded->file);
   loaded->library = dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
   text_free(&path);
-  return loaded->library ? CUGEN_OK
-                         : error_set(err, CUGEN_ERROR_DEVICE, "loading the compiled kernel: %s", dlerror());
+  return loaded->library
+             ? CUGEN_OK
+             : error_set(err, CUGEN_ERROR_DEVICE, "loading the compiled kernel: %s", dlerror());
 }
 
 static void cpu_unload(struct device *device, struct loaded *loaded) {
@@ -409,16 +424,20 @@ static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_
   const struct cpu_watch **hooks = dlsym(loaded->library, "cugen_watch");
   struct link_map *map = NULL;
   if (dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
-    return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s", dlerror());
-  loaded->image = (struct observed_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
+    return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s",
+                     dlerror());
+  loaded->image =
+      (struct observed_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
   if (!hooks) return CUGEN_OK;
-  if (!d->watch) return error_set(err, CUGEN_ERROR_INTERNAL, "a watched kernel on a device that does not watch");
+  if (!d->watch)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "a watched kernel on a device that does not watch");
   *hooks = watch_hooks(d->watch);
   loaded->watched = true;
   return CUGEN_OK;
 }
 
-static int cpu_load(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err) {
+static int cpu_load(struct device *device, const struct compiled *compiled, struct loaded **out,
+                    cugen_error *err) {
   *out = NULL;
   struct loaded *loaded = calloc(1, sizeof *loaded);
   if (!loaded) return error_memory(err);
@@ -441,7 +460,8 @@ static int cpu_load(struct device *device, const struct compiled *compiled, stru
 
 static int device_check_shared(int64_t bytes, cugen_error *err) {
   if (bytes <= DYNAMIC_SHARED) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_DEVICE, "%lld bytes of dynamic shared memory a block, the device has %d",
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "%lld bytes of dynamic shared memory a block, the device has %d",
                    (long long)bytes, DYNAMIC_SHARED);
 }
 
@@ -451,7 +471,8 @@ static int find_statics(struct loaded *loaded, cugen_error *err) {
   struct link_map *map = NULL;
   if (loaded->statics) return CUGEN_OK;
   if (dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
-    return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s", dlerror());
+    return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s",
+                     dlerror());
   const struct compiled *compiled = loaded->compiled;
   int status = arrays_read(compiled->image, compiled->image_length, map->l_addr, &memory, err);
   if (!status) loaded->statics = calloc(memory.array_count + 1, sizeof *loaded->statics);
@@ -467,7 +488,8 @@ static int find_statics(struct loaded *loaded, cugen_error *err) {
 }
 
 /* Reads the numbers that the image exports for a kernel with clusters. */
-static int find_cluster(struct loaded *loaded, const char *name, struct entry *entry, cugen_error *err) {
+static int find_cluster(struct loaded *loaded, const char *name, struct entry *entry,
+                        cugen_error *err) {
   struct text symbol = {0};
   text_addf(&symbol, "%s_cluster", name);
   entry->cluster = symbol.failed ? NULL : dlsym(loaded->library, text_get(&symbol));
@@ -493,8 +515,8 @@ static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
   return find_cluster(loaded, loaded->compiled->entries[index], entry, err);
 }
 
-static int cpu_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
-                     struct entry **out, cugen_error *err) {
+static int cpu_entry(struct device *device, struct loaded *loaded, size_t index,
+                     int64_t dynamic_shared, struct entry **out, cugen_error *err) {
   (void)device;
   *out = NULL;
   int status = device_check_shared(dynamic_shared, err);
@@ -508,8 +530,8 @@ static int cpu_parameters(struct entry *entry, int *sizes, int capacity) {
   return entry->takes(sizes, capacity);
 }
 
-static int cpu_symbol(struct device *device, struct loaded *loaded, const char *name, bool written, void **address,
-                      size_t *bytes, cugen_error *err) {
+static int cpu_symbol(struct device *device, struct loaded *loaded, const char *name, bool written,
+                      void **address, size_t *bytes, cugen_error *err) {
   (void)device;
   Dl_info info;
   const ElfW(Sym) *symbol = NULL;
@@ -518,25 +540,29 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
   *address = dlsym(loaded->library, name);
   bool found = *address && dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) == 0 &&
                dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) && symbol &&
-               (uintptr_t)info.dli_fbase == map->l_addr && ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
+               (uintptr_t)info.dli_fbase == map->l_addr &&
+               ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
   if (!found) return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, name);
-  if (written && object_is_const(loaded->compiled->image, loaded->compiled->image_length, symbol->st_value))
-    return error_set(err, CUGEN_ERROR_USAGE, "'%s' is const: it cannot be written; declare it without const", name);
+  if (written &&
+      object_is_const(loaded->compiled->image, loaded->compiled->image_length, symbol->st_value))
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "'%s' is const: it cannot be written; declare it without const", name);
   *bytes = symbol->st_size;
   return CUGEN_OK;
 }
 
-/* ---- Running ---- */
+/* ---- Running -------------------------------------------------------------------------------- */
 
 /* Sets a timer for this launch; seconds 0: no timer. guard.c has the handlers. */
 static void set_timer(int timer, double seconds) {
-  const struct timeval time = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6)};
+  const struct timeval time = {.tv_sec = (time_t)seconds,
+                               .tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6)};
   const struct timeval again = {.tv_usec = timer == ITIMER_VIRTUAL && seconds > 0 ? 1000 : 0};
   setitimer(timer, &(struct itimerval){.it_interval = again, .it_value = time}, NULL);
 }
 
-static int run_within(struct cpu_device *d, const struct fiber_launch *launch, int timer, double seconds,
-                      cugen_error *err) {
+static int run_within(struct cpu_device *d, const struct fiber_launch *launch, int timer,
+                      double seconds, cugen_error *err) {
   set_timer(timer, seconds);
   int status = fibers_run(d->fibers, launch, err);
   set_timer(timer, 0);
@@ -554,48 +580,56 @@ static int refuse_together(bool clusters, cugen_error *err) {
   if (clusters)
     return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
                            "the cpu device has no cooperative launches with clusters");
-  return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
-                         "the cpu device runs at most %d blocks together, and this cooperative launch has more",
-                         FIBERS_BLOCKS);
+  return error_set_cause(
+      err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
+      "the cpu device runs at most %d blocks together, and this cooperative launch has more",
+      FIBERS_BLOCKS);
 }
 
-static int cpu_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
-                      void **parameters, cugen_error *err) {
+static int cpu_launch(struct device *device, struct entry *entry,
+                      const struct kernel_launch *launch, void **parameters, cugen_error *err) {
   struct cpu_device *d = (struct cpu_device *)device;
   uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
   uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-  if (threads == 0 || blocks == 0 || threads > (uint64_t)device->description.facts.max_threads_per_block)
-    return error_set(err, CUGEN_ERROR_DEVICE, "a launch of %llu blocks of %llu threads; a block may have 1 to %lld",
+  if (threads == 0 || blocks == 0 ||
+      threads > (uint64_t)device->description.facts.max_threads_per_block)
+    return error_set(err, CUGEN_ERROR_DEVICE,
+                     "a launch of %llu blocks of %llu threads; a block may have 1 to %lld",
                      (unsigned long long)blocks, (unsigned long long)threads,
                      (long long)device->description.facts.max_threads_per_block);
   /* Blocks that may wait for each other run as one cluster. */
   const bool together = launch->cooperative && entry->of->cooperative;
-  if (together && (blocks > FIBERS_BLOCKS || entry->cluster)) return refuse_together(entry->cluster, err);
-  const unsigned *cluster = entry->cluster ? entry->cluster : together ? launch->grid : (const unsigned[3]){1, 1, 1};
+  if (together && (blocks > FIBERS_BLOCKS || entry->cluster))
+    return refuse_together(entry->cluster, err);
+  const unsigned *cluster = entry->cluster ? entry->cluster
+                            : together     ? launch->grid
+                                           : (const unsigned[3]){1, 1, 1};
   const bool several = entry->cluster || together;
   int status = device_check_shared(launch->shared_bytes, err);
   if (!status)
-    status = shared_zone_prepare(&d->shared, several ? FIBERS_BLOCKS : 1, (size_t)launch->shared_bytes,
-                                 entry->of->aligned || several ? SHARED_ZONE_FAR : SHARED_ZONE_NEAR, err);
+    status = shared_zone_prepare(
+        &d->shared, several ? FIBERS_BLOCKS : 1, (size_t)launch->shared_bytes,
+        entry->of->aligned || several ? SHARED_ZONE_FAR : SHARED_ZONE_NEAR, err);
   if (status) return status;
-  const struct fiber_launch fibers = {.entry = entry->run,
-                                      .parameters = parameters,
-                                      .builtins = entry->builtins,
-                                      .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
-                                      .block = {launch->block[0], launch->block[1], launch->block[2]},
-                                      .cluster = {cluster[0], cluster[1], cluster[2]},
-                                      .statics = entry->of->statics,
-                                      .static_count = entry->of->static_count,
-                                      .static_bytes = entry->of->static_bytes,
-                                      .dynamic_shared = d->shared.start,
-                                      .stop = d->stop,
-                                      .observer = entry->of->watched ? watch_observer(d->watch) : NULL,
-                                      .image = &entry->of->image,
-                                      .dynamic_bytes = (size_t)launch->shared_bytes,
-                                      .dynamic_room = SHARED_ROOM,
-                                      .cooperative = together,
-                                      .overlap = launch->overlap,
-                                      .reversed = d->reversed > 0};
+  const struct fiber_launch fibers = {
+      .entry = entry->run,
+      .parameters = parameters,
+      .builtins = entry->builtins,
+      .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+      .block = {launch->block[0], launch->block[1], launch->block[2]},
+      .cluster = {cluster[0], cluster[1], cluster[2]},
+      .statics = entry->of->statics,
+      .static_count = entry->of->static_count,
+      .static_bytes = entry->of->static_bytes,
+      .dynamic_shared = d->shared.start,
+      .stop = d->stop,
+      .observer = entry->of->watched ? watch_observer(d->watch) : NULL,
+      .image = &entry->of->image,
+      .dynamic_bytes = (size_t)launch->shared_bytes,
+      .dynamic_room = SHARED_ROOM,
+      .cooperative = together,
+      .overlap = launch->overlap,
+      .reversed = d->reversed > 0};
   begin_running(d);
   if (fibers.observer) /* the observer knows more about accesses out of bounds */
     return run_within(d, &fibers, ITIMER_REAL, watch_limit(d->watch), err);
@@ -604,8 +638,9 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
   return status ? status : shared_zone_check(&d->shared, err);
 }
 
-static int cpu_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
-                         void **parameters, void *stream, cugen_error *err) {
+static int cpu_launch_on(struct device *device, struct entry *entry,
+                         const struct kernel_launch *launch, void **parameters, void *stream,
+                         cugen_error *err) {
   struct cpu_device *d = (struct cpu_device *)device;
   if (stream) return refuse_stream(err);
   pthread_mutex_lock(&d->lock);
@@ -614,7 +649,8 @@ static int cpu_launch_on(struct device *device, struct entry *entry, const struc
   return status;
 }
 
-static int cpu_watch(struct device *device, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
+static int cpu_watch(struct device *device, const struct watch_buffer *buffers, size_t count,
+                     cugen_error *err) {
   return watch_buffers(((struct cpu_device *)device)->watch, buffers, count, err);
 }
 
@@ -624,7 +660,8 @@ static void cpu_reverse_blocks(struct device *device, double seconds) {
   d->reversed = d->embedded ? 0 : seconds;
 }
 
-static int cpu_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared) {
+static int cpu_active_blocks(struct device *device, struct entry *entry, int threads,
+                             int64_t dynamic_shared) {
   (void)device, (void)entry, (void)threads, (void)dynamic_shared;
   return 0;
 }
@@ -634,8 +671,8 @@ static int cpu_sync(struct device *device, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int cpu_time(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
-                    double *seconds, cugen_error *err) {
+static int cpu_time(struct device *device, int (*run)(void *context, cugen_error *err),
+                    void *context, double *seconds, cugen_error *err) {
   (void)device;
   double begin = clock_seconds();
   int status = run(context, err);

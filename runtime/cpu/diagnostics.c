@@ -17,13 +17,15 @@ static size_t without_quote(const char *source, const char *line, size_t length)
   if (!at) return length;
   const char *open = memchr(at, '`', (size_t)(end - at)), *word = open ? open + 1 : at;
   size_t word_length = 0;
-  while (open && word + word_length < end && (text_is_word(word[word_length]) || word[word_length] == '.'))
+  while (open && word + word_length < end &&
+         (text_is_word(word[word_length]) || word[word_length] == '.'))
     word_length++;
   const bool own = word_length && memmem(source, strlen(source), word, word_length);
   return own ? (size_t)(word - line) + word_length : (size_t)(at - line) + sizeof mark - 3;
 }
 
-static void diagnostics_add_line(struct text *out, const char *line, size_t length, const char *folder) {
+static void diagnostics_add_line(struct text *out, const char *line, size_t length,
+                                 const char *folder) {
   const char *at = line, *end = line + length, *found;
   size_t skip = strlen(folder);
   while ((found = strstr(at, folder)) && found < end) {
@@ -50,10 +52,12 @@ static void plain_quotes(struct text *text) {
 /* Whether the line gives the place of the next diagnostic, such as "In file included from
    a.h:3,"; *from becomes the last place. */
 static bool is_context(const char *line, size_t length, struct text *from) {
-  static const char *const words[] = {": In function ", ": In member function ", ": At global scope:"};
+  static const char *const words[] = {": In function ", ": In member function ",
+                                      ": At global scope:"};
   static const char mark[] = " from ";
   const char *at = memmem(line, length, mark, sizeof mark - 1);
-  if (at && (!strncmp(line, "In file included", 16) || *line == ' ') && strchr(",:", line[length - 1])) {
+  if (at && (!strncmp(line, "In file included", 16) || *line == ' ') &&
+      strchr(",:", line[length - 1])) {
     at += sizeof mark - 1;
     text_clear(from);
     text_add_n(from, at, length - 1 - (size_t)(at - line));
@@ -78,17 +82,20 @@ static const char *find_crash(const char *log, size_t *length) {
   return begin;
 }
 
-static int diagnostics_crashed(const struct compile_request *request, const char *signal, size_t length, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_COMPILE,
-                   "%s: the compiler crashed: %.*s; it may use %d MB of memory, and write files of as many",
-                   request->name, (int)(length < 64 ? length : 64), signal, COMPILER_MEMORY_MB);
+static int diagnostics_crashed(const struct compile_request *request, const char *signal,
+                               size_t length, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_COMPILE,
+      "%s: the compiler crashed: %.*s; it may use %d MB of memory, and write files of as many",
+      request->name, (int)(length < 64 ? length : 64), signal, COMPILER_MEMORY_MB);
 }
 
 /* Keeps the user's part of "k.cu:3:7: error: call to 'cugen_refused_0' declared with attribute
    error: the instruction 'x' has no form". */
 static void take_refusal(struct text *line) {
   static const char call[] = "call to ";
-  const char *text = text_get(line), *begin = strstr(text, call), *name = strstr(text, "cugen_refused_");
+  const char *text = text_get(line), *begin = strstr(text, call),
+             *name = strstr(text, "cugen_refused_");
   const char *end =
       /* after "attribute error" or, in clang++, "'error' attribute" */
       begin && name ? strstr(name, ": ") : NULL;
@@ -96,7 +103,8 @@ static void take_refusal(struct text *line) {
   const char *column = strstr(text, ": error: "); /* the column is that of the generated call */
   struct text out = {0};
   while (column && column > text && isdigit((unsigned char)column[-1])) column--;
-  text_add_n(&out, text, column && column > text && column < begin ? (size_t)(column - 1 - text) : 0);
+  text_add_n(&out, text,
+             column && column > text && column < begin ? (size_t)(column - 1 - text) : 0);
   text_addf(&out, ": error: %s", end + 2);
   text_free(line);
   *line = out;
@@ -107,11 +115,14 @@ static bool diagnostics_has(const char *line, size_t length, const char *word) {
 }
 
 /* CUDA's names of the shim's types; a longer spelling comes before a shorter one. */
-static const char *const type_names[][2] = {
-    {"cugen_float16<cugen_binary16>::Self", "__half"}, {"cugen_float16<cugen_binary16>", "__half"},
-    {"cugen_float16x2<cugen_binary16>", "__half2"},    {"cugen_float16<cugen_brain16>::Self", "__nv_bfloat16"},
-    {"cugen_float16<cugen_brain16>", "__nv_bfloat16"}, {"cugen_float16x2<cugen_brain16>", "__nv_bfloat162"},
-    {"cugen_float8<3, 7, 126>", "__nv_fp8_e4m3"},      {"cugen_float8<2, 15, 123>", "__nv_fp8_e5m2"}};
+static const char *const type_names[][2] = {{"cugen_float16<cugen_binary16>::Self", "__half"},
+                                            {"cugen_float16<cugen_binary16>", "__half"},
+                                            {"cugen_float16x2<cugen_binary16>", "__half2"},
+                                            {"cugen_float16<cugen_brain16>::Self", "__nv_bfloat16"},
+                                            {"cugen_float16<cugen_brain16>", "__nv_bfloat16"},
+                                            {"cugen_float16x2<cugen_brain16>", "__nv_bfloat162"},
+                                            {"cugen_float8<3, 7, 126>", "__nv_fp8_e4m3"},
+                                            {"cugen_float8<2, 15, 123>", "__nv_fp8_e5m2"}};
 
 /* CUDA's name for the type at `at`, with its length; NULL: not in the table. A following " {aka
    'cugen_...'}" is dropped. */
@@ -157,9 +168,12 @@ static void drop_warnings(const char *log, struct text *out) {
   bool dropped = false;
   for (const char *line = log; *line;) {
     const size_t length = strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n');
-    const bool warning = diagnostics_has(line, length, ": warning: ") || diagnostics_has(line, length, ": some warnings being treated");
-    const bool note = diagnostics_has(line, length, ": note: "), said = note || warning || diagnostics_has(line, length, "error: ");
-    const bool leads = !said && (diagnostics_has(line, length, " from ") || diagnostics_has(line, length, ": In "));
+    const bool warning = diagnostics_has(line, length, ": warning: ") ||
+                         diagnostics_has(line, length, ": some warnings being treated");
+    const bool note = diagnostics_has(line, length, ": note: "),
+               said = note || warning || diagnostics_has(line, length, "error: ");
+    const bool leads = !said && (diagnostics_has(line, length, " from ") ||
+                                 diagnostics_has(line, length, ": In "));
     dropped = warning || (dropped && note);
     text_add_n(&context, line, length);
     if (!leads && !dropped) text_add_n(out, text_get(&context), context.length);
@@ -179,7 +193,8 @@ static cugen_cause diagnostics_cause_of(const char *diagnostics) {
 }
 
 /* Appends the first lines, each with advice. */
-static void diagnostics_add_lines(const char *log, const char *folder, struct advice *advice, struct text *text) {
+static void diagnostics_add_lines(const char *log, const char *folder, struct advice *advice,
+                                  struct text *text) {
   enum { MOST_LINES = 6 };
   const struct compile_request *request = advice->request;
   struct text from = {0}, plain = {0};

@@ -9,7 +9,8 @@ void fault_text_add(struct fault_text *line, const char *string) {
 void fault_text_number(struct fault_text *line, unsigned number, unsigned base, int digits) {
   char backwards[16], character[2] = "";
   int count = 0;
-  for (; number || count < digits; number /= base) backwards[count++] = "0123456789abcdef"[number % base];
+  for (; number || count < digits; number /= base)
+    backwards[count++] = "0123456789abcdef"[number % base];
   while (count > 0) {
     character[0] = backwards[--count];
     fault_text_add(line, character);

@@ -35,7 +35,7 @@
 #include "base/launch.h"
 #include "scheduler.h"
 
-/* ---- Threads, blocks, the grid ---- */
+/* ---- Threads, blocks, the grid -------------------------------------------------------------- */
 
 /* An ended thread counts as arrived wherever others wait for it. */
 static void thread_ended(struct fibers *all) {
@@ -48,12 +48,14 @@ static void thread_ended(struct fibers *all) {
   async_ended(all->async);
   for (unsigned left = warp->waiting; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left);
-    if (warp->waiting >> lane & 1) collective_try_warp(all, all->current.slot / FIBERS_LANES * FIBERS_LANES + lane);
+    if (warp->waiting >> lane & 1)
+      collective_try_warp(all, all->current.slot / FIBERS_LANES * FIBERS_LANES + lane);
   }
 }
 
 static void start_threads(struct fibers *all, unsigned rank) {
-  const unsigned whole = all->current.threads / FIBERS_LANES, rest = all->current.threads % FIBERS_LANES;
+  const unsigned whole = all->current.threads / FIBERS_LANES,
+                 rest = all->current.threads % FIBERS_LANES;
   struct warp *warps = &all->warps[rank * all->current.padded / FIBERS_LANES];
   for (unsigned warp = 0; warp < whole; ++warp) warps[warp].live = ~0u;
   if (rest) warps[whole].live = (1u << rest) - 1;
@@ -68,9 +70,9 @@ static void start_block(struct fibers *all) {
   all->unstarted = 0;
   for (unsigned rank = 0; rank < all->current.blocks; ++rank) {
     const unsigned wide = all->cluster.x, high = all->cluster.y;
-    all->blocks[rank] =
-        (struct block){.live = all->current.threads,
-                       .at = {origin.x + rank % wide, origin.y + rank / wide % high, origin.z + rank / wide / high}};
+    all->blocks[rank] = (struct block){.live = all->current.threads,
+                                       .at = {origin.x + rank % wide, origin.y + rank / wide % high,
+                                              origin.z + rank / wide / high}};
     start_threads(all, rank);
   }
   launch->builtins->block = origin;
@@ -132,7 +134,7 @@ static void fiber_main(void) {
   }
 }
 
-/* ---- Opening, launching ---- */
+/* ---- Opening, launching --------------------------------------------------------------------- */
 
 int fibers_open(struct fibers **out, cugen_error *err) {
   *out = NULL;
@@ -142,7 +144,8 @@ int fibers_open(struct fibers **out, cugen_error *err) {
   all->step = async_step;
   all->guard = (size_t)sysconf(_SC_PAGESIZE);
   all->stride = all->guard + FIBERS_STACK_BYTES;
-  all->stacks = mmap(NULL, FIBERS_SLOTS * all->stride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  all->stacks = mmap(NULL, FIBERS_SLOTS * all->stride, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (all->stacks == MAP_FAILED) all->stacks = NULL;
   int status = all->stacks ? async_open(&all->async, err) : error_memory(err);
   if (status)
@@ -164,7 +167,8 @@ void fibers_close(struct fibers *fibers) {
 int fibers_owns_guard(const void *address) {
   if (!fibers_running) return 0;
   const uintptr_t offset = (uintptr_t)address - (uintptr_t)fibers_running->stacks;
-  return offset < FIBERS_SLOTS * fibers_running->stride && offset % fibers_running->stride < fibers_running->guard;
+  return offset < FIBERS_SLOTS * fibers_running->stride &&
+         offset % fibers_running->stride < fibers_running->guard;
 }
 
 static int prepare_stacks(struct fibers *all, cugen_error *err) {
@@ -193,23 +197,29 @@ static void prepare_positions(struct fibers *all, struct cpu_dim3 block) {
 static int check_shape(const struct fiber_launch *launch, cugen_error *err) {
   const struct cpu_dim3 *grid = &launch->grid, *block = &launch->block;
   const bool empty = !grid->x || !grid->y || !grid->z || !block->x || !block->y || !block->z;
-  const bool wide = block->x > FIBERS_THREADS || block->y > FIBERS_THREADS || block->z > FIBERS_THREADS;
-  if (!empty && !wide && (uint64_t)block->x * block->y * block->z <= FIBERS_THREADS) return CUGEN_OK;
+  const bool wide =
+      block->x > FIBERS_THREADS || block->y > FIBERS_THREADS || block->z > FIBERS_THREADS;
+  if (!empty && !wide && (uint64_t)block->x * block->y * block->z <= FIBERS_THREADS)
+    return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_DEVICE,
-                   "cannot launch a grid of %ux%ux%u blocks of %ux%ux%u threads: every number must be at least 1, "
+                   "cannot launch a grid of %ux%ux%u blocks of %ux%ux%u threads: every number must "
+                   "be at least 1, "
                    "and a block may have %d threads",
                    grid->x, grid->y, grid->z, block->x, block->y, block->z, FIBERS_THREADS);
 }
 
-static int fibers_check_cluster(const struct fiber_launch *launch, const struct cpu_dim3 *cluster, cugen_error *err) {
+static int fibers_check_cluster(const struct fiber_launch *launch, const struct cpu_dim3 *cluster,
+                                cugen_error *err) {
   const struct cpu_dim3 *grid = &launch->grid;
-  const bool whole = grid->x % cluster->x == 0 && grid->y % cluster->y == 0 && grid->z % cluster->z == 0;
+  const bool whole =
+      grid->x % cluster->x == 0 && grid->y % cluster->y == 0 && grid->z % cluster->z == 0;
   if (whole && (uint64_t)cluster->x * cluster->y * cluster->z <= FIBERS_BLOCKS) return CUGEN_OK;
-  return error_set_cause(
-      err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
-      "the cpu device runs clusters of at most %d blocks, and whole ones: not a grid of %ux%ux%u blocks in "
-      "clusters of %ux%ux%u",
-      FIBERS_BLOCKS, grid->x, grid->y, grid->z, cluster->x, cluster->y, cluster->z);
+  return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
+                         "the cpu device runs clusters of at most %d blocks, and whole ones: not a "
+                         "grid of %ux%ux%u blocks in "
+                         "clusters of %ux%ux%u",
+                         FIBERS_BLOCKS, grid->x, grid->y, grid->z, cluster->x, cluster->y,
+                         cluster->z);
 }
 
 /* After a launch was given up: resets every stack. */
@@ -226,10 +236,12 @@ static int clear_up(struct fibers *all, cugen_error *err) {
   all->converging = 0;
   for (size_t i = 0; i < FIBERS_SLOTS; ++i) all->parked[i].describe = NULL;
   const struct fault *fault = &all->fault;
-  return error_set_cause(err, CUGEN_ERROR_DEVICE, fault->cause, "%s%s", cause_prefix(fault->cause), fault->text);
+  return error_set_cause(err, CUGEN_ERROR_DEVICE, fault->cause, "%s%s", cause_prefix(fault->cause),
+                         fault->text);
 }
 
-static int begin_observer(const struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
+static int begin_observer(const struct fibers *all, const struct fiber_launch *launch,
+                          cugen_error *err) {
   const struct observed_launch observed = {.image = launch->image,
                                            .builtins = launch->builtins,
                                            .grid = launch->grid,
@@ -268,7 +280,8 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
 }
 
 /* In all blocks of a cluster static shared memory begins with the present content. */
-static int prepare_cluster(struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
+static int prepare_cluster(struct fibers *all, const struct fiber_launch *launch,
+                           cugen_error *err) {
   const size_t bytes = all->current.blocks * launch->static_bytes;
   if (all->current.blocks == 1 || bytes <= all->kept_bytes) return CUGEN_OK;
   free(all->kept);
@@ -279,7 +292,8 @@ static int prepare_cluster(struct fibers *all, const struct fiber_launch *launch
 
 static int prepare_shape(struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
   const struct cpu_dim3 *asked = &launch->cluster;
-  const struct cpu_dim3 cluster = {asked->x ? asked->x : 1, asked->y ? asked->y : 1, asked->z ? asked->z : 1};
+  const struct cpu_dim3 cluster = {asked->x ? asked->x : 1, asked->y ? asked->y : 1,
+                                   asked->z ? asked->z : 1};
   int status = check_shape(launch, err);
   if (!status) status = fibers_check_cluster(launch, &cluster, err);
   if (status) return status;
@@ -305,7 +319,7 @@ int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_e
   return fibers->fault.text[0] ? clear_up(fibers, err) : CUGEN_OK;
 }
 
-/* ---- Hooks of loaded objects ---- */
+/* ---- Hooks of loaded objects ---------------------------------------------------------------- */
 
 static _Noreturn void hook_trap(const char *what) {
   fibers_ended(__builtin_return_address(0), what);
@@ -317,7 +331,8 @@ static _Noreturn void hook_needs_grid(void) {
 }
 
 const struct cpu_hooks *fibers_hooks(void) {
-  static const struct cpu_hooks hooks = {collective_barrier, collective_warp,      collective_active_mask, hook_trap,
-                                         &async_hooks,       collective_converged, hook_needs_grid};
+  static const struct cpu_hooks hooks = {
+      collective_barrier, collective_warp,      collective_active_mask, hook_trap,
+      &async_hooks,       collective_converged, hook_needs_grid};
   return &hooks;
 }

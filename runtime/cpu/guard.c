@@ -30,7 +30,7 @@ static struct {
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGVTALRM, SIGSYS};
 enum { SIGNAL_COUNT = sizeof signals / sizeof *signals, STACK_BYTES = 65536 };
 
-/* ---- Memory ---- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 static size_t page_size(void) {
   return (size_t)sysconf(_SC_PAGESIZE);
@@ -58,7 +58,8 @@ struct canaries {
 static struct canaries canaries_of(const struct memory *memory, bool soft) {
   unsigned char *start = memory->device, *base = memory->base;
   const size_t unreachable = soft ? 0 : zone(soft);
-  return (struct canaries){base + unreachable, start, start + memory->bytes, base + memory->base_bytes - unreachable};
+  return (struct canaries){base + unreachable, start, start + memory->bytes,
+                           base + memory->base_bytes - unreachable};
 }
 
 static void guard_write_canaries(const struct memory *memory, bool soft) {
@@ -70,10 +71,12 @@ static void guard_write_canaries(const struct memory *memory, bool soft) {
 /* Shared memory, because a launch may be spread over several processes. */
 int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
   size_t page = page_size(), inside = (bytes + page) / page * page, whole = inside + 2 * zone(soft);
-  char *base = bytes > SIZE_MAX / 2 ? MAP_FAILED
-                                    : mmap(NULL, whole, PROT_NONE,
-                                           (soft ? MAP_PRIVATE : MAP_SHARED) | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: %s", bytes, strerror(errno));
+  char *base = bytes > SIZE_MAX / 2
+                   ? MAP_FAILED
+                   : mmap(NULL, whole, PROT_NONE,
+                          (soft ? MAP_PRIVATE : MAP_SHARED) | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED)
+    return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: %s", bytes, strerror(errno));
   char *low = soft ? base : base + zone(soft);
   if (mprotect(low, soft ? whole : inside, PROT_READ | PROT_WRITE) != 0) {
     int status = error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: %s", bytes, strerror(errno));
@@ -82,8 +85,12 @@ int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
   }
   size_t slack = (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
   char *start = base + zone(soft) + inside - slack - bytes;
-  *out = (struct memory){
-      .kind = MEMORY_DEVICE, .device = start, .host = start, .bytes = bytes, .base = base, .base_bytes = whole};
+  *out = (struct memory){.kind = MEMORY_DEVICE,
+                         .device = start,
+                         .host = start,
+                         .bytes = bytes,
+                         .base = base,
+                         .base_bytes = whole};
   guard_write_canaries(out, soft);
   if (!soft) guard_remember(start, start + bytes);
   return CUGEN_OK;
@@ -100,14 +107,16 @@ static int check_canaries(const struct memory *memory, bool soft, cugen_error *e
   const struct canaries c = canaries_of(memory, soft);
   for (const unsigned char *at = c.end; at < c.high; at++)
     if (*at != CANARY)
-      return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
-                             "out of bounds: write at byte %zu past the end of a buffer of %zu bytes",
-                             (size_t)(at - c.end), memory->bytes);
+      return error_set_cause(
+          err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+          "out of bounds: write at byte %zu past the end of a buffer of %zu bytes",
+          (size_t)(at - c.end), memory->bytes);
   for (const unsigned char *at = c.start; at > c.low; at--)
     if (at[-1] != CANARY)
-      return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
-                             "out of bounds: write at byte %zu before the start of a buffer of %zu bytes",
-                             (size_t)(c.start - at) + 1, memory->bytes);
+      return error_set_cause(
+          err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+          "out of bounds: write at byte %zu before the start of a buffer of %zu bytes",
+          (size_t)(c.start - at) + 1, memory->bytes);
   return CUGEN_OK;
 }
 
@@ -117,7 +126,7 @@ int guard_check(const struct memory *memory, bool soft, cugen_error *err) {
   return status;
 }
 
-/* ---- Faults: from here on only async-signal-safe functions ---- */
+/* ---- Faults: from here on only async-signal-safe functions ---------------------------------- */
 
 struct line {
   struct fault fault;
@@ -125,7 +134,8 @@ struct line {
 };
 
 static void guard_add(struct line *line, const char *string) {
-  while (*string && line->length < sizeof line->fault.text - 1) line->fault.text[line->length++] = *string++;
+  while (*string && line->length < sizeof line->fault.text - 1)
+    line->fault.text[line->length++] = *string++;
   line->fault.text[line->length] = '\0';
 }
 
@@ -139,7 +149,8 @@ static void guard_add_number(struct line *line, unsigned long long value, unsign
 }
 
 static void die(const struct line *line) {
-  if (guard.fault) memcpy(guard.fault, &line->fault, offsetof(struct fault, text) + line->length + 1);
+  if (guard.fault)
+    memcpy(guard.fault, &line->fault, offsetof(struct fault, text) + line->length + 1);
   _exit(FAULT_EXIT);
 }
 
@@ -231,8 +242,9 @@ static bool wants_place(const uint8_t *at) {
   if (*at == 0x62) return (at[1] & 7) == 1 && is_aligned_move(at[4], at[2] & 3);
   if (*at != 0x0f || scalar) return false;
   const uint8_t opcode = at[1];
-  return is_aligned_move(opcode, wide) || (opcode >= 0x51 && opcode <= 0x6d) || (opcode >= 0x70 && opcode <= 0x76) ||
-         opcode == 0xc2 || opcode == 0xc6 || opcode == 0xc7 || (opcode >= 0xd0 && opcode != 0xd6);
+  return is_aligned_move(opcode, wide) || (opcode >= 0x51 && opcode <= 0x6d) ||
+         (opcode >= 0x70 && opcode <= 0x76) || opcode == 0xc2 || opcode == 0xc6 || opcode == 0xc7 ||
+         (opcode >= 0xd0 && opcode != 0xd6);
 }
 #endif
 
@@ -336,16 +348,18 @@ static void handle(int number, siginfo_t *info, void *context) {
   die(&line);
 }
 
-/* ---- Installing ---- */
+/* ---- Installing ----------------------------------------------------------------------------- */
 
 int guard_install(struct fault *fault, cugen_error *err) {
-  if (guard.installed) return error_set(err, CUGEN_ERROR_USAGE, "this process has a cpu device open already");
+  if (guard.installed)
+    return error_set(err, CUGEN_ERROR_USAGE, "this process has a cpu device open already");
   guard.stack = malloc(STACK_BYTES);
   if (!guard.stack) return error_memory(err);
   guard.fault = fault;
   const stack_t stack = {.ss_sp = guard.stack, .ss_size = STACK_BYTES};
   sigaltstack(&stack, NULL);
-  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+  struct sigaction action = {.sa_sigaction = handle,
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < SIGNAL_COUNT; i++) sigaction(signals[i], &action, NULL);
   action.sa_flags |= SA_NODEFER; /* the handler may be left by a jump out of the launch */

@@ -56,7 +56,14 @@ enum {
   IPTX_OPERANDS = 160
 };
 
-enum iptx_term_kind { IPTX_NOTHING, IPTX_REGISTER, IPTX_OPERAND, IPTX_IMMEDIATE, IPTX_REAL, IPTX_SPECIAL };
+enum iptx_term_kind {
+  IPTX_NOTHING,
+  IPTX_REGISTER,
+  IPTX_OPERAND,
+  IPTX_IMMEDIATE,
+  IPTX_REAL,
+  IPTX_SPECIAL
+};
 
 struct iptx_term {
   unsigned char kind;
@@ -122,17 +129,17 @@ static inline bool iptx_has(const struct iptx_instruction *i, enum iptx_word wor
   return i->words[word / 64] >> word % 64 & 1;
 }
 
-/* ---- inline_ptx_values.c ---- */
+/* ---- inline_ptx_values.c -------------------------------------------------------------------- */
 
 uint64_t iptx_read(const struct iptx_run *run, const struct iptx_term *term, enum iptx_type type);
 void iptx_write(struct iptx_run *run, const struct iptx_term *term, uint64_t bits);
 /* The value of an argument's first term; a source may be a number. */
-static inline uint64_t iptx_get(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument,
-                                enum iptx_type type) {
+static inline uint64_t iptx_get(const struct iptx_run *run, const struct iptx_instruction *i,
+                                unsigned argument, enum iptx_type type) {
   return iptx_read(run, &i->arguments[argument].terms[0], type);
 }
-static inline void iptx_put(struct iptx_run *run, const struct iptx_instruction *i, unsigned argument,
-                            uint64_t bits) {
+static inline void iptx_put(struct iptx_run *run, const struct iptx_instruction *i,
+                            unsigned argument, uint64_t bits) {
   iptx_write(run, &i->arguments[argument].terms[0], bits);
 }
 /* Ends the launch, the second for a misuse of instructions that go on by themselves. */
@@ -140,10 +147,11 @@ _Noreturn void iptx_end(const struct iptx_run *run, const char *what);
 _Noreturn void iptx_trap(const struct iptx_run *run, const char *what);
 void iptx_close(struct iptx_program *programs);
 /* The hook. */
-void iptx_call(struct cpu_ptx_place *place, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
+void iptx_call(struct cpu_ptx_place *place, const char *text,
+               const struct cpu_ptx_operand *operands, unsigned count,
                const struct cpu_watch *watch);
 
-/* ---- The operations ---- */
+/* ---- The operations ------------------------------------------------------------------------- */
 
 struct iptx_operation {
   const char *name; /* up to the first point */
@@ -153,8 +161,8 @@ struct iptx_operation {
   iptx_perform *perform;
 };
 /* Tables of operations, each ended by a NULL name; the first row that fits is used. */
-extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collective[], iptx_matrix[], iptx_control[],
-    iptx_warpgroup[];
+extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collective[],
+    iptx_matrix[], iptx_control[], iptx_warpgroup[];
 
 unsigned iptx_bits(enum iptx_type type);
 char iptx_kind(enum iptx_type type);
@@ -163,7 +171,8 @@ uint64_t iptx_from_real(double value, enum iptx_type type);
 /* The memory that an address argument points to. */
 void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument);
 /* The argument as an address of shared memory. */
-unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument);
+unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i,
+                     unsigned argument);
 void iptx_note(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind);
 
 #endif

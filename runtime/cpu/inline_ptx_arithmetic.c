@@ -21,7 +21,7 @@ static bool is_signed(enum iptx_type type) {
   return iptx_kind(type) == 's';
 }
 
-/* ---- Two or three operands ---- */
+/* ---- Two or three operands ------------------------------------------------------------------ */
 
 static double whole(double value, const struct iptx_instruction *i) {
   if (iptx_has(i, IPTX_W_SAT)) value = value >= 1 ? 1 : value > 0 ? value : 0;
@@ -182,12 +182,12 @@ static void integer(struct iptx_run *run, const struct iptx_instruction *i, inte
   iptx_put(run, i, 0, f(iptx_get(run, i, 1, type), b, is_signed(type)));
 }
 
-#define REAL_OR_INTEGER(name)                                                                                        \
-  static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) {                                    \
-    if (is_real(arithmetic_type_of(i)))                                                                                         \
-      real(run, i, real_##name);                                                                                     \
-    else                                                                                                             \
-      integer(run, i, integer_##name);                                                                               \
+#define REAL_OR_INTEGER(name)                                                                      \
+  static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) {                  \
+    if (is_real(arithmetic_type_of(i)))                                                            \
+      real(run, i, real_##name);                                                                   \
+    else                                                                                           \
+      integer(run, i, integer_##name);                                                             \
   }
 REAL_OR_INTEGER(add)
 REAL_OR_INTEGER(sub)
@@ -218,7 +218,7 @@ ONLY(real, fma)
 #undef ONLY
 /* clang-format on */
 
-/* ---- Products of integers ---- */
+/* ---- Products of integers ------------------------------------------------------------------- */
 
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 wide_unsigned;
@@ -258,8 +258,8 @@ static int64_t low24(uint64_t bits, bool s) {
 
 static void do_mul24(struct iptx_run *run, const struct iptx_instruction *i) {
   const enum iptx_type type = arithmetic_type_of(i);
-  const int64_t all =
-      low24(iptx_get(run, i, 1, type), is_signed(type)) * low24(iptx_get(run, i, 2, type), is_signed(type));
+  const int64_t all = low24(iptx_get(run, i, 1, type), is_signed(type)) *
+                      low24(iptx_get(run, i, 2, type), is_signed(type));
   iptx_put(run, i, 0, (uint64_t)(iptx_has(i, IPTX_W_HI) ? all >> 16 : all));
 }
 
@@ -273,7 +273,8 @@ static void do_sad(struct iptx_run *run, const struct iptx_instruction *i) {
 static void do_dp4a(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool a_signed = i->type_count && is_signed(i->types[0]),
              b_signed = i->type_count > 1 && is_signed(i->types[1]);
-  const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32), b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
+  const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32),
+                 b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
   uint32_t sum = (uint32_t)iptx_get(run, i, 3, IPTX_B32);
   for (int at = 0; at < 32; at += 8) {
     const int x = a_signed ? (int8_t)(a >> at) : (int)(a >> at & 255),
@@ -285,10 +286,12 @@ static void do_dp4a(struct iptx_run *run, const struct iptx_instruction *i) {
 
 static void do_vabsdiff4(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool s = i->type_count > 1 && is_signed(i->types[1]);
-  const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32), b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
+  const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32),
+                 b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
   uint32_t sum = (uint32_t)iptx_get(run, i, 3, IPTX_B32), packed = 0;
   for (int at = 0; at < 32; at += 8) {
-    const int x = s ? (int8_t)(a >> at) : (int)(a >> at & 255), y = s ? (int8_t)(b >> at) : (int)(b >> at & 255);
+    const int x = s ? (int8_t)(a >> at) : (int)(a >> at & 255),
+              y = s ? (int8_t)(b >> at) : (int)(b >> at & 255);
     const uint32_t apart = (uint32_t)(x < y ? y - x : x - y);
     sum += apart;
     packed |= (apart & 255) << at;
@@ -296,7 +299,7 @@ static void do_vabsdiff4(struct iptx_run *run, const struct iptx_instruction *i)
   iptx_put(run, i, 0, iptx_has(i, IPTX_W_ADD) ? sum : packed);
 }
 
-/* ---- Bits ---- */
+/* ---- Bits ----------------------------------------------------------------------------------- */
 
 static void do_shl(struct iptx_run *run, const struct iptx_instruction *i) {
   const enum iptx_type type = arithmetic_type_of(i);
@@ -314,7 +317,8 @@ static void do_shr(struct iptx_run *run, const struct iptx_instruction *i) {
 }
 
 static void do_shf(struct iptx_run *run, const struct iptx_instruction *i) {
-  const uint64_t low = iptx_get(run, i, 1, IPTX_B32), high = iptx_get(run, i, 2, IPTX_B32), both = high << 32 | low;
+  const uint64_t low = iptx_get(run, i, 1, IPTX_B32), high = iptx_get(run, i, 2, IPTX_B32),
+                 both = high << 32 | low;
   uint64_t by = iptx_get(run, i, 3, IPTX_U32);
   by = iptx_has(i, IPTX_W_CLAMP) ? (by > 32 ? 32 : by) : by & 31;
   iptx_put(run, i, 0, iptx_has(i, IPTX_W_L) ? (by == 32 ? low : both << by >> 32) : both >> by);
@@ -323,8 +327,10 @@ static void do_shf(struct iptx_run *run, const struct iptx_instruction *i) {
 /* The operands' three bits at a place are a number from 0 to 7, which selects a bit of the table
    as the result. */
 static void do_lop3(struct iptx_run *run, const struct iptx_instruction *i) {
-  const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32), b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
-  const uint32_t c = (uint32_t)iptx_get(run, i, 3, IPTX_B32), table = (uint32_t)iptx_get(run, i, 4, IPTX_B32);
+  const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32),
+                 b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
+  const uint32_t c = (uint32_t)iptx_get(run, i, 3, IPTX_B32),
+                 table = (uint32_t)iptx_get(run, i, 4, IPTX_B32);
   uint32_t out = 0;
   for (unsigned row = 0; row < 8; row++)
     if (table >> row & 1) out |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
@@ -351,7 +357,9 @@ static uint64_t arithmetic_leading_zeros(uint64_t value, unsigned width) {
 }
 
 static void do_clz(struct iptx_run *run, const struct iptx_instruction *i) {
-  iptx_put(run, i, 0, arithmetic_leading_zeros(iptx_get(run, i, 1, arithmetic_type_of(i)), iptx_bits(arithmetic_type_of(i))));
+  iptx_put(run, i, 0,
+           arithmetic_leading_zeros(iptx_get(run, i, 1, arithmetic_type_of(i)),
+                                    iptx_bits(arithmetic_type_of(i))));
 }
 
 /* The position of the highest bit that differs from the sign; all ones if there is none. */
@@ -361,7 +369,10 @@ static void do_bfind(struct iptx_run *run, const struct iptx_instruction *i) {
   if (is_signed(arithmetic_type_of(i)) && (int64_t)value < 0) value = ~value;
   if (width < 64) value &= (UINT64_C(1) << width) - 1;
   const uint64_t zeros = arithmetic_leading_zeros(value, width);
-  iptx_put(run, i, 0, zeros == width ? 0xffffffffu : iptx_has(i, IPTX_W_SHIFTAMT) ? zeros : width - 1 - zeros);
+  iptx_put(run, i, 0,
+           zeros == width                 ? 0xffffffffu
+           : iptx_has(i, IPTX_W_SHIFTAMT) ? zeros
+                                          : width - 1 - zeros);
 }
 
 static void do_brev(struct iptx_run *run, const struct iptx_instruction *i) {
@@ -391,13 +402,14 @@ static void do_bfi(struct iptx_run *run, const struct iptx_instruction *i) {
   const enum iptx_type type = arithmetic_type_of(i);
   const unsigned from = (unsigned)iptx_get(run, i, 3, IPTX_U32) & 255,
                  length = (unsigned)iptx_get(run, i, 4, IPTX_U32) & 255;
-  const uint64_t mask =
-      from >= iptx_bits(type) || !length ? 0 : (length >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << length) - 1) << from;
+  const uint64_t mask = from >= iptx_bits(type) || !length
+                            ? 0
+                            : (length >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << length) - 1) << from;
   const uint64_t part = from < 64 ? iptx_get(run, i, 1, type) << from : 0;
   iptx_put(run, i, 0, (iptx_get(run, i, 2, type) & ~mask) | (part & mask));
 }
 
-/* ---- Moves, conversions, comparisons ---- */
+/* ---- Moves, conversions, comparisons -------------------------------------------------------- */
 
 /* mov from a vector joins its parts into a word; mov to a vector splits a word. */
 static void do_mov(struct iptx_run *run, const struct iptx_instruction *i) {
@@ -423,12 +435,15 @@ static double rounded(const struct iptx_instruction *i, double value) {
 
 static uint64_t to_integer(const struct iptx_instruction *i, double value, enum iptx_type to) {
   const unsigned width = iptx_bits(to);
-  const double low = is_signed(to) ? -ldexp(1, (int)width - 1) : 0, high = ldexp(1, (int)width - is_signed(to));
+  const double low = is_signed(to) ? -ldexp(1, (int)width - 1) : 0,
+               high = ldexp(1, (int)width - is_signed(to));
   value = rounded(i, value);
   if (isnan(value)) return 0;
   if (value <= low) return is_signed(to) ? UINT64_C(1) << (width - 1) : 0;
   if (value >= high)
-    return is_signed(to) ? (UINT64_C(1) << (width - 1)) - 1 : width == 64 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1;
+    return is_signed(to) ? (UINT64_C(1) << (width - 1)) - 1
+           : width == 64 ? ~UINT64_C(0)
+                         : (UINT64_C(1) << width) - 1;
   return is_signed(to) ? (uint64_t)(int64_t)value : (uint64_t)value;
 }
 
@@ -448,21 +463,25 @@ static uint64_t directed(const struct iptx_instruction *i, double value, enum ip
   const uint64_t bits = iptx_from_real(value, to);
   const double near = iptx_real(bits, to);
   const bool up = near > value, down = near < value;
-  const bool less = iptx_has(i, IPTX_W_RZ) ? (value > 0 ? up : false) : iptx_has(i, IPTX_W_RM) && up;
-  const bool more = iptx_has(i, IPTX_W_RZ) ? (value < 0 ? down : false) : iptx_has(i, IPTX_W_RP) && down;
+  const bool less =
+      iptx_has(i, IPTX_W_RZ) ? (value > 0 ? up : false) : iptx_has(i, IPTX_W_RM) && up;
+  const bool more =
+      iptx_has(i, IPTX_W_RZ) ? (value < 0 ? down : false) : iptx_has(i, IPTX_W_RP) && down;
   if (!less && !more) return bits;
   return (near > 0) == more ? bits + 1 : bits - 1; /* numbers have the order of their bits */
 }
 
-static uint64_t convert(const struct iptx_instruction *i, uint64_t bits, enum iptx_type to, enum iptx_type from) {
+static uint64_t convert(const struct iptx_instruction *i, uint64_t bits, enum iptx_type to,
+                        enum iptx_type from) {
   if (arithmetic_is_number(from)) {
     const double value = whole(iptx_real(bits, from), i);
     if (!arithmetic_is_number(to)) return to_integer(i, value, to);
-    const bool integral =
-        iptx_has(i, IPTX_W_RZI) || iptx_has(i, IPTX_W_RMI) || iptx_has(i, IPTX_W_RPI) || iptx_has(i, IPTX_W_RNI);
+    const bool integral = iptx_has(i, IPTX_W_RZI) || iptx_has(i, IPTX_W_RMI) ||
+                          iptx_has(i, IPTX_W_RPI) || iptx_has(i, IPTX_W_RNI);
     return directed(i, integral ? rounded(i, value) : value, to);
   }
-  if (arithmetic_is_number(to)) return iptx_from_real(is_signed(from) ? (double)(int64_t)bits : (double)bits, to);
+  if (arithmetic_is_number(to))
+    return iptx_from_real(is_signed(from) ? (double)(int64_t)bits : (double)bits, to);
   return iptx_has(i, IPTX_W_SAT) ? saturated(bits, to, from) : bits;
 }
 
@@ -476,7 +495,8 @@ static void do_cvt(struct iptx_run *run, const struct iptx_instruction *i) {
     return;
   }
   const unsigned width = iptx_bits(to) > 16 ? 16 : 8;
-  iptx_put(run, i, 0, convert(i, bits, to, from) << width | convert(i, iptx_get(run, i, 2, from), to, from));
+  iptx_put(run, i, 0,
+           convert(i, bits, to, from) << width | convert(i, iptx_get(run, i, 2, from), to, from));
 }
 
 enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
@@ -511,7 +531,8 @@ static unsigned relation(uint64_t a, uint64_t b, enum iptx_type type) {
   return a < b ? LESS : a == b ? EQUAL : GREATER;
 }
 
-static bool compares(const struct iptx_run *run, const struct iptx_instruction *i, enum iptx_type type) {
+static bool compares(const struct iptx_run *run, const struct iptx_instruction *i,
+                     enum iptx_type type) {
   const unsigned found = relation(iptx_get(run, i, 1, type), iptx_get(run, i, 2, type), type);
   for (size_t row = 0; row < sizeof comparisons / sizeof *comparisons; row++)
     if (iptx_has(i, comparisons[row].word)) return comparisons[row].holds & found;
@@ -523,8 +544,12 @@ static void do_setp(struct iptx_run *run, const struct iptx_instruction *i) {
   if (i->count > 3) {
     const bool other = iptx_get(run, i, 3, IPTX_PRED);
     const bool both[] = {p, q};
-    p = iptx_has(i, IPTX_W_OR) ? both[0] || other : iptx_has(i, IPTX_W_XOR) ? both[0] != other : both[0] && other;
-    q = iptx_has(i, IPTX_W_OR) ? both[1] || other : iptx_has(i, IPTX_W_XOR) ? both[1] != other : both[1] && other;
+    p = iptx_has(i, IPTX_W_OR)    ? both[0] || other
+        : iptx_has(i, IPTX_W_XOR) ? both[0] != other
+                                  : both[0] && other;
+    q = iptx_has(i, IPTX_W_OR)    ? both[1] || other
+        : iptx_has(i, IPTX_W_XOR) ? both[1] != other
+                                  : both[1] && other;
   }
   iptx_write(run, &i->arguments[0].terms[0], p);
   if (i->arguments[0].count > 1) iptx_write(run, &i->arguments[0].terms[1], q);
@@ -532,23 +557,33 @@ static void do_setp(struct iptx_run *run, const struct iptx_instruction *i) {
 
 static void do_set(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool holds = compares(run, i, i->type_count > 1 ? i->types[1] : arithmetic_type_of(i));
-  iptx_put(run, i, 0, is_real(arithmetic_type_of(i)) ? iptx_from_real(holds, arithmetic_type_of(i)) : holds ? ~UINT64_C(0) : 0);
+  iptx_put(run, i, 0,
+           is_real(arithmetic_type_of(i)) ? iptx_from_real(holds, arithmetic_type_of(i))
+           : holds                        ? ~UINT64_C(0)
+                                          : 0);
 }
 
 static void do_selp(struct iptx_run *run, const struct iptx_instruction *i) {
-  iptx_put(run, i, 0, iptx_get(run, i, iptx_get(run, i, 3, IPTX_PRED) ? 1 : 2, arithmetic_type_of(i)));
+  iptx_put(run, i, 0,
+           iptx_get(run, i, iptx_get(run, i, 3, IPTX_PRED) ? 1 : 2, arithmetic_type_of(i)));
 }
 
-#define ROW(name, least, most)                                                                                       \
+#define ROW(name, least, most)                                                                     \
   { #name, IPTX_W_COUNT, least, most, do_##name }
 const struct iptx_operation iptx_arithmetic[] = {
-    ROW(mov, 2, 2),  ROW(add, 3, 3),  ROW(sub, 3, 3),       ROW(mul, 3, 3),      ROW(mad, 4, 4),
-    ROW(fma, 4, 4),  ROW(div, 3, 3),  ROW(rem, 3, 3),       ROW(min, 3, 3),      ROW(max, 3, 3),
-    ROW(neg, 2, 2),  ROW(abs, 2, 2),  ROW(and, 3, 3),       ROW(or, 3, 3),       ROW(xor, 3, 3),
-    ROW(not, 2, 2),  ROW(shl, 3, 3),  ROW(shr, 3, 3),       ROW(shf, 4, 4),      ROW(lop3, 5, 5),
-    ROW(prmt, 4, 4), ROW(popc, 2, 2), ROW(clz, 2, 2),       ROW(bfind, 2, 2),    ROW(brev, 2, 2),
-    ROW(bfe, 4, 4),  ROW(bfi, 5, 5),  ROW(cvt, 2, 3),       ROW(setp, 3, 4),     ROW(set, 3, 3),
-    ROW(selp, 4, 4), ROW(rcp, 2, 2),  ROW(sqrt, 2, 2),      ROW(rsqrt, 2, 2),    ROW(sin, 2, 2),
-    ROW(cos, 2, 2),  ROW(lg2, 2, 2),  ROW(ex2, 2, 2),       ROW(tanh, 2, 2),     ROW(mul24, 3, 3),
-    ROW(sad, 4, 4),  ROW(dp4a, 4, 4), ROW(vabsdiff4, 4, 4), ROW(copysign, 3, 3), {NULL, IPTX_W_COUNT, 0, 0, NULL}};
+    ROW(mov, 2, 2),       ROW(add, 3, 3),      ROW(sub, 3, 3),
+    ROW(mul, 3, 3),       ROW(mad, 4, 4),      ROW(fma, 4, 4),
+    ROW(div, 3, 3),       ROW(rem, 3, 3),      ROW(min, 3, 3),
+    ROW(max, 3, 3),       ROW(neg, 2, 2),      ROW(abs, 2, 2),
+    ROW(and, 3, 3),       ROW(or, 3, 3),       ROW(xor, 3, 3),
+    ROW(not, 2, 2),       ROW(shl, 3, 3),      ROW(shr, 3, 3),
+    ROW(shf, 4, 4),       ROW(lop3, 5, 5),     ROW(prmt, 4, 4),
+    ROW(popc, 2, 2),      ROW(clz, 2, 2),      ROW(bfind, 2, 2),
+    ROW(brev, 2, 2),      ROW(bfe, 4, 4),      ROW(bfi, 5, 5),
+    ROW(cvt, 2, 3),       ROW(setp, 3, 4),     ROW(set, 3, 3),
+    ROW(selp, 4, 4),      ROW(rcp, 2, 2),      ROW(sqrt, 2, 2),
+    ROW(rsqrt, 2, 2),     ROW(sin, 2, 2),      ROW(cos, 2, 2),
+    ROW(lg2, 2, 2),       ROW(ex2, 2, 2),      ROW(tanh, 2, 2),
+    ROW(mul24, 3, 3),     ROW(sad, 4, 4),      ROW(dp4a, 4, 4),
+    ROW(vabsdiff4, 4, 4), ROW(copysign, 3, 3), {NULL, IPTX_W_COUNT, 0, 0, NULL}};
 #undef ROW

@@ -13,7 +13,7 @@ static unsigned lane_of_current(void) {
   return fibers_launch()->builtins->linear % FIBERS_LANES;
 }
 
-/* ---- Barriers ---- */
+/* ---- Barriers ------------------------------------------------------------------------------- */
 
 /* bar.sync number {, threads}: number 0 without a count is the barrier of the whole block. */
 static void bar(struct iptx_run *run, const struct iptx_instruction *i) {
@@ -42,7 +42,7 @@ static void warp_barrier(struct iptx_run *run, const struct iptx_instruction *i)
   collective_warp_at(run->site, (unsigned)iptx_get(run, i, 0, IPTX_U32), combine_nothing, NULL);
 }
 
-/* ---- Operations of a warp ---- */
+/* ---- Operations of a warp ------------------------------------------------------------------- */
 
 struct slot {
   uint64_t value, result;
@@ -50,8 +50,9 @@ struct slot {
   const struct iptx_instruction *i;
 };
 
-#define LANES(lane, mask)                                                                                            \
-  for (unsigned left = (mask), lane; left && (lane = (unsigned)__builtin_ctz(left), true); left &= left - 1)
+#define LANES(lane, mask)                                                                          \
+  for (unsigned left = (mask), lane; left && (lane = (unsigned)__builtin_ctz(left), true);         \
+       left &= left - 1)
 
 static void collective_exchange(void **slots, unsigned mask) {
   LANES(lane, mask) {
@@ -64,7 +65,8 @@ static void collective_exchange(void **slots, unsigned mask) {
 /* The lane that `lane` reads, and whether it is in range: PTX ISA, shfl.sync. */
 static bool shuffle_source(const struct iptx_instruction *i, unsigned lane, unsigned by, unsigned c,
                            unsigned *source) {
-  const unsigned segment = c >> 8 & 31, clamp = c & 31, least = lane & segment, most = least | (clamp & ~segment);
+  const unsigned segment = c >> 8 & 31, clamp = c & 31, least = lane & segment,
+                 most = least | (clamp & ~segment);
   const int up = (int)lane - (int)(by & 31);
   unsigned other = least | (by & 31 & ~segment);
   bool inside = other <= most;
@@ -77,7 +79,8 @@ static bool shuffle_source(const struct iptx_instruction *i, unsigned lane, unsi
 
 /* shfl.sync d{|p}, a, b, c, mask */
 static void shfl(struct iptx_run *run, const struct iptx_instruction *i) {
-  const unsigned by = (unsigned)iptx_get(run, i, 2, IPTX_U32), c = (unsigned)iptx_get(run, i, 3, IPTX_U32);
+  const unsigned by = (unsigned)iptx_get(run, i, 2, IPTX_U32),
+                 c = (unsigned)iptx_get(run, i, 3, IPTX_U32);
   const unsigned mask = (unsigned)iptx_get(run, i, 4, IPTX_U32);
   struct slot slot = {.value = iptx_get(run, i, 1, IPTX_B32)};
   const bool inside = shuffle_source(i, lane_of_current(), by, c, &slot.source);
@@ -141,7 +144,8 @@ static uint64_t collective_joined(const struct iptx_instruction *i, uint64_t a, 
 static void reduce(void **slots, unsigned mask) {
   const struct slot *first = slots[__builtin_ctz(mask)];
   uint64_t all = first->value;
-  LANES(lane, mask & (mask - 1)) all = collective_joined(first->i, all, ((struct slot *)slots[lane])->value);
+  LANES(lane, mask & (mask - 1))
+  all = collective_joined(first->i, all, ((struct slot *)slots[lane])->value);
   LANES(lane, mask)((struct slot *)slots[lane])->result = all;
 }
 
@@ -159,7 +163,8 @@ static void elect(struct iptx_run *run, const struct iptx_instruction *i) {
   collective_warp_at(run->site, mask, gather_votes, &slot);
   const unsigned leader = slot.result ? (unsigned)__builtin_ctzll(slot.result) : 0;
   iptx_put(run, i, 0, leader);
-  if (i->arguments[0].count > 1) iptx_write(run, &i->arguments[0].terms[1], leader == lane_of_current());
+  if (i->arguments[0].count > 1)
+    iptx_write(run, &i->arguments[0].terms[1], leader == lane_of_current());
 }
 
 static void activemask(struct iptx_run *run, const struct iptx_instruction *i) {
@@ -182,7 +187,7 @@ const struct iptx_operation iptx_collective[] = {{"bar", IPTX_W_RED, 99, 99, NUL
                                                  {"activemask", ANY, 1, 1, activemask},
                                                  {NULL, ANY, 0, 0, NULL}};
 
-/* ---- Control ---- */
+/* ---- Control -------------------------------------------------------------------------------- */
 
 static void branch(struct iptx_run *run, const struct iptx_instruction *i) {
   run->at = i->target;
@@ -203,7 +208,11 @@ static void collective_nothing(struct iptx_run *run, const struct iptx_instructi
 }
 
 const struct iptx_operation iptx_control[] = {
-    {"bra", IPTX_W_COUNT, 0, 0, branch},         {"ret", IPTX_W_COUNT, 0, 0, collective_leave},
-    {"trap", IPTX_W_COUNT, 0, 0, collective_trap},          {"brkpt", IPTX_W_COUNT, 0, 0, collective_trap},
-    {"nanosleep", IPTX_W_COUNT, 1, 1, collective_nothing},  {"pmevent", IPTX_W_COUNT, 1, 1, collective_nothing},
-    {"setmaxnreg", IPTX_W_COUNT, 1, 1, collective_nothing}, {NULL, IPTX_W_COUNT, 0, 0, NULL}};
+    {"bra", IPTX_W_COUNT, 0, 0, branch},
+    {"ret", IPTX_W_COUNT, 0, 0, collective_leave},
+    {"trap", IPTX_W_COUNT, 0, 0, collective_trap},
+    {"brkpt", IPTX_W_COUNT, 0, 0, collective_trap},
+    {"nanosleep", IPTX_W_COUNT, 1, 1, collective_nothing},
+    {"pmevent", IPTX_W_COUNT, 1, 1, collective_nothing},
+    {"setmaxnreg", IPTX_W_COUNT, 1, 1, collective_nothing},
+    {NULL, IPTX_W_COUNT, 0, 0, NULL}};

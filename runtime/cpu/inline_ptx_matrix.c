@@ -14,7 +14,7 @@ enum { ROWS = 16, COLUMNS = 8, DEPTH = 64, LANES = 32 };
 
 static const unsigned all_lanes = ~0u;
 
-/* ---- mma.sync ---- */
+/* ---- mma.sync ------------------------------------------------------------------------------- */
 
 struct member {
   const struct iptx_instruction *i;
@@ -51,7 +51,8 @@ static double element(uint64_t word, unsigned index, enum iptx_type type) {
   switch (iptx_kind(type)) {
   case 's': return (double)((int64_t)(bits << (64 - width)) >> (64 - width));
   case 'u': return (double)bits;
-  case 't': return iptx_real(bits & 0xffffe000u, IPTX_F32); /* the last 13 bits do not reach the multiplier */
+  /* the last 13 bits do not reach the multiplier */
+  case 't': return iptx_real(bits & 0xffffe000u, IPTX_F32);
   default: return iptx_real(bits, type);
   }
 }
@@ -60,7 +61,8 @@ struct matrices {
   double a[ROWS][DEPTH], b[DEPTH][COLUMNS];
 };
 
-static void matrix_place(struct matrices *m, const struct shape *s, const struct member *own, unsigned lane) {
+static void matrix_place(struct matrices *m, const struct shape *s, const struct member *own,
+                         unsigned lane) {
   for (unsigned r = 0; r < s->a_registers; r++)
     for (unsigned e = 0; e < s->elements; e++)
       m->a[lane / 4 + r % s->halves * 8][(lane % 4 + 4 * (r / s->halves)) * s->elements + e] =
@@ -70,7 +72,8 @@ static void matrix_place(struct matrices *m, const struct shape *s, const struct
       m->b[(lane % 4 + 4 * r) * s->elements + e][lane / 4] = element(own->b[r], e, s->b);
 }
 
-static void multiply_lane(const struct matrices *m, const struct shape *s, struct member *own, unsigned lane) {
+static void multiply_lane(const struct matrices *m, const struct shape *s, struct member *own,
+                          unsigned lane) {
   for (unsigned r = 0; r < 2 * s->halves; r++) {
     const unsigned row = lane / 4 + r / 2 * 8, column = lane % 4 * 2 + r % 2;
     double sum = 0;
@@ -93,8 +96,8 @@ static void matrix_multiply(void **slots, unsigned mask) {
 }
 
 /* Reads the sums; f16 has two in a register. */
-static void take_sums(const struct iptx_run *run, const struct shape *s, const struct iptx_argument *from,
-                      struct member *own) {
+static void take_sums(const struct iptx_run *run, const struct shape *s,
+                      const struct iptx_argument *from, struct member *own) {
   const bool packed = s->sum == IPTX_F16;
   for (unsigned r = 0; r < 2 * s->halves; r++) {
     const uint64_t bits = iptx_read(run, &from->terms[packed ? r / 2 : r],
@@ -109,7 +112,8 @@ static void take_sums(const struct iptx_run *run, const struct shape *s, const s
 static void give_sums(struct iptx_run *run, const struct shape *s, const struct iptx_argument *to,
                       const struct member *own) {
   for (unsigned r = 0; r < 2 * s->halves; r++) {
-    const uint64_t bits = matrix_is_whole(s) ? (uint32_t)own->whole[r] : iptx_from_real(own->sums[r], s->result);
+    const uint64_t bits =
+        matrix_is_whole(s) ? (uint32_t)own->whole[r] : iptx_from_real(own->sums[r], s->result);
     if (s->result != IPTX_F16) {
       iptx_write(run, &to->terms[r], bits);
     } else if (r % 2) {
@@ -123,12 +127,14 @@ static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
   if (i->type_count != 4) iptx_trap(run, "an mma of other than four types");
   const struct shape s = matrix_shape_of(i);
   const unsigned sums = s.sum == IPTX_F16 ? s.halves : 2 * s.halves;
-  const bool fits =
-      i->arguments[0].count >= (s.result == IPTX_F16 ? s.halves : 2 * s.halves) && i->arguments[3].count >= sums;
+  const bool fits = i->arguments[0].count >= (s.result == IPTX_F16 ? s.halves : 2 * s.halves) &&
+                    i->arguments[3].count >= sums;
   if (!fits || s.depth > DEPTH || s.a_registers != s.b_registers * s.halves)
     iptx_trap(run, "an mma whose operands do not fit its shape");
-  for (unsigned r = 0; r < s.a_registers; r++) own.a[r] = iptx_read(run, &i->arguments[1].terms[r], IPTX_B64);
-  for (unsigned r = 0; r < s.b_registers; r++) own.b[r] = iptx_read(run, &i->arguments[2].terms[r], IPTX_B64);
+  for (unsigned r = 0; r < s.a_registers; r++)
+    own.a[r] = iptx_read(run, &i->arguments[1].terms[r], IPTX_B64);
+  for (unsigned r = 0; r < s.b_registers; r++)
+    own.b[r] = iptx_read(run, &i->arguments[2].terms[r], IPTX_B64);
   take_sums(run, &s, &i->arguments[3], &own);
   const unsigned came = collective_warp_at(run->site, all_lanes, matrix_multiply, &own);
   if (run->watch && ~came) run->watch->lane(all_lanes, (unsigned)__builtin_ctz(~came));
@@ -156,7 +162,8 @@ static unsigned matrices_of(const struct iptx_instruction *i) {
   return iptx_has(i, IPTX_W_X4) ? 4 : iptx_has(i, IPTX_W_X2) ? 2 : 1;
 }
 
-static void meet_rows(struct iptx_run *run, const struct iptx_instruction *i, unsigned address, struct rows *rows) {
+static void meet_rows(struct iptx_run *run, const struct iptx_instruction *i, unsigned address,
+                      struct rows *rows) {
   const unsigned used = matrices_of(i) * 8, lane = fibers_launch()->builtins->linear % LANES;
   rows->own = NULL;
   if (lane < used) rows->own = async_pointer(iptx_shared(run, i, address));
@@ -171,7 +178,8 @@ static void meet_rows(struct iptx_run *run, const struct iptx_instruction *i, un
 }
 
 /* The address of half a lane's word of a matrix. */
-static char *half_at(const struct rows *rows, const struct iptx_instruction *i, unsigned matrix, unsigned half) {
+static char *half_at(const struct rows *rows, const struct iptx_instruction *i, unsigned matrix,
+                     unsigned half) {
   const unsigned lane = fibers_launch()->builtins->linear % LANES;
   if (!iptx_has(i, IPTX_W_TRANS)) return rows->of[matrix * 8 + lane / 4] + lane % 4 * 4 + 2 * half;
   return rows->of[matrix * 8 + lane % 4 * 2 + half] + lane / 4 * 2;
@@ -179,13 +187,15 @@ static char *half_at(const struct rows *rows, const struct iptx_instruction *i, 
 
 static void ldmatrix(struct iptx_run *run, const struct iptx_instruction *i) {
   struct rows rows;
-  if (i->arguments[0].count != matrices_of(i)) iptx_trap(run, "ldmatrix with other registers than matrices");
+  if (i->arguments[0].count != matrices_of(i))
+    iptx_trap(run, "ldmatrix with other registers than matrices");
   meet_rows(run, i, 1, &rows);
   for (unsigned matrix = 0; matrix < matrices_of(i); matrix++) {
     uint16_t halves[2];
     for (unsigned half = 0; half < 2; half++) {
       const char *at = half_at(&rows, i, matrix, half);
-      if (iptx_has(i, IPTX_W_TRANS) || half == 0) iptx_note(run, at, iptx_has(i, IPTX_W_TRANS) ? 2 : 4, 0);
+      if (iptx_has(i, IPTX_W_TRANS) || half == 0)
+        iptx_note(run, at, iptx_has(i, IPTX_W_TRANS) ? 2 : 4, 0);
       memcpy(&halves[half], at, sizeof halves[half]);
     }
     iptx_write(run, &i->arguments[0].terms[matrix], (uint64_t)halves[1] << 16 | halves[0]);
@@ -194,14 +204,16 @@ static void ldmatrix(struct iptx_run *run, const struct iptx_instruction *i) {
 
 static void stmatrix(struct iptx_run *run, const struct iptx_instruction *i) {
   struct rows rows;
-  if (i->arguments[1].count != matrices_of(i)) iptx_trap(run, "stmatrix with other registers than matrices");
+  if (i->arguments[1].count != matrices_of(i))
+    iptx_trap(run, "stmatrix with other registers than matrices");
   meet_rows(run, i, 0, &rows);
   for (unsigned matrix = 0; matrix < matrices_of(i); matrix++) {
     const uint32_t word = (uint32_t)iptx_read(run, &i->arguments[1].terms[matrix], IPTX_B32);
     for (unsigned half = 0; half < 2; half++) {
       char *at = half_at(&rows, i, matrix, half);
       const uint16_t part = (uint16_t)(word >> 16 * half);
-      if (iptx_has(i, IPTX_W_TRANS) || half == 0) iptx_note(run, at, iptx_has(i, IPTX_W_TRANS) ? 2 : 4, CPU_WRITE);
+      if (iptx_has(i, IPTX_W_TRANS) || half == 0)
+        iptx_note(run, at, iptx_has(i, IPTX_W_TRANS) ? 2 : 4, CPU_WRITE);
       memcpy(at, &part, sizeof part);
     }
   }

@@ -4,9 +4,10 @@
 #include "async.h"
 #include "inline_ptx.h"
 
-/* ---- Addresses ---- */
+/* ---- Addresses ------------------------------------------------------------------------------ */
 
-static uint64_t base_of(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument) {
+static uint64_t base_of(const struct iptx_run *run, const struct iptx_instruction *i,
+                        unsigned argument) {
   const struct iptx_argument *a = &i->arguments[argument];
   const struct iptx_term *offset = &a->terms[IPTX_TERMS - 1];
   uint64_t at = iptx_read(run, &a->terms[0], IPTX_B64) + (uint64_t)a->offset;
@@ -14,17 +15,20 @@ static uint64_t base_of(const struct iptx_run *run, const struct iptx_instructio
   return at;
 }
 
-unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument) {
+unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i,
+                     unsigned argument) {
   return (unsigned)base_of(run, i, argument);
 }
 
-void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument) {
+void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i,
+                   unsigned argument) {
   const uint64_t at = base_of(run, i, argument);
   if (iptx_has(i, IPTX_W_SHARED) && !iptx_has(i, IPTX_W_GLOBAL)) return async_pointer((unsigned)at);
   return (void *)(uintptr_t)at;
 }
 
-static void memory_check_alignment(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind) {
+static void memory_check_alignment(const struct iptx_run *run, const void *at, size_t bytes,
+                                   unsigned kind) {
   if ((uintptr_t)at % bytes == 0) return;
   if (run->watch) run->watch->misaligned("inline PTX", at, bytes, kind, run->site);
   iptx_trap(run, "misaligned access of inline PTX");
@@ -38,7 +42,7 @@ static size_t memory_bytes_of(enum iptx_type type) {
   return iptx_bits(type) / 8;
 }
 
-/* ---- Loads and stores ---- */
+/* ---- Loads and stores ----------------------------------------------------------------------- */
 
 /* Strong accesses bypass caches, like volatile ones; a release or acquire is also a fence. */
 static unsigned memory_access_kind(const struct iptx_instruction *i) {
@@ -84,16 +88,18 @@ static void memory_store(struct iptx_run *run, const struct iptx_instruction *i)
   }
 }
 
-/* ---- Atomics ---- */
+/* ---- Atomics -------------------------------------------------------------------------------- */
 
 static uint64_t added(uint64_t old, uint64_t value, enum iptx_type type) {
   if (!strchr("fdhHgG", iptx_kind(type))) return old + value;
   const uint64_t low = iptx_from_real(iptx_real(old, type) + iptx_real(value, type), type);
   if (iptx_kind(type) != 'H' && iptx_kind(type) != 'G') return low;
-  return low | iptx_from_real(iptx_real(old >> 16, type) + iptx_real(value >> 16, type), type) << 16;
+  return low | iptx_from_real(iptx_real(old >> 16, type) + iptx_real(value >> 16, type), type)
+                   << 16;
 }
 
-static uint64_t combined(const struct iptx_instruction *i, uint64_t old, uint64_t value, enum iptx_type type) {
+static uint64_t combined(const struct iptx_instruction *i, uint64_t old, uint64_t value,
+                         enum iptx_type type) {
   const bool less = iptx_kind(type) == 's' ? (int64_t)value < (int64_t)old : value < old;
   if (iptx_has(i, IPTX_W_ADD)) return added(old, value, type);
   if (iptx_has(i, IPTX_W_MIN)) return less ? value : old;
@@ -110,14 +116,17 @@ static uint64_t load_typed(const char *at, enum iptx_type type) {
   uint64_t bits = 0;
   memcpy(&bits, at, memory_bytes_of(type));
   const unsigned width = iptx_bits(type);
-  return iptx_kind(type) == 's' && width < 64 ? (uint64_t)((int64_t)(bits << (64 - width)) >> (64 - width)) : bits;
+  return iptx_kind(type) == 's' && width < 64
+             ? (uint64_t)((int64_t)(bits << (64 - width)) >> (64 - width))
+             : bits;
 }
 
 /* Performs the operation on one element; returns the old value. */
-static uint64_t memory_exchange(const struct iptx_run *run, const struct iptx_instruction *i, char *at, unsigned first,
-                         unsigned part) {
+static uint64_t memory_exchange(const struct iptx_run *run, const struct iptx_instruction *i,
+                                char *at, unsigned first, unsigned part) {
   const enum iptx_type type = memory_type_of(i);
-  const uint64_t old = load_typed(at, type), value = iptx_read(run, &i->arguments[first].terms[part], type);
+  const uint64_t old = load_typed(at, type),
+                 value = iptx_read(run, &i->arguments[first].terms[part], type);
   uint64_t out = combined(i, old, value, type);
   if (iptx_has(i, IPTX_W_CAS)) out = old == value ? iptx_get(run, i, first + 1, type) : old;
   memcpy(at, &out, memory_bytes_of(type));
@@ -132,7 +141,8 @@ static void exchange_all(struct iptx_run *run, const struct iptx_instruction *i,
   const bool ordered = iptx_has(i, IPTX_W_ACQUIRE) || iptx_has(i, IPTX_W_ACQ_REL);
   if (orders) memory_fence(run, i);
   memory_check_alignment(run, at, bytes * values->count, CPU_WRITE);
-  iptx_note(run, at, bytes * values->count, CPU_WRITE | CPU_ATOMIC | (iptx_has(i, IPTX_W_EXCH) ? CPU_REPLACES : 0));
+  iptx_note(run, at, bytes * values->count,
+            CPU_WRITE | CPU_ATOMIC | (iptx_has(i, IPTX_W_EXCH) ? CPU_REPLACES : 0));
   for (unsigned part = 0; part < values->count; part++) {
     const uint64_t old = memory_exchange(run, i, at + part * bytes, address + 1, part);
     if (address) iptx_write(run, &i->arguments[0].terms[part], old);
@@ -148,7 +158,7 @@ static void red(struct iptx_run *run, const struct iptx_instruction *i) {
   exchange_all(run, i, 0);
 }
 
-/* ---- Address spaces, fences, hints ---- */
+/* ---- Address spaces, fences, hints ---------------------------------------------------------- */
 
 static void cvta(struct iptx_run *run, const struct iptx_instruction *i) {
   const uint64_t from = iptx_get(run, i, 1, IPTX_B64);
@@ -166,7 +176,9 @@ static void mapa(struct iptx_run *run, const struct iptx_instruction *i) {
   if (iptx_has(i, IPTX_W_SHARED))
     iptx_put(run, i, 0, async_map((unsigned)from, rank));
   else
-    iptx_put(run, i, 0, (uintptr_t)async_pointer(async_map(async_address((const void *)(uintptr_t)from), rank)));
+    iptx_put(
+        run, i, 0,
+        (uintptr_t)async_pointer(async_map(async_address((const void *)(uintptr_t)from), rank)));
 }
 
 static void do_fence(struct iptx_run *run, const struct iptx_instruction *i) {
@@ -191,7 +203,7 @@ static void createpolicy(struct iptx_run *run, const struct iptx_instruction *i)
   iptx_put(run, i, 0, 0);
 }
 
-/* ---- A thread's own copies ---- */
+/* ---- A thread's own copies ------------------------------------------------------------------ */
 
 /* cp.async [shared], [global], bytes{, bytes that are read}; an ignore-src predicate is not
    supported. */
@@ -235,7 +247,7 @@ static void copy_commit(struct iptx_run *run, const struct iptx_instruction *i) 
   thread_copies_commit();
 }
 
-/* ---- mbarriers ---- */
+/* ---- mbarriers ------------------------------------------------------------------------------ */
 
 static void memory_at_site(const struct iptx_run *run) {
   fibers_async()->site = run->site;
@@ -250,7 +262,8 @@ static void mbarrier_start(struct iptx_run *run, const struct iptx_instruction *
 /* mbarrier.arrive {state,} [address] {, count or bytes}: the state is the phase. */
 static void mbarrier_come(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned address = i->arguments[0].address ? 0 : 1, at = iptx_shared(run, i, address);
-  const unsigned number = i->count > address + 1u ? (unsigned)iptx_get(run, i, address + 1, IPTX_U32) : 0;
+  const unsigned number =
+      i->count > address + 1u ? (unsigned)iptx_get(run, i, address + 1, IPTX_U32) : 0;
   const bool bytes = iptx_has(i, IPTX_W_EXPECT_TX);
   const unsigned times = !bytes && number ? number : 1;
   const unsigned rank = at >> ASYNC_BLOCK_SHIFT;
@@ -284,9 +297,10 @@ static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) 
   if (iptx_has(i, IPTX_W_NOINC)) mbarrier_arrive(at, 0);
 }
 
-/* ---- The copy engine ---- */
+/* ---- The copy engine ------------------------------------------------------------------------ */
 
-/* cp.async.bulk.shared.global [to], [from], bytes, [barrier]; or .global.shared [to], [from], bytes. */
+/* cp.async.bulk.shared.global [to], [from], bytes, [barrier]; or .global.shared [to], [from],
+   bytes. */
 static void bulk(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool loads = i->count >= 4 && i->arguments[3].address;
   const unsigned bytes = (unsigned)iptx_get(run, i, 2, IPTX_U32);
@@ -328,7 +342,7 @@ static void bulk_wait(struct iptx_run *run, const struct iptx_instruction *i) {
   copies_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
 }
 
-/* ---- Selecting by the words after "cp" and "mbarrier" ---- */
+/* ---- Selecting by the words after "cp" and "mbarrier" --------------------------------------- */
 
 static void cp(struct iptx_run *run, const struct iptx_instruction *i) {
   if (iptx_has(i, IPTX_W_MBARRIER) && iptx_has(i, IPTX_W_ARRIVE) && !iptx_has(i, IPTX_W_BULK))

@@ -23,8 +23,9 @@ static const char *const words[] = {
 };
 
 /* Words without an effect here, by their beginnings: hints about caches. */
-static const char *const hints[] = {"L1",          "L2",    "evict_",     "cache_hint",   "no_allocate",
-                                    "complete_tx", "bytes", "bulk_group", "async_generic"};
+static const char *const hints[] = {"L1",         "L2",          "evict_",
+                                    "cache_hint", "no_allocate", "complete_tx",
+                                    "bytes",      "bulk_group",  "async_generic"};
 
 struct reader {
   const char *at;
@@ -41,7 +42,8 @@ static bool is_name(char c) {
 
 static void parse_fail(struct reader *r, const char *what, const char *name, size_t length) {
   if (!r->failed)
-    snprintf(r->wrong, r->size, "%s '%.*s'", what, (int)(length < 2 * NAME_MOST ? length : 2 * NAME_MOST), name);
+    snprintf(r->wrong, r->size, "%s '%.*s'", what,
+             (int)(length < 2 * NAME_MOST ? length : 2 * NAME_MOST), name);
   r->failed = true;
 }
 
@@ -78,7 +80,7 @@ static bool parse_is_word(const char *at, size_t length, const char *word) {
   return true;
 }
 
-/* ---- Terms ---- */
+/* ---- Terms ---------------------------------------------------------------------------------- */
 
 static int find_register(const struct reader *r, const char *name, size_t length) {
   for (unsigned i = 0; i < r->program->registers; i++)
@@ -202,7 +204,8 @@ static bool add_to_list(struct reader *r, struct iptx_argument *argument) {
   struct iptx_term term;
   if (!r->wgmma || argument->count == IPTX_LIST) return false;
   read_term(r, &term);
-  if (term.kind != IPTX_OPERAND || term.index != argument->terms[0].index + argument->count) return false;
+  if (term.kind != IPTX_OPERAND || term.index != argument->terms[0].index + argument->count)
+    return false;
   argument->count++;
   return true;
 }
@@ -268,7 +271,7 @@ static void parse_read_arguments(struct reader *r, struct iptx_instruction *i) {
   } while (!r->failed && parse_take(r, ','));
 }
 
-/* ---- Instructions ---- */
+/* ---- Instructions --------------------------------------------------------------------------- */
 
 static bool parse_add_type(struct iptx_instruction *i, const char *at, size_t length) {
   for (size_t type = 1; type < sizeof types / sizeof *types; type++) {
@@ -282,7 +285,8 @@ static bool parse_add_type(struct iptx_instruction *i, const char *at, size_t le
 /* Reads a shape such as m64n128k16. */
 static bool add_shape(struct iptx_instruction *i, const char *at, size_t length) {
   int columns, depth, end = 0;
-  if (sscanf(at, "m64n%3dk%3d%n", &columns, &depth, &end) != 2 || (size_t)end != length) return false;
+  if (sscanf(at, "m64n%3dk%3d%n", &columns, &depth, &end) != 2 || (size_t)end != length)
+    return false;
   i->columns = (uint16_t)columns;
   return true;
 }
@@ -305,13 +309,15 @@ static bool is_hint(const char *at) {
 }
 
 /* Reads ".shared::cta.b32", where points and colons separate the words. */
-static void read_words(struct reader *r, struct iptx_instruction *i, const char *name, size_t whole) {
+static void read_words(struct reader *r, struct iptx_instruction *i, const char *name,
+                       size_t whole) {
   while (*r->at == '.') {
     const char *at = ++r->at;
     while (is_name(*r->at)) r->at++;
     size_t length = (size_t)(r->at - at);
     const bool hint = is_hint(at);
-    if (length && !hint && !parse_add_type(i, at, length) && !parse_add_word(i, at, length) && !add_shape(i, at, length))
+    if (length && !hint && !parse_add_type(i, at, length) && !parse_add_word(i, at, length) &&
+        !add_shape(i, at, length))
       parse_fail(r, "the instruction", name, whole);
     while (!strncmp(r->at, "::", 2)) {
       at = r->at += 2;
@@ -321,17 +327,21 @@ static void read_words(struct reader *r, struct iptx_instruction *i, const char 
         parse_fail(r, "the instruction", name, whole);
     }
   }
-  i->vector = iptx_has(i, IPTX_W_V2) ? 2 : iptx_has(i, IPTX_W_V4) ? 4 : iptx_has(i, IPTX_W_V8) ? 8 : 1;
+  i->vector = iptx_has(i, IPTX_W_V2)   ? 2
+              : iptx_has(i, IPTX_W_V4) ? 4
+              : iptx_has(i, IPTX_W_V8) ? 8
+                                       : 1;
 }
 
-static const struct iptx_operation *find_operation(const struct iptx_instruction *i, const char *name,
-                                                   size_t length) {
+static const struct iptx_operation *find_operation(const struct iptx_instruction *i,
+                                                   const char *name, size_t length) {
   const struct iptx_operation *const all[] = {iptx_arithmetic, iptx_memory,  iptx_collective,
                                               iptx_matrix,     iptx_control, iptx_warpgroup};
   for (size_t t = 0; t < sizeof all / sizeof *all; t++)
     for (const struct iptx_operation *row = all[t]; row->name; row++)
       if (strlen(row->name) == length && !strncmp(row->name, name, length) &&
-          (row->word == IPTX_W_COUNT || iptx_has(i, row->word)) && i->count >= row->least && i->count <= row->most)
+          (row->word == IPTX_W_COUNT || iptx_has(i, row->word)) && i->count >= row->least &&
+          i->count <= row->most)
         return row;
   return NULL;
 }
@@ -341,7 +351,8 @@ static struct iptx_instruction *add_instruction(struct reader *r) {
   const bool full = r->program->count == INSTRUCTIONS_MOST;
   if (!full) grown = array_grow(r->program->instructions, r->program->count, sizeof *grown);
   if (!grown) {
-    parse_fail(r, full ? "inline PTX of more than 4096 instructions at" : "no memory for", r->at, 8);
+    parse_fail(r, full ? "inline PTX of more than 4096 instructions at" : "no memory for", r->at,
+               8);
     return NULL;
   }
   r->program->instructions = grown;
@@ -371,7 +382,8 @@ static void parse_read_instruction(struct reader *r, struct iptx_instruction *i)
     read_label(r, i);
   else if (!r->failed)
     parse_read_arguments(r, i);
-  if (!r->failed && !parse_take(r, ';') && *r->at && *r->at != '}') parse_fail(r, "the instruction", name, whole);
+  if (!r->failed && !parse_take(r, ';') && *r->at && *r->at != '}')
+    parse_fail(r, "the instruction", name, whole);
   if (r->failed) return;
   const struct iptx_operation *operation = find_operation(i, name, length);
   if (!operation)

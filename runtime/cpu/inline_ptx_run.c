@@ -33,7 +33,8 @@ void iptx_close(struct iptx_program *programs) {
   }
 }
 
-void iptx_call(struct cpu_ptx_place *place, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
+void iptx_call(struct cpu_ptx_place *place, const char *text,
+               const struct cpu_ptx_operand *operands, unsigned count,
                const struct cpu_watch *watch) {
   struct iptx_run run = {.program = program_of(&place->program, text),
                          .operands = operands,

@@ -56,7 +56,8 @@ char iptx_kind(enum iptx_type type) {
   return types[type].kind;
 }
 
-static const struct small_float half = {5, 10, true}, brain = {8, 7, true}, e4m3 = {4, 3, false}, e5m2 = {5, 2, true};
+static const struct small_float half = {5, 10, true}, brain = {8, 7, true}, e4m3 = {4, 3, false},
+                                e5m2 = {5, 2, true};
 
 void iptx_end(const struct iptx_run *run, const char *what) {
   char text[300];
@@ -74,7 +75,7 @@ void iptx_note(const struct iptx_run *run, const void *at, size_t bytes, unsigne
   if (run->watch) run->watch->access(at, bytes, kind, run->site);
 }
 
-/* ---- Numbers ---- */
+/* ---- Numbers -------------------------------------------------------------------------------- */
 
 double iptx_real(uint64_t bits, enum iptx_type type) {
   const uint32_t word = (uint32_t)bits;
@@ -111,7 +112,7 @@ uint64_t iptx_from_real(double value, enum iptx_type type) {
   }
 }
 
-/* ---- Terms ---- */
+/* ---- Terms ---------------------------------------------------------------------------------- */
 
 static uint64_t ticks(void) {
 #if defined(__x86_64__)
@@ -133,16 +134,19 @@ static unsigned values_part(const struct cpu_dim3 *v, unsigned index) {
 }
 
 static uint64_t values_position(const struct cpu_builtins *b, unsigned index) {
-  static const size_t at[] = {offsetof(struct cpu_builtins, thread), offsetof(struct cpu_builtins, block_size),
-                              offsetof(struct cpu_builtins, block), offsetof(struct cpu_builtins, grid_size)};
-  return values_part((const struct cpu_dim3 *)(const void *)((const char *)b + at[index / 3]), index % 3);
+  static const size_t at[] = {
+      offsetof(struct cpu_builtins, thread), offsetof(struct cpu_builtins, block_size),
+      offsetof(struct cpu_builtins, block), offsetof(struct cpu_builtins, grid_size)};
+  return values_part((const struct cpu_dim3 *)(const void *)((const char *)b + at[index / 3]),
+                     index % 3);
 }
 
 static uint64_t in_cluster(const struct cpu_builtins *b, unsigned index) {
   const struct cpu_dim3 *size = &b->cluster_size;
   if (index == CLUSTER_RANK) return b->cluster_rank;
   if (index == CLUSTER_RANKS) return (uint64_t)size->x * size->y * size->z;
-  if (index < CLUSTER_NCTAID) return values_part(&b->block, index - CLUSTER_CTAID) % values_part(size, index - CLUSTER_CTAID);
+  if (index < CLUSTER_NCTAID)
+    return values_part(&b->block, index - CLUSTER_CTAID) % values_part(size, index - CLUSTER_CTAID);
   return values_part(size, index - CLUSTER_NCTAID);
 }
 
@@ -175,7 +179,8 @@ static uint64_t values_special(unsigned index) {
 
 static uint64_t values_read_operand(const struct iptx_run *run, unsigned index) {
   uint64_t bits = 0;
-  if (index >= run->operand_count) iptx_trap(run, "inline PTX names an operand that its asm does not have");
+  if (index >= run->operand_count)
+    iptx_trap(run, "inline PTX names an operand that its asm does not have");
   const struct cpu_ptx_operand *operand = &run->operands[index];
   memcpy(&bits, operand->at, operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
   return bits;
@@ -206,7 +211,8 @@ uint64_t iptx_read(const struct iptx_run *run, const struct iptx_term *term, enu
 void iptx_write(struct iptx_run *run, const struct iptx_term *term, uint64_t bits) {
   if (term->kind == IPTX_REGISTER) run->registers[term->index] = bits;
   if (term->kind != IPTX_OPERAND) return;
-  if (term->index >= run->operand_count) iptx_trap(run, "inline PTX names an operand that its asm does not have");
+  if (term->index >= run->operand_count)
+    iptx_trap(run, "inline PTX names an operand that its asm does not have");
   const struct cpu_ptx_operand *operand = &run->operands[term->index];
   if (!operand->output) iptx_trap(run, "inline PTX writes an operand that its asm has as an input");
   memcpy(operand->at, &bits, operand->bytes < sizeof bits ? operand->bytes : sizeof bits);

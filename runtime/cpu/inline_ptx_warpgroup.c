@@ -11,19 +11,22 @@ static int warpgroup_number_of(const struct iptx_instruction *i) {
   static const struct {
     enum iptx_type sum, element;
     int number;
-  } numbers[] = {{IPTX_F32, IPTX_F16, CPU_F16},   {IPTX_F32, IPTX_BF16, CPU_BF16}, {IPTX_F32, IPTX_TF32, CPU_TF32},
-                 {IPTX_F32, IPTX_E4M3, CPU_E4M3}, {IPTX_F32, IPTX_E5M2, CPU_E5M2}, {IPTX_S32, IPTX_S8, CPU_S8},
+  } numbers[] = {{IPTX_F32, IPTX_F16, CPU_F16},   {IPTX_F32, IPTX_BF16, CPU_BF16},
+                 {IPTX_F32, IPTX_TF32, CPU_TF32}, {IPTX_F32, IPTX_E4M3, CPU_E4M3},
+                 {IPTX_F32, IPTX_E5M2, CPU_E5M2}, {IPTX_S32, IPTX_S8, CPU_S8},
                  {IPTX_S32, IPTX_U8, CPU_U8}};
   if (i->type_count != 3 || i->types[1] != i->types[2] || iptx_has(i, IPTX_W_SATFINITE)) return -1;
   for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
-    if (i->types[0] == numbers[n].sum && i->types[1] == numbers[n].element) return numbers[n].number;
+    if (i->types[0] == numbers[n].sum && i->types[1] == numbers[n].element)
+      return numbers[n].number;
   return -1;
 }
 
 /* The array of the sums: consecutive operands in the text must be consecutive in memory. */
 static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *i) {
   const struct iptx_argument *sums = &i->arguments[0];
-  const unsigned first = sums->terms[0].index, stored = sums->count < IPTX_TERMS ? sums->count : IPTX_TERMS;
+  const unsigned first = sums->terms[0].index,
+                 stored = sums->count < IPTX_TERMS ? sums->count : IPTX_TERMS;
   bool follow = sums->terms[0].kind == IPTX_OPERAND && first + sums->count <= run->operand_count;
   for (unsigned n = 1; n < stored && follow; n++)
     follow = sums->terms[n].kind == IPTX_OPERAND && sums->terms[n].index == first + n;
@@ -32,28 +35,33 @@ static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *
     follow = operand->output && operand->bytes == 4 &&
              (const char *)operand->at == (const char *)run->operands[first].at + (size_t)4 * n;
   }
-  if (!follow) iptx_trap(run, "a wgmma whose sums do not lie one behind the other, as an array's elements do");
+  if (!follow)
+    iptx_trap(run, "a wgmma whose sums do not lie one behind the other, as an array's elements do");
   return run->operands[first].at;
 }
 
 /* Reads the scale, a predicate or a number, then the signs, 1 or -1, and for elements of 16 bits
    whether k is the contiguous dimension. */
 static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i) {
-  int flags = iptx_get(run, i, SCALE, i->arguments[SCALE].terms[0].kind == IPTX_REGISTER ? IPTX_PRED : IPTX_U32)
+  int flags = iptx_get(run, i, SCALE,
+                       i->arguments[SCALE].terms[0].kind == IPTX_REGISTER ? IPTX_PRED : IPTX_U32)
                   ? CPU_WGMMA_ADD
                   : 0;
   for (unsigned sign = NEGATE_X; sign <= NEGATE_Y && sign < i->count; sign++)
-    if ((int32_t)iptx_get(run, i, sign, IPTX_S32) != 1) iptx_trap(run, "a wgmma with a negated operand");
+    if ((int32_t)iptx_get(run, i, sign, IPTX_S32) != 1)
+      iptx_trap(run, "a wgmma with a negated operand");
   if (i->count > ACROSS_X && iptx_get(run, i, ACROSS_X, IPTX_U32)) flags |= CPU_WGMMA_X_ACROSS;
   if (i->count > ACROSS_Y && iptx_get(run, i, ACROSS_Y, IPTX_U32)) flags |= CPU_WGMMA_Y_ACROSS;
   return flags;
 }
 
 /* An address of static shared memory is too large for a descriptor (shared_address.c). */
-static uint64_t descriptor_of(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument) {
+static uint64_t descriptor_of(const struct iptx_run *run, const struct iptx_instruction *i,
+                              unsigned argument) {
   const uint64_t descriptor = iptx_get(run, i, argument, IPTX_U64);
   if ((descriptor & 0x3fff) << 4 >= fibers_launch()->dynamic_bytes)
-    iptx_trap(run, "a wgmma with an operand outside of dynamic shared memory, which alone the cpu device has for it");
+    iptx_trap(run, "a wgmma with an operand outside of dynamic shared memory, which alone the cpu "
+                   "device has for it");
   return descriptor;
 }
 
@@ -84,8 +92,9 @@ static void wait(struct iptx_run *run, const struct iptx_instruction *i) {
   warpgroup_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
 }
 
-const struct iptx_operation iptx_warpgroup[] = {{"wgmma", IPTX_W_MMA_ASYNC, 4, 8, cpu_warpgroup_multiply},
-                                                {"wgmma", IPTX_W_FENCE, 0, 0, cpu_warpgroup_fence},
-                                                {"wgmma", IPTX_W_COMMIT_GROUP, 0, 0, cpu_warpgroup_commit},
-                                                {"wgmma", IPTX_W_WAIT_GROUP, 1, 1, wait},
-                                                {NULL, IPTX_W_COUNT, 0, 0, NULL}};
+const struct iptx_operation iptx_warpgroup[] = {
+    {"wgmma", IPTX_W_MMA_ASYNC, 4, 8, cpu_warpgroup_multiply},
+    {"wgmma", IPTX_W_FENCE, 0, 0, cpu_warpgroup_fence},
+    {"wgmma", IPTX_W_COMMIT_GROUP, 0, 0, cpu_warpgroup_commit},
+    {"wgmma", IPTX_W_WAIT_GROUP, 1, 1, wait},
+    {NULL, IPTX_W_COUNT, 0, 0, NULL}};

@@ -37,9 +37,11 @@ static enum answer read_place(const char *line, size_t length, char file[LINES_N
   if (!colon) return ANSWER_NOTHING;
   line = without_folder(line);
   size_t name = (size_t)(colon - line);
-  if (name >= sizeof unit - 1 && strncmp(colon - (sizeof unit - 1), unit, sizeof unit - 1) == 0) return ANSWER_SHIM;
+  if (name >= sizeof unit - 1 && strncmp(colon - (sizeof unit - 1), unit, sizeof unit - 1) == 0)
+    return ANSWER_SHIM;
   if (memmem(line, name, "/" CPU_HEADERS_NAME "/", sizeof CPU_HEADERS_NAME + 1)) return ANSWER_SHIM;
-  if (name == sizeof CPU_ENTRIES_NAME - 1 && strncmp(line, CPU_ENTRIES_NAME, name) == 0) return ANSWER_SHIM;
+  if (name == sizeof CPU_ENTRIES_NAME - 1 && strncmp(line, CPU_ENTRIES_NAME, name) == 0)
+    return ANSWER_SHIM;
   *number = atoi(colon + 1);
   if (*number <= 0 || name >= LINES_NAME) return ANSWER_NOTHING;
   memcpy(file, line, name);
@@ -92,15 +94,16 @@ static void add_question(struct questions *q, uint64_t address, size_t place) {
   if (address) q->all[q->count++] = (struct question){address, place};
 }
 
-static void keep_answer(const struct question *question, const struct source_place *place, bool shim,
-                        struct source_place *out, bool *in_shim) {
+static void keep_answer(const struct question *question, const struct source_place *place,
+                        bool shim, struct source_place *out, bool *in_shim) {
   if (out[question->place].line) return;
   out[question->place] = *place;
   in_shim[question->place] |= shim;
 }
 
 /* The text with which each address's answer begins. */
-static void lines_read_answer(const char *text, const struct questions *q, struct source_place *out, bool *in_shim) {
+static void lines_read_answer(const char *text, const struct questions *q, struct source_place *out,
+                              bool *in_shim) {
   struct source_place place;
   size_t index = 0;
   bool shim = false;
@@ -126,16 +129,16 @@ struct asked {
 };
 
 /* binutils may be built to download what an object names from a server, which is prevented. */
-static int run_program(const struct asked *a, const char *const *argv, struct text *answer, int *code,
-                       cugen_error *err) {
+static int run_program(const struct asked *a, const char *const *argv, struct text *answer,
+                       int *code, cugen_error *err) {
   static const char *const also[] = {"DEBUGINFOD_URLS=", "LC_ALL=C", NULL};
   const struct process_limits limits = {
       .seconds = LINES_SECONDS, .memory_mb = LINES_MEMORY_MB, .jail = a->jail, .also = also};
   return process_run_within(argv, &limits, answer, code, err);
 }
 
-static int lines_ask(const struct asked *a, const struct questions *q, struct source_place *out, bool *in_shim,
-               cugen_error *err) {
+static int lines_ask(const struct asked *a, const struct questions *q, struct source_place *out,
+                     bool *in_shim, cugen_error *err) {
   enum { WORDS = 6 };
   struct text addresses = {0}, answer = {0};
   const char **argv = calloc(q->count + WORDS, sizeof *argv);
@@ -167,8 +170,8 @@ enum { NEAR = 48 };
 
 /* Asks first about the sites alone, then, for those without a line, about code near them or
    about the places that represent the shim. */
-static int ask_twice(const struct asked *a, const struct line_site *sites, size_t count, struct source_place *out,
-                     cugen_error *err) {
+static int ask_twice(const struct asked *a, const struct line_site *sites, size_t count,
+                     struct source_place *out, cugen_error *err) {
   struct questions q = {.all = calloc(count * (NEAR + 1) + 1, sizeof *q.all)};
   bool *in_shim = calloc(count + 1, sizeof *in_shim);
   int status = q.all && in_shim ? CUGEN_OK : error_memory(err);
@@ -178,7 +181,8 @@ static int ask_twice(const struct asked *a, const struct line_site *sites, size_
   for (size_t i = 0; i < count && !status; i++) {
     const uint64_t from = in_shim[i] ? sites[i].instead : sites[i].site;
     if (out[i].line) continue;
-    for (uint64_t back = !in_shim[i]; back <= NEAR && back < from; back++) add_question(&q, from - back, i);
+    for (uint64_t back = !in_shim[i]; back <= NEAR && back < from; back++)
+      add_question(&q, from - back, i);
   }
   if (!status && q.count) status = lines_ask(a, &q, out, in_shim, err);
   free(q.all);
@@ -210,7 +214,8 @@ static int confine(struct asked *a, const void *image, size_t length, cugen_erro
 
 static int lines_open_asked(struct asked *a, const void *image, size_t length, cugen_error *err) {
   if (!path_find_program("addr2line", &a->program))
-    return error_set(err, CUGEN_ERROR_MISSING, "addr2line (binutils) is not there: findings have no lines");
+    return error_set(err, CUGEN_ERROR_MISSING,
+                     "addr2line (binutils) is not there: findings have no lines");
   int status = folder_temporary(&a->folder, err);
   if (status) return status;
   a->hold = folder_hold(text_get(&a->folder));

@@ -1,5 +1,5 @@
-/* mbarriers: they count arrivals of threads and bytes of copies, phase by phase. PTX ISA, "Parallel Synchronization and
-   Communication Instructions: mbarrier". */
+/* mbarriers: they count arrivals of threads and bytes of copies, phase by phase. PTX ISA,
+   "Parallel Synchronization and Communication Instructions: mbarrier". */
 #include <stdio.h>
 
 #include "async.h"
@@ -12,11 +12,16 @@ static struct mbarrier *mbarrier_find(struct async *async, unsigned rank, unsign
 
 /* Finds a barrier, and checks that it was initialised and that the initialisation is visible to
    its user. */
-static struct mbarrier *need(struct async *async, unsigned rank, unsigned address, unsigned slot, const void *site) {
+static struct mbarrier *need(struct async *async, unsigned rank, unsigned address, unsigned slot,
+                             const void *site) {
   struct mbarrier *barrier = mbarrier_find(async, rank, address);
   if (!barrier) async_trap(site, "uses an mbarrier that was not initialised");
-  const struct observed_access use = {
-      .at = async_raw(address, rank), .bytes = 8, .kind = CPU_WRITE, .thread = slot, .rank = rank, .site = site};
+  const struct observed_access use = {.at = async_raw(address, rank),
+                                      .bytes = 8,
+                                      .kind = CPU_WRITE,
+                                      .thread = slot,
+                                      .rank = rank,
+                                      .site = site};
   observe_use(fibers_observer(), &use);
   return barrier;
 }
@@ -24,7 +29,8 @@ static struct mbarrier *need(struct async *async, unsigned rank, unsigned addres
 static void need_fence(const struct mbarrier *barrier, unsigned slot, const void *site) {
   if (!barrier->fenced)
     async_misuse(CUGEN_FINDING_MISSING_FENCE, site, slot,
-                 "an mbarrier that copies or other blocks use was initialised without fence.mbarrier_init behind it");
+                 "an mbarrier that copies or other blocks use was initialised without "
+                 "fence.mbarrier_init behind it");
 }
 
 void mbarrier_init(unsigned address, unsigned arrivals) {
@@ -39,16 +45,21 @@ void mbarrier_init(unsigned address, unsigned arrivals) {
     async_trap(site, "more than 128 mbarriers in a block, which the cpu device does not follow");
   if (!barrier) barrier = &async->mbarriers[rank][async->mbarrier_count[rank]++];
   const unsigned sync = 2 * (unsigned)(barrier - async->mbarriers[0]);
-  *barrier =
-      (struct mbarrier){.address = place, .arrivals = arrivals, .pending = arrivals, .sync = sync, .slot = slot};
-  const struct observed_access init = {
-      .at = async_raw(place, rank), .bytes = 8, .kind = CPU_WRITE, .thread = slot, .rank = rank, .site = site};
+  *barrier = (struct mbarrier){
+      .address = place, .arrivals = arrivals, .pending = arrivals, .sync = sync, .slot = slot};
+  const struct observed_access init = {.at = async_raw(place, rank),
+                                       .bytes = 8,
+                                       .kind = CPU_WRITE,
+                                       .thread = slot,
+                                       .rank = rank,
+                                       .site = site};
   observe_access(fibers_observer(), &init);
 }
 
 static void try_complete(struct mbarrier *barrier, const void *site) {
   if (barrier->pending) return;
-  if (barrier->bytes < 0) async_trap(site, "more bytes have come to an mbarrier than were expected");
+  if (barrier->bytes < 0)
+    async_trap(site, "more bytes have come to an mbarrier than were expected");
   if (barrier->bytes) return;
   barrier->pending = barrier->arrivals;
   barrier->phase++;
@@ -76,18 +87,22 @@ unsigned mbarrier_phase(unsigned address) {
   unsigned rank;
   const unsigned place = async_place(address, &rank);
   const struct mbarrier *barrier = mbarrier_find(fibers_async(), rank, place);
-  if (!barrier) async_trap(async_site(__builtin_return_address(0)), "uses an mbarrier that was not initialised");
+  if (!barrier)
+    async_trap(async_site(__builtin_return_address(0)),
+               "uses an mbarrier that was not initialised");
   return barrier->phase;
 }
 
 void mbarrier_expect(unsigned address, unsigned bytes) {
   unsigned rank;
   const unsigned place = async_place(address, &rank);
-  need(fibers_async(), rank, place, fibers_current()->slot, async_site(__builtin_return_address(0)))->bytes += bytes;
+  need(fibers_async(), rank, place, fibers_current()->slot, async_site(__builtin_return_address(0)))
+      ->bytes += bytes;
 }
 
 void mbarrier_complete(struct async *async, const struct arrival *arrival) {
-  struct mbarrier *barrier = need(async, arrival->rank, arrival->barrier, arrival->slot, arrival->site);
+  struct mbarrier *barrier =
+      need(async, arrival->rank, arrival->barrier, arrival->slot, arrival->site);
   need_fence(barrier, arrival->slot, arrival->site);
   observe_copy_counted(fibers_observer(), barrier->sync, arrival->epoch);
   barrier->bytes -= arrival->bytes;
@@ -96,8 +111,10 @@ void mbarrier_complete(struct async *async, const struct arrival *arrival) {
 
 static void describe_mbarrier(const void *object, char *out, size_t size) {
   const struct mbarrier *barrier = object;
-  snprintf(out, size, "for phase %u of an mbarrier, parity %u, which lacks %u of %u arrivals and %lld bytes",
-           barrier->phase, barrier->phase & 1, barrier->pending, barrier->arrivals, (long long)barrier->bytes);
+  snprintf(out, size,
+           "for phase %u of an mbarrier, parity %u, which lacks %u of %u arrivals and %lld bytes",
+           barrier->phase, barrier->phase & 1, barrier->pending, barrier->arrivals,
+           (long long)barrier->bytes);
 }
 
 void mbarrier_wait(unsigned address, unsigned parity) {
@@ -106,12 +123,14 @@ void mbarrier_wait(unsigned address, unsigned parity) {
   unsigned rank;
   const unsigned place = async_place(address, &rank);
   struct mbarrier *barrier = need(fibers_async(), rank, place, slot, site);
-  while ((barrier->phase & 1) == (parity & 1)) fibers_wait(&barrier->queue, site, describe_mbarrier, barrier);
+  while ((barrier->phase & 1) == (parity & 1))
+    fibers_wait(&barrier->queue, site, describe_mbarrier, barrier);
   observe_acquire(fibers_observer(), slot, barrier->sync + 1);
 }
 
 void mbarrier_fence(struct async *async) {
   const struct current *current = fibers_current();
   for (unsigned i = 0; i < async->mbarrier_count[current->rank]; i++)
-    if (async->mbarriers[current->rank][i].slot == current->slot) async->mbarriers[current->rank][i].fenced = true;
+    if (async->mbarriers[current->rank][i].slot == current->slot)
+      async->mbarriers[current->rank][i].fenced = true;
 }

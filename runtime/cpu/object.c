@@ -29,7 +29,8 @@ static struct object open_object(const void *image, size_t length) {
     const void *at = object_part(&o, header.e_phoff + i * sizeof segment, sizeof segment);
     if (!at) return o;
     memcpy(&segment, at, sizeof segment);
-    if (segment.p_type != PT_DYNAMIC || !object_part(&o, segment.p_offset, segment.p_filesz)) continue;
+    if (segment.p_type != PT_DYNAMIC || !object_part(&o, segment.p_offset, segment.p_filesz))
+      continue;
     o.at = segment.p_offset;
     o.count = segment.p_filesz / sizeof(Elf64_Dyn);
   }
@@ -43,7 +44,8 @@ static Elf64_Dyn entry_at(const struct object *o, size_t i) {
 }
 
 static bool runs_code(const Elf64_Dyn *entry) {
-  static const Elf64_Sxword tags[] = {DT_INIT, DT_FINI, DT_INIT_ARRAY, DT_FINI_ARRAY, DT_PREINIT_ARRAY};
+  static const Elf64_Sxword tags[] = {DT_INIT, DT_FINI, DT_INIT_ARRAY, DT_FINI_ARRAY,
+                                      DT_PREINIT_ARRAY};
   for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
     if (entry->d_tag == tags[i]) return true;
   return false;
@@ -58,10 +60,11 @@ static bool runs_code(const Elf64_Dyn *entry) {
    entries nor anything outside of the object. */
 
 static const uint64_t single_tags[] = {
-    DT_STRTAB, DT_STRSZ,   DT_SYMTAB,     DT_SYMENT,     DT_HASH,        DT_GNU_HASH,     DT_RELA,
-    DT_RELASZ, DT_RELAENT, DT_RELACOUNT,  DT_JMPREL,     DT_PLTRELSZ,    DT_PLTREL,       DT_PLTGOT,
-    DT_VERSYM, DT_VERNEED, DT_VERNEEDNUM, DT_SYMBOLIC,   DT_FLAGS,       DT_FLAGS_1,      DT_TLSDESC_PLT,
-    DT_INIT,   DT_FINI,    DT_INIT_ARRAY, DT_FINI_ARRAY, DT_TLSDESC_GOT, DT_INIT_ARRAYSZ, DT_FINI_ARRAYSZ,
+    DT_STRTAB,     DT_STRSZ,       DT_SYMTAB,       DT_SYMENT,       DT_HASH,       DT_GNU_HASH,
+    DT_RELA,       DT_RELASZ,      DT_RELAENT,      DT_RELACOUNT,    DT_JMPREL,     DT_PLTRELSZ,
+    DT_PLTREL,     DT_PLTGOT,      DT_VERSYM,       DT_VERNEED,      DT_VERNEEDNUM, DT_SYMBOLIC,
+    DT_FLAGS,      DT_FLAGS_1,     DT_TLSDESC_PLT,  DT_INIT,         DT_FINI,       DT_INIT_ARRAY,
+    DT_FINI_ARRAY, DT_TLSDESC_GOT, DT_INIT_ARRAYSZ, DT_FINI_ARRAYSZ,
 };
 enum { SINGLE_TAGS = sizeof single_tags / sizeof *single_tags };
 static const uint64_t read_only_tags[] = {DT_STRTAB, DT_SYMTAB, DT_HASH,   DT_GNU_HASH,
@@ -85,14 +88,17 @@ static uint64_t object_value_of(const struct loader *l, uint64_t tag) {
   return l->value[tag_at(tag)];
 }
 
-static bool segment_at(const struct object *o, const Elf64_Ehdr *header, size_t i, Elf64_Phdr *out) {
-  const void *at = i < header->e_phnum ? object_part(o, header->e_phoff + i * sizeof *out, sizeof *out) : NULL;
+static bool segment_at(const struct object *o, const Elf64_Ehdr *header, size_t i,
+                       Elf64_Phdr *out) {
+  const void *at =
+      i < header->e_phnum ? object_part(o, header->e_phoff + i * sizeof *out, sizeof *out) : NULL;
   if (at) memcpy(out, at, sizeof *out);
   return at != NULL;
 }
 
 /* Finds the loaded segment that contains all of these bytes in memory. */
-static bool find_segment(const struct loader *l, uint64_t address, uint64_t bytes, Elf64_Phdr *out) {
+static bool find_segment(const struct loader *l, uint64_t address, uint64_t bytes,
+                         Elf64_Phdr *out) {
   for (size_t i = 0; segment_at(l->o, &l->header, i, out); i++)
     if (out->p_type == PT_LOAD && address >= out->p_vaddr && bytes <= out->p_memsz &&
         address - out->p_vaddr <= out->p_memsz - bytes)
@@ -113,8 +119,9 @@ static const void *constant_at(const struct loader *l, uint64_t address, uint64_
 
 /* Copies, thread-local storage, addresses; not R_*_COPY or R_*_IRELATIVE. */
 static bool is_plain_relocation(unsigned machine, uint64_t type) {
-  static const uint16_t x86[] = {R_X86_64_NONE,     R_X86_64_64,       R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT,
-                                 R_X86_64_RELATIVE, R_X86_64_DTPMOD64, R_X86_64_DTPOFF64, R_X86_64_TPOFF64};
+  static const uint16_t x86[] = {R_X86_64_NONE,      R_X86_64_64,       R_X86_64_GLOB_DAT,
+                                 R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, R_X86_64_DTPMOD64,
+                                 R_X86_64_DTPOFF64,  R_X86_64_TPOFF64};
   static const uint16_t arm[] = {R_AARCH64_NONE,       R_AARCH64_ABS64,     R_AARCH64_GLOB_DAT,
                                  R_AARCH64_JUMP_SLOT,  R_AARCH64_RELATIVE,  R_AARCH64_TLS_DTPMOD,
                                  R_AARCH64_TLS_DTPREL, R_AARCH64_TLS_TPREL, R_AARCH64_TLSDESC};
@@ -127,7 +134,8 @@ static bool is_plain_relocation(unsigned machine, uint64_t type) {
 
 static bool is_plain_symbol(const struct loader *l, uint64_t number) {
   Elf64_Sym symbol;
-  const void *at = constant_at(l, object_value_of(l, DT_SYMTAB) + number * sizeof symbol, sizeof symbol);
+  const void *at =
+      constant_at(l, object_value_of(l, DT_SYMTAB) + number * sizeof symbol, sizeof symbol);
   if (!at) return false;
   memcpy(&symbol, at, sizeof symbol);
   return symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC;
@@ -139,7 +147,8 @@ static const char *check_relocation(const struct loader *l, const Elf64_Rela *r)
   if (!is_plain_relocation(l->header.e_machine, ELF64_R_TYPE(r->r_info)) ||
       !is_plain_symbol(l, ELF64_R_SYM(r->r_info)))
     return "a relocation that runs code";
-  const bool pair = l->header.e_machine == EM_AARCH64 && ELF64_R_TYPE(r->r_info) == R_AARCH64_TLSDESC;
+  const bool pair =
+      l->header.e_machine == EM_AARCH64 && ELF64_R_TYPE(r->r_info) == R_AARCH64_TLSDESC;
   const uint64_t written = (pair ? 2 : 1) * sizeof(Elf64_Addr);
   const bool inside = find_segment(l, r->r_offset, written, &segment) && segment.p_flags & PF_W;
   if (!inside || (r->r_offset < dynamic_end && r->r_offset + written > l->dynamic))
@@ -164,7 +173,9 @@ static const char *check_needed(const struct loader *l, uint64_t name) {
   const uint64_t bytes = object_value_of(l, DT_STRSZ);
   const char *strings = constant_at(l, object_value_of(l, DT_STRTAB), bytes);
   const char *end = strings && name < bytes ? memchr(strings + name, '\0', bytes - name) : NULL;
-  return end && !memchr(strings + name, '/', (size_t)(end - strings - (ptrdiff_t)name)) ? NULL : "a library's path";
+  return end && !memchr(strings + name, '/', (size_t)(end - strings - (ptrdiff_t)name))
+             ? NULL
+             : "a library's path";
 }
 
 static const char *object_read_entries(struct loader *l) {
@@ -172,8 +183,10 @@ static const char *object_read_entries(struct loader *l) {
     const Elf64_Dyn entry = entry_at(l->o, i);
     const size_t at = tag_at((uint64_t)entry.d_tag);
     if (entry.d_tag == DT_NULL) return NULL;
-    if (entry.d_tag == DT_NEEDED || (entry.d_tag >= DT_LOPROC && entry.d_tag <= DT_HIPROC)) continue;
-    if (at == SINGLE_TAGS || l->has[at]) return "an entry for the loader that the linker does not make";
+    if (entry.d_tag == DT_NEEDED || (entry.d_tag >= DT_LOPROC && entry.d_tag <= DT_HIPROC))
+      continue;
+    if (at == SINGLE_TAGS || l->has[at])
+      return "an entry for the loader that the linker does not make";
     l->has[at] = true;
     l->value[at] = entry.d_un.d_val;
   }
@@ -183,11 +196,14 @@ static const char *object_read_entries(struct loader *l) {
 static const char *check_tables(const struct loader *l) {
   for (size_t i = 0; i < sizeof read_only_tags / sizeof *read_only_tags; i++) {
     const size_t at = tag_at(read_only_tags[i]);
-    if (l->has[at] && !constant_at(l, l->value[at], 1)) return "a table for the loader that can be written";
+    if (l->has[at] && !constant_at(l, l->value[at], 1))
+      return "a table for the loader that can be written";
   }
   if (object_value_of(l, DT_FLAGS) & DF_TEXTREL) return "relocations of its code";
-  const char *wrong = check_relocations(l, object_value_of(l, DT_RELA), object_value_of(l, DT_RELASZ));
-  if (!wrong) wrong = check_relocations(l, object_value_of(l, DT_JMPREL), object_value_of(l, DT_PLTRELSZ));
+  const char *wrong =
+      check_relocations(l, object_value_of(l, DT_RELA), object_value_of(l, DT_RELASZ));
+  if (!wrong)
+    wrong = check_relocations(l, object_value_of(l, DT_JMPREL), object_value_of(l, DT_PLTRELSZ));
   for (size_t i = 0; !wrong && i < l->o->count && entry_at(l->o, i).d_tag != DT_NULL; i++)
     if (entry_at(l->o, i).d_tag == DT_NEEDED) wrong = check_needed(l, entry_at(l->o, i).d_un.d_val);
   return wrong;
@@ -228,19 +244,21 @@ static bool has_choosers(const struct object *o) {
     for (uint64_t k = 0; k < section.sh_size / sizeof(Elf64_Sym); k++) {
       Elf64_Sym symbol;
       memcpy(&symbol, o->bytes + section.sh_offset + k * sizeof symbol, sizeof symbol);
-      if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC) return true;
+      if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
+        return true;
     }
   }
   return false;
 }
 
 int object_refuse(cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_COMPILE,
-      "the source has code that runs when it is loaded, which no GPU does: a constructor or destructor (<iostream> "
-      "has both), or a "
-      "__device__, __constant__ or __shared__ variable whose initial value is computed at run time. Give the "
-      "variable a constant value, or write it in the kernel");
+  return error_set(err, CUGEN_ERROR_COMPILE,
+                   "the source has code that runs when it is loaded, which no GPU does: a "
+                   "constructor or destructor (<iostream> "
+                   "has both), or a "
+                   "__device__, __constant__ or __shared__ variable whose initial value is "
+                   "computed at run time. Give the "
+                   "variable a constant value, or write it in the kernel");
 }
 
 int object_check(const void *image, size_t length, bool watched, cugen_error *err) {
@@ -254,9 +272,10 @@ int object_check(const void *image, size_t length, bool watched, cugen_error *er
   }
   const char *foreign = runs ? NULL : find_foreign(&o);
   if (foreign)
-    return error_set(
-        err, CUGEN_ERROR_COMPILE,
-        "what the compiler made of the source has %s: a kernel writes nothing into the linker's sections", foreign);
+    return error_set(err, CUGEN_ERROR_COMPILE,
+                     "what the compiler made of the source has %s: a kernel writes nothing into "
+                     "the linker's sections",
+                     foreign);
   if (!runs) return CUGEN_OK;
   return object_refuse(err);
 }
@@ -288,7 +307,7 @@ bool object_is_const(const void *image, size_t length, uint64_t address) {
   return !written;
 }
 
-/* ---- Facts about kernels ---- */
+/* ---- Facts about kernels -------------------------------------------------------------------- */
 
 /* Bytes of an object in memory that nothing writes to; NULL: they are in no segment of the file. */
 static const void *at_address(const struct object *o, uint64_t address, uint64_t bytes) {
@@ -307,8 +326,8 @@ static const void *at_address(const struct object *o, uint64_t address, uint64_t
 
 typedef void take_symbol(void *context, const char *name, const void *value, uint64_t bytes);
 
-static void each_symbol(const struct object *o, const Elf64_Shdr *table, const Elf64_Shdr *names, take_symbol *take,
-                        void *context) {
+static void each_symbol(const struct object *o, const Elf64_Shdr *table, const Elf64_Shdr *names,
+                        take_symbol *take, void *context) {
   const char *text = object_part(o, names->sh_offset, names->sh_size);
   const char *symbols = object_part(o, table->sh_offset, table->sh_size);
   if (!text || !symbols || !names->sh_size || text[names->sh_size - 1]) return;
@@ -331,9 +350,10 @@ static void object_read_symbols(const struct object *o, take_symbol *take, void 
     const void *at = object_part(o, header.e_shoff + i * sizeof table, sizeof table);
     if (!at) return;
     memcpy(&table, at, sizeof table);
-    const void *strings = table.sh_type == SHT_SYMTAB && table.sh_link < header.e_shnum
-                              ? object_part(o, header.e_shoff + table.sh_link * sizeof names, sizeof names)
-                              : NULL;
+    const void *strings =
+        table.sh_type == SHT_SYMTAB && table.sh_link < header.e_shnum
+            ? object_part(o, header.e_shoff + table.sh_link * sizeof names, sizeof names)
+            : NULL;
     if (!strings) continue;
     memcpy(&names, strings, sizeof names);
     each_symbol(o, &table, &names, take, context);

@@ -90,8 +90,8 @@ struct observer_ops {
 
   /* Whether two threads reached their places by the same calls; if not, the calls in which they
      differ. */
-  bool (*same_path)(const struct observer *observer, unsigned thread, unsigned other, const void **call,
-                    const void **other_call);
+  bool (*same_path)(const struct observer *observer, unsigned thread, unsigned other,
+                    const void **call, const void **other_call);
   /* Reports an access; returns its epoch. */
   uint32_t (*access)(struct observer *observer, const struct observed_access *access);
   /* Reports that the thread uses the object that was last written there (an mbarrier), and must
@@ -104,8 +104,8 @@ struct observer_ops {
   void (*proxy_fence)(struct observer *observer, unsigned thread);
   /* hold: registers (on the thread's stack) are accumulators of products until they are
      released. fence: wgmma.fence. */
-  void (*accumulators_hold)(struct observer *observer, unsigned thread, const void *start, size_t bytes,
-                            const void *site);
+  void (*accumulators_hold)(struct observer *observer, unsigned thread, const void *start,
+                            size_t bytes, const void *site);
   void (*accumulators_release)(struct observer *observer, unsigned thread, const void *start);
   void (*accumulators_fence)(struct observer *observer, unsigned thread);
   /* The thread has waited for the launch in front (griddepcontrol.wait). used: a use of global
@@ -115,11 +115,11 @@ struct observer_ops {
 
   /* The functions from here on are async-signal-safe. finding: a misuse at a site by a thread;
      other_site NULL: there is no other site. */
-  void (*finding)(struct observer *observer, cugen_finding_kind kind, const void *site, unsigned thread,
-                  const void *other_site, unsigned other_thread, const char *text);
+  void (*finding)(struct observer *observer, cugen_finding_kind kind, const void *site,
+                  unsigned thread, const void *other_site, unsigned other_thread, const char *text);
   /* Two threads of a block wait at different places. */
-  void (*diverged)(struct observer *observer, const void *site, unsigned thread, const void *other_site,
-                   unsigned other_thread, enum watch_apart apart);
+  void (*diverged)(struct observer *observer, const void *site, unsigned thread,
+                   const void *other_site, unsigned other_thread, enum watch_apart apart);
   /* stray: an access to memory that nobody owns; misaligned: an access that the processor
      refuses for its alignment. */
   void (*stray)(struct observer *observer, const void *site, const void *address, bool write);
@@ -131,9 +131,10 @@ struct observer_ops {
   const void *(*position)(const struct observer *observer, const void *site);
 };
 
-/* ---- Calls of the emulator, which do nothing without an observer ---- */
+/* ---- Calls of the emulator, which do nothing without an observer ---------------------------- */
 
-static inline int observe_begin(struct observer *o, const struct observed_launch *launch, cugen_error *err) {
+static inline int observe_begin(struct observer *o, const struct observed_launch *launch,
+                                cugen_error *err) {
   return o ? o->ops->begin(o, launch, err) : CUGEN_OK;
 }
 
@@ -149,7 +150,8 @@ static inline void observe_cluster_barrier(struct observer *o) {
   if (o) o->ops->cluster_barrier(o);
 }
 
-static inline void observe_warp(struct observer *o, unsigned warp, unsigned lanes, bool all, bool orders) {
+static inline void observe_warp(struct observer *o, unsigned warp, unsigned lanes, bool all,
+                                bool orders) {
   if (o) o->ops->warp(o, warp, lanes, all, orders);
 }
 
@@ -165,7 +167,8 @@ static inline void observe_pass(struct observer *o, unsigned to_sync, unsigned f
   if (o) o->ops->pass(o, to_sync, from_sync);
 }
 
-static inline void observe_follow(struct observer *o, unsigned thread, unsigned other, uint32_t epoch) {
+static inline void observe_follow(struct observer *o, unsigned thread, unsigned other,
+                                  uint32_t epoch) {
   if (o) o->ops->follow(o, thread, other, epoch);
 }
 
@@ -177,7 +180,8 @@ static inline void observe_use(struct observer *o, const struct observed_access 
   if (o) o->ops->use(o, access);
 }
 
-static inline void observe_copy_landed(struct observer *o, const void *at, size_t bytes, uint32_t epoch) {
+static inline void observe_copy_landed(struct observer *o, const void *at, size_t bytes,
+                                       uint32_t epoch) {
   if (o) o->ops->copy_landed(o, at, bytes, epoch);
 }
 
@@ -189,12 +193,13 @@ static inline void observe_proxy_fence(struct observer *o, unsigned thread) {
   if (o) o->ops->proxy_fence(o, thread);
 }
 
-static inline void observe_accumulators_hold(struct observer *o, unsigned thread, const void *start, size_t bytes,
-                                             const void *site) {
+static inline void observe_accumulators_hold(struct observer *o, unsigned thread, const void *start,
+                                             size_t bytes, const void *site) {
   if (o) o->ops->accumulators_hold(o, thread, start, bytes, site);
 }
 
-static inline void observe_accumulators_release(struct observer *o, unsigned thread, const void *start) {
+static inline void observe_accumulators_release(struct observer *o, unsigned thread,
+                                                const void *start) {
   if (o) o->ops->accumulators_release(o, thread, start);
 }
 
@@ -210,19 +215,21 @@ static inline void observe_launch_used(struct observer *o, unsigned thread, cons
   if (o) o->ops->launch_used(o, thread, site);
 }
 
-static inline void observe_finding(struct observer *o, cugen_finding_kind kind, const void *site, unsigned thread,
-                                   const void *other_site, unsigned other_thread, const char *text) {
+static inline void observe_finding(struct observer *o, cugen_finding_kind kind, const void *site,
+                                   unsigned thread, const void *other_site, unsigned other_thread,
+                                   const char *text) {
   if (o) o->ops->finding(o, kind, site, thread, other_site, other_thread, text);
 }
 
-static inline void observe_divergence(struct observer *o, const void *site, unsigned thread, const void *other_site,
-                                      unsigned other_thread, enum watch_apart apart) {
+static inline void observe_divergence(struct observer *o, const void *site, unsigned thread,
+                                      const void *other_site, unsigned other_thread,
+                                      enum watch_apart apart) {
   if (o) o->ops->diverged(o, site, thread, other_site, other_thread, apart);
 }
 
 /* Reports a misuse by one thread at one site. */
-static inline void observe_misuse(struct observer *o, cugen_finding_kind kind, const void *site, unsigned thread,
-                                  const char *text) {
+static inline void observe_misuse(struct observer *o, cugen_finding_kind kind, const void *site,
+                                  unsigned thread, const char *text) {
   observe_finding(o, kind, site, thread, NULL, 0, text);
 }
 

@@ -14,9 +14,10 @@ void fibers_where(char *out, size_t size) {
 static void report_waiting(const struct fibers *all, const void *site) {
   for (unsigned thread = 0; thread < all->unstarted; ++thread) {
     const struct warp *warp = &all->warps[thread / FIBERS_LANES];
-    if (thread == all->current.slot || !((warp->live & ~warp->ready) >> thread % FIBERS_LANES & 1)) continue;
-    observe_finding(all->launch->observer, CUGEN_FINDING_HANG, site, all->current.slot, all->parked[thread].site,
-                    thread, "");
+    if (thread == all->current.slot || !((warp->live & ~warp->ready) >> thread % FIBERS_LANES & 1))
+      continue;
+    observe_finding(all->launch->observer, CUGEN_FINDING_HANG, site, all->current.slot,
+                    all->parked[thread].site, thread, "");
   }
 }
 
@@ -67,7 +68,8 @@ void fibers_ended(const void *site, const char *what) {
   const struct fibers *all = fibers_running;
   struct observer *observer = all ? all->launch->observer : NULL;
   if (observer)
-    observe_misuse(observer, CUGEN_FINDING_TRAP, observer->ops->position(observer, site), all->current.slot, what);
+    observe_misuse(observer, CUGEN_FINDING_TRAP, observer->ops->position(observer, site),
+                   all->current.slot, what);
 }
 
 _Noreturn void fibers_give_up(cugen_cause cause, const char *what) {
@@ -94,7 +96,8 @@ static bool waits_in_queue(const struct fibers *all, unsigned slot) {
 }
 
 /* The first thread for which `waits` is true; slots: there is none. */
-static unsigned first_waiting(const struct fibers *all, bool (*waits)(const struct fibers *, unsigned)) {
+static unsigned first_waiting(const struct fibers *all,
+                              bool (*waits)(const struct fibers *, unsigned)) {
   unsigned slot = 0;
   while (slot < all->slots && !waits(all, slot)) ++slot;
   return slot;
@@ -111,7 +114,8 @@ static void add_warp_operation(const struct fibers *all, unsigned slot, struct f
     fault_text_lanes(line, missing);
     fault_text_add(line, " of its warp never come");
   } else {
-    fault_text_add(line, ", and the other lanes of its warp wait at another operation or with another mask");
+    fault_text_add(
+        line, ", and the other lanes of its warp wait at another operation or with another mask");
   }
 }
 
@@ -151,7 +155,8 @@ static void report_deadlock(const struct fibers *all, unsigned slot) {
 /* There is a thread that waits at something other than its block's barrier, because a block
    passes its barrier when all its live threads have reached it. */
 _Noreturn void positions_deadlock(const struct fibers *all) {
-  const unsigned in_warp = first_waiting(all, waits_in_warp), in_queue = first_waiting(all, waits_in_queue);
+  const unsigned in_warp = first_waiting(all, waits_in_warp),
+                 in_queue = first_waiting(all, waits_in_queue);
   char text[FAULT_TEXT];
   struct fault_text line = {text, text + sizeof text - 1};
   add_thread(all, in_warp < all->slots ? in_warp : in_queue, &line);

@@ -29,7 +29,8 @@ void fibers_enter_block(struct fibers *all, unsigned rank) {
 struct fiber *fibers_resume_ready(struct fibers *all) {
   unsigned word = 0;
   while (!all->ready_warps[word]) ++word;
-  const unsigned warp = word * FIBERS_READY_BITS + (unsigned)__builtin_ctzll(all->ready_warps[word]);
+  const unsigned warp =
+      word * FIBERS_READY_BITS + (unsigned)__builtin_ctzll(all->ready_warps[word]);
   const unsigned thread = warp * FIBERS_LANES + (unsigned)__builtin_ctz(all->warps[warp].ready);
   fibers_unmark_ready(all, thread);
   fibers_set_current(all, thread);
@@ -41,15 +42,16 @@ struct fiber *fibers_take_idle(struct fibers *all) {
   if (fiber->made) return fiber;
   const size_t index = (size_t)(fiber - all->fibers);
   const size_t colour = index * FIBERS_COLOUR_STEP % FIBERS_COLOUR_BYTES;
-  context_make(&fiber->context, all->stacks + index * all->stride + all->guard, FIBERS_STACK_BYTES - colour,
-               all->thread_main);
+  context_make(&fiber->context, all->stacks + index * all->stride + all->guard,
+               FIBERS_STACK_BYTES - colour, all->thread_main);
   fiber->made = true;
   return fiber;
 }
 
 void fibers_stop_if_asked(const struct fibers *all) {
   const atomic_bool *stop = all->launch->stop;
-  if (stop && atomic_load_explicit(stop, memory_order_relaxed)) fibers_fault(CUGEN_CAUSE_NONE, "stopped");
+  if (stop && atomic_load_explicit(stop, memory_order_relaxed))
+    fibers_fault(CUGEN_CAUSE_NONE, "stopped");
 }
 
 /* Lets lanes of the lowest waiting warp continue: those that wait at the same place as its
@@ -108,7 +110,7 @@ void fibers_let_others_run(void) {
   fibers_park(all);
 }
 
-/* ---- Functions for operations in other files: wait_queues.h ---- */
+/* ---- Functions for operations in other files: wait_queues.h --------------------------------- */
 
 const struct current *fibers_current(void) {
   return &fibers_running->current;
@@ -137,7 +139,8 @@ void *fibers_static(unsigned rank, uintptr_t at) {
   return (void *)at;
 }
 
-void fibers_wait(struct wait_queue *queue, const void *site, describe_wait *describe, const void *object) {
+void fibers_wait(struct wait_queue *queue, const void *site, describe_wait *describe,
+                 const void *object) {
   struct fibers *all = fibers_running;
   struct parked *self = &all->parked[all->current.slot];
   self->site = site;

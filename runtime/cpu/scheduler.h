@@ -119,7 +119,7 @@ static inline bool fibers_any_ready(const struct fibers *all) {
   return any;
 }
 
-/* ---- fault.c ---- */
+/* ---- fault.c -------------------------------------------------------------------------------- */
 
 /* Ends the launch, or the process. */
 _Noreturn void fibers_fault(cugen_cause cause, const char *text);
@@ -132,13 +132,13 @@ static inline void fibers_switch_to(struct fibers *all, struct context *to) {
   context_arrive(all->left, from);
 }
 
-/* ---- positions.c ---- */
+/* ---- positions.c ---------------------------------------------------------------------------- */
 
 /* Reports a deadlock. There is a thread that waits at something other than its block's barrier,
    because a block passes its barrier when all its live threads have reached it. */
 _Noreturn void positions_deadlock(const struct fibers *all);
 
-/* ---- scheduler.c ---- */
+/* ---- scheduler.c ---------------------------------------------------------------------------- */
 
 /* Suspends the current thread; returns when it is ready again. */
 void fibers_park(struct fibers *all);
@@ -176,13 +176,13 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
   fibers_set_current(all, slot);
 }
 
-/* ---- collectives.c ---- */
+/* ---- collectives.c -------------------------------------------------------------------------- */
 
 /* site: where the kernel waits; without a site, the caller. */
 int collective_barrier_at(const void *site, int kind, int predicate);
 /* Gives the lanes that came, in a watched launch. */
-unsigned collective_warp_at(const void *site, unsigned mask, void (*combine)(void **slots, unsigned mask),
-                            void *mine);
+unsigned collective_warp_at(const void *site, unsigned mask,
+                            void (*combine)(void **slots, unsigned mask), void *mine);
 int collective_barrier(int kind, int predicate);
 unsigned collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
 unsigned collective_active_mask(void);

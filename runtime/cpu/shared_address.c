@@ -14,20 +14,23 @@ unsigned async_address(const void *at) {
   const uintptr_t dynamic = (uintptr_t)launch->builtins->dynamic_shared;
   if ((uintptr_t)at - dynamic < 1u << ASYNC_PLACE_BITS) return (unsigned)((uintptr_t)at - dynamic);
   const uintptr_t from_base = (uintptr_t)at - static_base();
-  if (from_base >= STATIC_BIT) fibers_trap("an address of shared memory was asked for, of what does not lie there");
+  if (from_base >= STATIC_BIT)
+    fibers_trap("an address of shared memory was asked for, of what does not lie there");
   return STATIC_BIT | (unsigned)from_base;
 }
 
 unsigned async_place(unsigned address, unsigned *rank) {
   const unsigned block = address >> ASYNC_BLOCK_SHIFT;
   *rank = block ? block - 1 : fibers_current()->rank;
-  if (*rank >= fibers_current()->blocks) fibers_trap("an address in a block that the cluster does not have");
+  if (*rank >= fibers_current()->blocks)
+    fibers_trap("an address in a block that the cluster does not have");
   return address & ((1u << ASYNC_BLOCK_SHIFT) - 1);
 }
 
 char *async_shared(unsigned place, unsigned rank, size_t bytes) {
   const struct fiber_launch *launch = fibers_launch();
-  if (place & STATIC_BIT) return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
+  if (place & STATIC_BIT)
+    return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
   if (place >= launch->dynamic_bytes || bytes > launch->dynamic_bytes - place)
     fibers_trap("an asynchronous operation outside of the block's shared memory");
   return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
@@ -50,7 +53,8 @@ _Noreturn void async_trap(const void *site, const char *what) {
 
 unsigned async_map(unsigned address, unsigned rank) {
   unsigned ignored;
-  if (rank >= fibers_current()->blocks) fibers_trap("mapa names a block that the cluster does not have");
+  if (rank >= fibers_current()->blocks)
+    fibers_trap("mapa names a block that the cluster does not have");
   return async_place(address, &ignored) | (rank + 1) << ASYNC_BLOCK_SHIFT;
 }
 
@@ -61,7 +65,7 @@ const void *async_site(const void *address) {
   return site;
 }
 
-/* ---- Memory of other blocks of the cluster ---- */
+/* ---- Memory of other blocks of the cluster -------------------------------------------------- */
 
 /* Another block's memory exists until that block ends: async_check_remote checks whether the
    block was ordered after this use by then. */
@@ -79,7 +83,8 @@ void *async_pointer(unsigned address) {
   const unsigned place = async_place(address, &rank);
   const struct fiber_launch *launch = fibers_launch();
   async_remember_remote(rank, __builtin_return_address(0));
-  if (place & STATIC_BIT) return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
+  if (place & STATIC_BIT)
+    return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
   return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
 }
 
@@ -99,8 +104,8 @@ void async_check_remote(const struct async *async) {
   for (unsigned i = 0; i < blocks * blocks; i++) {
     const struct remote_use *use = &async->remote[i / blocks][i % blocks];
     if (use->epoch && !outlives(i / blocks, use))
-      async_misuse(
-          CUGEN_FINDING_ASYNC_MISUSE, use->site, use->slot,
-          "uses shared memory of another block of the cluster, which may have ended by then: no barrier keeps it");
+      async_misuse(CUGEN_FINDING_ASYNC_MISUSE, use->site, use->slot,
+                   "uses shared memory of another block of the cluster, which may have ended by "
+                   "then: no barrier keeps it");
   }
 }

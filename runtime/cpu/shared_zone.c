@@ -34,14 +34,21 @@ void shared_zone_free(struct shared_zone *z) {
   *z = (struct shared_zone){.soft = z->soft};
 }
 
-int shared_zone_prepare(struct shared_zone *z, unsigned blocks, size_t bytes, size_t alignment, cugen_error *err) {
-  if (z->base && blocks <= z->blocks && bytes == z->bytes && alignment == z->alignment) return CUGEN_OK;
+int shared_zone_prepare(struct shared_zone *z, unsigned blocks, size_t bytes, size_t alignment,
+                        cugen_error *err) {
+  if (z->base && blocks <= z->blocks && bytes == z->bytes && alignment == z->alignment)
+    return CUGEN_OK;
   const size_t reserved = blocks * (size_t)SHARED_ROOM;
   shared_zone_free(z);
   char *base = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
-  *z = (struct shared_zone){
-      .base = base, .reserved = reserved, .blocks = blocks, .bytes = bytes, .alignment = alignment, .soft = z->soft};
+  if (base == MAP_FAILED)
+    return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
+  *z = (struct shared_zone){.base = base,
+                            .reserved = reserved,
+                            .blocks = blocks,
+                            .bytes = bytes,
+                            .alignment = alignment,
+                            .soft = z->soft};
   z->start = (char *)shared_zone_extent_of(z, 0).start;
   for (unsigned i = 0; i < blocks; i++) {
     const struct extent e = shared_zone_extent_of(z, i);
@@ -62,18 +69,21 @@ static const unsigned char *first_changed(const unsigned char *at, const unsigne
 int shared_zone_check(struct shared_zone *z, cugen_error *err) {
   for (unsigned i = 0; i < z->blocks; i++) {
     const struct extent e = shared_zone_extent_of(z, i);
-    const unsigned char *behind = first_changed(e.end, e.high), *before = first_changed(e.low, e.start);
+    const unsigned char *behind = first_changed(e.end, e.high),
+                        *before = first_changed(e.low, e.start);
     if (!behind && !before) continue;
     shared_zone_write_canaries(&e);
-    return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
-                           "write at byte %zu %s of %zu bytes of dynamic shared memory" SHARED_ZONE_HINT,
-                           (size_t)(behind ? behind - e.end : e.start - before),
-                           behind ? "past the end" : "before the start", z->bytes);
+    return error_set_cause(
+        err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+        "write at byte %zu %s of %zu bytes of dynamic shared memory" SHARED_ZONE_HINT,
+        (size_t)(behind ? behind - e.end : e.start - before),
+        behind ? "past the end" : "before the start", z->bytes);
   }
   return CUGEN_OK;
 }
 
-bool shared_zone_find(const struct shared_zone *z, const void *address, bool *before, size_t *distance) {
+bool shared_zone_find(const struct shared_zone *z, const void *address, bool *before,
+                      size_t *distance) {
   const uintptr_t offset = (uintptr_t)address - (uintptr_t)z->base;
   if (!z->base || offset >= z->reserved) return false;
   const uintptr_t start = (uintptr_t)z->start + offset / SHARED_ROOM * SHARED_ROOM;

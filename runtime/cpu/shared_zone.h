@@ -28,13 +28,15 @@ struct shared_zone {
 };
 
 /* Lays the memory out; keeps the present layout if nothing has changed. */
-int shared_zone_prepare(struct shared_zone *zone, unsigned blocks, size_t bytes, size_t alignment, cugen_error *err);
+int shared_zone_prepare(struct shared_zone *zone, unsigned blocks, size_t bytes, size_t alignment,
+                        cugen_error *err);
 /* CUGEN_CAUSE_BOUNDS when the kernel wrote around the memory. */
 int shared_zone_check(struct shared_zone *zone, cugen_error *err);
 void shared_zone_free(struct shared_zone *zone);
 /* Finds the block whose memory is near an address outside of it. Async-signal-safe; false: the
    address is not near any. */
-bool shared_zone_find(const struct shared_zone *zone, const void *address, bool *before, size_t *distance);
+bool shared_zone_find(const struct shared_zone *zone, const void *address, bool *before,
+                      size_t *distance);
 
 /* The hint after "... of dynamic shared memory". */
 #define SHARED_ZONE_HINT ", whose size 'shared' of the implementation sets in the config"

@@ -32,7 +32,8 @@ static bool reports(const char *name) {
 }
 
 static bool take_targets(struct image *image, const Elf64_Shdr *table) {
-  if (table->sh_link >= image->section_count || !sites_has(image, table->sh_offset, table->sh_size)) return true;
+  if (table->sh_link >= image->section_count || !sites_has(image, table->sh_offset, table->sh_size))
+    return true;
   const Elf64_Shdr *names = &image->sections[table->sh_link];
   if (!names->sh_size || !sites_has(image, names->sh_offset, names->sh_size)) return true;
   const char *text = (const char *)image->bytes + names->sh_offset;
@@ -57,7 +58,8 @@ static bool is_target(const struct image *image, uint64_t address) {
 }
 
 /* The length of a call instruction at `at`, and its target; 0: not a call. */
-static size_t sites_read_call(unsigned machine, const unsigned char *at, size_t left, uint64_t address, uint64_t *target) {
+static size_t sites_read_call(unsigned machine, const unsigned char *at, size_t left,
+                              uint64_t address, uint64_t *target) {
   if (machine == EM_X86_64 && left >= 5 && *at == 0xe8) { /* CALL rel32 */
     int32_t distance;
     memcpy(&distance, at + 1, sizeof distance);
@@ -73,11 +75,13 @@ static size_t sites_read_call(unsigned machine, const unsigned char *at, size_t 
   return sizeof word;
 }
 
-static bool scan(const struct image *image, unsigned machine, const Elf64_Shdr *code, uint64_t **out, size_t *count) {
+static bool scan(const struct image *image, unsigned machine, const Elf64_Shdr *code,
+                 uint64_t **out, size_t *count) {
   const unsigned char *bytes = image->bytes + code->sh_offset;
   for (size_t i = 0; i < code->sh_size; i++) {
     uint64_t target = 0;
-    const size_t length = sites_read_call(machine, bytes + i, code->sh_size - i, code->sh_addr + i, &target);
+    const size_t length =
+        sites_read_call(machine, bytes + i, code->sh_size - i, code->sh_addr + i, &target);
     if (!length || !is_target(image, target)) continue;
     uint64_t *grown = array_grow(*out, *count, sizeof *grown);
     if (!grown) return false;
@@ -95,7 +99,8 @@ int sites_find(const void *bytes, size_t length, uint64_t **out, size_t *count, 
   *count = 0;
   if (!sites_has(&image, 0, sizeof header)) return CUGEN_OK;
   memcpy(&header, bytes, sizeof header);
-  if (!sites_has(&image, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr)) || header.e_shoff % 8)
+  if (!sites_has(&image, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr)) ||
+      header.e_shoff % 8)
     return CUGEN_OK;
   image.sections = (const Elf64_Shdr *)(const void *)(image.bytes + header.e_shoff);
   image.section_count = header.e_shnum;

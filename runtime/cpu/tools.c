@@ -11,13 +11,15 @@ static void find_prefix(const char *program, struct text *prefix) {
   char *real = path_find_program(program, &file) ? realpath(text_get(&file), NULL) : NULL;
   if (real) path_folder(real, &programs);
   path_folder(text_get(&programs), prefix);
-  if (!programs.length || !strcmp(text_get(prefix), "/") || !strcmp(text_get(prefix), ".")) text_clear(prefix);
+  if (!programs.length || !strcmp(text_get(prefix), "/") || !strcmp(text_get(prefix), "."))
+    text_clear(prefix);
   free(real);
   text_free(&file);
   text_free(&programs);
 }
 
-void tool_places_find(const char *program, const char *folder, int access, struct tool_places *out) {
+void tool_places_find(const char *program, const char *folder, int access,
+                      struct tool_places *out) {
   out->prefix = (struct text){0};
   find_prefix(program, &out->prefix);
   const struct jail_place list[TOOL_PLACES] = {

@@ -8,7 +8,7 @@
 #include "asm_text.h"
 #include "runtime/compile/passed.h"
 
-/* ---- Words ---- */
+/* ---- Words ---------------------------------------------------------------------------------- */
 
 static const char *translate_skip_space(const char *at) {
   while (isspace((unsigned char)*at)) at++;
@@ -43,7 +43,7 @@ static const char *skip_alignment(const char *at) {
   return at;
 }
 
-/* ---- Shared memory and launches ---- */
+/* ---- Shared memory and launches ------------------------------------------------------------- */
 
 /* The surroundings of a word. */
 struct place {
@@ -103,7 +103,8 @@ static void translate_add_type(const char *type, const char *end, struct text *o
 
 /* Skips `[4] [8]`. */
 static const char *skip_bounds(const char *at) {
-  for (const char *end; *(end = translate_skip_space(at)) == '[' && (end = strchr(end, ']'));) at = end + 1;
+  for (const char *end; *(end = translate_skip_space(at)) == '[' && (end = strchr(end, ']'));)
+    at = end + 1;
   return at;
 }
 
@@ -120,8 +121,9 @@ static const char *find_end(const char *at, bool macro) {
    after it, or NULL if it is not an array. Inside a function the result is a pointer; at file
    scope it is a reference to the pointer that is set at each launch. Bounds after the first
    belong to the type: `float name[][8]` is `float (*name)[8]`. */
-static const char *translate_dynamic(const char *at, const char *type, const struct specifiers *specifiers,
-                                     const struct place *place, struct text *out) {
+static const char *translate_dynamic(const char *at, const char *type,
+                                     const struct specifiers *specifiers, const struct place *place,
+                                     struct text *out) {
   type = skip_alignment(type);
   const char *bracket = type + strcspn(type, "[;");
   if (*bracket != '[') return NULL;
@@ -137,9 +139,10 @@ static const char *translate_dynamic(const char *at, const char *type, const str
   struct text plain = {0};
   translate_add_type(type, name, &plain);
   const char *open = past > bounds ? "(" : "", *shut = past > bounds ? ")" : "";
-  text_addf(out, "%s%s%s%s*%s%.*s%s%.*s = (%s%s%s*%s%s%.*s)cugen_builtins.dynamic_shared", inside ? "" : "static ",
-            words, text_get(&plain), open, reference, (int)(name_end - name), name, shut, (int)(past - bounds),
-            bounds, words, text_get(&plain), open, reference, shut, (int)(past - bounds), bounds);
+  text_addf(out, "%s%s%s%s*%s%.*s%s%.*s = (%s%s%s*%s%s%.*s)cugen_builtins.dynamic_shared",
+            inside ? "" : "static ", words, text_get(&plain), open, reference,
+            (int)(name_end - name), name, shut, (int)(past - bounds), bounds, words,
+            text_get(&plain), open, reference, shut, (int)(past - bounds), bounds);
   out->failed |= plain.failed;
   text_free(&plain);
   keep_newlines(at, end, out);
@@ -149,7 +152,8 @@ static const char *translate_dynamic(const char *at, const char *type, const str
 /* Translates `__shared__ alignas(16) float name[32];`, where C++ wants the attribute in another
    place. Returns the place after it. */
 static const char *translate_alignment(const char *type, struct text *out) {
-  const char *open = translate_after_word(type, "alignas"), *end = open ? translate_skip_parentheses(translate_skip_space(open)) : type;
+  const char *open = translate_after_word(type, "alignas"),
+             *end = open ? translate_skip_parentheses(translate_skip_space(open)) : type;
   if (!open) return type;
   open = translate_skip_space(open);
   const int length = (int)(end - open);
@@ -167,9 +171,11 @@ static const char *translate_shared(const char *at, const struct place *place, s
   struct specifiers specifiers;
   const char *type = read_specifiers(at, &specifiers);
   if (specifiers.external && is_shared_later(type)) specifiers.shared = true;
-  if (!specifiers.shared || (!specifiers.others && !translate_after_word(type, "alignas"))) return NULL;
+  if (!specifiers.shared || (!specifiers.others && !translate_after_word(type, "alignas")))
+    return NULL;
   if (specifiers.external) return translate_dynamic(at, type, &specifiers, place, out);
-  text_addf(out, "__shared__ %s%s", specifiers.constant ? "const " : "", specifiers.changing ? "volatile " : "");
+  text_addf(out, "__shared__ %s%s", specifiers.constant ? "const " : "",
+            specifiers.changing ? "volatile " : "");
   const char *past = translate_alignment(type, out);
   keep_newlines(at, past, out);
   return past;
@@ -182,7 +188,8 @@ static const char *translate_launch(const char *at, struct place *place, struct 
   if (!strncmp(at, "<<<", 3)) {
     place->launches++;
     text_addf(out,
-              ", ({ extern void cugen_refused_%u() __attribute__((__error__(\"a launch by a kernel (dynamic "
+              ", ({ extern void cugen_refused_%u() __attribute__((__error__(\"a launch by a kernel "
+              "(dynamic "
               "parallelism) has no "
               "form on the cpu device\"))); cugen_refused_%u(); 0; }), cugen_ignored(",
               place->refused, place->refused);
@@ -201,7 +208,8 @@ static const char *translate_noinline(const char *at, struct text *out) {
   const size_t length = sizeof attribute - 1;
   const char *past = *at == '_' ? translate_after_word(at, "__noinline__") : NULL;
   if (!past) return NULL;
-  const bool inside = out->length >= length && memcmp(out->data + out->length - length, attribute, length) == 0;
+  const bool inside =
+      out->length >= length && memcmp(out->data + out->length - length, attribute, length) == 0;
   text_add(out, inside ? "__noinline__" : "__attribute__((__noinline__))");
   return past;
 }
@@ -224,15 +232,17 @@ static bool begins_directive(const char *at) {
    NVRTC and unlike g++. NULL: not such a directive. If preprocessing skips the line, the #pragma
    GCC error is skipped too. */
 static const char *refuse_unroll(const char *source, const char *at, struct text *out) {
-  const char *word = translate_after_word(translate_skip_space(at + 1), "pragma"), *end = at + strcspn(at, "\n");
+  const char *word = translate_after_word(translate_skip_space(at + 1), "pragma"),
+             *end = at + strcspn(at, "\n");
   const char *count = word ? translate_after_word(translate_skip_space(word), "unroll") : NULL;
   struct passed found;
-  if (!count || count > end || !passed_find(source, count, end, &found) || found.name == found.size) return NULL;
+  if (!count || count > end || !passed_find(source, count, end, &found) || found.name == found.size)
+    return NULL;
   text_add(out, "#pragma GCC error \"#pragma unroll takes a constant\"");
   return end;
 }
 
-/* ---- Declarations outside of functions ---- */
+/* ---- Declarations outside of functions ------------------------------------------------------ */
 
 /* Open braces, the outer ones of namespaces; and for the present declaration outside of
    functions, whether it is of shared memory, or of a constant with its name. */
@@ -253,9 +263,11 @@ static void translate_see_word(struct scope *s, const char *word, const char *en
   const size_t length = (size_t)(end - word);
   const char *next = translate_skip_space(end);
   s->space |= translate_after_word(word, "namespace") == end;
-  if (translate_after_word(word, "extern") == end && *next == '"') s->space |= *translate_skip_space(text_skip_opaque(next)) == '{';
+  if (translate_after_word(word, "extern") == end && *next == '"')
+    s->space |= *translate_skip_space(text_skip_opaque(next)) == '{';
   if (!is_outside(s)) return;
-  s->partial |= translate_after_word(word, "extern") == end || translate_after_word(word, "template") == end;
+  s->partial |=
+      translate_after_word(word, "extern") == end || translate_after_word(word, "template") == end;
   s->shared |= translate_after_word(word, "__shared__") == end;
   s->constant |= translate_after_word(word, "__constant__") == end;
   const bool named = s->constant && !s->name && strchr("[=;,{", *next);
@@ -267,7 +279,8 @@ static void translate_see_word(struct scope *s, const char *word, const char *en
 static void end_declaration(struct scope *s, struct text *out) {
   if (s->shared) text_add(out, " CUGEN_SHARED_END");
   const int length = (int)s->name_length;
-  if (s->constant && s->name && s->partial) text_addf(out, " CUGEN_CONSTANT(%.*s, 0)", length, s->name);
+  if (s->constant && s->name && s->partial)
+    text_addf(out, " CUGEN_CONSTANT(%.*s, 0)", length, s->name);
   if (s->constant && s->name && !s->partial)
     text_addf(out, " CUGEN_CONSTANT(%.*s, sizeof(%.*s))", length, s->name, length, s->name);
   *s = (struct scope){.depth = s->depth, .spaces = s->spaces};
@@ -308,7 +321,8 @@ void cpu_translate(const char *source, struct text *out) {
       continue;
     }
     const bool sign = end == at;
-    if (sign && *at == '\n' && (at == source || at[-1] != '\\')) place.macro = begins_directive(at + 1);
+    if (sign && *at == '\n' && (at == source || at[-1] != '\\'))
+      place.macro = begins_directive(at + 1);
     if (sign) end++;
     text_add_n(out, at, (size_t)(end - at));
     if (sign && !place.macro) see_sign(&scope, *at, out);
@@ -317,21 +331,23 @@ void cpu_translate(const char *source, struct text *out) {
   }
 }
 
-/* ---- Launch attributes of a kernel's declaration ---- */
+/* ---- Launch attributes of a kernel's declaration -------------------------------------------- */
 
 /* The name of the kernel whose declaration continues at `at`, after its type and other
    attributes. */
 static const char *kernel_name(const char *at, size_t *length) {
-  static const char *const words[] = {"void",   "__global__", "__launch_bounds__", "__cluster_dims__",
-                                      "static", "__maxnreg__"};
+  static const char *const words[] = {
+      "void", "__global__", "__launch_bounds__", "__cluster_dims__", "static", "__maxnreg__"};
   for (at = translate_skip_space(at); *at; at = translate_skip_space(at)) {
     const char *end = at;
     while (text_is_word(*end)) end++;
     size_t word = 0;
-    while (word < sizeof words / sizeof *words && translate_after_word(at, words[word]) != end) word++;
+    while (word < sizeof words / sizeof *words && translate_after_word(at, words[word]) != end)
+      word++;
     *length = (size_t)(end - at);
     if (end == at || word == sizeof words / sizeof *words) return at;
-    at = *translate_skip_space(end) == '(' ? translate_skip_parentheses(translate_skip_space(end)) : end;
+    at = *translate_skip_space(end) == '(' ? translate_skip_parentheses(translate_skip_space(end))
+                                           : end;
   }
   return at;
 }
@@ -370,16 +386,16 @@ static void add_numbers(const struct reading *r, const char *at, const char *ope
   const int length = (int)(past - open) - 2;
   if (*instance) add_template(r->declaration, at, &parameters);
   if (parameters.length)
-    text_addf(out, " CUGEN_NUMBERS_OF(%zu, %s, (%s), (%s), %.*s)", index, what, text_get(&parameters), instance,
-              length, open + 1);
+    text_addf(out, " CUGEN_NUMBERS_OF(%zu, %s, (%s), (%s), %.*s)", index, what,
+              text_get(&parameters), instance, length, open + 1);
   else
     text_addf(out, " CUGEN_NUMBERS(%zu, %s, %.*s)", index, what, length, open + 1);
   out->failed |= parameters.failed;
   text_free(&parameters);
 }
 
-void cpu_translate_numbers(const char *source, const char *entry, size_t index, const char *word, const char *what,
-                           bool always, struct text *out) {
+void cpu_translate_numbers(const char *source, const char *entry, size_t index, const char *word,
+                           const char *what, bool always, struct text *out) {
   const size_t wanted = strcspn(entry, "<");
   struct reading r = {.declaration = source};
   for (const char *at = source; *at;) {
@@ -394,7 +410,8 @@ void cpu_translate_numbers(const char *source, const char *entry, size_t index, 
       size_t length = 0;
       const char *name = kernel_name(end, &length);
       const bool found = length == wanted && strncmp(name, entry, wanted) == 0;
-      if (found && (always || !r.conditions)) add_numbers(&r, at, open, end, entry, index, what, out);
+      if (found && (always || !r.conditions))
+        add_numbers(&r, at, open, end, entry, index, what, out);
       if (found) return;
       at = end;
     } else {

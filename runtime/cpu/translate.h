@@ -13,7 +13,7 @@ void cpu_translate(const char *source, struct text *out);
    1)`, in the form that shim/entry.h exports. The names in the attribute must be known at the
    end of the source too. Appends nothing if the kernel has no such attribute. always: append the
    numbers even if an #if may exclude the attribute. */
-void cpu_translate_numbers(const char *source, const char *entry, size_t index, const char *word, const char *what,
-                           bool always, struct text *out);
+void cpu_translate_numbers(const char *source, const char *entry, size_t index, const char *word,
+                           const char *what, bool always, struct text *out);
 
 #endif

@@ -13,7 +13,7 @@
 extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
 extern const size_t cpu_shim_length;
 
-/* ---- The translation unit ---- */
+/* ---- The translation unit ------------------------------------------------------------------- */
 
 /* Parts of the shim that take long to parse, and the words without which a source cannot use
    them. */
@@ -30,8 +30,9 @@ static const struct {
     {"CUGEN_TEXTURES", {"tex", "Tex", "surf", "Surf", "include", "##"}},
     {"CUGEN_ROUNDING", {"_rd", "_ru", "_rz", "##"}},
     {"CUGEN_RUNTIME_TYPES",
-     {"cudaStream", "cudaEvent", "cudaGraph", "cudaArray", "cudaE", "cudaMemcpy", "cudaRead", "cudaAddress",
-      "cudaFilter", "cudaP", "cudaChannel", "cudaMipmapped", "cudaSuccess", "cudaTextureReadMode"}},
+     {"cudaStream", "cudaEvent", "cudaGraph", "cudaArray", "cudaE", "cudaMemcpy", "cudaRead",
+      "cudaAddress", "cudaFilter", "cudaP", "cudaChannel", "cudaMipmapped", "cudaSuccess",
+      "cudaTextureReadMode"}},
     {"CUGEN_VIRTUAL", {"virtual"}},
     {"CUGEN_LONG_DOUBLE", {"complex", "random"}},
     {"CUGEN_PTX", {"asm"}},
@@ -53,14 +54,16 @@ static bool unit_mentions(const char *text, const char *const *words) {
 static void write_parts(const struct compile_request *request, struct text *out) {
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     bool has = unit_mentions(request->source, parts[i].words);
-    for (size_t j = 0; j < request->entry_count && !has; j++) has = unit_mentions(request->entries[j], parts[i].words);
+    for (size_t j = 0; j < request->entry_count && !has; j++)
+      has = unit_mentions(request->entries[j], parts[i].words);
     if (has) text_addf(out, "#define %s 1\n", parts[i].macro);
   }
 }
 
 static void write_unit(const struct compile_request *request, struct text *out) {
   if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
-  if (request->options && strstr(request->options, "-DNDEBUG=")) text_add(out, "#define CUGEN_NDEBUG 1\n");
+  if (request->options && strstr(request->options, "-DNDEBUG="))
+    text_add(out, "#define CUGEN_NDEBUG 1\n");
   write_parts(request, out);
   text_add_n(out, cpu_shim_text, cpu_shim_length);
   /* an error, as for NVRTC */
@@ -74,15 +77,17 @@ static void write_unit(const struct compile_request *request, struct text *out) 
   const bool bounds = !strstr(request->source, "#undef");
   for (size_t i = 0; i < request->entry_count; i++) {
     text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
-    cpu_translate_numbers(request->source, request->entries[i], i, "__cluster_dims__", "cluster", true, out);
+    cpu_translate_numbers(request->source, request->entries[i], i, "__cluster_dims__", "cluster",
+                          true, out);
     if (bounds)
-      cpu_translate_numbers(request->source, request->entries[i], i, "__launch_bounds__", "bounds", false, out);
+      cpu_translate_numbers(request->source, request->entries[i], i, "__launch_bounds__", "bounds",
+                            false, out);
     text_add_char(out, '\n');
   }
   text_add(out, "CUGEN_SHARED_END\n");
 }
 
-/* ---- Headers ---- */
+/* ---- Headers -------------------------------------------------------------------------------- */
 
 /* Headers whose contents the shim provides: they are found, and are empty. */
 static const char *const empty_headers[] = {"cuda_fp16.h",
@@ -107,16 +112,19 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
    CUDA's functions. */
 static const char *const host_headers[] = {"assert.h", "cassert", "cmath", "math.h"};
 
-static int unit_write_file(const char *folder, const char *name, const struct text *content, cugen_error *err) {
+static int unit_write_file(const char *folder, const char *name, const struct text *content,
+                           cugen_error *err) {
   struct text path = {0};
   text_addf(&path, "%s/%s", folder, name);
-  int status = path.failed || content->failed ? error_memory(err)
-                                              : file_put(text_get(&path), text_get(content), content->length, err);
+  int status = path.failed || content->failed
+                   ? error_memory(err)
+                   : file_put(text_get(&path), text_get(content), content->length, err);
   text_free(&path);
   return status;
 }
 
-static int write_plain_header(const char *folder, const char *name, const char *content, cugen_error *err) {
+static int write_plain_header(const char *folder, const char *name, const char *content,
+                              cugen_error *err) {
   struct text text = {0};
   text_add(&text, content);
   int status = unit_write_file(folder, name, &text, err);
@@ -130,7 +138,8 @@ static bool wants_header(const char *source, const char *name) {
   struct text family = {0};
   size_t length = strcspn(name, "/.");
   text_add_n(&family, name, length + (name[length] == '/'));
-  const bool of_curand = strstr(source, "curand") && (!strncmp(name, "cuda/", 5) || !strncmp(name, "nv/", 3));
+  const bool of_curand =
+      strstr(source, "curand") && (!strncmp(name, "cuda/", 5) || !strncmp(name, "nv/", 3));
   const bool wants = !strncmp(name, "cugen_", 6) || of_curand || strstr(source, text_get(&family));
   text_free(&family);
   return wants;
@@ -143,13 +152,15 @@ static int write_header(const char *folder, const struct cpu_header *header, cug
   text_clear(&path);
   for (const char *slash = header->name; !status && (slash = strchr(slash, '/')); slash++) {
     struct text inner = {0};
-    text_addf(&inner, "%s/" CPU_HEADERS_NAME "/%.*s", folder, (int)(slash - header->name), header->name);
+    text_addf(&inner, "%s/" CPU_HEADERS_NAME "/%.*s", folder, (int)(slash - header->name),
+              header->name);
     status = inner.failed ? error_memory(err) : folder_make(text_get(&inner), err);
     text_free(&inner);
   }
   text_add_n(&text, header->text, header->length);
   text_addf(&path, CPU_HEADERS_NAME "/%s", header->name);
-  if (!status) status = path.failed ? error_memory(err) : unit_write_file(folder, text_get(&path), &text, err);
+  if (!status)
+    status = path.failed ? error_memory(err) : unit_write_file(folder, text_get(&path), &text, err);
   text_free(&text);
   text_free(&path);
   return status;
@@ -162,7 +173,8 @@ static int write_headers(const char *source, const char *folder, cugen_error *er
   /* not even in parts */
   if (!strstr(source, "include") && !strstr(source, "\\\n")) return CUGEN_OK;
   for (size_t i = 0; i < sizeof empty_headers / sizeof *empty_headers && !status; i++)
-    if (strstr(source, empty_headers[i])) status = write_plain_header(folder, empty_headers[i], "", err);
+    if (strstr(source, empty_headers[i]))
+      status = write_plain_header(folder, empty_headers[i], "", err);
   for (size_t i = 0; i < sizeof host_headers / sizeof *host_headers && !status; i++)
     status = write_plain_header(folder, host_headers[i], standard_text(host_headers[i]), err);
   for (const struct cpu_header *header = cpu_headers; header->name && !status; header++)
@@ -170,7 +182,7 @@ static int write_headers(const char *source, const char *folder, cugen_error *er
   return status;
 }
 
-/* ---- The whole input ---- */
+/* ---- The whole input ------------------------------------------------------------------------ */
 
 bool unit_wants_toolkit(const char *source) {
   return unit_mentions(source, toolkit_words);

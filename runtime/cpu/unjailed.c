@@ -15,20 +15,22 @@ static const char *included(const char *line, size_t length) {
   return dots && dots + 1 < length && line[dots] == ' ' ? line + dots + 1 : NULL;
 }
 
-static int check_file(const char *name, size_t length, const struct jail_place *places, size_t count,
-                      cugen_error *err) {
+static int check_file(const char *name, size_t length, const struct jail_place *places,
+                      size_t count, cugen_error *err) {
   struct text path = {0};
   text_add_n(&path, name, length);
   const bool good = !path.failed && jail_covers(places, count, text_get(&path));
   int status = path.failed ? error_memory(err) : CUGEN_OK;
   if (!status && !good)
-    status = error_set(err, CUGEN_ERROR_COMPILE, "the source includes %s, which is no header of the system's",
-                       text_get(&path));
+    status =
+        error_set(err, CUGEN_ERROR_COMPILE,
+                  "the source includes %s, which is no header of the system's", text_get(&path));
   text_free(&path);
   return status;
 }
 
-int unjailed_check_log(struct text *log, const struct jail_place *places, size_t count, cugen_error *err) {
+int unjailed_check_log(struct text *log, const struct jail_place *places, size_t count,
+                       cugen_error *err) {
   static const char guards[] = "Multiple include guards may be useful for:";
   struct text rest = {0};
   int status = CUGEN_OK;
@@ -64,9 +66,11 @@ int unjailed_check_assembly(const char *path, cugen_error *err) {
   for (; !status && at < end && (at = memchr(at, '.', (size_t)(end - at))); at++) {
     const bool begins = at == text || !(isalnum((unsigned char)at[-1]) || strchr("_.$@", at[-1]));
     if (begins && reads_or_spells(at))
-      status = error_set(err, CUGEN_ERROR_COMPILE,
-                         "an asm of the source says '%.*s': the assembler is to read no file, and to expand no macro",
-                         (int)strspn(at + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") + 1, at);
+      status = error_set(
+          err, CUGEN_ERROR_COMPILE,
+          "an asm of the source says '%.*s': the assembler is to read no file, and to expand no "
+          "macro",
+          (int)strspn(at + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") + 1, at);
   }
   text_free(&content);
   return status;

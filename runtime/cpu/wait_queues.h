@@ -34,7 +34,8 @@ struct wait_queue {
 typedef void describe_wait(const void *object, char *out, size_t size);
 
 /* Suspends the current thread until the queue is woken. site: where the thread waits. */
-void fibers_wait(struct wait_queue *queue, const void *site, describe_wait *describe, const void *object);
+void fibers_wait(struct wait_queue *queue, const void *site, describe_wait *describe,
+                 const void *object);
 void fibers_wake_all(struct wait_queue *queue);
 
 /* The number of the cluster's threads that have not ended. */

@@ -79,7 +79,8 @@ static struct warpgroup *own_warpgroup(void) {
   struct async *async = fibers_async();
   const struct current *current = fibers_current();
   const unsigned within = current->slot % current->padded / THREADS;
-  if ((within + 1) * THREADS > current->threads) fibers_trap("wgmma in a warpgroup that is not whole");
+  if ((within + 1) * THREADS > current->threads)
+    fibers_trap("wgmma in a warpgroup that is not whole");
   struct warpgroup **w = &async->warpgroups[current->rank * (FIBERS_THREADS / THREADS) + within];
   if (!*w) *w = calloc(1, sizeof **w);
   if (!*w) fibers_trap("no memory for a warpgroup's products");
@@ -93,7 +94,7 @@ static struct member *own_member(struct warpgroup *w) {
   return &w->members[fibers_current()->slot % fibers_current()->padded % THREADS];
 }
 
-/* ---- Numbers ---- */
+/* ---- Numbers -------------------------------------------------------------------------------- */
 
 static int element_bytes(int number) {
   return number == CPU_TF32 ? 4 : number == CPU_F16 || number == CPU_BF16 ? 2 : 1;
@@ -116,7 +117,7 @@ static float real_at(const unsigned char *at, int number) {
   }
 }
 
-/* ---- Operands: finding an element by its descriptor ---- */
+/* ---- Operands: finding an element by its descriptor ----------------------------------------- */
 
 struct operand {
   unsigned start, leading, stride, swizzle;
@@ -125,7 +126,8 @@ struct operand {
   unsigned rank;
 };
 
-static struct operand operand_of(unsigned long long descriptor, int number, bool across, unsigned rank) {
+static struct operand operand_of(unsigned long long descriptor, int number, bool across,
+                                 unsigned rank) {
   enum { PLACE = 0x3fff };
   static const unsigned swizzles[] = {0, 128, 64, 32};
   struct operand o = {.start = (unsigned)(descriptor & PLACE) << 4,
@@ -135,7 +137,8 @@ static struct operand operand_of(unsigned long long descriptor, int number, bool
                       .element = element_bytes(number),
                       .across = across,
                       .rank = rank};
-  if (descriptor >> 49 & 7) fibers_trap("wgmma with a base offset, which the cpu device does not follow");
+  if (descriptor >> 49 & 7)
+    fibers_trap("wgmma with a base offset, which the cpu device does not follow");
   if (across && (o.element != 2 || !o.swizzle))
     fibers_trap("wgmma across the lines of an operand is for 2-byte elements, swizzled");
   return o;
@@ -146,23 +149,26 @@ static unsigned warpgroup_place_of(const struct operand *o, unsigned line, unsig
   unsigned at = o->start;
   if (o->across) {
     const unsigned wide = o->swizzle / (unsigned)o->element;
-    at += line / wide * o->leading + line % wide * (unsigned)o->element + k / 8 * o->stride + k % 8 * o->swizzle;
+    at += line / wide * o->leading + line % wide * (unsigned)o->element + k / 8 * o->stride +
+          k % 8 * o->swizzle;
   } else {
     const unsigned byte = k * (unsigned)o->element;
     at += line / 8 * o->stride;
-    at += o->swizzle ? line % 8 * o->swizzle + byte : line % 8 * 16 + byte / 16 * o->leading + byte % 16;
+    at += o->swizzle ? line % 8 * o->swizzle + byte
+                     : line % 8 * 16 + byte / 16 * o->leading + byte % 16;
   }
   return o->swizzle ? at ^ (at >> 7 & (o->swizzle / 16 - 1)) << 4 : at;
 }
 
 static const unsigned char *element_at(const struct operand *o, unsigned line, unsigned k) {
-  return (const unsigned char *)async_shared(warpgroup_place_of(o, line, k), o->rank, (size_t)o->element);
+  return (const unsigned char *)async_shared(warpgroup_place_of(o, line, k), o->rank,
+                                             (size_t)o->element);
 }
 
-/* ---- Accesses of a watched kernel's products, in pieces of 16 bytes ---- */
+/* ---- Accesses of a watched kernel's products, in pieces of 16 bytes ------------------------- */
 
-static struct observed_access touch_of(const struct operand *o, unsigned line, unsigned k, unsigned slot,
-                                       const void *site) {
+static struct observed_access touch_of(const struct operand *o, unsigned line, unsigned k,
+                                       unsigned slot, const void *site) {
   return (struct observed_access){.at = async_raw(warpgroup_place_of(o, line, k), o->rank),
                                   .bytes = 16,
                                   .kind = OBSERVED_PROXY,
@@ -172,8 +178,10 @@ static struct observed_access touch_of(const struct operand *o, unsigned line, u
 }
 
 /* begins: the product reads the operand from now on, until it is done. */
-static uint32_t touch_operand(const struct operand *o, int lines, unsigned slot, const void *site, bool begins) {
-  const int piece = 16 / o->element, line_step = o->across ? piece : 1, k_step = o->across ? 1 : piece;
+static uint32_t touch_operand(const struct operand *o, int lines, unsigned slot, const void *site,
+                              bool begins) {
+  const int piece = 16 / o->element, line_step = o->across ? piece : 1,
+            k_step = o->across ? 1 : piece;
   uint32_t epoch = 0;
   for (int k = 0; k < K_BYTES / o->element; k += k_step) {
     for (int line = 0; line < lines; line += line_step) {
@@ -210,9 +218,10 @@ static void follow_operands(const struct warpgroup *w, const struct product *p) 
   observe_use(fibers_observer(), &y);
 }
 
-/* ---- Multiplying ---- */
+/* ---- Multiplying ---------------------------------------------------------------------------- */
 
-static void multiply_row(float *accumulators, const float *x, const struct operands *all, int n, int depth) {
+static void multiply_row(float *accumulators, const float *x, const struct operands *all, int n,
+                         int depth) {
   vector *to = (vector *)(void *)accumulators;
   for (int k = 0; k < depth; k++) {
     const vector factor = {x[k], x[k], x[k], x[k]};
@@ -220,8 +229,9 @@ static void multiply_row(float *accumulators, const float *x, const struct opera
   }
 }
 
-static void multiply_reals(const struct product *p, const struct operand *x, const struct operand *y,
-                           struct operands *all, union accumulators *accumulators) {
+static void multiply_reals(const struct product *p, const struct operand *x,
+                           const struct operand *y, struct operands *all,
+                           union accumulators *accumulators) {
   const int depth = K_BYTES / x->element;
   for (int k = 0; k < depth; k++) {
     float *row = (float *)(void *)all->y[k];
@@ -230,7 +240,8 @@ static void multiply_reals(const struct product *p, const struct operand *x, con
     for (int column = 0; column < p->n; column++)
       row[column] = real_at(element_at(y, (unsigned)column, (unsigned)k), p->number);
   }
-  for (int line = 0; line < ROWS; line++) multiply_row(accumulators->real[line], all->x[line], all, p->n, depth);
+  for (int line = 0; line < ROWS; line++)
+    multiply_row(accumulators->real[line], all->x[line], all, p->n, depth);
 }
 
 static int whole_at(const struct operand *o, int number, int line, int k) {
@@ -238,14 +249,15 @@ static int whole_at(const struct operand *o, int number, int line, int k) {
   return number == CPU_S8 ? (signed char)value : value;
 }
 
-static void multiply_wholes(const struct product *p, const struct operand *x, const struct operand *y,
-                            union accumulators *accumulators) {
+static void multiply_wholes(const struct product *p, const struct operand *x,
+                            const struct operand *y, union accumulators *accumulators) {
   for (int k = 0; k < K_BYTES; k++) {
     int row[MOST_N];
     for (int column = 0; column < p->n; column++) row[column] = whole_at(y, p->number, column, k);
     for (int line = 0; line < ROWS; line++) {
       const int factor = whole_at(x, p->number, line, k);
-      for (int column = 0; column < p->n; column++) accumulators->whole[line][column] += factor * row[column];
+      for (int column = 0; column < p->n; column++)
+        accumulators->whole[line][column] += factor * row[column];
     }
   }
 }
@@ -261,15 +273,17 @@ static void warpgroup_run(struct warpgroup *w, const struct product *p) {
     multiply_reals(p, &pair.x, &pair.y, &w->operands, accumulators);
 }
 
-/* ---- Registers: accumulator 4 q + 2 h + e of a thread is of row t / 32 * 16 + t % 32 / 4 + 8 h, column 8 q + t % 4 * 2 + e ---- */
+/* ---- Registers: accumulator 4 q + 2 h + e of a thread is of row t / 32 * 16 + t % 32 / 4 + 8 h, column 8 q + t % 4 * 2 + e -- */
 
-static void warpgroup_exchange(union accumulators *accumulators, unsigned thread, const struct held *held, bool to_registers) {
+static void warpgroup_exchange(union accumulators *accumulators, unsigned thread,
+                               const struct held *held, bool to_registers) {
   const unsigned row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
   for (int q = 0; q < held->n / 8; q++) {
     for (unsigned h = 0; h < 2; h++) {
       int32_t *here = &accumulators->whole[row + 8 * h][8 * q + (int)column];
       char *there = held->registers + (4 * q + 2 * (int)h) * (int)sizeof *here;
-      memcpy(to_registers ? there : (char *)here, to_registers ? (char *)here : there, 2 * sizeof *here);
+      memcpy(to_registers ? there : (char *)here, to_registers ? (char *)here : there,
+             2 * sizeof *here);
     }
   }
 }
@@ -283,9 +297,10 @@ static unsigned warpgroup_hold(struct warpgroup *w, struct member *self, char *r
     if (self->held[i].registers == registers) return i;
     if (!self->held[i].registers) free_one = i;
   }
-  if (free_one == MOST_ACCUMULATORS) fibers_trap("more sums of wgmma on their way than the cpu device follows");
-  if (!w->accumulators[free_one] &&
-      posix_memalign((void **)&w->accumulators[free_one], sizeof(vector), sizeof(union accumulators)))
+  if (free_one == MOST_ACCUMULATORS)
+    fibers_trap("more sums of wgmma on their way than the cpu device follows");
+  if (!w->accumulators[free_one] && posix_memalign((void **)&w->accumulators[free_one],
+                                                   sizeof(vector), sizeof(union accumulators)))
     fibers_trap("no memory for a warpgroup's sums");
   self->held[free_one] = (struct held){.registers = registers, .n = n};
   warpgroup_exchange(w->accumulators[free_one], thread, &self->held[free_one], false);
@@ -303,7 +318,7 @@ static void warpgroup_give_back(struct warpgroup *w, struct member *self) {
   }
 }
 
-/* ---- Hooks ---- */
+/* ---- Hooks ---------------------------------------------------------------------------------- */
 
 static struct product *warpgroup_add_product(struct warpgroup *w) {
   if (w->count == w->room) {
@@ -318,29 +333,35 @@ static struct product *warpgroup_add_product(struct warpgroup *w) {
 
 static void observe_product(struct warpgroup *w, const struct member *self, const struct product *p,
                             const void *accumulators) {
-  observe_accumulators_hold(fibers_observer(), fibers_current()->slot, accumulators, (size_t)p->n / 2 * sizeof(float),
-                            p->site);
+  observe_accumulators_hold(fibers_observer(), fibers_current()->slot, accumulators,
+                            (size_t)p->n / 2 * sizeof(float), p->site);
   if (self == w->members)
     touch_operands(w, p, true);
   else
     follow_operands(w, p);
 }
 
-void warpgroup_multiply(int number, int n, void *accumulators, unsigned long long x, unsigned long long y,
-                        int flags) {
+void warpgroup_multiply(int number, int n, void *accumulators, unsigned long long x,
+                        unsigned long long y, int flags) {
   struct warpgroup *w = own_warpgroup();
   struct member *self = own_member(w);
   if (n < 8 || n > MOST_N || n % 8) fibers_trap("wgmma of other than 8, 16 ... 256 columns");
   const unsigned index = self->issued++, accumulator = warpgroup_hold(w, self, accumulators, n);
   self->held[accumulator].product = index;
-  struct product wanted = {
-      .x = x, .y = y, .number = number, .n = n, .flags = flags, .accumulator = accumulator, .group = self->committed};
+  struct product wanted = {.x = x,
+                           .y = y,
+                           .number = number,
+                           .n = n,
+                           .flags = flags,
+                           .accumulator = accumulator,
+                           .group = self->committed};
   wanted.site = async_site(__builtin_return_address(0));
   if (index == w->done + w->count) *warpgroup_add_product(w) = wanted;
   struct product *p = &w->products[index - w->done];
   if (p->x != x || p->y != y || p->n != n || p->flags != flags || p->accumulator != accumulator ||
       p->group != wanted.group)
-    async_trap(wanted.site, "threads of a warpgroup come to different products, or with different operands");
+    async_trap(wanted.site,
+               "threads of a warpgroup come to different products, or with different operands");
   if (fibers_observer()) observe_product(w, self, p, accumulators);
 }
 
@@ -382,7 +403,8 @@ void warpgroup_wait(unsigned newest) {
   struct member *self = own_member(w);
   const void *site = async_site(__builtin_return_address(0));
   unsigned end = w->done;
-  while (end - w->done < w->count && w->products[end - w->done].group + newest < self->committed) end++;
+  while (end - w->done < w->count && w->products[end - w->done].group + newest < self->committed)
+    end++;
   while (end > w->done && committed(w) < end) fibers_wait(&w->queue, site, warpgroup_describe, w);
   warpgroup_finish(w, end);
   observe_follow(fibers_observer(), fibers_current()->slot, w->leader, w->epoch);

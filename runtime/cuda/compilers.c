@@ -39,7 +39,8 @@ struct compilers {
   struct child *idle;
 };
 
-int compilers_open(const struct compilers_options *options, struct compilers **out, cugen_error *err) {
+int compilers_open(const struct compilers_options *options, struct compilers **out,
+                   cugen_error *err) {
   *out = calloc(1, sizeof **out);
   if (!*out) return error_memory(err);
   (*out)->options = *options;
@@ -79,7 +80,7 @@ void compilers_close(struct compilers *c) {
   free(c);
 }
 
-/* ---- A child ---- */
+/* ---- A child -------------------------------------------------------------------------------- */
 
 /* Whether an idle child lives: it sends nothing before it is asked, so readable data mean its
    end. */
@@ -130,8 +131,8 @@ static void compilers_give_back(struct compilers *c, struct child *child) {
 enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_UNASKED, ANSWER_GONE, ANSWER_LATE, ANSWER_STOPPED };
 
 /* Waits for a child's answer. The only error is a lack of memory. */
-static int compilers_await(const struct child *child, struct text *message, double timeout, struct process_stop stop,
-                 enum answer *answer, cugen_error *err) {
+static int compilers_await(const struct child *child, struct text *message, double timeout,
+                           struct process_stop stop, enum answer *answer, cugen_error *err) {
   cugen_error why;
   double end = clock_seconds() + timeout;
   int status = CUGEN_OK;
@@ -144,7 +145,9 @@ static int compilers_await(const struct child *child, struct text *message, doub
       if (stopped || clock_seconds() > end) return CUGEN_OK;
       status = CUGEN_OK;
     } else if (!status) {
-      *answer = type == MESSAGE_DONE ? ANSWER_DONE : type == MESSAGE_ERROR ? ANSWER_ERROR : ANSWER_GONE;
+      *answer = type == MESSAGE_DONE    ? ANSWER_DONE
+                : type == MESSAGE_ERROR ? ANSWER_ERROR
+                                        : ANSWER_GONE;
       return CUGEN_OK;
     }
   }
@@ -153,8 +156,9 @@ static int compilers_await(const struct child *child, struct text *message, doub
 }
 
 /* Sends a message and waits for the answer. The only error is a lack of memory. */
-static int compilers_ask(const struct child *child, enum message_type type, struct text *message, double timeout,
-               struct process_stop stop, enum answer *answer, cugen_error *err) {
+static int compilers_ask(const struct child *child, enum message_type type, struct text *message,
+                         double timeout, struct process_stop stop, enum answer *answer,
+                         cugen_error *err) {
   cugen_error why;
   int status = wire_send(child->socket, type, message, -1, &why);
   *answer = ANSWER_UNASKED;
@@ -174,19 +178,22 @@ static int compilers_send_identity(const struct child *child, cugen_error *err) 
   return status;
 }
 
-static int compilers_await_identity(const struct compilers *c, const struct child *child, cugen_error *err) {
+static int compilers_await_identity(const struct compilers *c, const struct child *child,
+                                    cugen_error *err) {
   struct text identity = {0}, message = {0};
   enum answer answer = ANSWER_GONE;
   wire_identity(&identity);
   int status = compilers_await(child, &message, start_limit, never, &answer, err);
   struct wire_reader reader = wire_read(&message);
-  if (!status && (answer != ANSWER_DONE || strcmp(wire_get_string(&reader), text_get(&identity)) != 0))
-    status =
-        error_set(err, CUGEN_ERROR_MISSING,
-                  "%s does not answer as the worker of this %s, so that nothing can be compiled in a process of "
-                  "its own\nInstall cugen whole (cmake --install), or name the worker in cugen_options.worker or "
-                  "$CUGEN_WORKER.",
-                  c->options.program, text_get(&identity));
+  if (!status &&
+      (answer != ANSWER_DONE || strcmp(wire_get_string(&reader), text_get(&identity)) != 0))
+    status = error_set(err, CUGEN_ERROR_MISSING,
+                       "%s does not answer as the worker of this %s, so that nothing can be "
+                       "compiled in a process of "
+                       "its own\nInstall cugen whole (cmake --install), or name the worker in "
+                       "cugen_options.worker or "
+                       "$CUGEN_WORKER.",
+                       c->options.program, text_get(&identity));
   text_free(&identity);
   text_free(&message);
   return status;
@@ -204,7 +211,8 @@ static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   if (status == CUGEN_ERROR_MISSING)
     error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
   if (!status) status = wire_limit(child->socket, err);
-  if (!status && compilers_send_identity(child, &why) == CUGEN_ERROR_MEMORY) status = error_memory(err);
+  if (!status && compilers_send_identity(child, &why) == CUGEN_ERROR_MEMORY)
+    status = error_memory(err);
   if (status)
     child_end(child, NULL);
   else
@@ -223,7 +231,7 @@ static int compilers_start(struct compilers *c, struct child **out, cugen_error 
   return status;
 }
 
-/* ---- A compile ---- */
+/* ---- A compile ------------------------------------------------------------------------------ */
 
 static void put_optional(struct text *out, const char *string) {
   wire_put_string(out, string ? string : "");
@@ -238,7 +246,8 @@ static void put_places(const struct compilers *c, struct text *out) {
   wire_put_float(out, c->options.idle_seconds);
 }
 
-static void put_request(const struct compilers *c, const struct compile_request *request, struct text *out) {
+static void put_request(const struct compilers *c, const struct compile_request *request,
+                        struct text *out) {
   put_places(c, out);
   wire_put_string(out, request->name);
   wire_put_string(out, request->source);
@@ -251,43 +260,50 @@ static void put_request(const struct compilers *c, const struct compile_request 
 }
 
 static int late(const struct compile_request *request, double limit, cugen_error *err) {
-  return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME, "%s: " COMPILE_LATE "%g s",
-                         request->name, limit);
+  return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME,
+                         "%s: " COMPILE_LATE "%g s", request->name, limit);
 }
 
-static int compilers_crashed(const struct compile_request *request, struct child *child, cugen_error *err) {
+static int compilers_crashed(const struct compile_request *request, struct child *child,
+                             cugen_error *err) {
   struct text how = {0};
   /* A source cannot cause SIGKILL: memory has run out, or a user killed the process. */
   const bool killed = child_end(child, &how) == SIGKILL;
   int status =
-      killed ? error_set(err, CUGEN_ERROR_MEMORY,
-                         "%s: the compiler was killed, as the system does where memory runs out; leave more of it, "
-                         "or use fewer compile threads",
-                         request->name)
-             : error_set(err, CUGEN_ERROR_COMPILE,
-                         "%s: the compiler crashed: %s; it may use %d MB of memory and %d MB of stack", request->name,
-                         text_get(&how), COMPILER_MEMORY_MB, COMPILER_STACK_MB);
+      killed
+          ? error_set(err, CUGEN_ERROR_MEMORY,
+                      "%s: the compiler was killed, as the system does where memory runs out; "
+                      "leave more of it, "
+                      "or use fewer compile threads",
+                      request->name)
+          : error_set(err, CUGEN_ERROR_COMPILE,
+                      "%s: the compiler crashed: %s; it may use %d MB of memory and %d MB of stack",
+                      request->name, text_get(&how), COMPILER_MEMORY_MB, COMPILER_STACK_MB);
   text_free(&how);
   return status;
 }
 
 /* Evaluates the answer; ends the child or gives it back. */
-static int end_compile(struct compilers *c, struct child *child, const struct compile_request *request,
-                       enum answer answer, const struct text *message, struct compiled *out, cugen_error *err) {
+static int end_compile(struct compilers *c, struct child *child,
+                       const struct compile_request *request, enum answer answer,
+                       const struct text *message, struct compiled *out, cugen_error *err) {
   struct wire_reader reader = wire_read(message);
   int status = CUGEN_OK;
   switch (answer) {
   case ANSWER_DONE: status = wire_get_compiled(&reader, out, err); break;
   case ANSWER_ERROR:
     status = wire_get_error(&reader, err);
-    if (!status) status = error_set(err, CUGEN_ERROR_INTERNAL, "a compiler's answer makes no sense");
+    if (!status)
+      status = error_set(err, CUGEN_ERROR_INTERNAL, "a compiler's answer makes no sense");
     break;
   case ANSWER_UNASKED:
   case ANSWER_GONE: return compilers_crashed(request, child, err);
   case ANSWER_LATE:
     child_end(child, NULL);
     return late(request, request->timeout > 0 ? request->timeout : COMPILER_SECONDS, err);
-  case ANSWER_STOPPED: child_end(child, NULL); return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
+  case ANSWER_STOPPED:
+    child_end(child, NULL);
+    return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
   }
   compilers_give_back(c, child);
   return status;
@@ -326,7 +342,8 @@ static bool read_unread(const struct compilers *c, struct child *child) {
   enum answer answer = ANSWER_DONE;
   cugen_error ignored;
   int status = child->unread ? compilers_await_identity(c, child, &ignored) : CUGEN_OK;
-  if (!status && child->unread) status = compilers_await(child, &message, start_limit, never, &answer, &ignored);
+  if (!status && child->unread)
+    status = compilers_await(child, &message, start_limit, never, &answer, &ignored);
   child->unread = 0;
   text_free(&message);
   return !status && (answer == ANSWER_DONE || answer == ANSWER_ERROR);
@@ -340,17 +357,20 @@ static int ask_any(struct compilers *c, const struct compile_request *request, s
   put_request(c, request, message);
   if ((*child = take_idle(c))) {
     *answer = ANSWER_UNASKED;
-    if (read_unread(c, *child)) status = compilers_ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+    if (read_unread(c, *child))
+      status = compilers_ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
     if (status || *answer != ANSWER_UNASKED) return status;
     child_end(*child, NULL);
     *child = NULL;
   }
   status = compilers_start(c, child, err);
-  return status ? status : compilers_ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+  return status
+             ? status
+             : compilers_ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
 }
 
-int compilers_compile(struct compilers *c, const struct compile_request *request, struct compiled *out,
-                      cugen_error *err) {
+int compilers_compile(struct compilers *c, const struct compile_request *request,
+                      struct compiled *out, cugen_error *err) {
   struct text message = {0};
   struct child *child = NULL;
   enum answer answer = ANSWER_GONE;
@@ -364,7 +384,7 @@ int compilers_compile(struct compilers *c, const struct compile_request *request
   return status;
 }
 
-/* ---- The child's side ---- */
+/* ---- The child's side ----------------------------------------------------------------------- */
 
 /* Discards what a dying compiler prints, and limits the process. A sanitizer's own memory
    exceeds any limit, so then there is none. */
@@ -395,7 +415,8 @@ static int enter_jail(const struct toolkit *toolkit, const char *headers, cugen_
   if (folder.failed)
     status = error_memory(err);
   else if (!jail_enter(jail))
-    status = error_set(err, CUGEN_ERROR_IO, "the compiler process cannot close itself off: %s", strerror(errno));
+    status = error_set(err, CUGEN_ERROR_IO, "the compiler process cannot close itself off: %s",
+                       strerror(errno));
   if (jail >= 0) close(jail);
   /* NVRTC also looks for a quoted include in the current folder. */
   if (!status && *text_get(&toolkit->include) == '/' && chdir(text_get(&toolkit->include)))
@@ -410,8 +431,8 @@ void compilers_child_close(struct compilers_child *child) {
   *child = (struct compilers_child){.idle = child->idle};
 }
 
-static int open_child(struct compilers_child *child, const char *folder, const char *compiler, const char *headers,
-                      cugen_error *err) {
+static int open_child(struct compilers_child *child, const char *folder, const char *compiler,
+                      const char *headers, cugen_error *err) {
   const struct toolkit_options options = {*folder ? folder : NULL, *compiler ? compiler : NULL};
   if (child->open) return CUGEN_OK;
   process_outlive_thread();
@@ -426,11 +447,13 @@ static int open_child(struct compilers_child *child, const char *folder, const c
   return status;
 }
 
-int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child, cugen_error *err) {
+int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child,
+                            cugen_error *err) {
   const char *folder = wire_get_string(reader), *compiler = wire_get_string(reader),
              *headers = wire_get_string(reader);
   child->idle = wire_get_float(reader);
-  if (reader->failed) return error_set(err, CUGEN_ERROR_INTERNAL, "what was sent to the compiler makes no sense");
+  if (reader->failed)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "what was sent to the compiler makes no sense");
   return open_child(child, folder, compiler, headers, err);
 }
 
@@ -449,7 +472,8 @@ int compilers_serve(struct wire_reader *reader, struct compilers_child *child, s
   request.timeout = wire_get_float(reader);
   request.keep_ptx = wire_get_int(reader) != 0;
   int64_t count = wire_get_int(reader);
-  for (int64_t i = 0; i < count && i < KERNEL_MAX_ENTRIES; i++) entries[i] = wire_get_string(reader);
+  for (int64_t i = 0; i < count && i < KERNEL_MAX_ENTRIES; i++)
+    entries[i] = wire_get_string(reader);
   if (reader->failed || count < 1 || count > KERNEL_MAX_ENTRIES)
     return error_set(err, CUGEN_ERROR_INTERNAL, "what was sent to the compiler makes no sense");
   request.entry_count = (size_t)count;
@@ -457,8 +481,8 @@ int compilers_serve(struct wire_reader *reader, struct compilers_child *child, s
   status = nvrtc_open(child->toolkit, &nvrtc, err);
   if (!status) status = precompiled_compile(child->precompiled, nvrtc, &request, &compiled, err);
   if (status == CUGEN_ERROR_MEMORY)
-    status = error_set(err, CUGEN_ERROR_COMPILE, "%s: the compiler ran out of its %d MB of memory", request.name,
-                       COMPILER_MEMORY_MB);
+    status = error_set(err, CUGEN_ERROR_COMPILE, "%s: the compiler ran out of its %d MB of memory",
+                       request.name, COMPILER_MEMORY_MB);
   if (!status) wire_put_compiled(answer, &compiled);
   compiled_free(&compiled);
   return status;

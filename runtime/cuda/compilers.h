@@ -20,7 +20,8 @@ struct compilers_options {
 };
 
 /* Does not start a process yet. */
-int compilers_open(const struct compilers_options *options, struct compilers **out, cugen_error *err);
+int compilers_open(const struct compilers_options *options, struct compilers **out,
+                   cugen_error *err);
 /* No compile may be running. */
 void compilers_close(struct compilers *compilers);
 
@@ -30,8 +31,8 @@ void compilers_prepare(struct compilers *compilers, int count);
 
 /* Like nvrtc_compile, from any thread. If the compiler crashes or passes a limit, the result is
    CUGEN_ERROR_COMPILE; if the program is not a worker of this build, CUGEN_ERROR_MISSING. */
-int compilers_compile(struct compilers *compilers, const struct compile_request *request, struct compiled *out,
-                      cugen_error *err);
+int compilers_compile(struct compilers *compilers, const struct compile_request *request,
+                      struct compiled *out, cugen_error *err);
 
 /* The state of a child process. */
 struct compilers_child {
@@ -42,9 +43,11 @@ struct compilers_child {
 };
 void compilers_child_close(struct compilers_child *child);
 /* Carries out MESSAGE_PREPARE. */
-int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child, cugen_error *err);
+int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child,
+                            cugen_error *err);
 /* Carries out MESSAGE_COMPILE and writes the payload of the answer. The limits of a compile hold
    for the process from the first compile on. */
-int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer, cugen_error *err);
+int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer,
+                    cugen_error *err);
 
 #endif

@@ -25,14 +25,16 @@
 #include "tensor.h"
 #include "texture.h"
 
-/* ---- Describing devices ---- */
+/* ---- Describing devices --------------------------------------------------------------------- */
 
 static int cuda_count(const struct toolkit *toolkit, cugen_error *err) {
   const struct driver *driver;
   int count = 0;
   if (driver_open(toolkit, &driver, err) || driver_check_version(driver, toolkit, err)) return 0;
   if (DRIVER_CALL(driver, err, device_count, (&count))) return 0;
-  if (!count) error_set(err, CUGEN_ERROR_DEVICE, "the CUDA driver is there but sees no GPU: look at nvidia-smi");
+  if (!count)
+    error_set(err, CUGEN_ERROR_DEVICE,
+              "the CUDA driver is there but sees no GPU: look at nvidia-smi");
   return count;
 }
 
@@ -61,8 +63,8 @@ static const struct fact_source {
     {DEVICE_FACT_pitch_alignment, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT},
 };
 
-static int ask_attribute(const struct driver *driver, CUdevice handle, CUdevice_attribute attribute, int64_t *out,
-                         cugen_error *err) {
+static int ask_attribute(const struct driver *driver, CUdevice handle, CUdevice_attribute attribute,
+                         int64_t *out, cugen_error *err) {
   int value = 0;
   int status = DRIVER_CALL(driver, err, device_attribute, (&value, attribute, handle));
   *out = value;
@@ -70,17 +72,23 @@ static int ask_attribute(const struct driver *driver, CUdevice handle, CUdevice_
 }
 
 static int64_t *fact_place(struct device_facts *facts, enum device_fact fact) {
-  return (int64_t *)facts + fact; /* device_facts is DEVICE_FACT_COUNT integers in the enum's order */
+  /* device_facts is DEVICE_FACT_COUNT integers in the enum's order */
+  return (int64_t *)facts + fact;
 }
 
-static int ask_facts(const struct driver *driver, CUdevice handle, struct device_facts *out, cugen_error *err) {
+static int ask_facts(const struct driver *driver, CUdevice handle, struct device_facts *out,
+                     cugen_error *err) {
   int64_t major = 0, minor = 0;
   size_t memory = 0;
-  int status = ask_attribute(driver, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major, err);
-  if (!status) status = ask_attribute(driver, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor, err);
+  int status =
+      ask_attribute(driver, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major, err);
+  if (!status)
+    status =
+        ask_attribute(driver, handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor, err);
   if (!status) status = DRIVER_CALL(driver, err, device_memory, (&memory, handle));
   for (size_t i = 0; i < sizeof fact_sources / sizeof *fact_sources && !status; i++)
-    status = ask_attribute(driver, handle, fact_sources[i].attribute, fact_place(out, fact_sources[i].fact), err);
+    status = ask_attribute(driver, handle, fact_sources[i].attribute,
+                           fact_place(out, fact_sources[i].fact), err);
   out->compute_capability = 10 * major + minor;
   out->architecture_specific = out->compute_capability >= 90; /* 'a' targets begin with sm_90a */
   out->memory_bytes = (int64_t)memory;
@@ -92,13 +100,13 @@ static int ask_facts(const struct driver *driver, CUdevice handle, struct device
 static void print_uuid(const CUuuid *uuid, char *out, size_t size) {
   int length = snprintf(out, size, "GPU");
   for (size_t i = 0; i < sizeof uuid->bytes; i++)
-    length +=
-        snprintf(out + length, size - (size_t)length, "%s%02x",
-                 i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned)(unsigned char)uuid->bytes[i]);
+    length += snprintf(out + length, size - (size_t)length, "%s%02x",
+                       i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                       (unsigned)(unsigned char)uuid->bytes[i]);
 }
 
-static int describe_handle(const struct driver *driver, CUdevice handle, int ordinal, struct device_description *out,
-                           cugen_error *err) {
+static int describe_handle(const struct driver *driver, CUdevice handle, int ordinal,
+                           struct device_description *out, cugen_error *err) {
   CUuuid uuid = {{0}};
   int status = DRIVER_CALL(driver, err, device_name, (out->name, sizeof out->name, handle));
   if (!status) status = DRIVER_CALL(driver, err, device_uuid, (&uuid, handle));
@@ -109,8 +117,8 @@ static int describe_handle(const struct driver *driver, CUdevice handle, int ord
   snprintf(out->id, sizeof out->id, "cuda:%d", ordinal);
   snprintf(out->arch, sizeof out->arch, "sm_%d%s", (int)facts->compute_capability,
            facts->architecture_specific ? "a" : "");
-  snprintf(out->fingerprint, sizeof out->fingerprint, "%s sm_%d %d SMs", out->name, (int)facts->compute_capability,
-           (int)facts->sm_count);
+  snprintf(out->fingerprint, sizeof out->fingerprint, "%s sm_%d %d SMs", out->name,
+           (int)facts->compute_capability, (int)facts->sm_count);
   out->driver_version = driver->version;
   return CUGEN_OK;
 }
@@ -120,7 +128,8 @@ static int get_handle(const struct driver *driver, int ordinal, CUdevice *out, c
   int status = DRIVER_CALL(driver, err, device_count, (&count));
   if (status) return status;
   if (ordinal < 0 || ordinal >= count)
-    return error_set(err, CUGEN_ERROR_USAGE, "no device 'cuda:%d': the driver sees %d GPU%s, from cuda:0 on", ordinal,
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "no device 'cuda:%d': the driver sees %d GPU%s, from cuda:0 on", ordinal,
                      count, count == 1 ? "" : "s");
   return DRIVER_CALL(driver, err, device_get, (out, ordinal));
 }
@@ -135,7 +144,8 @@ static int cuda_describe(const struct toolkit *toolkit, int ordinal, struct devi
   return status ? status : describe_handle(driver, handle, ordinal, out, err);
 }
 
-static int cuda_compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
+static int cuda_compile(const struct compile_request *request, struct compiled *out,
+                        cugen_error *err) {
   const struct nvrtc *nvrtc;
   *out = (struct compiled){0};
   if (request->compilers) return compilers_compile(request->compilers, request, out, err);
@@ -143,7 +153,7 @@ static int cuda_compile(const struct compile_request *request, struct compiled *
   return status ? status : nvrtc_compile(nvrtc, request, out, err);
 }
 
-/* ---- Opening and closing ------------------------------------------------------------------------------------- */
+/* ---- Opening and closing -------------------------------------------------------------------- */
 
 static int make_stream(struct cuda_device *cuda, cugen_error *err) {
   int status = CHECK(cuda, err, stream_create, (&cuda->stream, CU_STREAM_NON_BLOCKING));
@@ -164,17 +174,19 @@ static int check_context(struct cuda_device *cuda, cugen_error *err) {
   CUdevice handle = 0;
   int status = CHECK(cuda, err, context_device, (&handle));
   if (status || handle == cuda->handle) return status;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "the CUDA context is one of cuda:%d, the kernel is for %s: make a context of that device current, or "
-      "open cugen for the device \"cuda:%d\"",
-      (int)handle, cuda->base.description.id, (int)handle);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "the CUDA context is one of cuda:%d, the kernel is for %s: make a context of "
+                   "that device current, or "
+                   "open cugen for the device \"cuda:%d\"",
+                   (int)handle, cuda->base.description.id, (int)handle);
 }
 
-static int device_start(struct cuda_device *cuda, const struct device_options *options, cugen_error *err) {
+static int device_start(struct cuda_device *cuda, const struct device_options *options,
+                        cugen_error *err) {
   int ordinal = options->ordinal;
   int status = get_handle(cuda->driver, ordinal, &cuda->handle, err);
-  if (!status) status = describe_handle(cuda->driver, cuda->handle, ordinal, &cuda->base.description, err);
+  if (!status)
+    status = describe_handle(cuda->driver, cuda->handle, ordinal, &cuda->base.description, err);
   cuda->context = options->context;
   if (!status && !cuda->context) status = retain_primary(cuda, err);
   if (!status) status = enter(cuda, err);
@@ -217,14 +229,15 @@ static int cuda_open(const struct device_options *options, struct device **out, 
   return CUGEN_OK;
 }
 
-/* ---- Textures ------------------------------------------------------------------------------------------------ */
+/* ---- Textures ------------------------------------------------------------------------------- */
 
-static int cuda_texture_make(struct device *device, const struct kernel_argument *argument, void *buffer,
-                             struct texture *out, cugen_error *err) {
+static int cuda_texture_make(struct device *device, const struct kernel_argument *argument,
+                             void *buffer, struct texture *out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   *out = (struct texture){0};
   int status = enter(cuda, err);
-  return status ? status : leave(cuda, texture_open(cuda->driver, cuda->handle, argument, buffer, out, err));
+  return status ? status
+                : leave(cuda, texture_open(cuda->driver, cuda->handle, argument, buffer, out, err));
 }
 
 static void cuda_texture_free(struct device *device, struct texture *texture) {
@@ -235,15 +248,17 @@ static void cuda_texture_free(struct device *device, struct texture *texture) {
   if (entered) leave(cuda, CUGEN_OK);
 }
 
-static int cuda_texture_update(struct device *device, const struct texture *texture, void *const *stream,
-                               cugen_error *err) {
+static int cuda_texture_update(struct device *device, const struct texture *texture,
+                               void *const *stream, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   int status = enter(cuda, err);
-  return status ? status : leave(cuda, texture_copy(cuda->driver, texture, stream ? *stream : cuda->stream, err));
+  return status ? status
+                : leave(cuda,
+                        texture_copy(cuda->driver, texture, stream ? *stream : cuda->stream, err));
 }
 
-static int cuda_tensor_make(struct device *device, const struct kernel_argument *argument, void *buffer,
-                            struct tensor_map *out, cugen_error *err) {
+static int cuda_tensor_make(struct device *device, const struct kernel_argument *argument,
+                            void *buffer, struct tensor_map *out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   int status = enter(cuda, err);
   return status ? status : leave(cuda, tensor_encode(cuda->driver, argument, buffer, out, err));
@@ -264,8 +279,8 @@ static int cuda_sync(struct device *device, cugen_error *err) {
   return status ? status : leave(cuda, sync_stream(cuda, err));
 }
 
-static int time_on_stream(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err), void *context,
-                          double *seconds, cugen_error *err) {
+static int time_on_stream(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err),
+                          void *context, double *seconds, cugen_error *err) {
   float milliseconds = 0;
   int status = CHECK(cuda, err, event_record, (cuda->start, cuda->stream));
   if (!status) status = run(context, err);
@@ -276,8 +291,8 @@ static int time_on_stream(struct cuda_device *cuda, int (*run)(void *context, cu
   return status;
 }
 
-static int cuda_time(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
-                     double *seconds, cugen_error *err) {
+static int cuda_time(struct device *device, int (*run)(void *context, cugen_error *err),
+                     void *context, double *seconds, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   *seconds = 0;
   int status = enter(cuda, err);

@@ -6,15 +6,18 @@
 
 /* The driver versions that CUDA major versions need (CUDA Toolkit release notes, table "CUDA
    Toolkit and Minimum Required NVIDIA Driver Version"). */
-static const struct requirement { int cuda_major, driver; } requirements[] = {{11, 450}, {12, 525}, {13, 580}};
+static const struct requirement {
+  int cuda_major, driver;
+} requirements[] = {{11, 450}, {12, 525}, {13, 580}};
 
 static const struct toolkit_symbol symbols[] = {
-#define X(member, symbol, required, parameters) {#symbol, offsetof(struct driver, member), required},
+#define X(member, symbol, required, parameters)                                                    \
+  {#symbol, offsetof(struct driver, member), required},
     DRIVER_FUNCTIONS(X)
 #undef X
 };
 
-/* ---- Errors -------------------------------------------------------------------------------------------------- */
+/* ---- Errors --------------------------------------------------------------------------------- */
 
 /* Descriptions of the driver's errors about kernels and devices. */
 static const struct {
@@ -45,14 +48,15 @@ static cugen_cause driver_cause_of(CUresult result) {
   return CUGEN_CAUSE_NONE;
 }
 
-int driver_check(const struct driver *driver, CUresult result, enum driver_call call, cugen_error *err) {
+int driver_check(const struct driver *driver, CUresult result, enum driver_call call,
+                 cugen_error *err) {
   if (result == CUDA_SUCCESS) return CUGEN_OK;
   const char *name = NULL, *text = NULL;
   if (driver->error_name(result, &name) || !name) name = "an error without a name";
   if (driver->error_string(result, &text) || !text) text = "the driver does not describe it";
   int status = result == CUDA_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_DEVICE;
-  return error_set_cause(err, status, driver_cause_of(result), "%s: %s (%d): %s", symbols[call].name, name, (int)result,
-                         text);
+  return error_set_cause(err, status, driver_cause_of(result), "%s: %s (%d): %s",
+                         symbols[call].name, name, (int)result, text);
 }
 
 static int driver_needed(int cuda_major) {
@@ -62,22 +66,25 @@ static int driver_needed(int cuda_major) {
   return needed;
 }
 
-int driver_check_version(const struct driver *driver, const struct toolkit *toolkit, cugen_error *err) {
+int driver_check_version(const struct driver *driver, const struct toolkit *toolkit,
+                         cugen_error *err) {
   int major = toolkit_nvrtc_major(toolkit);
   if (driver->version / 1000 >= major) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_DEVICE,
-      "the CUDA driver is too old: it supports CUDA %d.%d, but NVRTC is of CUDA %d (%s), whose kernels "
-      "need an NVIDIA driver %d or newer.\nUpdate the driver, or name a CUDA %d toolkit with cugen_options.toolkit.",
-      driver->version / 1000, driver->version % 1000 / 10, major, text_get(&toolkit->nvrtc), driver_needed(major),
-      driver->version / 1000);
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "the CUDA driver is too old: it supports CUDA %d.%d, but NVRTC is of CUDA %d "
+                   "(%s), whose kernels "
+                   "need an NVIDIA driver %d or newer.\nUpdate the driver, or name a CUDA %d "
+                   "toolkit with cugen_options.toolkit.",
+                   driver->version / 1000, driver->version % 1000 / 10, major,
+                   text_get(&toolkit->nvrtc), driver_needed(major), driver->version / 1000);
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------------------- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 static int no_driver(const struct toolkit *toolkit, cugen_error *err) {
   int major = toolkit_nvrtc_major(toolkit) ? toolkit_nvrtc_major(toolkit) : CUDA_VERSION / 1000;
-  return error_append(err, "; GPU work needs an NVIDIA driver %d or newer for CUDA %d", driver_needed(major), major);
+  return error_append(err, "; GPU work needs an NVIDIA driver %d or newer for CUDA %d",
+                      driver_needed(major), major);
 }
 
 static int no_device(const struct driver *driver, cugen_error *err) {
@@ -89,8 +96,8 @@ static int no_device(const struct driver *driver, cugen_error *err) {
 
 /* Keeps all of the context-independent functions or none, so that testing one of them is enough. */
 static void complete_library_functions(struct driver *driver) {
-  if (!driver->library_load || !driver->library_unload || !driver->library_kernel || !driver->library_global ||
-      !driver->kernel_function)
+  if (!driver->library_load || !driver->library_unload || !driver->library_kernel ||
+      !driver->library_global || !driver->kernel_function)
     driver->library_load = NULL;
 }
 
@@ -106,7 +113,8 @@ int driver_start(struct driver *driver, cugen_error *err) {
 static int driver_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
   struct driver *driver = calloc(1, sizeof *driver);
   if (!driver) return error_memory(err);
-  int status = toolkit_load(text_get(&toolkit->driver), symbols, sizeof symbols / sizeof *symbols, driver, err);
+  int status = toolkit_load(text_get(&toolkit->driver), symbols, sizeof symbols / sizeof *symbols,
+                            driver, err);
   if (status)
     no_driver(toolkit, err);
   else

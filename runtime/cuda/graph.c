@@ -10,8 +10,8 @@ struct graph {
 };
 
 static bool has_graphs(const struct driver *driver) {
-  return driver->capture_begin && driver->capture_end && driver->graph_instantiate && driver->graph_launch &&
-         driver->graph_exec_destroy && driver->graph_destroy;
+  return driver->capture_begin && driver->capture_end && driver->graph_instantiate &&
+         driver->graph_launch && driver->graph_exec_destroy && driver->graph_destroy;
 }
 
 int cuda_graphs(const struct toolkit *toolkit, cugen_error *err) {
@@ -19,14 +19,15 @@ int cuda_graphs(const struct toolkit *toolkit, cugen_error *err) {
   int status = driver_open(toolkit, &driver, err);
   if (status || has_graphs(driver)) return status;
   return error_set(err, CUGEN_ERROR_DEVICE,
-                   "the CUDA driver (CUDA %d.%d) has no graphs as of CUDA 11.4: update it, or measure otherwise than "
+                   "the CUDA driver (CUDA %d.%d) has no graphs as of CUDA 11.4: update it, or "
+                   "measure otherwise than "
                    "in a graph",
                    driver->version / 1000, driver->version % 1000 / 10);
 }
 
 /* A capture that was begun is always ended, so that the stream can be used again. */
-static int capture(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err), void *context, CUgraph *out,
-                   cugen_error *err) {
+static int capture(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err),
+                   void *context, CUgraph *out, cugen_error *err) {
   int status = CHECK(cuda, err, capture_begin, (cuda->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   if (status) return status;
   status = run(context, err);
@@ -35,8 +36,8 @@ static int capture(struct cuda_device *cuda, int (*run)(void *context, cugen_err
   return status ? status : driver_check(cuda->driver, ended, DRIVER_capture_end, err);
 }
 
-static int make(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err), void *context,
-                struct graph *graph, cugen_error *err) {
+static int make(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err),
+                void *context, struct graph *graph, cugen_error *err) {
   CUgraph captured = NULL;
   int status = capture(cuda, run, context, &captured, err);
   if (!status) status = CHECK(cuda, err, graph_instantiate, (&graph->exec, captured, 0));
@@ -44,8 +45,8 @@ static int make(struct cuda_device *cuda, int (*run)(void *context, cugen_error 
   return status;
 }
 
-int cuda_graph_make(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
-                    struct graph **out, cugen_error *err) {
+int cuda_graph_make(struct device *device, int (*run)(void *context, cugen_error *err),
+                    void *context, struct graph **out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   struct graph *graph = calloc(1, sizeof *graph);
   *out = NULL;

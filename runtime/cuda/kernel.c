@@ -6,7 +6,7 @@
 #include "nvrtc.h"
 #include "runtime/model/cubin.h"
 
-/* ---- Images and kernels -------------------------------------------------------------------------------------- */
+/* ---- Images and kernels --------------------------------------------------------------------- */
 
 struct entry {
   char *name;
@@ -28,7 +28,8 @@ struct loaded {
   struct entry entries[KERNEL_MAX_ENTRIES];
 };
 
-static int kernel_load_image(struct cuda_device *cuda, struct loaded *loaded, const void *image, cugen_error *err) {
+static int kernel_load_image(struct cuda_device *cuda, struct loaded *loaded, const void *image,
+                             cugen_error *err) {
   if (cuda->driver->library_load)
     return CHECK(cuda, err, library_load, (&loaded->library, image, NULL, NULL, 0, NULL, NULL, 0));
   return CHECK(cuda, err, module_load, (&loaded->module, image));
@@ -43,8 +44,8 @@ static void unload(struct cuda_device *cuda, struct loaded *loaded) {
 
 /* Gets the function of a library's kernel in this context. The call also loads the code now
    instead of at the first launch. */
-static int kernel_find_function(struct cuda_device *cuda, struct loaded *loaded, const char *name, CUfunction *out,
-                         cugen_error *err) {
+static int kernel_find_function(struct cuda_device *cuda, struct loaded *loaded, const char *name,
+                                CUfunction *out, cugen_error *err) {
   CUkernel kernel = NULL;
   if (!loaded->library) return CHECK(cuda, err, module_function, (out, loaded->module, name));
   int status = CHECK(cuda, err, library_kernel, (&kernel, loaded->library, name));
@@ -66,19 +67,24 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
   size_t count = cuda->driver->active_clusters ? QUESTIONS : WITHOUT_CLUSTERS;
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++)
-    status = CHECK(cuda, err, function_get, (questions[i].out, questions[i].attribute, entry->function));
+    status =
+        CHECK(cuda, err, function_get, (questions[i].out, questions[i].attribute, entry->function));
   return status;
 }
 
 /* Clusters that are larger than every device supports must be requested. */
 static int allow_cluster(struct cuda_device *cuda, const struct entry *entry, cugen_error *err) {
-  if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] <= LAUNCH_CLUSTER_PORTABLE) return CUGEN_OK;
-  return CHECK(cuda, err, function_set, (entry->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] <= LAUNCH_CLUSTER_PORTABLE)
+    return CUGEN_OK;
+  return CHECK(cuda, err, function_set,
+               (entry->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
 }
 
-static int load_entry(struct cuda_device *cuda, struct loaded *loaded, const struct compiled *compiled, size_t index,
-                      cugen_error *err) {
-  enum { CAPACITY = sizeof loaded->entries->parameter_sizes / sizeof *loaded->entries->parameter_sizes };
+static int load_entry(struct cuda_device *cuda, struct loaded *loaded,
+                      const struct compiled *compiled, size_t index, cugen_error *err) {
+  enum {
+    CAPACITY = sizeof loaded->entries->parameter_sizes / sizeof *loaded->entries->parameter_sizes
+  };
   struct entry *entry = &loaded->entries[index];
   const char *name = compiled->entries[index];
   if (!(entry->name = strdup(name))) return error_memory(err);
@@ -89,25 +95,29 @@ static int load_entry(struct cuda_device *cuda, struct loaded *loaded, const str
     error_prefix(err, "kernel '%s'", name);
     return status;
   }
-  entry->parameter_count =
-      cubin_parameters(compiled->image, compiled->image_length, name, entry->parameter_sizes, CAPACITY);
+  entry->parameter_count = cubin_parameters(compiled->image, compiled->image_length, name,
+                                            entry->parameter_sizes, CAPACITY);
   loaded->count = index + 1;
   return CUGEN_OK;
 }
 
-static int kernel_load_all(struct cuda_device *cuda, struct loaded *loaded, const struct compiled *compiled,
-                    cugen_error *err) {
+static int kernel_load_all(struct cuda_device *cuda, struct loaded *loaded,
+                           const struct compiled *compiled, cugen_error *err) {
   int status = kernel_load_image(cuda, loaded, compiled->image, err);
-  for (size_t i = 0; i < compiled->entry_count && !status; i++) status = load_entry(cuda, loaded, compiled, i, err);
+  for (size_t i = 0; i < compiled->entry_count && !status; i++)
+    status = load_entry(cuda, loaded, compiled, i, err);
   if (status == CUGEN_ERROR_DEVICE) /* a library's code is checked only with its first kernel */
     error_append(err,
-                 "\nAn image for another GPU or a newer CUDA does not load: this is an %s, its driver supports "
+                 "\nAn image for another GPU or a newer CUDA does not load: this is an %s, its "
+                 "driver supports "
                  "CUDA %d.%d.",
-                 cuda->base.description.arch, cuda->driver->version / 1000, cuda->driver->version % 1000 / 10);
+                 cuda->base.description.arch, cuda->driver->version / 1000,
+                 cuda->driver->version % 1000 / 10);
   return status;
 }
 
-int cuda_load(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err) {
+int cuda_load(struct device *device, const struct compiled *compiled, struct loaded **out,
+              cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   *out = NULL;
   struct loaded *loaded = calloc(1, sizeof *loaded);
@@ -134,26 +144,27 @@ void cuda_unload(struct device *device, struct loaded *loaded) {
 }
 
 /* A kernel needs permission once for more dynamic shared memory than a block gets by default. */
-static int allow_shared(struct cuda_device *cuda, struct entry *entry, int64_t dynamic_shared, cugen_error *err) {
+static int allow_shared(struct cuda_device *cuda, struct entry *entry, int64_t dynamic_shared,
+                        cugen_error *err) {
   const struct device_facts *facts = &cuda->base.description.facts;
   /* launch_check has checked the sum */
   const int64_t total = entry->static_shared + dynamic_shared;
   if (total <= facts->shared_per_block || dynamic_shared <= entry->allowed) return CUGEN_OK;
   int status = enter(cuda, err);
   if (status) return status;
-  status =
-      leave(cuda, CHECK(cuda, err, function_set,
-                        (entry->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)dynamic_shared)));
+  status = leave(cuda, CHECK(cuda, err, function_set,
+                             (entry->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                              (int)dynamic_shared)));
   if (!status) entry->allowed = dynamic_shared;
   return status;
 }
 
-int cuda_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared, struct entry **out,
-               cugen_error *err) {
+int cuda_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
+               struct entry **out, cugen_error *err) {
   *out = NULL;
   if (index >= loaded->count)
-    return error_set(err, CUGEN_ERROR_INTERNAL, "the image has %zu kernels, none with index %zu", loaded->count,
-                     index);
+    return error_set(err, CUGEN_ERROR_INTERNAL, "the image has %zu kernels, none with index %zu",
+                     loaded->count, index);
   int status = allow_shared(cuda_of(device), &loaded->entries[index], dynamic_shared, err);
   if (!status) *out = &loaded->entries[index];
   return status;
@@ -163,21 +174,24 @@ int cuda_carve(struct device *device, struct entry *entry, int percent, cugen_er
   struct cuda_device *cuda = cuda_of(device);
   int status = enter(cuda, err);
   if (status) return status;
-  return leave(cuda, CHECK(cuda, err, function_set,
-                           (entry->function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent)));
+  return leave(
+      cuda, CHECK(cuda, err, function_set,
+                  (entry->function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent)));
 }
 
-static int find_global(struct cuda_device *cuda, struct loaded *loaded, const char *name, CUdeviceptr *at,
-                       size_t *bytes, cugen_error *err) {
+static int find_global(struct cuda_device *cuda, struct loaded *loaded, const char *name,
+                       CUdeviceptr *at, size_t *bytes, cugen_error *err) {
   CUresult result = loaded->library ? cuda->driver->library_global(at, bytes, loaded->library, name)
                                     : cuda->driver->module_global(at, bytes, loaded->module, name);
-  if (result == CUDA_ERROR_NOT_FOUND) return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, name);
-  return driver_check(cuda->driver, result, loaded->library ? DRIVER_library_global : DRIVER_module_global, err);
+  if (result == CUDA_ERROR_NOT_FOUND)
+    return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, name);
+  return driver_check(cuda->driver, result,
+                      loaded->library ? DRIVER_library_global : DRIVER_module_global, err);
 }
 
 /* The driver does not tell which symbols are const. */
-int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, bool written, void **at,
-                size_t *bytes, cugen_error *err) {
+int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, bool written,
+                void **at, size_t *bytes, cugen_error *err) {
   (void)written;
   struct cuda_device *cuda = cuda_of(device);
   CUdeviceptr found = 0;
@@ -201,15 +215,18 @@ static CUlaunchConfig launch_config(const struct kernel_launch *launch, void *st
                           .hStream = stream};
 }
 
-int cuda_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared) {
+int cuda_active_blocks(struct device *device, struct entry *entry, int threads,
+                       int64_t dynamic_shared) {
   struct cuda_device *cuda = cuda_of(device);
   int blocks = 0;
   if (dynamic_shared < 0 || enter(cuda, NULL)) return 0;
-  if (cuda->driver->active_blocks(&blocks, entry->function, threads, (size_t)dynamic_shared)) blocks = 0;
+  if (cuda->driver->active_blocks(&blocks, entry->function, threads, (size_t)dynamic_shared))
+    blocks = 0;
   return leave(cuda, blocks);
 }
 
-int cuda_active_clusters(struct device *device, struct entry *entry, const struct kernel_launch *launch) {
+int cuda_active_clusters(struct device *device, struct entry *entry,
+                         const struct kernel_launch *launch) {
   struct cuda_device *cuda = cuda_of(device);
   /* a cluster size that the kernel demands takes precedence */
   const CUlaunchConfig config = launch_config(launch, NULL);
@@ -220,20 +237,23 @@ int cuda_active_clusters(struct device *device, struct entry *entry, const struc
 }
 
 int cuda_parameters(struct entry *entry, int *sizes, int capacity) {
-  for (int i = 0; i < capacity && i < entry->parameter_count; i++) sizes[i] = entry->parameter_sizes[i];
+  for (int i = 0; i < capacity && i < entry->parameter_count; i++)
+    sizes[i] = entry->parameter_sizes[i];
   return entry->parameter_count;
 }
 
-/* ---- Launching ----------------------------------------------------------------------------------------------- */
+/* ---- Launching ------------------------------------------------------------------------------ */
 
 static int explain_launch(const struct entry *entry, const struct kernel_launch *launch, int status,
                           cugen_error *err) {
-  error_append(err,
-               "\nkernel '%s', grid %ux%ux%u, block %ux%ux%u = %llu threads (it can have %d with its %d "
-               "registers), %d + %lld bytes of shared memory",
-               launch->entry, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
-               launch->block[2], (unsigned long long)launch->block[0] * launch->block[1] * launch->block[2],
-               entry->max_threads, entry->registers, entry->static_shared, (long long)launch->shared_bytes);
+  error_append(
+      err,
+      "\nkernel '%s', grid %ux%ux%u, block %ux%ux%u = %llu threads (it can have %d with its %d "
+      "registers), %d + %lld bytes of shared memory",
+      launch->entry, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+      launch->block[1], launch->block[2],
+      (unsigned long long)launch->block[0] * launch->block[1] * launch->block[2],
+      entry->max_threads, entry->registers, entry->static_shared, (long long)launch->shared_bytes);
   return status;
 }
 
@@ -247,8 +267,9 @@ static CUresult launch_with(const struct driver *driver, const struct entry *ent
   CUlaunchConfig config = launch_config(launch, stream);
   config.attrs = attributes;
   if (launch->overlap)
-    attributes[config.numAttrs++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                                        .value = {.programmaticStreamSerializationAllowed = 1}};
+    attributes[config.numAttrs++] =
+        (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                            .value = {.programmaticStreamSerializationAllowed = 1}};
   if (launch->cooperative)
     attributes[config.numAttrs++] =
         (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
@@ -256,19 +277,20 @@ static CUresult launch_with(const struct driver *driver, const struct entry *ent
 }
 
 /* The stream determines the context, so a launch needs no current context. */
-int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
-                   void *stream, cugen_error *err) {
+int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                   void **parameters, void *stream, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
-  CUresult result = (launch->overlap || launch->cooperative) && cuda->driver->launch_ex
-                        ? launch_with(cuda->driver, entry, launch, parameters, stream)
-                        : cuda->driver->launch(entry->function, launch->grid[0], launch->grid[1], launch->grid[2],
-                                               launch->block[0], launch->block[1], launch->block[2],
-                                               (unsigned)launch->shared_bytes, stream, parameters, NULL);
+  CUresult result =
+      (launch->overlap || launch->cooperative) && cuda->driver->launch_ex
+          ? launch_with(cuda->driver, entry, launch, parameters, stream)
+          : cuda->driver->launch(entry->function, launch->grid[0], launch->grid[1], launch->grid[2],
+                                 launch->block[0], launch->block[1], launch->block[2],
+                                 (unsigned)launch->shared_bytes, stream, parameters, NULL);
   if (result == CUDA_SUCCESS) return CUGEN_OK;
   return explain_launch(entry, launch, driver_check(cuda->driver, result, DRIVER_launch, err), err);
 }
 
-int cuda_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
-                cugen_error *err) {
+int cuda_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
+                void **parameters, cugen_error *err) {
   return cuda_launch_on(device, entry, launch, parameters, cuda_of(device)->stream, err);
 }

@@ -4,25 +4,29 @@
 
 #include "cuda_device.h"
 
-/* ---- Memory: allocating each kind ---- */
+/* ---- Memory: allocating each kind ----------------------------------------------------------- */
 
 /* Allocates `bytes` bytes and gives the addresses for the device and for the host; *host stays
    NULL if the host has no access. */
-typedef int memory_maker(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err);
+typedef int memory_maker(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host,
+                         cugen_error *err);
 
-static int memory_make_device(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+static int memory_make_device(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device,
+                              void **host, cugen_error *err) {
   (void)host;
   return CHECK(cuda, err, mem_alloc, (device, bytes));
 }
 
 /* With unified addressing (every 64-bit Linux) kernels use pinned memory by its host address. */
-static int memory_make_pinned(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+static int memory_make_pinned(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device,
+                              void **host, cugen_error *err) {
   int status = CHECK(cuda, err, host_alloc, (host, bytes, CU_MEMHOSTALLOC_PORTABLE));
   *device = (CUdeviceptr)(uintptr_t)*host;
   return status;
 }
 
-static int memory_make_mapped(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+static int memory_make_mapped(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device,
+                              void **host, cugen_error *err) {
   int status = CHECK(cuda, err, host_alloc, (host, bytes, CU_MEMHOSTALLOC_DEVICEMAP));
   if (status) return status;
   status = CHECK(cuda, err, host_device_pointer, (device, *host, 0));
@@ -30,7 +34,8 @@ static int memory_make_mapped(struct cuda_device *cuda, size_t bytes, CUdevicept
   return status;
 }
 
-static int memory_make_managed(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
+static int memory_make_managed(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device,
+                               void **host, cugen_error *err) {
   int status = CHECK(cuda, err, mem_alloc_managed, (device, bytes, CU_MEM_ATTACH_GLOBAL));
   *host = status ? NULL : (void *)(uintptr_t)*device;
   return status;
@@ -39,13 +44,13 @@ static int memory_make_managed(struct cuda_device *cuda, size_t bytes, CUdevicep
 enum { PAGE = 4096 };
 
 /* Allocates with malloc, then page-locks and maps the memory. */
-static int memory_make_registered(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host,
-                           cugen_error *err) {
+static int memory_make_registered(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device,
+                                  void **host, cugen_error *err) {
   const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
   void *memory = aligned_alloc(PAGE, whole);
   if (!memory) return error_memory(err);
-  int status =
-      CHECK(cuda, err, host_register, (memory, whole, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
+  int status = CHECK(cuda, err, host_register,
+                     (memory, whole, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
   if (!status) {
     status = CHECK(cuda, err, host_device_pointer, (device, memory, 0));
     if (status) cuda->driver->host_unregister(memory);
@@ -74,13 +79,14 @@ static const struct {
   memory_maker *make;
   void (*free)(const struct driver *driver, void *base);
   bool host; /* base is a host address */
-} memory_kinds[MEMORY_KIND_COUNT] = {[MEMORY_DEVICE] = {memory_make_device, free_device, false},
-                                     [MEMORY_PINNED] = {memory_make_pinned, memory_free_host, true},
-                                     [MEMORY_MAPPED] = {memory_make_mapped, memory_free_host, true},
-                                     [MEMORY_MANAGED] = {memory_make_managed, free_device, false},
-                                     [MEMORY_REGISTERED] = {memory_make_registered, memory_free_registered, true}};
+} memory_kinds[MEMORY_KIND_COUNT] = {
+    [MEMORY_DEVICE] = {memory_make_device, free_device, false},
+    [MEMORY_PINNED] = {memory_make_pinned, memory_free_host, true},
+    [MEMORY_MAPPED] = {memory_make_mapped, memory_free_host, true},
+    [MEMORY_MANAGED] = {memory_make_managed, free_device, false},
+    [MEMORY_REGISTERED] = {memory_make_registered, memory_free_registered, true}};
 
-/* ---- Memory: guards ------------------------------------------------------------------------------------------ */
+/* ---- Memory: guards ------------------------------------------------------------------------- */
 
 /* Guard zones before and after a buffer. Their 16-bit pattern is a NaN of every float type, so
    that a read past the buffer shows in the result; memory_check detects a write of any other
@@ -102,13 +108,15 @@ static int write_guards(struct cuda_device *cuda, const struct memory *memory, c
   size_t tail = tail_offset(memory) & ~(size_t)1;
   int status = CHECK(cuda, err, set_16, (base, GUARD_PATTERN, GUARD_BYTES / 2, cuda->stream));
   if (!status)
-    status = CHECK(cuda, err, set_16, (base + tail, GUARD_PATTERN, (memory->base_bytes - tail) / 2, cuda->stream));
+    status = CHECK(cuda, err, set_16,
+                   (base + tail, GUARD_PATTERN, (memory->base_bytes - tail) / 2, cuda->stream));
   return status ? status : sync_stream(cuda, err);
 }
 
 /* The number of damaged bytes in the zone (read from `offset` of the allocation), and the
    damaged byte nearest to the buffer, as a distance from the zone's edge. */
-static size_t count_damage(const unsigned char *zone, size_t length, size_t offset, bool before, size_t *nearest) {
+static size_t count_damage(const unsigned char *zone, size_t length, size_t offset, bool before,
+                           size_t *nearest) {
   size_t damaged = 0;
   for (size_t i = 0; i < length; i++) {
     size_t at = before ? length - 1 - i : i;
@@ -118,8 +126,8 @@ static size_t count_damage(const unsigned char *zone, size_t length, size_t offs
   return damaged;
 }
 
-static int check_zone(struct cuda_device *cuda, const struct memory *memory, bool before, unsigned char *zone,
-                      cugen_error *err) {
+static int check_zone(struct cuda_device *cuda, const struct memory *memory, bool before,
+                      unsigned char *zone, cugen_error *err) {
   size_t offset = before ? 0 : tail_offset(memory);
   size_t length = before ? GUARD_BYTES : memory->base_bytes - offset, nearest = 0;
   CUdeviceptr from = address(memory->device) - GUARD_BYTES + offset;
@@ -128,10 +136,11 @@ static int check_zone(struct cuda_device *cuda, const struct memory *memory, boo
   if (status) return status;
   size_t damaged = count_damage(zone, length, offset, before, &nearest);
   if (!damaged) return CUGEN_OK;
-  return error_set_cause(
-      err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
-      "written out of bounds: byte %zu %s of a buffer of %zu bytes (%zu of the guard's bytes changed)",
-      before ? nearest + 1 : nearest, before ? "before the start" : "past the end", memory->bytes, damaged);
+  return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+                         "written out of bounds: byte %zu %s of a buffer of %zu bytes (%zu of the "
+                         "guard's bytes changed)",
+                         before ? nearest + 1 : nearest,
+                         before ? "before the start" : "past the end", memory->bytes, damaged);
 }
 
 static bool is_guarded(const struct memory *memory) {
@@ -160,17 +169,18 @@ int cuda_memory_check(struct device *device, const struct memory *memory, cugen_
     status = check_zone(cuda, memory, true, zone, err);
     if (!status) status = check_zone(cuda, memory, false, zone, err);
     cugen_error other;
-    if (status == CUGEN_ERROR_WRONG && write_guards(cuda, memory, &other)) status = error_copy(err, &other);
+    if (status == CUGEN_ERROR_WRONG && write_guards(cuda, memory, &other))
+      status = error_copy(err, &other);
     leave(cuda, status);
   }
   free(zone);
   return status;
 }
 
-/* ---- Memory: allocating and freeing ---- */
+/* ---- Memory: allocating and freeing --------------------------------------------------------- */
 
-static int memory_allocate(struct cuda_device *cuda, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
-                    cugen_error *err) {
+static int memory_allocate(struct cuda_device *cuda, enum memory_kind kind, size_t bytes,
+                           bool guard, struct memory *out, cugen_error *err) {
   CUdeviceptr device = 0;
   void *host = NULL;
   size_t wanted = bytes ? bytes : 1; /* the driver refuses to allocate 0 bytes */
@@ -178,8 +188,8 @@ static int memory_allocate(struct cuda_device *cuda, enum memory_kind kind, size
   size_t front = guard ? GUARD_BYTES : 0;
   int status = memory_kinds[kind].make(cuda, total, &device, &host, err);
   if (status) {
-    error_prefix(err, "%s: cannot allocate %zu bytes of %s memory", cuda->base.description.id, total,
-                 memory_kind_names[kind]);
+    error_prefix(err, "%s: cannot allocate %zu bytes of %s memory", cuda->base.description.id,
+                 total, memory_kind_names[kind]);
     return status;
   }
   *out = (struct memory){.kind = kind,
@@ -195,11 +205,12 @@ static int memory_allocate(struct cuda_device *cuda, enum memory_kind kind, size
   return status;
 }
 
-int cuda_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
-               cugen_error *err) {
+int cuda_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guard,
+               struct memory *out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   *out = (struct memory){0};
-  if (bytes > SIZE_MAX / 2) return error_set(err, CUGEN_ERROR_MEMORY, "cannot allocate %zu bytes", bytes);
+  if (bytes > SIZE_MAX / 2)
+    return error_set(err, CUGEN_ERROR_MEMORY, "cannot allocate %zu bytes", bytes);
   int status = enter(cuda, err);
   return status ? status : leave(cuda, memory_allocate(cuda, kind, bytes, guard, out, err));
 }
@@ -218,15 +229,16 @@ void cuda_free(struct device *device, struct memory *memory) {
 
 enum { PITCH_ELEMENT = 16 }; /* the widest access of a kernel, to which rows are aligned */
 
-int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
-                       cugen_error *err) {
+int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch,
+                       struct memory *out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   CUdeviceptr base = 0;
   *out = (struct memory){0};
   *pitch = 0;
   int status = enter(cuda, err);
   if (status) return status;
-  status = leave(cuda, CHECK(cuda, err, mem_alloc_pitch, (&base, pitch, width, rows, PITCH_ELEMENT)));
+  status =
+      leave(cuda, CHECK(cuda, err, mem_alloc_pitch, (&base, pitch, width, rows, PITCH_ELEMENT)));
   if (status) return status;
   void *address_of = (void *)(uintptr_t)base;
   *out = (struct memory){.kind = MEMORY_DEVICE, .device = address_of, .base = address_of};
@@ -234,15 +246,16 @@ int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t 
   return CUGEN_OK;
 }
 
-/* ---- Memory: copying ----------------------------------------------------------------------------------------- */
+/* ---- Memory: copying ------------------------------------------------------------------------ */
 
 /* Copies in the order of the stream. The driver tells host from device memory by the addresses. */
-static int copy_bytes(struct device *device, void *to, const void *from, size_t bytes, void *const *stream, bool wait,
-                      cugen_error *err) {
+static int copy_bytes(struct device *device, void *to, const void *from, size_t bytes,
+                      void *const *stream, bool wait, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   int status = bytes ? enter(cuda, err) : CUGEN_OK;
   if (status || !bytes) return status;
-  status = CHECK(cuda, err, copy, (address(to), address(from), bytes, stream ? *stream : cuda->stream));
+  status =
+      CHECK(cuda, err, copy, (address(to), address(from), bytes, stream ? *stream : cuda->stream));
   if (!status && wait) status = sync_stream(cuda, err);
   return leave(cuda, status);
 }
@@ -252,16 +265,18 @@ int cuda_copy(struct device *device, void *to, const void *from, size_t bytes, v
   return copy_bytes(device, to, from, bytes, stream, false, err);
 }
 
-int cuda_upload(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err) {
+int cuda_upload(struct device *device, void *to_device, const void *from_host, size_t bytes,
+                cugen_error *err) {
   return copy_bytes(device, to_device, from_host, bytes, NULL, true, err);
 }
 
-int cuda_download(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err) {
+int cuda_download(struct device *device, void *to_host, const void *from_device, size_t bytes,
+                  cugen_error *err) {
   return copy_bytes(device, to_host, from_device, bytes, NULL, true, err);
 }
 
-static int fill_bytes(struct cuda_device *cuda, void *to_device, unsigned char byte, size_t bytes, bool wait,
-                      cugen_error *err) {
+static int fill_bytes(struct cuda_device *cuda, void *to_device, unsigned char byte, size_t bytes,
+                      bool wait, cugen_error *err) {
   int status = bytes ? enter(cuda, err) : CUGEN_OK;
   if (status || !bytes) return status;
   status = CHECK(cuda, err, set_8, (address(to_device), byte, bytes, cuda->stream));
@@ -269,7 +284,8 @@ static int fill_bytes(struct cuda_device *cuda, void *to_device, unsigned char b
   return leave(cuda, status);
 }
 
-int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err) {
+int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes,
+              cugen_error *err) {
   return fill_bytes(cuda_of(device), to_device, byte, bytes, true, err);
 }
 
@@ -284,8 +300,10 @@ int cuda_flush(struct device *device, const struct memory *memory, cugen_error *
 /* Memory that the driver does not know is ordinary host memory. */
 static CUmemorytype cuda_memory_type_of(struct cuda_device *cuda, const void *pointer) {
   unsigned type = 0;
-  CUresult result = cuda->driver->pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(pointer));
-  return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  CUresult result =
+      cuda->driver->pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(pointer));
+  return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE ? CU_MEMORYTYPE_DEVICE
+                                                                : CU_MEMORYTYPE_HOST;
 }
 
 static int memory_copy_rows(struct cuda_device *cuda, const CUDA_MEMCPY2D *copy, cugen_error *err) {
@@ -295,8 +313,8 @@ static int memory_copy_rows(struct cuda_device *cuda, const CUDA_MEMCPY2D *copy,
   return status;
 }
 
-int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                 size_t rows, cugen_error *err) {
+int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from,
+                 size_t from_pitch, size_t width, size_t rows, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   if (!width || !rows) return CUGEN_OK;
   int status = enter(cuda, err);

@@ -7,13 +7,15 @@
 
 enum { NVML_SUCCESS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 
-#define NVML_FUNCTIONS(X)                                                                                            \
-  X(init, nvmlInit_v2, true, (void))                                                                                 \
-  X(device_by_uuid, nvmlDeviceGetHandleByUUID, true, (const char *, struct nvml_device **))                          \
-  X(clock, nvmlDeviceGetClockInfo, true, (struct nvml_device *, int, unsigned *))                                    \
-  X(power, nvmlDeviceGetPowerUsage, false, (struct nvml_device *, unsigned *))                                       \
-  X(energy, nvmlDeviceGetTotalEnergyConsumption, false, (struct nvml_device *, unsigned long long *))                \
-  X(throttle, nvmlDeviceGetCurrentClocksThrottleReasons, false, (struct nvml_device *, unsigned long long *))
+#define NVML_FUNCTIONS(X)                                                                          \
+  X(init, nvmlInit_v2, true, (void))                                                               \
+  X(device_by_uuid, nvmlDeviceGetHandleByUUID, true, (const char *, struct nvml_device **))        \
+  X(clock, nvmlDeviceGetClockInfo, true, (struct nvml_device *, int, unsigned *))                  \
+  X(power, nvmlDeviceGetPowerUsage, false, (struct nvml_device *, unsigned *))                     \
+  X(energy, nvmlDeviceGetTotalEnergyConsumption, false,                                            \
+    (struct nvml_device *, unsigned long long *))                                                  \
+  X(throttle, nvmlDeviceGetCurrentClocksThrottleReasons, false,                                    \
+    (struct nvml_device *, unsigned long long *))
 
 struct nvml {
 #define X(member, symbol, required, parameters) int(*member) parameters;
@@ -42,9 +44,11 @@ static const struct reason {
 static int nvml_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
   struct nvml *nvml = calloc(1, sizeof *nvml);
   if (!nvml) return error_memory(err);
-  int status = toolkit_load(text_get(&toolkit->nvml), symbols, sizeof symbols / sizeof *symbols, nvml, err);
+  int status =
+      toolkit_load(text_get(&toolkit->nvml), symbols, sizeof symbols / sizeof *symbols, nvml, err);
   int result = status ? NVML_SUCCESS : nvml->init();
-  if (result != NVML_SUCCESS) status = error_set(err, CUGEN_ERROR_DEVICE, "nvmlInit: %s", nvml->error_string(result));
+  if (result != NVML_SUCCESS)
+    status = error_set(err, CUGEN_ERROR_DEVICE, "nvmlInit: %s", nvml->error_string(result));
   if (status) {
     free(nvml);
     return status;
@@ -60,12 +64,14 @@ int nvml_open(const struct toolkit *toolkit, const struct nvml **out, cugen_erro
   return status;
 }
 
-int nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_device **out, cugen_error *err) {
+int nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_device **out,
+              cugen_error *err) {
   *out = NULL;
   int result = nvml->device_by_uuid(uuid, out);
   if (result == NVML_SUCCESS) return CUGEN_OK;
   *out = NULL;
-  return error_set(err, CUGEN_ERROR_DEVICE, "nvmlDeviceGetHandleByUUID(%s): %s", uuid, nvml->error_string(result));
+  return error_set(err, CUGEN_ERROR_DEVICE, "nvmlDeviceGetHandleByUUID(%s): %s", uuid,
+                   nvml->error_string(result));
 }
 
 static int clock_of(const struct nvml *nvml, struct nvml_device *device, int which) {
@@ -78,17 +84,20 @@ void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct nvml_
   unsigned long long throttle = 0;
   *out = (struct nvml_state){.sm_mhz = clock_of(nvml, device, NVML_CLOCK_SM),
                              .memory_mhz = clock_of(nvml, device, NVML_CLOCK_MEM)};
-  if (nvml->power && nvml->power(device, &power) == NVML_SUCCESS) out->power_milliwatts = (int)power;
+  if (nvml->power && nvml->power(device, &power) == NVML_SUCCESS)
+    out->power_milliwatts = (int)power;
   if (nvml->throttle && nvml->throttle(device, &throttle) == NVML_SUCCESS) out->throttle = throttle;
 }
 
-int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules, cugen_error *err) {
+int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules,
+                cugen_error *err) {
   static const char name[] = "nvmlDeviceGetTotalEnergyConsumption";
   unsigned long long millijoules = 0;
   *joules = 0;
   if (!nvml->energy) return error_set(err, CUGEN_ERROR_DEVICE, "libnvidia-ml.so.1 has no %s", name);
   int result = nvml->energy(device, &millijoules);
-  if (result != NVML_SUCCESS) return error_set(err, CUGEN_ERROR_DEVICE, "%s: %s", name, nvml->error_string(result));
+  if (result != NVML_SUCCESS)
+    return error_set(err, CUGEN_ERROR_DEVICE, "%s: %s", name, nvml->error_string(result));
   *joules = (double)millijoules / 1000;
   return CUGEN_OK;
 }

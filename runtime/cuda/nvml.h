@@ -12,7 +12,8 @@ struct nvml_device; /* a GPU's handle; owned by NVML, never freed */
 
 int nvml_open(const struct toolkit *toolkit, const struct nvml **out, cugen_error *err);
 /* uuid: "GPU-..." as in device_description. */
-int nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_device **out, cugen_error *err);
+int nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_device **out,
+              cugen_error *err);
 
 struct nvml_state {
   int sm_mhz, memory_mhz; /* 0: not known */
@@ -26,7 +27,8 @@ void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct nvml_
 
 /* Joules taken since the driver was loaded. CUGEN_ERROR_DEVICE: the GPU, or the library, has no
    energy counter. */
-int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules, cugen_error *err);
+int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules,
+                cugen_error *err);
 
 /* Appends the reasons that hold the clocks back, such as "power cap, thermal". A GPU whose
    clocks are low only because it is idle has none. */

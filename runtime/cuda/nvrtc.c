@@ -17,22 +17,22 @@
 
 /* member, exact symbol, required, parameters. The parameters are written out instead of taken
    from the header's prototypes, so that the header's version does not determine the symbol. */
-#define NVRTC_FUNCTIONS(X)                                                                                           \
-  X(version, nvrtcVersion, true, (int *, int *))                                                                     \
-  X(arch_count, nvrtcGetNumSupportedArchs, true, (int *))                                                            \
-  X(archs, nvrtcGetSupportedArchs, true, (int *))                                                                    \
-  X(create, nvrtcCreateProgram, true,                                                                                \
-    (nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *))                     \
-  X(destroy, nvrtcDestroyProgram, true, (nvrtcProgram *))                                                            \
-  X(compile, nvrtcCompileProgram, true, (nvrtcProgram, int, const char *const *))                                    \
-  X(add_name, nvrtcAddNameExpression, true, (nvrtcProgram, const char *))                                            \
-  X(lowered_name, nvrtcGetLoweredName, true, (nvrtcProgram, const char *, const char **))                            \
-  X(cubin_size, nvrtcGetCUBINSize, true, (nvrtcProgram, size_t *))                                                   \
-  X(cubin, nvrtcGetCUBIN, true, (nvrtcProgram, char *))                                                              \
-  X(ptx_size, nvrtcGetPTXSize, false, (nvrtcProgram, size_t *))                                                      \
-  X(ptx, nvrtcGetPTX, false, (nvrtcProgram, char *))                                                                 \
-  X(log_size, nvrtcGetProgramLogSize, true, (nvrtcProgram, size_t *))                                                \
-  X(log, nvrtcGetProgramLog, true, (nvrtcProgram, char *))                                                           \
+#define NVRTC_FUNCTIONS(X)                                                                         \
+  X(version, nvrtcVersion, true, (int *, int *))                                                   \
+  X(arch_count, nvrtcGetNumSupportedArchs, true, (int *))                                          \
+  X(archs, nvrtcGetSupportedArchs, true, (int *))                                                  \
+  X(create, nvrtcCreateProgram, true,                                                              \
+    (nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *))   \
+  X(destroy, nvrtcDestroyProgram, true, (nvrtcProgram *))                                          \
+  X(compile, nvrtcCompileProgram, true, (nvrtcProgram, int, const char *const *))                  \
+  X(add_name, nvrtcAddNameExpression, true, (nvrtcProgram, const char *))                          \
+  X(lowered_name, nvrtcGetLoweredName, true, (nvrtcProgram, const char *, const char **))          \
+  X(cubin_size, nvrtcGetCUBINSize, true, (nvrtcProgram, size_t *))                                 \
+  X(cubin, nvrtcGetCUBIN, true, (nvrtcProgram, char *))                                            \
+  X(ptx_size, nvrtcGetPTXSize, false, (nvrtcProgram, size_t *))                                    \
+  X(ptx, nvrtcGetPTX, false, (nvrtcProgram, char *))                                               \
+  X(log_size, nvrtcGetProgramLogSize, true, (nvrtcProgram, size_t *))                              \
+  X(log, nvrtcGetProgramLog, true, (nvrtcProgram, char *))                                         \
   X(flow_callback, nvrtcSetFlowCallback, false, (nvrtcProgram, int (*)(void *, void *), void *))
 
 enum { MAX_ARCHS = 64 };
@@ -52,7 +52,7 @@ static const struct toolkit_symbol symbols[] = {
 #undef X
         {"nvrtcGetErrorString", offsetof(struct nvrtc, result_text), true}};
 
-/* ---- Opening ------------------------------------------------------------------------------------------------- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 static int ask_version(struct nvrtc *nvrtc, cugen_error *err) {
   int major = 0, minor = 0, count = 0;
@@ -61,7 +61,8 @@ static int ask_version(struct nvrtc *nvrtc, cugen_error *err) {
   if (!result && (count < 1 || count > MAX_ARCHS)) result = NVRTC_ERROR_INTERNAL_ERROR;
   if (!result) result = nvrtc->archs(nvrtc->arch_numbers);
   if (result)
-    return error_set(err, CUGEN_ERROR_MISSING, "this NVRTC does not say its version and architectures: %s",
+    return error_set(err, CUGEN_ERROR_MISSING,
+                     "this NVRTC does not say its version and architectures: %s",
                      nvrtc->result_text(result));
   nvrtc->number = 1000 * major + 10 * minor;
   nvrtc->arch_total = count;
@@ -70,25 +71,29 @@ static int ask_version(struct nvrtc *nvrtc, cugen_error *err) {
 
 /* Checks that NVRTC's version is that of the files beside it, because images in the cache are
    looked up by the files' version. */
-static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrtc, cugen_error *err) {
+static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrtc,
+                         cugen_error *err) {
   int told = toolkit_nvrtc_version(toolkit);
   if (!told || told == nvrtc->number) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_MISSING,
-                   "%s says that it is NVRTC %d.%d, but beside it lie the builtins of %d.%d: two toolkits are mixed "
+                   "%s says that it is NVRTC %d.%d, but beside it lie the builtins of %d.%d: two "
+                   "toolkits are mixed "
                    "there; name another folder with cugen_options.toolkit",
-                   text_get(&toolkit->nvrtc), nvrtc->number / 1000, nvrtc->number % 1000 / 10, told / 1000,
-                   told % 1000 / 10);
+                   text_get(&toolkit->nvrtc), nvrtc->number / 1000, nvrtc->number % 1000 / 10,
+                   told / 1000, told % 1000 / 10);
 }
 
 /* Loads the builtins library. NVRTC opens it by name alone, which the loader resolves if a
    library of that name is already in memory; the NVRTC of the Python wheels has no search path
    to its own folder. If the library is missing, NVRTC reports that. */
-static int load_builtins(const struct toolkit *toolkit, const struct nvrtc *nvrtc, cugen_error *err) {
+static int load_builtins(const struct toolkit *toolkit, const struct nvrtc *nvrtc,
+                         cugen_error *err) {
   struct text path = {0};
   path_folder(text_get(&toolkit->nvrtc), &path);
   text_addf(&path, "/libnvrtc-builtins.so.%d.%d", nvrtc->number / 1000, nvrtc->number % 1000 / 10);
   int status = path.failed ? error_memory(err) : CUGEN_OK;
-  if (!status && strchr(text_get(&toolkit->nvrtc), '/')) dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
+  if (!status && strchr(text_get(&toolkit->nvrtc), '/'))
+    dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
   text_free(&path);
   return status;
 }
@@ -97,7 +102,8 @@ static int nvrtc_load(const struct toolkit *toolkit, void **table, cugen_error *
   if (!toolkit->nvrtc.length) return toolkit_missing(toolkit, "nvrtc", err);
   struct nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
   if (!nvrtc) return error_memory(err);
-  int status = toolkit_load(text_get(&toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols, nvrtc, err);
+  int status = toolkit_load(text_get(&toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols,
+                            nvrtc, err);
   if (!status) status = ask_version(nvrtc, err);
   if (!status) status = check_version(toolkit, nvrtc, err);
   if (!status) status = load_builtins(toolkit, nvrtc, err);
@@ -120,7 +126,7 @@ int nvrtc_version(const struct nvrtc *nvrtc) {
   return nvrtc->number;
 }
 
-/* ---- Architectures ------------------------------------------------------------------------------------------- */
+/* ---- Architectures -------------------------------------------------------------------------- */
 
 static void list_archs(const struct nvrtc *nvrtc, struct text *out) {
   for (int i = 0; i < nvrtc->arch_total; i++) text_addf(out, " sm_%d", nvrtc->arch_numbers[i]);
@@ -132,12 +138,13 @@ static int unknown_arch(const struct nvrtc *nvrtc, const char *arch, cugen_error
   list_archs(nvrtc, &known);
   bool older = arch && arch_parse(arch, &parsed) && parsed.capability < GPU_OLDEST_TARGET &&
                parsed.capability >= GPU_OLDEST_TARGET_12;
-  error_set(err, CUGEN_ERROR_COMPILE,
-            "NVRTC %d.%d cannot compile for '%s': it knows%s.\nName %s with cugen_options.toolkit%s.",
-            nvrtc->number / 1000, nvrtc->number % 1000 / 10, arch ? arch : "", text_get(&known),
-            older ? "a CUDA 12 toolkit, the last that knows it,"
-                  : "one of these with cugen_options.arch, or a toolkit that knows the GPU",
-            older ? " (docs/old-cards.md says where it comes from)" : "");
+  error_set(
+      err, CUGEN_ERROR_COMPILE,
+      "NVRTC %d.%d cannot compile for '%s': it knows%s.\nName %s with cugen_options.toolkit%s.",
+      nvrtc->number / 1000, nvrtc->number % 1000 / 10, arch ? arch : "", text_get(&known),
+      older ? "a CUDA 12 toolkit, the last that knows it,"
+            : "one of these with cugen_options.arch, or a toolkit that knows the GPU",
+      older ? " (docs/old-cards.md says where it comes from)" : "");
   text_free(&known);
   return CUGEN_ERROR_COMPILE;
 }
@@ -169,12 +176,14 @@ static bool knows_virtual(const struct nvrtc *nvrtc, const char *arch) {
 
 /* Takes "sm_90a" as it is if NVRTC knows 90; otherwise takes the nearest lower architecture,
    with a note. */
-static int nvrtc_choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text *out, struct text *note,
-                       cugen_error *err) {
+static int nvrtc_choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text *out,
+                             struct text *note, cugen_error *err) {
   struct arch known;
   if (is_virtual(arch)) {
     text_add(out, arch);
-    return nvrtc->ptx_size && nvrtc->ptx && knows_virtual(nvrtc, arch) ? CUGEN_OK : unknown_arch(nvrtc, arch, err);
+    return nvrtc->ptx_size && nvrtc->ptx && knows_virtual(nvrtc, arch)
+               ? CUGEN_OK
+               : unknown_arch(nvrtc, arch, err);
   }
   const int nearest = arch && arch_parse(arch, &known) ? nearest_arch(nvrtc, known.capability) : 0;
   if (!nearest) return unknown_arch(nvrtc, arch, err);
@@ -187,14 +196,15 @@ static int nvrtc_choose_arch(const struct nvrtc *nvrtc, const char *arch, struct
   return CUGEN_OK;
 }
 
-/* ---- The log ------------------------------------------------------------------------------------------------- */
+/* ---- The log -------------------------------------------------------------------------------- */
 
 /* Changes a diagnostic's "file(12): error" to the usual "file:12: error". */
 static void add_diagnostic(const char *line, size_t length, struct text *out) {
   size_t open = 0;
   for (size_t i = 0; i + 2 < length; i++) {
     if (line[i] == '(') open = i;
-    if (open && line[i] == ')' && line[i + 1] == ':' && strspn(line + open + 1, "0123456789") == i - open - 1) {
+    if (open && line[i] == ')' && line[i + 1] == ':' &&
+        strspn(line + open + 1, "0123456789") == i - open - 1) {
       text_addf(out, "%.*s:%.*s", (int)open, line, (int)(i - open - 1), line + open + 1);
       text_add_n(out, line + i + 1, length - i - 1);
       return;
@@ -224,7 +234,7 @@ static void add_log(const char *log, int lines, struct text *out) {
   }
 }
 
-/* ---- Compiling ----------------------------------------------------------------------------------------------- */
+/* ---- Compiling ------------------------------------------------------------------------------ */
 
 struct job {
   const struct nvrtc *nvrtc;
@@ -235,16 +245,19 @@ struct job {
 };
 
 /* A failure caused by the machine is not cached as a failure of the source. */
-static int job_error(const struct job *job, nvrtcResult result, const char *doing, cugen_error *err) {
+static int job_error(const struct job *job, nvrtcResult result, const char *doing,
+                     cugen_error *err) {
   const bool builtins = result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
   const int status = result == NVRTC_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY
                      : builtins                          ? CUGEN_ERROR_IO
                                                          : CUGEN_ERROR_COMPILE;
-  return error_set(err, status, "%s: NVRTC failed to %s: %s%s", job->request->name, doing,
-                   job->nvrtc->result_text(result),
-                   builtins ? ". This is no fault of the source: is libnvrtc-builtins beside libnvrtc, and is there "
-                              "memory and room for temporary files?"
-                            : "");
+  return error_set(
+      err, status, "%s: NVRTC failed to %s: %s%s", job->request->name, doing,
+      job->nvrtc->result_text(result),
+      builtins
+          ? ". This is no fault of the source: is libnvrtc-builtins beside libnvrtc, and is there "
+            "memory and room for temporary files?"
+          : "");
 }
 
 /* Called from NVRTC's threads. After it has answered stop once, it always does, because time
@@ -265,7 +278,8 @@ static int job_create(struct job *job, cugen_error *err) {
   const struct compile_request *request = job->request;
   const char *texts[STANDARD_MOST], *names[STANDARD_MOST];
   int count = standard_list(texts, names);
-  nvrtcResult result = nvrtc->create(&job->program, request->source, request->name, count, texts, names);
+  nvrtcResult result =
+      nvrtc->create(&job->program, request->source, request->name, count, texts, names);
   if (result) return job_error(job, result, "take the source", err);
   for (size_t i = 0; i < request->entry_count; i++)
     if ((result = nvrtc->add_name(job->program, request->entries[i])))
@@ -277,7 +291,8 @@ static int job_create(struct job *job, cugen_error *err) {
 static int job_start(struct job *job, cugen_error *err) {
   const struct compile_request *request = job->request;
   int status = nvrtc_choose_arch(job->nvrtc, request->arch, &job->arch, &job->note, err);
-  if (request->timeout > 0 && job->nvrtc->flow_callback) job->deadline = clock_seconds() + request->timeout;
+  if (request->timeout > 0 && job->nvrtc->flow_callback)
+    job->deadline = clock_seconds() + request->timeout;
   return status ? status : job_create(job, err);
 }
 
@@ -310,8 +325,8 @@ static bool says_why(struct job *job) {
 static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   const struct compile_request *request = job->request;
   if (nvrtc_is_late(job))
-    return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME, "%s: " COMPILE_LATE "%g s",
-                           request->name, request->timeout);
+    return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME,
+                           "%s: " COMPILE_LATE "%g s", request->name, request->timeout);
   const char *log = job_log(job);
   if (!log) return error_memory(err);
   struct text lines = {0}, found = {0};
@@ -325,7 +340,8 @@ static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   if (result == NVRTC_ERROR_COMPILATION && lines.length)
     error_set(err, CUGEN_ERROR_COMPILE, "NVRTC refused the source:\n%s", text_get(&lines));
   else
-    job_error(job, result, "compile", err), error_append(err, "%s%s", lines.length ? "\n" : "", text_get(&lines));
+    job_error(job, result, "compile", err),
+        error_append(err, "%s%s", lines.length ? "\n" : "", text_get(&lines));
   error_place(err, advice.where.file, advice.where.line);
   text_free(&lines);
   return err ? err->status : CUGEN_ERROR_COMPILE;
@@ -341,8 +357,8 @@ struct options {
 static void add_option(struct options *options, const char *text, size_t length) {
   char *copy = options->count < OPTIONS_MOST ? strndup(text, length) : NULL;
   options->failed |= !copy;
-  if (copy)
-    options->list[options->count++] = copy; /* freed with the options: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+  if (copy) /* freed with the options: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+    options->list[options->count++] = copy;
 }
 
 static void nvrtc_add_folder(struct options *options, const struct text *folder) {
@@ -380,7 +396,8 @@ static void list_options(const struct job *job, bool figures, struct options *ou
   add_option(out, "-default-device", strlen("-default-device"));
   if (figures) add_option(out, "--ptxas-options=-v", strlen("--ptxas-options=-v"));
   if (job->nvrtc->number >= CACHES) add_option(out, no_cache, strlen(no_cache));
-  if (!requested || !strstr(requested, "--std=")) add_option(out, "--std=c++17", strlen("--std=c++17"));
+  if (!requested || !strstr(requested, "--std="))
+    add_option(out, "--std=c++17", strlen("--std=c++17"));
   add_requested(out, requested);
   nvrtc_add_folder(out, &job->request->toolkit->include);
   nvrtc_add_folder(out, &job->request->toolkit->core);
@@ -391,7 +408,8 @@ static int run_nvrtc(struct job *job, bool figures, nvrtcResult *result, cugen_e
   struct options options = {.count = 0};
   list_options(job, figures, &options);
   const int status = options.failed ? error_memory(err) : CUGEN_OK;
-  if (!status) *result = job->nvrtc->compile(job->program, options.count, (const char *const *)options.list);
+  if (!status)
+    *result = job->nvrtc->compile(job->program, options.count, (const char *const *)options.list);
   for (int i = 0; i < options.count; i++) free(options.list[i]);
   return status;
 }
@@ -418,15 +436,17 @@ static int job_compile(struct job *job, cugen_error *err) {
 
 static int nvrtc_check_size(const struct job *job, size_t size, cugen_error *err) {
   if (size <= (size_t)COMPILER_IMAGE_MB << 20) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_COMPILE, "%s: the compiled code has %zu MB; at most %d MB are taken",
-                   job->request->name, size >> 20, COMPILER_IMAGE_MB);
+  return error_set(err, CUGEN_ERROR_COMPILE,
+                   "%s: the compiled code has %zu MB; at most %d MB are taken", job->request->name,
+                   size >> 20, COMPILER_IMAGE_MB);
 }
 
 /* An image that is PTX is text with its final zero. */
 static int nvrtc_take_image(struct job *job, struct compiled *out, cugen_error *err) {
   bool ptx = is_virtual(job->request->arch);
   const struct nvrtc *nvrtc = job->nvrtc;
-  nvrtcResult result = (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, &out->image_length);
+  nvrtcResult result =
+      (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, &out->image_length);
   if (result) return job_error(job, result, "give the code's size", err);
   int status = nvrtc_check_size(job, out->image_length, err);
   if (status) return status;
@@ -450,7 +470,8 @@ static int take_ptx(struct job *job, char **out, cugen_error *err) {
   if (status) return status;
   *out = calloc(1, size + 1);
   if (!*out) return error_memory(err);
-  return (result = nvrtc->ptx(job->program, *out)) ? job_error(job, result, "give the PTX", err) : CUGEN_OK;
+  return (result = nvrtc->ptx(job->program, *out)) ? job_error(job, result, "give the PTX", err)
+                                                   : CUGEN_OK;
 }
 
 /* The text of the kernel in PTX, from its name to the '}' that begins a line; NULL: the PTX has
@@ -491,10 +512,12 @@ static int note_grids(struct job *job, struct compiled *out, cugen_error *err) {
   return status;
 }
 
-static int nvrtc_take_entry(struct job *job, size_t index, const char *log, struct compiled *out, cugen_error *err) {
+static int nvrtc_take_entry(struct job *job, size_t index, const char *log, struct compiled *out,
+                            cugen_error *err) {
   const char *lowered = NULL, *entry = job->request->entries[index];
   nvrtcResult result = job->nvrtc->lowered_name(job->program, entry, &lowered);
-  if (result) return job_error(job, result, "name a kernel", err), error_append(err, " (%s)", entry);
+  if (result)
+    return job_error(job, result, "name a kernel", err), error_append(err, " (%s)", entry);
   out->entries[index] = strdup(lowered);
   if (!out->entries[index]) return error_memory(err);
   out->entry_count = index + 1;
@@ -509,14 +532,19 @@ static int nvrtc_take_entry(struct job *job, size_t index, const char *log, stru
 
 /* Refuses a wgmma kernel whose instructions were serialised or whose accumulators are in memory:
    it is far slower than its variant suggests, so that measuring it wastes time. */
-static int check_wgmma(const struct job *job, const char *log, const struct compiled *out, cugen_error *err) {
+static int check_wgmma(const struct job *job, const char *log, const struct compiled *out,
+                       cugen_error *err) {
   size_t length;
   const char *loss = ptxas_log_loss(log, &length);
-  if (loss) return error_set(err, CUGEN_ERROR_COMPILE, "ptxas does not keep to the source: %.*s", (int)length, loss);
-  if (is_virtual(job->request->arch) || !strstr(job->request->source, "wgmma.mma_async")) return CUGEN_OK;
+  if (loss)
+    return error_set(err, CUGEN_ERROR_COMPILE, "ptxas does not keep to the source: %.*s",
+                     (int)length, loss);
+  if (is_virtual(job->request->arch) || !strstr(job->request->source, "wgmma.mma_async"))
+    return CUGEN_OK;
   for (size_t i = 0; i < out->entry_count; i++)
     if (out->resources[i].local_bytes)
-      return error_set(err, CUGEN_ERROR_COMPILE, "a kernel on wgmma has %lld bytes of local memory a thread",
+      return error_set(err, CUGEN_ERROR_COMPILE,
+                       "a kernel on wgmma has %lld bytes of local memory a thread",
                        (long long)out->resources[i].local_bytes);
   return CUGEN_OK;
 }
@@ -526,7 +554,8 @@ static int nvrtc_take_results(struct job *job, struct compiled *out, cugen_error
   if (!log) return error_memory(err);
   int status = nvrtc_take_image(job, out, err);
   if (!status && job->request->keep_ptx) status = take_ptx(job, &out->ptx, err);
-  for (size_t i = 0; i < job->request->entry_count && !status; i++) status = nvrtc_take_entry(job, i, log, out, err);
+  for (size_t i = 0; i < job->request->entry_count && !status; i++)
+    status = nvrtc_take_entry(job, i, log, out, err);
   if (!status) status = note_grids(job, out, err);
   if (!status) status = check_wgmma(job, log, out, err);
   if (status) return status;
@@ -535,12 +564,12 @@ static int nvrtc_take_results(struct job *job, struct compiled *out, cugen_error
   return out->log ? CUGEN_OK : error_memory(err);
 }
 
-int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request, struct compiled *out,
-                  cugen_error *err) {
+int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request,
+                  struct compiled *out, cugen_error *err) {
   *out = (struct compiled){0};
   if (request->entry_count > KERNEL_MAX_ENTRIES)
-    return error_set(err, CUGEN_ERROR_INTERNAL, "%s: more than %d kernels in one source", request->name,
-                     KERNEL_MAX_ENTRIES);
+    return error_set(err, CUGEN_ERROR_INTERNAL, "%s: more than %d kernels in one source",
+                     request->name, KERNEL_MAX_ENTRIES);
   struct job job = {.nvrtc = nvrtc, .request = request};
   int status = includes_check(request->source, err);
   if (!status) status = job_start(&job, err);

@@ -13,7 +13,7 @@ int nvrtc_version(const struct nvrtc *nvrtc);
 /* Compiles to a cubin for request->arch and reads the cubin's resources; for "compute_75"
    compiles to PTX, whose resources stay 0. A refused source is CUGEN_ERROR_COMPILE with the
    first diagnostics; a compile that exceeds request->timeout is CUGEN_ERROR_COMPILE, too. */
-int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request, struct compiled *out,
-                  cugen_error *err);
+int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request,
+                  struct compiled *out, cugen_error *err);
 
 #endif

@@ -65,7 +65,7 @@ bool precompiled_in_use(const struct precompiled *h) {
   return h->stage == USE;
 }
 
-/* ---- What a source begins with ---- */
+/* ---- What a source begins with -------------------------------------------------------------- */
 
 static bool takes_long(const char *name, size_t length) {
   static const char *const slow[] = {"cooperative_groups", "cub/", "cuda/", "thrust/"};
@@ -112,9 +112,12 @@ static const char *precompiled_line_end(const char *at) {
 bool precompiled_find(const char *source, struct text *includes, struct text *macros) {
   size_t kept_includes = 0, kept_macros = 0;
   int depth = 0;
-  for (const char *at = skip_nothing(source); at && *at == '#'; at = skip_nothing(precompiled_line_end(at))) {
+  for (const char *at = skip_nothing(source); at && *at == '#';
+       at = skip_nothing(precompiled_line_end(at))) {
     const char *word = precompiled_skip_blanks(at + 1);
-    if (precompiled_is_word(word, "if") || precompiled_is_word(word, "ifdef") || precompiled_is_word(word, "ifndef")) depth++;
+    if (precompiled_is_word(word, "if") || precompiled_is_word(word, "ifdef") ||
+        precompiled_is_word(word, "ifndef"))
+      depth++;
     if (precompiled_is_word(word, "endif")) depth--;
     if (precompiled_is_word(word, "define") || precompiled_is_word(word, "undef")) {
       const char *name = precompiled_skip_blanks(word + strcspn(word, " \t\n"));
@@ -134,20 +137,22 @@ bool precompiled_find(const char *source, struct text *includes, struct text *ma
   return kept_includes > 0 && !includes->failed && !macros->failed;
 }
 
-/* ---- A compile with the includes in front ---- */
+/* ---- A compile with the includes in front --------------------------------------------------- */
 
 /* option: "create" or "use"; path: the precompiled header. */
 static int compile_moved(const struct nvrtc *nvrtc, const struct compile_request *request,
-                         const struct text *includes, const char *option, const char *path, struct compiled *out,
-                         cugen_error *err) {
+                         const struct text *includes, const char *option, const char *path,
+                         struct compiled *out, cugen_error *err) {
   struct text source = {0}, options = {0};
   struct compile_request moved = *request;
   text_addf(&source, "%s#pragma nv_hdrstop\n#line 1\n%s", text_get(includes), request->source);
-  text_addf(&options, "%s%s--%s-pch=%s --pch-messages=false", request->options ? request->options : "",
+  text_addf(&options, "%s%s--%s-pch=%s --pch-messages=false",
+            request->options ? request->options : "",
             request->options && *request->options ? " " : "", option, path);
   moved.source = text_get(&source);
   moved.options = text_get(&options);
-  int status = source.failed || options.failed ? error_memory(err) : nvrtc_compile(nvrtc, &moved, out, err);
+  int status =
+      source.failed || options.failed ? error_memory(err) : nvrtc_compile(nvrtc, &moved, out, err);
   text_free(&source);
   text_free(&options);
   return status;
@@ -164,15 +169,18 @@ static bool precompiled_has_room(const char *path) {
 }
 
 /* Makes the file, and compares the image with that of the source as it is. */
-static void precompiled_prove(struct precompiled *h, const struct nvrtc *nvrtc, const struct compile_request *request,
-                  const struct text *includes, const struct compiled *as_it_stands) {
+static void precompiled_prove(struct precompiled *h, const struct nvrtc *nvrtc,
+                              const struct compile_request *request, const struct text *includes,
+                              const struct compiled *as_it_stands) {
   struct text path = {0};
   struct compiled moved = {0};
   cugen_error ignored;
   text_addf(&path, "%s/%ld.pch", text_get(&h->folder), (long)getpid());
   h->stage = REFUSED;
-  if (!path.failed && !compile_moved(nvrtc, request, includes, "create", text_get(&path), &moved, &ignored) &&
-      strcmp(moved.image_hash.hex, as_it_stands->image_hash.hex) == 0 && precompiled_has_room(text_get(&path))) {
+  if (!path.failed &&
+      !compile_moved(nvrtc, request, includes, "create", text_get(&path), &moved, &ignored) &&
+      strcmp(moved.image_hash.hex, as_it_stands->image_hash.hex) == 0 &&
+      precompiled_has_room(text_get(&path))) {
     h->file = open(text_get(&path), O_RDONLY | O_CLOEXEC);
     if (h->file >= 0) h->stage = USE;
   }
@@ -182,11 +190,11 @@ static void precompiled_prove(struct precompiled *h, const struct nvrtc *nvrtc, 
 }
 
 /* Counts a source. Other includes, macros or options start from the beginning. */
-static void meet(struct precompiled *h, const struct compile_request *request, const struct text *includes,
-                 const struct text *macros) {
+static void meet(struct precompiled *h, const struct compile_request *request,
+                 const struct text *includes, const struct text *macros) {
   struct text key = {0};
-  text_addf(&key, "%s\n%s\n%s%s", request->arch, request->options ? request->options : "", text_get(includes),
-            text_get(macros));
+  text_addf(&key, "%s\n%s\n%s%s", request->arch, request->options ? request->options : "",
+            text_get(includes), text_get(macros));
   bool same = h->key.length && strcmp(text_get(&h->key), text_get(&key)) == 0;
   if (same) {
     text_free(&key);
@@ -202,22 +210,26 @@ static void meet(struct precompiled *h, const struct compile_request *request, c
   h->file = -1;
 }
 
-static int compile_again(struct precompiled *h, const struct nvrtc *nvrtc, const struct compile_request *request,
-                         const struct text *includes, struct compiled *out, cugen_error *err) {
+static int compile_again(struct precompiled *h, const struct nvrtc *nvrtc,
+                         const struct compile_request *request, const struct text *includes,
+                         struct compiled *out, cugen_error *err) {
   char path[64];
   cugen_error ignored;
   snprintf(path, sizeof path, "/proc/self/fd/%d", h->file);
-  if (h->stage == USE && compile_moved(nvrtc, request, includes, "use", path, out, &ignored) == CUGEN_OK)
+  if (h->stage == USE &&
+      compile_moved(nvrtc, request, includes, "use", path, out, &ignored) == CUGEN_OK)
     return CUGEN_OK;
   double begin = clock_seconds();
   int status = nvrtc_compile(nvrtc, request, out, err);
   bool time_left = clock_seconds() - begin < share_of_time * request->timeout;
-  if (!status && h->stage == PROVE && time_left) precompiled_prove(h, nvrtc, request, includes, out);
+  if (!status && h->stage == PROVE && time_left)
+    precompiled_prove(h, nvrtc, request, includes, out);
   return status;
 }
 
-int precompiled_compile(struct precompiled *h, const struct nvrtc *nvrtc, const struct compile_request *request,
-                        struct compiled *out, cugen_error *err) {
+int precompiled_compile(struct precompiled *h, const struct nvrtc *nvrtc,
+                        const struct compile_request *request, struct compiled *out,
+                        cugen_error *err) {
   struct text includes = {0}, macros = {0};
   int status;
   if (h->folder.length && nvrtc_version(nvrtc) >= PRECOMPILED &&

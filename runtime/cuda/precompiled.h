@@ -18,8 +18,9 @@ void precompiled_close(struct precompiled *headers);
 bool precompiled_in_use(const struct precompiled *headers);
 
 /* Like nvrtc_compile, with the same result. */
-int precompiled_compile(struct precompiled *headers, const struct nvrtc *nvrtc, const struct compile_request *request,
-                        struct compiled *out, cugen_error *err);
+int precompiled_compile(struct precompiled *headers, const struct nvrtc *nvrtc,
+                        const struct compile_request *request, struct compiled *out,
+                        cugen_error *err);
 
 /* Finds the includes that a source begins with, as lines, and the macros that are defined before
    the last of them. Returns false if none of the headers takes long. Includes under an #if are

@@ -48,18 +48,21 @@ int tensor_encode(const struct driver *driver, const struct kernel_argument *arg
   struct driver_extent extent = driver_extent(&tensor);
   if (!driver->tensor_encode)
     return error_set(err, CUGEN_ERROR_DEVICE,
-                     "argument '%s' is reached through a tensor map, and this driver makes none: it supports CUDA "
+                     "argument '%s' is reached through a tensor map, and this driver makes none: "
+                     "it supports CUDA "
                      "%d.%d, tensor maps came with 12.0",
                      argument->name, driver->version / 1000, driver->version % 1000 / 10);
   if ((uintptr_t)buffer % 16)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
-                     argument->name);
-  int status = DRIVER_CALL(driver, err, tensor_encode,
-                           ((CUtensorMap *)(void *)out, (CUtensorMapDataType)argument->dtype->tensor,
-                            (cuuint32_t)tensor.rank, buffer, extent.shape, extent.stride, extent.box, extent.step,
-                            CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_mode(argument->swizzle),
-                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
+        argument->name);
+  int status =
+      DRIVER_CALL(driver, err, tensor_encode,
+                  ((CUtensorMap *)(void *)out, (CUtensorMapDataType)argument->dtype->tensor,
+                   (cuuint32_t)tensor.rank, buffer, extent.shape, extent.stride, extent.box,
+                   extent.step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_mode(argument->swizzle),
+                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   if (status) error_prefix(err, "tensor map of '%s'", argument->name);
   return status;
 }

@@ -10,10 +10,12 @@
 /* Makes a texture on a GPU, with the GPU's context current. A texture over the buffer itself
    must have the alignments of the GPU `handle`: CUGEN_ERROR_USAGE for a wrong address,
    CUGEN_ERROR_DEVICE for a wrong pitch. */
-int texture_open(const struct driver *driver, CUdevice handle, const struct kernel_argument *argument, void *buffer,
-                 struct texture *out, cugen_error *err);
+int texture_open(const struct driver *driver, CUdevice handle,
+                 const struct kernel_argument *argument, void *buffer, struct texture *out,
+                 cugen_error *err);
 /* Copies the buffer into the array, in the stream's order. */
-int texture_copy(const struct driver *driver, const struct texture *texture, CUstream stream, cugen_error *err);
+int texture_copy(const struct driver *driver, const struct texture *texture, CUstream stream,
+                 cugen_error *err);
 void texture_close(const struct driver *driver, struct texture *texture);
 
 #endif

@@ -19,7 +19,8 @@ static bool is_able(const struct driver *driver) {
 int cuda_timer_make(struct device *device, struct timer **out, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   *out = NULL;
-  if (!is_able(cuda->driver)) return error_set(err, CUGEN_ERROR_DEVICE, "the driver is too old to time launches");
+  if (!is_able(cuda->driver))
+    return error_set(err, CUGEN_ERROR_DEVICE, "the driver is too old to time launches");
   struct timer *timer = calloc(1, sizeof *timer);
   if (!timer) return error_memory(err);
   int status = enter(cuda, err);
@@ -50,7 +51,8 @@ void cuda_timer_free(struct device *device, struct timer *timer) {
 bool cuda_timer_start(struct device *device, struct timer *timer, void *stream) {
   const struct driver *driver = cuda_of(device)->driver;
   CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_ACTIVE;
-  return driver->stream_capturing(stream, &capturing) == CUDA_SUCCESS && capturing == CU_STREAM_CAPTURE_STATUS_NONE &&
+  return driver->stream_capturing(stream, &capturing) == CUDA_SUCCESS &&
+         capturing == CU_STREAM_CAPTURE_STATUS_NONE &&
          driver->event_record(timer->start, stream) == CUDA_SUCCESS;
 }
 

@@ -43,7 +43,7 @@ struct span {
   size_t length;
 };
 
-/* ---- ELF ----------------------------------------------------------------------------------------------------- */
+/* ---- ELF ------------------------------------------------------------------------------------ */
 
 static bool inside(const struct cubin *cubin, uint64_t offset, uint64_t length) {
   return offset <= cubin->length && length <= cubin->length - offset;
@@ -60,13 +60,15 @@ static bool cubin_open(const void *image, size_t length, struct cubin *out) {
   *out = (struct cubin){.image = image, .length = length};
   if (length < sizeof out->header) return false;
   memcpy(&out->header, image, sizeof out->header);
-  return !memcmp(out->header.e_ident, ELFMAG, SELFMAG) && out->header.e_ident[EI_CLASS] == ELFCLASS64 &&
-         out->header.e_shoff < length && cubin_section_at(out, out->header.e_shstrndx, &out->names);
+  return !memcmp(out->header.e_ident, ELFMAG, SELFMAG) &&
+         out->header.e_ident[EI_CLASS] == ELFCLASS64 && out->header.e_shoff < length &&
+         cubin_section_at(out, out->header.e_shstrndx, &out->names);
 }
 
-/* True when the NUL-terminated text at offset of the string table is `first` followed by `second`. */
-static bool text_is(const struct cubin *cubin, const Elf64_Shdr *strings, uint64_t offset, const char *first,
-                    const char *second) {
+/* True when the NUL-terminated text at offset of the string table is `first` followed by
+   `second`. */
+static bool text_is(const struct cubin *cubin, const Elf64_Shdr *strings, uint64_t offset,
+                    const char *first, const char *second) {
   size_t head = strlen(first), tail = strlen(second) + 1;
   if (!inside(cubin, strings->sh_offset, strings->sh_size)) return false;
   if (offset > strings->sh_size || head + tail > strings->sh_size - offset) return false;
@@ -74,9 +76,12 @@ static bool text_is(const struct cubin *cubin, const Elf64_Shdr *strings, uint64
   return !memcmp(text, first, head) && !memcmp(text + head, second, tail);
 }
 
-static bool section_find(const struct cubin *cubin, const char *prefix, const char *kernel, Elf64_Shdr *out) {
+static bool section_find(const struct cubin *cubin, const char *prefix, const char *kernel,
+                         Elf64_Shdr *out) {
   for (size_t i = 0; i < cubin->header.e_shnum; i++)
-    if (cubin_section_at(cubin, i, out) && text_is(cubin, &cubin->names, out->sh_name, prefix, kernel)) return true;
+    if (cubin_section_at(cubin, i, out) &&
+        text_is(cubin, &cubin->names, out->sh_name, prefix, kernel))
+      return true;
   return false;
 }
 
@@ -89,11 +94,14 @@ static struct span section_span(const struct cubin *cubin, const Elf64_Shdr *sec
    NVRTC makes all variables local. */
 static uint32_t symbol_find(const struct cubin *cubin, const char *name, int type, Elf64_Sym *out) {
   Elf64_Shdr table, strings;
-  if (!section_find(cubin, ".symtab", "", &table) || !cubin_section_at(cubin, table.sh_link, &strings)) return 0;
+  if (!section_find(cubin, ".symtab", "", &table) ||
+      !cubin_section_at(cubin, table.sh_link, &strings))
+    return 0;
   struct span span = section_span(cubin, &table);
   for (uint32_t i = 1; (i + 1) * sizeof(Elf64_Sym) <= span.length; i++) {
     memcpy(out, span.data + i * sizeof *out, sizeof *out);
-    if (ELF64_ST_TYPE(out->st_info) == type && text_is(cubin, &strings, out->st_name, name, "")) return i;
+    if (ELF64_ST_TYPE(out->st_info) == type && text_is(cubin, &strings, out->st_name, name, ""))
+      return i;
   }
   return 0;
 }
@@ -105,7 +113,7 @@ static int cubin_sm(const struct cubin *cubin) {
   return (int)(cubin->header.e_flags >> shift & 0xff);
 }
 
-/* ---- .nv.info ------------------------------------------------------------------------------------------------ */
+/* ---- .nv.info ------------------------------------------------------------------------------- */
 
 struct attribute {
   int kind;
@@ -128,7 +136,8 @@ static bool attribute_next(struct span *span, struct attribute *out) {
   return true;
 }
 
-static void take_module_attribute(const struct attribute *attribute, uint32_t symbol, struct kernel_resources *out) {
+static void take_module_attribute(const struct attribute *attribute, uint32_t symbol,
+                                  struct kernel_resources *out) {
   if (attribute->count < 2 || attribute->words[0] != symbol) return;
   uint32_t value = attribute->words[1];
   switch (attribute->kind) {
@@ -147,9 +156,10 @@ static void take_kernel_attribute(const struct attribute *attribute, struct kern
     out->max_threads = (int)(attribute->words[0] * attribute->words[1] * attribute->words[2]);
 }
 
-/* ---- Resources ----------------------------------------------------------------------------------------------- */
+/* ---- Resources ------------------------------------------------------------------------------ */
 
-static void read_module_info(const struct cubin *cubin, uint32_t symbol, struct kernel_resources *out) {
+static void read_module_info(const struct cubin *cubin, uint32_t symbol,
+                             struct kernel_resources *out) {
   Elf64_Shdr section;
   if (!section_find(cubin, ".nv.info", "", &section)) return;
   struct span span = section_span(cubin, &section);
@@ -157,7 +167,8 @@ static void read_module_info(const struct cubin *cubin, uint32_t symbol, struct 
   while (attribute_next(&span, &attribute)) take_module_attribute(&attribute, symbol, out);
 }
 
-static void read_kernel_info(const struct cubin *cubin, const char *entry, struct kernel_resources *out) {
+static void read_kernel_info(const struct cubin *cubin, const char *entry,
+                             struct kernel_resources *out) {
   Elf64_Shdr section;
   if (!section_find(cubin, ".nv.info.", entry, &section)) return;
   struct span span = section_span(cubin, &section);
@@ -165,16 +176,19 @@ static void read_kernel_info(const struct cubin *cubin, const char *entry, struc
   while (attribute_next(&span, &attribute)) take_kernel_attribute(&attribute, out);
 }
 
-static void cubin_read_memory(const struct cubin *cubin, const char *entry, struct kernel_resources *out) {
+static void cubin_read_memory(const struct cubin *cubin, const char *entry,
+                              struct kernel_resources *out) {
   Elf64_Shdr section;
-  if (section_find(cubin, ".nv.shared.", entry, &section)) out->static_shared = (int64_t)section.sh_size;
+  if (section_find(cubin, ".nv.shared.", entry, &section))
+    out->static_shared = (int64_t)section.sh_size;
   if (cubin_sm(cubin) >= FIRST_SM_WITH_RESERVED && out->static_shared >= RESERVED_SHARED)
     out->static_shared -= RESERVED_SHARED;
-  if (section_find(cubin, ".nv.constant3", "", &section)) out->constant_bytes = (int64_t)section.sh_size;
+  if (section_find(cubin, ".nv.constant3", "", &section))
+    out->constant_bytes = (int64_t)section.sh_size;
 }
 
-int cubin_resources(const void *image, size_t length, const char *entry, struct kernel_resources *out,
-                    cugen_error *err) {
+int cubin_resources(const void *image, size_t length, const char *entry,
+                    struct kernel_resources *out, cugen_error *err) {
   *out = (struct kernel_resources){.max_threads = UNBOUNDED_THREADS};
   struct cubin cubin;
   if (!cubin_open(image, length, &cubin))
@@ -205,10 +219,12 @@ struct sass_facts cubin_code(const void *image, size_t length, const char *entry
 }
 
 /* Finds .nv.info.KERNEL; returns false if the image has none. */
-static bool kernel_attributes(const void *image, size_t length, const char *entry, struct span *out) {
+static bool kernel_attributes(const void *image, size_t length, const char *entry,
+                              struct span *out) {
   struct cubin cubin;
   Elf64_Shdr section;
-  if (!cubin_open(image, length, &cubin) || !section_find(&cubin, ".nv.info.", entry, &section)) return false;
+  if (!cubin_open(image, length, &cubin) || !section_find(&cubin, ".nv.info.", entry, &section))
+    return false;
   *out = section_span(&cubin, &section);
   return true;
 }
@@ -237,13 +253,15 @@ void cubin_needs(const struct compiled *compiled, size_t index, struct kernel_ne
                                .grid_sync = resources->grid_sync,
                                .static_shared = resources->static_shared,
                                .constant_bytes = resources->constant_bytes};
-  if (!read_cluster(compiled->image, compiled->image_length, compiled->entries[index], out->cluster))
+  if (!read_cluster(compiled->image, compiled->image_length, compiled->entries[index],
+                    out->cluster))
     memset(out->cluster, 0, sizeof out->cluster);
 }
 
-/* Words of EIATTR_KPARAM_INFO: [0] unused, [1] ordinal in the low half and offset in the high one, [2] the size
-   times four in the upper bits of the high half. */
-int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes, int capacity) {
+/* Words of EIATTR_KPARAM_INFO: [0] unused, [1] ordinal in the low half and offset in the high
+   one, [2] the size times four in the upper bits of the high half. */
+int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes,
+                     int capacity) {
   struct span span;
   struct attribute attribute;
   int count = 0;
@@ -257,7 +275,7 @@ int cubin_parameters(const void *image, size_t length, const char *entry, int *s
   return count;
 }
 
-/* ---- The log of --ptxas-options=-v --------------------------------------------------------------------------- */
+/* ---- The log of --ptxas-options=-v ---------------------------------------------------------- */
 
 /* The number in front of `label` in the line, as in "16 bytes spill stores". Impossible numbers
    are limited to the greatest plausible one. */
@@ -294,5 +312,6 @@ int64_t ptxas_log_spills(const char *log, const char *entry) {
   const char *line = properties_line(log, entry);
   if (!line) return 0;
   size_t length = strcspn(line, "\n");
-  return number_before(line, length, " bytes spill stores") + number_before(line, length, " bytes spill loads");
+  return number_before(line, length, " bytes spill stores") +
+         number_before(line, length, " bytes spill loads");
 }

@@ -5,8 +5,8 @@
 #include "runtime/device.h"
 
 /* Resources of a kernel (by its lowered name) from a cubin's ELF file. */
-int cubin_resources(const void *image, size_t length, const char *entry, struct kernel_resources *out,
-                    cugen_error *err);
+int cubin_resources(const void *image, size_t length, const char *entry,
+                    struct kernel_resources *out, cugen_error *err);
 /* Facts from the kernel's machine code; all 0 if the code is missing or not understood. */
 struct sass_facts cubin_code(const void *image, size_t length, const char *entry);
 /* The number of blocks of the clusters that the kernel demands; 1: no clusters; 0: the image

@@ -36,7 +36,8 @@ static int described_digits(const char *text, const char **end) {
 /* "sm_90", "sm_90a" */
 static bool from_arch(const char *text, struct device_description *out) {
   struct arch arch;
-  if (!arch_parse(text, &arch) || arch.suffix == 'f' || arch.capability < GPU_OLDEST_TARGET_12) return false;
+  if (!arch_parse(text, &arch) || arch.suffix == 'f' || arch.capability < GPU_OLDEST_TARGET_12)
+    return false;
   if (!fill_facts(arch.capability, 0, &out->facts)) return false;
   out->facts.architecture_specific = arch.suffix == 'a';
   snprintf(out->arch, sizeof out->arch, "%s", text);
@@ -52,10 +53,12 @@ static bool from_fingerprint(const char *text, struct device_description *out) {
   if (!name || name >= sizeof out->name || length >= sizeof out->fingerprint) return false;
   int capability = described_digits(mark + 4, &end);
   int count = *end == ' ' ? described_digits(end + 1, &end) : 0;
-  if (!count || strcmp(end, " SMs") != 0 || !fill_facts(capability, count, &out->facts)) return false;
+  if (!count || strcmp(end, " SMs") != 0 || !fill_facts(capability, count, &out->facts))
+    return false;
   memcpy(out->name, text, name);
   memcpy(out->fingerprint, text, length + 1);
-  snprintf(out->arch, sizeof out->arch, "sm_%d%s", capability, out->facts.architecture_specific ? "a" : "");
+  snprintf(out->arch, sizeof out->arch, "sm_%d%s", capability,
+           out->facts.architecture_specific ? "a" : "");
   return true;
 }
 
@@ -64,7 +67,8 @@ void described_model(const struct gpu_model *model, struct device_description *o
   int capability = (int)model->facts.compute_capability;
   snprintf(out->id, sizeof out->id, "%s", model->id);
   snprintf(out->name, sizeof out->name, "%s", model->name);
-  snprintf(out->arch, sizeof out->arch, "sm_%d%s", capability, model->facts.architecture_specific ? "a" : "");
+  snprintf(out->arch, sizeof out->arch, "sm_%d%s", capability,
+           model->facts.architecture_specific ? "a" : "");
   snprintf(out->fingerprint, sizeof out->fingerprint, "%s sm_%d %d SMs", model->name, capability,
            (int)model->facts.sm_count);
 }

@@ -23,14 +23,16 @@
 #include "ptx_survey.h"
 #include "runtime/plan.h"
 
-const char *const model_part_names[MODEL_PARTS] = {"instructions", "fetching code", "L1 and shared memory", "latency",
-                                                   "L2",           "device memory", "starting blocks"};
+const char *const model_part_names[MODEL_PARTS] = {
+    "instructions", "fetching code", "L1 and shared memory", "latency",
+    "L2",           "device memory", "starting blocks"};
 
 /* Constants that no device description has. Latencies are similar on all recent GPUs (Jia et
    al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, table of
    latencies). */
-static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_latency = 4, fp16_latency = 5,
-                    special_latency = 20, tensor_latency = 33, barrier_latency = 25;
+static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_latency = 4,
+                    fp16_latency = 5, special_latency = 20, tensor_latency = 33,
+                    barrier_latency = 25;
 
 /* From Volta on, a multiprocessor has four texture units with one fetch a cycle each:
    whitepapers of V100, Turing, A100, GA102, Ada, H100, tables of the full GPUs. A CUDA array is
@@ -38,8 +40,8 @@ static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_
    read and the bytes written by the copy. */
 static const double texture_units = 4, array_filling = 0.18;
 
-/* Shared memory of another block of a cluster: Luo et al., 2024, "SM-to-SM network": 180 cycles, 3.27 TB/s on an H100 PCIe (114
-   multiprocessors at 1755 MHz). */
+/* Shared memory of another block of a cluster: Luo et al., 2024, "SM-to-SM network": 180 cycles,
+   3.27 TB/s on an H100 PCIe (114 multiprocessors at 1755 MHz). */
 static const double cluster_latency = 180, cluster_bytes = 16;
 
 /* A cluster lies within one group of multiprocessors (GPC). An H100 has 8 groups of 18
@@ -53,17 +55,19 @@ static const double sustained_clock = 0.9, /* of the highest clock */
     memory_efficiency = 0.91, l2_efficiency = 0.85,
                     loaded_latency = 2.2, /* under load with TLB misses; 1: pointer chasing */
     instruction_cycles = 1.05,            /* 1: the busiest pipe, which no program keeps full */
-    store_pass = 4,                       /* cycles for a stored line to leave L1 at 32 bytes a cycle */
-    block_cycles = 150,                   /* to start a block when another has ended */
-    block_seconds = 0.05e-9,              /* to hand out a block */
-    atomic_seconds = 1.6e-9,              /* a pass over one line: 1.2 to 1.8 on an H200 */
+    /* cycles for a stored line to leave L1 at 32 bytes a cycle */
+    store_pass = 4, block_cycles = 150, /* to start a block when another has ended */
+    block_seconds = 0.05e-9,            /* to hand out a block */
+    atomic_seconds = 1.6e-9,            /* a pass over one line: 1.2 to 1.8 on an H200 */
     first_launch = 2.5e-6, next_launch = 0.7e-6,
-                    usual_length = 1100; /* instructions a warp for each reload of a spilled register */
+                    /* instructions a warp for each reload of a spilled register */
+    usual_length = 1100;
 
 /* An instruction has 16 bytes. Jia et al. found three levels of instruction cache: code that
    does not fit the first is fetched from the second, and code that does not fit the second from
    L2, by each warp for itself; bytes, and bytes a cycle. */
-static const double code_bytes = 16, near_code = 40e3, near_fetch = 64, far_code = 96e3, far_fetch = 5;
+static const double code_bytes = 16, near_code = 40e3, near_fetch = 64, far_code = 96e3,
+                    far_fetch = 5;
 
 /* Reading more from an open row of DRAM costs little; opening another row, or turning from
    reading to writing, costs time. All open rows together are a few MB (H200: 6 stacks of 32
@@ -73,9 +77,10 @@ static const double open_bytes = 8e6, reopening = 0.12, row_bytes = 1024,
                     opening = 0.005; /* of a row's transfer time, for each further row opened */
 
 /* Exponents of the norms; see combine. */
-static const double softness = 4.5, latency_softness = 2.5, stream_softness = 8, store_softness = 1.5;
+static const double softness = 4.5, latency_softness = 2.5, stream_softness = 8,
+                    store_softness = 1.5;
 
-/* ---- The machine ------------------------------------------------------------------------------------------------- */
+/* ---- The machine ---------------------------------------------------------------------------- */
 
 /* From Hopper on, mma.sync does not reach the tensor cores' full rate, but wgmma and its
    successors do: Luo et al., 2024 (arXiv:2402.13499), 62.9 % on average. */
@@ -140,8 +145,8 @@ static double model_box_bytes(const struct kernel_argument *a) {
 
 /* Places the buffers far apart, each at the start of its own region, so that their alignment is
    what a driver gives. */
-static int fill_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch, int64_t *out,
-                           struct ptx_struct *structs, double *boxes) {
+static int fill_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,
+                           int64_t *out, struct ptx_struct *structs, double *boxes) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
   size_t count = kernel_launch_parameters(spec, launch, passed);
   for (size_t i = 0; i < count; i++) {
@@ -149,14 +154,15 @@ static int fill_parameters(const struct kernel_spec *spec, const struct kernel_l
     const struct value value = passed[i].value.type == VALUE_NIL ? a->value : passed[i].value;
     structs[i] = (struct ptx_struct){a->packed, a->struct_bytes};
     boxes[i] = model_box_bytes(a);
-    out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(passed[i].argument + 1) << PTX_BUFFER_SHIFT
-             : value.type == VALUE_FLOAT      ? 0 /* floats are not followed */
-                                              : value.integer;
+    out[i] = a->kind != CUGEN_ARGUMENT_SCALAR
+                 ? (int64_t)(passed[i].argument + 1) << PTX_BUFFER_SHIFT
+             : value.type == VALUE_FLOAT ? 0 /* floats are not followed */
+                                         : value.integer;
   }
   return (int)count;
 }
 
-/* ---- One launch -------------------------------------------------------------------------------------------------- */
+/* ---- One launch ----------------------------------------------------------------------------- */
 
 struct situation {
   const struct device_description *device;
@@ -175,7 +181,8 @@ struct situation {
 /* The L1 that is left beside shared memory, for one block. */
 static int64_t l1_of_block(const struct situation *s, int resident) {
   const struct device_facts *f = &s->device->facts;
-  int64_t block = s->resources->static_shared + s->launch->shared_bytes + f->shared_reserved_per_block;
+  int64_t block =
+      s->resources->static_shared + s->launch->shared_bytes + f->shared_reserved_per_block;
   int64_t left = (int64_t)s->device->rates.l1_bytes - resident * block, least = 16384;
   return (left > least ? left : least) / (resident > 0 ? resident : 1);
 }
@@ -219,19 +226,23 @@ static double beyond(double bytes, double cache) {
 
 static double fetch_cycles(const struct ptx_counts *c) {
   double code = code_bytes * c->code;
-  return code_bytes * c->instructions * (beyond(code, near_code) / near_fetch + beyond(code, far_code) / far_fetch);
+  return code_bytes * c->instructions *
+         (beyond(code, near_code) / near_fetch + beyond(code, far_code) / far_fetch);
 }
 
 /* How much longer memory takes than for one stream. The resident blocks work at the same time on
    a window of memory, which the order of blocks keeps together; blocks that each read much
    memory drift apart. If everything is read, the streams are not broken by turning from reading
    to writing. */
-static double memory_slowness(const struct situation *s, const struct model_launch *launch, double moved) {
+static double memory_slowness(const struct situation *s, const struct model_launch *launch,
+                              double moved) {
   const struct ptx_counts *c = &launch->counts;
   double resident = fmin(s->blocks, launch->resident * (double)s->device->facts.sm_count);
   double stored = c->store_sectors / fmax(1, c->load_sectors + c->store_sectors);
   double rows = moved > 0 ? c->pages * row_bytes * s->blocks / moved : 1;
-  return 1 + reopening * 2 * fmin(stored, 1 - stored) * beyond(moved * resident / s->blocks, open_bytes) +
+  return 1 +
+         reopening * 2 * fmin(stored, 1 - stored) *
+             beyond(moved * resident / s->blocks, open_bytes) +
          opening * fmax(0, rows - 1);
 }
 
@@ -248,7 +259,8 @@ static double model_bytes_of(const struct kernel_spec *spec, bool outputs_only) 
   for (size_t i = 0; i < spec->argument_count; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
     bool output = a->kind == CUGEN_ARGUMENT_OUTPUT || a->kind == CUGEN_ARGUMENT_INOUT;
-    if (output || (a->kind == CUGEN_ARGUMENT_INPUT && !outputs_only)) bytes += (double)kernel_argument_bytes(a);
+    if (output || (a->kind == CUGEN_ARGUMENT_INPUT && !outputs_only))
+      bytes += (double)kernel_argument_bytes(a);
   }
   return bytes;
 }
@@ -273,21 +285,24 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
   double least = bytes < 0 ? moved : fmax(bytes, footprint(s, c));
   double from_memory = moved > 0 && bytes >= 0 ? fmin(1, least / moved) : 0;
   double per_round = rounds(s->share, out->resident) / s->clock;
-  double passes =
-      norm(c->pipe[PTX_PIPE_MEMORY] + spill_passes(s, c), store_pass * c->store_wavefronts, store_softness);
+  double passes = norm(c->pipe[PTX_PIPE_MEMORY] + spill_passes(s, c),
+                       store_pass * c->store_wavefronts, store_softness);
   double per_block = rounds(s->share, 1) / s->clock;
   out->exchange = c->exchange * s->distant * per_block;
-  out->parts[MODEL_INSTRUCTIONS] = instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
+  out->parts[MODEL_INSTRUCTIONS] =
+      instruction_cycles * largest(c->pipe, PTX_PIPE_MEMORY) * per_block;
   out->parts[MODEL_FETCH] = fetch_cycles(c) * per_block;
   out->parts[MODEL_L1] = passes * per_block;
   out->parts[MODEL_LATENCY] = (model_between(c->alone, from_memory) + block_cycles) * per_round;
   out->waiting = (model_between(c->path, from_memory) + block_cycles) * per_round;
-  out->parts[MODEL_L2] = 32 * (sectors + c->atomics * s->blocks) / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
+  out->parts[MODEL_L2] =
+      32 * (sectors + c->atomics * s->blocks) / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
   out->parts[MODEL_MEMORY] =
       least / (1e9 * r->memory_gb_per_second * memory_efficiency) * memory_slowness(s, out, moved);
-  out->parts[MODEL_BLOCKS] =
-      (s->blocks + s->idle) * block_seconds + s->blocks * c->crowded * atomic_seconds +
-      s->idle / ((double)out->resident * (double)s->device->facts.sm_count) * s->idle_cycles / s->clock;
+  out->parts[MODEL_BLOCKS] = (s->blocks + s->idle) * block_seconds +
+                             s->blocks * c->crowded * atomic_seconds +
+                             s->idle / ((double)out->resident * (double)s->device->facts.sm_count) *
+                                 s->idle_cycles / s->clock;
 }
 
 /* Combines parts that overlap, the less the more of them are large: norms between the sum and
@@ -299,7 +314,8 @@ static double combine(const struct model_launch *launch) {
   double moving = norm(parts[MODEL_L2], parts[MODEL_MEMORY], stream_softness);
   double all = norm(moving, launch->waiting, latency_softness);
   for (int i = 0; i < MODEL_PARTS; i++)
-    if (i != MODEL_L2 && i != MODEL_MEMORY && i != MODEL_LATENCY) all = norm(all, parts[i], softness);
+    if (i != MODEL_L2 && i != MODEL_MEMORY && i != MODEL_LATENCY)
+      all = norm(all, parts[i], softness);
   return fmax(all, norm(moving, parts[MODEL_LATENCY], latency_softness));
 }
 
@@ -315,8 +331,9 @@ static int texel_bytes(const struct kernel_spec *spec) {
   return bytes;
 }
 
-static int model_walk(struct situation *s, const struct ptx_machine *machine, const struct compiled *compiled, size_t entry,
-                struct model_launch *out, cugen_error *err) {
+static int model_walk(struct situation *s, const struct ptx_machine *machine,
+                      const struct compiled *compiled, size_t entry, struct model_launch *out,
+                      cugen_error *err) {
   if (!compiled->ptx) return error_set(err, CUGEN_ERROR_COMPILE, "this NVRTC gives no PTX");
   int64_t parameters[KERNEL_MAX_ARGUMENTS];
   struct ptx_struct structs[KERNEL_MAX_ARGUMENTS];
@@ -325,7 +342,8 @@ static int model_walk(struct situation *s, const struct ptx_machine *machine, co
   struct ptx_kernel kernel;
   struct ptx_launch launch = {.shared_bytes = s->launch->shared_bytes,
                               .parameters = parameters,
-                              .parameter_count = fill_parameters(s->spec, s->launch, parameters, structs, boxes),
+                              .parameter_count =
+                                  fill_parameters(s->spec, s->launch, parameters, structs, boxes),
                               .buffers = buffers,
                               .buffer_count = (int)s->spec->argument_count,
                               .structs = structs,
@@ -339,7 +357,8 @@ static int model_walk(struct situation *s, const struct ptx_machine *machine, co
                               .stop = s->stop,
                               .until = s->until};
   for (size_t i = 0; i < s->spec->argument_count; i++)
-    buffers[i] = (struct ptx_buffer){s->spec->arguments[i].name, kernel_argument_bytes(&s->spec->arguments[i])};
+    buffers[i] = (struct ptx_buffer){s->spec->arguments[i].name,
+                                     kernel_argument_bytes(&s->spec->arguments[i])};
   memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
   memcpy(launch.block, s->launch->block, sizeof launch.block);
   int status = ptx_open(compiled->ptx, compiled->entries[entry], &kernel, err);
@@ -359,26 +378,28 @@ static int model_walk(struct situation *s, const struct ptx_machine *machine, co
 }
 
 /* Like an open device: the image says which parameters its kernel takes. */
-static int model_check_parameters(const struct kernel_spec *spec, size_t launch, const struct compiled *compiled,
-                            size_t entry, cugen_error *err) {
+static int model_check_parameters(const struct kernel_spec *spec, size_t launch,
+                                  const struct compiled *compiled, size_t entry, cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};
-  int takes =
-      cubin_parameters(compiled->image, compiled->image_length, compiled->entries[entry], sizes, PLAN_MAX_PARAMETERS);
+  int takes = cubin_parameters(compiled->image, compiled->image_length, compiled->entries[entry],
+                               sizes, PLAN_MAX_PARAMETERS);
   return plan_check_parameters(spec, launch, 0, sizes, takes, err);
 }
 
-int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled, cugen_error *err) {
+int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled,
+                        cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < spec->argument_count && !status; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
     if (kernel_argument_symbol(a))
-      status = plan_check_symbol(spec, i, cubin_variable(compiled->image, compiled->image_length, a->name), err);
+      status = plan_check_symbol(
+          spec, i, cubin_variable(compiled->image, compiled->image_length, a->name), err);
   }
   return status;
 }
 
-static int predict_launch(struct situation *s, const struct compiled *compiled, size_t entry, double bytes,
-                          struct model_launch *out, cugen_error *err) {
+static int predict_launch(struct situation *s, const struct compiled *compiled, size_t entry,
+                          double bytes, struct model_launch *out, cugen_error *err) {
   struct occupancy occupancy;
   struct ptx_machine machine;
   const struct kernel_launch *l = s->launch;
@@ -388,7 +409,8 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   struct kernel_needs needs;
   cubin_needs(compiled, entry, &needs);
   if (!status)
-    status = launch_check(&s->device->facts, s->spec, (size_t)(l - s->spec->launches), &needs, occupancy.blocks, err);
+    status = launch_check(&s->device->facts, s->spec, (size_t)(l - s->spec->launches), &needs,
+                          occupancy.blocks, err);
   if (status) return status;
   out->resident = occupancy.blocks;
   fill_machine(s->device, &machine);
@@ -399,7 +421,8 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
 
 /* Time for filling CUDA arrays and copying between symbols and buffers: a symbol's copy costs a
    launch, and moves its bytes twice. */
-static double fill_seconds(const struct device_description *device, const struct kernel_spec *spec) {
+static double fill_seconds(const struct device_description *device,
+                           const struct kernel_spec *spec) {
   double moved = 0, seconds = 0;
   for (size_t i = 0; i < spec->argument_count; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
@@ -416,15 +439,17 @@ static double fill_seconds(const struct device_description *device, const struct
 static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
   for (size_t i = 0; i < spec->argument_count; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
-    if (a->kind != CUGEN_ARGUMENT_SCALAR && a->memory != MEMORY_DEVICE && a->memory != MEMORY_MANAGED)
-      return error_set(err, CUGEN_ERROR_COMPILE,
-                       "'%s' lies in the host's memory (%s), and no description says how fast that is", a->name,
-                       memory_kind_names[a->memory]);
+    if (a->kind != CUGEN_ARGUMENT_SCALAR && a->memory != MEMORY_DEVICE &&
+        a->memory != MEMORY_MANAGED)
+      return error_set(
+          err, CUGEN_ERROR_COMPILE,
+          "'%s' lies in the host's memory (%s), and no description says how fast that is", a->name,
+          memory_kind_names[a->memory]);
   }
   return CUGEN_OK;
 }
 
-/* ---- Requested bytes ---- */
+/* ---- Requested bytes ------------------------------------------------------------------------ */
 
 /* NaN: not known. */
 static double launch_requested(const struct model_launch *launch) {
@@ -445,8 +470,8 @@ static const struct ptx_machine any_machine = {.cluster_bytes = 1,
 /* Selects the spec's launches that are walked, with the number of a call's launches that each
    stands for; 0: another launch stands for it. The caller frees the list. */
 static size_t *weigh_launches(const struct kernel_spec *spec, cugen_error *err) {
-  size_t counts[KERNEL_MAX_ENTRIES] = {0}, seen[KERNEL_MAX_ENTRIES] = {0}, last[KERNEL_MAX_ENTRIES] = {0},
-         kernels = 0;
+  size_t counts[KERNEL_MAX_ENTRIES] = {0}, seen[KERNEL_MAX_ENTRIES] = {0},
+         last[KERNEL_MAX_ENTRIES] = {0}, kernels = 0;
   size_t *times = calloc(spec->launch_count + 1, sizeof *times);
   if (!times) return error_memory(err), NULL;
   kernel_spec_times(spec, times);
@@ -454,7 +479,8 @@ static size_t *weigh_launches(const struct kernel_spec *spec, cugen_error *err) 
   for (size_t i = 0; i < spec->launch_count; i++)
     kernels += counts[plan_entry_index(spec, spec->launches[i].entry)]++ == 0;
   for (size_t i = 0; i < spec->launch_count; i++) {
-    const size_t entry = plan_entry_index(spec, spec->launches[i].entry), most = MODEL_MOST_LAUNCHES / kernels;
+    const size_t entry = plan_entry_index(spec, spec->launches[i].entry),
+                 most = MODEL_MOST_LAUNCHES / kernels;
     const size_t apart = (counts[entry] + most - 1) / most;
     if (seen[entry]++ % apart == 0) {
       last[entry] = i;
@@ -487,7 +513,7 @@ double model_requested(const struct device_description *device, const struct ker
   return isnan(sum) ? 0 : sum;
 }
 
-/* ---- All launches ---- */
+/* ---- All launches --------------------------------------------------------------------------- */
 
 /* Adds the time of the i-th of spec->launches, times the number of launches that it stands for. */
 static int add_launch(const struct device_description *device, const struct kernel_spec *spec,
@@ -512,7 +538,8 @@ static int add_launch(const struct device_description *device, const struct kern
 }
 
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
-                  const struct compiled *compiled, double until, struct model_prediction *out, cugen_error *err) {
+                  const struct compiled *compiled, double until, struct model_prediction *out,
+                  cugen_error *err) {
   double totals[MODEL_PARTS] = {0};
   int status = model_check_symbols(spec, compiled, err);
   if (!status) status = check_memory(spec, err);
@@ -521,7 +548,8 @@ int model_predict(const struct device_description *device, const struct kernel_s
   size_t *times = status ? NULL : weigh_launches(spec, err);
   if (!status && !times) status = err->status;
   for (size_t i = 0; i < spec->launch_count && !status; i++)
-    if (times[i]) status = add_launch(device, spec, compiled, i, (double)times[i], until, out, totals, err);
+    if (times[i])
+      status = add_launch(device, spec, compiled, i, (double)times[i], until, out, totals, err);
   free(times);
   if (isnan(out->requested)) out->requested = 0;
   for (int p = 0; p < MODEL_PARTS; p++)

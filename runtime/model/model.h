@@ -48,14 +48,16 @@ struct model_prediction {
 };
 
 /* Checks symbols in the cubin as an open device does; PTX has no facts about symbols. */
-int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled, cugen_error *err);
+int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled,
+                        cugen_error *err);
 
 /* compiled holds the PTX. CUGEN_ERROR_CONFIG: the GPU cannot launch the kernel, or the kernel
    takes other parameters than it is passed. CUGEN_ERROR_INTERRUPTED: the prediction was not done
    at `until`, by clock_seconds (0: no deadline). Any other failure: the model cannot predict a
    time. */
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
-                  const struct compiled *compiled, double until, struct model_prediction *out, cugen_error *err);
+                  const struct compiled *compiled, double until, struct model_prediction *out,
+                  cugen_error *err);
 
 /* The bytes of global memory that the loads, stores and copies of all launches request, whether
    caches or memory serve them: the bytes of each grid's middle block, times the number of

@@ -25,7 +25,8 @@ static cudaOccDeviceProp device_properties(const struct device_facts *facts) {
 /* For more shared memory than a block gets by default, the kernel is assumed to have requested
    it, as the cuda device does. */
 static cudaOccFuncAttributes function_attributes(const struct device_facts *facts,
-                                                 const struct kernel_resources *resources, int64_t dynamic_shared) {
+                                                 const struct kernel_resources *resources,
+                                                 int64_t dynamic_shared) {
   bool asks = resources->static_shared + dynamic_shared > facts->shared_per_block;
   return (cudaOccFuncAttributes){
       .maxThreadsPerBlock = resources->max_threads > 0 ? resources->max_threads : INT_MAX,
@@ -57,31 +58,36 @@ static const char *limiter_of(const cudaOccResult *result, double fraction) {
   return "threads";
 }
 
-static int model_occupancy_refuse(const struct device_facts *facts, cudaOccError error, cugen_error *err) {
+static int model_occupancy_refuse(const struct device_facts *facts, cudaOccError error,
+                                  cugen_error *err) {
   if (error == CUDA_OCC_ERROR_UNKNOWN_DEVICE)
-    return error_set(err, CUGEN_ERROR_DEVICE, "the occupancy of compute capability %d.%d is not known",
+    return error_set(err, CUGEN_ERROR_DEVICE,
+                     "the occupancy of compute capability %d.%d is not known",
                      (int)(facts->compute_capability / 10), (int)(facts->compute_capability % 10));
   return error_set(err, CUGEN_ERROR_USAGE, "no occupancy: the device's description is incomplete");
 }
 
-int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
-                  int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err) {
+int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources,
+                  int threads, int64_t dynamic_shared, int carveout, struct occupancy *out,
+                  cugen_error *err) {
   *out = (struct occupancy){.limiter = "none"};
   if (threads < 1 || dynamic_shared < 0 || dynamic_shared > INT_MAX)
-    return error_set(err, CUGEN_ERROR_USAGE, "no occupancy for a block of %d threads and %lld dynamic shared bytes",
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "no occupancy for a block of %d threads and %lld dynamic shared bytes",
                      threads, (long long)dynamic_shared);
   cudaOccDeviceProp properties = device_properties(facts);
   cudaOccFuncAttributes attributes = function_attributes(facts, resources, dynamic_shared);
   cudaOccDeviceState state = {.cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = carveout};
   cudaOccResult result = {0};
-  cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state, threads,
-                                                               (size_t)dynamic_shared);
+  cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(
+      &result, &properties, &attributes, &state, threads, (size_t)dynamic_shared);
   if (error != CUDA_OCC_SUCCESS) return model_occupancy_refuse(facts, error, err);
   /* the calculator ignores launch bounds */
   if (threads > attributes.maxThreadsPerBlock) return CUGEN_OK;
   int warps = (threads + properties.warpSize - 1) / properties.warpSize;
   out->blocks = result.activeBlocksPerMultiprocessor;
-  out->fraction = (double)out->blocks * warps * properties.warpSize / properties.maxThreadsPerMultiprocessor;
+  out->fraction =
+      (double)out->blocks * warps * properties.warpSize / properties.maxThreadsPerMultiprocessor;
   out->limiter = limiter_of(&result, out->fraction);
   return CUGEN_OK;
 }
@@ -92,22 +98,25 @@ int occupancy_resident(const struct device_facts *facts, const struct kernel_res
   struct occupancy occupancy;
   cugen_error ignored;
   if (!launch->cooperative) return -1;
-  const int status = occupancy_get(facts, resources, threads, launch->shared_bytes,
-                                   launch->has_carveout ? launch->carveout : -1, &occupancy, &ignored);
+  const int status =
+      occupancy_get(facts, resources, threads, launch->shared_bytes,
+                    launch->has_carveout ? launch->carveout : -1, &occupancy, &ignored);
   return status ? -1 : occupancy.blocks;
 }
 
 /* Replaces cudaOccMaxPotentialOccupancyBlockSizeVariableSMem, whose callback has no context
    argument in C. */
-int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
-                         occupancy_shared *shared, void *context, int *threads, cugen_error *err) {
+int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
+                         int carveout, occupancy_shared *shared, void *context, int *threads,
+                         cugen_error *err) {
   const int warp = (int)facts->warp_size;
   int limit = (int)facts->max_threads_per_block, most = 0;
   *threads = 0;
   if (resources->max_threads > 0 && resources->max_threads < limit) limit = resources->max_threads;
-  if (warp < 1 || limit < 1) return model_occupancy_refuse(facts, CUDA_OCC_ERROR_INVALID_INPUT, err);
-  for (int aligned = (limit + warp - 1) / warp * warp; aligned > 0 && most < facts->max_threads_per_sm;
-       aligned -= warp) {
+  if (warp < 1 || limit < 1)
+    return model_occupancy_refuse(facts, CUDA_OCC_ERROR_INVALID_INPUT, err);
+  for (int aligned = (limit + warp - 1) / warp * warp;
+       aligned > 0 && most < facts->max_threads_per_sm; aligned -= warp) {
     const int size = aligned < limit ? aligned : limit;
     struct occupancy occupancy;
     int64_t bytes = 0;

@@ -14,8 +14,9 @@ struct occupancy {
 
 /* threads: of a block; shared: dynamic bytes of a block; carveout: the preferred one in percent,
    -1: the driver decides. */
-int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
-                  int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err);
+int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources,
+                  int threads, int64_t dynamic_shared, int carveout, struct occupancy *out,
+                  cugen_error *err);
 
 /* The number of a cooperative launch's blocks that a multiprocessor holds at a time; -1: the
    launch is not cooperative, or the number is not known. */
@@ -27,7 +28,8 @@ typedef int occupancy_shared(void *context, int threads, int64_t *bytes, cugen_e
 /* The block size with the highest occupancy: the smallest grid of the largest blocks that
    reaches it, as cudaOccupancyMaxPotentialBlockSizeVariableSMem answers; *threads 0: no block
    fits. An error of `shared` ends the search. */
-int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
-                         occupancy_shared *shared, void *context, int *threads, cugen_error *err);
+int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
+                         int carveout, occupancy_shared *shared, void *context, int *threads,
+                         cugen_error *err);
 
 #endif

@@ -42,7 +42,8 @@ struct reader {
 };
 
 static int ptx_refuse(struct reader *r, const char *what, struct ptx_name word) {
-  return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: %s '%.*s'", r->line, what, (int)word.length, word.text);
+  return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: %s '%.*s'", r->line, what,
+                   (int)word.length, word.text);
 }
 
 /* Grows an array if it has no room for another element. */
@@ -60,11 +61,12 @@ static bool begins(struct ptx_name word, const char *text) {
   return strlen(text) <= word.length && strncmp(word.text, text, strlen(text)) == 0;
 }
 
-/* ---- The text ---------------------------------------------------------------------------------------------------- */
+/* ---- The text ------------------------------------------------------------------------------- */
 
 /* Skips to the end of a comment. */
 static void skip_comment(struct reader *r) {
-  for (r->at += 2; *r->at && !(r->at[0] == '*' && r->at[1] == '/'); r->at++) r->line += *r->at == '\n';
+  for (r->at += 2; *r->at && !(r->at[0] == '*' && r->at[1] == '/'); r->at++)
+    r->line += *r->at == '\n';
   if (*r->at) r->at += 2;
 }
 
@@ -88,7 +90,8 @@ static bool in_name(char c) {
 static struct ptx_name ptx_next_word(struct reader *r) {
   ptx_skip_space(r);
   struct ptx_name word = {r->at, 0};
-  while (in_name(r->at[word.length]) || (r->at[word.length] == ':' && r->at[word.length + 1] == ':'))
+  while (in_name(r->at[word.length]) ||
+         (r->at[word.length] == ':' && r->at[word.length + 1] == ':'))
     word.length += r->at[word.length] == ':' ? 2 : 1; /* shared::cta */
   if (!word.length && *r->at) word.length = 1;
   r->at += word.length;
@@ -113,12 +116,14 @@ static void skip_body(struct reader *r) {
   if (*r->at) r->at++;
 }
 
-/* ---- Names ------------------------------------------------------------------------------------------------------- */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 static struct symbol *ptx_find_symbol(struct reader *r, struct ptx_name name) {
   for (size_t i = r->symbol_count; i > 0; i--) {
     struct symbol *symbol = &r->symbols[i - 1];
-    if (symbol->name.length == name.length && memcmp(symbol->name.text, name.text, name.length) == 0) return symbol;
+    if (symbol->name.length == name.length &&
+        memcmp(symbol->name.text, name.text, name.length) == 0)
+      return symbol;
   }
   return NULL;
 }
@@ -149,7 +154,8 @@ static int find_in_range(const struct reader *r, struct ptx_name name) {
   long number = strtol(name.text + letters, NULL, 10);
   for (size_t i = r->range_count; i > 0; i--) {
     const struct range *range = &r->ranges[i - 1];
-    if (range->name.length == letters && memcmp(range->name.text, name.text, letters) == 0 && number < range->count)
+    if (range->name.length == letters && memcmp(range->name.text, name.text, letters) == 0 &&
+        number < range->count)
       return range->first + (int)number;
   }
   return -1;
@@ -218,14 +224,16 @@ static void read_variable(struct reader *r, struct ptx_name space) {
     add_symbol(r, name, false, (int64_t)(PASSED + r->passed++) << PTX_PARAM_SHIFT);
     return;
   }
-  int64_t *given = ptx_is_word(space, ".shared") ? &r->shared : ptx_is_word(space, ".local") ? &r->local : &r->other;
+  int64_t *given = ptx_is_word(space, ".shared")  ? &r->shared
+                   : ptx_is_word(space, ".local") ? &r->local
+                                                  : &r->other;
   int64_t base = given == &r->other ? PTX_CONST_BASE : 0;
   if (align > 1) *given = (*given + align - 1) / align * align;
   add_symbol(r, name, false, base + *given);
   *given += elements * size;
 }
 
-/* ---- Operands ---------------------------------------------------------------------------------------------------- */
+/* ---- Operands ------------------------------------------------------------------------------- */
 
 static const char *const special_names[PTX_OTHER_SPECIAL] = {
     "%tid.x",   "%tid.y",   "%tid.z",    "%ntid.x",   "%ntid.y",   "%ntid.z", "%ctaid.x",
@@ -249,7 +257,8 @@ static struct ptx_operand named(struct reader *r, struct ptx_name name) {
   if (ptx_is_word(name, "_")) return (struct ptx_operand){PTX_SINK, -1, 0};
   if (ptx_is_word(name, "WARP_SZ")) return (struct ptx_operand){PTX_NUMBER, -1, 32};
   symbol = ptx_find_symbol(r, name);
-  if (symbol && symbol->is_register) return (struct ptx_operand){PTX_REGISTER, (int)symbol->value, 0};
+  if (symbol && symbol->is_register)
+    return (struct ptx_operand){PTX_REGISTER, (int)symbol->value, 0};
   if (symbol) return (struct ptx_operand){PTX_NUMBER, -1, symbol->value};
   if (*name.text == '%') return (struct ptx_operand){PTX_SPECIAL, PTX_OTHER_SPECIAL, 0};
   r->fixups = room(r, r->fixups, r->fixup_count, sizeof *r->fixups);
@@ -267,7 +276,8 @@ static struct ptx_operand ptx_number(struct reader *r, struct ptx_name word) {
 }
 
 static struct ptx_operand plain(struct reader *r, struct ptx_name word) {
-  return isdigit((unsigned char)*word.text) || *word.text == '-' ? ptx_number(r, word) : named(r, word);
+  return isdigit((unsigned char)*word.text) || *word.text == '-' ? ptx_number(r, word)
+                                                                 : named(r, word);
 }
 
 /* Reads [%rd1+16], [name+-8], [%rd1, {%r1, %r2}]: a tensor's coordinates become further
@@ -283,7 +293,8 @@ static void ptx_read_address(struct reader *r) {
     address->slot = base.slot;
   else
     address->value = base.value;
-  for (struct ptx_name word = ptx_next_word(r); *r->at && *word.text != ']'; word = ptx_next_word(r)) {
+  for (struct ptx_name word = ptx_next_word(r); *r->at && *word.text != ']';
+       word = ptx_next_word(r)) {
     if (*word.text == '+')
       r->out->operands[at].value += ptx_number(r, ptx_next_word(r)).value;
     else if (!strchr(",{}", *word.text))
@@ -320,7 +331,7 @@ static int read_operands(struct reader *r, int *first) {
   return CUGEN_OK;
 }
 
-/* ---- Statements -------------------------------------------------------------------------------------------------- */
+/* ---- Statements ----------------------------------------------------------------------------- */
 
 /* Reads call (retval0), name, (param0), or a call through a register. The names of arguments are
    skipped. */
@@ -336,7 +347,9 @@ static void ptx_read_call(struct reader *r, struct ptx_instruction *out) {
     name = ptx_next_word(r);
   }
   skip_behind(r, ";");
-  out->op = ptx_is_word(name, "__assertfail") ? PTX_FAIL : ptx_is_word(name, "vprintf") ? PTX_PRINT : PTX_CALL;
+  out->op = ptx_is_word(name, "__assertfail") ? PTX_FAIL
+            : ptx_is_word(name, "vprintf")    ? PTX_PRINT
+                                              : PTX_CALL;
   if (out->op == PTX_PRINT) out->weight = print_weight;
   k->called = room(r, k->called, k->called_count, sizeof *k->called);
   out->immediate = (int64_t)k->called_count;
@@ -377,7 +390,8 @@ static void read_location(struct reader *r) {
   const size_t length = strcspn(r->at, "\n");
   const char *at = memmem(r->at, length, inlined, sizeof inlined - 1);
   char *end;
-  const long file = strtol(at ? at + sizeof inlined - 1 : r->at, &end, 10), line = strtol(end, NULL, 10);
+  const long file = strtol(at ? at + sizeof inlined - 1 : r->at, &end, 10),
+             line = strtol(end, NULL, 10);
   if (line > 0) r->file = (int)file, r->source_line = (int)line;
   r->at += length;
 }
@@ -387,7 +401,8 @@ static void read_location(struct reader *r) {
 static int read_targets(struct reader *r) {
   const size_t first = ptx_add_operand(r, (struct ptx_operand){PTX_NUMBER, -1, 0});
   int ignored, status;
-  if (!r->symbol_count) return ptx_refuse(r, "no label in front of", (struct ptx_name){".branchtargets", 14});
+  if (!r->symbol_count)
+    return ptx_refuse(r, "no label in front of", (struct ptx_name){".branchtargets", 14});
   r->symbols[r->symbol_count - 1].value = (int64_t)first;
   status = r->failed ? error_memory(r->err) : read_operands(r, &ignored);
   if (!status) r->out->operands[first].value = (int64_t)(r->out->operand_count - first - 1);
@@ -457,7 +472,8 @@ static void ptx_read_parameters(struct reader *r) {
   struct ptx_name last = {"", 0};
   for (struct ptx_name word = ptx_next_word(r); *r->at; word = ptx_next_word(r)) {
     bool ends = *word.text == ',' || *word.text == ')';
-    if (ends && last.length) add_symbol(r, last, false, (int64_t)r->out->parameters++ << PTX_PARAM_SHIFT);
+    if (ends && last.length)
+      add_symbol(r, last, false, (int64_t)r->out->parameters++ << PTX_PARAM_SHIFT);
     if (*word.text == ')') return;
     if (*word.text == '[')
       skip_behind(r, "]");
@@ -472,7 +488,8 @@ static void ptx_read_parameters(struct reader *r) {
    between. */
 static bool is_predicated(const struct ptx_kernel *k, size_t branch, int64_t target) {
   enum { SHORT = 16 };
-  if (k->instructions[branch].guard < 0 || target <= (int64_t)branch || target - (int64_t)branch > SHORT)
+  if (k->instructions[branch].guard < 0 || target <= (int64_t)branch ||
+      target - (int64_t)branch > SHORT)
     return false;
   for (size_t i = branch + 1; i < (size_t)target && i < k->count; i++) {
     const struct ptx_instruction *in = &k->instructions[i];
@@ -492,7 +509,9 @@ struct ptx_targets ptx_targets_of(const struct ptx_kernel *k, const struct ptx_i
   const int64_t table = k->operands[in->first + 1].value, most = (int64_t)k->operand_count;
   if (table < 0 || table >= most || k->operands[table].kind != PTX_NUMBER) return none;
   const int64_t count = k->operands[table].value;
-  return count < 1 || count >= most - table ? none : (struct ptx_targets){&k->operands[table + 1], (size_t)count};
+  return count < 1 || count >= most - table
+             ? none
+             : (struct ptx_targets){&k->operands[table + 1], (size_t)count};
 }
 
 static void mark_leader(struct ptx_kernel *k, int64_t at) {
@@ -505,7 +524,8 @@ static void mark_leaders(struct ptx_kernel *k) {
   for (size_t i = 0; i < k->count; i++) {
     const struct ptx_instruction *in = &k->instructions[i];
     const struct ptx_targets targets = ptx_targets_of(k, in);
-    const bool alone = in->op == PTX_BRANCH && targets.count && is_predicated(k, i, targets.first[0].value);
+    const bool alone =
+        in->op == PTX_BRANCH && targets.count && is_predicated(k, i, targets.first[0].value);
     for (size_t j = 0; j < targets.count && !alone; j++) mark_leader(k, targets.first[j].value);
     if (targets.count && !alone) mark_leader(k, (int64_t)i + 1);
     if (alone) k->instructions[i].weight = 0; /* the branch is replaced by predicates */
@@ -522,7 +542,8 @@ static int ptx_resolve(struct reader *r) {
   }
   for (size_t i = 0; i < k->count; i++)
     if (k->instructions[i].op == PTX_BRANCH_TABLE && !ptx_targets_of(k, &k->instructions[i]).count)
-      return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: a branch without targets", k->instructions[i].line);
+      return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: a branch without targets",
+                       k->instructions[i].line);
   mark_leaders(k);
   ptx_join(k);
   k->static_shared = r->shared;
@@ -576,7 +597,8 @@ static int read_module(struct reader *r, const char *entry, bool *found) {
   while (!status) {
     struct ptx_name word = ptx_next_word(r);
     if (!word.length || (*found && !r->source_line)) break;
-    if (ptx_is_word(word, ".shared") || ptx_is_word(word, ".const") || ptx_is_word(word, ".global")) read_variable(r, word);
+    if (ptx_is_word(word, ".shared") || ptx_is_word(word, ".const") || ptx_is_word(word, ".global"))
+      read_variable(r, word);
     if (ptx_is_word(word, ".func")) read_function(r);
     if (ptx_is_word(word, ".file")) ptx_read_file(r);
     if (ptx_is_word(word, ".section")) skip_body(r);
@@ -591,7 +613,8 @@ int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_
   struct reader r = {.out = out, .at = text, .line = 1, .err = err};
   bool found = false;
   int status = read_module(&r, entry, &found);
-  if (!status && !found) status = error_set(err, CUGEN_ERROR_COMPILE, "the PTX holds no kernel '%s'", entry);
+  if (!status && !found)
+    status = error_set(err, CUGEN_ERROR_COMPILE, "the PTX holds no kernel '%s'", entry);
   if (!status) status = ptx_resolve(&r);
   free(r.ranges);
   free(r.symbols);
@@ -600,7 +623,8 @@ int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_
   return status;
 }
 
-void ptx_append_place(const struct ptx_kernel *kernel, const struct ptx_instruction *in, cugen_error *err) {
+void ptx_append_place(const struct ptx_kernel *kernel, const struct ptx_instruction *in,
+                      cugen_error *err) {
   for (size_t i = 0; i < kernel->file_count && in->source_line; i++) {
     const struct ptx_name name = kernel->files[i].name;
     if (kernel->files[i].number != in->file) continue;

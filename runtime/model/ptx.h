@@ -91,7 +91,15 @@ enum ptx_pipe {
 
 /* PTX_DISTANT: shared memory of another block of the cluster, or a barrier of all blocks of a
    cluster. */
-enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM, PTX_DISTANT };
+enum ptx_space {
+  PTX_GENERIC,
+  PTX_GLOBAL,
+  PTX_SHARED,
+  PTX_LOCAL,
+  PTX_CONST,
+  PTX_PARAM,
+  PTX_DISTANT
+};
 
 enum ptx_operand_kind { PTX_REGISTER, PTX_NUMBER, PTX_ADDRESS, PTX_SPECIAL, PTX_SINK };
 
@@ -200,10 +208,12 @@ struct ptx_targets {
   const struct ptx_operand *first;
   size_t count;
 };
-struct ptx_targets ptx_targets_of(const struct ptx_kernel *kernel, const struct ptx_instruction *in);
+struct ptx_targets ptx_targets_of(const struct ptx_kernel *kernel,
+                                  const struct ptx_instruction *in);
 
 /* Adds the instruction's place in the source to an error, ", k.cu:12", if the PTX has lines of
    the source. */
-void ptx_append_place(const struct ptx_kernel *kernel, const struct ptx_instruction *in, cugen_error *err);
+void ptx_append_place(const struct ptx_kernel *kernel, const struct ptx_instruction *in,
+                      cugen_error *err);
 
 #endif

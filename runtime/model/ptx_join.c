@@ -14,8 +14,9 @@ static bool is_shared_load(const struct ptx_instruction *in) {
 /* Whether the load is of one or two words at an address in a register or at a name. */
 static bool may_join(const struct ptx_kernel *k, size_t at) {
   const struct ptx_instruction *in = &k->instructions[at];
-  return is_shared_load(in) && in->guard < 0 && in->count > in->results && ptx_join_bytes_of(in) >= WORD &&
-         ptx_join_bytes_of(in) < QUAD && k->operands[in->first + (size_t)in->results].kind == PTX_ADDRESS;
+  return is_shared_load(in) && in->guard < 0 && in->count > in->results &&
+         ptx_join_bytes_of(in) >= WORD && ptx_join_bytes_of(in) < QUAD &&
+         k->operands[in->first + (size_t)in->results].kind == PTX_ADDRESS;
 }
 
 static const struct ptx_operand *address_of(const struct ptx_kernel *k, size_t at) {
@@ -27,13 +28,14 @@ static const struct ptx_operand *address_of(const struct ptx_kernel *k, size_t a
    elsewhere. */
 static bool ends_group(const struct ptx_instruction *in) {
   bool stores = in->op == PTX_STORE && in->space != PTX_GLOBAL && in->space != PTX_LOCAL;
-  return stores || in->leader || in->op == PTX_BARRIER || in->op == PTX_ATOMIC || in->op == PTX_WAIT ||
-         in->op == PTX_WAIT_BARRIER || in->op == PTX_BRANCH;
+  return stores || in->leader || in->op == PTX_BARRIER || in->op == PTX_ATOMIC ||
+         in->op == PTX_WAIT || in->op == PTX_WAIT_BARRIER || in->op == PTX_BRANCH;
 }
 
 static bool defines(const struct ptx_kernel *k, const struct ptx_instruction *in, int slot) {
   for (int i = 0; i < in->results; i++)
-    if (k->operands[in->first + (size_t)i].kind == PTX_REGISTER && k->operands[in->first + (size_t)i].slot == slot)
+    if (k->operands[in->first + (size_t)i].kind == PTX_REGISTER &&
+        k->operands[in->first + (size_t)i].slot == slot)
       return slot >= 0;
   return false;
 }
@@ -54,7 +56,8 @@ static int ptx_join_find_group(const struct ptx_kernel *k, size_t first, int wid
     const struct ptx_operand *address = may_join(k, at) ? address_of(k, at) : NULL;
     if (at > first && ends_group(in)) break;
     if (address && address->slot == own->slot && address->value / width == own->value / width &&
-        ptx_join_bytes_of(in) == each && address->value % each == 0 && !seen[address->value % width / each]) {
+        ptx_join_bytes_of(in) == each && address->value % each == 0 &&
+        !seen[address->value % width / each]) {
       seen[address->value % width / each] = true;
       out[count++] = at;
     }
@@ -66,8 +69,11 @@ static int ptx_join_find_group(const struct ptx_kernel *k, size_t first, int wid
 static void join_all(struct ptx_kernel *k, int width) {
   size_t group[MOST];
   for (size_t i = 0; i < k->count; i++) {
-    int count = may_join(k, i) && *ptx_join_part_of(k, i, width) == PTX_ALONE ? ptx_join_find_group(k, i, width, group) : 0;
-    for (int j = 0; j < count; j++) *ptx_join_part_of(k, group[j], width) = j ? PTX_FOLLOWS : PTX_LEADS;
+    int count = may_join(k, i) && *ptx_join_part_of(k, i, width) == PTX_ALONE
+                    ? ptx_join_find_group(k, i, width, group)
+                    : 0;
+    for (int j = 0; j < count; j++)
+      *ptx_join_part_of(k, group[j], width) = j ? PTX_FOLLOWS : PTX_LEADS;
   }
 }
 
@@ -79,6 +85,7 @@ void ptx_join(struct ptx_kernel *kernel) {
 int ptx_join_count(const struct ptx_kernel *kernel, int bytes) {
   int count = 0;
   for (size_t i = 0; i < kernel->count; i++)
-    count += is_shared_load(&kernel->instructions[i]) && ptx_join_bytes_of(&kernel->instructions[i]) == bytes;
+    count += is_shared_load(&kernel->instructions[i]) &&
+             ptx_join_bytes_of(&kernel->instructions[i]) == bytes;
   return count;
 }

@@ -88,7 +88,8 @@ struct ptx_footprint ptx_footprint_of(const struct ptx_memory *memory) {
 
 void ptx_touch(struct ptx_memory *memory, uint64_t address, int64_t bytes, bool load) {
   if (bytes > 0) touch_pieces(memory, address, (uint64_t)bytes, load);
-  for (uint64_t page = address / PAGE; bytes > 0 && page <= (address + (uint64_t)bytes - 1) / PAGE; page++)
+  for (uint64_t page = address / PAGE; bytes > 0 && page <= (address + (uint64_t)bytes - 1) / PAGE;
+       page++)
     touch_page(memory, page);
 }
 
@@ -112,15 +113,18 @@ static int at_least_one(int count) {
   return count > 0 ? count : 1;
 }
 
-void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool load, bool through_l1,
-                       struct ptx_access *out) {
+void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool load,
+                       bool through_l1, struct ptx_access *out) {
   uint64_t sectors[MOST_SECTORS] = {0}, passes[MOST_SECTORS];
   int pass_count = 0, bytes = 0;
   *out = (struct ptx_access){0};
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
-    uint64_t address = lanes->address[__builtin_ctz(rest)], end = address + (uint64_t)lanes->bytes - 1;
-    for (uint64_t s = address / SECTOR; s <= end / SECTOR; s++) out->sectors = add_distinct(sectors, out->sectors, s);
-    for (uint64_t p = address / PASS; p <= end / PASS; p++) pass_count = add_distinct(passes, pass_count, p);
+    uint64_t address = lanes->address[__builtin_ctz(rest)],
+             end = address + (uint64_t)lanes->bytes - 1;
+    for (uint64_t s = address / SECTOR; s <= end / SECTOR; s++)
+      out->sectors = add_distinct(sectors, out->sectors, s);
+    for (uint64_t p = address / PASS; p <= end / PASS; p++)
+      pass_count = add_distinct(passes, pass_count, p);
     bytes += lanes->bytes;
     if (!load) touch_pieces(memory, address, (uint64_t)lanes->bytes, false);
   }
@@ -170,8 +174,10 @@ int ptx_distinct_words(const struct ptx_lanes *lanes) {
   uint64_t words[MOST_SECTORS];
   int count = 0;
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
-    const uint64_t address = lanes->address[__builtin_ctz(rest)], end = address + (uint64_t)lanes->bytes - 1;
-    for (uint64_t word = address / 4; word <= end / 4; word++) count = add_distinct(words, count, word);
+    const uint64_t address = lanes->address[__builtin_ctz(rest)],
+                   end = address + (uint64_t)lanes->bytes - 1;
+    for (uint64_t word = address / 4; word <= end / 4; word++)
+      count = add_distinct(words, count, word);
   }
   return at_least_one(count);
 }
@@ -213,7 +219,8 @@ static void count_conflicts(const struct ptx_lanes *lanes, struct ptx_access *ou
   for (int first = 0; first < PTX_LANES; first += group) {
     uint32_t part = lanes->mask & (group == PTX_LANES ? UINT32_MAX : ((1u << group) - 1) << first);
     uint32_t half = ((1u << group / 2) - 1) << first;
-    bool whole = lanes->bytes < 8 || ptx_memory_in_pairs(lanes, part, 1) || ptx_memory_in_pairs(lanes, part, 2);
+    bool whole = lanes->bytes < 8 || ptx_memory_in_pairs(lanes, part, 1) ||
+                 ptx_memory_in_pairs(lanes, part, 2);
     count_part(lanes, whole ? part : part & half, out);
     if (!whole) count_part(lanes, part & ~half, out);
   }
@@ -225,7 +232,8 @@ static void count_conflicts(const struct ptx_lanes *lanes, struct ptx_access *ou
    pattern. */
 static bool recognise(struct ptx_pattern *pattern, const struct ptx_lanes *lanes) {
   uint64_t first = lanes->mask ? lanes->address[__builtin_ctz(lanes->mask)] : 0;
-  bool same = pattern->access.wavefronts && pattern->mask == lanes->mask && pattern->bank == first % PASS;
+  bool same =
+      pattern->access.wavefronts && pattern->mask == lanes->mask && pattern->bank == first % PASS;
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
     int lane = __builtin_ctz(rest);
     uint32_t distance = (uint32_t)(lanes->address[lane] - first);
@@ -237,7 +245,8 @@ static bool recognise(struct ptx_pattern *pattern, const struct ptx_lanes *lanes
   return same;
 }
 
-void ptx_shared_access(struct ptx_pattern *pattern, const struct ptx_lanes *lanes, struct ptx_access *out) {
+void ptx_shared_access(struct ptx_pattern *pattern, const struct ptx_lanes *lanes,
+                       struct ptx_access *out) {
   if (!recognise(pattern, lanes)) count_conflicts(lanes, &pattern->access);
   *out = pattern->access;
 }

@@ -37,8 +37,8 @@ void ptx_memory_close(struct ptx_memory *memory);
 /* Notes the pages and pieces of so many bytes that are loaded or stored. */
 void ptx_touch(struct ptx_memory *memory, uint64_t address, int64_t bytes, bool load);
 struct ptx_footprint ptx_footprint_of(const struct ptx_memory *memory);
-void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool load, bool through_l1,
-                       struct ptx_access *out);
+void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool load,
+                       bool through_l1, struct ptx_access *out);
 /* The last access of an instruction, kept because loops repeat an access at another address. */
 struct ptx_pattern {
   uint32_t mask, bank;
@@ -58,6 +58,7 @@ int ptx_distinct_words(const struct ptx_lanes *lanes);
    in two halves, lanes of 16 bytes in four quarters, and two of these together where neighbours
    (or next but one) access the same address, as observed on an H200: docs/check.md. Lanes that
    read one word share the read. */
-void ptx_shared_access(struct ptx_pattern *pattern, const struct ptx_lanes *lanes, struct ptx_access *out);
+void ptx_shared_access(struct ptx_pattern *pattern, const struct ptx_lanes *lanes,
+                       struct ptx_access *out);
 
 #endif

@@ -113,7 +113,8 @@ static void find_opcode(const char *text, size_t length, struct ptx_instruction 
                                   .first = out->first};
   for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++) {
     size_t n = strlen(opcodes[i].name);
-    if (n > length || strncmp(opcodes[i].name, text, n) != 0 || (n < length && text[n] != '.')) continue;
+    if (n > length || strncmp(opcodes[i].name, text, n) != 0 || (n < length && text[n] != '.'))
+      continue;
     out->op = opcodes[i].op;
     out->pipe = opcodes[i].pipe;
     out->results = opcodes[i].result;
@@ -121,7 +122,7 @@ static void find_opcode(const char *text, size_t length, struct ptx_instruction 
   }
 }
 
-/* ---- Types and other words between dots ---- */
+/* ---- Types and other words between dots ----------------------------------------------------- */
 
 static const struct {
   const char *name;
@@ -129,14 +130,18 @@ static const struct {
   bool is_signed;
   enum ptx_pipe pipe; /* for floats */
 } types[] = {
-    {"u8", 1, false, PTX_PIPE_NONE},    {"s8", 1, true, PTX_PIPE_NONE},     {"b8", 1, false, PTX_PIPE_NONE},
-    {"u16", 2, false, PTX_PIPE_NONE},   {"s16", 2, true, PTX_PIPE_NONE},    {"b16", 2, false, PTX_PIPE_NONE},
-    {"u32", 4, false, PTX_PIPE_NONE},   {"s32", 4, true, PTX_PIPE_NONE},    {"b32", 4, false, PTX_PIPE_NONE},
-    {"u64", 8, false, PTX_PIPE_NONE},   {"s64", 8, true, PTX_PIPE_NONE},    {"b64", 8, false, PTX_PIPE_NONE},
-    {"b128", 16, false, PTX_PIPE_NONE}, {"pred", 1, false, PTX_PIPE_NONE},  {"f16", 2, false, PTX_PIPE_FP16},
-    {"bf16", 2, false, PTX_PIPE_BF16},  {"f16x2", 4, false, PTX_PIPE_FP16}, {"bf16x2", 4, false, PTX_PIPE_BF16},
-    {"tf32", 4, false, PTX_PIPE_FP32},  {"f32", 4, false, PTX_PIPE_FP32},   {"f64", 8, false, PTX_PIPE_FP64},
-    {"e4m3", 1, false, PTX_PIPE_FP16},  {"e5m2", 1, false, PTX_PIPE_FP16},
+    {"u8", 1, false, PTX_PIPE_NONE},    {"s8", 1, true, PTX_PIPE_NONE},
+    {"b8", 1, false, PTX_PIPE_NONE},    {"u16", 2, false, PTX_PIPE_NONE},
+    {"s16", 2, true, PTX_PIPE_NONE},    {"b16", 2, false, PTX_PIPE_NONE},
+    {"u32", 4, false, PTX_PIPE_NONE},   {"s32", 4, true, PTX_PIPE_NONE},
+    {"b32", 4, false, PTX_PIPE_NONE},   {"u64", 8, false, PTX_PIPE_NONE},
+    {"s64", 8, true, PTX_PIPE_NONE},    {"b64", 8, false, PTX_PIPE_NONE},
+    {"b128", 16, false, PTX_PIPE_NONE}, {"pred", 1, false, PTX_PIPE_NONE},
+    {"f16", 2, false, PTX_PIPE_FP16},   {"bf16", 2, false, PTX_PIPE_BF16},
+    {"f16x2", 4, false, PTX_PIPE_FP16}, {"bf16x2", 4, false, PTX_PIPE_BF16},
+    {"tf32", 4, false, PTX_PIPE_FP32},  {"f32", 4, false, PTX_PIPE_FP32},
+    {"f64", 8, false, PTX_PIPE_FP64},   {"e4m3", 1, false, PTX_PIPE_FP16},
+    {"e5m2", 1, false, PTX_PIPE_FP16},
 };
 
 static bool ptx_opcode_same(const char *word, size_t length, const char *name) {
@@ -151,7 +156,8 @@ static bool take_type(const char *word, size_t length, struct ptx_instruction *o
       out->size = types[i].size;
       out->is_signed = types[i].is_signed;
       out->is_float = types[i].pipe != PTX_PIPE_NONE;
-      if (out->is_float && (out->pipe == PTX_PIPE_INT || out->pipe == PTX_PIPE_NONE)) out->pipe = types[i].pipe;
+      if (out->is_float && (out->pipe == PTX_PIPE_INT || out->pipe == PTX_PIPE_NONE))
+        out->pipe = types[i].pipe;
     } else {
       if (*seen == 2) out->operand_size = types[i].size;
       out->is_float |= types[i].pipe != PTX_PIPE_NONE;
@@ -166,15 +172,17 @@ static bool take_type(const char *word, size_t length, struct ptx_instruction *o
 static const struct {
   const char *name;
   enum ptx_space space;
-} spaces[] = {
-    {"global", PTX_GLOBAL}, {"shared", PTX_SHARED},      {"local", PTX_LOCAL},     {"const", PTX_CONST},
-    {"param", PTX_PARAM},   {"shared::cta", PTX_SHARED}, {"cluster", PTX_DISTANT}, {"shared::cluster", PTX_DISTANT}};
+} spaces[] = {{"global", PTX_GLOBAL},   {"shared", PTX_SHARED},
+              {"local", PTX_LOCAL},     {"const", PTX_CONST},
+              {"param", PTX_PARAM},     {"shared::cta", PTX_SHARED},
+              {"cluster", PTX_DISTANT}, {"shared::cluster", PTX_DISTANT}};
 
 static const struct {
   const char *name;
   enum ptx_compare compare;
-} compares[] = {{"eq", PTX_EQ}, {"ne", PTX_NE}, {"lt", PTX_LT}, {"le", PTX_LE}, {"gt", PTX_GT}, {"ge", PTX_GE},
-                {"lo", PTX_LT}, {"ls", PTX_LE}, {"hi", PTX_GT}, {"hs", PTX_GE}, {"neu", PTX_NE}};
+} compares[] = {{"eq", PTX_EQ}, {"ne", PTX_NE}, {"lt", PTX_LT}, {"le", PTX_LE},
+                {"gt", PTX_GT}, {"ge", PTX_GE}, {"lo", PTX_LT}, {"ls", PTX_LE},
+                {"hi", PTX_GT}, {"hs", PTX_GE}, {"neu", PTX_NE}};
 
 /* m16n8k16 is 2 * 16 * 8 * 16 operations. */
 static int64_t shape_flops(const char *word, size_t length) {
@@ -195,13 +203,17 @@ static void ptx_opcode_take_word(const char *word, size_t length, struct ptx_ins
   if (ptx_opcode_same(word, length, "wide")) out->wide = true;
   if (ptx_opcode_same(word, length, "hi")) out->high = true;
   if (ptx_opcode_same(word, length, "l")) out->left = true;
-  if (ptx_opcode_same(word, length, "cg") || ptx_opcode_same(word, length, "cv") || ptx_opcode_same(word, length, "volatile")) out->past_l1 = true;
+  if (ptx_opcode_same(word, length, "cg") || ptx_opcode_same(word, length, "cv") ||
+      ptx_opcode_same(word, length, "volatile"))
+    out->past_l1 = true;
   if (out->op == PTX_ATOMIC && ptx_opcode_same(word, length, "cas")) out->swaps = true;
   if (ptx_opcode_same(word, length, "bfly")) out->immediate = 1;
   if (ptx_opcode_same(word, length, "down")) out->immediate = 2;
   if (ptx_opcode_same(word, length, "up")) out->immediate = 3;
-  if (length == 2 && (*word == 'v' || *word == 'x') && isdigit((unsigned char)word[1])) out->vector = word[1] - '0';
-  if ((out->op == PTX_MMA || out->op == PTX_WGMMA) && *word == 'm' && length > 4 && isdigit((unsigned char)word[1]))
+  if (length == 2 && (*word == 'v' || *word == 'x') && isdigit((unsigned char)word[1]))
+    out->vector = word[1] - '0';
+  if ((out->op == PTX_MMA || out->op == PTX_WGMMA) && *word == 'm' && length > 4 &&
+      isdigit((unsigned char)word[1]))
     out->immediate = shape_flops(word, length);
 }
 
@@ -217,7 +229,8 @@ static int ptx_opcode_weight_of(const struct ptx_instruction *in, bool exact) {
 static void ptx_opcode_settle(struct ptx_instruction *out, bool exact) {
   if (!out->size) out->size = out->from_size = 4;
   out->weight = ptx_opcode_weight_of(out, exact);
-  const bool logic = out->op == PTX_AND || out->op == PTX_OR || out->op == PTX_XOR || out->op == PTX_NOT;
+  const bool logic =
+      out->op == PTX_AND || out->op == PTX_OR || out->op == PTX_XOR || out->op == PTX_NOT;
   if (logic && out->size == 1)
     /* predicates: a comparison needs one instruction more, and negation is part of any
        instruction */

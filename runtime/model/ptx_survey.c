@@ -27,7 +27,8 @@ struct search {
 static long steps_at(struct search *s, const uint32_t at[3]) {
   long steps = 0;
   memcpy(s->launch.at, at, sizeof s->launch.at);
-  if (!s->status) s->status = ptx_steps(s->kernel, s->machine, &s->launch, MOST_STEPS, &steps, s->err);
+  if (!s->status)
+    s->status = ptx_steps(s->kernel, s->machine, &s->launch, MOST_STEPS, &steps, s->err);
   if (steps > s->most) s->most = steps;
   return steps;
 }
@@ -98,8 +99,8 @@ static void find_share(struct search *s, const uint32_t limit[3], struct ptx_sur
   memcpy(out->at, found, sizeof found);
 }
 
-int ptx_survey(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
-               struct ptx_survey *out, cugen_error *err) {
+int ptx_survey(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
+               const struct ptx_launch *launch, struct ptx_survey *out, cugen_error *err) {
   struct search s = {.kernel = kernel, .machine = machine, .launch = *launch, .err = err};
   uint32_t ends[6][3], limit[3] = {1, 1, 1};
   long steps[6];

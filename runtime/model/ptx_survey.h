@@ -16,7 +16,7 @@ struct ptx_survey {
 
 /* Follows the first instructions of some blocks: the middle one and those at the ends, and more
    blocks if these differ. Reads launch->grid and leaves launch->at unchanged. */
-int ptx_survey(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
-               struct ptx_survey *out, cugen_error *err);
+int ptx_survey(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
+               const struct ptx_launch *launch, struct ptx_survey *out, cugen_error *err);
 
 #endif

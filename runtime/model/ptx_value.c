@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 static void place_threads(const struct ptx_launch *l, int index, struct ptx_values *v) {
   for (int lane = 0; lane < PTX_LANES; lane++) {
@@ -38,7 +38,7 @@ void ptx_values_close(struct ptx_values *values) {
   free(values->place);
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 static const uint64_t *row(const struct ptx_values *v, int slot) {
   int place = slot < 0 ? -1 : v->place[slot];
@@ -65,7 +65,8 @@ static uint64_t ptx_value_special(const struct ptx_values *v, int which, int lan
   }
 }
 
-static uint64_t ptx_value_read_operand(const struct ptx_values *v, const struct ptx_operand *operand, int lane) {
+static uint64_t ptx_value_read_operand(const struct ptx_values *v,
+                                       const struct ptx_operand *operand, int lane) {
   const uint64_t *lanes;
   switch (operand->kind) {
   case PTX_NUMBER: return (uint64_t)operand->value;
@@ -73,29 +74,34 @@ static uint64_t ptx_value_read_operand(const struct ptx_values *v, const struct 
   case PTX_REGISTER:
   case PTX_ADDRESS:
     lanes = row(v, operand->slot);
-    return (lanes ? lanes[lane] : 0) + (operand->kind == PTX_ADDRESS ? (uint64_t)operand->value : 0);
+    return (lanes ? lanes[lane] : 0) +
+           (operand->kind == PTX_ADDRESS ? (uint64_t)operand->value : 0);
   default: return 0;
   }
 }
 
-int64_t ptx_value_of(const struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
-                     int index, int lane) {
-  return index < in->count ? (int64_t)ptx_value_read_operand(v, &kernel->operands[in->first + (size_t)index], lane) : 0;
+int64_t ptx_value_of(const struct ptx_values *v, const struct ptx_kernel *kernel,
+                     const struct ptx_instruction *in, int index, int lane) {
+  return index < in->count ? (int64_t)ptx_value_read_operand(
+                                 v, &kernel->operands[in->first + (size_t)index], lane)
+                           : 0;
 }
 
-int64_t ptx_operand_number(const struct ptx_kernel *kernel, const struct ptx_instruction *in, int index,
-                           int64_t otherwise) {
+int64_t ptx_operand_number(const struct ptx_kernel *kernel, const struct ptx_instruction *in,
+                           int index, int64_t otherwise) {
   const struct ptx_operand *operand = &kernel->operands[in->first + (size_t)index];
   return index < in->count && operand->kind == PTX_NUMBER ? operand->value : otherwise;
 }
 
-static enum ptx_origin operand_origin(const struct ptx_values *v, const struct ptx_operand *operand) {
+static enum ptx_origin operand_origin(const struct ptx_values *v,
+                                      const struct ptx_operand *operand) {
   const bool is_register = operand->kind == PTX_REGISTER || operand->kind == PTX_ADDRESS;
   return is_register && operand->slot >= 0 ? (enum ptx_origin)v->origin[operand->slot] : PTX_KNOWN;
 }
 
 static bool is_by_block(const struct ptx_values *v, const struct ptx_operand *operand) {
-  if (operand->kind == PTX_SPECIAL) return operand->slot >= PTX_CTAID_X && operand->slot <= PTX_CTAID_Z;
+  if (operand->kind == PTX_SPECIAL)
+    return operand->slot >= PTX_CTAID_X && operand->slot <= PTX_CTAID_Z;
   const bool is_register = operand->kind == PTX_REGISTER || operand->kind == PTX_ADDRESS;
   return is_register && operand->slot >= 0 && v->by_block[operand->slot];
 }
@@ -111,8 +117,8 @@ enum ptx_origin ptx_origin_of(const struct ptx_values *v, const struct ptx_kerne
 }
 
 /* Keeps an address that comes from unknown values within its memory region. */
-static uint64_t wrap(const struct ptx_values *v, const struct ptx_kernel *kernel, enum ptx_space space,
-                     uint64_t address, int bytes) {
+static uint64_t wrap(const struct ptx_values *v, const struct ptx_kernel *kernel,
+                     enum ptx_space space, uint64_t address, int bytes) {
   const uint64_t tags = PTX_SHARED_TAG | PTX_LOCAL_TAG, buffer = (address >> PTX_BUFFER_SHIFT) - 1;
   int64_t size = 0;
   uint64_t base = 0;
@@ -123,11 +129,13 @@ static uint64_t wrap(const struct ptx_values *v, const struct ptx_kernel *kernel
   return size > bytes ? base + (address - base) % (uint64_t)(size / bytes * bytes) : address;
 }
 
-void ptx_lanes_read(const struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
-                    int index, uint32_t mask, int bytes, struct ptx_lanes *out) {
+void ptx_lanes_read(const struct ptx_values *v, const struct ptx_kernel *kernel,
+                    const struct ptx_instruction *in, int index, uint32_t mask, int bytes,
+                    struct ptx_lanes *out) {
   *out = (struct ptx_lanes){.mask = mask, .bytes = bytes};
   if (index >= in->count) out->mask = 0;
-  out->known = !out->mask || operand_origin(v, &kernel->operands[in->first + (size_t)index]) == PTX_KNOWN;
+  out->known =
+      !out->mask || operand_origin(v, &kernel->operands[in->first + (size_t)index]) == PTX_KNOWN;
   out->by_block = out->mask && is_by_block(v, &kernel->operands[in->first + (size_t)index]);
   for (uint32_t rest = out->mask; rest; rest &= rest - 1) {
     int lane = __builtin_ctz(rest);
@@ -143,7 +151,7 @@ uint32_t ptx_predicate(const struct ptx_values *v, int slot, bool negated) {
   return negated ? ~mask : mask;
 }
 
-/* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
+/* ---- Arithmetic ----------------------------------------------------------------------------- */
 
 /* The low bytes of a value, sign-extended if it is signed. */
 static uint64_t narrow(uint64_t value, int size, bool is_signed) {
@@ -160,14 +168,17 @@ static uint64_t ptx_value_multiply(const struct ptx_instruction *in, uint64_t a,
   /* operands are sign-extended, so that a wide product is right, too */
   if (!in->high) return a * b;
   if (in->size == 8)
-    return in->is_signed ? (uint64_t)((wide)(int64_t)a * (int64_t)b >> 64) : (uint64_t)((unsigned_wide)a * b >> 64);
-  return (in->is_signed ? (uint64_t)((int64_t)a * (int64_t)b >> 8 * in->size) : a * b >> 8 * in->size);
+    return in->is_signed ? (uint64_t)((wide)(int64_t)a * (int64_t)b >> 64)
+                         : (uint64_t)((unsigned_wide)a * b >> 64);
+  return (in->is_signed ? (uint64_t)((int64_t)a * (int64_t)b >> 8 * in->size)
+                        : a * b >> 8 * in->size);
 }
 
 static uint64_t divide(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
   if (!b) return 0;
   if (in->is_signed && (int64_t)b == -1) return in->op == PTX_DIV ? 0 - a : 0;
-  if (in->is_signed) return (uint64_t)(in->op == PTX_DIV ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
+  if (in->is_signed)
+    return (uint64_t)(in->op == PTX_DIV ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
   return in->op == PTX_DIV ? a / b : a % b;
 }
 
@@ -201,7 +212,8 @@ static uint64_t field(uint64_t length) {
   return length >= 64 ? UINT64_MAX : (UINT64_C(1) << length) - 1;
 }
 
-static uint64_t extract(const struct ptx_instruction *in, uint64_t a, uint64_t at, uint64_t length) {
+static uint64_t extract(const struct ptx_instruction *in, uint64_t a, uint64_t at,
+                        uint64_t length) {
   at &= 255, length &= 255;
   if (!length || at > 63) return 0;
   uint64_t bits = (narrow(a, in->size, false) >> at) & field(length);
@@ -262,7 +274,7 @@ static uint64_t compute(const struct ptx_instruction *in, const uint64_t x[5]) {
   }
 }
 
-/* ---- Unknown values ---- */
+/* ---- Unknown values ------------------------------------------------------------------------- */
 
 /* The origin of a loaded value. The tag of a generic address tells shared and local memory. */
 static enum ptx_origin loaded_from(const struct ptx_values *v, const struct ptx_kernel *kernel,
@@ -275,8 +287,9 @@ static enum ptx_origin loaded_from(const struct ptx_values *v, const struct ptx_
   if (in->space == PTX_SHARED || in->space == PTX_DISTANT || (generic && address & PTX_SHARED_TAG))
     return v->stored ? (enum ptx_origin)v->stored : PTX_FROM_SHARED;
   const int64_t buffer = (address >> PTX_BUFFER_SHIFT) - 1;
-  return buffer >= 0 && buffer < v->launch->buffer_count ? (enum ptx_origin)(PTX_FROM_BUFFER + buffer)
-                                                         : PTX_FROM_GLOBAL;
+  return buffer >= 0 && buffer < v->launch->buffer_count
+             ? (enum ptx_origin)(PTX_FROM_BUFFER + buffer)
+             : PTX_FROM_GLOBAL;
 }
 
 static enum ptx_origin result_origin(const struct ptx_values *v, const struct ptx_kernel *kernel,
@@ -291,14 +304,15 @@ static enum ptx_origin result_origin(const struct ptx_values *v, const struct pt
 }
 
 /* A guarded write leaves the register's other lanes unchanged. */
-static void note_origins(struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
-                         uint32_t mask) {
+static void note_origins(struct ptx_values *v, const struct ptx_kernel *kernel,
+                         const struct ptx_instruction *in, uint32_t mask) {
   const struct ptx_operand *operands = &kernel->operands[in->first];
   if (in->op == PTX_STORE && !v->stored && (in->space == PTX_SHARED || in->space == PTX_GENERIC))
     v->stored = (uint8_t)ptx_origin_of(v, kernel, in, 1);
   if (!in->results || !mask) return;
   enum ptx_origin origin = result_origin(v, kernel, in, mask);
-  if (in->guard >= 0 && v->origin[in->guard] > origin) origin = (enum ptx_origin)v->origin[in->guard];
+  if (in->guard >= 0 && v->origin[in->guard] > origin)
+    origin = (enum ptx_origin)v->origin[in->guard];
   bool by_block = in->op == PTX_LOAD && origin != PTX_KNOWN;
   for (int i = in->results; i < in->count; i++) by_block |= is_by_block(v, &operands[i]);
   for (int i = 0; i < in->results; i++) {
@@ -308,17 +322,18 @@ static void note_origins(struct ptx_values *v, const struct ptx_kernel *kernel, 
   }
 }
 
-/* ---- Whole instructions ------------------------------------------------------------------------------------------ */
+/* ---- Whole instructions --------------------------------------------------------------------- */
 
-static void write_operand(struct ptx_values *v, const struct ptx_operand *operand, int lane, uint64_t value) {
+static void write_operand(struct ptx_values *v, const struct ptx_operand *operand, int lane,
+                          uint64_t value) {
   if (operand->kind != PTX_REGISTER) return;
   int place = v->place[operand->slot];
   if (place >= 0) v->lanes[place][lane] = value;
 }
 
 /* mov.b64 {low, high}, whole; and the reverse. */
-static bool move_parts(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
-                       int lane) {
+static bool move_parts(struct ptx_values *v, const struct ptx_instruction *in,
+                       const struct ptx_operand *operands, int lane) {
   int parts = in->results > 1 ? in->results : in->count - in->results;
   int bits = 8 * in->size / (parts ? parts : 1);
   uint64_t whole = 0;
@@ -326,17 +341,19 @@ static bool move_parts(struct ptx_values *v, const struct ptx_instruction *in, c
   if (in->results > 1) {
     whole = ptx_value_read_operand(v, &operands[in->results], lane);
     for (int i = 0; i < parts; i++)
-      write_operand(v, &operands[i], lane, bits < 64 ? whole >> (i * bits) & field((uint64_t)bits) : whole);
+      write_operand(v, &operands[i], lane,
+                    bits < 64 ? whole >> (i * bits) & field((uint64_t)bits) : whole);
     return true;
   }
   for (int i = 0; i < parts && bits < 64; i++)
-    whole |= (ptx_value_read_operand(v, &operands[1 + i], lane) & field((uint64_t)bits)) << (i * bits);
+    whole |= (ptx_value_read_operand(v, &operands[1 + i], lane) & field((uint64_t)bits))
+             << (i * bits);
   write_operand(v, &operands[0], lane, whole);
   return true;
 }
 
-static void compute_lane(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
-                         int lane) {
+static void compute_lane(struct ptx_values *v, const struct ptx_instruction *in,
+                         const struct ptx_operand *operands, int lane) {
   uint64_t x[5] = {0};
   int size = in->op == PTX_CVT ? in->from_size : in->size;
   bool is_signed = in->op == PTX_CVT ? in->from_signed : in->is_signed;
@@ -359,12 +376,14 @@ static void compute_lane(struct ptx_values *v, const struct ptx_instruction *in,
 }
 
 /* Copies the source before a lane overwrites it, because lanes read the registers' old values. */
-static void ptx_value_shuffle(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
-                    uint32_t mask) {
+static void ptx_value_shuffle(struct ptx_values *v, const struct ptx_instruction *in,
+                              const struct ptx_operand *operands, uint32_t mask) {
   uint64_t from[PTX_LANES];
-  for (int lane = 0; lane < PTX_LANES; lane++) from[lane] = ptx_value_read_operand(v, &operands[in->results], lane);
+  for (int lane = 0; lane < PTX_LANES; lane++)
+    from[lane] = ptx_value_read_operand(v, &operands[in->results], lane);
   for (; mask; mask &= mask - 1) {
-    int lane = __builtin_ctz(mask), by = (int)ptx_value_read_operand(v, &operands[in->results + 1], lane) & 31, to = by;
+    int lane = __builtin_ctz(mask),
+        by = (int)ptx_value_read_operand(v, &operands[in->results + 1], lane) & 31, to = by;
     if (in->immediate == 1) to = lane ^ by;
     if (in->immediate == 2) to = lane + by < PTX_LANES ? lane + by : lane;
     if (in->immediate == 3) to = lane >= by ? lane - by : lane;
@@ -376,7 +395,9 @@ static void ptx_value_shuffle(struct ptx_values *v, const struct ptx_instruction
 /* Generic addresses carry the tag of their space. */
 static void convert_address(struct ptx_values *v, const struct ptx_instruction *in,
                             const struct ptx_operand *operands, uint32_t mask) {
-  uint64_t tag = in->space == PTX_SHARED ? PTX_SHARED_TAG : in->space == PTX_LOCAL ? PTX_LOCAL_TAG : 0;
+  uint64_t tag = in->space == PTX_SHARED  ? PTX_SHARED_TAG
+                 : in->space == PTX_LOCAL ? PTX_LOCAL_TAG
+                                          : 0;
   for (; mask; mask &= mask - 1) {
     int lane = __builtin_ctz(mask);
     uint64_t value = ptx_value_read_operand(v, &operands[1], lane);
@@ -385,8 +406,8 @@ static void convert_address(struct ptx_values *v, const struct ptx_instruction *
 }
 
 /* Result i of a load from a struct parameter; 0: not a struct, or outside of it. */
-static uint64_t load_field(const struct ptx_values *v, const struct ptx_instruction *in, int64_t index,
-                           int64_t offset, int i) {
+static uint64_t load_field(const struct ptx_values *v, const struct ptx_instruction *in,
+                           int64_t index, int64_t offset, int i) {
   const struct ptx_launch *launch = v->launch;
   uint64_t bits = 0;
   if (!launch->structs || index < 0 || index >= launch->parameter_count) return 0;
@@ -404,31 +425,37 @@ static uint64_t ptx_value_stand_in(uint64_t place) {
   return place >> (64 - bits);
 }
 
-static void ptx_value_load(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
-                 uint32_t mask) {
+static void ptx_value_load(struct ptx_values *v, const struct ptx_instruction *in,
+                           const struct ptx_operand *operands, uint32_t mask) {
   for (; mask; mask &= mask - 1) {
     int lane = __builtin_ctz(mask);
     uint64_t value = 0;
     int64_t index = in->space == PTX_PARAM ? operands[in->results].value >> PTX_PARAM_SHIFT : -1;
-    int64_t offset = in->space == PTX_PARAM ? operands[in->results].value & ((1 << PTX_PARAM_SHIFT) - 1) : 0;
+    int64_t offset =
+        in->space == PTX_PARAM ? operands[in->results].value & ((1 << PTX_PARAM_SHIFT) - 1) : 0;
     if (index >= 0 && index < v->launch->parameter_count && !offset)
       value = narrow((uint64_t)v->launch->parameters[index], in->size, in->is_signed);
-    const bool field =
-        index >= 0 && index < v->launch->parameter_count && v->launch->structs && v->launch->structs[index].bytes;
+    const bool field = index >= 0 && index < v->launch->parameter_count && v->launch->structs &&
+                       v->launch->structs[index].bytes;
     const uint64_t place = index < 0 ? ptx_value_read_operand(v, &operands[in->results], lane) : 0;
     for (int i = 0; i < in->results; i++) {
-      if (index < 0) value = narrow(ptx_value_stand_in(place + (uint64_t)(i * in->size)), in->size, false);
-      write_operand(v, &operands[i], lane, field ? load_field(v, in, index, offset, i) : index >= 0 && i ? 0 : value);
+      if (index < 0)
+        value = narrow(ptx_value_stand_in(place + (uint64_t)(i * in->size)), in->size, false);
+      write_operand(v, &operands[i], lane,
+                    field             ? load_field(v, in, index, offset, i)
+                    : index >= 0 && i ? 0
+                                      : value);
     }
   }
 }
 
-void ptx_execute(struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
-                 uint32_t mask) {
+void ptx_execute(struct ptx_values *v, const struct ptx_kernel *kernel,
+                 const struct ptx_instruction *in, uint32_t mask) {
   const struct ptx_operand *operands = &kernel->operands[in->first];
   note_origins(v, kernel, in, mask);
   bool kept = in->results > 0 && (operands[0].kind == PTX_REGISTER || in->results > 1);
-  if (!kept || (in->op == PTX_FLOAT && v->place[operands[0].slot < 0 ? 0 : operands[0].slot] < 0)) return;
+  if (!kept || (in->op == PTX_FLOAT && v->place[operands[0].slot < 0 ? 0 : operands[0].slot] < 0))
+    return;
   switch (in->op) {
   case PTX_LOAD: ptx_value_load(v, in, operands, mask); return;
   case PTX_CVTA: convert_address(v, in, operands, mask); return;
@@ -439,7 +466,8 @@ void ptx_execute(struct ptx_values *v, const struct ptx_kernel *kernel, const st
     if (v->origin[operands[0].slot] > PTX_FROM_FLOAT) {
       for (; mask; mask &= mask - 1) {
         const int lane = __builtin_ctz(mask);
-        write_operand(v, &operands[0], lane, narrow(ptx_value_stand_in(in->first << 5 | (uint64_t)lane), in->size, false));
+        write_operand(v, &operands[0], lane,
+                      narrow(ptx_value_stand_in(in->first << 5 | (uint64_t)lane), in->size, false));
       }
       return;
     } /* fall through */

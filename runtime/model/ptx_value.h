@@ -50,8 +50,8 @@ void ptx_values_close(struct ptx_values *values);
 
 /* The lanes for which a guard holds. */
 uint32_t ptx_predicate(const struct ptx_values *values, int slot, bool negated);
-void ptx_execute(struct ptx_values *values, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
-                 uint32_t mask);
+void ptx_execute(struct ptx_values *values, const struct ptx_kernel *kernel,
+                 const struct ptx_instruction *in, uint32_t mask);
 
 /* The value of the instruction's index-th operand for a lane; 0 if there is no such operand. */
 int64_t ptx_value_of(const struct ptx_values *values, const struct ptx_kernel *kernel,
@@ -60,9 +60,10 @@ int64_t ptx_value_of(const struct ptx_values *values, const struct ptx_kernel *k
 enum ptx_origin ptx_origin_of(const struct ptx_values *values, const struct ptx_kernel *kernel,
                               const struct ptx_instruction *in, int first);
 /* The value of an operand that is a number in the text; `otherwise` if it is not. */
-int64_t ptx_operand_number(const struct ptx_kernel *kernel, const struct ptx_instruction *in, int index,
-                           int64_t otherwise);
+int64_t ptx_operand_number(const struct ptx_kernel *kernel, const struct ptx_instruction *in,
+                           int index, int64_t otherwise);
 void ptx_lanes_read(const struct ptx_values *values, const struct ptx_kernel *kernel,
-                    const struct ptx_instruction *in, int index, uint32_t mask, int bytes, struct ptx_lanes *out);
+                    const struct ptx_instruction *in, int index, uint32_t mask, int bytes,
+                    struct ptx_lanes *out);
 
 #endif

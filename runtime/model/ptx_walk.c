@@ -83,7 +83,7 @@ struct walk {
   enum ptx_origin because;
 };
 
-/* ---- Time -------------------------------------------------------------------------------------------------------- */
+/* ---- Time ----------------------------------------------------------------------------------- */
 
 static double larger(double a, double b) {
   return a > b ? a : b;
@@ -98,8 +98,8 @@ static void close_basic_block(struct warp *w) {
 }
 
 /* Starts an instruction when its operands are ready; results are set later. */
-static void ptx_walk_start(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
-                  double begin[PTX_SCENARIOS]) {
+static void ptx_walk_start(const struct walk *walk, struct warp *w,
+                           const struct ptx_instruction *in, double begin[PTX_SCENARIOS]) {
   const struct ptx_operand *operands = &walk->kernel->operands[in->first];
   for (int s = 0; s < PTX_SCENARIOS; s++) {
     begin[s] = w->now[s];
@@ -112,8 +112,9 @@ static void ptx_walk_start(const struct walk *walk, struct warp *w, const struct
   }
 }
 
-static void ptx_walk_finish(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
-                   const double begin[PTX_SCENARIOS], const double latency[PTX_SCENARIOS]) {
+static void ptx_walk_finish(const struct walk *walk, struct warp *w,
+                            const struct ptx_instruction *in, const double begin[PTX_SCENARIOS],
+                            const double latency[PTX_SCENARIOS]) {
   const struct ptx_operand *operands = &walk->kernel->operands[in->first];
   for (int i = 0; i < in->results; i++)
     if (operands[i].kind == PTX_REGISTER)
@@ -143,9 +144,10 @@ static void end_phase(const struct walk *walk, struct warp *w) {
 
 /* A load begins when there are free registers for its results; about a third of the registers
    hold other values. At most as many loads are under way as in the machine code. */
-static void wait_for_registers(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
-                               double begin[PTX_SCENARIOS]) {
-  int needed = in->results * (in->size > 4 ? in->size / 4 : 1), most = walk->launch->registers * 2 / 3;
+static void wait_for_registers(const struct walk *walk, struct warp *w,
+                               const struct ptx_instruction *in, double begin[PTX_SCENARIOS]) {
+  int needed = in->results * (in->size > 4 ? in->size / 4 : 1),
+      most = walk->launch->registers * 2 / 3;
   int together = walk->launch->in_flight > 0 ? walk->launch->in_flight : FLIGHTS;
   while (w->flight_count &&
          (w->flying + needed > most || w->flight_count == FLIGHTS || w->flight_count >= together)) {
@@ -157,15 +159,15 @@ static void wait_for_registers(const struct walk *walk, struct warp *w, const st
   for (int s = 0; s < PTX_SCENARIOS; s++) w->last[s] = larger(w->last[s], begin[s]);
 }
 
-static void take_off(struct warp *w, const struct ptx_instruction *in, const double begin[PTX_SCENARIOS],
-                     const double latency[PTX_SCENARIOS]) {
+static void take_off(struct warp *w, const struct ptx_instruction *in,
+                     const double begin[PTX_SCENARIOS], const double latency[PTX_SCENARIOS]) {
   struct flight *flight = &w->flights[(w->first_flight + w->flight_count++) % FLIGHTS];
   flight->registers = in->results * (in->size > 4 ? in->size / 4 : 1);
   for (int s = 0; s < PTX_SCENARIOS; s++) flight->done[s] = begin[s] + latency[s];
   w->flying += flight->registers;
 }
 
-/* ---- Asynchronous copies ----------------------------------------------------------------------------------------- */
+/* ---- Asynchronous copies -------------------------------------------------------------------- */
 
 static void ptx_walk_push(struct queue *q, const double done[PTX_SCENARIOS]) {
   if (q->count == GROUPS) q->first++, q->count--;
@@ -175,12 +177,15 @@ static void ptx_walk_push(struct queue *q, const double done[PTX_SCENARIOS]) {
 static void wait_until(struct warp *w, struct queue *q, int left) {
   close_basic_block(w);
   for (; q->count > left; q->first++, q->count--)
-    for (int s = 0; s < PTX_SCENARIOS; s++) w->now[s] = larger(w->now[s], q->done[q->first % GROUPS][s]);
+    for (int s = 0; s < PTX_SCENARIOS; s++)
+      w->now[s] = larger(w->now[s], q->done[q->first % GROUPS][s]);
   for (int s = 0; s < PTX_SCENARIOS; s++) w->last[s] = w->now[s];
 }
 
-static void begin_copy(struct warp *w, const double begin[PTX_SCENARIOS], const double latency[PTX_SCENARIOS]) {
-  for (int s = 0; s < PTX_SCENARIOS; s++) w->open[s] = larger(w->any_open ? w->open[s] : 0, begin[s] + latency[s]);
+static void begin_copy(struct warp *w, const double begin[PTX_SCENARIOS],
+                       const double latency[PTX_SCENARIOS]) {
+  for (int s = 0; s < PTX_SCENARIOS; s++)
+    w->open[s] = larger(w->any_open ? w->open[s] : 0, begin[s] + latency[s]);
   w->any_open = true;
 }
 
@@ -189,9 +194,10 @@ static void ptx_walk_commit(struct warp *w) {
   w->any_open = false;
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
-static void from_global(const struct walk *walk, const struct ptx_access *access, double latency[PTX_SCENARIOS]) {
+static void from_global(const struct walk *walk, const struct ptx_access *access,
+                        double latency[PTX_SCENARIOS]) {
   const struct ptx_machine *m = walk->machine;
   latency[PTX_FROM_L2] = access->misses ? m->latency_l2 : m->latency_l1;
   latency[PTX_FROM_MEMORY] = access->misses ? m->latency_memory : m->latency_l1;
@@ -279,13 +285,15 @@ static void count_atomic(const struct walk *walk, struct warp *w, const struct p
                          const struct ptx_lanes *lanes, int sectors) {
   const int64_t line = 128;
   const struct ptx_launch *l = walk->launch;
-  const uint64_t first = lanes->address[__builtin_ctz(lanes->mask)], buffer = (first >> PTX_BUFFER_SHIFT) - 1;
+  const uint64_t first = lanes->address[__builtin_ctz(lanes->mask)],
+                 buffer = (first >> PTX_BUFFER_SHIFT) - 1;
   const double passes = ptx_atomic_passes(lanes);
   const double lines = buffer < (uint64_t)l->buffer_count && l->buffers[buffer].bytes > line
                            ? (double)(l->buffers[buffer].bytes / line)
                            : 1;
   w->counts.atomics += passes * (in->results ? 3 : 2) - sectors;
-  w->counts.crowded += passes / (lanes->by_block || !lanes->known ? lines : fmin(lines, ptx_walk_lines_of(lanes)));
+  w->counts.crowded +=
+      passes / (lanes->by_block || !lanes->known ? lines : fmin(lines, ptx_walk_lines_of(lanes)));
 }
 
 /* The words of a lane are interleaved with those of its warp, so that each word of the warp is a
@@ -333,7 +341,8 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
 
 /* Texture coordinates are not followed: neighbouring lanes are assumed to read neighbouring
    texels, mostly from L1. The texture pipe is the bound. */
-static void access_texture(struct walk *walk, struct warp *w, uint32_t mask, double latency[PTX_SCENARIOS]) {
+static void access_texture(struct walk *walk, struct warp *w, uint32_t mask,
+                           double latency[PTX_SCENARIOS]) {
   const struct ptx_access access = {.sectors = 4, .ideal = 4, .misses = 1, .wavefronts = 1};
   count_global(w, &access, &w->counts.load_sectors);
   request(w, (double)walk->launch->texel_bytes * __builtin_popcount(mask));
@@ -342,18 +351,19 @@ static void access_texture(struct walk *walk, struct warp *w, uint32_t mask, dou
 }
 
 /* A copy may read fewer bytes than it writes; the rest is filled with zeros. */
-static double copied_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in,
-                           uint32_t mask, int bytes) {
+static double copied_bytes(const struct walk *walk, const struct warp *w,
+                           const struct ptx_instruction *in, uint32_t mask, int bytes) {
   double sum = 0;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
-    int64_t read = in->count > 3 ? ptx_value_of(&w->values, walk->kernel, in, 3, __builtin_ctz(rest)) : bytes;
+    int64_t read =
+        in->count > 3 ? ptx_value_of(&w->values, walk->kernel, in, 3, __builtin_ctz(rest)) : bytes;
     sum += read < 0 || read > bytes ? bytes : (double)read;
   }
   return sum;
 }
 
-static void copy_async(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask,
-                       const double begin[PTX_SCENARIOS]) {
+static void copy_async(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                       uint32_t mask, const double begin[PTX_SCENARIOS]) {
   struct ptx_lanes lanes;
   struct ptx_access shared, global;
   double latency[PTX_SCENARIOS];
@@ -378,17 +388,18 @@ static void count_bulk(struct warp *w, double bytes, bool load) {
   ptx_walk_spend(w, PTX_PIPE_MEMORY, sectors / 4);
 }
 
-static double expected_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in,
-                             uint32_t mask) {
+static double expected_bytes(const struct walk *walk, const struct warp *w,
+                             const struct ptx_instruction *in, uint32_t mask) {
   int64_t bytes = ptx_value_of(&w->values, walk->kernel, in, in->count - 1, __builtin_ctz(mask));
   return bytes > 0 && bytes < 1 << 20 ? (double)bytes : 0;
 }
 
 /* The bytes of a tensor map's box, if the operand at `index` is the address of the parameter
    itself; 0: not known. */
-static double ptx_walk_box_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in, int index,
-                        uint32_t mask) {
-  int64_t map = ptx_value_of(&w->values, walk->kernel, in, index, __builtin_ctz(mask)) >> PTX_PARAM_SHIFT;
+static double ptx_walk_box_bytes(const struct walk *walk, const struct warp *w,
+                                 const struct ptx_instruction *in, int index, uint32_t mask) {
+  int64_t map =
+      ptx_value_of(&w->values, walk->kernel, in, index, __builtin_ctz(mask)) >> PTX_PARAM_SHIFT;
   bool known = walk->launch->boxes && map >= 0 && map < walk->launch->parameter_count;
   return known ? walk->launch->boxes[map] : 0;
 }
@@ -403,7 +414,8 @@ static void request_box(const struct walk *walk, struct warp *w, double bytes) {
    specialised, one of four makes the requests and continues while there is room. Other blocks
    want the same data at about the same time, so L2 gets about half the requests: by multicast to
    a cluster, or because requests are joined on the way (Nsight Compute's unit "lrc"). */
-static void load_tensor(const struct walk *walk, struct warp *w, const double begin[PTX_SCENARIOS]) {
+static void load_tensor(const struct walk *walk, struct warp *w,
+                        const double begin[PTX_SCENARIOS]) {
   const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory}, shared = 0.5;
   double done[PTX_SCENARIOS];
   for (int s = 0; s < PTX_SCENARIOS; s++) done[s] = begin[s] + latency[s] + w->expected / 64;
@@ -413,15 +425,17 @@ static void load_tensor(const struct walk *walk, struct warp *w, const double be
 }
 
 /* One thread copies a contiguous piece. */
-static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask,
-                      const double begin[PTX_SCENARIOS]) {
-  double latency[PTX_SCENARIOS] = {walk->machine->latency_l2, walk->machine->latency_memory}, done[PTX_SCENARIOS];
+static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                      uint32_t mask, const double begin[PTX_SCENARIOS]) {
+  double latency[PTX_SCENARIOS] = {walk->machine->latency_l2, walk->machine->latency_memory},
+         done[PTX_SCENARIOS];
   int64_t bytes = ptx_value_of(&w->values, walk->kernel, in, 2, __builtin_ctz(mask));
   if (bytes < 0 || bytes > 1 << 20) bytes = 0;
   bool load = in->op == PTX_BULK_LOAD;
   count_bulk(w, (double)bytes, load);
   request(w, (double)bytes);
-  ptx_touch(&walk->memory, (uint64_t)ptx_value_of(&w->values, walk->kernel, in, load ? 1 : 0, __builtin_ctz(mask)),
+  ptx_touch(&walk->memory,
+            (uint64_t)ptx_value_of(&w->values, walk->kernel, in, load ? 1 : 0, __builtin_ctz(mask)),
             bytes, load);
   for (int s = 0; s < PTX_SCENARIOS; s++) {
     latency[s] += (double)bytes / 64; /* 64 bytes a cycle into a multiprocessor */
@@ -433,8 +447,8 @@ static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instru
     begin_copy(w, begin, latency);
 }
 
-static void access_matrix(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask,
-                          double latency[PTX_SCENARIOS]) {
+static void access_matrix(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                          uint32_t mask, double latency[PTX_SCENARIOS]) {
   struct ptx_lanes lanes;
   struct ptx_access access;
   int at = in->op == PTX_MATRIX_LOAD ? in->results : 0;
@@ -470,35 +484,41 @@ static void begin_product(const struct walk *walk, struct warp *w, const struct 
   ptx_walk_spend(w, PTX_PIPE_TENSOR, cycles / 4);
 }
 
-/* ---- One instruction --------------------------------------------------------------------------------------------- */
+/* ---- One instruction ------------------------------------------------------------------------ */
 
 /* Changes the lanes to one access of so many bytes if all base addresses are aligned to it, as
    ptxas knew when it joined the loads. */
-static bool ptx_walk_widen(const struct walk *walk, const struct ptx_instruction *in, int bytes, struct ptx_lanes *lanes) {
-  uint64_t at = (uint64_t)walk->kernel->operands[in->first + (size_t)in->results].value % (uint64_t)bytes;
+static bool ptx_walk_widen(const struct walk *walk, const struct ptx_instruction *in, int bytes,
+                           struct ptx_lanes *lanes) {
+  uint64_t at =
+      (uint64_t)walk->kernel->operands[in->first + (size_t)in->results].value % (uint64_t)bytes;
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1)
     if (lanes->address[__builtin_ctz(rest)] % (uint64_t)bytes != at) return false;
-  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) lanes->address[__builtin_ctz(rest)] -= at;
+  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1)
+    lanes->address[__builtin_ctz(rest)] -= at;
   lanes->bytes = bytes;
   return true;
 }
 
 /* Computes the addresses of the lanes of a load, store or atomic operation. Returns true if the
    access is joined with an earlier one. */
-static bool read_lanes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in, uint32_t mask,
-                       struct ptx_lanes *out) {
+static bool read_lanes(const struct walk *walk, const struct warp *w,
+                       const struct ptx_instruction *in, uint32_t mask, struct ptx_lanes *out) {
   bool accesses = in->op == PTX_LOAD || in->op == PTX_STORE || in->op == PTX_ATOMIC;
   if (!accesses || !mask) return false;
   ptx_lanes_read(&w->values, walk->kernel, in, in->results, mask, in->size * in->vector, out);
-  if (walk->joins_quads && in->quad && ptx_walk_widen(walk, in, 16, out)) return in->quad == PTX_FOLLOWS;
-  if (walk->joins_pairs && in->pair && ptx_walk_widen(walk, in, 8, out)) return in->pair == PTX_FOLLOWS;
+  if (walk->joins_quads && in->quad && ptx_walk_widen(walk, in, 16, out))
+    return in->quad == PTX_FOLLOWS;
+  if (walk->joins_pairs && in->pair && ptx_walk_widen(walk, in, 8, out))
+    return in->pair == PTX_FOLLOWS;
   return false;
 }
 
 /* Counts what the instruction costs. lanes: the addresses of an access; follows: the access is
    joined with an earlier one. */
-static void perform(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask, bool follows,
-                    struct ptx_lanes *lanes, const double begin[PTX_SCENARIOS], double latency[PTX_SCENARIOS]) {
+static void perform(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                    uint32_t mask, bool follows, struct ptx_lanes *lanes,
+                    const double begin[PTX_SCENARIOS], double latency[PTX_SCENARIOS]) {
   const struct ptx_machine *m = walk->machine;
   switch (in->op) {
   case PTX_LOAD:
@@ -525,7 +545,9 @@ static void perform(struct walk *walk, struct warp *w, const struct ptx_instruct
   case PTX_TENSOR_STORE: request_box(walk, w, ptx_walk_box_bytes(walk, w, in, 0, mask)); break;
   case PTX_WGMMA: begin_product(walk, w, in, begin); break;
   case PTX_WGMMA_COMMIT: ptx_walk_push(&w->products, w->tensor); break;
-  case PTX_WGMMA_WAIT: wait_until(w, &w->products, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
+  case PTX_WGMMA_WAIT:
+    wait_until(w, &w->products, (int)ptx_operand_number(walk->kernel, in, 0, 0));
+    break;
   case PTX_COMMIT: ptx_walk_commit(w); break;
   case PTX_WAIT: wait_until(w, &w->groups, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
   case PTX_WAIT_BARRIER: wait_until(w, &w->bulk, w->bulk.count ? w->bulk.count - 1 : 0); break;
@@ -533,7 +555,8 @@ static void perform(struct walk *walk, struct warp *w, const struct ptx_instruct
     w->counts.barriers++;
     end_phase(walk, w);
     for (int s = 0; s < PTX_SCENARIOS; s++)
-      w->now[s] = w->last[s] = w->now[s] + (in->space == PTX_DISTANT ? m->latency_cluster : m->latency_barrier);
+      w->now[s] = w->last[s] =
+          w->now[s] + (in->space == PTX_DISTANT ? m->latency_cluster : m->latency_barrier);
     break;
   default: break;
   }
@@ -550,17 +573,19 @@ static void issue(const struct walk *walk, struct warp *w, const struct ptx_inst
 
 /* Accounts for one instruction: its cost, and when its results are ready. The result of a
    product is ready at its wait. */
-static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask) {
+static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                    uint32_t mask) {
   double begin[PTX_SCENARIOS], latency[PTX_SCENARIOS];
   struct ptx_lanes lanes;
   bool follows = read_lanes(walk, w, in, mask, &lanes);
-  const bool operand =
-      in->op == PTX_LOAD && (in->space == PTX_PARAM || (in->space == PTX_CONST && !has_index(walk, in)));
+  const bool operand = in->op == PTX_LOAD &&
+                       (in->space == PTX_PARAM || (in->space == PTX_CONST && !has_index(walk, in)));
   bool free = follows || operand || in->op == PTX_MOV || in->op == PTX_CVTA;
   if (in->leader) close_basic_block(w);
   ptx_walk_start(walk, w, in, begin);
   if (in->op == PTX_LOAD && !operand) wait_for_registers(walk, w, in, begin);
-  both(latency, free ? 0 : walk->machine->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
+  both(latency,
+       free ? 0 : walk->machine->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
   if (!free) issue(walk, w, in);
   if (!mask) return;
   perform(walk, w, in, mask, follows, &lanes, begin, latency);
@@ -569,7 +594,7 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   ptx_walk_finish(walk, w, in, begin, latency);
 }
 
-/* ---- Control flow ------------------------------------------------------------------------------------------------ */
+/* ---- Control flow --------------------------------------------------------------------------- */
 
 /* Chooses the lanes that are furthest behind, so that parted lanes meet again at the first
    possible place. */
@@ -611,8 +636,8 @@ static bool fails(const struct ptx_kernel *k, size_t at) {
 
 /* Whether the loop's last instruction can be reached without passing its first; code from which
    it can be reached is part of the loop. */
-static bool in_loop(const struct ptx_kernel *k, size_t from, size_t first, size_t last, unsigned char *seen,
-                    size_t *left) {
+static bool in_loop(const struct ptx_kernel *k, size_t from, size_t first, size_t last,
+                    unsigned char *seen, size_t *left) {
   size_t count = 0;
   if (from == first) return true;
   memset(seen, 0, k->count);
@@ -623,7 +648,8 @@ static bool in_loop(const struct ptx_kernel *k, size_t from, size_t first, size_
       const struct ptx_targets targets = ptx_targets_of(k, in);
       if (at == last) return true;
       seen[at] = 1;
-      for (size_t i = 0; i < targets.count && count < k->count; i++) left[count++] = (size_t)targets.first[i].value;
+      for (size_t i = 0; i < targets.count && count < k->count; i++)
+        left[count++] = (size_t)targets.first[i].value;
       goes_on = in->guard >= 0 || (!targets.count && in->op != PTX_EXIT && in->op != PTX_FAIL);
     }
   }
@@ -640,7 +666,8 @@ static bool leaves_loop(const struct ptx_kernel *k, size_t at, size_t target) {
     for (size_t j = 0; j < back.count && !leaves; j++) {
       const size_t first = (size_t)back.first[j].value;
       if (first <= last)
-        leaves = in_loop(k, at + 1, first, last, seen, left) != in_loop(k, target, first, last, seen, left);
+        leaves = in_loop(k, at + 1, first, last, seen, left) !=
+                 in_loop(k, target, first, last, seen, left);
     }
   }
   free(seen);
@@ -660,7 +687,8 @@ static enum turn find_turn(const struct ptx_kernel *k, size_t at) {
   return jumps && k->operands[before->first].value > (int64_t)target ? TURN_BOTH : TURN_NEVER;
 }
 
-static void ptx_walk_refuse(struct walk *walk, struct warp *w, const struct ptx_instruction *in, enum ptx_origin because) {
+static void ptx_walk_refuse(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                            enum ptx_origin because) {
   if (!walk->refused) walk->refused = in, walk->because = because;
   w->live = 0;
 }
@@ -687,20 +715,23 @@ static uint32_t guess_lanes(struct walk *walk, struct warp *w, size_t at, uint32
 static uint32_t find_active(struct walk *walk, struct warp *w, size_t at, uint32_t mask) {
   const struct ptx_instruction *in = &walk->kernel->instructions[at];
   if (in->guard < 0) return mask;
-  if (w->values.origin[in->guard] == PTX_KNOWN) return mask & ptx_predicate(&w->values, in->guard, in->guard_not);
+  if (w->values.origin[in->guard] == PTX_KNOWN)
+    return mask & ptx_predicate(&w->values, in->guard, in->guard_not);
   const bool turns = in->op == PTX_BRANCH || in->op == PTX_EXIT || in->op == PTX_FAIL;
   return turns ? guess_lanes(walk, w, at, mask) : mask;
 }
 
 /* Moves each lane to the label that its index selects; an unknown index selects all labels in
    turn. */
-static void move_by_table(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t lanes) {
+static void move_by_table(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                          uint32_t lanes) {
   const struct ptx_targets targets = ptx_targets_of(walk->kernel, in);
   const bool known = ptx_origin_of(&w->values, walk->kernel, in, 0) == PTX_KNOWN;
   w->together = false;
   for (; lanes; lanes &= lanes - 1) {
     const int lane = __builtin_ctz(lanes);
-    const uint64_t index = known ? (uint64_t)ptx_value_of(&w->values, walk->kernel, in, 0, lane) : (uint64_t)lane;
+    const uint64_t index =
+        known ? (uint64_t)ptx_value_of(&w->values, walk->kernel, in, 0, lane) : (uint64_t)lane;
     w->pc[lane] = (int)targets.first[index % targets.count].value;
   }
 }
@@ -740,11 +771,12 @@ static bool ptx_walk_step(struct walk *walk, struct warp *w) {
   return in->op == PTX_BARRIER;
 }
 
-/* ---- Warps ------------------------------------------------------------------------------------------------------- */
+/* ---- Warps ---------------------------------------------------------------------------------- */
 
 static int warp_open(const struct walk *walk, int index, struct warp *out, cugen_error *err) {
   const struct ptx_launch *l = walk->launch;
-  uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2], first = (uint64_t)index * PTX_LANES;
+  uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2],
+           first = (uint64_t)index * PTX_LANES;
   uint64_t lanes = threads - first < PTX_LANES ? threads - first : PTX_LANES;
   *out = (struct warp){.together = true};
   out->live = lanes == PTX_LANES ? 0xffffffffu : (1u << lanes) - 1;
@@ -773,14 +805,17 @@ static int ptx_walk_check(const struct walk *walk, cugen_error *err) {
   for (size_t i = 0; i < kernel->count; i++) {
     const struct ptx_instruction *in = &kernel->instructions[i];
     if ((in->op == PTX_MMA || in->op == PTX_WGMMA) && !(tensor_rate(walk->machine, in) > 0))
-      return error_set(err, CUGEN_ERROR_COMPILE,
-                       "PTX line %d: how fast the device multiplies matrices of this type is not known", in->line);
+      return error_set(
+          err, CUGEN_ERROR_COMPILE,
+          "PTX line %d: how fast the device multiplies matrices of this type is not known",
+          in->line);
   }
   return CUGEN_OK;
 }
 
 /* Counts the steps of a warp, at most `most`. */
-static int ptx_walk_probe(const struct walk *walk, int index, long most, long *steps, cugen_error *err) {
+static int ptx_walk_probe(const struct walk *walk, int index, long most, long *steps,
+                          cugen_error *err) {
   struct walk copy = *walk;
   struct warp w;
   int status = warp_open(walk, index, &w, err);
@@ -803,10 +838,12 @@ static int ptx_walk_explain(const struct walk *walk, cugen_error *err) {
   if (in->op == PTX_CALL) {
     const struct ptx_name name = walk->kernel->called[in->immediate];
     if (*name.text == '%')
-      error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls a function by its address, which is not followed");
+      error_set(err, CUGEN_ERROR_COMPILE,
+                "the kernel calls a function by its address, which is not followed");
     else
-      error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls %.*s, which is not inlined and not followed",
-                (int)name.length, name.text);
+      error_set(err, CUGEN_ERROR_COMPILE,
+                "the kernel calls %.*s, which is not inlined and not followed", (int)name.length,
+                name.text);
   } else if (walk->because >= PTX_FROM_BUFFER) {
     error_set(err, CUGEN_ERROR_COMPILE, "trip counts depend on '%s'",
               walk->launch->buffers[walk->because - PTX_FROM_BUFFER].name);
@@ -828,7 +865,8 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
           (walk->launch->until > 0 && clock_seconds() > walk->launch->until))
         return error_set(err, CUGEN_ERROR_INTERRUPTED, "the walk was stopped");
       if (warps[i].steps > MOST_STEPS)
-        return error_set(err, CUGEN_ERROR_COMPILE, "a warp does not end within %d instructions", MOST_STEPS);
+        return error_set(err, CUGEN_ERROR_COMPILE, "a warp does not end within %d instructions",
+                         MOST_STEPS);
       any |= warps[i].live != 0;
     }
   }
@@ -837,16 +875,18 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
 
 /* Adds the counts of a walked warp, times the number of warps that it represents. The first warp
    often does what the others do not, so it represents itself alone. */
-static void ptx_walk_add_counts(const struct ptx_counts *from, double factor, struct ptx_counts *c) {
+static void ptx_walk_add_counts(const struct ptx_counts *from, double factor,
+                                struct ptx_counts *c) {
   const double more[] = {
       from->instructions,     from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
       from->global_requests,  from->global_sectors,    from->ideal_sectors, from->load_sectors,
       from->store_sectors,    from->atomics,           from->barriers,      from->crowded,
       from->store_wavefronts, from->exchange,          from->requested,     from->unknown};
-  double *to[] = {&c->instructions,     &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
-                  &c->global_requests,  &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
-                  &c->store_sectors,    &c->atomics,           &c->barriers,      &c->crowded,
-                  &c->store_wavefronts, &c->exchange,          &c->requested,     &c->unknown};
+  double *to[] = {
+      &c->instructions,     &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
+      &c->global_requests,  &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
+      &c->store_sectors,    &c->atomics,           &c->barriers,      &c->crowded,
+      &c->store_wavefronts, &c->exchange,          &c->requested,     &c->unknown};
   for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] += factor * more[i];
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }
@@ -876,11 +916,14 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
   int status = warps ? CUGEN_OK : error_memory(err);
   for (int i = 0; i < count && !status; i++)
     status = warp_open(walk, (int)((int64_t)i * walk->warps / count), &warps[i], err);
-  if (!status) status = ptx_memory_open(walk->launch->l1_bytes * count / walk->warps, &walk->memory, err);
+  if (!status)
+    status = ptx_memory_open(walk->launch->l1_bytes * count / walk->warps, &walk->memory, err);
   if (!status) status = run_warps(walk, warps, count, err);
   for (int i = 0; i < count && warps; i++) {
     if (!status) end_phase(walk, &warps[i]);
-    double others = walk->wgmma ? (double)walk->warps / count : i ? (double)(walk->warps - 1) / (count - 1) : 1;
+    double others = walk->wgmma ? (double)walk->warps / count
+                    : i         ? (double)(walk->warps - 1) / (count - 1)
+                                : 1;
     ptx_walk_add_counts(&warps[i].counts, others, &walk->counts);
     for (int s = 0; s < PTX_SCENARIOS; s++) {
       walk->counts.alone[s] = larger(walk->counts.alone[s], warps[i].alone[s]);
@@ -916,8 +959,8 @@ static void walk_close(struct walk *walk) {
   free(walk->turns);
 }
 
-int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
-              long most, long *steps, cugen_error *err) {
+int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
+              const struct ptx_launch *launch, long most, long *steps, cugen_error *err) {
   struct walk walk;
   long last = 0;
   *steps = 0;
@@ -929,8 +972,8 @@ int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine
   return status;
 }
 
-int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
-             struct ptx_counts *out, cugen_error *err) {
+int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
+             const struct ptx_launch *launch, struct ptx_counts *out, cugen_error *err) {
   struct walk walk;
   long steps = 0;
   int status = walk_open(kernel, machine, launch, &walk, err);

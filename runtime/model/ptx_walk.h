@@ -108,12 +108,12 @@ struct ptx_counts {
 
 /* The number of instructions that the first and the last warp of a block execute, at most `most`
    each, which tells idle blocks from working ones. launch->at names the block. */
-int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
-              long most, long *steps, cugen_error *err);
+int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
+              const struct ptx_launch *launch, long most, long *steps, cugen_error *err);
 
 /* CUGEN_ERROR_COMPILE: the kernel cannot be followed (calls, trip counts that depend on data),
    does not end, or has matrix products whose rate is not known. */
-int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
-             struct ptx_counts *out, cugen_error *err);
+int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
+             const struct ptx_launch *launch, struct ptx_counts *out, cugen_error *err);
 
 #endif

@@ -30,10 +30,14 @@ static const struct {
   const char *type;
   size_t offset; /* of the member in struct gpu_rates */
 } product_types[] = {
-    {"f64", offsetof(struct gpu_rates, tensor_f64_flops)},  {"tf32", offsetof(struct gpu_rates, tensor_tf32_flops)},
-    {"f16", offsetof(struct gpu_rates, tensor_flops)},      {"bf16", offsetof(struct gpu_rates, tensor_bf16_flops)},
-    {"fp8", offsetof(struct gpu_rates, tensor_fp8_flops)},  {"e4m3", offsetof(struct gpu_rates, tensor_fp8_flops)},
-    {"e5m2", offsetof(struct gpu_rates, tensor_fp8_flops)}, {"i8", offsetof(struct gpu_rates, tensor_i8_flops)},
+    {"f64", offsetof(struct gpu_rates, tensor_f64_flops)},
+    {"tf32", offsetof(struct gpu_rates, tensor_tf32_flops)},
+    {"f16", offsetof(struct gpu_rates, tensor_flops)},
+    {"bf16", offsetof(struct gpu_rates, tensor_bf16_flops)},
+    {"fp8", offsetof(struct gpu_rates, tensor_fp8_flops)},
+    {"e4m3", offsetof(struct gpu_rates, tensor_fp8_flops)},
+    {"e5m2", offsetof(struct gpu_rates, tensor_fp8_flops)},
+    {"i8", offsetof(struct gpu_rates, tensor_i8_flops)},
     {"u8", offsetof(struct gpu_rates, tensor_i8_flops)},
 };
 
@@ -61,8 +65,10 @@ struct ceilings roofline_peak(const struct device_description *device, const str
                            .bandwidth_peak = published > 0 ? published : roofline_bandwidth(facts)};
 }
 
-/* Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009: time is at least the longer of moving and computing. */
-double roofline_fraction(const struct ceilings *c, double flops, double bytes, double seconds, bool *measured) {
+/* Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009: time is at least the longer of
+   moving and computing. */
+double roofline_fraction(const struct ceilings *c, double flops, double bytes, double seconds,
+                         bool *measured) {
   double multiply_adds = c->flops > 0 ? c->flops : c->flops_peak;
   bool tensor = c->tensor_flops_peak > multiply_adds;
   double peak = tensor ? c->tensor_flops_peak : multiply_adds;

@@ -26,6 +26,7 @@ struct ceilings roofline_peak(const struct device_description *device, const str
 /* The fraction of the attainable rate that was attained, for work of flops and bytes (either may
    be 0) done in seconds; 0: not known. *measured (may be NULL): the limiting ceiling was
    measured. */
-double roofline_fraction(const struct ceilings *ceilings, double flops, double bytes, double seconds, bool *measured);
+double roofline_fraction(const struct ceilings *ceilings, double flops, double bytes,
+                         double seconds, bool *measured);
 
 #endif

@@ -10,7 +10,15 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { BYTES = 16, BARRIERS = 6, LDG = 0x181, LDS = 0x184, NOP = 0x118, TWO_WORDS = 5, FOUR_WORDS = 6 };
+enum {
+  BYTES = 16,
+  BARRIERS = 6,
+  LDG = 0x181,
+  LDS = 0x184,
+  NOP = 0x118,
+  TWO_WORDS = 5,
+  FOUR_WORDS = 6
+};
 
 struct instruction {
   unsigned opcode, width, releases, waits;

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "engine.h"
 
-/* ---- Opening ------------------------------------------------------------------------------------------------- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 /* A cache in memory seals its images with a key of its own. */
 static void open_seal(struct cache *cache, bool memory) {
@@ -28,8 +28,8 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
   return cache_open_watched(path, (struct process_stop){0}, out, warning, err);
 }
 
-int cache_open_watched(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
-                       cugen_error *err) {
+int cache_open_watched(const char *path, struct process_stop stop, struct cache **out,
+                       struct text *warning, cugen_error *err) {
   const char *name = is_memory(path) ? "none" : path;
   *out = NULL;
   const struct cache_engine *engine = engine_of(name);
@@ -65,30 +65,31 @@ const char *cache_why_unwritable(const struct cache *cache) {
   return text_get(&cache->unwritable);
 }
 
-/* ---- Calls of the engine ---- */
+/* ---- Calls of the engine -------------------------------------------------------------------- */
 
-#define LOCKED(cache, call)                                                                                          \
-  do {                                                                                                               \
-    pthread_mutex_lock(&(cache)->lock);                                                                              \
-    const int locked_status = (cache)->engine->call;                                                                 \
-    pthread_mutex_unlock(&(cache)->lock);                                                                            \
-    return locked_status;                                                                                            \
+#define LOCKED(cache, call)                                                                        \
+  do {                                                                                             \
+    pthread_mutex_lock(&(cache)->lock);                                                            \
+    const int locked_status = (cache)->engine->call;                                               \
+    pthread_mutex_unlock(&(cache)->lock);                                                          \
+    return locked_status;                                                                          \
   } while (0)
 
 int cache_problems(struct cache *cache, const struct cache_key *key,
-                   int (*visit)(void *context, const char *problem, cugen_error *err), void *context,
-                   cugen_error *err) {
+                   int (*visit)(void *context, const char *problem, cugen_error *err),
+                   void *context, cugen_error *err) {
   LOCKED(cache, problems(cache, key, visit, context, err));
 }
 
 int cache_devices(struct cache *cache, const struct cache_key *key,
-                  int (*visit)(void *context, const char *device, const char *options, cugen_error *err),
+                  int (*visit)(void *context, const char *device, const char *options,
+                               cugen_error *err),
                   void *context, cugen_error *err) {
   LOCKED(cache, devices(cache, key, visit, context, err));
 }
 
-static int store_cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
-                 cugen_error *err) {
+static int store_cache_store(struct cache *cache, const struct cache_key *key,
+                             const struct cache_record *record, cugen_error *err) {
   LOCKED(cache, store(cache, key, record, err));
 }
 
@@ -113,8 +114,8 @@ void cache_set_patience(struct cache *cache, double seconds) {
   cache->engine->set_patience(cache, seconds);
 }
 
-int cache_greatest_rate(struct cache *cache, const char *device, const char *config, const char *word,
-                        struct cache_rate *out, cugen_error *err) {
+int cache_greatest_rate(struct cache *cache, const char *device, const char *config,
+                        const char *word, struct cache_rate *out, cugen_error *err) {
   *out = (struct cache_rate){0};
   LOCKED(cache, greatest_rate(cache, device, config, word, out, err));
 }
@@ -124,8 +125,8 @@ int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_e
   LOCKED(cache, has_origin(cache, origin, has, err));
 }
 
-int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really, struct cache_removal *out,
-                 cugen_error *err) {
+int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really,
+                 struct cache_removal *out, cugen_error *err) {
   *out = (struct cache_removal){0};
   pthread_mutex_lock(&cache->lock);
   int status = cache->engine->remove(cache, filter, really, out, err);
@@ -134,13 +135,13 @@ int cache_remove(struct cache *cache, const struct cache_filter *filter, bool re
   return status ? status : synced;
 }
 
-int cache_each(struct cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,
-               cugen_error *err) {
+int cache_each(struct cache *cache, const struct cache_filter *filter,
+               const struct cache_visit *visit, cugen_error *err) {
   LOCKED(cache, each(cache, filter, visit, err));
 }
 
-int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong, struct text *foreign,
-                 cugen_error *err) {
+int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong,
+                 struct text *foreign, cugen_error *err) {
   *out = (struct cache_checked){0};
   pthread_mutex_lock(&cache->lock);
   struct cache_check check = {cache, out, wrong, foreign};
@@ -150,7 +151,7 @@ int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wr
   return status || !(wrong->failed || foreign->failed) ? status : error_memory(err);
 }
 
-/* ---- Sets of records ------------------------------------------------------------------------------------------- */
+/* ---- Sets of records ------------------------------------------------------------------------ */
 
 int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, cugen_error *err) {
   struct cache_spaces spaces = {0};
@@ -165,7 +166,7 @@ int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, c
   return status;
 }
 
-/* ---- Claims ---------------------------------------------------------------------------------------------------- */
+/* ---- Claims --------------------------------------------------------------------------------- */
 
 bool cache_keeps_claims(const struct cache *cache) {
   return cache->engine->claim != NULL;
@@ -180,20 +181,21 @@ int cache_unclaim(struct cache *cache, const char *owner, cugen_error *err) {
   LOCKED(cache, unclaim(cache, owner, err));
 }
 
-int cache_news(struct cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err) {
+int cache_news(struct cache *cache, const struct cache_key *key, struct cache_news *news,
+               cugen_error *err) {
   LOCKED(cache, news(cache, key, news, err));
 }
 
-/* ---- Imports --------------------------------------------------------------------------------------------------- */
+/* ---- Imports -------------------------------------------------------------------------------- */
 
-int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
-                     cugen_error *err) {
+int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch,
+                     struct cache_stage **out, cugen_error *err) {
   *out = NULL;
   return cache->engine->stage_open(cache, planned, watch, out, err);
 }
 
-int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice,
-                    cugen_error *err) {
+int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
+                    size_t *twice, cugen_error *err) {
   *twice = 0;
   return stage->engine->stage_add(stage, entry, line, twice, err);
 }

@@ -43,8 +43,8 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
 /* Like cache_open, but `stop` is asked while a server is waited for, as long as the cache is
    open. Once stop returns true, a server that is silent for a second is given up: this call and
    all later ones return CUGEN_ERROR_INTERRUPTED with CUGEN_CAUSE_BUSY. */
-int cache_open_watched(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
-                       cugen_error *err);
+int cache_open_watched(const char *path, struct process_stop stop, struct cache **out,
+                       struct text *warning, cugen_error *err);
 void cache_close(struct cache *cache);
 /* Why changes of a cache file do not outlive this process, and what to do; "" if they do. */
 const char *cache_why_unwritable(const struct cache *cache);
@@ -63,24 +63,25 @@ bool cache_lacks(const struct cache_key *key, const char *problem, uint64_t *lac
 /* Loads all current records of the key: ok records by cost, then the others. The caller frees
    each record and the array. If a kernel was measured with all of the key's settings and with
    fewer, only the record with more settings is loaded. */
-int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
-               cugen_error *err);
+int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out,
+               size_t *count, cugen_error *err);
 /* Calls visit with the current ok records of the key by rising cost, until visit sets *stop or
    fails; later records are not read. visit may take a record's strings and leave NULL in their
    place. visit may not use the cache. */
 typedef int cache_visitor(void *context, struct cache_record *record, bool *stop, cugen_error *err);
-int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
-                  cugen_error *err);
+int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit,
+                  void *context, cugen_error *err);
 /* Calls visit with each problem that has records under this device, config and options
    (key->problem is not used), in the order of their texts. A status that visit returns ends the
    walk and is returned. visit may not use the cache. */
 int cache_problems(struct cache *cache, const struct cache_key *key,
-                   int (*visit)(void *context, const char *problem, cugen_error *err), void *context,
-                   cugen_error *err);
+                   int (*visit)(void *context, const char *problem, cugen_error *err),
+                   void *context, cugen_error *err);
 /* Like cache_problems, but visits each device and options under which there are right records of
    the key's config and problem. */
 int cache_devices(struct cache *cache, const struct cache_key *key,
-                  int (*visit)(void *context, const char *device, const char *options, cugen_error *err),
+                  int (*visit)(void *context, const char *device, const char *options,
+                               cugen_error *err),
                   void *context, cugen_error *err);
 /* Stores the record, with its times and reason as cache_record_settle makes them. An invalid
    record is an error, and nothing is stored. An older record of the variant becomes history if
@@ -103,8 +104,8 @@ struct cache_rate {
   double flops, bytes; /* a second */
   int64_t measured_at;
 };
-int cache_greatest_rate(struct cache *cache, const char *device, const char *config, const char *word,
-                        struct cache_rate *out, cugen_error *err);
+int cache_greatest_rate(struct cache *cache, const char *device, const char *config,
+                        const char *word, struct cache_rate *out, cugen_error *err);
 
 /* A growing array of records. */
 struct cache_records {
@@ -113,7 +114,7 @@ struct cache_records {
 };
 void cache_records_free(struct cache_records *records);
 
-/* ---- Claims: tuners that share a space each measure variants that no other tuner measures ---- */
+/* ---- Claims: tuners that share a space each measure variants that no other tuner measures --- */
 
 /* Whether this cache keeps claims. A cache file does not, because processes that share a file
    also share a machine. */
@@ -150,9 +151,10 @@ struct cache_news {
   struct cache_records records;
   size_t tuners; /* number of owners that now have claims under the key */
 };
-int cache_news(struct cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err);
+int cache_news(struct cache *cache, const struct cache_key *key, struct cache_news *news,
+               cugen_error *err);
 
-/* ---- Looking through and tidying up ---- */
+/* ---- Looking through and tidying up --------------------------------------------------------- */
 
 /* A summary of one set of records. The strings belong to the struct. */
 struct cache_space {
@@ -171,8 +173,8 @@ struct cache_space {
 int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, cugen_error *err);
 void cache_spaces_free(struct cache_space *spaces, size_t count);
 /* Like cache_load, but loads the superseded records, the latest first. */
-int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
-                  cugen_error *err);
+int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out,
+                  size_t *count, cugen_error *err);
 
 /* Selects records. */
 struct cache_filter {
@@ -200,10 +202,10 @@ int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_e
 /* Removes the selected records, and every image that no remaining record can use, in short
    transactions. Records that are stored meanwhile stay. After a failure some records may be
    removed: *out counts them. really false: only counts, and waits for no other process. */
-int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really, struct cache_removal *out,
-                 cugen_error *err);
+int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really,
+                 struct cache_removal *out, cugen_error *err);
 
-/* ---- From one cache to another ---- */
+/* ---- From one cache to another -------------------------------------------------------------- */
 
 struct cache_entry {
   struct cache_key key;
@@ -222,8 +224,8 @@ struct cache_visit {
    the order of config, device, options, problem and variant, and within a variant in
    cache_load's order. All records are of one moment, and only one is in memory at a time. A
    status that visit returns ends the walk and is returned. visit may not use the cache. */
-int cache_each(struct cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,
-               cugen_error *err);
+int cache_each(struct cache *cache, const struct cache_filter *filter,
+               const struct cache_visit *visit, cugen_error *err);
 
 struct cache_merged {
   size_t added;      /* records of variants that had no record */
@@ -250,31 +252,31 @@ struct cache_stage;
 enum { CACHE_STAGE_FEW = 200 };
 /* planned: upper limit of the number of records that will be added. Waits for another import
    into this cache. */
-int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
-                     cugen_error *err);
+int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch,
+                     struct cache_stage **out, cugen_error *err);
 /* *twice: the line that added the same variant and kernel before; 0: none. */
-int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice,
-                    cugen_error *err);
+int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
+                    size_t *twice, cugen_error *err);
 int cache_stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen_error *err);
 void cache_stage_close(struct cache_stage *stage);
 
-/* ---- Portfolios ---- */
+/* ---- Portfolios ----------------------------------------------------------------------------- */
 
 /* Loads the portfolios of the key's device, config and options, the latest first; key NULL: all
    portfolios by config, device, options and class. The caller frees them with
    cache_portfolios_free. */
-int cache_portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolio **out, size_t *count,
-                     cugen_error *err);
+int cache_portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolio **out,
+                     size_t *count, cugen_error *err);
 /* Stores the portfolios in one transaction. A portfolio replaces a stored one of the same key
    unless the stored one is later. */
-int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *portfolios, size_t count,
-                           cugen_error *err);
+int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *portfolios,
+                           size_t count, cugen_error *err);
 /* Removes the portfolios that the filter selects, with the filter's problem compared to the
    class; with filter->failed none. *count is their number. really false: only counts. */
-int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filter, bool really, size_t *count,
-                            cugen_error *err);
+int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filter, bool really,
+                            size_t *count, cugen_error *err);
 
-/* ---- Checking ---- */
+/* ---- Checking ------------------------------------------------------------------------------- */
 
 struct cache_checked {
   size_t spaces, records, history, images,
@@ -284,10 +286,10 @@ struct cache_checked {
 };
 /* Adds a line to *wrong for each defect and to *foreign for each foreign image. The status tells
    whether the check itself succeeded. */
-int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong, struct text *foreign,
-                 cugen_error *err);
+int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong,
+                 struct text *foreign, cugen_error *err);
 
-/* ---- Images ---- */
+/* ---- Images --------------------------------------------------------------------------------- */
 
 /* A larger image is not cached, so that its kernel is compiled again in each run. */
 #define CACHE_MAX_IMAGE ((size_t)64 << 20)
@@ -298,12 +300,14 @@ const char *cache_image_warning(const struct cache *cache);
    options; how records of those options are timed is not part of it. *found tells whether there
    is an image; the caller frees it with compiled_free. An image is not found unless its seal
    shows that this user compiled it. */
-int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
-                    struct text *out, cugen_error *err);
-int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err);
+int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options,
+                    int nvrtc_version, struct text *out, cugen_error *err);
+int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found,
+                     cugen_error *err);
 /* Caches an image in place of an older one of the same key. Does nothing if the image is too
    large or there is no key to seal it with. All images together may take 256 MiB: the oldest are
    removed, except the images of the fastest records. */
-int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err);
+int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled,
+                      cugen_error *err);
 
 #endif

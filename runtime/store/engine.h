@@ -37,7 +37,7 @@ struct cache_stage {
   const struct cache_engine *engine;
 };
 
-/* ---- Lists that engines fill ---- */
+/* ---- Lists that engines fill ---------------------------------------------------------------- */
 
 /* The slot of the next record; the engine increments count when the slot is filled. NULL: out of
    memory. */
@@ -64,10 +64,11 @@ struct cache_image_row {
 };
 
 typedef int cache_problem_visitor(void *context, const char *problem, cugen_error *err);
-typedef int cache_device_visitor(void *context, const char *device, const char *options, cugen_error *err);
+typedef int cache_device_visitor(void *context, const char *device, const char *options,
+                                 cugen_error *err);
 typedef int cache_image_visitor(void *context, const char *name, int64_t bytes, cugen_error *err);
 
-/* ---- The table ---- */
+/* ---- The table ------------------------------------------------------------------------------ */
 
 /* All functions are called under the cache's lock, except close, sync, set_patience and those of
    a stage. A function is documented in cache.h under the same name, or here. */
@@ -79,60 +80,65 @@ struct cache_engine {
   void (*name)(const char *path, struct text *out);
   bool (*is_missing)(const char *path);
   /* Like cache_open, except for the members `engine` and `seal`. */
-  int (*open)(const char *path, struct process_stop stop, struct cache **out, struct text *warning, cugen_error *err);
+  int (*open)(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
+              cugen_error *err);
   void (*close)(struct cache *cache);
   int (*sync)(struct cache *cache, cugen_error *err);
   void (*set_patience)(struct cache *cache, double seconds);
 
   /* Loads the current records of exactly this key: right records by time, then the others in the
      order in which they were stored. */
-  int (*load)(struct cache *cache, const struct cache_key *key, struct cache_records *out, cugen_error *err);
-  int (*fastest)(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
+  int (*load)(struct cache *cache, const struct cache_key *key, struct cache_records *out,
+              cugen_error *err);
+  int (*fastest)(struct cache *cache, const struct cache_key *key, cache_visitor *visit,
+                 void *context, cugen_error *err);
+  int (*history)(struct cache *cache, const struct cache_key *key, struct cache_records *out,
                  cugen_error *err);
-  int (*history)(struct cache *cache, const struct cache_key *key, struct cache_records *out, cugen_error *err);
-  int (*problems)(struct cache *cache, const struct cache_key *key, cache_problem_visitor *visit, void *context,
-                  cugen_error *err);
+  int (*problems)(struct cache *cache, const struct cache_key *key, cache_problem_visitor *visit,
+                  void *context, cugen_error *err);
   /* Like cache_devices. */
-  int (*devices)(struct cache *cache, const struct cache_key *key, cache_device_visitor *visit, void *context,
-                 cugen_error *err);
+  int (*devices)(struct cache *cache, const struct cache_key *key, cache_device_visitor *visit,
+                 void *context, cugen_error *err);
   /* Visits the problems with records that are >= from and < to as bytes and shorter than the
      key's problem; the longest first. A status that the visitor returns ends the walk. */
   int (*shorter)(struct cache *cache, const struct cache_key *key, const char *from, const char *to,
                  cache_problem_visitor *visit, void *context, cugen_error *err);
-  int (*store)(struct cache *cache, const struct cache_key *key, const struct cache_record *record, cugen_error *err);
-  int (*greatest_rate)(struct cache *cache, const char *device, const char *config, const char *word,
-                       struct cache_rate *out, cugen_error *err);
+  int (*store)(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
+               cugen_error *err);
+  int (*greatest_rate)(struct cache *cache, const char *device, const char *config,
+                       const char *word, struct cache_rate *out, cugen_error *err);
 
   int (*spaces)(struct cache *cache, struct cache_spaces *out, cugen_error *err);
   int (*has_origin)(struct cache *cache, const char *origin, bool *has, cugen_error *err);
-  int (*remove)(struct cache *cache, const struct cache_filter *filter, bool really, struct cache_removal *out,
-                cugen_error *err);
-  int (*each)(struct cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,
-              cugen_error *err);
-  int (*verify)(struct cache *cache, struct cache_checked *out, struct text *wrong, struct text *foreign,
-                cugen_error *err);
+  int (*remove)(struct cache *cache, const struct cache_filter *filter, bool really,
+                struct cache_removal *out, cugen_error *err);
+  int (*each)(struct cache *cache, const struct cache_filter *filter,
+              const struct cache_visit *visit, cugen_error *err);
+  int (*verify)(struct cache *cache, struct cache_checked *out, struct text *wrong,
+                struct text *foreign, cugen_error *err);
 
-  int (*stage_open)(struct cache *cache, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
-                    cugen_error *err);
-  int (*stage_add)(struct cache_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice,
-                   cugen_error *err);
+  int (*stage_open)(struct cache *cache, size_t planned, const struct cache_watch *watch,
+                    struct cache_stage **out, cugen_error *err);
+  int (*stage_add)(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
+                   size_t *twice, cugen_error *err);
   int (*stage_merge)(struct cache_stage *stage, struct cache_merged *out, cugen_error *err);
   void (*stage_close)(struct cache_stage *stage);
 
   /* Like cache_portfolios. */
-  int (*portfolios)(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out, cugen_error *err);
+  int (*portfolios)(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out,
+                    cugen_error *err);
   /* Stores the portfolios like cache_portfolios_store, or removes those with the same keys, in
      one transaction. */
-  int (*portfolios_change)(struct cache *cache, const struct cache_portfolio *portfolios, size_t count, bool removed,
-                           cugen_error *err);
+  int (*portfolios_change)(struct cache *cache, const struct cache_portfolio *portfolios,
+                           size_t count, bool removed, cugen_error *err);
 
   /* Loads an image by the name that image.c makes. An image larger than the limit is not found.
      The caller frees *out, whatever the status. */
   int (*image_load)(struct cache *cache, const char *name, struct cache_image_row *out, bool *found,
                     cugen_error *err);
   /* Stores an image in place of one of the same name. */
-  int (*image_store)(struct cache *cache, const char *name, const struct compiled *compiled, const unsigned char *mac,
-                     cugen_error *err);
+  int (*image_store)(struct cache *cache, const char *name, const struct compiled *compiled,
+                     const unsigned char *mac, cugen_error *err);
   /* Removes the oldest images until at most so many bytes are left, but none of the fastest
      records' images. */
   int (*image_trim)(struct cache *cache, size_t most, cugen_error *err);
@@ -142,12 +148,13 @@ struct cache_engine {
   int (*claim)(struct cache *cache, const struct cache_key *key, const struct cache_lease *lease,
                struct cache_claim *claims, size_t count, cugen_error *err);
   int (*unclaim)(struct cache *cache, const char *owner, cugen_error *err);
-  int (*news)(struct cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err);
+  int (*news)(struct cache *cache, const struct cache_key *key, struct cache_news *news,
+              cugen_error *err);
 };
 
 extern const struct cache_engine *const cache_engines[];
 
-/* ---- Rules that engines share ---- */
+/* ---- Rules that engines share --------------------------------------------------------------- */
 
 /* precedence.c: whether an import puts the new record of a variant in front of the old one. */
 bool cache_record_goes_first(const struct cache_record *new, const struct cache_record *old);
@@ -158,7 +165,8 @@ bool cache_records_equal(const struct cache_record *a, const struct cache_record
    the lock. */
 enum cache_image_state { CACHE_IMAGE_OWN, CACHE_IMAGE_FOREIGN, CACHE_IMAGE_CHANGED };
 int cache_images_visit(struct cache *cache,
-                       void (*visit)(void *context, const char *name, int64_t bytes, enum cache_image_state state),
+                       void (*visit)(void *context, const char *name, int64_t bytes,
+                                     enum cache_image_state state),
                        void *context, cugen_error *err);
 
 /* findings.c: the defects that a check finds, one a line. */
@@ -177,8 +185,8 @@ int cache_check_images(struct cache_check *check, cugen_error *err);
 bool cache_entry_is_sound(const struct cache_entry *entry);
 /* Checks an entry before any engine stores it, so that no engine stores an entry that another
    engine, an export or a check would call damaged. The record has been settled. */
-int cache_check_entry(const struct cache *cache, const struct cache_key *key, const struct cache_record *record,
-                      cugen_error *err);
+int cache_check_entry(const struct cache *cache, const struct cache_key *key,
+                      const struct cache_record *record, cugen_error *err);
 /* portfolios.c: called under the lock. */
 int cache_check_portfolios(struct cache_check *check, cugen_error *err);
 

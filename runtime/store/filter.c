@@ -27,11 +27,13 @@ static bool filter_is_timed(const struct cache_key *key, enum measure_way way) {
 
 static bool is_on(const struct cache_filter *filter, const char *device) {
   if (!filter->device) return true;
-  return filter->whole_device ? strcmp(device, filter->device) == 0 : strstr(device, filter->device) != NULL;
+  return filter->whole_device ? strcmp(device, filter->device) == 0
+                              : strstr(device, filter->device) != NULL;
 }
 
 bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key) {
-  return (!filter->config || strcmp(filter->config, key->config) == 0) && is_on(filter, key->device) &&
+  return (!filter->config || strcmp(filter->config, key->config) == 0) &&
+         is_on(filter, key->device) &&
          (!filter->problem || has_words(key->problem, filter->problem)) &&
          (!filter->timed || filter_is_timed(key, filter->measure));
 }

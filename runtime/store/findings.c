@@ -29,10 +29,12 @@ void cache_check_record(struct cache_check *check, long long id, const struct ca
 
 void cache_check_key(struct cache_check *check, long long id, const struct cache_key *key) {
   const char *name, *wrong = cache_key_wrong(key, &name);
-  if (wrong) cache_check_add(check, "set %lld ('%s %s'): %s %s", id, key->config, key->problem, name, wrong);
+  if (wrong)
+    cache_check_add(check, "set %lld ('%s %s'): %s %s", id, key->config, key->problem, name, wrong);
 }
 
-static void visit_image(void *context, const char *name, int64_t bytes, enum cache_image_state state) {
+static void visit_image(void *context, const char *name, int64_t bytes,
+                        enum cache_image_state state) {
   struct cache_check *check = context;
   check->out->images++;
   check->out->image_bytes += bytes;
@@ -43,7 +45,9 @@ static void visit_image(void *context, const char *name, int64_t bytes, enum cac
     findings_end_line(check->foreign, from);
   }
   if (state == CACHE_IMAGE_CHANGED)
-    cache_check_add(check, "image '%s' is not what was stored; it will be compiled again when it is needed", name);
+    cache_check_add(
+        check, "image '%s' is not what was stored; it will be compiled again when it is needed",
+        name);
 }
 
 int cache_check_images(struct cache_check *check, cugen_error *err) {

@@ -11,16 +11,17 @@
 #include "engine.h"
 #include "runtime/plan.h"
 
-int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
-                    struct text *out, cugen_error *err) {
+int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options,
+                    int nvrtc_version, struct text *out, cugen_error *err) {
   size_t length;
   measure_way_of(options, &length);
-  text_addf(out, "%s %s %.*s nvrtc %d", spec->source_hash.hex, arch, (int)length, options, nvrtc_version);
+  text_addf(out, "%s %s %.*s nvrtc %d", spec->source_hash.hex, arch, (int)length, options,
+            nvrtc_version);
   plan_add_entries(spec, out);
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* ---- The seal -------------------------------------------------------------------------------------------------- */
+/* ---- The seal ------------------------------------------------------------------------------- */
 
 const char *cache_image_warning(const struct cache *cache) {
   return text_get(&cache->unsealed);
@@ -34,7 +35,8 @@ static void write_name(const struct cache *cache, const char *key, struct text *
 
 static bool image_is_own(const struct cache *cache, const char *name) {
   size_t length = strlen(name), end = sizeof sealed_by - 1 + SEAL_ID;
-  return cache->seal.known && length > end && memcmp(name + length - end, sealed_by, sizeof sealed_by - 1) == 0 &&
+  return cache->seal.known && length > end &&
+         memcmp(name + length - end, sealed_by, sizeof sealed_by - 1) == 0 &&
          strcmp(name + length - SEAL_ID, cache->seal.id) == 0;
 }
 
@@ -53,29 +55,33 @@ static void write_facts(const char *name, const struct compiled *compiled, struc
   for (size_t i = 0; i < compiled->entry_count; i++) {
     const struct kernel_resources *r = &compiled->resources[i];
     image_add_fact(out, compiled->entries[i]);
-    text_addf(out, "%d %d %lld %lld %lld %lld\n", r->registers, r->max_threads, (long long)r->static_shared,
-              (long long)r->local_bytes, (long long)r->spill_bytes, (long long)r->constant_bytes);
+    text_addf(out, "%d %d %lld %lld %lld %lld\n", r->registers, r->max_threads,
+              (long long)r->static_shared, (long long)r->local_bytes, (long long)r->spill_bytes,
+              (long long)r->constant_bytes);
   }
 }
 
-/* ---- Loading ---------------------------------------------------------------------------------------------------- */
+/* ---- Loading -------------------------------------------------------------------------------- */
 
 /* *holds: whether the row is what was sealed under this name. Returns false when memory ran out. */
-static bool check_row(const struct cache *cache, const char *name, const struct cache_image_row *row, bool *holds) {
+static bool check_row(const struct cache *cache, const char *name,
+                      const struct cache_image_row *row, bool *holds) {
   struct text facts = {0};
   const struct compiled *compiled = &row->compiled;
   *holds = false;
   if (!row->sealed) return true;
   write_facts(name, compiled, &facts);
   bool memory = !facts.failed;
-  *holds = memory && seal_holds(&cache->seal, &facts, compiled->image, compiled->image_length, row->mac);
+  *holds =
+      memory && seal_holds(&cache->seal, &facts, compiled->image, compiled->image_length, row->mac);
   text_free(&facts);
   return memory;
 }
 
 /* A changed image counts as not found, so that the kernel is compiled again and the new image
    replaces it. */
-static int image_load_image(struct cache *cache, const char *name, struct compiled *out, bool *found, cugen_error *err) {
+static int image_load_image(struct cache *cache, const char *name, struct compiled *out,
+                            bool *found, cugen_error *err) {
   struct cache_image_row row = {0};
   int status = cache->engine->image_load(cache, name, &row, found, err);
   if (!status && *found && !check_row(cache, name, &row, found)) status = error_memory(err);
@@ -88,7 +94,8 @@ static int image_load_image(struct cache *cache, const char *name, struct compil
   return status;
 }
 
-int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err) {
+int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found,
+                     cugen_error *err) {
   struct text name = {0};
   *out = (struct compiled){0};
   *found = false;
@@ -102,11 +109,12 @@ int cache_image_load(struct cache *cache, const char *key, struct compiled *out,
   return status;
 }
 
-/* ---- Storing ------------------------------------------------------------------------------------------------------ */
+/* ---- Storing -------------------------------------------------------------------------------- */
 
 /* Limits of the size of all images, and the bytes that may be added before the limit is checked
    and the oldest images are removed. */
-static const size_t most_in_file = (size_t)256 << 20, most_in_memory = (size_t)32 << 20, step = (size_t)16 << 20;
+static const size_t most_in_file = (size_t)256 << 20, most_in_memory = (size_t)32 << 20,
+                    step = (size_t)16 << 20;
 
 static int store_image_trim(struct cache *cache, size_t added, cugen_error *err) {
   if (added < cache->may_add) {
@@ -117,7 +125,8 @@ static int store_image_trim(struct cache *cache, size_t added, cugen_error *err)
   return cache->engine->image_trim(cache, cache->in_file ? most_in_file : most_in_memory, err);
 }
 
-static int seal_and_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err) {
+static int seal_and_store(struct cache *cache, const char *key, const struct compiled *compiled,
+                          cugen_error *err) {
   struct text name = {0}, facts = {0};
   unsigned char mac[SEAL_BYTES];
   if (!cache->seal.known && cache->in_file) seal_open(true, &cache->seal, NULL);
@@ -135,7 +144,8 @@ static int seal_and_store(struct cache *cache, const char *key, const struct com
   return status;
 }
 
-int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err) {
+int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled,
+                      cugen_error *err) {
   if (compiled->image_length > CACHE_MAX_IMAGE) return CUGEN_OK;
   pthread_mutex_lock(&cache->lock);
   int status = seal_and_store(cache, key, compiled, err);
@@ -143,9 +153,10 @@ int cache_image_store(struct cache *cache, const char *key, const struct compile
   return status;
 }
 
-/* ---- Checking all images ---- */
+/* ---- Checking all images -------------------------------------------------------------------- */
 
-static int image_state_of(struct cache *cache, const char *name, enum cache_image_state *out, cugen_error *err) {
+static int image_state_of(struct cache *cache, const char *name, enum cache_image_state *out,
+                          cugen_error *err) {
   struct compiled compiled = {0};
   bool found = false;
   *out = CACHE_IMAGE_FOREIGN;
@@ -171,7 +182,8 @@ static int visit_one(void *context, const char *name, int64_t bytes, cugen_error
 }
 
 int cache_images_visit(struct cache *cache,
-                       void (*visit)(void *context, const char *name, int64_t bytes, enum cache_image_state state),
+                       void (*visit)(void *context, const char *name, int64_t bytes,
+                                     enum cache_image_state state),
                        void *context, cugen_error *err) {
   struct visiting visiting = {cache, visit, context};
   return cache->engine->images(cache, visit_one, &visiting, err);

@@ -5,7 +5,8 @@
 #include "engine.h"
 
 struct cache_record *cache_records_next(struct cache_records *records) {
-  struct cache_record *data = array_reserve(records->data, &records->capacity, records->count, sizeof *data);
+  struct cache_record *data =
+      array_reserve(records->data, &records->capacity, records->count, sizeof *data);
   if (!data) return NULL;
   records->data = data;
   return &records->data[records->count];
@@ -17,7 +18,8 @@ void cache_records_free(struct cache_records *records) {
 }
 
 struct cache_space *cache_spaces_next(struct cache_spaces *spaces) {
-  struct cache_space *data = array_reserve(spaces->data, &spaces->capacity, spaces->count, sizeof *data);
+  struct cache_space *data =
+      array_reserve(spaces->data, &spaces->capacity, spaces->count, sizeof *data);
   if (!data) return NULL;
   spaces->data = data;
   data[spaces->count] = (struct cache_space){0};

@@ -12,9 +12,10 @@
 #include "base/error.h"
 #include "engine.h"
 
-/* ---- One set of records --------------------------------------------------------------------------------------- */
+/* ---- One set of records --------------------------------------------------------------------- */
 
-static int hand_out(int status, struct cache_records *records, struct cache_record **out, size_t *count) {
+static int hand_out(int status, struct cache_records *records, struct cache_record **out,
+                    size_t *count) {
   if (status != CUGEN_OK) {
     cache_records_free(records);
     *records = (struct cache_records){0};
@@ -23,7 +24,7 @@ static int hand_out(int status, struct cache_records *records, struct cache_reco
   return status;
 }
 
-/* ---- Problems that lack parameters ----------------------------------------------------------------------------- */
+/* ---- Problems that lack parameters ---------------------------------------------------------- */
 
 /* The first line of the settings, without its '?'. */
 struct setting {
@@ -94,12 +95,14 @@ struct shorter_list {
 static int load_add_problem(void *context, const char *problem, cugen_error *err) {
   const struct shorter_list *list = context;
   struct shorter *out = list->out;
-  if (out->count == MOST_SHORTER || !cache_lacks(list->key, problem, &out->lacks[out->count])) return CUGEN_OK;
+  if (out->count == MOST_SHORTER || !cache_lacks(list->key, problem, &out->lacks[out->count]))
+    return CUGEN_OK;
   out->problems[out->count] = strdup(problem);
   return out->problems[out->count] ? (out->count++, CUGEN_OK) : error_memory(err);
 }
 
-static int find_shorter(struct cache *cache, const struct cache_key *key, struct shorter *out, cugen_error *err) {
+static int find_shorter(struct cache *cache, const struct cache_key *key, struct shorter *out,
+                        cugen_error *err) {
   struct text from = {0}, to = {0};
   struct shorter_list list = {key, out};
   int status = CUGEN_OK;
@@ -107,16 +110,18 @@ static int find_shorter(struct cache *cache, const struct cache_key *key, struct
   if (write_range(key->settings, &from, &to))
     status = from.failed || to.failed
                  ? error_memory(err)
-                 : cache->engine->shorter(cache, key, text_get(&from), text_get(&to), load_add_problem, &list, err);
+                 : cache->engine->shorter(cache, key, text_get(&from), text_get(&to),
+                                          load_add_problem, &list, err);
   text_free(&from);
   text_free(&to);
   return status;
 }
 
-/* ---- Joining sets of records ---- */
+/* ---- Joining sets of records ---------------------------------------------------------------- */
 
 static int load_by_variant(const void *a, const void *b) {
-  return strcmp((*(const struct cache_record *const *)a)->variant, (*(const struct cache_record *const *)b)->variant);
+  return strcmp((*(const struct cache_record *const *)a)->variant,
+                (*(const struct cache_record *const *)b)->variant);
 }
 
 static bool same_kernel(const struct cache_record *a, const struct cache_record *b) {
@@ -126,7 +131,8 @@ static bool same_kernel(const struct cache_record *a, const struct cache_record 
 }
 
 /* Whether `sorted` (by variant) has a later record of this kernel. */
-static bool is_renewed(const struct cache_record *record, struct cache_record *const *sorted, size_t count) {
+static bool is_renewed(const struct cache_record *record, struct cache_record *const *sorted,
+                       size_t count) {
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -160,7 +166,8 @@ static bool drop_renewed(const struct cache_records *all, struct cache_records *
 static bool load_goes_before(const struct cache_record *a, const struct cache_record *b) {
   const bool failed = a->outcome != CUGEN_OUTCOME_OK;
   if (failed != (b->outcome != CUGEN_OUTCOME_OK)) return !failed;
-  return (isnan(a->seconds) ? (double)-INFINITY : a->seconds) < (isnan(b->seconds) ? (double)-INFINITY : b->seconds);
+  return (isnan(a->seconds) ? (double)-INFINITY : a->seconds) <
+         (isnan(b->seconds) ? (double)-INFINITY : b->seconds);
 }
 
 /* Merges two ordered lists into one. Takes over the records of `more`. */
@@ -170,7 +177,8 @@ static bool load_merge(struct cache_records *all, struct cache_records *more) {
   struct cache_record *data = malloc((count + 1) * sizeof *data);
   if (!data) return false;
   for (size_t i = 0; i < count; i++) {
-    bool from_more = left == all->count || (right < more->count && load_goes_before(&more->data[right], &all->data[left]));
+    bool from_more = left == all->count || (right < more->count &&
+                                            load_goes_before(&more->data[right], &all->data[left]));
     data[i] = from_more ? more->data[right++] : all->data[left++];
   }
   free(all->data);
@@ -179,7 +187,7 @@ static bool load_merge(struct cache_records *all, struct cache_records *more) {
   return true;
 }
 
-/* ---- The order by another objective ---- */
+/* ---- The order by another objective --------------------------------------------------------- */
 
 /* A record's cost, and its position by time, which decides if costs are equal or not known. */
 struct ranked {
@@ -202,7 +210,8 @@ static bool sort_by(struct cache_records *all, const struct objective *objective
   struct cache_record *data = malloc((all->count + 1) * sizeof *data);
   for (size_t i = 0; ranked && i < all->count; i++) {
     const double cost = cache_record_cost(&all->data[i], objective);
-    ranked[i] = (struct ranked){all->data[i].outcome != CUGEN_OUTCOME_OK, isnan(cost) ? (double)INFINITY : cost, i};
+    ranked[i] = (struct ranked){all->data[i].outcome != CUGEN_OUTCOME_OK,
+                                isnan(cost) ? (double)INFINITY : cost, i};
   }
   const bool good = ranked && data;
   if (good) {
@@ -217,8 +226,9 @@ static bool sort_by(struct cache_records *all, const struct objective *objective
   return good;
 }
 
-static int add_shorter(struct cache *cache, const struct cache_key *key, const struct shorter *shorter, size_t i,
-                       struct cache_records *all, cugen_error *err) {
+static int add_shorter(struct cache *cache, const struct cache_key *key,
+                       const struct shorter *shorter, size_t i, struct cache_records *all,
+                       cugen_error *err) {
   struct cache_records more = {0};
   struct cache_key other = *key;
   other.problem = shorter->problems[i];
@@ -229,16 +239,17 @@ static int add_shorter(struct cache *cache, const struct cache_key *key, const s
   return status;
 }
 
-static int load_with(struct cache *cache, const struct cache_key *key, const struct shorter *shorter,
-                     struct cache_records *all, cugen_error *err) {
+static int load_with(struct cache *cache, const struct cache_key *key,
+                     const struct shorter *shorter, struct cache_records *all, cugen_error *err) {
   int status = cache->engine->load(cache, key, all, err);
-  for (size_t i = 0; i < shorter->count && !status; i++) status = add_shorter(cache, key, shorter, i, all, err);
+  for (size_t i = 0; i < shorter->count && !status; i++)
+    status = add_shorter(cache, key, shorter, i, all, err);
   if (!status && !sort_by(all, key->objective)) status = error_memory(err);
   return status;
 }
 
-int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
-               cugen_error *err) {
+int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out,
+               size_t *count, cugen_error *err) {
   struct cache_records records = {0};
   struct shorter shorter;
   pthread_mutex_lock(&cache->lock);
@@ -249,21 +260,23 @@ int cache_load(struct cache *cache, const struct cache_key *key, struct cache_re
   return hand_out(status, &records, out, count);
 }
 
-/* ---- The fastest ------------------------------------------------------------------------------------------------ */
+/* ---- The fastest ---------------------------------------------------------------------------- */
 
-static int visit_merged(struct cache *cache, const struct cache_key *key, const struct shorter *shorter,
-                        cache_visitor *visit, void *context, cugen_error *err) {
+static int visit_merged(struct cache *cache, const struct cache_key *key,
+                        const struct shorter *shorter, cache_visitor *visit, void *context,
+                        cugen_error *err) {
   struct cache_records records = {0};
   int status = load_with(cache, key, shorter, &records, err);
   bool stop = false;
-  for (size_t i = 0; i < records.count && !status && !stop && records.data[i].outcome == CUGEN_OUTCOME_OK; i++)
+  for (size_t i = 0;
+       i < records.count && !status && !stop && records.data[i].outcome == CUGEN_OUTCOME_OK; i++)
     status = visit(context, &records.data[i], &stop, err);
   cache_records_free(&records);
   return status;
 }
 
-int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
-                  cugen_error *err) {
+int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit,
+                  void *context, cugen_error *err) {
   struct shorter shorter;
   pthread_mutex_lock(&cache->lock);
   int status = find_shorter(cache, key, &shorter, err);
@@ -276,10 +289,10 @@ int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visito
   return status;
 }
 
-/* ---- Superseded records ---- */
+/* ---- Superseded records --------------------------------------------------------------------- */
 
-int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
-                  cugen_error *err) {
+int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out,
+                  size_t *count, cugen_error *err) {
   struct cache_records records = {0};
   pthread_mutex_lock(&cache->lock);
   int status = cache->engine->history(cache, key, &records, err);

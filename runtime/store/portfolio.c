@@ -8,7 +8,7 @@
 
 #include "record.h"
 
-/* ---- Writing ------------------------------------------------------------------------------------------------------ */
+/* ---- Writing -------------------------------------------------------------------------------- */
 
 /* Prints six decimals, without a locale's decimal point. */
 static void print_fixed(double value, struct text *out) {
@@ -45,7 +45,7 @@ void portfolio_body_print(const struct portfolio_body *body, struct text *out) {
   }
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------ */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 struct reader {
   const char *at;
@@ -67,7 +67,8 @@ static bool portfolio_take_word(struct reader *reader, const char *word) {
 /* Takes the rest of the line and skips its end. */
 static int take_rest(struct reader *reader, bool may_be_empty, char **out) {
   const size_t length = strcspn(reader->at, "\n");
-  if (reader->at[length] != '\n' || (!length && !may_be_empty)) return portfolio_refuse(reader, "a line is not whole");
+  if (reader->at[length] != '\n' || (!length && !may_be_empty))
+    return portfolio_refuse(reader, "a line is not whole");
   *out = strndup(reader->at, length);
   reader->at += length + 1;
   return *out ? CUGEN_OK : error_memory(reader->err);
@@ -94,7 +95,8 @@ static bool take_fixed(struct reader *reader, char end, double *out) {
 }
 
 static int take_loss(struct reader *reader, const char *word, double *mean, double *worst) {
-  const bool good = portfolio_take_word(reader, word) && take_fixed(reader, ' ', mean) && take_fixed(reader, '\n', worst);
+  const bool good = portfolio_take_word(reader, word) && take_fixed(reader, ' ', mean) &&
+                    take_fixed(reader, '\n', worst);
   return good ? CUGEN_OK : portfolio_refuse(reader, "the losses are no numbers from 1 on");
 }
 
@@ -102,20 +104,25 @@ static int take_loss(struct reader *reader, const char *word, double *mean, doub
 static int take_alone(struct reader *reader, struct portfolio_body *out) {
   if (strncmp(reader->at, "alone ", 6) != 0) return CUGEN_OK;
   int status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);
-  if (status || (portfolio_take_word(reader, "kernels") && portfolio_take_whole(reader, '\n', &out->kernels))) return status;
+  if (status ||
+      (portfolio_take_word(reader, "kernels") && portfolio_take_whole(reader, '\n', &out->kernels)))
+    return status;
   return portfolio_refuse(reader, "how many kernels it has is no number");
 }
 
 static int take_head(struct reader *reader, struct portfolio_body *out) {
-  if (!portfolio_take_word(reader, "rule")) return portfolio_refuse(reader, "its first line is to be the rule");
+  if (!portfolio_take_word(reader, "rule"))
+    return portfolio_refuse(reader, "its first line is to be the rule");
   int status = take_rest(reader, false, &out->rule);
   if (status) return status;
-  if (!portfolio_take_word(reader, "problems") || !portfolio_take_whole(reader, '\n', &out->problems))
+  if (!portfolio_take_word(reader, "problems") ||
+      !portfolio_take_whole(reader, '\n', &out->problems))
     return portfolio_refuse(reader, "how many problems it is of is no number");
   status = take_loss(reader, "tuned", &out->tuned_mean, &out->tuned_worst);
   if (!status) status = take_loss(reader, "held", &out->held_mean, &out->held_worst);
   if (!status) status = take_alone(reader, out);
-  if (status || !portfolio_take_word(reader, "doubted") || take_fixed(reader, '\n', &out->doubted)) return status;
+  if (status || !portfolio_take_word(reader, "doubted") || take_fixed(reader, '\n', &out->doubted))
+    return status;
   return portfolio_refuse(reader, "from where the rule is doubted is no number from 1 on");
 }
 
@@ -123,13 +130,15 @@ static int take_variant(struct reader *reader, struct portfolio_body_variant *ou
   enum { DIGITS = sizeof out->source.hex - 1 };
   if (!portfolio_take_word(reader, "variant") || !portfolio_take_whole(reader, ' ', &out->serves) ||
       strspn(reader->at, "0123456789abcdef") != DIGITS || reader->at[DIGITS] != ' ')
-    return portfolio_refuse(reader, "a variant is to have how many problems it serves and 32 hexadecimal digits");
+    return portfolio_refuse(
+        reader, "a variant is to have how many problems it serves and 32 hexadecimal digits");
   memcpy(out->source.hex, reader->at, DIGITS);
   reader->at += DIGITS + 1;
   int status = take_rest(reader, false, &out->variant);
   if (!status && portfolio_take_word(reader, "time")) status = take_rest(reader, false, &out->time);
   if (status) return status;
-  if (!portfolio_take_word(reader, "at")) return portfolio_refuse(reader, "a variant has no problem");
+  if (!portfolio_take_word(reader, "at"))
+    return portfolio_refuse(reader, "a variant has no problem");
   return take_rest(reader, true, &out->problem);
 }
 
@@ -138,7 +147,8 @@ static int take_variants(struct reader *reader, struct portfolio_body *out) {
   out->variants = calloc(PORTFOLIO_BODY_MOST_VARIANTS, sizeof *out->variants);
   if (!out->variants) return error_memory(reader->err);
   while (*reader->at && !status) {
-    if (out->count == PORTFOLIO_BODY_MOST_VARIANTS) return portfolio_refuse(reader, "it has too many variants");
+    if (out->count == PORTFOLIO_BODY_MOST_VARIANTS)
+      return portfolio_refuse(reader, "it has too many variants");
     status = take_variant(reader, &out->variants[out->count++]);
   }
   return status || out->count ? status : portfolio_refuse(reader, "it has no variant");
@@ -147,8 +157,11 @@ static int take_variants(struct reader *reader, struct portfolio_body *out) {
 int portfolio_body_parse(const char *text, struct portfolio_body *out, cugen_error *err) {
   struct reader reader = {text, err};
   *out = (struct portfolio_body){0};
-  int status = cache_text_wrong(text, "\n") ? portfolio_refuse(&reader, "it has control characters or is not UTF-8") : CUGEN_OK;
-  if (!status && strlen(text) > PORTFOLIO_BODY_MOST_BYTES) status = portfolio_refuse(&reader, "it is too long");
+  int status = cache_text_wrong(text, "\n")
+                   ? portfolio_refuse(&reader, "it has control characters or is not UTF-8")
+                   : CUGEN_OK;
+  if (!status && strlen(text) > PORTFOLIO_BODY_MOST_BYTES)
+    status = portfolio_refuse(&reader, "it is too long");
   if (!status) status = take_head(&reader, out);
   if (!status) status = take_variants(&reader, out);
   if (status) portfolio_body_free(out);
@@ -166,13 +179,13 @@ void portfolio_body_free(struct portfolio_body *body) {
   *body = (struct portfolio_body){0};
 }
 
-/* ---- The whole portfolio ---- */
+/* ---- The whole portfolio -------------------------------------------------------------------- */
 
 const char *cache_portfolio_wrong(const struct cache_portfolio *p, const char **name) {
   static const char may_be_empty[] = "class origin";
-#define X(field)                                                                                                     \
-  *name = #field;                                                                                                    \
-  if (cache_text_wrong(p->field, "")) return cache_text_wrong(p->field, "");                                         \
+#define X(field)                                                                                   \
+  *name = #field;                                                                                  \
+  if (cache_text_wrong(p->field, "")) return cache_text_wrong(p->field, "");                       \
   if (!*p->field && !strstr(may_be_empty, #field)) return "is empty";
   CACHE_PORTFOLIO_KEY(X)
 #undef X

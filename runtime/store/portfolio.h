@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-/* ---- The body of a portfolio, as lines of readable text ---- */
+/* ---- The body of a portfolio, as lines of readable text ------------------------------------- */
 
 enum { PORTFOLIO_BODY_MOST_VARIANTS = 64, PORTFOLIO_BODY_MOST_BYTES = 1 << 18 };
 
@@ -58,15 +58,15 @@ void portfolio_body_print(const struct portfolio_body *body, struct text *out);
 int portfolio_body_parse(const char *text, struct portfolio_body *out, cugen_error *err);
 void portfolio_body_free(struct portfolio_body *body);
 
-/* ---- The key of a portfolio ---- */
+/* ---- The key of a portfolio ----------------------------------------------------------------- */
 
 /* The parts of the key; a portfolio replaces another one with an equal key. */
-#define CACHE_PORTFOLIO_KEY(X)                                                                                       \
-  X(device)                                                                                                          \
-  X(config)                                                                                                          \
-  X(class)   /* the problems' values that are no sizes: "dtype=bf16 layout=row" */                                   \
-  X(options) /* device, config and options as in cache_key */                                                        \
-  X(origin)  /* "": not known, for example after an import */                                                        \
+#define CACHE_PORTFOLIO_KEY(X)                                                                     \
+  X(device)                                                                                        \
+  X(config)                                                                                        \
+  X(class)   /* the problems' values that are no sizes: "dtype=bf16 layout=row" */                 \
+  X(options) /* device, config and options as in cache_key */                                      \
+  X(origin)  /* "": not known, for example after an import */                                      \
   X(objective)
 
 struct cache_portfolio {

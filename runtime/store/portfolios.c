@@ -16,7 +16,8 @@ struct cache_portfolio *cache_portfolios_next(struct cache_portfolios *portfolio
 }
 
 /* Called under the lock. */
-static int list(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out, cugen_error *err) {
+static int list(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out,
+                cugen_error *err) {
   *out = (struct cache_portfolios){0};
   int status = cache->engine->portfolios(cache, key, out, err);
   if (!status) return CUGEN_OK;
@@ -25,8 +26,8 @@ static int list(struct cache *cache, const struct cache_key *key, struct cache_p
   return status;
 }
 
-int cache_portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolio **out, size_t *count,
-                     cugen_error *err) {
+int cache_portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolio **out,
+                     size_t *count, cugen_error *err) {
   struct cache_portfolios all;
   pthread_mutex_lock(&cache->lock);
   int status = list(cache, key, &all, err);
@@ -35,8 +36,8 @@ int cache_portfolios(struct cache *cache, const struct cache_key *key, struct ca
   return status;
 }
 
-static int store_portfolios_change(struct cache *cache, const struct cache_portfolio *portfolios, size_t count, bool removed,
-                  cugen_error *err) {
+static int store_portfolios_change(struct cache *cache, const struct cache_portfolio *portfolios,
+                                   size_t count, bool removed, cugen_error *err) {
   if (!count) return CUGEN_OK;
   pthread_mutex_lock(&cache->lock);
   int status = cache->engine->portfolios_change(cache, portfolios, count, removed, err);
@@ -44,28 +45,32 @@ static int store_portfolios_change(struct cache *cache, const struct cache_portf
   return status;
 }
 
-int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *portfolios, size_t count,
-                           cugen_error *err) {
+int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *portfolios,
+                           size_t count, cugen_error *err) {
   for (size_t i = 0; i < count; i++) {
     const char *name, *wrong = cache_portfolio_wrong(&portfolios[i], &name);
     if (wrong)
-      return error_set(err, CUGEN_ERROR_CACHE, "%s: the portfolio of %s %s cannot be remembered: its %s %s",
-                       text_get(&cache->path), portfolios[i].config, portfolios[i].class, name, wrong);
+      return error_set(
+          err, CUGEN_ERROR_CACHE, "%s: the portfolio of %s %s cannot be remembered: its %s %s",
+          text_get(&cache->path), portfolios[i].config, portfolios[i].class, name, wrong);
   }
   return store_portfolios_change(cache, portfolios, count, false, err);
 }
 
-/* ---- Removing ------------------------------------------------------------------------------------------------------ */
+/* ---- Removing ------------------------------------------------------------------------------- */
 
-static bool portfolios_is_meant(const struct cache_filter *filter, const struct cache_portfolio *p) {
-  const struct cache_key key = {.device = p->device, .config = p->config, .problem = p->class, .options = p->options};
+static bool portfolios_is_meant(const struct cache_filter *filter,
+                                const struct cache_portfolio *p) {
+  const struct cache_key key = {
+      .device = p->device, .config = p->config, .problem = p->class, .options = p->options};
   if (filter->failed || (filter->before && p->learnt_at >= filter->before)) return false;
-  if (filter->origin && strcmp(filter->origin, p->origin) != 0 && !(filter->unknown && !*p->origin)) return false;
+  if (filter->origin && strcmp(filter->origin, p->origin) != 0 && !(filter->unknown && !*p->origin))
+    return false;
   return cache_filter_takes(filter, &key);
 }
 
-int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filter, bool really, size_t *count,
-                            cugen_error *err) {
+int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filter, bool really,
+                            size_t *count, cugen_error *err) {
   struct cache_portfolio *all;
   size_t found, meant = 0;
   *count = 0;
@@ -82,14 +87,15 @@ int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filt
   return status;
 }
 
-/* ---- Checking ------------------------------------------------------------------------------------------------------ */
+/* ---- Checking ------------------------------------------------------------------------------- */
 
 static void check_one(struct cache_check *check, const struct cache_portfolio *p) {
   struct portfolio_body body;
   cugen_error err;
   const char *name, *wrong = cache_portfolio_wrong(p, &name);
   check->out->portfolios++;
-  if (wrong) cache_check_add(check, "the portfolio of %s %s: %s %s", p->config, p->class, name, wrong);
+  if (wrong)
+    cache_check_add(check, "the portfolio of %s %s: %s %s", p->config, p->class, name, wrong);
   if (portfolio_body_parse(p->body, &body, &err) == CUGEN_OK)
     portfolio_body_free(&body);
   else if (err.status == CUGEN_ERROR_MEMORY)

@@ -39,9 +39,11 @@ static int precedence_rank(const struct cache_record *record) {
 bool cache_record_goes_first(const struct cache_record *new, const struct cache_record *old) {
   if (old->wrong) return true;
   if (strcmp(new->hash.hex, old->hash.hex) != 0) return new->measured_at > old->measured_at;
-  if (precedence_rank(new) != precedence_rank(old)) return precedence_rank(new) < precedence_rank(old);
+  if (precedence_rank(new) != precedence_rank(old))
+    return precedence_rank(new) < precedence_rank(old);
   if (new->outcome != CUGEN_OUTCOME_OK) return new->measured_at > old->measured_at;
   if (new->outputs.varies != old->outputs.varies) return new->outputs.varies;
-  if (new->seconds == old->seconds) return new->verdict == CACHE_RIGHT && old->verdict != CACHE_RIGHT;
+  if (new->seconds == old->seconds)
+    return new->verdict == CACHE_RIGHT && old->verdict != CACHE_RIGHT;
   return new->seconds < old->seconds;
 }

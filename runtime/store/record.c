@@ -9,11 +9,15 @@
 #include "base/outputs.h"
 #include "base/system.h"
 
-/* ---- Columns ---- */
+/* ---- Columns -------------------------------------------------------------------------------- */
 
-#define COLUMN(format, TYPE, name, member, most)                                                                     \
-  {#name, COLUMN_##TYPE, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member),          \
-   most,  format},
+#define COLUMN(format, TYPE, name, member, most)                                                   \
+  {#name,                                                                                          \
+   COLUMN_##TYPE,                                                                                  \
+   offsetof(struct cache_record, member),                                                          \
+   sizeof(((struct cache_record *)0)->member),                                                     \
+   most,                                                                                           \
+   format},
 #define FIELD(format, TYPE, name, most)        COLUMN(format, TYPE, name, name, most)
 #define CHARS(format, name, size)              COLUMN(format, CHARS, name, name, 0)
 #define PART(format, TYPE, name, member, most) COLUMN(format, TYPE, name, member, most)
@@ -26,7 +30,7 @@ void *cache_place_of(struct cache_record *record, int column) {
   return (char *)record + cache_columns[column].offset;
 }
 
-/* ---- Texts and times ----------------------------------------------------------------------------------------- */
+/* ---- Texts and times ------------------------------------------------------------------------ */
 
 static bool is_control(char c) {
   return (unsigned char)c < ' ' || c == 127;
@@ -45,7 +49,8 @@ const char *cache_text_wrong(const char *text, const char *allowed) {
 static void clean_reason(char *reason) {
   for (size_t left = strlen(reason), length; left; reason += length, left -= length) {
     length = text_character(reason, left);
-    if (!length || (is_control(*reason) && !strchr(CACHE_REASON_CONTROLS, *reason))) *reason = '?', length = 1;
+    if (!length || (is_control(*reason) && !strchr(CACHE_REASON_CONTROLS, *reason)))
+      *reason = '?', length = 1;
   }
 }
 
@@ -55,7 +60,7 @@ int64_t cache_time(int64_t time, int64_t units) {
   return seconds >= EARLIEST && (seconds <= now + DAY || now < EARLIEST) ? time : 0;
 }
 
-/* ---- Values of columns --------------------------------------------------------------------------------------- */
+/* ---- Values of columns ---------------------------------------------------------------------- */
 
 static const char out_of_range[] = "is out of range";
 
@@ -69,7 +74,8 @@ static const char *hash_wrong(const struct cache_column *column, const char *tex
 
 static const char *whole_wrong(const struct cache_column *column, int64_t number) {
   const int64_t most = column->type == COLUMN_INT ? INT32_MAX : INT64_MAX;
-  return number >= 0 && number <= (column->most > 0 ? (int64_t)column->most : most) ? NULL : out_of_range;
+  return number >= 0 && number <= (column->most > 0 ? (int64_t)column->most : most) ? NULL
+                                                                                    : out_of_range;
 }
 
 /* NaN stands for an unknown value. */
@@ -92,7 +98,8 @@ const char *cache_take_text(struct cache_record *record, int i, const char *text
 const char *cache_take_whole(struct cache_record *record, int i, int64_t number) {
   const struct cache_column *column = &cache_columns[i];
   void *to = cache_place_of(record, i);
-  if (column->type == COLUMN_TIME) return *(int64_t *)to = cache_time(number, (int64_t)column->most), NULL;
+  if (column->type == COLUMN_TIME)
+    return *(int64_t *)to = cache_time(number, (int64_t)column->most), NULL;
   const char *wrong = whole_wrong(column, number);
   if (wrong) return wrong;
   if (column->type == COLUMN_INT)
@@ -108,7 +115,7 @@ const char *cache_take_real(struct cache_record *record, int i, double number) {
   return wrong;
 }
 
-/* ---- The whole record ---------------------------------------------------------------------------------------- */
+/* ---- The whole record ----------------------------------------------------------------------- */
 
 /* What is wrong with a column's value, independent of where the value came from. */
 static const char *column_wrong(const struct cache_record *record, int i) {
@@ -116,8 +123,10 @@ static const char *column_wrong(const struct cache_record *record, int i) {
   const void *value = (const char *)record + column->offset;
   switch (column->type) {
   case COLUMN_TEXT:
-    return cache_text_wrong(*(char *const *)value, i == CACHE_COLUMN_reason ? CACHE_REASON_CONTROLS : "");
-  case COLUMN_CHARS: return memchr(value, '\0', column->size) ? cache_text_wrong(value, "") : "has no end";
+    return cache_text_wrong(*(char *const *)value,
+                            i == CACHE_COLUMN_reason ? CACHE_REASON_CONTROLS : "");
+  case COLUMN_CHARS:
+    return memchr(value, '\0', column->size) ? cache_text_wrong(value, "") : "has no end";
   case COLUMN_HASH: return hash_wrong(column, value);
   case COLUMN_INT: return whole_wrong(column, *(const int *)value);
   case COLUMN_INT64: return whole_wrong(column, *(const int64_t *)value);
@@ -126,7 +135,8 @@ static const char *column_wrong(const struct cache_record *record, int i) {
   case COLUMN_REAL: break;
   }
   const double number = *(const double *)value;
-  if (record->outcome == CUGEN_OUTCOME_OK && !isfinite(number)) return "must be a number, since the outcome is 0";
+  if (record->outcome == CUGEN_OUTCOME_OK && !isfinite(number))
+    return "must be a number, since the outcome is 0";
   return real_wrong(column, number);
 }
 
@@ -145,13 +155,15 @@ const char *cache_record_wrong(const struct cache_record *record, int *column) {
 /* `reason` stays; the error's cause is not stored. */
 void cache_record_settle(struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (cache_columns[i].type == COLUMN_TIME) cache_take_whole(record, i, *(int64_t *)cache_place_of(record, i));
+    if (cache_columns[i].type == COLUMN_TIME)
+      cache_take_whole(record, i, *(int64_t *)cache_place_of(record, i));
   clean_reason(record->reason);
-  record->compile_late = record->outcome == CUGEN_OUTCOME_COMPILE && strstr(record->reason, COMPILE_LATE);
+  record->compile_late =
+      record->outcome == CUGEN_OUTCOME_COMPILE && strstr(record->reason, COMPILE_LATE);
   if (!record->wrong) record->wrong = cache_record_wrong(record, &record->wrong_column);
 }
 
-/* ---- Records ------------------------------------------------------------------------------------------------- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
 void cache_record_free(struct cache_record *record) {
   free(record->variant);
@@ -160,7 +172,8 @@ void cache_record_free(struct cache_record *record) {
 }
 
 static int by_time_and_energy(const void *a, const void *b) {
-  const struct cache_record *x = *(struct cache_record *const *)a, *y = *(struct cache_record *const *)b;
+  const struct cache_record *x = *(struct cache_record *const *)a,
+                            *y = *(struct cache_record *const *)b;
   if (x->seconds != y->seconds) return x->seconds < y->seconds ? -1 : 1;
   return (x->energy > y->energy) - (x->energy < y->energy);
 }
@@ -174,11 +187,13 @@ int cache_records_mark(struct cache_record *records, size_t count, cugen_error *
   if (!sorted) return error_memory(err);
   for (size_t i = 0; i < count; i++) {
     records[i].non_dominated = false;
-    if (records[i].outcome == CUGEN_OUTCOME_OK && records[i].energy > 0) sorted[known++] = &records[i];
+    if (records[i].outcome == CUGEN_OUTCOME_OK && records[i].energy > 0)
+      sorted[known++] = &records[i];
   }
   qsort(sorted, known, sizeof *sorted, by_time_and_energy);
   for (size_t i = 0; i < known; i++) {
-    const bool equal = last && sorted[i]->seconds == last->seconds && sorted[i]->energy == last->energy;
+    const bool equal =
+        last && sorted[i]->seconds == last->seconds && sorted[i]->energy == last->energy;
     sorted[i]->non_dominated = !last || equal || sorted[i]->energy < last->energy;
     if (sorted[i]->non_dominated) last = sorted[i];
   }
@@ -207,13 +222,17 @@ static uint64_t place_within(uint64_t place, int bits) {
 
 /* The preferred property is in the upper bits and the place in the lower ones; unknown values
    come last. */
-uint64_t cache_record_order(const struct cache_record *record, uint64_t place, const struct objective *objective) {
-  const uint64_t registers = record->resources.registers > 0 ? (uint64_t)record->resources.registers : 0xffff;
+uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
+                            const struct objective *objective) {
+  const uint64_t registers =
+      record->resources.registers > 0 ? (uint64_t)record->resources.registers : 0xffff;
   const float energy = record->energy > 0 ? (float)record->energy : INFINITY;
   uint32_t bits; /* bits of positive floats have the same order as the floats */
   switch (objective_prefers(objective)) {
   case PREFER_REGISTERS: return registers << 48 | place_within(place, 48);
-  case PREFER_ENERGY: memcpy(&bits, &energy, sizeof bits); return (uint64_t)bits << 32 | place_within(place, 32);
+  case PREFER_ENERGY:
+    memcpy(&bits, &energy, sizeof bits);
+    return (uint64_t)bits << 32 | place_within(place, 32);
   default: return place;
   }
 }
@@ -222,7 +241,7 @@ bool cache_leads(double least, uint64_t leader, double cost, uint64_t order) {
   return cost <= least * CUGEN_TIE && order < leader;
 }
 
-/* ---- Outputs ---- */
+/* ---- Outputs -------------------------------------------------------------------------------- */
 
 bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed) {
   return record->outputs.known && record->outputs.seed == seed;
@@ -239,11 +258,13 @@ void cache_record_keep_outputs(const struct cache_record *before, struct cache_r
     return;
   }
   const uint64_t seed = record->outputs.seed;
-  const bool differ = before->outputs.seed == seed && !outputs_equal(&before->outputs, &record->outputs);
-  if (differ || before->outputs.varies) record->outputs = (cugen_outputs){.known = 1, .varies = 1, .seed = seed};
+  const bool differ =
+      before->outputs.seed == seed && !outputs_equal(&before->outputs, &record->outputs);
+  if (differ || before->outputs.varies)
+    record->outputs = (cugen_outputs){.known = 1, .varies = 1, .seed = seed};
 }
 
-/* ---- Which kernel a record is of ---- */
+/* ---- Which kernel a record is of ------------------------------------------------------------ */
 
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec) {
   record->hash = spec->hash;
@@ -259,18 +280,21 @@ static bool same_hash(struct hash a, struct hash b) {
 
 /* Compares the parts of the hash that do not depend on the reference. */
 static bool same_parts(const struct cache_record *record, const struct kernel_spec *spec) {
-  return same_hash(record->source_hash, spec->source_hash) && same_hash(record->launches_hash, spec->launches_hash) &&
+  return same_hash(record->source_hash, spec->source_hash) &&
+         same_hash(record->launches_hash, spec->launches_hash) &&
          same_hash(record->arguments_hash, spec->arguments_hash);
 }
 
 bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec) {
   if (!record->lacks) return same_hash(record->hash, spec->hash);
-  return same_parts(record, spec) && same_hash(record->proof_hash, kernel_spec_proof_without(spec, record->lacks));
+  return same_parts(record, spec) &&
+         same_hash(record->proof_hash, kernel_spec_proof_without(spec, record->lacks));
 }
 
 static bool record_same_work(const struct cache_record *record, const struct kernel_spec *spec,
-                      const struct objective *objective) {
-  const struct objective_values then = cache_record_values(record), now = {0, 0, spec->flops, spec->bytes};
+                             const struct objective *objective) {
+  const struct objective_values then = cache_record_values(record),
+                                now = {0, 0, spec->flops, spec->bytes};
   return record->outcome != CUGEN_OUTCOME_OK || objective_same_work(objective, &then, &now);
 }
 

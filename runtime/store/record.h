@@ -20,50 +20,51 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
    TIME, most is the number of its units in a second. CHARS(format, name, size): a text of fewer
    than size bytes. PART(format, TYPE, name, member, most): a field within a member that is
    declared below. Records from before the format have "" or 0 there. */
-#define CACHE_RECORD_FIELDS(FIELD, CHARS, PART)                                                                      \
-  FIELD(1, TEXT, variant, 0)                                                                                         \
-  FIELD(1, HASH, hash, 0) /* kernel_spec.hash: a record whose variant now has another hash is stale */               \
-  PART(1, INT, outcome, outcome, CUGEN_OUTCOME_UNPREDICTED)                                                          \
-  FIELD(1, TEXT, reason, 0)                                                                                          \
-  FIELD(1, INT, samples, 0)                                                                                          \
-  FIELD(1, REAL, seconds, 0)                                                                                         \
-  FIELD(1, REAL, seconds_min, 0)                                                                                     \
-  FIELD(1, REAL, seconds_p20, 0)                                                                                     \
-  FIELD(1, REAL, seconds_p80, 0)                                                                                     \
-  FIELD(1, REAL, error, 0)                                                                                           \
-  FIELD(1, INT, threads, 0)                                                                                          \
-  PART(1, INT, registers, resources.registers, 0)                                                                    \
-  PART(1, INT, max_threads, resources.max_threads, 0)                                                                \
-  PART(1, INT64, static_shared, resources.static_shared, 0)                                                          \
-  FIELD(1, INT64, dynamic_shared, 0)                                                                                 \
-  PART(1, INT64, local_bytes, resources.local_bytes, 0)                                                              \
-  PART(1, INT64, spill_bytes, resources.spill_bytes, 0)                                                              \
-  PART(1, INT64, constant_bytes, resources.constant_bytes, 0)                                                        \
-  FIELD(1, REAL, occupancy, 1)                                                                                       \
-  CHARS(1, limiter, 24)                                                                                              \
-  FIELD(1, REAL, flops, 0)                                                                                           \
-  FIELD(1, REAL, bytes, 0)                                                                                           \
-  FIELD(1, INT, clock_mhz, 0)                                                                                        \
-  FIELD(1, INT, power_watts, 0)                                                                                      \
-  CHARS(1, throttle, 48) /* as device_clock.throttle */                                                              \
-  FIELD(1, INT, driver_version, 0)                                                                                   \
-  FIELD(1, INT, nvrtc_version, 0)                                                                                    \
-  FIELD(1, TIME, measured_at, 1) /* seconds since the epoch; 0: not known */                                         \
-  FIELD(2, HASH, source_hash, 0) /* the parts of hash; empty: not known */                                           \
-  FIELD(2, HASH, launches_hash, 0)                                                                                   \
-  FIELD(2, HASH, arguments_hash, 0)                                                                                  \
-  FIELD(2, HASH, proof_hash, 0)                                                                                      \
-  FIELD(3, INT, cluster_blocks, 0) /* as in cugen_record */                                                          \
-  FIELD(3, INT, active_clusters, 0)                                                                                  \
-  FIELD(4, INT, verdict, CACHE_VERDICTS - 1) /* enum cache_verdict */                                                \
-  CHARS(4, unverified, 160)                  /* why it was not verified; if right: at which sizes; "" */             \
-  FIELD(6, REAL, compile_seconds, 0)         /* as in cugen_record */                                                \
-  FIELD(6, REAL, measure_seconds, 0)                                                                                 \
-  FIELD(8, REAL, requested, 0)       /* as in cugen_record */                                                        \
-  FIELD(9, TIME, run_began, 1000000) /* as in cugen_record */                                                        \
-  FIELD(9, REAL, run_seconds, 0)                                                                                     \
-  FIELD(10, REAL, energy, 0) /* as in cugen_record */                                                                \
-  FIELD(10, REAL, energy_resolution, 0)                                                                              \
+#define CACHE_RECORD_FIELDS(FIELD, CHARS, PART)                                                    \
+  FIELD(1, TEXT, variant, 0)                                                                       \
+  FIELD(1, HASH, hash,                                                                             \
+        0) /* kernel_spec.hash: a record whose variant now has another hash is stale */            \
+  PART(1, INT, outcome, outcome, CUGEN_OUTCOME_UNPREDICTED)                                        \
+  FIELD(1, TEXT, reason, 0)                                                                        \
+  FIELD(1, INT, samples, 0)                                                                        \
+  FIELD(1, REAL, seconds, 0)                                                                       \
+  FIELD(1, REAL, seconds_min, 0)                                                                   \
+  FIELD(1, REAL, seconds_p20, 0)                                                                   \
+  FIELD(1, REAL, seconds_p80, 0)                                                                   \
+  FIELD(1, REAL, error, 0)                                                                         \
+  FIELD(1, INT, threads, 0)                                                                        \
+  PART(1, INT, registers, resources.registers, 0)                                                  \
+  PART(1, INT, max_threads, resources.max_threads, 0)                                              \
+  PART(1, INT64, static_shared, resources.static_shared, 0)                                        \
+  FIELD(1, INT64, dynamic_shared, 0)                                                               \
+  PART(1, INT64, local_bytes, resources.local_bytes, 0)                                            \
+  PART(1, INT64, spill_bytes, resources.spill_bytes, 0)                                            \
+  PART(1, INT64, constant_bytes, resources.constant_bytes, 0)                                      \
+  FIELD(1, REAL, occupancy, 1)                                                                     \
+  CHARS(1, limiter, 24)                                                                            \
+  FIELD(1, REAL, flops, 0)                                                                         \
+  FIELD(1, REAL, bytes, 0)                                                                         \
+  FIELD(1, INT, clock_mhz, 0)                                                                      \
+  FIELD(1, INT, power_watts, 0)                                                                    \
+  CHARS(1, throttle, 48) /* as device_clock.throttle */                                            \
+  FIELD(1, INT, driver_version, 0)                                                                 \
+  FIELD(1, INT, nvrtc_version, 0)                                                                  \
+  FIELD(1, TIME, measured_at, 1) /* seconds since the epoch; 0: not known */                       \
+  FIELD(2, HASH, source_hash, 0) /* the parts of hash; empty: not known */                         \
+  FIELD(2, HASH, launches_hash, 0)                                                                 \
+  FIELD(2, HASH, arguments_hash, 0)                                                                \
+  FIELD(2, HASH, proof_hash, 0)                                                                    \
+  FIELD(3, INT, cluster_blocks, 0) /* as in cugen_record */                                        \
+  FIELD(3, INT, active_clusters, 0)                                                                \
+  FIELD(4, INT, verdict, CACHE_VERDICTS - 1) /* enum cache_verdict */                              \
+  CHARS(4, unverified, 160)          /* why it was not verified; if right: at which sizes; "" */   \
+  FIELD(6, REAL, compile_seconds, 0) /* as in cugen_record */                                      \
+  FIELD(6, REAL, measure_seconds, 0)                                                               \
+  FIELD(8, REAL, requested, 0)       /* as in cugen_record */                                      \
+  FIELD(9, TIME, run_began, 1000000) /* as in cugen_record */                                      \
+  FIELD(9, REAL, run_seconds, 0)                                                                   \
+  FIELD(10, REAL, energy, 0) /* as in cugen_record */                                              \
+  FIELD(10, REAL, energy_resolution, 0)                                                            \
   PART(12, OUTPUTS, outputs, outputs, 0)
 
 struct cache_record {
@@ -110,7 +111,8 @@ double cache_record_cost(const struct cache_record *record, const struct objecti
    wins. Every choice of a "best" record uses this rule. */
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
 /* place: the variant's position in the config's space, where simple variants come first. */
-uint64_t cache_record_order(const struct cache_record *record, uint64_t place, const struct objective *objective);
+uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
+                            const struct objective *objective);
 /* Sets the outputs of a new record: the new measurement's if they are known, else the earlier
    one's; if both are known and differ, the outputs are marked as varying, which stays so for any
    data. */
@@ -131,7 +133,7 @@ bool cache_record_is_same(const struct cache_record *record, const struct kernel
 bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec,
                         const struct objective *objective, bool predicted);
 
-/* ---- The fields as columns ---- */
+/* ---- The fields as columns ------------------------------------------------------------------ */
 
 /* Columns that are kept as text come first. */
 enum cache_column_type {
@@ -167,7 +169,7 @@ enum {
 extern const struct cache_column cache_columns[CACHE_COLUMNS];
 void *cache_place_of(struct cache_record *record, int column);
 
-/* ---- The gate ---- */
+/* ---- The gate ------------------------------------------------------------------------------- */
 
 /* The conditions that every record must meet. The same functions check a row of a database, a
    line of wisdom, a worker's measurement (tune/claim.h) and a record that is about to be stored,

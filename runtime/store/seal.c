@@ -16,7 +16,7 @@
 _Static_assert(SEAL_BYTES == crypto_generichash_KEYBYTES, "as BLAKE2b-256's key");
 _Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "as BLAKE2b-256");
 
-/* ---- The MAC ---- */
+/* ---- The MAC -------------------------------------------------------------------------------- */
 
 /* Adds the length first, so that no byte can move from one part to the next. */
 static void seal_add_part(crypto_generichash_state *state, const void *data, size_t length) {
@@ -47,7 +47,8 @@ bool seal_holds(const struct seal *seal, const struct text *facts, const void *d
 static void know(struct seal *seal) {
   static const char name[] = "cugen: which key";
   unsigned char mac[SEAL_BYTES];
-  crypto_generichash(mac, sizeof mac, (const unsigned char *)name, sizeof name, seal->key, SEAL_BYTES);
+  crypto_generichash(mac, sizeof mac, (const unsigned char *)name, sizeof name, seal->key,
+                     SEAL_BYTES);
   sodium_bin2hex(seal->id, sizeof seal->id, mac, SEAL_ID / 2);
   seal->known = true;
 }
@@ -63,7 +64,7 @@ void seal_forget(struct seal *seal) {
   sodium_memzero(seal, sizeof *seal);
 }
 
-/* ---- The place of the key ---- */
+/* ---- The place of the key ------------------------------------------------------------------- */
 
 static const char file_name[] = "image.key";
 
@@ -79,7 +80,7 @@ static bool find_folder(struct text *out) {
   return out->length && !out->failed;
 }
 
-/* ---- Reading the key ---- */
+/* ---- Reading the key ------------------------------------------------------------------------ */
 
 /* The folder may be readable for others, because the key's own mode protects it. */
 static const char *folder_wrong(int folder) {
@@ -115,7 +116,7 @@ static const char *open_key(int folder, bool *missing, struct seal *out) {
   return wrong;
 }
 
-/* ---- Making the key ---- */
+/* ---- Making the key ------------------------------------------------------------------------- */
 
 static bool write_key(int fd) {
   unsigned char key[SEAL_BYTES];
@@ -133,11 +134,13 @@ static void make_key(int folder, const char *path) {
   if (!name.failed) file_sweep(text_get(&name));
   text_clear(&name);
   text_addf(&name, "%s.%ld-%u.new", file_name, (long)getpid(), (unsigned)randombytes_random());
-  int fd =
-      name.failed ? -1 : openat(folder, text_get(&name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int fd = name.failed ? -1
+                       : openat(folder, text_get(&name),
+                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd >= 0) {
     bool good = fchmod(fd, 0600) == 0 && write_key(fd);
-    if (close(fd) == 0 && good && linkat(folder, text_get(&name), folder, file_name, 0) == 0) fsync(folder);
+    if (close(fd) == 0 && good && linkat(folder, text_get(&name), folder, file_name, 0) == 0)
+      fsync(folder);
     unlinkat(folder, text_get(&name), 0);
   }
   text_free(&name);
@@ -158,17 +161,19 @@ static int open_folder(const char *path, bool make) {
 /* Names the faulty thing first. */
 static void write_folder_remedy(const char *folder, const char *wrong, struct text *why) {
   text_addf(why,
-            "%s: %s, so the key of compiled kernels in it is not used: none is kept, each is compiled anew. Make the "
-            "folder yours alone to write to (chown, chmod go-w), or set XDG_STATE_HOME to a folder of your own",
+            "%s: %s, so the key of compiled kernels in it is not used: none is kept, each is "
+            "compiled anew. Make the "
+            "folder yours alone to write to (chown, chmod go-w), or set XDG_STATE_HOME to a folder "
+            "of your own",
             folder, wrong);
 }
 
 static void write_key_remedy(const char *folder, const char *wrong, struct text *why) {
-  text_addf(
-      why,
-      "%s/%s: the key of compiled kernels is not used (%s): none is kept, each is compiled anew. Remove it, and "
-      "cugen makes another",
-      folder, file_name, wrong);
+  text_addf(why,
+            "%s/%s: the key of compiled kernels is not used (%s): none is kept, each is compiled "
+            "anew. Remove it, and "
+            "cugen makes another",
+            folder, file_name, wrong);
 }
 
 void seal_open(bool make, struct seal *out, struct text *why) {

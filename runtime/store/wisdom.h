@@ -7,7 +7,12 @@
 
 #include "cache.h"
 
-enum { WISDOM_VERSION = 9, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_RECORDS = 50000000, WISDOM_MAX_PORTFOLIOS = 100000 };
+enum {
+  WISDOM_VERSION = 9,
+  WISDOM_MAX_LINE = 1 << 20,
+  WISDOM_MAX_RECORDS = 50000000,
+  WISDOM_MAX_PORTFOLIOS = 100000
+};
 
 /* A piece of the written text: whole lines. */
 struct wisdom_piece {
@@ -24,16 +29,16 @@ struct wisdom_sink {
 /* Writes the header, the current records that the filter selects, and the filter's portfolios;
    no more than a piece of the records is in memory. A status that the sink returns ends the
    export and is returned. */
-int wisdom_write(struct cache *cache, const struct cache_filter *filter, const struct wisdom_sink *sink,
-                 size_t *count, cugen_error *err);
+int wisdom_write(struct cache *cache, const struct cache_filter *filter,
+                 const struct wisdom_sink *sink, size_t *count, cugen_error *err);
 /* Like wisdom_write, but appends to *out. */
-int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct text *out, size_t *count,
-                  cugen_error *err);
+int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct text *out,
+                  size_t *count, cugen_error *err);
 
 /* Merges the records of wisdom into the cache. An invalid file is CUGEN_ERROR_CACHE with name
    and line, and leaves the cache unchanged. */
-int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length, struct cache_merged *out,
-                  cugen_error *err);
+int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length,
+                  struct cache_merged *out, cugen_error *err);
 /* Like wisdom_import, but reads a file or a pipe piece by piece. watch: NULL, or the observer
    who may stop the import. */
 int wisdom_import_file(struct cache *cache, const char *path, const struct cache_watch *watch,

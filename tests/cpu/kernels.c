@@ -28,12 +28,14 @@ int close_library(void **state) {
   return 0;
 }
 
-cugen_kernel *open_kernel(cugen *lib, const char *config, const char *const *settings, size_t most) {
+cugen_kernel *open_kernel(cugen *lib, const char *config, const char *const *settings,
+                          size_t most) {
   cugen_error error = {0};
   cugen_kernel *kernel;
   size_t count = 0;
   while (count < most && settings[count]) count++;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error))
+    fail_msg("%s", error.message);
   return kernel;
 }
 
@@ -43,8 +45,8 @@ double run_variant(cugen_kernel *kernel, const char *variant) {
   if (api_kernel_run(kernel, variant, 60, &record, &error))
     fail_msg("%s, %s: %s", variant, cugen_kernel_problem(kernel), error.message);
   if (record.outcome != CUGEN_OUTCOME_OK)
-    fail_msg("%s, %s: %s: %s", record.variant, cugen_kernel_problem(kernel), outcome_text((int)record.outcome),
-             record.reason);
+    fail_msg("%s, %s: %s: %s", record.variant, cugen_kernel_problem(kernel),
+             outcome_text((int)record.outcome), record.reason);
   return record.error;
 }
 
@@ -73,11 +75,12 @@ void replace(struct text *text, const char *after, const char *from, const char 
 void add_text(cugen *lib, const char *name, const struct text *text) {
   cugen_error error;
   assert_false(text->failed);
-  if (cugen_add_file(lib, name, text_get(text), text->length, &error)) fail_msg("%s", error.message);
+  if (cugen_add_file(lib, name, text_get(text), text->length, &error))
+    fail_msg("%s", error.message);
 }
 
-/* Configs are Lua: before the file's first line, what declares tunables and implementations is replaced. By a global, since a file
-   that the config includes sees no local. */
+/* Configs are Lua: before the file's first line, what declares tunables and implementations is
+   replaced. By a global, since a file that the config includes sees no local. */
 void add_choice(cugen *lib, const struct choice *choice) {
   struct text config = {0}, shipped = read_text(choice->config);
   text_addf(&config,
@@ -87,7 +90,8 @@ void add_choice(cugen *lib, const struct choice *choice) {
   if (choice->implementation)
     text_addf(&config,
               "local all = implementation function implementation(name) return function(parts) "
-              "if name ~= \"%s\" then parts[#parts + 1] = requires \"false\" end return all(name)(parts) end end ",
+              "if name ~= \"%s\" then parts[#parts + 1] = requires \"false\" end return "
+              "all(name)(parts) end end ",
               choice->implementation);
   text_add(&config, text_get(&shipped));
   add_text(lib, "chosen.lua", &config);
@@ -95,12 +99,14 @@ void add_choice(cugen *lib, const struct choice *choice) {
   text_free(&shipped);
 }
 
-cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *const *settings, size_t most) {
+cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *const *settings,
+                        size_t most) {
   cugen_error error;
   cugen_plan *plan;
   add_choice(lib, choice);
   cugen_kernel *kernel = open_kernel(lib, "chosen.lua", settings, most);
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s: %s", choice->config, error.message);
+  if (cugen_plan_open(kernel, NULL, &plan, &error))
+    fail_msg("%s: %s", choice->config, error.message);
   cugen_kernel_close(kernel);
   const char *wanted = choice->implementation ? choice->implementation : "";
   assert_memory_equal(cugen_plan_about(plan)->variant, wanted, strlen(wanted));

@@ -1,5 +1,5 @@
-/* What the tests of the shipped kernels share: the library on the cpu device, variants run and held against their references,
-   and configs cut down to the one variant that a plan is to take. */
+/* What the tests of the shipped kernels share: the library on the cpu device, variants run and
+   held against their references, and configs cut down to the one variant that a plan is to take. */
 #ifndef TESTS_CPU_KERNELS_H
 #define TESTS_CPU_KERNELS_H
 
@@ -36,14 +36,16 @@ cugen_kernel *open_made_up(cugen *lib, const struct made_up *made, const char *b
 struct choice {
   const char *config;
   const char *implementation; /* the only one; NULL: all */
-  const char *tunables;       /* "vec = 4, image_in = 'array'": their only values; NULL: all of each */
+  /* "vec = 4, image_in = 'array'": their only values; NULL: all of each */
+  const char *tunables;
 };
 
 /* The config of the choice, under the name "chosen.lua". */
 void add_choice(cugen *lib, const struct choice *choice);
 
 /* A plan, which takes the first variant that the choice leaves. */
-cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *const *settings, size_t most);
+cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *const *settings,
+                        size_t most);
 
 /* Binds, launches once and closes the call. */
 void launch_once(cugen_plan *plan, void *const *arguments, size_t count);

@@ -6,7 +6,8 @@
 
 struct opened {
   struct source_file
-      *files; /* sources_add before opened_open: the config is read from these, and the test frees none */
+      /* sources_add before opened_open: the config is read from these, and the test frees none */
+      *files;
   struct sources sources;
   struct config *config;
   struct problem problem;

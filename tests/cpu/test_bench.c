@@ -1,5 +1,5 @@
-/* What a bench keeps: reference results within a limit, the least recently used given up and computed again; buffers that
-   only the reference tells apart are not filled again. */
+/* What a bench keeps: reference results within a limit, the least recently used given up and
+   computed again; buffers that only the reference tells apart are not filled again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,9 +24,10 @@ static const char config_text[] =
 static const char template_text[] = "__global__ void scaled(${params}) {\n"
                                     "  const int i = blockIdx.x * 128 + threadIdx.x;\n"
                                     "  if (i < n) y[i] = s * x[i], z[i] = 2 * z[i];\n}\n";
-static const char reference_text[] = "__global__ void scaled_reference(${params}) {\n"
-                                     "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
-                                     "  if (t < sample_count) y[t] = double(s) * x[t], z[t] = 2 * z[t];\n}\n";
+static const char reference_text[] =
+    "__global__ void scaled_reference(${params}) {\n"
+    "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+    "  if (t < sample_count) y[t] = double(s) * x[t], z[t] = 2 * z[t];\n}\n";
 
 struct fixture {
   struct opened opened;
@@ -69,8 +70,8 @@ static int64_t dataset_of(struct fixture *f, uint64_t index) {
   struct variant variant;
   cugen_error err = {0};
   space_variant(f->opened.space, index, &variant, values);
-  check(expand_variant(f->bench.expander, f->opened.config, &f->opened.problem, &f->opened.device.facts, &variant,
-                       &spec, &err),
+  check(expand_variant(f->bench.expander, f->opened.config, &f->opened.problem,
+                       &f->opened.device.facts, &variant, &spec, &err),
         &err);
   check(bench_dataset(&f->bench, &spec, &f->opened.problem, true, &variant, &request, &err), &err);
   kernel_spec_free(&spec);
@@ -125,7 +126,8 @@ static size_t compiles_of(struct fixture *f, uint64_t index) {
   return count;
 }
 
-/* Where the target has images the reference is compiled once for each value that it sees; the variant is another matter. */
+/* Where the target has images the reference is compiled once for each value that it sees; the
+   variant is another matter. */
 static void references_are_compiled_once(void **state) {
   struct fixture *f = *state;
   cugen_error err = {0};

@@ -1,5 +1,5 @@
-/* The passes over the banks and the sectors that cugen check counts, against what an H200's counters said of the same variants:
-   tools/bench/results/2026-11-21-h200-check.txt. */
+/* The passes over the banks and the sectors that cugen check counts, against what an H200's
+   counters said of the same variants: tools/bench/results/2026-11-21-h200-check.txt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,20 @@ static const struct {
   const char *config, *variant, *settings[MOST_SETTINGS];
   double shared_read, shared_write, read, write; /* the GPU's; 0: none */
 } rows[] = {
-    {"transpose", "coalesced_read block_x=32 block_y=8", {"rows=512", "cols=512", "batch=1"}, 0, 0, 32768, 262144},
-    {"transpose", "coalesced_write block_x=32 block_y=8", {"rows=512", "cols=512", "batch=1"}, 0, 0, 262144, 32768},
+    {"transpose",
+     "coalesced_read block_x=32 block_y=8",
+     {"rows=512", "cols=512", "batch=1"},
+     0,
+     0,
+     32768,
+     262144},
+    {"transpose",
+     "coalesced_write block_x=32 block_y=8",
+     {"rows=512", "cols=512", "batch=1"},
+     0,
+     0,
+     262144,
+     32768},
     {"transpose",
      "conflicts tile=32 rows_per_thread=4",
      {"rows=512", "cols=512", "batch=1"},
@@ -62,7 +74,13 @@ static const struct {
      65536,
      32768,
      32768},
-    {"transpose", "vector access=8 bank=plain", {"rows=512", "cols=512", "batch=1"}, 8192, 131072, 32768, 32768},
+    {"transpose",
+     "vector access=8 bank=plain",
+     {"rows=512", "cols=512", "batch=1"},
+     8192,
+     131072,
+     32768,
+     32768},
     {"transpose",
      "padded tile=32 pad=1",
      {"rows=512", "cols=512", "batch=1", "dtype=f64"},
@@ -71,7 +89,13 @@ static const struct {
      65536,
      65536},
     {"matmul", "tiled tile=16 pad=0", {"M=256", "N=256", "K=256"}, 786624, 65536, 262144, 8192},
-    {"matmul", "tiled tile=16 pad=0", {"M=256", "N=256", "K=256", "layout_a=col"}, 786556, 294954, 262144, 8192},
+    {"matmul",
+     "tiled tile=16 pad=0",
+     {"M=256", "N=256", "K=256", "layout_a=col"},
+     786556,
+     294954,
+     262144,
+     8192},
     {"matmul", "tiled tile=32 pad=0", {"M=256", "N=256", "K=256"}, 786432, 32768, 131072, 8192},
     {"filter", "tiled", {"rows=256", "cols=256"}, 51639, 4608, 15552, 8192},
     {"filter", "naive", {"rows=256", "cols=256"}, 0, 0, 240640, 8192},
@@ -81,7 +105,8 @@ static const struct {
 static double counted(const cugen_check *check, int shared, int write) {
   double sum = 0;
   for (size_t i = 0; i < check->traffic_count; i++)
-    if (check->traffic[i].shared == shared && check->traffic[i].write == write) sum += check->traffic[i].needed;
+    if (check->traffic[i].shared == shared && check->traffic[i].write == write)
+      sum += check->traffic[i].needed;
   return sum;
 }
 
@@ -112,9 +137,11 @@ static void test_row(void **state) {
   }
 }
 
-/* Without the traffic the same is found, and nothing counted: also where what is found and what is counted are of one image. */
+/* Without the traffic the same is found, and nothing counted: also where what is found and what
+   is counted are of one image. */
 static void test_without(void **state) {
-  static const char *const variants[] = {"tiled tile=16 pad=0", "naive block_x=16 block_y=16 columns_along=x"};
+  static const char *const variants[] = {"tiled tile=16 pad=0",
+                                         "naive block_x=16 block_y=16 columns_along=x"};
   for (size_t i = 0; i < 2 * (sizeof variants / sizeof *variants); i++) {
     static const char *const settings[] = {"M=48", "N=48", "K=16"};
     cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;

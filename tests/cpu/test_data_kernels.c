@@ -1,5 +1,5 @@
-/* The data kernels, run on the cpu device, give what the host gives: fills byte for byte, and of outputs with planted faults the same
-   verdict, text and error. */
+/* The data kernels, run on the cpu device, give what the host gives: fills byte for byte, and of
+   outputs with planted faults the same verdict, text and error. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,9 +33,9 @@ static int set_up(void **state) {
   const char *entries[KERNEL_MAX_ENTRIES];
   cugen_error err = {0};
   check(toolkit_open(&places, &f->toolkit, &err), &err);
-  check(
-      cpu_device_ops.open(&(const struct device_options){.toolkit = f->toolkit, .embedded = true}, &f->device, &err),
-      &err);
+  check(cpu_device_ops.open(&(const struct device_options){.toolkit = f->toolkit, .embedded = true},
+                            &f->device, &err),
+        &err);
   const struct compiled *compiled[DATA_PARTS];
   for (int part = 0; part < DATA_PARTS; part++) {
     check(data_kernels_spec(part, &spec, &err), &err);
@@ -71,13 +71,17 @@ static void they_prove_themselves(void **state) {
   assert_true(same);
 }
 
-/* ---- Layouts ---- */
+/* ---- Layouts -------------------------------------------------------------------------------- */
 
 /* Of up to 4 dimensions: packed, with a pitch, column-major, with a pitch. */
-static struct kernel_argument argument_of(const struct dtype *dtype, int rank, bool column_major, int64_t pitch) {
+static struct kernel_argument argument_of(const struct dtype *dtype, int rank, bool column_major,
+                                          int64_t pitch) {
   static const int64_t sizes[] = {7, 5, 3, 6};
-  struct kernel_argument a = {
-      .name = "C", .kind = CUGEN_ARGUMENT_OUTPUT, .dtype = dtype, .rank = rank, .column_major = column_major};
+  struct kernel_argument a = {.name = "C",
+                              .kind = CUGEN_ARGUMENT_OUTPUT,
+                              .dtype = dtype,
+                              .rank = rank,
+                              .column_major = column_major};
   int64_t stride = 1;
   for (int i = 0; i < rank; i++) {
     const int at = column_major ? i : rank - 1 - i;
@@ -95,12 +99,13 @@ static void for_each_layout(struct fixture *f, each *run) {
   for (size_t t = 0; t < DTYPE_COUNT; t++)
     for (int rank = 1; rank <= KERNEL_MAX_RANK; rank++)
       for (int how = 0; how < 4; how++) {
-        struct kernel_argument a = argument_of(&dtype_table[t], rank, how / 2, rank > 1 ? how % 2 * 3 : 0);
+        struct kernel_argument a =
+            argument_of(&dtype_table[t], rank, how / 2, rank > 1 ? how % 2 * 3 : 0);
         run(f, &a);
       }
 }
 
-/* ---- Fills ---- */
+/* ---- Fills ---------------------------------------------------------------------------------- */
 
 static void fills(struct fixture *f, const struct kernel_argument *given) {
   struct kernel_argument a = *given;
@@ -122,7 +127,7 @@ static void fills_are_the_same_bytes(void **state) {
   for_each_layout(*state, fills);
 }
 
-/* ---- Digests ---- */
+/* ---- Digests -------------------------------------------------------------------------------- */
 
 static uint64_t digest(struct fixture *f, const void *from, size_t bytes) {
   const struct data_tally *tallies;
@@ -168,9 +173,11 @@ static uint64_t bits(struct fixture *f, const struct kernel_argument *a, const v
 static void bits_of(struct fixture *f, const struct kernel_argument *a) {
   struct kernel_argument packed = argument_of(a->dtype, a->rank, false, 0);
   const int width = a->dtype->bytes;
-  char *data = calloc(1, (size_t)kernel_argument_bytes(a)), *same = calloc(1, (size_t)kernel_argument_bytes(&packed));
+  char *data = calloc(1, (size_t)kernel_argument_bytes(a)),
+       *same = calloc(1, (size_t)kernel_argument_bytes(&packed));
   for (int64_t i = 0; i < element_count(a); i++) {
-    const uint64_t value = (uint64_t)i * 0x9e3779b97f4a7c15u; /* NaNs and negative zeros among them */
+    /* NaNs and negative zeros among them */
+    const uint64_t value = (uint64_t)i * 0x9e3779b97f4a7c15u;
     memcpy(data + element_offset(a, i) * width, &value, (size_t)width);
     memcpy(same + element_offset(&packed, i) * width, &value, (size_t)width);
   }
@@ -186,7 +193,7 @@ static void digests_are_of_the_elements(void **state) {
   for_each_layout(*state, bits_of);
 }
 
-/* ---- What a generator writes ---- */
+/* ---- What a generator writes ---------------------------------------------------------------- */
 
 /* As the host has it there: how many elements their type does not hold. */
 static int narrow_here(const struct kernel_argument *a, const void *wide, void *to) {
@@ -226,8 +233,10 @@ static void narrowings(struct fixture *f, const struct kernel_argument *a) {
     if (poisoned   ? !tallies[0].wrong
         : doubtful ? tallies[0].wrong < (unsigned)wrong
                    : tallies[0].wrong != (unsigned)wrong)
-      fail_msg("%s, odd number %zu: %d wrong, on the device %llu", a->dtype->name, i, wrong, tallies[0].wrong);
-    if (!tallies[0].wrong && memcmp(here, there, bytes) != 0) fail_msg("%s, odd number %zu", a->dtype->name, i);
+      fail_msg("%s, odd number %zu: %d wrong, on the device %llu", a->dtype->name, i, wrong,
+               tallies[0].wrong);
+    if (!tallies[0].wrong && memcmp(here, there, bytes) != 0)
+      fail_msg("%s, odd number %zu", a->dtype->name, i);
   }
   free(here);
   free(there);
@@ -237,7 +246,7 @@ static void numbers_become_what_the_host_makes_of_them(void **state) {
   for_each_layout(*state, narrowings);
 }
 
-/* ---- What a kernel may change ---- */
+/* ---- What a kernel may change --------------------------------------------------------------- */
 
 enum { CHANGED = 100 };
 
@@ -245,14 +254,16 @@ static bool holds(const struct memory *memory, const float *wanted) {
   return memcmp(memory->device, wanted, CHANGED * sizeof *wanted) == 0;
 }
 
-/* Each buffer set is written anew by itself, and from a copy that a kernel has written to nothing is taken. */
+/* Each buffer set is written anew by itself, and from a copy that a kernel has written to
+   nothing is taken. */
 static void what_a_kernel_changes_is_written_anew(void **state) {
   struct fixture *f = *state;
   struct kernel_argument a = argument_of(&dtype_table[DTYPE_f32], 1, false, 0);
   a.kind = CUGEN_ARGUMENT_INOUT, a.data = DATA_FILE;
   a.shape[0] = a.elements = CHANGED;
   struct memory sets[2] = {{0}}, kept = {.device = NULL};
-  struct dataset d = {.spec = {.arguments = &a, .argument_count = 1}, .seed = 1, .sets = {&sets[0], &sets[1]}};
+  struct dataset d = {
+      .spec = {.arguments = &a, .argument_count = 1}, .seed = 1, .sets = {&sets[0], &sets[1]}};
   uint64_t digests[1];
   float values[CHANGED];
   cugen_error err = {0};
@@ -280,7 +291,7 @@ static void what_a_kernel_changes_is_written_anew(void **state) {
   free(d.shared);
 }
 
-/* ---- Comparisons ---- */
+/* ---- Comparisons ---------------------------------------------------------------------------- */
 
 struct verdict {
   int status;
@@ -295,8 +306,9 @@ static struct verdict judge_here(const struct kernel_argument *a, const void *go
   return v;
 }
 
-static struct verdict judge_there(struct fixture *f, const struct kernel_argument *a, const char *got,
-                                  const char *want, const struct samples *samples) {
+static struct verdict judge_there(struct fixture *f, const struct kernel_argument *a,
+                                  const char *got, const char *want,
+                                  const struct samples *samples) {
   struct verdict v = {.error = 0};
   const struct data_tally *tallies;
   cugen_error err = {0};
@@ -305,29 +317,34 @@ static struct verdict judge_there(struct fixture *f, const struct kernel_argumen
   check(data_kernels_await(f->kernels, &tallies, &err), &err);
   const struct verify_tally tally = data_tally_read(&tallies[0]);
   const int64_t first = tally.wrong ? tally.first : 0;
-  v.status = verify_judge(a, &tally, samples, got + element_offset(a, samples_flat(samples, first)) * a->dtype->bytes,
+  v.status = verify_judge(a, &tally, samples,
+                          got + element_offset(a, samples_flat(samples, first)) * a->dtype->bytes,
                           want + first * a->dtype->wide->bytes, &v.error, &v.why);
   return v;
 }
 
 static bool same_error(double x, double y, bool norm) {
-  if (norm && isfinite(x) && isfinite(y)) return fabs(x - y) <= 1e-12 * fmax(fabs(x), fabs(y)); /* in another order */
+  /* in another order */
+  if (norm && isfinite(x) && isfinite(y)) return fabs(x - y) <= 1e-12 * fmax(fabs(x), fabs(y));
   return x == y;
 }
 
-static void compare(struct fixture *f, const struct kernel_argument *a, const void *got, const void *want,
-                    const struct samples *samples) {
-  const struct verdict here = judge_here(a, got, want, samples), there = judge_there(f, a, got, want, samples);
+static void compare(struct fixture *f, const struct kernel_argument *a, const void *got,
+                    const void *want, const struct samples *samples) {
+  const struct verdict here = judge_here(a, got, want, samples),
+                       there = judge_there(f, a, got, want, samples);
   if (here.status != there.status || !same_error(here.error, there.error, a->norm > 0) ||
       (here.status && strcmp(here.why.message, there.why.message) != 0))
-    fail_msg("%s, tolerance %g, norm %g: %d %.17g '%s', on the device %d %.17g '%s'", a->dtype->name, a->tolerance,
-             a->norm, here.status, here.error, here.status ? here.why.message : "", there.status, there.error,
+    fail_msg("%s, tolerance %g, norm %g: %d %.17g '%s', on the device %d %.17g '%s'",
+             a->dtype->name, a->tolerance, a->norm, here.status, here.error,
+             here.status ? here.why.message : "", there.status, there.error,
              there.status ? there.why.message : "");
 }
 
 /* Numbers that are hard to compare. */
 static void plant(const struct kernel_argument *a, void *got, void *want, uint64_t *seed) {
-  static const double odd[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e300, 5e-324, 3.0, -1e10, 1e-3};
+  static const double odd[] = {NAN,   INFINITY, -INFINITY, 0.0,   -0.0,
+                               1e300, 5e-324,   3.0,       -1e10, 1e-3};
   const int64_t flat = (int64_t)(random_next(seed) % (uint64_t)element_count(a));
   const double number = odd[random_next(seed) % (sizeof odd / sizeof *odd)];
   if (!a->dtype->floating && isnan(number)) return;
@@ -368,7 +385,7 @@ static void verdicts_are_the_same(void **state) {
   for_each_layout(*state, comparisons);
 }
 
-/* ---- Padding ---- */
+/* ---- Padding -------------------------------------------------------------------------------- */
 
 static void paddings(struct fixture *f, const struct kernel_argument *a) {
   const struct verify_gaps gaps = verify_gaps(a);
@@ -383,7 +400,9 @@ static void paddings(struct fixture *f, const struct kernel_argument *a) {
     check(data_kernels_begin(f->kernels, &err), &err);
     check(data_kernels_find(f->kernels, got, &gaps, 0x5a, &err), &err);
     check(data_kernels_await(f->kernels, &tallies, &err), &err);
-    int status = tallies[0].first == UINT64_MAX ? CUGEN_OK : verify_gap_written(a, (int64_t)tallies[0].first, &there);
+    int status = tallies[0].first == UINT64_MAX
+                     ? CUGEN_OK
+                     : verify_gap_written(a, (int64_t)tallies[0].first, &there);
     assert_int_equal(status, verify_padding(a, got, 0x5a, &here));
     if (status) assert_string_equal(there.message, here.message);
   }
@@ -423,7 +442,7 @@ static void any_byte_of_a_range_is_found(void **state) {
   assert_int_equal(tallies[1].first, 93);
 }
 
-/* ---- Errors ---- */
+/* ---- Errors --------------------------------------------------------------------------------- */
 
 static void errors_are_summarised(void **state) {
   struct fixture *f = *state;
@@ -431,7 +450,8 @@ static void errors_are_summarised(void **state) {
   const struct data_tally *tallies;
   cugen_error err = {0};
   check(data_kernels_begin(f->kernels, &err), &err);
-  for (int64_t count = 0; count <= 7; count++) check(data_kernels_errors(f->kernels, errors, count, &err), &err);
+  for (int64_t count = 0; count <= 7; count++)
+    check(data_kernels_errors(f->kernels, errors, count, &err), &err);
   check(data_kernels_await(f->kernels, &tallies, &err), &err);
   const double worst[] = {0, 0.5, 1, 1, 1.5, INFINITY, INFINITY, INFINITY};
   const int64_t wrong[] = {0, 0, 0, 0, 1, 2, 3, 4};
@@ -443,11 +463,12 @@ static void errors_are_summarised(void **state) {
   }
 }
 
-/* ---- What a reference leaves ---- */
+/* ---- What a reference leaves ---------------------------------------------------------------- */
 
 static void unwritten_results_are_found(void **state) {
   struct fixture *f = *state;
-  const struct kernel_argument a = argument_of(&dtype_table[DTYPE_f32], 2, false, 0); /* 35 elements */
+  /* 35 elements */
+  const struct kernel_argument a = argument_of(&dtype_table[DTYPE_f32], 2, false, 0);
   uint64_t results[40] = {0};
   int64_t flat[40];
   for (int64_t i = 0; i < 40; i++) flat[i] = 39 - i; /* the first five are beyond it */

@@ -1,5 +1,6 @@
-/* The scheduler and the shim together: the kernels of this folder, compiled with each C++ compiler that is here, run
-   as fibers, and give what a plain loop gives. What ends a kernel ends a child process with the right text. */
+/* The scheduler and the shim together: the kernels of this folder, compiled with each C++
+   compiler that is here, run as fibers, and give what a plain loop gives. What ends a kernel
+   ends a child process with the right text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
 }
 
-/* ---- Modules: a .cu file of this folder and the kernels wanted from it ---- */
+/* ---- Modules: a .cu file of this folder and the kernels wanted from it ---------------------- */
 
 static const char *const compilers[] = {"g++", "clang++"};
 enum { COMPILERS = sizeof compilers / sizeof *compilers, MAX_ENTRIES = 4 };
@@ -50,10 +51,11 @@ static void read_into(const char *path, struct text *out) {
   check(file_read(path, out, &err), &err);
 }
 
-static void write_unit(const struct fixture *fixture, const char *name, const char *const *kernels) {
+static void write_unit(const struct fixture *fixture, const char *name,
+                       const char *const *kernels) {
   struct text unit = {0}, path = {0}, source = {0};
-  text_add(&unit,
-           "#define CUGEN_SMALL_FLOATS 1\n#define CUGEN_ATOMICS 1\n#define CUGEN_WARP 1\n#define CUGEN_TEXTURES 1\n");
+  text_add(&unit, "#define CUGEN_SMALL_FLOATS 1\n#define CUGEN_ATOMICS 1\n#define CUGEN_WARP "
+                  "1\n#define CUGEN_TEXTURES 1\n");
   text_add_n(&unit, cpu_shim_text, cpu_shim_length);
   text_addf(&path, "tests/cpu/%s.cu", name);
   read_into(text_get(&path), &source);
@@ -111,7 +113,8 @@ static void *symbol(const struct module *module, const char *name) {
 }
 
 /* kernels: up to MAX_ENTRIES, then NULL. */
-static struct module load(const struct fixture *fixture, const char *name, const char *const *kernels) {
+static struct module load(const struct fixture *fixture, const char *name,
+                          const char *const *kernels) {
   struct text path = {0};
   /* Never one path twice: the loader would give the object that it has. */
   for (int i = 0; !path.length || file_exists(text_get(&path)); ++i) {
@@ -137,8 +140,8 @@ static struct module load(const struct fixture *fixture, const char *name, const
 #define KERNELS(...)    ((const char *const[]){__VA_ARGS__, NULL})
 #define PARAMETERS(...) ((void *[]){__VA_ARGS__})
 
-static void launch(const struct fixture *fixture, const struct module *module, int entry, struct cpu_dim3 grid,
-                   struct cpu_dim3 block, void **parameters) {
+static void launch(const struct fixture *fixture, const struct module *module, int entry,
+                   struct cpu_dim3 grid, struct cpu_dim3 block, void **parameters) {
   static _Alignas(16) char shared[64 << 10];
   const struct fiber_launch launch = {.entry = module->entries[entry],
                                       .parameters = parameters,
@@ -154,7 +157,7 @@ static struct cpu_dim3 dim(unsigned x, unsigned y) {
   return (struct cpu_dim3){x, y, 1};
 }
 
-/* ---- Fixtures ---- */
+/* ---- Fixtures ------------------------------------------------------------------------------- */
 
 /* Headers that the shim stands for. */
 static void write_headers(const struct fixture *fixture) {
@@ -206,7 +209,7 @@ static const struct fixture *begin(void **state) {
   return fixture;
 }
 
-/* ---- Kernels that come out right ---- */
+/* ---- Kernels that come out right ------------------------------------------------------------ */
 
 enum { M = 128, N = 192, K = 40 };
 
@@ -285,7 +288,8 @@ static void reduce(void **state) {
   const struct fixture *fixture = begin(state);
   const struct module module =
       load(fixture, "reduce",
-           KERNELS("by_barriers<64>", "by_shuffles<unsigned long long, 32>", "by_shuffles<float, 8>", "by_votes"));
+           KERNELS("by_barriers<64>", "by_shuffles<unsigned long long, 32>",
+                   "by_shuffles<float, 8>", "by_votes"));
   for (int i = 0; i < BLOCKS * 1024; ++i) numbers[i] = i * 7 % 1001;
   int *in = numbers;
   long long sums[BLOCKS], *to = sums;
@@ -366,8 +370,8 @@ static void memory(void **state) {
   dlclose(module.library);
 }
 
-/* A loaded object keeps its __shared__ arrays to itself and goes when it is closed: a template's static variables are
-   easily made one of the whole process. */
+/* A loaded object keeps its __shared__ arrays to itself and goes when it is closed: a template's
+   static variables are easily made one of the whole process. */
 static void two_objects(void **state) {
   const struct fixture *fixture = begin(state);
   const struct module one = load(fixture, "reduce", KERNELS("by_barriers<64>"));
@@ -423,7 +427,7 @@ static void intrinsics(void **state) {
   dlclose(module.library);
 }
 
-/* ---- Kernels that end their process ---- */
+/* ---- Kernels that end their process --------------------------------------------------------- */
 
 static int fault_pipe;
 
@@ -438,7 +442,8 @@ static void segfault(int number, siginfo_t *info, void *context) {
   (void)number, (void)context;
   char text[200], place[100];
   fibers_where(place, sizeof place);
-  snprintf(text, sizeof text, "%s in %s", fibers_owns_guard(info->si_addr) ? "stack overflow" : "bad address", place);
+  snprintf(text, sizeof text, "%s in %s",
+           fibers_owns_guard(info->si_addr) ? "stack overflow" : "bad address", place);
   report(CUGEN_CAUSE_NONE, text);
 }
 
@@ -458,7 +463,8 @@ static void fault_in_child(const struct fixture *fixture, const struct module *m
   _exit(0);
 }
 
-static void check_fault(const struct fixture *fixture, const struct module *module, int which, const char *want) {
+static void check_fault(const struct fixture *fixture, const struct module *module, int which,
+                        const char *want) {
   int ends[2], status = 0;
   assert_int_equal(pipe(ends), 0);
   const pid_t child = fork();
@@ -470,7 +476,8 @@ static void check_fault(const struct fixture *fixture, const struct module *modu
   close(ends[1]);
   char got[600] = "";
   size_t length = 0;
-  for (ssize_t n; (n = read(ends[0], got + length, sizeof got - 1 - length)) > 0;) length += (size_t)n;
+  for (ssize_t n; (n = read(ends[0], got + length, sizeof got - 1 - length)) > 0;)
+    length += (size_t)n;
   close(ends[0]);
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_string_equal(got, want);
@@ -482,21 +489,26 @@ static void faults(void **state) {
   const struct module module = load(fixture, "faults", KERNELS("fault"));
   static const char *const wanted[] = {
       "trap: faults.cu:16: __trap() was called in block (0,0,0) thread (5,0,0)",
-      "deadlock: in block (0,0,0) thread (16,0,0) waits at a warp operation with mask 0xffffffff, and lanes "
+      "deadlock: in block (0,0,0) thread (16,0,0) waits at a warp operation with mask 0xffffffff, "
+      "and lanes "
       "0x0000ffff "
       "of its warp never come; 16 of the block's 32 live threads wait at a barrier",
-      "trap: faults.cu:25: assertion failed: lane < 7 && \"a lane\" in block (0,0,0) thread (7,0,0)",
-      "trap: a warp operation whose mask does not name the calling lane in block (0,0,0) thread (0,0,0)",
-      "deadlock: in block (0,0,0) thread (0,0,0) waits at a warp operation with mask 0xffffffff, and the other lanes "
+      "trap: faults.cu:25: assertion failed: lane < 7 && \"a lane\" in block (0,0,0) thread "
+      "(7,0,0)",
+      "trap: a warp operation whose mask does not name the calling lane in block (0,0,0) thread "
+      "(0,0,0)",
+      "deadlock: in block (0,0,0) thread (0,0,0) waits at a warp operation with mask 0xffffffff, "
+      "and the other lanes "
       "of "
-      "its warp wait at another operation or with another mask; 0 of the block's 32 live threads wait at a barrier",
+      "its warp wait at another operation or with another mask; 0 of the block's 32 live threads "
+      "wait at a barrier",
       "stack overflow in block (0,0,0) thread (0,0,0)",
   };
   for (int i = 0; i < 6; ++i) check_fault(fixture, &module, i, wanted[i]);
   dlclose(module.library);
 }
 
-/* ---- The scheduler alone, with an entry in C ---- */
+/* ---- The scheduler alone, with an entry in C ------------------------------------------------ */
 
 static struct cpu_builtins builtins;
 static unsigned order[4096], order_count;
@@ -555,19 +567,21 @@ static void nowhere(void **state) {
   fibers_close(NULL);
 }
 
-#define WITH_BOTH(test)                                                                                              \
-  {#test " (g++)", test, set_up_gcc, tear_down, NULL}, {                                                             \
-#test " (clang++)", test, set_up_clang, tear_down, NULL                                                          \
+#define WITH_BOTH(test)                                                                            \
+  {#test " (g++)", test, set_up_gcc, tear_down, NULL}, {                                           \
+#test " (clang++)", test, set_up_clang, tear_down, NULL                                        \
   }
 
 /* What records of the cpu device belong to stays when a comment of the shim is edited. */
 static void code_without_comments(void **state) {
   (void)state;
   struct text code = {0};
-  cpu_add_code("/* one\n   two */\n\nint a; // three\n  const char *b = \"/* four */\";\n#define C '\"' /* five "
+  cpu_add_code("/* one\n   two */\n\nint a; // three\n  const char *b = \"/* four */\";\n#define C "
+               "'\"' /* five "
                "*/\nint d = 4 / 2;  \n\n",
                &code);
-  assert_string_equal(text_get(&code), "int a;\nconst char *b = \"/* four */\";\n#define C '\"'\nint d = 4 / 2;\n");
+  assert_string_equal(text_get(&code),
+                      "int a;\nconst char *b = \"/* four */\";\n#define C '\"'\nint d = 4 / 2;\n");
   text_free(&code);
 }
 

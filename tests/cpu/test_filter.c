@@ -1,5 +1,6 @@
-/* filter and particles on the cpu device: every boundary, size and type against the references, and through plans what no
-   fill shows: NaN, memory that wide loads may not start at, an image that changes between launches. */
+/* filter and particles on the cpu device: every boundary, size and type against the references,
+   and through plans what no fill shows: NaN, memory that wide loads may not start at, an image
+   that changes between launches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 
 #include "kernels.h"
 
-/* ---- Against the references ---- */
+/* ---- Against the references ----------------------------------------------------------------- */
 
 enum { SETTINGS = 6 };
 
@@ -30,29 +31,36 @@ static void run_rows(cugen *lib, const char *config, const struct row *rows, siz
   }
 }
 
-/* Tiles and strips that the sizes divide and do not, aligned rows and others, images below the filter's size, one element. */
+/* Tiles and strips that the sizes divide and do not, aligned rows and others, images below the
+   filter's size, one element. */
 static void test_filter(void **state) {
   static const struct row rows[] = {
       {{"rows=67", "cols=264", "boundary=clamp"},
        {"naive weights_in=global image_in=texture", "tiled weights_in=shared image_in=array",
         "strips unrolled=false ahead=true", "strips weights_in=shared"}},
       {{"rows=67", "cols=264", "boundary=zero", "size=3"},
-       {"naive image_in=array", "tiled image_in=texture block_x=64", "strips vec=2 strip=8 unrolled=false ahead=true",
-        "strips weights_in=global"}},
+       {"naive image_in=array", "tiled image_in=texture block_x=64",
+        "strips vec=2 strip=8 unrolled=false ahead=true", "strips weights_in=global"}},
       {{"rows=61", "cols=127", "boundary=mirror", "size=7", "pitched=true"},
-       {"naive image_in=texture", "tiled weights_in=global", "strips vec=4 strip=8 block_y=1 unrolled=false",
+       {"naive image_in=texture", "tiled weights_in=global",
+        "strips vec=4 strip=8 block_y=1 unrolled=false",
         "strips vec=1 strip=4 unrolled=false ahead=true"}},
       {{"rows=61", "cols=127", "boundary=wrap", "size=15"},
-       {"naive image_in=array", "tiled image_in=array", "strips vec=4 strip=32 unrolled=false", NULL}},
+       {"naive image_in=array", "tiled image_in=array", "strips vec=4 strip=32 unrolled=false",
+        NULL}},
       {{"rows=2", "cols=3", "boundary=mirror", "size=15"},
        {"naive", "naive image_in=array", "tiled", "strips vec=4 strip=4 unrolled=false"}},
       {{"rows=3", "cols=2", "boundary=wrap", "size=9"},
        {"naive", "naive image_in=array", "tiled", "strips vec=2 strip=4 unrolled=false"}},
-      {{"rows=1", "cols=1", "boundary=zero", "size=5"}, {"naive image_in=array", "tiled", "strips", NULL}},
-      {{"rows=1", "cols=1031", "boundary=clamp", "size=11"}, {"tiled", "strips unrolled=false strip=4", NULL}},
-      {{"rows=1031", "cols=1", "boundary=clamp", "size=13"}, {"tiled", "strips unrolled=false strip=64", NULL}},
+      {{"rows=1", "cols=1", "boundary=zero", "size=5"},
+       {"naive image_in=array", "tiled", "strips", NULL}},
+      {{"rows=1", "cols=1031", "boundary=clamp", "size=11"},
+       {"tiled", "strips unrolled=false strip=4", NULL}},
+      {{"rows=1031", "cols=1", "boundary=clamp", "size=13"},
+       {"tiled", "strips unrolled=false strip=64", NULL}},
       {{"rows=97", "cols=272", "dtype=f16", "size=7"},
-       {"naive image_in=texture", "tiled", "strips vec=8 strip=16 unrolled=false resident=0", "strips vec=2"}},
+       {"naive image_in=texture", "tiled", "strips vec=8 strip=16 unrolled=false resident=0",
+        "strips vec=2"}},
       {{"rows=97", "cols=101", "dtype=f64", "size=9", "boundary=zero", "pitched=true"},
        {"naive", "tiled weights_in=global", "strips vec=2 strip=4 unrolled=false", NULL}},
   };
@@ -62,16 +70,18 @@ static void test_filter(void **state) {
 static void test_particles(void **state) {
   static const struct row rows[] = {
       {{"n=1004"},
-       {"plain group=1 per_thread=2", "wide group=1 vec=4", "wide group=0 per_thread=4", "wide group=64 vec=2"}},
+       {"plain group=1 per_thread=2", "wide group=1 vec=4", "wide group=0 per_thread=4",
+        "wide group=64 vec=2"}},
       {{"n=997", "dtype=f64"},
        {"plain group=0", "wide group=1", "plain group=32 per_thread=8", "wide group=4 vec=2"}},
       {{"n=1"}, {"plain group=0", "plain group=1", "wide group=128", "wide group=1 vec=2"}},
-      {{"n=515", "fields=7"}, {"plain group=1", "wide group=8 vec=4", "plain group=0 per_thread=4", NULL}},
+      {{"n=515", "fields=7"},
+       {"plain group=1", "wide group=8 vec=4", "plain group=0 per_thread=4", NULL}},
   };
   run_rows(*state, "particles", rows, sizeof rows / sizeof *rows);
 }
 
-/* ---- Through plans ---- */
+/* ---- Through plans -------------------------------------------------------------------------- */
 
 enum { ROWS = 70, COLS = 96, SIZE = 5, REACH = SIZE / 2, MOST = ROWS * COLS + 8 };
 
@@ -94,7 +104,8 @@ static float wanted(const struct picture *p, const float *image, int row, int co
   for (int i = 0; i < SIZE; i++)
     for (int j = 0; j < SIZE; j++) {
       int r = row + i - REACH, c = col + j - REACH;
-      if (r >= 0 && r < ROWS && c >= 0 && c < COLS) sum += p->weights[i * SIZE + j] * image[r * COLS + c];
+      if (r >= 0 && r < ROWS && c >= 0 && c < COLS)
+        sum += p->weights[i * SIZE + j] * image[r * COLS + c];
     }
   return sum;
 }
@@ -112,7 +123,8 @@ static void launch(const cugen_call *call) {
   if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
 }
 
-static void expect_picture(const struct picture *p, const float *image, const float *result, const char *what) {
+static void expect_picture(const struct picture *p, const float *image, const float *result,
+                           const char *what) {
   for (int r = 0; r < ROWS; r++)
     for (int c = 0; c < COLS; c++)
       if (result[r * COLS + c] != wanted(p, image, r, c))
@@ -172,7 +184,8 @@ static void test_unaligned(void **state) {
     }
 }
 
-/* Every launch sees the image as it is then, an array too; the weights are those at bind, wherever they are read from. */
+/* Every launch sees the image as it is then, an array too; the weights are those at bind,
+   wherever they are read from. */
 static void test_what_changes_between_launches(void **state) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++) {
@@ -194,13 +207,14 @@ static void test_what_changes_between_launches(void **state) {
   }
 }
 
-/* ---- Particles ---- */
+/* ---- Particles ------------------------------------------------------------------------------ */
 
 enum { FIELDS = 16, COUNT = 200 };
 
 static cugen_plan *open_particles(cugen *lib, const char *tunables, int64_t shape[3]) {
   static const char *const sizes[SETTINGS] = {"n=200"};
-  const struct choice choice = {"configs/particles.lua", strstr(tunables, "vec") ? "wide" : "plain", tunables};
+  const struct choice choice = {"configs/particles.lua", strstr(tunables, "vec") ? "wide" : "plain",
+                                tunables};
   cugen_argument_info info;
   cugen_plan *plan = open_choice(lib, &choice, sizes, SETTINGS);
   assert_int_equal(cugen_plan_argument(plan, 0, &info, NULL), CUGEN_OK);
@@ -217,13 +231,15 @@ static float number(int64_t p, int64_t f) {
   return (float)((p * 31 + f * 17) % 64) / 64;
 }
 
-/* An application lays its particles out by the plan's shape, and every layout moves them alike, from any address. */
+/* An application lays its particles out by the plan's shape, and every layout moves them alike,
+   from any address. */
 static void test_layouts_agree(void **state) {
   static const struct {
     const char *tunables;
     int64_t lanes;
-  } layouts[] = {{"group = 1", 1},          {"group = 0", 200},          {"group = 32", 32},
-                 {"group = 1, vec = 4", 1}, {"group = 0, vec = 4", 200}, {"group = 32, vec = 4", 32}};
+  } layouts[] = {
+      {"group = 1", 1},          {"group = 0", 200},          {"group = 32", 32},
+      {"group = 1, vec = 4", 1}, {"group = 0, vec = 4", 200}, {"group = 32, vec = 4", 32}};
   static _Alignas(64) float in[FIELDS * 256], out[6 * 256], first[COUNT][6];
   for (size_t i = 0; i < 2 * sizeof layouts / sizeof *layouts; i++) {
     int64_t shape[3], shift = (int64_t)(i % 2);
@@ -241,8 +257,8 @@ static void test_layouts_agree(void **state) {
         float got = to[place(shape, 6, p, f)];
         if (i == 0) first[p][f] = got;
         if (!(fabsf(got - first[p][f]) <= 1e-6f))
-          fail_msg("%s: number %d of particle %d is %g, not %g", layouts[i / 2].tunables, (int)f, (int)p, (double)got,
-                   (double)first[p][f]);
+          fail_msg("%s: number %d of particle %d is %g, not %g", layouts[i / 2].tunables, (int)f,
+                   (int)p, (double)got, (double)first[p][f]);
       }
     cugen_plan_close(plan);
   }

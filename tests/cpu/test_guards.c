@@ -1,4 +1,5 @@
-/* What a kernel writes beside a buffer is found whichever argument's buffer it is, and on which side. */
+/* What a kernel writes beside a buffer is found whichever argument's buffer it is, and on which
+   side. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,8 @@
 
 enum { ARGUMENTS = 4, ELEMENTS = 10 };
 
-static struct kernel_argument buffer(const char *name, cugen_argument_kind kind, const char *dtype) {
+static struct kernel_argument buffer(const char *name, cugen_argument_kind kind,
+                                     const char *dtype) {
   return (struct kernel_argument){.name = name,
                                   .kind = kind,
                                   .dtype = dtype_find(dtype),
@@ -37,7 +39,8 @@ static int set_up(void **state) {
   arguments[1] = buffer("second", CUGEN_ARGUMENT_INOUT, "i8");
   arguments[2] = buffer("third", CUGEN_ARGUMENT_SCRATCH, "f64");
   arguments[3] = buffer("fourth", CUGEN_ARGUMENT_OUTPUT, "f16");
-  const struct kernel_spec spec = {.variant = variant, .arguments = arguments, .argument_count = ARGUMENTS};
+  const struct kernel_spec spec = {
+      .variant = variant, .arguments = arguments, .argument_count = ARGUMENTS};
   const struct dataset_request request = {.id = 1, .spec = &spec, .shared = -1};
   const struct device_options options = {.embedded = true};
   const struct device_ops *ops;
@@ -66,7 +69,8 @@ static void assert_found(struct fixture *fixture, size_t argument, ptrdiff_t at,
   assert_int_equal(err.cause, CUGEN_CAUSE_BOUNDS);
   if (strncmp(err.message, a->name, strlen(a->name)) != 0 || !strstr(err.message, side))
     fail_msg("no '%s' %s in: %s", a->name, side, err.message);
-  assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK); /* written anew */
+  /* written anew */
+  assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);
 }
 
 static void each_side_of_each_argument(void **state) {
@@ -84,7 +88,8 @@ static void each_side_of_each_argument(void **state) {
 static void the_first_of_several(void **state) {
   struct fixture *fixture = *state;
   cugen_error err = {0};
-  for (size_t i = 0; i < ARGUMENTS; i++) ((unsigned char *)fixture->dataset->sets[0][i].host)[-1] ^= 0x55;
+  for (size_t i = 0; i < ARGUMENTS; i++)
+    ((unsigned char *)fixture->dataset->sets[0][i].host)[-1] ^= 0x55;
   assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_ERROR_WRONG);
   assert_int_equal(strncmp(err.message, "first", 5), 0);
   assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);

@@ -1,5 +1,5 @@
-/* Watched runs: blocks spread over processes find what one process finds, and count what it counts; of a large problem a
-   few blocks stand for all. */
+/* Watched runs: blocks spread over processes find what one process finds, and count what it
+   counts; of a large problem a few blocks stand for all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,8 @@ static void open_instrument(struct fixture *f, const char *config, double timeou
   cugen_error err = {0};
   *f = (struct fixture){0};
   opened_open(&f->opened, config, true);
-  check(instrument_open(&f->opened.target, &f->opened.device.facts, &options, &f->instrument, &err), &err);
+  check(instrument_open(&f->opened.target, &f->opened.device.facts, &options, &f->instrument, &err),
+        &err);
 }
 
 static void close_instrument(struct fixture *f) {
@@ -42,20 +43,22 @@ static void run(struct fixture *f, const char *text, uint32_t count_blocks, int 
   check(instrument_run(f->instrument, &f->opened.problem, &variant, &request, out, &err), &err);
 }
 
-static const struct watch_counter *counter(const struct watch_report *report, size_t launch, const char *array,
-                                           bool write) {
+static const struct watch_counter *counter(const struct watch_report *report, size_t launch,
+                                           const char *array, bool write) {
   const struct launch_counters *l = &report->launches[launch];
   for (size_t i = 0; i < l->count; i++)
-    if (strcmp(l->counters[i].array, array) == 0 && l->counters[i].write == write) return &l->counters[i];
+    if (strcmp(l->counters[i].array, array) == 0 && l->counters[i].write == write)
+      return &l->counters[i];
   fail_msg("%s is not counted in launch %zu", array, launch);
   return NULL;
 }
 
 enum { READS = 5 * 300 + 1 }; /* of `line`, by a warp of spread.cu */
 
-/* ---- Blocks in several processes ---- */
+/* ---- Blocks in several processes ------------------------------------------------------------ */
 
-/* finding -1: there is none. spread: one launch is, or both where the short one takes long on a busy machine. */
+/* finding -1: there is none. spread: one launch is, or both where the short one takes long on a
+   busy machine. */
 static const struct {
   const char *how;
   int finding;
@@ -76,9 +79,10 @@ static void test_processes(void **state) {
     struct instrument_result r;
     run(f, cases[i].how, 0, 4, &r);
     const bool clean = cases[i].finding < 0;
-    if (r.report->finding_count != !clean || (r.report->spread > 0) != cases[i].spread || (clean && r.outcome))
-      fail_msg("%s: %u findings, %u launches spread, outcome %d: %s", cases[i].how, r.report->finding_count,
-               r.report->spread, (int)r.outcome, r.reason);
+    if (r.report->finding_count != !clean || (r.report->spread > 0) != cases[i].spread ||
+        (clean && r.outcome))
+      fail_msg("%s: %u findings, %u launches spread, outcome %d: %s", cases[i].how,
+               r.report->finding_count, r.report->spread, (int)r.outcome, r.reason);
     if (!clean) assert_int_equal(r.report->findings[0].kind, cases[i].finding);
     if (!clean) assert_int_equal(r.report->findings[0].here.block[0], 511);
   }
@@ -100,7 +104,8 @@ static void test_same_counts(void **state) {
   struct instrument_result r;
   run(f, "spread how=apart", 0, 1, &r);
   assert_int_equal(r.report->spread, 0);
-  const struct watch_counter line = *counter(r.report, 0, "line", false), z = *counter(r.report, 0, "z", true);
+  const struct watch_counter line = *counter(r.report, 0, "line", false),
+                             z = *counter(r.report, 0, "z", true);
   const double barriers = r.report->launches[0].barriers;
   run(f, "spread how=apart", 0, 3, &r);
   assert_true(r.report->spread > 0);
@@ -110,9 +115,10 @@ static void test_same_counts(void **state) {
   assert_true(line.requests == 512 * 2 * READS && z.requests == 512 * 2 && z.needed == 512 * 2 * 4);
 }
 
-/* ---- Counting ---- */
+/* ---- Counting ------------------------------------------------------------------------------- */
 
-/* 4 of 512 blocks run: the others' work is neither done nor compared, and the figures are those of all. */
+/* 4 of 512 blocks run: the others' work is neither done nor compared, and the figures are those
+   of all. */
 static void test_some_blocks(void **state) {
   struct fixture *f = *state;
   struct instrument_result r;
@@ -142,6 +148,7 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_processes), cmocka_unit_test(test_hang),
-                                     cmocka_unit_test(test_same_counts), cmocka_unit_test(test_some_blocks)};
+                                     cmocka_unit_test(test_same_counts),
+                                     cmocka_unit_test(test_some_blocks)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

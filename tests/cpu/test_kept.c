@@ -1,4 +1,5 @@
-/* What a process has compiled for the cpu device it does not compile again: equal code under another head, not other code. */
+/* What a process has compiled for the cpu device it does not compile again: equal code under
+   another head, not other code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@ static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
 }
 
-/* ---- By the compiler: a watched image names the folder that it was compiled in, so that two compiles differ ---- */
+/* ---- By the compiler: a watched image names the folder that it was compiled in, so that two compiles differ -- */
 
 static struct hash image_of(const struct toolkit *toolkit, const char *source, bool at_source) {
   const char *entry = "one";
@@ -50,17 +51,19 @@ static void equal_code_is_compiled_once(void **state) {
   const struct hash first = image_of(toolkit, "// one\n// n=1\n" ONE, true);
   assert_string_equal(image_of(toolkit, "// one\n// n=2\n" ONE, true).hex, first.hex);
   assert_string_not_equal(image_of(toolkit, "// one\n// n=1\n" ONE, false).hex, first.hex);
-  assert_string_not_equal(image_of(toolkit, "// one\n" ONE, true).hex, first.hex); /* its lines have other numbers */
+  /* its lines have other numbers */
+  assert_string_not_equal(image_of(toolkit, "// one\n" ONE, true).hex, first.hex);
   assert_string_not_equal(image_of(toolkit, "// one\n// \\\n" ONE ONE, true).hex,
                           first.hex); /* a comment that goes on */
-  assert_string_not_equal(image_of(toolkit, "// one\n// n=1\n__device__ int more;\n" ONE, true).hex, first.hex);
+  assert_string_not_equal(image_of(toolkit, "// one\n// n=1\n__device__ int more;\n" ONE, true).hex,
+                          first.hex);
   check(toolkit_open(&(struct toolkit_options){0}, &other, &err), &err);
   assert_string_not_equal(image_of(other, "// one\n// n=1\n" ONE, true).hex, first.hex);
   toolkit_close(other);
   toolkit_close(toolkit);
 }
 
-/* ---- Between threads ---- */
+/* ---- Between threads ------------------------------------------------------------------------ */
 
 static const struct process_stop never = {NULL, NULL};
 

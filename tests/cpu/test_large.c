@@ -1,6 +1,6 @@
-/* More than 2^31 elements: the families really run there, on memory of which nearly nothing is touched: rows or fields far
-   apart, or zeros that no page is behind. Implementations that would need minutes for it, and filter,
-   are held to the type of their offsets alone. */
+/* More than 2^31 elements: the families really run there, on memory of which nearly nothing is
+   touched: rows or fields far apart, or zeros that no page is behind. Implementations that would
+   need minutes for it, and filter, are held to the type of their offsets alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +17,11 @@ enum { SETTINGS = 6, ARGUMENTS = 12 };
 
 /* Zeros without pages behind them; NULL: this machine has no room for so many addresses. */
 static char *reserve(size_t bytes) {
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  madvise(memory, bytes, MADV_HUGEPAGE); /* a thousandth of the page faults, where the machine has such pages */
+  /* a thousandth of the page faults, where the machine has such pages */
+  madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;
 }
 
@@ -44,7 +46,7 @@ static void release(struct buffer buffer) {
   munmap(buffer.memory, buffer.bytes);
 }
 
-/* ---- Bytes that lie far apart ---- */
+/* ---- Bytes that lie far apart --------------------------------------------------------------- */
 
 enum { APART = 1100000000, ROWS = 3, COLS = 5 };
 
@@ -103,7 +105,7 @@ static void test_moves(void **state) {
   }
 }
 
-/* ---- Records that are long ---- */
+/* ---- Records that are long ------------------------------------------------------------------ */
 
 static void test_particles(void **state) {
   static const char *const settings[] = {"n=130", "fields=16777216"};
@@ -117,7 +119,8 @@ static void test_particles(void **state) {
     size_t lanes = choices[i].tunables[8] == '4' ? 4 : 1, last = 129;
     float *state_of = (float *)in.memory + (last / lanes << 24) * lanes + last % lanes;
     state_of[0] = 0.25f;
-    state_of[3 * lanes] = 1; /* the velocity along x, of a particle without weight in the force's way */
+    /* the velocity along x, of a particle without weight in the force's way */
+    state_of[3 * lanes] = 1;
     void *arguments[] = {in.memory, out.memory, NULL, NULL};
     launch_once(plan, arguments, 4);
     float got = ((float *)out.memory)[last / lanes * 6 * lanes + last % lanes];
@@ -129,7 +132,7 @@ static void test_particles(void **state) {
   }
 }
 
-/* ---- Zeros with a few numbers among them ---- */
+/* ---- Zeros with a few numbers among them ---------------------------------------------------- */
 
 static void test_reduce(void **state) {
   enum { LINES = (1 << 19) + 1, LENGTH = 4096 };
@@ -171,9 +174,11 @@ static void test_reader(void **state) {
   cugen_plan_close(plan);
 }
 
-/* K lines of a pitch, 128 elements each: one sum over them. The other implementations take minutes here. */
+/* K lines of a pitch, 128 elements each: one sum over them. The other implementations take
+   minutes here. */
 static void test_matmul(void **state) {
-  static const char *const settings[] = {"M=1", "N=1", "K=16777217", "layout_a=col", "pitched=true"};
+  static const char *const settings[] = {"M=1", "N=1", "K=16777217", "layout_a=col",
+                                         "pitched=true"};
   static const struct choice choice = {"configs/matmul.lua", "naive", NULL};
   enum { PITCH = 128, K = 16777217 };
   cugen_plan *plan = open_choice(*state, &choice, settings, 5);
@@ -192,7 +197,7 @@ static void test_matmul(void **state) {
   cugen_plan_close(plan);
 }
 
-/* ---- Offsets ---- */
+/* ---- Offsets -------------------------------------------------------------------------------- */
 
 static void test_offsets(void **state) {
   static const struct {
@@ -202,7 +207,9 @@ static void test_offsets(void **state) {
       {"filter", "tiled", {"rows=65536", "cols=65536"}},
       {"filter", "strips", {"rows=65536", "cols=65536"}},
       {"matmul", "tiled", {"M=65536", "N=65536", "scaled=true", "biased=true", "activation=relu"}},
-      {"matmul", "pipelined", {"M=65536", "N=65536", "scaled=true", "biased=true", "activation=gelu"}},
+      {"matmul",
+       "pipelined",
+       {"M=65536", "N=65536", "scaled=true", "biased=true", "activation=gelu"}},
       {"reduce", "global", {"rows=65536", "cols=65536", "axis=row"}},
       {"reduce", "static", {"rows=65536", "cols=65536", "axis=row"}},
       {"reduce", "dynamic", {"rows=65536", "cols=65536", "axis=row"}},
@@ -213,15 +220,18 @@ static void test_offsets(void **state) {
     cugen_error error;
     const char *source, *name;
     cugen_kernel *kernel = open_kernel(*state, rows[i].config, rows[i].settings, 5);
-    if (cugen_kernel_source(kernel, rows[i].variant, &source, &name, &error)) fail_msg("%s", error.message);
-    if (!strstr(source, "using index_t = long long;")) fail_msg("%s %s", rows[i].config, rows[i].variant);
+    if (cugen_kernel_source(kernel, rows[i].variant, &source, &name, &error))
+      fail_msg("%s", error.message);
+    if (!strstr(source, "using index_t = long long;"))
+      fail_msg("%s %s", rows[i].config, rows[i].variant);
     cugen_kernel_close(kernel);
   }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_moves),  cmocka_unit_test(test_particles),
-                                     cmocka_unit_test(test_reduce), cmocka_unit_test(test_reader),
-                                     cmocka_unit_test(test_matmul), cmocka_unit_test(test_offsets)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_moves),  cmocka_unit_test(test_particles),
+      cmocka_unit_test(test_reduce), cmocka_unit_test(test_reader),
+      cmocka_unit_test(test_matmul), cmocka_unit_test(test_offsets)};
   return cmocka_run_group_tests_name("large", tests, open_library, close_library);
 }

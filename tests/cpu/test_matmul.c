@@ -1,4 +1,5 @@
-/* What a tuning run of the products does not meet, for each implementation: operands whose base is not aligned for wide copies, NaN and infinity. */
+/* What a tuning run of the products does not meet, for each implementation: operands whose base
+   is not aligned for wide copies, NaN and infinity. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,8 +33,8 @@ static bool has_epilogue(size_t plan) {
 
 /* A tile of the first variants lies inside, and the others on the edges. */
 static cugen_plan *open_plan(cugen *lib, size_t i) {
-  static const char *const settings[] = {"M=136",       "N=132",       "K=37",           "layout_a=col",
-                                         "scaled=true", "biased=true", "activation=relu"};
+  static const char *const settings[] = {
+      "M=136", "N=132", "K=37", "layout_a=col", "scaled=true", "biased=true", "activation=relu"};
   return open_choice(lib, &plans[i], settings, has_epilogue(i) ? 7 : 4);
 }
 
@@ -48,13 +49,15 @@ static void fill(struct operands *o) {
 }
 
 /* shift: floats from an aligned address to D and the bias. */
-static void launch(size_t i, cugen_plan *plan, struct operands *o, float *a, float *b, float *c, int shift) {
+static void launch(size_t i, cugen_plan *plan, struct operands *o, float *a, float *b, float *c,
+                   int shift) {
   void *plain[] = {a, b, c, NULL, NULL, NULL};
   void *epilogue[] = {a, b, c, NULL, NULL, NULL, o->d + shift, o->bias + shift, NULL, NULL};
   launch_once(plan, has_epilogue(i) ? epilogue : plain, has_epilogue(i) ? 10 : 6);
 }
 
-/* Of an element of the sum, as the configs' formulas: whole numbers and quarters, so that it is exact. */
+/* Of an element of the sum, as the configs' formulas: whole numbers and quarters, so that it is
+   exact. */
 static float after(size_t plan, const struct operands *o, float sum, int m, int n, int shift) {
   if (!has_epilogue(plan)) return sum;
   float value = 0.5f * sum + 0.25f * o->d[shift + m * N + n] + o->bias[shift + n];
@@ -80,8 +83,8 @@ static void test_unaligned(void **state) {
       for (int i = 0; i < M * N; i++) {
         float want = after(p, &o, product(a, b, i / N, i % N), i / N, i % N, shifted % 4);
         if (c[i] != want)
-          fail_msg("%s, shifted %d: C[%d, %d] is %g, should be %g", plans[p].implementation, shifted, i / N, i % N,
-                   (double)c[i], (double)want);
+          fail_msg("%s, shifted %d: C[%d, %d] is %g, should be %g", plans[p].implementation,
+                   shifted, i / N, i % N, (double)c[i], (double)want);
       }
       assert_true(isnan(c[M * N]));
       if (c > o.c) assert_true(isnan(c[-1]));
@@ -96,22 +99,25 @@ static void test_nan_and_infinity(void **state) {
   for (size_t p = 0; p < PLANS; p++) {
     cugen_plan *plan = open_plan(*state, p);
     fill(&o);
-    for (int k = 0; k < K; k++)
-      for (int m = 0; m < M; m++) o.a[k * M + m] = o.a[k * M + m] + 6; /* never 0: 0 * infinity is NaN */
+    for (int k = 0; k < K; k++) /* never 0: 0 * infinity is NaN */
+      for (int m = 0; m < M; m++) o.a[k * M + m] = o.a[k * M + m] + 6;
     o.a[7 * M + 66] = NAN;
     o.b[36 * N + 67] = INFINITY;
     launch(p, plan, &o, o.a, o.b, o.c, 0);
     for (int i = 0; i < M * N; i++) {
-      bool right = i / N == 66   ? isnan(o.c[i])
-                   : i % N == 67 ? isinf(o.c[i])
-                                 : o.c[i] == after(p, &o, product(o.a, o.b, i / N, i % N), i / N, i % N, 0);
-      if (!right) fail_msg("%s: C[%d, %d] is %g", plans[p].implementation, i / N, i % N, (double)o.c[i]);
+      bool right = i / N == 66 ? isnan(o.c[i])
+                   : i % N == 67
+                       ? isinf(o.c[i])
+                       : o.c[i] == after(p, &o, product(o.a, o.b, i / N, i % N), i / N, i % N, 0);
+      if (!right)
+        fail_msg("%s: C[%d, %d] is %g", plans[p].implementation, i / N, i % N, (double)o.c[i]);
     }
     cugen_plan_close(plan);
   }
 }
 
-/* What a problem has not keeps its place and takes NULL only; scratch is there for the variants that compute in it. */
+/* What a problem has not keeps its place and takes NULL only; scratch is there for the variants
+   that compute in it. */
 static void test_absent(void **state) {
   static struct operands o;
   cugen_plan *plain = open_plan(*state, 3), *fused = open_plan(*state, PLANS - 1);
@@ -153,7 +159,8 @@ static void test_scratch(void **state) {
   cugen_plan_close(plan);
 }
 
-/* In what else an epilogue reads they reach the elements that read them; relu leaves NaN as it is. */
+/* In what else an epilogue reads they reach the elements that read them; relu leaves NaN as it
+   is. */
 static void test_nan_in_an_epilogue(void **state) {
   static struct operands o;
   for (size_t p = 0; p < PLANS; p++) {

@@ -1,5 +1,6 @@
-/* The product on tensor cores (matmul's implementation mma), whose instructions the cpu device computes one by one: every
-   type in every layout of A and B, sizes that tiles divide and do not divide, rows that wide copies may start at and may not. */
+/* The product on tensor cores (matmul's implementation mma), whose instructions the cpu device
+   computes one by one: every type in every layout of A and B, sizes that tiles divide and do not
+   divide, rows that wide copies may start at and may not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,8 +27,8 @@ static const char *const variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-/* In all: ragged and aligned for 2, 4, 8 and 16 bytes; whole tiles; a k shorter than a tile; more tiles than stages;
-   fewer lines than a copy has elements, beside a long k. */
+/* In all: ragged and aligned for 2, 4, 8 and 16 bytes; whole tiles; a k shorter than a tile;
+   more tiles than stages; fewer lines than a copy has elements, beside a long k. */
 static const struct {
   const char *m, *n, *k;
 } sizes[] = {{"M=131", "N=260", "K=37"}, {"M=128", "N=192", "K=256"}, {"M=70", "N=66", "K=302"},
@@ -42,8 +43,8 @@ static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"},
                                        {"dtype=f16", "dtype_c=f32"}};
 enum { TYPES = sizeof types / sizeof *types };
 
-/* The layouts by number's bits: of A and B each with each, and C's by turns, which no operand's copy depends on. Every variant
-   meets every type and layout; sizes and the rest move on. */
+/* The layouts by number's bits: of A and B each with each, and C's by turns, which no operand's
+   copy depends on. Every variant meets every type and layout; sizes and the rest move on. */
 static void run_type(cugen *lib, size_t type, unsigned number, const char *batch) {
   unsigned turn = number + 3 * (unsigned)type;
   size_t size = turn % SIZES;
@@ -84,7 +85,8 @@ static void test_types(void **state) {
 }
 
 static void test_batch(void **state) {
-  for (unsigned number = 0; number < 4; number++) run_type(*state, 2 * number % TYPES, number, "batch=2");
+  for (unsigned number = 0; number < 4; number++)
+    run_type(*state, 2 * number % TYPES, number, "batch=2");
 }
 
 /* Tiles that lie 256 bytes deep in shared memory, and more lines than the block copies at once. */
@@ -100,7 +102,7 @@ static void test_deep(void **state) {
   }
 }
 
-/* ---- Operands whose base no wide copy may start at ---- */
+/* ---- Operands whose base no wide copy may start at ------------------------------------------ */
 
 enum { M = 72, N = 136, K = 80, MOST = N * K + 16 };
 
@@ -134,7 +136,8 @@ static void check_shifted(cugen_plan *plan, int shifted) {
   static struct operands o;
   uint16_t *a = o.a + (shifted & 1), *b = o.b + (shifted & 2);
   float *c = o.c + (shifted & 4 ? 3 : 0);
-  for (int i = 0; i < MOST; i++) o.a[i] = bf16_of(i * 37 % 11 - 5), o.b[i] = bf16_of(i * 53 % 13 - 6);
+  for (int i = 0; i < MOST; i++)
+    o.a[i] = bf16_of(i * 37 % 11 - 5), o.b[i] = bf16_of(i * 53 % 13 - 6);
   memset(o.c, 0xff, sizeof o.c);
   void *arguments[] = {a, b, c, NULL, NULL, NULL};
   launch_once(plan, arguments, 6);

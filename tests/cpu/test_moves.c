@@ -1,6 +1,7 @@
-/* copy, access and transpose really run, on the cpu device, and move every byte to its place and no other: sizes of one
-   element, primes, whole and ragged tiles; every size of an element; packed, pitched and batched; pointers that wide
-   accesses may not start at; values that no arithmetic would leave alone. */
+/* copy, access and transpose really run, on the cpu device, and move every byte to its place and
+   no other: sizes of one element, primes, whole and ragged tiles; every size of an element;
+   packed, pitched and batched; pointers that wide accesses may not start at; values that no
+   arithmetic would leave alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ struct family {
 static void run_family(cugen *lib, const struct family *family) {
   for (size_t p = 0; p < 16 && family->problems[p][0]; p++) {
     cugen_kernel *kernel = open_kernel(lib, family->config, family->problems[p], SETTINGS);
-    for (size_t v = 0; v < VARIANTS && family->variants[v]; v++) run_exactly(kernel, family->variants[v]);
+    for (size_t v = 0; v < VARIANTS && family->variants[v]; v++)
+      run_exactly(kernel, family->variants[v]);
     cugen_kernel_close(kernel);
   }
 }
@@ -71,9 +73,11 @@ static const struct family accesses = {
 
 static const struct family rungs = {
     "configs/transpose.lua",
-    {"coalesced_read block_x=32 block_y=8", "coalesced_write block_x=16 block_y=8", "coalesced_read_plain block_y=8",
-     "coalesced_read_ldg", "coalesced_write_plain", "coalesced_write_ldg", "conflicts tile=32 rows_per_thread=4",
-     "padded pad=1 tile=64 rows_per_thread=4", "swizzled tile=32 rows_per_thread=8", "padded rows_per_thread=1"},
+    {"coalesced_read block_x=32 block_y=8", "coalesced_write block_x=16 block_y=8",
+     "coalesced_read_plain block_y=8", "coalesced_read_ldg", "coalesced_write_plain",
+     "coalesced_write_ldg", "conflicts tile=32 rows_per_thread=4",
+     "padded pad=1 tile=64 rows_per_thread=4", "swizzled tile=32 rows_per_thread=8",
+     "padded rows_per_thread=1"},
     {{"rows=1", "cols=1"},
      {"rows=127", "cols=131"},
      {"rows=96", "cols=64", "batch=3", "dtype=u8"},
@@ -82,7 +86,8 @@ static const struct family rungs = {
 
 static const struct family wide = {
     "configs/transpose.lua",
-    {"registers access=16 warps_across=1 warps_down=4", "vector access=16 tile_rows=128 tile_cols=128",
+    {"registers access=16 warps_across=1 warps_down=4",
+     "vector access=16 tile_rows=128 tile_cols=128",
      "vector access=16 tile_rows=128 tile_cols=128 bank=pad",
      "vector access=16 tile_rows=128 tile_cols=128 down_first=false"},
     {{"rows=1", "cols=1009"},
@@ -100,7 +105,8 @@ static const struct family wide = {
 static const struct family long_elements = {
     "configs/transpose.lua",
     {"registers access=16 warps_across=2 warps_down=2", "registers access=8",
-     "vector access=16 tile_rows=32 tile_cols=64 bank=xor", "vector access=8 tile_rows=32 tile_cols=32 bank=xor"},
+     "vector access=16 tile_rows=32 tile_cols=64 bank=xor",
+     "vector access=8 tile_rows=32 tile_cols=32 bank=xor"},
     {{"rows=128", "cols=194", "dtype=f64"}, {"rows=129", "cols=67", "dtype=u64", "batch=2"}},
 };
 
@@ -123,11 +129,12 @@ static void test_transpose(void **state) {
   test_family(state, &long_elements);
 }
 
-/* ---- What an application binds ---- */
+/* ---- What an application binds -------------------------------------------------------------- */
 
 /* Bits of every kind: NaN with a payload, quiet or signalling, infinities, subnormal numbers. */
 static void fill_bits(unsigned char *bytes, size_t count) {
-  static const unsigned char special[] = {0x01, 0x00, 0xa0, 0x7f, 0x00, 0x00, 0x80, 0xff, 0xff, 0xff, 0xff, 0xff};
+  static const unsigned char special[] = {0x01, 0x00, 0xa0, 0x7f, 0x00, 0x00,
+                                          0x80, 0xff, 0xff, 0xff, 0xff, 0xff};
   uint32_t state = 1;
   for (size_t i = 0; i < count; i++) {
     state = state * 1664525u + 1013904223u;
@@ -135,7 +142,13 @@ static void fill_bits(unsigned char *bytes, size_t count) {
   }
 }
 
-enum { COLUMNS = 388, ROWS = 264, ELEMENTS = ROWS * COLUMNS, ROOM = (ELEMENTS + 8) * 4, POISON = 0xa5 };
+enum {
+  COLUMNS = 388,
+  ROWS = 264,
+  ELEMENTS = ROWS * COLUMNS,
+  ROOM = (ELEMENTS + 8) * 4,
+  POISON = 0xa5
+};
 
 static const struct {
   struct choice choice;
@@ -144,7 +157,8 @@ static const struct {
     {{"configs/copy.lua", "element", NULL}, {"width=388", "height=264"}},
     {{"configs/copy.lua", "tile", NULL}, {"width=388", "height=264"}},
     {{"configs/copy.lua", "vector", NULL}, {"width=388", "height=264"}},
-    {{"configs/copy.lua", "vector", NULL}, {"width=388", "height=264", "pitch_x=388", "pitch_y=388"}},
+    {{"configs/copy.lua", "vector", NULL},
+     {"width=388", "height=264", "pitch_x=388", "pitch_y=388"}},
     {{"configs/copy.lua", "bulk", NULL}, {"width=388", "height=264"}},
     {{"configs/access.lua", "elements", NULL}, {"n=102432"}},
     {{"configs/transpose.lua", "coalesced_read", NULL}, {"rows=264", "cols=388"}},
@@ -167,7 +181,8 @@ static uint32_t element_at(const unsigned char *bytes, size_t i) {
 static void check_moved(bool turned, const unsigned char *from, const unsigned char *to) {
   for (size_t r = 0; r < ROWS; r++)
     for (size_t c = 0; c < COLUMNS; c++)
-      assert_int_equal(element_at(to, turned ? c * ROWS + r : r * COLUMNS + c), element_at(from, r * COLUMNS + c));
+      assert_int_equal(element_at(to, turned ? c * ROWS + r : r * COLUMNS + c),
+                       element_at(from, r * COLUMNS + c));
 }
 
 /* Buffers that begin so many elements behind a multiple of 16 bytes. */

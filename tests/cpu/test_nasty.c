@@ -1,5 +1,6 @@
-/* 30 variants that do harm and 30 that are right, on the cpu device, each directly behind each other one: each right one is right,
-   each time, and the others get the verdict that each gets alone. */
+/* 30 variants that do harm and 30 that are right, on the cpu device, each directly behind each
+   other one: each right one is right, each time, and the others get the verdict that each gets
+   alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,15 +96,17 @@ static void run(struct fixture *f, size_t number, const char *before) {
   struct cache_record record = {0};
   cugen_error err = {0};
   double busy;
-  check(candidate_run(&f->bench, c, true, &measure, number == 2 * ENDLESS + 1 ? 0.2 : 60, &record, &busy, &err),
+  check(candidate_run(&f->bench, c, true, &measure, number == 2 * ENDLESS + 1 ? 0.2 : 60, &record,
+                      &busy, &err),
         &err);
   if (wanted != ANY && (int)record.outcome != wanted)
-    fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome, wanted,
-             record.reason);
+    fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome,
+             wanted, record.reason);
   cache_record_free(&record);
 }
 
-/* Place by place a row of a Williams square: in all rows together each number comes directly behind each other one, once. */
+/* Place by place a row of a Williams square: in all rows together each number comes directly
+   behind each other one, once. */
 static size_t number_at(size_t row, size_t place) {
   return (row + (place % 2 ? (place + 1) / 2 : VARIANTS - place / 2)) % VARIANTS;
 }

@@ -1,5 +1,5 @@
-/* api_kernel_check on kernels whose threads and blocks order one another by fences and atomics: tickets, locks, flags; right
-   ones, and the same without one of what makes them right. */
+/* api_kernel_check on kernels whose threads and blocks order one another by fences and atomics:
+   tickets, locks, flags; right ones, and the same without one of what makes them right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,28 +12,30 @@
 
 #include "kernels.h"
 
-static const char config[] = "kernel 'ordered' {\n"
-                             "  problem 'n' (256),\n"
-                             "  check { n = 256 },\n"
-                             "  input  'x' { dtype = 'f32', shape = { 'n' }, fill = 'ones' },\n"
-                             "  output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' },\n"
-                             "  scratch 'p' { dtype = 'f32', shape = { 'n' } },\n"
-                             "  scratch 'c' { dtype = 'i32', shape = { 8 }, fill = 'zero' },\n"
-                             "  scalar 'n' { dtype = 'i32' },\n"
-                             "  reference 'reference.cu',\n"
-                             "  implementation 'only' {\n"
-                             "    template 'ordered.cu',\n"
-                             "    tunable 'threads' { 64 },\n"
-                             "    grid { 'n // 64' }, block { 64 },\n"
-                             "  },\n"
-                             "}\n";
+static const char config[] =
+    "kernel 'ordered' {\n"
+    "  problem 'n' (256),\n"
+    "  check { n = 256 },\n"
+    "  input  'x' { dtype = 'f32', shape = { 'n' }, fill = 'ones' },\n"
+    "  output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' },\n"
+    "  scratch 'p' { dtype = 'f32', shape = { 'n' } },\n"
+    "  scratch 'c' { dtype = 'i32', shape = { 8 }, fill = 'zero' },\n"
+    "  scalar 'n' { dtype = 'i32' },\n"
+    "  reference 'reference.cu',\n"
+    "  implementation 'only' {\n"
+    "    template 'ordered.cu',\n"
+    "    tunable 'threads' { 64 },\n"
+    "    grid { 'n // 64' }, block { 64 },\n"
+    "  },\n"
+    "}\n";
 
 static const char reference[] = "__global__ void reference(${params}) {\n"
                                 "  const long long i = blockIdx.x * 256ll + threadIdx.x;\n"
                                 "  if (i < sample_count) y[i] = x[samples ? samples[i] : i];\n"
                                 "}\n";
 
-/* The body of a kernel that copies x to y in 4 blocks of 64 threads, and leaves c zero; line 4 of the template is its first. */
+/* The body of a kernel that copies x to y in 4 blocks of 64 threads, and leaves c zero; line 4
+   of the template is its first. */
 static const struct {
   const char *name, *kind; /* NULL: nothing is wrong */
   int line;
@@ -113,7 +115,8 @@ static const struct {
      "__syncthreads();\n"
      "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
      "__syncthreads();\n"
-     "for (int k = t; last && k < n; k += 64) y[k] = *(volatile float *)(p + k) + 0 * __ldcg(p + k);\n"
+     "for (int k = t; last && k < n; k += 64) y[k] = *(volatile float *)(p + k) + 0 * __ldcg(p + "
+     "k);\n"
      "if (last && !t) c[0] = 0;\n"},
     {"a lock of all blocks", NULL, 0,
      "y[i] = x[i];\n"
@@ -205,11 +208,13 @@ static const struct {
      "y[i] = x[i];\n"
      "atomicAdd_block(c, 1);\n"
      "if (i == 255) c[0] = 0;\n"},
-    {"an atomic operation of the device's scope, then one of another block's", "race between blocks", 6,
+    {"an atomic operation of the device's scope, then one of another block's",
+     "race between blocks", 6,
      "y[i] = x[i];\n"
      "if (i == 0) atomicAdd(c, 1);\n"
      "if (i == 64) atomicAdd_block(c, -1);\n"},
-    {"an atomic operation of a block's scope, then one of the device's of another block", "race between blocks", 6,
+    {"an atomic operation of a block's scope, then one of the device's of another block",
+     "race between blocks", 6,
      "y[i] = x[i];\n"
      "if (i == 0) atomicAdd_block(c, 1);\n"
      "if (i == 64) atomicAdd(c, -1);\n"},
@@ -245,14 +250,16 @@ static const struct made_up made = {.name = "ordered",
                                     .config = config,
                                     .reference = reference,
                                     .setting = "n=256",
-                                    .head = "__global__ void ordered(${params}) {\n"
-                                            "__shared__ bool last;\n"
-                                            "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n"};
+                                    .head =
+                                        "__global__ void ordered(${params}) {\n"
+                                        "__shared__ bool last;\n"
+                                        "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n"};
 
 static bool is_found(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
     if (strcmp(finding_name((int)check->findings[i].kind), kind) == 0 &&
-        (check->findings[i].line == line || check->findings[i].other_line == line)) /* either is described */
+        /* either is described */
+        (check->findings[i].line == line || check->findings[i].other_line == line))
       return true;
   return false;
 }
@@ -266,14 +273,17 @@ static bool check_one(cugen *lib, size_t at) {
   options.timeout = 20;
   int status = api_kernel_check(kernel, &options, &check, &error);
   const bool clean = status == CUGEN_OK && check.finding_count == 0 && check.runs == 1;
-  const bool right =
-      cases[at].kind ? status == CUGEN_ERROR_WRONG && is_found(&check, cases[at].kind, cases[at].line) : clean;
+  const bool right = cases[at].kind ? status == CUGEN_ERROR_WRONG &&
+                                          is_found(&check, cases[at].kind, cases[at].line)
+                                    : clean;
   if (!right)
-    print_error("%s: wanted %s at %d\n", cases[at].name, cases[at].kind ? cases[at].kind : "nothing", cases[at].line);
+    print_error("%s: wanted %s at %d\n", cases[at].name,
+                cases[at].kind ? cases[at].kind : "nothing", cases[at].line);
   for (size_t i = 0; i < check.finding_count && !right; i++)
     print_error("  %s:%d: %s: %s\n", check.findings[i].file, check.findings[i].line,
                 finding_name((int)check.findings[i].kind), check.findings[i].message);
-  for (size_t i = 0; i < check.skip_count && !right; i++) print_error("  not checked: %s\n", check.skips[i].why);
+  for (size_t i = 0; i < check.skip_count && !right; i++)
+    print_error("  not checked: %s\n", check.skips[i].why);
   cugen_kernel_close(kernel);
   return right;
 }

@@ -1,4 +1,5 @@
-/* reduce runs, on the cpu device, and computes what its reference computes: every rung, type and operator, along each axis. */
+/* reduce runs, on the cpu device, and computes what its reference computes: every rung, type and
+   operator, along each axis. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,8 @@
 
 #include "kernels.h"
 
-/* Every rung where its axis allows it; several blocks a segment, and loads wider and narrower than some rows allow. */
+/* Every rung where its axis allows it; several blocks a segment, and loads wider and narrower
+   than some rows allow. */
 static const struct {
   const char *axis, *variant;
 } reductions[] = {
@@ -44,7 +46,8 @@ static void run_reduce(cugen *lib, const char *const *settings, size_t count, co
 
 /* Types and operators by turns, so that each rung meets several. */
 static void test_reduce(void **state) {
-  static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16", "dtype=i32"};
+  static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16",
+                                       "dtype=i32"};
   static const char *const ops[] = {"op=sum", "op=min", "op=max", "op=largest"};
   for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
     const char *settings[] = {reductions[i].axis, "dtype=f32", "op=sum"};
@@ -64,7 +67,8 @@ static void test_reduce_sizes(void **state) {
                                           {"rows=257", "cols=3"}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     const char *settings[] = {shapes[i][0], shapes[i][1], "axis=all"};
-    run_reduce(*state, settings, 3, "onepass threads=128 bytes_at_once=16 items=1 per_sm=16 loads=plain");
+    run_reduce(*state, settings, 3,
+               "onepass threads=128 bytes_at_once=16 items=1 per_sm=16 loads=plain");
     run_reduce(*state, settings, 3, "shuffle threads=128 blocks=128");
     settings[2] = "axis=row";
     run_reduce(*state, settings, 3, "rows lanes=32 threads=128 bytes_at_once=16");
@@ -73,22 +77,24 @@ static void test_reduce_sizes(void **state) {
   }
 }
 
-/* ---- Through plans ---- */
+/* ---- Through plans -------------------------------------------------------------------------- */
 
-/* An application's call of one implementation, with its first values; buffers are the application's. */
+/* An application's call of one implementation, with its first values; buffers are the
+   application's. */
 struct application {
   cugen_plan *plan;
   cugen_call *call;
 };
 
-static struct application bind(cugen *lib, const char *implementation, const char *const *settings, size_t count,
-                               const void *x, void *y) {
+static struct application bind(cugen *lib, const char *implementation, const char *const *settings,
+                               size_t count, const void *x, void *y) {
   struct application app;
   cugen_error error;
   const struct choice choice = {"configs/reduce.lua", implementation, NULL};
   app.plan = open_choice(lib, &choice, settings, count);
   void *arguments[6] = {(void *)(uintptr_t)x, y};
-  if (cugen_call_bind(app.plan, arguments, 6, &app.call, &error)) fail_msg("%s: %s", implementation, error.message);
+  if (cugen_call_bind(app.plan, arguments, 6, &app.call, &error))
+    fail_msg("%s: %s", implementation, error.message);
   return app;
 }
 
@@ -102,9 +108,10 @@ static void release(const struct application *app) {
   cugen_plan_close(app->plan);
 }
 
-static const char *const contiguous[] = {"global", "static", "dynamic", "shuffle", "vector", "onepass"};
+static const char *const contiguous[] = {"global",  "static", "dynamic",
+                                         "shuffle", "vector", "onepass"};
 
-/* ---- NaN and infinity ---- */
+/* ---- NaN and infinity ----------------------------------------------------------------------- */
 
 enum { COUNT = 5003 };
 
@@ -126,7 +133,8 @@ static void test_nan(void **state) {
     for (int k = 0; k < COUNT; k++) x[k] = (float)(k % 100) - 50;
     x[place] = NAN;
     float y = reduce_once(*state, contiguous[i / 4], ops[i % 4], x);
-    if (!isnan(y)) fail_msg("%s %s with a NaN at %zu: %g", contiguous[i / 4], ops[i % 4], place, (double)y);
+    if (!isnan(y))
+      fail_msg("%s %s with a NaN at %zu: %g", contiguous[i / 4], ops[i % 4], place, (double)y);
   }
 }
 
@@ -143,10 +151,11 @@ static void test_infinity(void **state) {
   assert_true(isnan(reduce_once(*state, "onepass", "op=sum", x)));
 }
 
-/* ---- Where buffers begin, and launching again ---- */
+/* ---- Where buffers begin, and launching again ----------------------------------------------- */
 
 /* Integers, so that any order gives the same. */
-static void expect_sums(cugen *lib, const char *implementation, const char *axis, const int *x, int rows, int cols) {
+static void expect_sums(cugen *lib, const char *implementation, const char *axis, const int *x,
+                        int rows, int cols) {
   char sizes[2][24];
   snprintf(sizes[0], sizeof sizes[0], "rows=%d", rows);
   snprintf(sizes[1], sizeof sizes[1], "cols=%d", cols);
@@ -154,7 +163,8 @@ static void expect_sums(cugen *lib, const char *implementation, const char *axis
   static long long got[COUNT], want[COUNT];
   memset(want, 0, sizeof want);
   for (int r = 0; r < rows; r++)
-    for (int c = 0; c < cols; c++) want[axis[5] == 'a' ? 0 : axis[5] == 'r' ? r : c] += x[r * cols + c];
+    for (int c = 0; c < cols; c++)
+      want[axis[5] == 'a' ? 0 : axis[5] == 'r' ? r : c] += x[r * cols + c];
   int results = axis[5] == 'a' ? 1 : axis[5] == 'r' ? rows : cols;
   struct application app = bind(lib, implementation, settings, 4, x, got);
   for (int again = 0; again < 3; again++) {
@@ -195,37 +205,41 @@ static void test_repeats(void **state) {
   }
 }
 
-/* ---- What is found ---- */
+/* ---- What is found -------------------------------------------------------------------------- */
 
 /* Runs the config with the template in memory; the variant must be wrong, with these words. */
-static void expect_wrong(cugen *lib, const struct text *config, const char *const *settings, size_t count,
-                         const char *variant, const char *words) {
+static void expect_wrong(cugen *lib, const struct text *config, const char *const *settings,
+                         size_t count, const char *variant, const char *words) {
   cugen_error error = {0};
   cugen_record record;
   add_text(lib, "wrong.lua", config);
   cugen_kernel *kernel = open_kernel(lib, "wrong.lua", settings, count);
-  if (api_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (api_kernel_run(kernel, variant, 60, &record, &error))
+    fail_msg("%s: %s", variant, error.message);
   if (record.outcome != CUGEN_OUTCOME_WRONG || !strstr(record.reason, words))
     fail_msg("%s: %s: %s", variant, outcome_text((int)record.outcome), record.reason);
   cugen_kernel_close(kernel);
 }
 
-/* a - b is not associative: in another order than the reference's it gives another number, which is said. */
+/* a - b is not associative: in another order than the reference's it gives another number, which
+   is said. */
 static void test_not_associative(void **state) {
   struct text text = read_text("configs/reduce.lua");
-  replace(&text, "formula \"combine(a, b)\"", "\"select(op == 'sum', a + b", "\"select(op == 'sum', a - b");
+  replace(&text, "formula \"combine(a, b)\"", "\"select(op == 'sum', a + b",
+          "\"select(op == 'sum', a - b");
   for (size_t i = 0; i < 6; i++) expect_wrong(*state, &text, NULL, 0, contiguous[i], "y[0] is ");
   text_free(&text);
 }
 
-/* The barrier in the loop, removed: threads run one after the other here, up to a barrier, so that one reads what another
-   has not yet written. */
+/* The barrier in the loop, removed: threads run one after the other here, up to a barrier, so
+   that one reads what another has not yet written. */
 static void test_no_barrier(void **state) {
   static const char *const trees[][2] = {{"templates/reduce_global.cu", "global"},
                                          {"templates/reduce_shared.cu", "static"},
                                          {"templates/reduce_shared.cu", "dynamic"}};
   for (size_t i = 0; i < 3; i++) {
-    struct text template = read_text(trees[i][0]), config = read_text("configs/reduce.lua"), from = {0};
+    struct text template = read_text(trees[i][0]), config = read_text("configs/reduce.lua"),
+                from = {0};
     replace(&template, "reach /= 2", "__syncthreads();", "");
     add_text(*state, "planted.cu", &template);
     text_addf(&from, "implementation \"%s\"", trees[i][1]);
@@ -240,7 +254,8 @@ static void test_no_barrier(void **state) {
 /* A ticket that is not given back would make the next launch wrong. */
 static void test_no_reset(void **state) {
   static const char *const settings[] = {"axis=col", "rows=501"};
-  struct text template = read_text("templates/reduce_columns.cu"), config = read_text("configs/reduce.lua");
+  struct text template = read_text("templates/reduce_columns.cu"),
+              config = read_text("configs/reduce.lua");
   replace(&template, "ticket before", "tickets[blockIdx.x] = 0;", ";");
   add_text(*state, "planted.cu", &template);
   replace(&config, "implementation \"columns\"", "reduce_columns.cu", "planted.cu");
@@ -252,9 +267,15 @@ static void test_no_reset(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reduce),          cmocka_unit_test(test_reduce_sizes), cmocka_unit_test(test_nan),
-      cmocka_unit_test(test_infinity),        cmocka_unit_test(test_unaligned),    cmocka_unit_test(test_repeats),
-      cmocka_unit_test(test_not_associative), cmocka_unit_test(test_no_barrier),   cmocka_unit_test(test_no_reset),
+      cmocka_unit_test(test_reduce),
+      cmocka_unit_test(test_reduce_sizes),
+      cmocka_unit_test(test_nan),
+      cmocka_unit_test(test_infinity),
+      cmocka_unit_test(test_unaligned),
+      cmocka_unit_test(test_repeats),
+      cmocka_unit_test(test_not_associative),
+      cmocka_unit_test(test_no_barrier),
+      cmocka_unit_test(test_no_reset),
   };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -1,4 +1,5 @@
-/* What a result is held against: outputs of different sizes under one reference, and a reference that forgets some. */
+/* What a result is held against: outputs of different sizes under one reference, and a reference
+   that forgets some. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,42 +22,49 @@ static const char *without_problem(const char *reason) {
 }
 
 /* The variant's outcome, and its reason begins so. */
-static void runs(cugen *lib, const char *config, const char *setting, const char *variant, cugen_outcome outcome,
-                 const char *reason) {
+static void runs(cugen *lib, const char *config, const char *setting, const char *variant,
+                 cugen_outcome outcome, const char *reason) {
   cugen_error error = {0};
   cugen_record record;
   cugen_kernel *kernel = open_kernel(lib, config, &setting, 1);
-  if (api_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
-  if (record.outcome != outcome || strncmp(without_problem(record.reason), reason, strlen(reason)) != 0)
+  if (api_kernel_run(kernel, variant, 60, &record, &error))
+    fail_msg("%s: %s", variant, error.message);
+  if (record.outcome != outcome ||
+      strncmp(without_problem(record.reason), reason, strlen(reason)) != 0)
     fail_msg("%s: %s: %s", variant, outcome_text((int)record.outcome), record.reason);
   cugen_kernel_close(kernel);
 }
 
-/* ---- Outputs of different sizes ---- */
+/* ---- Outputs of different sizes ------------------------------------------------------------- */
 
-/* flops: above 10^12 outputs are sampled. last is -1, which is also what a reference's outputs are poisoned with. */
+/* flops: above 10^12 outputs are sampled. last is -1, which is also what a reference's outputs
+   are poisoned with. */
 static const char sizes_config[] =
     "kernel 'sizes' {\n"
     "  problem 'n' (20000), problem 'work' { 'small', 'large' },\n"
     "  input 'x' { dtype = 'f32', shape = { 'n' } },\n"
-    "  output 'few' { dtype = 'f32', shape = { 5 } }, output 'y' { dtype = 'f32', shape = { 'n' } },\n"
-    "  output 'z' { dtype = 'f32', shape = { '2 * n' } }, output 'last' { dtype = 'i32', shape = { 1 } },\n"
+    "  output 'few' { dtype = 'f32', shape = { 5 } }, output 'y' { dtype = 'f32', shape = { 'n' } "
+    "},\n"
+    "  output 'z' { dtype = 'f32', shape = { '2 * n' } }, output 'last' { dtype = 'i32', shape = { "
+    "1 } },\n"
     "  inout 'w' { dtype = 'f32', shape = { 7 } }, scalar 'n' { dtype = 'i32' },\n"
     "  flops \"work == 'small' and 1 or 2000000000000\", reference 'sizes_reference.cu',\n"
-    "  implementation 'a' { template 'sizes.cu', tunable 'wrong' { 'no', 'few', 'y', 'z', 'last', 'w' },\n"
+    "  implementation 'a' { template 'sizes.cu', tunable 'wrong' { 'no', 'few', 'y', 'z', 'last', "
+    "'w' },\n"
     "    grid { 'ceil_div(n, 128)' }, block { 128 } },\n"
     "}\n";
-static const char sizes_template[] = "__global__ void sizes(${params}) {\n"
-                                     "  const int i = blockIdx.x * 128 + threadIdx.x;\n"
-                                     "  if (i < n) y[i] = z[i] = z[i + n] = x[i];\n"
-                                     "  if (i < 5) few[i] = x[i];\n"
-                                     "  if (i < 7) w[i] += 2;\n"
-                                     "  if (i == 0) *last = -1;\n"
-                                     "//@ local places = { few = 4, y = n - 1, z = 2 * n - 1, last = 0, w = 6 }\n"
-                                     "//@ if wrong ~= 'no' then\n"
-                                     "  if (i == ${places[wrong]} % n) ${wrong}[${places[wrong]}] += 3;\n"
-                                     "//@ end\n"
-                                     "}\n";
+static const char sizes_template[] =
+    "__global__ void sizes(${params}) {\n"
+    "  const int i = blockIdx.x * 128 + threadIdx.x;\n"
+    "  if (i < n) y[i] = z[i] = z[i + n] = x[i];\n"
+    "  if (i < 5) few[i] = x[i];\n"
+    "  if (i < 7) w[i] += 2;\n"
+    "  if (i == 0) *last = -1;\n"
+    "//@ local places = { few = 4, y = n - 1, z = 2 * n - 1, last = 0, w = 6 }\n"
+    "//@ if wrong ~= 'no' then\n"
+    "  if (i == ${places[wrong]} % n) ${wrong}[${places[wrong]}] += 3;\n"
+    "//@ end\n"
+    "}\n";
 static const char sizes_reference[] = "__global__ void sizes_reference(${params}) {\n"
                                       "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
                                       "  if (t >= sample_count) return;\n"
@@ -79,12 +87,14 @@ static void outputs_differ_in_size(void **state) {
     runs(lib, "sizes.lua", settings[s], "a wrong=few", CUGEN_OUTCOME_WRONG, "few[4] is ");
     runs(lib, "sizes.lua", settings[s], "a wrong=y", CUGEN_OUTCOME_WRONG, "y[19999] is ");
     runs(lib, "sizes.lua", settings[s], "a wrong=z", CUGEN_OUTCOME_WRONG, "z[39999] is ");
-    runs(lib, "sizes.lua", settings[s], "a wrong=last", CUGEN_OUTCOME_WRONG, "last[0] is 2, should be -1; 1 of 1 ");
+    runs(lib, "sizes.lua", settings[s], "a wrong=last", CUGEN_OUTCOME_WRONG,
+         "last[0] is 2, should be -1; 1 of 1 ");
   }
   runs(lib, "sizes.lua", settings[0], "a wrong=w", CUGEN_OUTCOME_WRONG, "w[6] is ");
 }
 
-/* An element that is due and that the reference does not write is its mistake, not the kernel's, and never right. */
+/* An element that is due and that the reference does not write is its mistake, not the kernel's,
+   and never right. */
 static void a_reference_forgets_an_output(void **state) {
   static const struct {
     const char *from, *to, *named;
@@ -116,7 +126,7 @@ static void a_reference_forgets_an_output(void **state) {
   }
 }
 
-/* ---- Inputs that may be overwritten ---- */
+/* ---- Inputs that may be overwritten --------------------------------------------------------- */
 
 static const char spare_config[] =
     "kernel 'spare' {\n"
@@ -124,7 +134,8 @@ static const char spare_config[] =
     "  input 'x' { dtype = 'f32', shape = { 'n' }, overwrite = 'may' },\n"
     "  output 'y' { dtype = 'f32', shape = { 'n' } }, scalar 'n' { dtype = 'i32' },\n"
     "  reference 'spare_reference.cu',\n"
-    "  implementation 'a' { template 'spare.cu', tunable 'shift' { 0, 1 }, tunable 'threads' { 64, 128 },\n"
+    "  implementation 'a' { template 'spare.cu', tunable 'shift' { 0, 1 }, tunable 'threads' { 64, "
+    "128 },\n"
     "    grid { 'ceil_div(n, threads)' }, block { 'threads' } },\n"
     "}\n";
 static const char spare_template[] = "__global__ void spare(${params}) {\n"
@@ -138,11 +149,12 @@ static const char spare_template[] = "__global__ void spare(${params}) {\n"
                                      "  y[i] = x[i];\n"
                                      "//@ end\n"
                                      "}\n";
-static const char spare_reference[] = "__global__ void spare_reference(${params}) {\n"
-                                      "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
-                                      "  const x_t *given = x;\n"
-                                      "  if (t < sample_count) y[t] = 2 * given[samples ? samples[t] : t];\n"
-                                      "}\n";
+static const char spare_reference[] =
+    "__global__ void spare_reference(${params}) {\n"
+    "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+    "  const x_t *given = x;\n"
+    "  if (t < sample_count) y[t] = 2 * given[samples ? samples[t] : t];\n"
+    "}\n";
 
 static void an_input_may_be_overwritten(void **state) {
   cugen *lib = *state;
@@ -152,7 +164,8 @@ static void an_input_may_be_overwritten(void **state) {
   add(lib, "spare_reference.cu", spare_reference);
   runs(lib, "spare.lua", "may=true", "a shift=0 threads=64", CUGEN_OUTCOME_OK, "");
   runs(lib, "spare.lua", "may=true", "a shift=1 threads=64", CUGEN_OUTCOME_WRONG, "y[0] is ");
-  runs(lib, "spare.lua", "may=false", "a shift=0 threads=64", CUGEN_OUTCOME_WRONG, "wrote to input x: ");
+  runs(lib, "spare.lua", "may=false", "a shift=0 threads=64", CUGEN_OUTCOME_WRONG,
+       "wrote to input x: ");
   /* One after the other in one worker: each finds it filled. */
   cugen_kernel *kernel = open_kernel(lib, "spare.lua", settings, 1);
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -177,16 +190,17 @@ static void what_is_changed_is_an_index(void **state) {
   const char *const attributes[][2] = {{"input", ", overwrite = true"}, {"inout", ""}};
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
     struct text config = {0};
-    text_addf(&config,
-              "kernel 'order' {\n"
-              "  problem 'n' (1000),\n"
-              "  %s 'at' { dtype = 'i32', shape = { 'n' }, values = 'n - 1 - i0'%s },\n"
-              "  input 'x' { dtype = 'f32', shape = { 'n' } }, scalar 'n' { dtype = 'i32' },\n"
-              "  output 'y' { dtype = 'f32', shape = { 'n' } },\n"
-              "  reference 'order_reference.cu',\n"
-              "  implementation 'a' { template 'order.cu', grid { 'ceil_div(n, 64)' }, block { 64 } },\n"
-              "}\n",
-              attributes[i][0], attributes[i][1]);
+    text_addf(
+        &config,
+        "kernel 'order' {\n"
+        "  problem 'n' (1000),\n"
+        "  %s 'at' { dtype = 'i32', shape = { 'n' }, values = 'n - 1 - i0'%s },\n"
+        "  input 'x' { dtype = 'f32', shape = { 'n' } }, scalar 'n' { dtype = 'i32' },\n"
+        "  output 'y' { dtype = 'f32', shape = { 'n' } },\n"
+        "  reference 'order_reference.cu',\n"
+        "  implementation 'a' { template 'order.cu', grid { 'ceil_div(n, 64)' }, block { 64 } },\n"
+        "}\n",
+        attributes[i][0], attributes[i][1]);
     add_text(lib, "order.lua", &config);
     text_free(&config);
     add(lib, "order.cu",

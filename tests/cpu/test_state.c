@@ -1,5 +1,6 @@
-/* Variants that leave something behind in the process that runs them, on the cpu device: in whatever order they run, each gets
-   the verdict that it gets alone, and those that only look find nothing. */
+/* Variants that leave something behind in the process that runs them, on the cpu device: in
+   whatever order they run, each gets the verdict that it gets alone, and those that only look
+   find nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,12 +90,13 @@ static void run(struct fixture *f, size_t number, const char *before) {
   cugen_error err = {0};
   double busy;
   check(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err), &err);
-  /* A thread that outlives its kernel's code may end the process or not: that is no one's verdict but its own. */
+  /* A thread that outlives its kernel's code may end the process or not: that is no one's
+     verdict but its own. */
   bool its_own = strstr(c->real.variant, "does=thread") != NULL;
   if (f->wanted[number] == NOT_KNOWN) f->wanted[number] = (int)record.outcome;
   if (!its_own && (int)record.outcome != f->wanted[number])
-    fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome, f->wanted[number],
-             record.reason);
+    fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome,
+             f->wanted[number], record.reason);
   cache_record_free(&record);
 }
 

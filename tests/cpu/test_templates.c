@@ -1,5 +1,6 @@
-/* The shipped templates really run, on the cpu device, and compute what their references compute: in every layout, for
-   sizes that tiles divide and do not divide, aligned for wide loads and not. */
+/* The shipped templates really run, on the cpu device, and compute what their references
+   compute: in every layout, for sizes that tiles divide and do not divide, aligned for wide
+   loads and not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 enum { SETTINGS = 9 };
 
-/* ---- matmul ---- */
+/* ---- matmul --------------------------------------------------------------------------------- */
 
 /* In f32 and in f64; width and padding are the first that type and layouts allow. */
 static const char *const blocked[][2] = {
@@ -26,7 +27,8 @@ static const char *const blocked[][2] = {
      "blocked BM=64 BN=64 BK=16 TM=4 TN=8 vec=1 double_buffer=false group=8 min_blocks=1"},
 };
 
-/* Each is valid in both; tiles that the block copies in several ways, all at once and one after the other. */
+/* Each is valid in both; tiles that the block copies in several ways, all at once and one after
+   the other. */
 static const char *const pipelined[] = {
     "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3 group=1",
     "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=8 order=cols bursts=7 stages=3 group=8",
@@ -49,7 +51,8 @@ static const char *const simple[] = {
     "tiled tile=8 pad=1",
 };
 
-/* In all: odd, whole and aligned tiles; ragged but aligned ones; a k shorter than a tile; more than one row group. */
+/* In all: odd, whole and aligned tiles; ragged but aligned ones; a k shorter than a tile; more
+   than one row group. */
 static const struct {
   const char *m, *n, *k;
 } sizes[] = {
@@ -61,14 +64,16 @@ static unsigned in_f64(unsigned number) {
   return (number ^ number >> 3) & 1;
 }
 
-/* The layouts by number's bits; precision, pitch and specialisation so that each meets each layout of an operand. */
+/* The layouts by number's bits; precision, pitch and specialisation so that each meets each
+   layout of an operand. */
 static void run_matmul(cugen *lib, unsigned number, size_t size, const char *variant) {
   const char *settings[SETTINGS] = {number & 1 ? "layout_a=col" : "layout_a=row",
                                     number & 2 ? "layout_b=col" : "layout_b=row",
                                     number & 4 ? "layout_c=col" : "layout_c=row",
                                     in_f64(number) ? "dtype=f64" : "dtype=f32",
                                     (number ^ number >> 1) & 1 ? "pitched=true" : "pitched=false",
-                                    (number ^ number >> 2) & 1 ? "specialize=true" : "specialize=false",
+                                    (number ^ number >> 2) & 1 ? "specialize=true"
+                                                               : "specialize=false",
                                     sizes[size].m,
                                     sizes[size].n,
                                     sizes[size].k};
@@ -78,7 +83,8 @@ static void run_matmul(cugen *lib, unsigned number, size_t size, const char *var
 }
 
 static void test_blocked(void **state) {
-  for (unsigned i = 0; i < 16; i++) run_matmul(*state, i, i % 5, blocked[(i + i / 4) % 4][in_f64(i)]);
+  for (unsigned i = 0; i < 16; i++)
+    run_matmul(*state, i, i % 5, blocked[(i + i / 4) % 4][in_f64(i)]);
 }
 
 static void test_pipelined(void **state) {
@@ -120,8 +126,12 @@ static void test_matmul_types(void **state) {
 static void test_blocked_as_on_a_gpu(void **state) {
   const char *settings[] = {"M=256", "N=256", "K=48"};
   cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 3);
-  run_variant(kernel, "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=2");
-  run_variant(kernel, "blocked BM=128 BN=128 BK=16 TM=16 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=1");
+  run_variant(
+      kernel,
+      "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=2");
+  run_variant(
+      kernel,
+      "blocked BM=128 BN=128 BK=16 TM=16 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=1");
   cugen_kernel_close(kernel);
 }
 
@@ -175,9 +185,10 @@ static void test_identity(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* ---- reader ---- */
+/* ---- reader --------------------------------------------------------------------------------- */
 
-/* In every kind of memory: less than a load, a chunk that is full, one element more, more passes than chunks. */
+/* In every kind of memory: less than a load, a chunk that is full, one element more, more passes
+   than chunks. */
 static void test_reader(void **state) {
   static const char *const kinds[] = {"device", "managed", "pinned", "mapped", "registered"};
   static const char *const sizes_read[][3] = {{"n=1", "passes=1", "chunk=4096"},
@@ -189,14 +200,14 @@ static void test_reader(void **state) {
     const char *settings[] = {read[0], read[1], read[2], i < 4 ? "dtype=f32" : "dtype=f64"};
     char variant[80];
     cugen_kernel *kernel = open_kernel(*state, "configs/reader.lua", settings, 4);
-    snprintf(variant, sizeof variant, "stream memory_kind=%s vec=%d loads=%d", kinds[i % 5], i < 4 ? 4 : 2,
-             i % 3 ? 4 : 1);
+    snprintf(variant, sizeof variant, "stream memory_kind=%s vec=%d loads=%d", kinds[i % 5],
+             i < 4 ? 4 : 2, i % 3 ? 4 : 1);
     run_variant(kernel, variant);
     cugen_kernel_close(kernel);
   }
 }
 
-/* ---- What matmul does not use ---- */
+/* ---- What matmul does not use --------------------------------------------------------------- */
 
 static void test_features(void **state) {
   static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=i32"};

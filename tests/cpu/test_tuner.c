@@ -1,5 +1,6 @@
-/* The whole path on the cpu device, through cugen.h as an application would: planted failures are recorded as what they
-   are and tuning goes on; everything is remembered; the same again does no work; a stop keeps what was measured. */
+/* The whole path on the cpu device, through cugen.h as an application would: planted failures
+   are recorded as what they are and tuning goes on; everything is remembered; the same again
+   does no work; a stop keeps what was measured. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -76,7 +77,8 @@ static const struct {
 
 static size_t check_record(const cugen_record *record) {
   for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
-    if (strncmp(record->variant, planted[i].implementation, strlen(planted[i].implementation)) != 0) continue;
+    if (strncmp(record->variant, planted[i].implementation, strlen(planted[i].implementation)) != 0)
+      continue;
     if (record->outcome != planted[i].outcome || !strstr(record->reason, planted[i].word))
       fail_msg("%s: %s: %s", record->variant, outcome_text((int)record->outcome), record->reason);
     return 1;
@@ -108,7 +110,8 @@ static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
     cugen_record record;
     assert_int_equal(api_kernel_record(kernel, i, &record, &error), CUGEN_OK);
     seen += check_record(&record);
-    if (i == 0) assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.error <= 1.0);
+    if (i == 0)
+      assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.error <= 1.0);
   }
   assert_int_equal(seen, 13);
   cugen_kernel_close(kernel);
@@ -129,11 +132,13 @@ static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
   cugen_close(lib);
 }
 
-/* Half of the variants zero their input once they have read it. Each is found out, and the others find it filled. */
+/* Half of the variants zero their input once they have read it. Each is found out, and the
+   others find it filled. */
 static const char writer_config[] =
     "kernel 'writer' {\n"
     "  problem 'n' (1003), check { n = 301 },\n"
-    "  input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f32', shape = { 'n' } },\n"
+    "  input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f32', shape = { 'n' } "
+    "},\n"
     "  scalar 'n' { dtype = 'index' },\n"
     "  reference 'writer_reference.cu', bytes '8 * n',\n"
     "  implementation 'plain' {\n"
@@ -154,25 +159,28 @@ static const char writer_reference[] =
     "}\n";
 
 /* Copies whole packs of 64; the check problem has no whole ones. */
-static const char packs_config[] = "kernel 'packs' {\n"
-                                   "  problem 'n' (128), check { n = 99 },\n"
-                                   "  input 'x' { dtype = 'f32', shape = { 'n' } },\n"
-                                   "  output 'y' { dtype = 'f32', shape = { 'n' } },\n"
-                                   "  scalar 'n' { dtype = 'i32' },\n"
-                                   "  reference 'packs_reference.cu',\n"
-                                   "  implementation 'wide' { template 'packs.cu', requires 'n % 64 == 0',\n"
-                                   "    grid { 1 }, block { 'ceil_div(n, 64)' } },\n"
-                                   "}\n";
+static const char packs_config[] =
+    "kernel 'packs' {\n"
+    "  problem 'n' (128), check { n = 99 },\n"
+    "  input 'x' { dtype = 'f32', shape = { 'n' } },\n"
+    "  output 'y' { dtype = 'f32', shape = { 'n' } },\n"
+    "  scalar 'n' { dtype = 'i32' },\n"
+    "  reference 'packs_reference.cu',\n"
+    "  implementation 'wide' { template 'packs.cu', requires 'n % 64 == 0',\n"
+    "    grid { 1 }, block { 'ceil_div(n, 64)' } },\n"
+    "}\n";
 static const char packs_template[] =
     "__global__ void packs(${params}) {\n"
     "  for (int i = 0; i < 64; ++i) y[64 * threadIdx.x + i] = x[64 * threadIdx.x + i];\n"
     "}\n";
-static const char packs_reference[] = "__global__ void packs_reference(${params}) {\n"
-                                      "  long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
-                                      "  if (t < sample_count) y[t] = x[samples ? samples[t] : t];\n"
-                                      "}\n";
+static const char packs_reference[] =
+    "__global__ void packs_reference(${params}) {\n"
+    "  long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (t < sample_count) y[t] = x[samples ? samples[t] : t];\n"
+    "}\n";
 
-/* What an implementation requires of a problem it requires of the check problem, too: else it is not tried there. */
+/* What an implementation requires of a problem it requires of the check problem, too: else it is
+   not tried there. */
 static void an_implementation_is_not_checked_on_what_it_refuses(void **state) {
   (void)state;
   cugen *lib = open_library();
@@ -180,7 +188,8 @@ static void an_implementation_is_not_checked_on_what_it_refuses(void **state) {
   cugen_record record;
   cugen_error error = {0};
   const char *settings[] = {"n=128"};
-  assert_int_equal(cugen_add_file(lib, "packs.lua", packs_config, sizeof packs_config - 1, &error), CUGEN_OK);
+  assert_int_equal(cugen_add_file(lib, "packs.lua", packs_config, sizeof packs_config - 1, &error),
+                   CUGEN_OK);
   cugen_add_file(lib, "packs.cu", packs_template, sizeof packs_template - 1, &error);
   cugen_add_file(lib, "packs_reference.cu", packs_reference, sizeof packs_reference - 1, &error);
   if (cugen_kernel_open(lib, "packs.lua", settings, 1, &kernel, &error) ||
@@ -199,7 +208,8 @@ static void inputs_are_kept_from_one_variant_to_the_next(void **state) {
   cugen_error error = {0};
   options.strategy = "exhaustive";
   options.budget_seconds = -1;
-  assert_int_equal(cugen_add_file(lib, "writer.lua", writer_config, sizeof writer_config - 1, &error), CUGEN_OK);
+  assert_int_equal(
+      cugen_add_file(lib, "writer.lua", writer_config, sizeof writer_config - 1, &error), CUGEN_OK);
   cugen_add_file(lib, "writer.cu", writer_template, sizeof writer_template - 1, &error);
   cugen_add_file(lib, "writer_reference.cu", writer_reference, sizeof writer_reference - 1, &error);
   cugen_kernel *kernel = open_kernel(lib, "writer.lua");
@@ -261,11 +271,13 @@ static void a_count_is_a_budget(void **state) {
   cugen_close(lib);
 }
 
-/* Several launches, scratch, constant memory, dynamic shared memory, integers and host memory kinds. */
+/* Several launches, scratch, constant memory, dynamic shared memory, integers and host memory
+   kinds. */
 static void the_whole_grammar_runs(void **state) {
   (void)state;
-  static const char *const settings[][2] = {
-      {"dtype=f32", "memory=device"}, {"dtype=i32", "memory=pinned"}, {"dtype=f64", "memory=mapped"}};
+  static const char *const settings[][2] = {{"dtype=f32", "memory=device"},
+                                            {"dtype=i32", "memory=pinned"},
+                                            {"dtype=f64", "memory=mapped"}};
   cugen *lib = open_library();
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
     cugen_kernel *kernel;
@@ -276,7 +288,8 @@ static void the_whole_grammar_runs(void **state) {
     static const char *const variants[] = {"tree", "shuffle", "tree blocks=1 threads=256"};
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
       if (api_kernel_run(kernel, variants[v], 0, &record, &error)) fail_msg("%s", error.message);
-      if (record.outcome) fail_msg("%s: %s: %s", record.variant, outcome_text((int)record.outcome), record.reason);
+      if (record.outcome)
+        fail_msg("%s: %s: %s", record.variant, outcome_text((int)record.outcome), record.reason);
     }
     cugen_kernel_close(kernel);
   }
@@ -285,10 +298,14 @@ static void the_whole_grammar_runs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache, remove_cache),
-      cmocka_unit_test_setup_teardown(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cache),
-      cmocka_unit_test_setup_teardown(an_implementation_is_not_checked_on_what_it_refuses, fresh_cache, remove_cache),
-      cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache),
+      cmocka_unit_test_setup_teardown(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache,
+                                      remove_cache),
+      cmocka_unit_test_setup_teardown(inputs_are_kept_from_one_variant_to_the_next, fresh_cache,
+                                      remove_cache),
+      cmocka_unit_test_setup_teardown(an_implementation_is_not_checked_on_what_it_refuses,
+                                      fresh_cache, remove_cache),
+      cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured_and_resumes, fresh_cache,
+                                      remove_cache),
       cmocka_unit_test_setup_teardown(a_count_is_a_budget, fresh_cache, remove_cache),
       cmocka_unit_test_setup_teardown(the_whole_grammar_runs, fresh_cache, remove_cache),
   };

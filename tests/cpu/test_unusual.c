@@ -1,6 +1,7 @@
-/* Unusual input, for every family of kernels that ships: sizes, pitches, types and pointers that are refused, in which words;
-   sizes of one element and primes; NaN and infinity where no arithmetic is expected to meet them. docs/kernels.md says what
-   happens; other files of this folder have what concerns one family alone. */
+/* Unusual input, for every family of kernels that ships: sizes, pitches, types and pointers that
+   are refused, in which words; sizes of one element and primes; NaN and infinity where no
+   arithmetic is expected to meet them. docs/kernels.md says what happens; other files of this
+   folder have what concerns one family alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 
 enum { SETTINGS = 6 };
 
-/* ---- What is refused ---- */
+/* ---- What is refused ------------------------------------------------------------------------ */
 
 struct refusal {
   const char *config, *setting, *message;
@@ -59,12 +60,18 @@ static void test_no_elements(void **state) {
 
 static void test_pitch_below_a_row(void **state) {
   static const struct refusal rows[] = {
-      {"copy", "pitch_x=30010", "pitch of \"x\" is 30010, but the contiguous dimension has 30011 elements"},
-      {"copy", "pitch_y=-1", "pitch of \"y\" is -1, but the contiguous dimension has 30011 elements"},
-      {"access", "load_stride=0", "pitch of \"x\" is 0, but the contiguous dimension has 1 elements"},
-      {"access", "store_stride=-1", "pitch of \"y\" is -1, but the contiguous dimension has 1 elements"},
-      {"transpose", "pitch_a=390", "pitch of \"A\" is 390, but the contiguous dimension has 391 elements"},
-      {"transpose", "pitch_b=267", "pitch of \"B\" is 267, but the contiguous dimension has 268 elements"},
+      {"copy", "pitch_x=30010",
+       "pitch of \"x\" is 30010, but the contiguous dimension has 30011 elements"},
+      {"copy", "pitch_y=-1",
+       "pitch of \"y\" is -1, but the contiguous dimension has 30011 elements"},
+      {"access", "load_stride=0",
+       "pitch of \"x\" is 0, but the contiguous dimension has 1 elements"},
+      {"access", "store_stride=-1",
+       "pitch of \"y\" is -1, but the contiguous dimension has 1 elements"},
+      {"transpose", "pitch_a=390",
+       "pitch of \"A\" is 390, but the contiguous dimension has 391 elements"},
+      {"transpose", "pitch_b=267",
+       "pitch of \"B\" is 267, but the contiguous dimension has 268 elements"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
 }
@@ -107,7 +114,7 @@ static void test_no_variant(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* ---- Pointers that lie between elements ---- */
+/* ---- Pointers that lie between elements ----------------------------------------------------- */
 
 static void test_between_elements(void **state) {
   static const char *const settings[] = {"width=8", "height=1", "depth=1"};
@@ -119,19 +126,22 @@ static void test_between_elements(void **state) {
   void *arguments[] = {x, (char *)y + 2, NULL, NULL, NULL};
   assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "argument 'y' was given 0x"));
-  assert_non_null(strstr(error.message, "which is 2 bytes past a multiple of 4: its elements are f32"));
+  assert_non_null(
+      strstr(error.message, "which is 2 bytes past a multiple of 4: its elements are f32"));
   assert_null(call);
   cugen_plan_close(plan);
 }
 
-/* ---- One element, primes ---- */
+/* ---- One element, primes -------------------------------------------------------------------- */
 
 static const struct {
   const char *config, *settings[SETTINGS], *variants[7];
 } sizes[] = {
     {"matmul", {"M=1", "N=1", "K=1"}, {"naive", "tiled", "blocked", "pipelined"}},
     {"matmul", {"M=1", "N=1", "K=1009"}, {"naive", "tiled", "blocked", "pipelined"}},
-    {"matmul", {"M=211", "N=1", "K=13", "layout_a=col"}, {"naive", "tiled", "blocked", "pipelined"}},
+    {"matmul",
+     {"M=211", "N=1", "K=13", "layout_a=col"},
+     {"naive", "tiled", "blocked", "pipelined"}},
     {"matmul", {"M=1", "N=1", "K=1", "scaled=true", "biased=true"}, {"tiled", "pipelined"}},
     {"matmul", {"M=17", "N=101", "K=37", "layout_c=col", "scaled=true"}, {"tiled", "pipelined"}},
     {"reduce", {"rows=1", "cols=1"}, {"global", "static", "dynamic", "vector"}},
@@ -154,7 +164,7 @@ static void test_sizes(void **state) {
   }
 }
 
-/* ---- NaN and infinity, and wide loads from anywhere ---- */
+/* ---- NaN and infinity, and wide loads from anywhere ----------------------------------------- */
 
 enum { FIELDS = 16, PARTICLES = 61 };
 
@@ -194,7 +204,8 @@ enum { COUNT = 1003, CHUNK = 100, CHUNKS = 11 };
 /* A NaN is in its chunk's sum, and sums are right wherever the first element lies. */
 static void test_reader_from_anywhere(void **state) {
   static const char *const settings[] = {"n=1003", "passes=1", "chunk=100"};
-  static const char *const tunables[] = {"vec = 4", "vec = 4, loads = 1, memory_kind = 'mapped'", "vec = 1"};
+  static const char *const tunables[] = {"vec = 4", "vec = 4, loads = 1, memory_kind = 'mapped'",
+                                         "vec = 1"};
   static _Alignas(64) float x[COUNT + 8], sums[CHUNKS];
   for (size_t i = 0; i < 3; i++) {
     const struct choice choice = {"configs/reader.lua", "stream", tunables[i]};
@@ -210,7 +221,8 @@ static void test_reader_from_anywhere(void **state) {
         float want = 0;
         for (int k = c * CHUNK; k < (c + 1) * CHUNK && k < COUNT; k++) want += from[k];
         if (isnan(want) ? !isnan(sums[c]) : sums[c] != want)
-          fail_msg("%s, shift %d: sum %d is %g, should be %g", tunables[i], shift, c, (double)sums[c], (double)want);
+          fail_msg("%s, shift %d: sum %d is %g, should be %g", tunables[i], shift, c,
+                   (double)sums[c], (double)want);
       }
     }
     cugen_plan_close(plan);

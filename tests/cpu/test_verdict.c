@@ -1,6 +1,7 @@
-/* Whether a variant is right does not depend on how one comes to it: tuned among others, run alone, checked. Configs are drawn
-   whose references, fills, shapes, tolerances and scalars depend on shared tunables. One implementation of each is right;
-   the other computes with one combination's factor whatever the tunables are, so that by construction it is known where it
+/* Whether a variant is right does not depend on how one comes to it: tuned among others, run
+   alone, checked. Configs are drawn whose references, fills, shapes, tolerances and scalars
+   depend on shared tunables. One implementation of each is right; the other computes with one
+   combination's factor whatever the tunables are, so that by construction it is known where it
    is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,13 +48,14 @@ static int factor_of(const struct drawn *d, int s, int u) {
   return d->c + d->a * s + d->b * u;
 }
 
-/* Whether a variant of the planted implementation is wrong: every result is off by this part of it, and at least 1. */
+/* Whether a variant of the planted implementation is wrong: every result is off by this part of
+   it, and at least 1. */
 static bool is_wrong(const struct drawn *d, int s, int u) {
   int right = factor_of(d, s, u), planted = factor_of(d, d->s, d->u);
   return abs(planted - right) > right * (d->loose && s == 2 ? loose_tolerance : tolerance);
 }
 
-/* ---- The config and its templates ---- */
+/* ---- The config and its templates ----------------------------------------------------------- */
 
 static void add_factor(const struct drawn *d, struct text *out) {
   text_addf(out, "%d + %d * s + %d * u", d->c, d->a, d->b);
@@ -97,15 +99,17 @@ static void add_config(cugen *lib, const struct drawn *d) {
   text_add(&out, " }, tunable 'u' { 0, 1 },\n");
   text_addf(&out, "  input 'x' { dtype = 'f32', shape = { 'n' }, fill = \"%s\" },\n",
             d->fills ? "s == 1 and 'ones' or u == 1 and 'index' or 'uniform'" : "'uniform'");
-  text_addf(&out, "  output 'y' { dtype = 'f32', shape = { '%s' }, tolerance = ", d->shapes ? "n + 5 * u" : "n");
-  text_addf(&out, d->loose ? "'s == 2 and %g or %g' },\n" : "%g },\n", d->loose ? loose_tolerance : tolerance,
-            tolerance);
+  text_addf(&out, "  output 'y' { dtype = 'f32', shape = { '%s' }, tolerance = ",
+            d->shapes ? "n + 5 * u" : "n");
+  text_addf(&out, d->loose ? "'s == 2 and %g or %g' },\n" : "%g },\n",
+            d->loose ? loose_tolerance : tolerance, tolerance);
   text_add(&out, "  scalar 'n' { dtype = 'i32' },\n");
   add_path(d, &out);
   text_add(&out, "  reference 'reference.cu',\n");
   for (int i = 0; i < 2; i++)
     text_addf(&out,
-              "  implementation '%s' { template '%s.cu', grid { 'ceil_div(n + 5 * u, 128)' }, block { 128 } },\n",
+              "  implementation '%s' { template '%s.cu', grid { 'ceil_div(n + 5 * u, 128)' }, "
+              "block { 128 } },\n",
               i ? "planted" : "right", i ? "planted" : "right");
   text_add(&out, "}\n");
   add_text(lib, "drawn.lua", &out);
@@ -114,7 +118,8 @@ static void add_config(cugen *lib, const struct drawn *d) {
 
 static void add_kernel(cugen *lib, const struct drawn *d, const char *name, bool planted) {
   struct text out = {0};
-  text_add(&out, "__global__ void drawn(${params}) {\n  const int i = blockIdx.x * 128 + threadIdx.x;\n");
+  text_add(&out,
+           "__global__ void drawn(${params}) {\n  const int i = blockIdx.x * 128 + threadIdx.x;\n");
   text_addf(&out, "  if (i >= %s) return;\n  const float v = x[i < n ? i : n - 1];\n  y[i] = ",
             d->shapes ? "n + 5 * u" : "n");
   if (planted)
@@ -128,17 +133,19 @@ static void add_kernel(cugen *lib, const struct drawn *d, const char *name, bool
 
 static void add_reference(cugen *lib, const struct drawn *d) {
   struct text out = {0};
-  text_add(&out,
-           "__global__ void reference(${params}) {\n"
-           "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n  if (t >= sample_count) return;\n"
-           "  const long long e = samples ? samples[t] : t;\n  const double v = x[e < n ? e : n - 1];\n  y[t] = ");
+  text_add(
+      &out,
+      "__global__ void reference(${params}) {\n"
+      "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n  if (t >= sample_count) return;\n"
+      "  const long long e = samples ? samples[t] : t;\n  const double v = x[e < n ? e : n - 1];\n "
+      " y[t] = ");
   add_result(d, "v", &out);
   text_add(&out, ";\n}\n");
   add_text(lib, "reference.cu", &out);
   text_free(&out);
 }
 
-/* ---- The library, with a cache of its own ---- */
+/* ---- The library, with a cache of its own --------------------------------------------------- */
 
 struct bench {
   char cache[64];
@@ -175,7 +182,7 @@ static void bench_close(struct bench *b) {
   }
 }
 
-/* ---- Verdicts ---- */
+/* ---- Verdicts ------------------------------------------------------------------------------- */
 
 static bool truth(const struct drawn *d, const char *variant) {
   char name[16];
@@ -187,9 +194,10 @@ static bool truth(const struct drawn *d, const char *variant) {
 static void hold(const struct drawn *d, const cugen_record *record, const char *how) {
   cugen_outcome want = truth(d, record->variant) ? CUGEN_OUTCOME_OK : CUGEN_OUTCOME_WRONG;
   if (record->outcome != want)
-    fail_msg("path %d, factor %d + %d s + %d u, planted at %d %d, fills %d, shapes %d, loose %d: %s %s: %s: %s",
-             (int)d->path, d->c, d->a, d->b, d->s, d->u, d->fills, d->shapes, d->loose, how, record->variant,
-             outcome_text((int)record->outcome), record->reason);
+    fail_msg("path %d, factor %d + %d s + %d u, planted at %d %d, fills %d, shapes %d, loose %d: "
+             "%s %s: %s: %s",
+             (int)d->path, d->c, d->a, d->b, d->s, d->u, d->fills, d->shapes, d->loose, how,
+             record->variant, outcome_text((int)record->outcome), record->reason);
 }
 
 static void tuned(struct bench *b, const struct drawn *d) {
@@ -212,7 +220,8 @@ static void tuned(struct bench *b, const struct drawn *d) {
 static void ran_alone(struct bench *b, const struct drawn *d, const char *variant) {
   cugen_record record;
   cugen_error error = {0};
-  if (api_kernel_run(b->kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (api_kernel_run(b->kernel, variant, 60, &record, &error))
+    fail_msg("%s: %s", variant, error.message);
   hold(d, &record, "run");
 }
 
@@ -246,12 +255,14 @@ static void every_way_gives_one_verdict(void **state) {
     bench_open(&b, &d);
     tuned(&b, &d);
     for (int v = 0; v < 4 * d.most; v++) {
-      snprintf(alone, sizeof alone, "%s s=%d u=%d", v % 2 ? "planted" : "right", 1 + v / 4, v / 2 % 2);
+      snprintf(alone, sizeof alone, "%s s=%d u=%d", v % 2 ? "planted" : "right", 1 + v / 4,
+               v / 2 % 2);
       ran_alone(&b, &d, alone);
       wrong += !truth(&d, alone);
     }
     assert_int_equal(found_wrong(&b, NULL), wrong);
-    snprintf(alone, sizeof alone, "planted s=%d u=%d", 1 + draw_below(&seed, d.most), draw_below(&seed, 2));
+    snprintf(alone, sizeof alone, "planted s=%d u=%d", 1 + draw_below(&seed, d.most),
+             draw_below(&seed, 2));
     assert_int_equal(found_wrong(&b, alone), !truth(&d, alone));
     bench_close(&b);
     wrong_in_all += wrong;

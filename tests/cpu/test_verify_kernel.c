@@ -1,4 +1,5 @@
-/* A verify kernel of the user's own: results that are right in many ways, and everything that makes one wrong. */
+/* A verify kernel of the user's own: results that are right in many ways, and everything that
+   makes one wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,26 +16,28 @@ static void add(cugen *lib, const char *name, const char *content) {
 }
 
 /* The variant's outcome, the largest error, and its reason has that in it. */
-static void runs(cugen_kernel *kernel, const char *variant, cugen_outcome outcome, const char *reason) {
+static void runs(cugen_kernel *kernel, const char *variant, cugen_outcome outcome,
+                 const char *reason) {
   cugen_error error = {0};
   cugen_record record;
-  if (api_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (api_kernel_run(kernel, variant, 60, &record, &error))
+    fail_msg("%s: %s", variant, error.message);
   if (record.outcome != outcome || !strstr(record.reason, reason))
     fail_msg("%s: %s: %s", variant, outcome_text((int)record.outcome), record.reason);
   assert_true(record.verified == (outcome == CUGEN_OUTCOME_OK || outcome == CUGEN_OUTCOME_WRONG));
 }
 
-/* ---- An order of keys, of which there are many ---- */
+/* ---- An order of keys, of which there are many ---------------------------------------------- */
 
-#define ORDER(judges)                                                                                                \
-  "kernel 'order' {\n"                                                                                               \
-  "  problem 'n' (500),\n"                                                                                           \
-  "  input 'keys' { dtype = 'i32', shape = { 'n' }, overwrite = true },\n"                                           \
-  "  output 'place' { dtype = 'i32', shape = { 'n' } },\n"                                                           \
-  "  inout 'calls' { dtype = 'f32', shape = { 7 } }, scalar 'n' { dtype = 'i32' }, " judges "\n"                     \
-  "  implementation 'a' { template 'order.cu', tunable 'ties' { 'first', 'last' },\n"                                \
-  "    tunable 'wrong' { 'no', 'twice', 'order', 'far', 'calls', 'spoils' },\n"                                      \
-  "    grid { 1 }, block { 512 } },\n"                                                                               \
+#define ORDER(judges)                                                                              \
+  "kernel 'order' {\n"                                                                             \
+  "  problem 'n' (500),\n"                                                                         \
+  "  input 'keys' { dtype = 'i32', shape = { 'n' }, overwrite = true },\n"                         \
+  "  output 'place' { dtype = 'i32', shape = { 'n' } },\n"                                         \
+  "  inout 'calls' { dtype = 'f32', shape = { 7 } }, scalar 'n' { dtype = 'i32' }, " judges "\n"   \
+  "  implementation 'a' { template 'order.cu', tunable 'ties' { 'first', 'last' },\n"              \
+  "    tunable 'wrong' { 'no', 'twice', 'order', 'far', 'calls', 'spoils' },\n"                    \
+  "    grid { 1 }, block { 512 } },\n"                                                             \
   "}\n"
 static const char order_template[] = "__global__ void order(${params}) {\n"
                                      "  const int i = threadIdx.x;\n"
@@ -59,15 +62,16 @@ static const char order_template[] = "__global__ void order(${params}) {\n"
                                      "  keys[i] = -i;\n"
                                      "//@ end\n"
                                      "}\n";
-static const char order_verify[] = "__global__ void order_verify(${params}) {\n"
-                                   "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
-                                   "  if (t >= count) return;\n"
-                                   "  int found = 0;\n"
-                                   "  for (int k = 0; k < n; k++) found += place[k] == (int)t;\n"
-                                   "  error[t] = found == 1 ? 0.25 : 2;\n"
-                                   "  if (t + 1 < n && keys[place[t]] > keys[place[t + 1]]) error[t] = -3;\n"
-                                   "  if (t < 7 && calls[t] != calls_before[t] + 1) error[t] = 4;\n"
-                                   "}\n";
+static const char order_verify[] =
+    "__global__ void order_verify(${params}) {\n"
+    "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+    "  if (t >= count) return;\n"
+    "  int found = 0;\n"
+    "  for (int k = 0; k < n; k++) found += place[k] == (int)t;\n"
+    "  error[t] = found == 1 ? 0.25 : 2;\n"
+    "  if (t + 1 < n && keys[place[t]] > keys[place[t + 1]]) error[t] = -3;\n"
+    "  if (t < 7 && calls[t] != calls_before[t] + 1) error[t] = 4;\n"
+    "}\n";
 
 static void add_order(cugen *lib, const char *config, const char *verify) {
   add(lib, "order.lua", config);
@@ -85,8 +89,10 @@ static void any_order_is_right(void **state) {
   runs(kernel, "a ties=first wrong=twice", CUGEN_OUTCOME_WRONG, "order_verify.cu: place[");
   runs(kernel, "a ties=first wrong=twice", CUGEN_OUTCOME_WRONG, "] is off by 2, allowed is 1; ");
   runs(kernel, "a ties=first wrong=order", CUGEN_OUTCOME_WRONG, "] is off by -3, allowed is 1; ");
-  runs(kernel, "a ties=first wrong=calls", CUGEN_OUTCOME_WRONG, "place[3] is off by 4, allowed is 1; 1 of 500 ");
-  runs(kernel, "a ties=first wrong=far", CUGEN_OUTCOME_WRONG, "the verify kernel order_verify.cu: ");
+  runs(kernel, "a ties=first wrong=calls", CUGEN_OUTCOME_WRONG,
+       "place[3] is off by 4, allowed is 1; 1 of 500 ");
+  runs(kernel, "a ties=first wrong=far", CUGEN_OUTCOME_WRONG,
+       "the verify kernel order_verify.cu: ");
   cugen_kernel_close(kernel);
 }
 
@@ -112,17 +118,21 @@ static void it_works_in_tune_and_check(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* ---- What it stores ---- */
+/* ---- What it stores ------------------------------------------------------------------------- */
 
 static void nan_and_nothing_are_wrong(void **state) {
   static const struct {
     const char *line, *reason;
   } cases[] = {
-      {"if (t == 5) error[t] = nan(\"\");", "order_verify.cu: place[5] is off by nan, allowed is 1; 1 of 500 "},
-      {"if (t == 5) error[t] = 1.0000001;", "order_verify.cu: place[5] is off by 1.0000001, allowed is 1; 1 of 500 "},
-      {"error[t] = t == 5 ? 1 / 0.0 : 0;", "order_verify.cu: place[5] is off by inf, allowed is 1; 1 of 500 "},
+      {"if (t == 5) error[t] = nan(\"\");",
+       "order_verify.cu: place[5] is off by nan, allowed is 1; 1 of 500 "},
+      {"if (t == 5) error[t] = 1.0000001;",
+       "order_verify.cu: place[5] is off by 1.0000001, allowed is 1; 1 of 500 "},
+      {"error[t] = t == 5 ? 1 / 0.0 : 0;",
+       "order_verify.cu: place[5] is off by inf, allowed is 1; 1 of 500 "},
       {"", "the verify kernel order_verify.cu does not write the error of place[0]"},
-      {"if (t != 499) error[t] = 0;", "the verify kernel order_verify.cu does not write the error of place[499]"},
+      {"if (t != 499) error[t] = 0;",
+       "the verify kernel order_verify.cu does not write the error of place[499]"},
       {"error[t] = 0; error[500] = 0;", "the verify kernel order_verify.cu: "},
   };
   cugen *lib = *state;
@@ -149,7 +159,8 @@ static void a_broken_one_ends_the_run(void **state) {
   } cases[] = {
       {"__global__ void order_verify(${params}) { nonsense; }\n",
        "order.lua:5: the verify kernel order_verify.cu does not compile"},
-      {"__global__ void order_verify(int n, double *error) {}\n", "the verify kernel order_verify.cu"},
+      {"__global__ void order_verify(int n, double *error) {}\n",
+       "the verify kernel order_verify.cu"},
       {"int x;\n", "template 'order_verify.cu' has no __global__ function"},
   };
   cugen *lib = *state;
@@ -158,32 +169,35 @@ static void a_broken_one_ends_the_run(void **state) {
     cugen_record record;
     add_order(lib, ORDER("verify 'order_verify.cu',"), cases[i].verify);
     cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
-    assert_int_not_equal(api_kernel_run(kernel, "a ties=first wrong=no", 60, &record, &error), CUGEN_OK);
+    assert_int_not_equal(api_kernel_run(kernel, "a ties=first wrong=no", 60, &record, &error),
+                         CUGEN_OK);
     if (!strstr(error.message, cases[i].message)) fail_msg("%s", error.message);
     cugen_kernel_close(kernel);
   }
 }
 
-/* ---- Beside a reference ---- */
+/* ---- Beside a reference --------------------------------------------------------------------- */
 
 static void both_must_agree(void **state) {
-  static const char reference[] = "__global__ void order_reference(${params}) {\n"
-                                  "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
-                                  "  if (t >= sample_count) return;\n"
-                                  "  int at = 0;\n"
-                                  "  for (int i = 0; i < n; i++, at = 0) {\n"
-                                  "    for (int k = 0; k < n; k++)\n"
-                                  "      at += keys[k] < keys[i] || (keys[k] == keys[i] && k < i);\n"
-                                  "    if (at == t) place[t] = i;\n"
-                                  "  }\n"
-                                  "  if (t < 7) calls[t] += 1;\n"
-                                  "}\n";
+  static const char reference[] =
+      "__global__ void order_reference(${params}) {\n"
+      "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+      "  if (t >= sample_count) return;\n"
+      "  int at = 0;\n"
+      "  for (int i = 0; i < n; i++, at = 0) {\n"
+      "    for (int k = 0; k < n; k++)\n"
+      "      at += keys[k] < keys[i] || (keys[k] == keys[i] && k < i);\n"
+      "    if (at == t) place[t] = i;\n"
+      "  }\n"
+      "  if (t < 7) calls[t] += 1;\n"
+      "}\n";
   cugen *lib = *state;
   add_order(lib, ORDER("reference 'order_reference.cu', verify 'order_verify.cu',"), order_verify);
   add(lib, "order_reference.cu", reference);
   cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
   assert_true(run_variant(kernel, "a ties=first wrong=no") == 0.25);
-  runs(kernel, "a ties=last wrong=no", CUGEN_OUTCOME_WRONG, "place[0] is "); /* which the reference alone forbids */
+  /* which the reference alone forbids */
+  runs(kernel, "a ties=last wrong=no", CUGEN_OUTCOME_WRONG, "place[0] is ");
   cugen_kernel_close(kernel);
   add(lib, "order_verify.cu",
       "__global__ void order_verify(${params}) {\n"
@@ -191,7 +205,8 @@ static void both_must_agree(void **state) {
       "  if (t < count) error[t] = t == 499 ? 7 : 0;\n"
       "}\n");
   kernel = open_kernel(lib, "order.lua", NULL, 0);
-  runs(kernel, "a ties=first wrong=no", CUGEN_OUTCOME_WRONG, "order_verify.cu: place[499] is off by 7");
+  runs(kernel, "a ties=first wrong=no", CUGEN_OUTCOME_WRONG,
+       "order_verify.cu: place[499] is off by 7");
   cugen_kernel_close(kernel);
 }
 

@@ -1,5 +1,6 @@
-/* The product on Hopper's tensor cores (matmul's implementations wgmma and wgmma_stream): tensor maps, clusters, mbarriers
-   and wgmma on the cpu device. Every type in every layout, ragged edges, all ways to share the work. */
+/* The product on Hopper's tensor cores (matmul's implementations wgmma and wgmma_stream): tensor
+   maps, clusters, mbarriers and wgmma on the cpu device. Every type in every layout, ragged
+   edges, all ways to share the work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,41 +51,46 @@ static void test_layouts(void **state) {
       "wgmma BM=192 BN=64 consumers=3 cluster_x=1 split_k=1 swap=false",
   };
   for (unsigned number = 0; number < 8; number++) {
-    const struct run run = {variants[number % 4],
-                            {"dtype=bf16", "M=392", "N=264", "K=200", number & 1 ? "layout_a=col" : "layout_a=row",
-                             number & 2 ? "layout_b=col" : "layout_b=row",
-                             number & 4 ? "layout_c=col" : "layout_c=row",
-                             number & 1 ? "pitched=true" : "pitched=false"}};
+    const struct run run = {
+        variants[number % 4],
+        {"dtype=bf16", "M=392", "N=264", "K=200", number & 1 ? "layout_a=col" : "layout_a=row",
+         number & 2 ? "layout_b=col" : "layout_b=row", number & 4 ? "layout_c=col" : "layout_c=row",
+         number & 1 ? "pitched=true" : "pitched=false"}};
     run_all(*state, &run, 1);
   }
 }
 
 static void test_work(void **state) {
   static const struct run runs[] = {
-      {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2", {"dtype=bf16", "M=72", "N=248", "K=520"}},
-      {"wgmma BM=128 BN=128 consumers=2 cluster_x=1 split_k=7", {"dtype=f16", "M=120", "N=128", "K=840"}},
+      {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2",
+       {"dtype=bf16", "M=72", "N=248", "K=520"}},
+      {"wgmma BM=128 BN=128 consumers=2 cluster_x=1 split_k=7",
+       {"dtype=f16", "M=120", "N=128", "K=840"}},
       {"wgmma BM=128 BN=128 consumers=2 cluster_x=2 split_k=3",
        {"dtype=i8", "layout_b=col", "M=250", "N=128", "K=784"}},
-      {"wgmma deferred=true BM=64 BN=64 consumers=1 cluster_x=1", {"dtype=bf16", "M=264", "N=392", "K=264"}},
+      {"wgmma deferred=true BM=64 BN=64 consumers=1 cluster_x=1",
+       {"dtype=bf16", "M=264", "N=392", "K=264"}},
       {"wgmma deferred=true BM=64 BN=96 consumers=1 cluster_x=2",
        {"dtype=f16", "layout_b=col", "M=264", "N=392", "K=264"}},
       {"wgmma BM=64 BN=176 consumers=1 store_buffers=2 order=right group=4",
        {"dtype=bf16", "layout_b=col", "M=330", "N=904", "K=72"}},
       {"wgmma BM=64 BN=16 consumers=1 cluster_x=1 cluster_y=1 swap=false order=hilbert group=8",
-       {"dtype=bf16", "layout_b=col", "M=600", "N=328", "K=72"}}, /* squares, and columns and lines beside them */
+       /* squares, and columns and lines beside them */
+       {"dtype=bf16", "layout_b=col", "M=600", "N=328", "K=72"}},
       {"wgmma swap=true BN=16", {"dtype=bf16", "layout_b=col", "M=16", "N=264", "K=200"}},
       {"wgmma swap=true BN=32", {"dtype=f16", "M=24", "N=264", "K=200"}},
       {"wgmma swap=true BM=128 BN=48 split_k=2", {"dtype=bf16", "M=40", "N=264", "K=264"}},
       {"wgmma swap=true BM=192 BN=112 consumers=3",
        {"dtype=f16", "layout_a=col", "layout_b=col", "layout_c=col", "M=264", "N=104", "K=200"}},
       {"wgmma_stream", {"dtype=bf16", "layout_b=col", "M=1160", "N=520", "K=264"}},
-      {"wgmma_stream deferred=false cluster_x=2", {"dtype=f16", "dtype_c=f32", "M=1160", "N=520", "K=328"}},
+      {"wgmma_stream deferred=false cluster_x=2",
+       {"dtype=f16", "dtype_c=f32", "M=1160", "N=520", "K=328"}},
   };
   RUN_ALL(runs);
 }
 
-/* Tiles in parts: with whole ones after them and without, parts that go on in the next tile, a tile in eight parts; as many
-   clusters for each, and not. */
+/* Tiles in parts: with whole ones after them and without, parts that go on in the next tile, a
+   tile in eight parts; as many clusters for each, and not. */
 static void test_streams(void **state) {
   static const struct run runs[] = {
       {"wgmma_stream BM=128 BN=128 cluster_x=1 deferred=true",
@@ -93,11 +99,14 @@ static void test_streams(void **state) {
        {"dtype=tf32", "layout_b=col", "M=120", "N=120", "K=1100", "pitched=true"}},
       {"wgmma_stream BM=256 BN=192 cluster_x=1 cluster_y=2",
        {"dtype=bf16", "layout_c=col", "M=520", "N=1104", "K=520"}},
-      {"wgmma_stream BM=128 BN=128 cluster_x=2", {"dtype=e4m3", "layout_b=col", "M=500", "N=128", "K=2064"}},
+      {"wgmma_stream BM=128 BN=128 cluster_x=2",
+       {"dtype=e4m3", "layout_b=col", "M=500", "N=128", "K=2064"}},
       {"wgmma_stream BM=128 BN=128 cluster_x=1 aligned=true",
        {"dtype=bf16", "layout_b=col", "M=1100", "N=136", "K=1048", "activation=gelu"}},
-      {"wgmma_stream BM=128 BN=128 cluster_x=1 aligned=false", {"dtype=bf16", "M=1400", "N=120", "K=712"}},
-      {"wgmma_stream BM=128 BN=128 cluster_x=2 aligned=true", {"dtype=f16", "M=200", "N=120", "K=1104"}},
+      {"wgmma_stream BM=128 BN=128 cluster_x=1 aligned=false",
+       {"dtype=bf16", "M=1400", "N=120", "K=712"}},
+      {"wgmma_stream BM=128 BN=128 cluster_x=2 aligned=true",
+       {"dtype=f16", "M=200", "N=120", "K=1104"}},
   };
   RUN_ALL(runs);
 }
@@ -108,16 +117,21 @@ static void test_epilogue(void **state) {
       {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 deferred=true",
        {"dtype=bf16", "layout_b=col", "M=264", "N=392", "K=264", "biased=true", "activation=gelu"}},
       {"wgmma BM=128 BN=64 consumers=2 pingpong=true cluster_x=1",
-       {"dtype=f16", "layout_c=col", "M=200", "N=136", "K=136", "biased=true", "scaled=true", "activation=relu"}},
+       {"dtype=f16", "layout_c=col", "M=200", "N=136", "K=136", "biased=true", "scaled=true",
+        "activation=relu"}},
       {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2",
-       {"dtype=bf16", "M=72", "N=120", "K=520", "scaled=true", "biased=true", "activation=gelu", "pitched=true"}},
-      {"wgmma swap=true BN=32", {"dtype=f16", "M=24", "N=264", "K=200", "scaled=true", "biased=true"}},
+       {"dtype=bf16", "M=72", "N=120", "K=520", "scaled=true", "biased=true", "activation=gelu",
+        "pitched=true"}},
+      {"wgmma swap=true BN=32",
+       {"dtype=f16", "M=24", "N=264", "K=200", "scaled=true", "biased=true"}},
       {"wgmma_stream BM=128 BN=128",
-       {"dtype=bf16", "layout_b=col", "M=200", "N=264", "K=400", "scaled=true", "biased=true", "activation=gelu"}},
+       {"dtype=bf16", "layout_b=col", "M=200", "N=264", "K=400", "scaled=true", "biased=true",
+        "activation=gelu"}},
       {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 deferred=false promote=1",
        {"dtype=e4m3", "layout_b=col", "M=131", "N=200", "K=272", "scaled=true", "activation=gelu"}},
       {"wgmma BM=64 BN=64 consumers=1 cluster_x=1",
-       {"dtype=i8", "dtype_c=f32", "layout_b=col", "M=131", "N=204", "K=272", "biased=true", "activation=gelu"}},
+       {"dtype=i8", "dtype_c=f32", "layout_b=col", "M=131", "N=204", "K=272", "biased=true",
+        "activation=gelu"}},
       {"wgmma BM=64 BN=64 consumers=1 cluster_x=1",
        {"dtype=tf32", "layout_b=col", "M=131", "N=204", "K=68", "scaled=true", "biased=true"}},
   };
@@ -130,11 +144,14 @@ static void test_batch(void **state) {
       {"wgmma BM=64 BN=128 consumers=1 cluster_x=2 deferred=false",
        {"dtype=bf16", "M=200", "N=264", "K=200", "batch=3"}},
       {"wgmma BM=128 BN=64 consumers=2 cluster_x=2 cluster_y=2 deferred=false",
-       {"dtype=f16", "M=200", "N=264", "K=136", "batch=2", "layout_a=col", "layout_b=col", "layout_c=col"}},
+       {"dtype=f16", "M=200", "N=264", "K=136", "batch=2", "layout_a=col", "layout_b=col",
+        "layout_c=col"}},
       {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 deferred=true",
-       {"dtype=bf16", "M=136", "N=200", "K=264", "batch=5", "layout_a=col", "biased=true", "scaled=true"}},
+       {"dtype=bf16", "M=136", "N=200", "K=264", "batch=5", "layout_a=col", "biased=true",
+        "scaled=true"}},
       {"wgmma BM=128 BN=64 consumers=2 pingpong=true cluster_x=1 order=right",
-       {"dtype=f16", "M=200", "N=264", "K=200", "batch=3", "layout_c=col", "biased=true", "pitched=true"}},
+       {"dtype=f16", "M=200", "N=264", "K=200", "batch=3", "layout_c=col", "biased=true",
+        "pitched=true"}},
       {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=2",
        {"dtype=bf16", "layout_b=col", "M=56", "N=64", "K=400", "batch=2", "scaled=true"}},
       {"wgmma swap=true BN=32", {"dtype=f16", "M=24", "N=136", "K=200", "batch=2"}},
@@ -149,7 +166,9 @@ static void test_padded(void **state) {
   static const struct run runs[] = {
       {small, {"dtype=bf16", "M=131", "N=200", "K=197"}},
       {small, {"dtype=bf16", "M=131", "N=199", "K=200"}},
-      {small, {"dtype=f16", "M=131", "N=199", "K=197", "layout_a=col", "layout_b=col", "layout_c=col", "batch=2"}},
+      {small,
+       {"dtype=f16", "M=131", "N=199", "K=197", "layout_a=col", "layout_b=col", "layout_c=col",
+        "batch=2"}},
       {"wgmma BM=128 BN=64 consumers=2 cluster_x=2 cluster_y=2 deferred=false",
        {"dtype=bf16", "M=201", "N=261", "K=135", "batch=3", "biased=true"}},
       {small, {"dtype=bf16", "dtype_c=f32", "M=131", "N=199", "K=197", "pitched=true"}},
@@ -157,7 +176,8 @@ static void test_padded(void **state) {
       {small, {"dtype=e4m3", "layout_b=col", "M=131", "N=197", "K=271", "scaled=true"}},
       {small, {"dtype=i8", "layout_b=col", "M=131", "N=203", "K=270"}},
       {"wgmma swap=true BN=32", {"dtype=f16", "M=23", "N=261", "K=199"}},
-      {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2", {"dtype=bf16", "M=71", "N=243", "K=519"}},
+      {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2",
+       {"dtype=bf16", "M=71", "N=243", "K=519"}},
       {"wgmma_stream deferred=false cluster_x=2", {"dtype=f16", "M=1160", "N=521", "K=331"}},
   };
   RUN_ALL(runs);
@@ -165,8 +185,9 @@ static void test_padded(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_types),  cmocka_unit_test(test_layouts), cmocka_unit_test(test_work),
-      cmocka_unit_test(test_batch),  cmocka_unit_test(test_streams), cmocka_unit_test(test_epilogue),
+      cmocka_unit_test(test_types),   cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_work),    cmocka_unit_test(test_batch),
+      cmocka_unit_test(test_streams), cmocka_unit_test(test_epilogue),
       cmocka_unit_test(test_padded),
   };
   return cmocka_run_group_tests(tests, open_library, close_library);

@@ -1,4 +1,5 @@
-/* Only what gives the same bits as a named variant: plans, and tuning for them. The third order of the sum counts its launches. */
+/* Only what gives the same bits as a named variant: plans, and tuning for them. The third order
+   of the sum counts its launches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,8 @@ enum { ROWS = 40, COLS = 100 };
 
 static const char config[] =
     "kernel 'bits' { problem 'rows' (40), problem 'cols' (100), tunable 'ORDER' { 0, 1, 2 },"
-    "  output 'y' { dtype = 'f32', shape = { 'rows' } }, input 'x' { dtype = 'f32', shape = { 'rows', 'cols' } },"
+    "  output 'y' { dtype = 'f32', shape = { 'rows' } }, input 'x' { dtype = 'f32', shape = { "
+    "'rows', 'cols' } },"
     "  scalar 'rows' { dtype = 'i32' }, scalar 'cols' { dtype = 'i32' }, reference 'none',"
     "  implementation 'sum' { template 'bits.cu', tunable 'THREADS' { 32, 64 },"
     "    grid { 'ceil_div(rows, THREADS)' }, block { 'THREADS' } } }";
@@ -39,7 +41,8 @@ static int set_up(void **state) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.device = "cpu";
   options.cache = "none";
-  if (cugen_open(&options, &f.lib, &error) || cugen_add_file(f.lib, "bits.lua", config, sizeof config - 1, &error) ||
+  if (cugen_open(&options, &f.lib, &error) ||
+      cugen_add_file(f.lib, "bits.lua", config, sizeof config - 1, &error) ||
       cugen_add_file(f.lib, "bits.cu", template, sizeof template - 1, &error) ||
       cugen_kernel_open(f.lib, "bits", NULL, 0, &f.kernel, &error))
     fail_msg("%s", error.message);
@@ -91,7 +94,8 @@ static void the_named_one_serves_where_nothing_is_recorded(void **state) {
   assert_false(api_plan_record(plan)->outputs.known);
   assert_false(api_plan_record(plan)->predicted);
   cugen_plan_close(plan);
-  assert_int_equal(open_plan(*state, "sum ORDER=1", CUGEN_PLAN_TUNED_ONLY, &plan), CUGEN_ERROR_USAGE);
+  assert_int_equal(open_plan(*state, "sum ORDER=1", CUGEN_PLAN_TUNED_ONLY, &plan),
+                   CUGEN_ERROR_USAGE);
 }
 
 static void tuning_ranks_what_is_equal_first(void **state) {
@@ -118,7 +122,8 @@ static void a_plan_takes_the_best_of_what_is_equal(void **state) {
   tune(*state, "sum ORDER=0");
   for (int order = 0; order < 2; order++) {
     cugen_plan *plan;
-    if (open_plan(*state, names[order], CUGEN_PLAN_TUNED_ONLY, &plan)) fail_msg("%s", error.message);
+    if (open_plan(*state, names[order], CUGEN_PLAN_TUNED_ONLY, &plan))
+      fail_msg("%s", error.message);
     const cugen_plan_info *info = cugen_plan_about(plan);
     assert_int_equal(strncmp(info->variant, names[order], 11), 0);
     assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
@@ -150,27 +155,32 @@ static void what_cannot_be_named_is_refused(void **state) {
   assert_int_equal(cugen_plan_open(f->kernel, &options, &plan, &error), CUGEN_ERROR_USAGE);
   tuning.bitwise = "sum ORDER=2 THREADS=32";
   assert_int_equal(api_kernel_tune(f->kernel, &tuning, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(error.message, "cugen_tune_options.bitwise 'sum ORDER=2 THREADS=32': its results differ"));
+  assert_non_null(strstr(
+      error.message, "cugen_tune_options.bitwise 'sum ORDER=2 THREADS=32': its results differ"));
 }
 
 /* It is what a plan of the same name served before it was tuned. */
 static void one_that_is_recorded_to_fail_is_refused(void **state) {
-  static const char broken[] = "kernel 'broken' { problem 'rows' (40), tunable 'ORDER' { 0, 1 }, output 'y' { dtype "
-                               "= 'f32', shape = { 'rows' } },"
-                               "  scalar 'rows' { dtype = 'i32' }, reference 'none',"
-                               "  implementation 'sum' { template 'broken.cu', grid { 1 }, block { 64 } } }";
-  static const char source[] = "extern \"C\" __global__ void broken(float *y, int rows) {\n"
-                               "  if (threadIdx.x < rows) y[threadIdx.x + (ORDER == 1 ? 1 : 0)] = 1.0f;\n}\n";
+  static const char broken[] =
+      "kernel 'broken' { problem 'rows' (40), tunable 'ORDER' { 0, 1 }, output 'y' { dtype "
+      "= 'f32', shape = { 'rows' } },"
+      "  scalar 'rows' { dtype = 'i32' }, reference 'none',"
+      "  implementation 'sum' { template 'broken.cu', grid { 1 }, block { 64 } } }";
+  static const char source[] =
+      "extern \"C\" __global__ void broken(float *y, int rows) {\n"
+      "  if (threadIdx.x < rows) y[threadIdx.x + (ORDER == 1 ? 1 : 0)] = 1.0f;\n}\n";
   struct fixture f = *(struct fixture *)*state;
   cugen_plan *plan = NULL;
   if (cugen_add_file(f.lib, "broken.lua", broken, sizeof broken - 1, &error) ||
       cugen_add_file(f.lib, "broken.cu", source, sizeof source - 1, &error) ||
-      cugen_kernel_open(f.lib, "broken", NULL, 0, &f.kernel, &error) || open_plan(&f, "sum ORDER=1", 0, &plan))
+      cugen_kernel_open(f.lib, "broken", NULL, 0, &f.kernel, &error) ||
+      open_plan(&f, "sum ORDER=1", 0, &plan))
     fail_msg("%s", error.message);
   cugen_plan_close(plan);
   tune(&f, NULL);
-  refuse(&f, "sum ORDER=1",
-         "cugen_plan_options.bitwise 'sum ORDER=1': for this problem it is recorded to fail: out of");
+  refuse(
+      &f, "sum ORDER=1",
+      "cugen_plan_options.bitwise 'sum ORDER=1': for this problem it is recorded to fail: out of");
   if (open_plan(&f, "sum ORDER=0", 0, &plan)) fail_msg("%s", error.message);
   cugen_plan_close(plan);
   cugen_kernel_close(f.kernel);

@@ -1,5 +1,6 @@
-/* Plans and calls through cugen.h over the fake driver, whose kernels run here: which variant is chosen, where it is
-   loaded, and that a launch is nothing but one call of the driver. Images come from the cache. */
+/* Plans and calls through cugen.h over the fake driver, whose kernels run here: which variant is
+   chosen, where it is loaded, and that a launch is nothing but one call of the driver. Images
+   come from the cache. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 #include "runtime/compile/toolkit.h"
 #include "with_fake.h"
 
-/* ---- Counting allocations and locks: the linker puts these in place of cugen's own calls (--wrap) ---------------- */
+/* ---- Counting allocations and locks: the linker puts these in place of cugen's own calls (--wrap) -- */
 
 static long allocations, locks;
 
@@ -52,7 +53,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
   return __real_pthread_mutex_lock(mutex);
 }
 
-/* ---- The fake driver ---------------------------------------------------------------------------------------------- */
+/* ---- The fake driver ------------------------------------------------------------------------ */
 
 static struct fake_cuda *fake;
 static cugen *lib;
@@ -94,7 +95,7 @@ static int close_library(void **state) {
   return 0;
 }
 
-/* ---- Kernels, their images, and records ------------------------------------------------------------------------------------------- */
+/* ---- Kernels, their images, and records ----------------------------------------------------- */
 
 static const char *elsewhere; /* the GPU that `store` stores for; NULL: the kernel's */
 
@@ -111,7 +112,8 @@ static cugen_kernel *open_kernel(const char *size) {
   return open_any(config, &size, 1);
 }
 
-/* Remembers the variant as the device would after measuring it, or as the model predicts it; stale: of another source. */
+/* Remembers the variant as the device would after measuring it, or as the model predicts it;
+   stale: of another source. */
 static void store(const char *size, const char *text, double seconds, bool stale, bool predicted) {
   cugen_kernel *k = open_kernel(size);
   struct lookup *l = &k->lookup;
@@ -132,7 +134,8 @@ static void store(const char *size, const char *text, double seconds, bool stale
                                 .driver_version = 12080,
                                 .nvrtc_version = 12090,
                                 .measured_at = 1700000000};
-  strcpy(model.id, "model:MINE"); /* somebody's description of the GPU, which is none of the shipped ones */
+  /* somebody's description of the GPU, which is none of the shipped ones */
+  strcpy(model.id, "model:MINE");
   assert_int_equal(api_key_predictions(lib, &model, l->arch, &predictions, NULL), CUGEN_OK);
   struct cache_key key = predicted ? lookup_predicted_key(l, &predictions) : lookup_measured_key(l);
   if (elsewhere) key.device = elsewhere;
@@ -148,7 +151,8 @@ static void remember(const char *size, const char *text, double seconds, bool st
 }
 
 /* The kernel is closed again: a plan does not need it. */
-static int open_plan(const char *size, unsigned flags, double distance, cugen_plan **out, cugen_error *err) {
+static int open_plan(const char *size, unsigned flags, double distance, cugen_plan **out,
+                     cugen_error *err) {
   cugen_kernel *kernel = open_kernel(size);
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   options.flags = flags;
@@ -178,7 +182,7 @@ static void expect(const char *size, double distance, cugen_plan_choice choice, 
   cugen_plan_close(plan);
 }
 
-/* ---- Which variant ------------------------------------------------------------------------------------------------- */
+/* ---- Which variant -------------------------------------------------------------------------- */
 
 static const char first[] = "wild BLOCK_SIZE=128 ITEMS=1", best[] = "wild BLOCK_SIZE=256 ITEMS=4",
                   other[] = "wild BLOCK_SIZE=256 ITEMS=1";
@@ -206,10 +210,12 @@ static void test_tuned_only(void **state) {
   cugen_error err;
   assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
   assert_null(plan);
-  assert_non_null(strstr(err.message, "no tuned problem serves scale_add n=1000 on NVIDIA Pretended"));
+  assert_non_null(
+      strstr(err.message, "no tuned problem serves scale_add n=1000 on NVIDIA Pretended"));
   assert_non_null(strstr(err.message, "(policy exact, by tests/configs/wild.lua)"));
-  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_BY_PORTFOLIO, 0, &plan, &err),
-                   CUGEN_ERROR_USAGE);
+  assert_int_equal(
+      open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_BY_PORTFOLIO, 0, &plan, &err),
+      CUGEN_ERROR_USAGE);
   assert_non_null(strstr(err.message, "(policy portfolio, and none is remembered)"));
   assert_int_equal(fake->contexts, 0);
   remember("n=1000", best, 1e-3, false);
@@ -229,7 +235,8 @@ static void test_exact(void **state) {
   assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
   assert_string_equal(info->variant, best);
   assert_string_equal(info->tuned_for, "n=1000");
-  assert_true(info->distance == 0 && api_plan_record(plan)->seconds == 1e-3 && api_plan_record(plan)->from_cache);
+  assert_true(info->distance == 0 && api_plan_record(plan)->seconds == 1e-3 &&
+              api_plan_record(plan)->from_cache);
   assert_int_equal(info->measured_at, 1700000000);
   assert_int_equal(info->driver_version, 12080);
   assert_int_equal(info->nvrtc_version, 12090);
@@ -251,7 +258,8 @@ static void remember_on(const char *gpu, const char *text, bool stale) {
   elsewhere = NULL;
 }
 
-/* One of this GPU's model, then one of its compute capability, the nearest first, then predictions; only of this problem and source. */
+/* One of this GPU's model, then one of its compute capability, the nearest first, then
+   predictions; only of this problem and source. */
 static void test_other_gpu(void **state) {
   (void)state;
   cugen_plan *plan;
@@ -280,8 +288,9 @@ static void test_other_gpu(void **state) {
   cugen_plan_close(plan);
 }
 
-/* What was never measured starts from the model's choice for this GPU, not from the first variant; a prediction never
-   stands in front of what was measured, here or nearby, and one of another source is none. */
+/* What was never measured starts from the model's choice for this GPU, not from the first
+   variant; a prediction never stands in front of what was measured, here or nearby, and one of
+   another source is none. */
 static void test_predicted(void **state) {
   (void)state;
   cugen_plan *plan;
@@ -305,7 +314,8 @@ static void test_predicted(void **state) {
   expect("n=1000", 0, CUGEN_PLAN_EXACT, other, "n=1000");
 }
 
-/* The driver's figures are not quite the description's: on the GPU itself the same predictions are meant. */
+/* The driver's figures are not quite the description's: on the GPU itself the same predictions
+   are meant. */
 static void test_predicted_here(void **state) {
   (void)state;
   struct device_description described, here;
@@ -360,7 +370,7 @@ static void test_near(void **state) {
   cugen_plan_close(plan);
 }
 
-/* ---- Policies ------------------------------------------------------------------------------------------------------ */
+/* ---- Policies ------------------------------------------------------------------------------- */
 
 static void add_file(const char *name, const struct text *text) {
   cugen_error err;
@@ -442,7 +452,8 @@ static void test_lent_variants(void **state) {
   expect("n=900", 0, CUGEN_PLAN_NEAR, "wild BLOCK_SIZE=128 ITEMS=4", "n=1000"); /* stale; a tie */
   remember("n=1000", "wild BLOCK_SIZE=128 ITEMS=4", 1e-3, true);
   remember("n=1000", other, 1e-3, true);
-  expect("n=1010", 0, CUGEN_PLAN_DEFAULT, first, NULL); /* nothing there is of the source as it is now */
+  /* nothing there is of the source as it is now */
+  expect("n=1010", 0, CUGEN_PLAN_DEFAULT, first, NULL);
 }
 
 static void test_policy_refuses(void **state) {
@@ -460,8 +471,10 @@ static void test_policy_refuses(void **state) {
               {0.5, "(policy nearest { distance = 0.5 }, as asked)"},
               {-1, "(policy exact, as asked)"}};
   for (size_t i = 0; i < 3; i++) {
-    assert_int_equal(open_plan("n=3000", CUGEN_PLAN_TUNED_ONLY, rows[i].distance, &plan, &err), CUGEN_ERROR_USAGE);
-    if (!strstr(err.message, rows[i].want)) fail_msg(" got: %s\nwant: %s", err.message, rows[i].want);
+    assert_int_equal(open_plan("n=3000", CUGEN_PLAN_TUNED_ONLY, rows[i].distance, &plan, &err),
+                     CUGEN_ERROR_USAGE);
+    if (!strstr(err.message, rows[i].want))
+      fail_msg(" got: %s\nwant: %s", err.message, rows[i].want);
   }
 }
 
@@ -504,7 +517,7 @@ static void test_image(void **state) {
   text_free(&maps);
 }
 
-/* ---- Refusals ------------------------------------------------------------------------------------------------------ */
+/* ---- Refusals ------------------------------------------------------------------------------- */
 
 static void test_options(void **state) {
   (void)state;
@@ -524,7 +537,7 @@ static void test_options(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* ---- Contexts ------------------------------------------------------------------------------------------------------ */
+/* ---- Contexts ------------------------------------------------------------------------------- */
 
 static void test_contexts(void **state) {
   (void)state;
@@ -543,11 +556,12 @@ static void test_contexts(void **state) {
   cugen_plan_close(plan);
   fake->context_device = 1;
   assert_int_equal(open_plan("n=1000", 0, 0, &plan, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
+  assert_non_null(
+      strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
   assert_int_equal(fake->current, 0);
 }
 
-/* ---- Calls --------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ---------------------------------------------------------------------------------- */
 
 static float x[COUNT], y[COUNT], out[COUNT];
 
@@ -581,7 +595,8 @@ static void test_launch(void **state) {
   assert_int_equal(fake->streams, 0);
 }
 
-/* A call that is bound again launches with the new arguments; one that cannot be keeps those it had. */
+/* A call that is bound again launches with the new arguments; one that cannot be keeps those it
+   had. */
 static void test_rebind(void **state) {
   (void)state;
   cugen_plan *plan = must_open("n=1000", 0);
@@ -649,8 +664,8 @@ static void test_bind_refuses(void **state) {
   cugen_error err;
   void *arguments[] = {out, NULL, y, NULL, NULL};
   assert_int_equal(cugen_call_bind(plan, arguments, 4, &call, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(
-      err.message, "scale_add takes 5 arguments (out, x, y, alpha, n) and was given 4; NULL may stand for alpha, n");
+  assert_string_equal(err.message, "scale_add takes 5 arguments (out, x, y, alpha, n) and was "
+                                   "given 4; NULL may stand for alpha, n");
   assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(err.message, "argument 'x' was given no memory");
   assert_null(call);
@@ -680,7 +695,7 @@ static void test_compiled_in(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* ---- Faults -------------------------------------------------------------------------------------------------------- */
+/* ---- Faults --------------------------------------------------------------------------------- */
 
 static int use(cugen_kernel *kernel) {
   cugen_plan *plan;
@@ -707,7 +722,9 @@ static void test_faults(void **state) {
     fake->calls = 0, fake->failed_call = NULL;
     fake->fail_at = at, fake->fail_with = 2; /* out of memory */
     int status = use(kernel);
-    assert_int_equal(fake->contexts + fake->current + fake->streams + fake->events + fake->images + fake->memory, 0);
+    assert_int_equal(fake->contexts + fake->current + fake->streams + fake->events + fake->images +
+                         fake->memory,
+                     0);
     if (!fake->failed_call) break;
     failures += status != CUGEN_OK;
   }

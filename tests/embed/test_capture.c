@@ -1,4 +1,5 @@
-/* CUGEN_CAPTURE: what plans note in the file, from threads and processes, and where the file cannot be written. */
+/* CUGEN_CAPTURE: what plans note in the file, from threads and processes, and where the file
+   cannot be written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,13 +20,14 @@
 enum { THREADS = 4, PROCESSES = 3, EACH = 5 };
 
 static const char config[] =
-    "kernel 'twice' { problem 'n' (100), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' },"
+    "kernel 'twice' { problem 'n' (100), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = "
+    "'1e-6' },"
     "  scalar 'n' { dtype = 'index' }, reference 'none', policy 'nearest' { distance = 1 },"
     "  implementation 'one' { template 'twice.cu', tunable 'threads' { 32, 64 },"
     "    grid { 'ceil_div(n, threads)' }, block { 'threads' } } }";
-static const char template[] =
-    "extern \"C\" __global__ void twice(float *y, index_t n) {\n"
-    "  index_t i = blockIdx.x * (index_t)blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 2.0f * i;\n}\n";
+static const char template[] = "extern \"C\" __global__ void twice(float *y, index_t n) {\n"
+                               "  index_t i = blockIdx.x * (index_t)blockDim.x + threadIdx.x;\n  "
+                               "if (i < n) y[i] = 2.0f * i;\n}\n";
 
 static char folder[] = "/tmp/cugen-capture-XXXXXX", file[64], cache[64];
 
@@ -36,7 +38,8 @@ static cugen *open_library(const char *path) {
   options.device = "cpu";
   options.cache = cache;
   options.capture = path;
-  if (cugen_open(&options, &lib, &error) || cugen_add_file(lib, "twice.lua", config, sizeof config - 1, &error) ||
+  if (cugen_open(&options, &lib, &error) ||
+      cugen_add_file(lib, "twice.lua", config, sizeof config - 1, &error) ||
       cugen_add_file(lib, "twice.cu", template, sizeof template - 1, &error))
     return NULL;
   return lib;
@@ -52,7 +55,8 @@ static cugen_plan *open_plan(cugen *lib, const char *size) {
   cugen_plan *plan = NULL;
   cugen_error error;
   cugen_kernel *kernel = open_kernel(lib, size);
-  if (kernel && cugen_plan_open(kernel, NULL, &plan, &error)) fprintf(stderr, "%s\n", error.message);
+  if (kernel && cugen_plan_open(kernel, NULL, &plan, &error))
+    fprintf(stderr, "%s\n", error.message);
   cugen_kernel_close(kernel);
   return plan;
 }
@@ -74,9 +78,10 @@ static struct sums sum(const char *problem, const char *plan) {
     json_int_t opens, launches;
     int version;
     double seconds;
-    if (json_unpack(object, "{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I}", "cugen_capture", &version, "kernel",
-                    &kernel, "problem", &its_problem, "device", &device, "plan", &its_plan, "variant", &variant,
-                    "seconds", &seconds, "opens", &opens, "launches", &launches))
+    if (json_unpack(object, "{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I}", "cugen_capture",
+                    &version, "kernel", &kernel, "problem", &its_problem, "device", &device, "plan",
+                    &its_plan, "variant", &variant, "seconds", &seconds, "opens", &opens,
+                    "launches", &launches))
       fail_msg("not such a line: %s", line);
     assert_int_equal(version, 1);
     assert_string_equal(kernel, "twice");
@@ -106,7 +111,7 @@ static int remove_all(void **state) {
   return system(command);
 }
 
-/* ---- What a line says ---- */
+/* ---- What a line says ----------------------------------------------------------------------- */
 
 static void tells_what_was_taken(void **state) {
   (void)state;
@@ -148,7 +153,8 @@ static void counts_launches(void **state) {
   void *both[] = {y, NULL};
   for (int i = 0; i < 2; i++)
     if (cugen_call_bind(plan, both, 2, &calls[i], &error)) fail_msg("%s", error.message);
-  for (int i = 0; i < 7; i++) assert_int_equal(cugen_call_launch(calls[i % 2], NULL, &error), CUGEN_OK);
+  for (int i = 0; i < 7; i++)
+    assert_int_equal(cugen_call_launch(calls[i % 2], NULL, &error), CUGEN_OK);
   for (int i = 0; i < 2; i++) cugen_call_close(calls[i]);
   assert_int_equal(sum("n=64", "near").launches, 0);
   cugen_plan_close(plan);
@@ -158,7 +164,7 @@ static void counts_launches(void **state) {
   cugen_close(lib);
 }
 
-/* ---- Many at once ---- */
+/* ---- Many at once --------------------------------------------------------------------------- */
 
 static void *open_several(void *lib) {
   for (int i = 0; i < EACH; i++) {
@@ -196,7 +202,7 @@ static void threads_and_processes_share_a_file(void **state) {
   assert_int_equal(sum("n=4000", "default").opens, PROCESSES * THREADS * EACH);
 }
 
-/* ---- What cannot be written ---- */
+/* ---- What cannot be written ----------------------------------------------------------------- */
 
 static void expect_remark(const char *path, const char *words) {
   cugen *lib = open_library(path);

@@ -1,4 +1,5 @@
-/* A plan's choice as bytes: opened elsewhere, pinned by a file, and refused where it is not valid. */
+/* A plan's choice as bytes: opened elsewhere, pinned by a file, and refused where it is not
+   valid. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +17,14 @@
 #include "base/hash.h"
 
 static const char config[] =
-    "kernel 'twice' { problem 'n' (100), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' },"
+    "kernel 'twice' { problem 'n' (100), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = "
+    "'1e-6' },"
     "  scalar 'n' { dtype = 'index' }, reference 'none', policy 'nearest' { distance = 2 },"
     "  implementation 'one' { template 'twice.cu', tunable 'threads' { 32, 64, 128 },"
     "    grid { 'ceil_div(n, threads)' }, block { 'threads' } } }";
-static const char template[] =
-    "extern \"C\" __global__ void twice(float *y, index_t n) {\n"
-    "  index_t i = blockIdx.x * (index_t)blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 2.0f * i;\n}\n";
+static const char template[] = "extern \"C\" __global__ void twice(float *y, index_t n) {\n"
+                               "  index_t i = blockIdx.x * (index_t)blockDim.x + threadIdx.x;\n  "
+                               "if (i < n) y[i] = 2.0f * i;\n}\n";
 
 static cugen_error error;
 
@@ -53,7 +55,8 @@ static cugen_plan *open_plan(cugen *lib, const char *size) {
   return plan;
 }
 
-/* What a plan of that size saves, with these words in place of others and a checksum that fits; NULL: as it is. */
+/* What a plan of that size saves, with these words in place of others and a checksum that fits;
+   NULL: as it is. */
 static struct text saved(const char *from, const char *to) {
   const void *bytes;
   size_t size, used;
@@ -146,7 +149,8 @@ static void what_is_not_valid_here_is_refused(void **state) {
   expect_refusal(kernel, saved("threads=32", "threads=33"), CUGEN_ERROR_USAGE, "is not valid here");
   expect_refusal(kernel, saved("choice 1", "choice 2"), CUGEN_ERROR_CACHE,
                  "has format '2', this cugen reads format 1");
-  expect_refusal(kernel, saved("choice 1", "choice 1\r"), CUGEN_ERROR_CACHE, "its lines end in CR LF");
+  expect_refusal(kernel, saved("choice 1", "choice 1\r"), CUGEN_ERROR_CACHE,
+                 "its lines end in CR LF");
   struct text bytes = saved(NULL, NULL);
   for (size_t i = 0; i < bytes.length; i++) { /* any one bit, and any length */
     cugen_plan *plan;
@@ -200,7 +204,8 @@ static void a_file_pins(void **state) {
   text_free(&other);
 }
 
-/* 50 and 200 are as near to 100. Whichever was tuned first, every cache with these records has the same answer. */
+/* 50 and 200 are as near to 100. Whichever was tuned first, every cache with these records has
+   the same answer. */
 static void equal_distances_do_not_depend_on_the_order(void **state) {
   (void)state;
   static const char *const orders[2][2] = {{"n=50", "n=200"}, {"n=200", "n=50"}};
@@ -227,14 +232,16 @@ static void a_pin_file_that_cannot_serve(void **state) {
   static const struct {
     const char *path, *message;
   } cases[] = {
-      {"/nowhere/pin", "cugen_options.pin: /nowhere/pin: cannot open: No such file or directory; write the bytes"},
+      {"/nowhere/pin",
+       "cugen_options.pin: /nowhere/pin: cannot open: No such file or directory; write the bytes"},
       {"/tmp", "cugen_options.pin: /tmp"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cugen_plan *plan;
     cugen *lib = open_library("none", cases[i].path, template);
     cugen_kernel *kernel = open_kernel(lib, "n=100");
     assert_true(cugen_plan_open(kernel, NULL, &plan, &error) < 0);
-    if (strncmp(error.message, cases[i].message, strlen(cases[i].message)) != 0) fail_msg("%s", error.message);
+    if (strncmp(error.message, cases[i].message, strlen(cases[i].message)) != 0)
+      fail_msg("%s", error.message);
     cugen_kernel_close(kernel);
     cugen_close(lib);
   }
@@ -289,7 +296,8 @@ static void what_is_given_wrong_is_named(void **state) {
   assert_int_equal(cugen_kernel_open(lib, "twice", same, 2, &kernel, &error), CUGEN_OK);
   cugen_kernel_close(kernel);
   static const char other[] =
-      "kernel 'lone' { problem 'n' (8), output 'y' { dtype = 'f32', shape = { 'n' } }, reference 'none',"
+      "kernel 'lone' { problem 'n' (8), output 'y' { dtype = 'f32', shape = { 'n' } }, reference "
+      "'none',"
       "  implementation 'one' { template 'lone.cu', grid { 1 }, block { 32 } } }";
   if (cugen_add_file(lib, "lone.lua", other, strlen(other), &error)) fail_msg("%s", error.message);
   assert_int_equal(cugen_kernel_open(lib, "lone", NULL, 0, &kernel, &error), CUGEN_OK);

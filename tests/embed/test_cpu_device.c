@@ -1,5 +1,5 @@
-/* Plans on the cpu device, in this very process: right results for any problem, several plans and threads at once,
-   and a kernel that traps or deadlocks as an error to go on after. */
+/* Plans on the cpu device, in this very process: right results for any problem, several plans
+   and threads at once, and a kernel that traps or deadlocks as an error to go on after. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static int open_descriptors(void) {
   return count;
 }
 
-/* ---- Results ------------------------------------------------------------------------------------------------------ */
+/* ---- Results -------------------------------------------------------------------------------- */
 
 struct work {
   cugen_plan *plan;
@@ -125,7 +125,8 @@ static void test_matmul(void **state) {
 static void test_two_plans(void **state) {
   (void)state;
   int before = open_descriptors();
-  struct work work[2] = {{.plan = open_hazards(), .first = 1}, {.plan = open_hazards(), .first = 5}};
+  struct work work[2] = {{.plan = open_hazards(), .first = 1},
+                         {.plan = open_hazards(), .first = 5}};
   cugen_plan *other = open_plan("tests/configs/wild.lua", (const char *const[]){"n=1000"}, 1);
   static float out[COUNT], ones[COUNT];
   for (int i = 0; i < COUNT; i++) ones[i] = 1;
@@ -144,7 +145,7 @@ static void test_two_plans(void **state) {
   assert_int_equal(open_descriptors(), before);
 }
 
-/* ---- Threads ------------------------------------------------------------------------------------------------------ */
+/* ---- Threads -------------------------------------------------------------------------------- */
 
 static void *work_along(void *context) {
   struct work *w = context;
@@ -169,7 +170,7 @@ static void test_threads(void **state) {
   cugen_plan_close(plan);
 }
 
-/* ---- Faults ------------------------------------------------------------------------------------------------------- */
+/* ---- Faults --------------------------------------------------------------------------------- */
 
 static void test_faults(void **state) {
   (void)state;
@@ -202,13 +203,16 @@ static void test_refusals(void **state) {
   cugen_error err;
   assert_int_equal(bind(&work, 0, &call, NULL), CUGEN_OK);
   assert_int_equal(cugen_call_launch(call, &anything, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "the cpu device has no streams: pass NULL; work has ended on return");
+  assert_string_equal(err.message,
+                      "the cpu device has no streams: pass NULL; work has ended on return");
   cugen_call_close(call);
   cugen_plan_close(work.plan);
-  assert_int_equal(cugen_kernel_open(lib, "tests/configs/hazards.lua", NULL, 0, &kernel, NULL), CUGEN_OK);
+  assert_int_equal(cugen_kernel_open(lib, "tests/configs/hazards.lua", NULL, 0, &kernel, NULL),
+                   CUGEN_OK);
   options.context = &anything;
   assert_int_equal(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "a context was given, and this kernel is for the cpu device, which has none");
+  assert_string_equal(err.message,
+                      "a context was given, and this kernel is for the cpu device, which has none");
   options.context = NULL;
   options.flags = CUGEN_PLAN_PRIMARY;
   assert_int_equal(cugen_plan_open(kernel, &options, &plan, NULL), CUGEN_OK);
@@ -220,7 +224,8 @@ static void test_refusals(void **state) {
 static void test_parameters(void **state) {
   (void)state;
   static const char config[] =
-      "kernel 'few' { problem 'n' (10), check { n = 3 }, output 'y' { dtype = 'f32', shape = { 'n' } },\n"
+      "kernel 'few' { problem 'n' (10), check { n = 3 }, output 'y' { dtype = 'f32', shape = { 'n' "
+      "} },\n"
       "  input 'x' { dtype = 'f32', shape = { 'n' } }, reference 'none',\n"
       "  implementation 'few' { template 'few.cu', grid { '1' }, block { '32' } } }\n";
   static const char *const templates[] = {
@@ -235,7 +240,8 @@ static void test_parameters(void **state) {
   for (int i = 0; i < 2; i++) {
     cugen_call *call;
     cugen_error err;
-    assert_int_equal(cugen_add_file(lib, "few.cu", templates[i], strlen(templates[i]), NULL), CUGEN_OK);
+    assert_int_equal(cugen_add_file(lib, "few.cu", templates[i], strlen(templates[i]), NULL),
+                     CUGEN_OK);
     cugen_plan *plan = open_plan("few.lua", NULL, 0);
     assert_int_equal(cugen_call_bind(plan, arguments, 2, &call, &err), CUGEN_ERROR_CONFIG);
     if (!strstr(err.message, said[i])) fail_msg("%s", err.message);

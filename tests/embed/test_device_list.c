@@ -1,4 +1,5 @@
-/* options.device with several devices, in an application: tuning uses all of them, everything else the first. */
+/* options.device with several devices, in an application: tuning uses all of them, everything
+   else the first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,8 @@ static int open_on(const char *device, cugen **lib, cugen_kernel **kernel, cugen
   options.device = device;
   options.cache = "none";
   int status = cugen_open(&options, lib, error);
-  if (!status) status = cugen_kernel_open(*lib, "tests/configs/launches.lua", NULL, 0, kernel, error);
+  if (!status)
+    status = cugen_kernel_open(*lib, "tests/configs/launches.lua", NULL, 0, kernel, error);
   return status;
 }
 
@@ -60,7 +62,8 @@ static void test_groups(void **state) {
 
 static void test_refused(void **state) {
   (void)state;
-  static const char *const lists[] = {"cpu,", ",cpu", "cpu,,cpu", "cpu,gpu", "cpu,all", "model:H200,cpu"};
+  static const char *const lists[] = {"cpu,",    ",cpu",    "cpu,,cpu",
+                                      "cpu,gpu", "cpu,all", "model:H200,cpu"};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     cugen *lib;
     cugen_kernel *kernel;

@@ -1,4 +1,5 @@
-/* Several GPUs, handles, threads and contexts in one process, and tuning in it, over a fake driver with two devices. */
+/* Several GPUs, handles, threads and contexts in one process, and tuning in it, over a fake
+   driver with two devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,18 +61,21 @@ static int close_libraries(void **state) {
   cugen_close(lib[0]);
   cugen_close(lib[1]);
   unlink(text_get(&database));
-  return fake->contexts + fake->current + fake->streams + fake->events + fake->images + fake->memory ? -1 : 0;
+  return fake->contexts + fake->current + fake->streams + fake->events + fake->images + fake->memory
+             ? -1
+             : 0;
 }
 
 static cugen_kernel *open_kernel(cugen *from) {
   cugen_kernel *kernel;
   cugen_error err;
-  if (cugen_kernel_open(from, "tests/configs/hazards.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(from, "tests/configs/hazards.lua", NULL, 0, &kernel, &err))
+    fail_msg("%s", err.message);
   fake_keep_images(kernel);
   return kernel;
 }
 
-/* ---- Launching ---------------------------------------------------------------------------------------------------- */
+/* ---- Launching ------------------------------------------------------------------------------ */
 
 struct work {
   cugen *lib;
@@ -106,13 +110,15 @@ static int launch_own(struct work *w) {
 
 static void *work(void *context) {
   struct work *w = context;
-  for (int i = 0; i < ROUNDS && !w->status; i++) w->status = w->plan ? launch(w, w->plan) : launch_own(w);
+  for (int i = 0; i < ROUNDS && !w->status; i++)
+    w->status = w->plan ? launch(w, w->plan) : launch_own(w);
   return NULL;
 }
 
 static void run_threads(struct work all[THREADS]) {
   pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, &all[i]), 0);
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, work, &all[i]), 0);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   for (int i = 0; i < THREADS; i++) assert_true(all[i].status == CUGEN_OK && all[i].wrong == 0);
 }
@@ -153,9 +159,11 @@ static void test_wrong_context(void **state) {
   tuning.flags = CUGEN_TUNE_IN_PROCESS;
   fake->context_device = 1;
   assert_int_equal(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
+  assert_non_null(
+      strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
   assert_int_equal(api_kernel_tune(kernel, &tuning, NULL, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
+  assert_non_null(
+      strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
   cugen_kernel_close(kernel);
 }
 
@@ -175,12 +183,13 @@ static void test_shared_plan(void **state) {
   (void)state;
   static struct work all[THREADS];
   cugen_plan *plan = open_plan(lib[1]);
-  for (int i = 0; i < THREADS; i++) all[i] = (struct work){.plan = plan, .device = 1, .first = (float)(100 * i)};
+  for (int i = 0; i < THREADS; i++)
+    all[i] = (struct work){.plan = plan, .device = 1, .first = (float)(100 * i)};
   run_threads(all);
   cugen_plan_close(plan);
 }
 
-/* ---- Tuning in this process --------------------------------------------------------------------------------------- */
+/* ---- Tuning in this process ----------------------------------------------------------------- */
 
 static int note_contexts(const cugen_progress *progress, void *context) {
   long *most = context;
@@ -199,7 +208,8 @@ static cugen_tune_options in_process(long *contexts) {
   return options;
 }
 
-/* What the driver says of a kernel's clusters is in its record; the image here is no cubin, which would say their size. */
+/* What the driver says of a kernel's clusters is in its record; the image here is no cubin,
+   which would say their size. */
 static void test_tune_clusters(void **state) {
   (void)state;
   long contexts;
@@ -254,7 +264,8 @@ static void test_tune_in_context(void **state) {
 
 static void break_by_narrow(const struct fake_launch *launch) {
   run_kernel(launch);
-  if (launch->block[0] == 32) __atomic_store_n(&fake->broken, 719, __ATOMIC_RELAXED); /* CUDA_ERROR_LAUNCH_FAILED */
+  /* CUDA_ERROR_LAUNCH_FAILED */
+  if (launch->block[0] == 32) __atomic_store_n(&fake->broken, 719, __ATOMIC_RELAXED);
 }
 
 static void test_tune_breaks(void **state) {
@@ -282,8 +293,9 @@ static void test_tune_breaks(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_libraries, close_libraries)
   const struct CMUnitTest tests[] = {
-      TEST(test_two_devices), TEST(test_wrong_context), TEST(test_threads),         TEST(test_shared_plan),
-      TEST(test_tune),        TEST(test_tune_clusters), TEST(test_tune_in_context), TEST(test_tune_breaks),
+      TEST(test_two_devices),     TEST(test_wrong_context), TEST(test_threads),
+      TEST(test_shared_plan),     TEST(test_tune),          TEST(test_tune_clusters),
+      TEST(test_tune_in_context), TEST(test_tune_breaks),
   };
   fake = fake_find();
   if (!fake || !mkdtemp(folder)) return 1;

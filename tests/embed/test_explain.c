@@ -1,4 +1,5 @@
-/* Devices that are not here, seen by an application: what they could run, their ceilings, occupancy on them. */
+/* Devices that are not here, seen by an application: what they could run, their ceilings,
+   occupancy on them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,14 +47,16 @@ static void test_occupancy(void **state) {
   assert_string_equal(got.device, "NVIDIA A100-SXM4-40GB");
   assert_string_equal(got.arch, "sm_80");
   resources.shared_bytes = 83 * 256 - 1024;
-  assert_int_equal(api_device_occupancy(lib, "NVIDIA A100-SXM4-40GB sm_80 108 SMs", &resources, &got, &error),
-                   CUGEN_OK);
+  assert_int_equal(
+      api_device_occupancy(lib, "NVIDIA A100-SXM4-40GB sm_80 108 SMs", &resources, &got, &error),
+      CUGEN_OK);
   assert_int_equal(got.blocks, 7);
   assert_string_equal(got.limiter, "shared memory");
   assert_int_equal(got.warps, 8);
   assert_int_equal(got.idle_lanes, 0);
   assert_true(got.shared_bytes == 83 * 256 - 1024);
-  /* 128 B a thread: 164 KB hold 1280 threads at most, in blocks of which the driver keeps 1 KB each. */
+  /* 128 B a thread: 164 KB hold 1280 threads at most, in blocks of which the driver keeps 1 KB
+     each. */
   const cugen_resources grows = {.registers = 32, .threads = 100, .dynamic_shared = "128 * block"};
   assert_int_equal(api_device_occupancy(lib, "model:A100", &grows, &got, &error), CUGEN_OK);
   assert_int_equal(got.warps, 4);
@@ -68,7 +71,8 @@ static void test_occupancy(void **state) {
   assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks, 3);
   carved.carveout = 101;
-  assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error),
+                   CUGEN_ERROR_USAGE);
   resources.shared_bytes = 1 << 20;
   assert_int_equal(api_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks + got.best_threads, 0);
@@ -76,8 +80,10 @@ static void test_occupancy(void **state) {
   cugen_close(lib);
 }
 
-static void refuse(cugen *lib, const char *device, int registers, int threads, int64_t shared, const char *words) {
-  const cugen_resources resources = {.registers = registers, .threads = threads, .shared_bytes = shared};
+static void refuse(cugen *lib, const char *device, int registers, int threads, int64_t shared,
+                   const char *words) {
+  const cugen_resources resources = {
+      .registers = registers, .threads = threads, .shared_bytes = shared};
   cugen_occupancy got;
   cugen_error error;
   assert_int_equal(api_device_occupancy(lib, device, &resources, &got, &error), CUGEN_ERROR_USAGE);
@@ -89,7 +95,8 @@ static void refuse_shared(cugen *lib, const char *expression, const char *words)
   const cugen_resources resources = {.registers = 32, .threads = 256, .dynamic_shared = expression};
   cugen_occupancy got;
   cugen_error error;
-  assert_int_equal(api_device_occupancy(lib, "model:H100", &resources, &got, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_device_occupancy(lib, "model:H100", &resources, &got, &error),
+                   CUGEN_ERROR_USAGE);
   if (!strstr(error.message, words)) fail_msg("expected '%s' in: %s", words, error.message);
 }
 
@@ -141,7 +148,8 @@ static void test_ceilings(void **state) {
   }
 }
 
-/* Products of matrices are held against the tensor cores where these do them; chains of multiply-adds are not. */
+/* Products of matrices are held against the tensor cores where these do them; chains of
+   multiply-adds are not. */
 static void test_tensor_ceilings(void **state) {
   (void)state;
   static const struct {
@@ -156,7 +164,8 @@ static void test_tensor_ceilings(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     cugen_kernel *kernel;
     cugen_ceilings got;
-    assert_int_equal(cugen_kernel_open(lib, rows[i].config, &rows[i].dtype, 1, &kernel, NULL), CUGEN_OK);
+    assert_int_equal(cugen_kernel_open(lib, rows[i].config, &rows[i].dtype, 1, &kernel, NULL),
+                     CUGEN_OK);
     assert_int_equal(api_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
     assert_string_equal(got.dtype, rows[i].type);
     assert_true(fabs(got.flops_peak - rows[i].flops) <= 0.002 * rows[i].flops);
@@ -206,7 +215,8 @@ static void test_predictions(void **state) {
   assert_true(result.measuring == 0);
   assert_int_equal(api_kernel_records(kernel), 2);
   assert_int_equal(api_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
-  assert_true(record.predicted && record.seconds > 0 && record.samples == 0 && record.registers > 0);
+  assert_true(record.predicted && record.seconds > 0 && record.samples == 0 &&
+              record.registers > 0);
   assert_int_equal(api_kernel_tune(unknown, &options, &result, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "nothing is known of its speed"));
   cugen_kernel_close(kernel);

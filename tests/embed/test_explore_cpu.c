@@ -1,5 +1,5 @@
-/* A plan that explores on the cpu device: every launch's result is right, whoever gave it, and the share holds. Whose time is the least is
-   the machine's affair. */
+/* A plan that explores on the cpu device: every launch's result is right, whoever gave it, and
+   the share holds. Whose time is the least is the machine's affair. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,21 +14,25 @@
 
 enum { N = 1000, LAUNCHES = 3000 };
 
-#define CONFIG(reference)                                                                                            \
-  "kernel 'add' { problem 'n' (1000), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' },"            \
-  "  inout 'count' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' }, input 'x' { dtype = 'f32', shape = { "    \
-  "'n' } },"                                                                                                         \
-  "  scalar 'n' { dtype = 'i32' }, reference " reference ","                                                         \
-  "  implementation 'one' { template 'add.cu', tunable 'threads' { 32, 64, 128, 256 },"                              \
+#define CONFIG(reference)                                                                          \
+  "kernel 'add' { problem 'n' (1000), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = "   \
+  "'1e-6' },"                                                                                      \
+  "  inout 'count' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' }, input 'x' { dtype = "   \
+  "'f32', shape = { "                                                                              \
+  "'n' } },"                                                                                       \
+  "  scalar 'n' { dtype = 'i32' }, reference " reference ","                                       \
+  "  implementation 'one' { template 'add.cu', tunable 'threads' { 32, 64, 128, 256 },"            \
   "    grid { 'ceil_div(n, threads)' }, block { 'threads' } } }"
 static const char config[] = CONFIG("'add_reference.cu'"), unproved[] = CONFIG("'none'");
 static const char template[] =
     "extern \"C\" __global__ void add(float *y, float *count, const float *x, int n) {\n"
-    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i] + 1.0f, count[i] += 1.0f;\n}\n";
-static const char reference[] =
-    "__global__ void reference(${params}) {\n"
-    "  const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n  if (t >= sample_count) return;\n"
-    "  const long long e = samples ? samples[t] : t;\n  y[t] = x[e] + 1.0;\n  count[e] += 1.0;\n}\n";
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i] + 1.0f, count[i] "
+    "+= 1.0f;\n}\n";
+static const char reference[] = "__global__ void reference(${params}) {\n"
+                                "  const long long t = (long long)blockIdx.x * blockDim.x + "
+                                "threadIdx.x;\n  if (t >= sample_count) return;\n"
+                                "  const long long e = samples ? samples[t] : t;\n  y[t] = x[e] + "
+                                "1.0;\n  count[e] += 1.0;\n}\n";
 
 static cugen_error error;
 
@@ -64,7 +68,8 @@ static cugen_plan *open_plan(cugen_kernel *kernel, cugen_plan_exploration *explo
 
 /* What is changed in place shows that each launch is one launch. */
 static void launches_are_right(void **state) {
-  float *x = aligned_alloc(64, 4096), *y = aligned_alloc(64, 4096), *count = aligned_alloc(64, 4096);
+  float *x = aligned_alloc(64, 4096), *y = aligned_alloc(64, 4096),
+        *count = aligned_alloc(64, 4096);
   void *arguments[] = {y, count, x, NULL};
   cugen_kernel *kernel;
   cugen *lib = open_library(config, sizeof config - 1, &kernel);
@@ -72,7 +77,8 @@ static void launches_are_right(void **state) {
   cugen_plan *plan = open_plan(kernel, &explored);
   cugen_call *call;
   (void)state;
-  const bool explores = explored.variants > 1; /* those within twice the best: on a busy machine it may be none */
+  /* those within twice the best: on a busy machine it may be none */
+  const bool explores = explored.variants > 1;
   assert_in_range(explored.variants, 1, 4);
   for (int i = 0; i < N; i++) x[i] = (float)i, count[i] = 0;
   check(cugen_call_bind(plan, arguments, 4, &call, &error));
@@ -80,7 +86,8 @@ static void launches_are_right(void **state) {
     memset(y, 0xff, N * sizeof *y);
     check(cugen_call_launch(call, NULL, &error));
     for (int i = 0; i < N; i++)
-      if (y[i] != (float)(i + 1) || count[i] != (float)launch) fail_msg("launch %d, element %d", launch, i);
+      if (y[i] != (float)(i + 1) || count[i] != (float)launch)
+        fail_msg("launch %d, element %d", launch, i);
   }
   check(cugen_plan_explored(plan, &explored, &error));
   assert_true(explored.settled);

@@ -1,5 +1,6 @@
-/* Exported bundles: they build cleanly, choose what the live runtime chooses, run over the fake driver, are the same
-   bytes each time, and wrong input is refused. Images come from the cache, but for those of matmul that NVRTC compiles: no driver is needed. */
+/* Exported bundles: they build cleanly, choose what the live runtime chooses, run over the fake
+   driver, are the same bytes each time, and wrong input is refused. Images come from the cache,
+   but for those of matmul that NVRTC compiles: no driver is needed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,17 +18,19 @@
 #include "base/system.h"
 #include "export/export.h"
 
-static const char config[] = "tests/configs/export.lua", device[] = "NVIDIA Pretended sm_90 132 SMs";
+static const char config[] = "tests/configs/export.lua",
+                  device[] = "NVIDIA Pretended sm_90 132 SMs";
 static cugen *lib;
 static cugen_kernel *base;
 static struct export_device target;
 static struct text folder; /* of this test */
 
-/* ---- Records and images, planted ---------------------------------------------------------------------------------- */
+/* ---- Records and images, planted ------------------------------------------------------------ */
 
 static void set_problem(const char *const *settings, size_t count, struct problem *out) {
   cugen_error err;
-  if (problem_set(base->opened.config, settings, count, false, out, &err)) fail_msg("%s", err.message);
+  if (problem_set(base->opened.config, settings, count, false, out, &err))
+    fail_msg("%s", err.message);
   assert_int_equal(lookup_set_problem(&target.lookup, out, &err), CUGEN_OK);
   assert_int_equal(lookup_space(&target.lookup, &err), CUGEN_OK);
 }
@@ -47,9 +50,13 @@ static void keep_image(uint64_t index) {
   struct text key = {0};
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   expand(index, &spec);
-  struct compiled image = {
-      .image = spec.source_hash.hex, .image_length = 33, .entry_count = 1, .entries = {name}, .log = empty};
-  assert_int_equal(cache_image_key(&spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, NULL), 0);
+  struct compiled image = {.image = spec.source_hash.hex,
+                           .image_length = 33,
+                           .entry_count = 1,
+                           .entries = {name},
+                           .log = empty};
+  assert_int_equal(
+      cache_image_key(&spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, NULL), 0);
   assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
   text_free(&key);
   kernel_spec_free(&spec);
@@ -74,7 +81,8 @@ static void keep_record(const char *variant, double seconds, bool stale) {
 }
 
 /* Images of all variants, and a record of one unless it is NULL. */
-static void remember(const char *const *settings, size_t count, const char *variant, double seconds, bool stale) {
+static void remember(const char *const *settings, size_t count, const char *variant, double seconds,
+                     bool stale) {
   struct problem problem;
   set_problem(settings, count, &problem);
   for (uint64_t i = 0; i < space_valid(target.lookup.space); i++) keep_image(i);
@@ -82,9 +90,9 @@ static void remember(const char *const *settings, size_t count, const char *vari
   problem_free(&problem);
 }
 
-#define REMEMBER(variant, seconds, ...)                                                                              \
-  remember((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), variant, \
-           seconds, false)
+#define REMEMBER(variant, seconds, ...)                                                            \
+  remember((const char *const[]){__VA_ARGS__},                                                     \
+           sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), variant, seconds, false)
 
 static void plant(void) {
   REMEMBER("wide vec=4 threads=128", 1.0, "M=500", "N=1000");
@@ -105,7 +113,7 @@ static void plant(void) {
   REMEMBER(NULL, 0, "M=1000");
 }
 
-/* ---- Set-up ------------------------------------------------------------------------------------------------------- */
+/* ---- Set-up --------------------------------------------------------------------------------- */
 
 /* What stands in the config, and what is to stand there. */
 struct change {
@@ -122,9 +130,11 @@ static void apply(struct text *file, const struct change *change) {
   *file = changed;
 }
 
-/* A template that asks for a name which follows from what divides a size: each of its values is another code. */
+/* A template that asks for a name which follows from what divides a size: each of its values is
+   another code. */
 static const struct change no_change[] = {{NULL, NULL}},
-                           by_width[] = {{"__constant__", "__device__ int room[${width}];\n__constant__"},
+                           by_width[] = {{"__constant__",
+                                          "__device__ int room[${width}];\n__constant__"},
                                          {NULL, NULL}},
                            *shaping = no_change;
 
@@ -166,15 +176,17 @@ static int set_up(void **state) {
 
 static int set_up_buckets(void **state) {
   (void)state;
-  return open_with((const struct change[]){{"policy \"nearest\" { distance = 1 }",
-                                            "policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }"},
-                                           {NULL, NULL}});
+  return open_with((const struct change[]){
+      {"policy \"nearest\" { distance = 1 }",
+       "policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }"},
+      {NULL, NULL}});
 }
 
 static int set_up_portfolio(void **state) {
   (void)state;
   return open_with((const struct change[]){
-      {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"}, {NULL, NULL}});
+      {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"},
+      {NULL, NULL}});
 }
 
 static int set_up_classes(void **state) {
@@ -182,11 +194,12 @@ static int set_up_classes(void **state) {
   shaping = by_width;
   int status = open_config(
       config, "tests/configs",
-      (const struct change[]){{"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"},
-                              {"  reference \"none\",\n",
-                               "  reference \"none\",\n  derive \"width\" \"select(N % 16 == 0, 16, N % 4 == 0, 4, "
-                               "1) * select(M % 2 == 0, 2, 1)\",\n"},
-                              {NULL, NULL}});
+      (const struct change[]){
+          {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"},
+          {"  reference \"none\",\n",
+           "  reference \"none\",\n  derive \"width\" \"select(N % 16 == 0, 16, N % 4 == 0, 4, "
+           "1) * select(M % 2 == 0, 2, 1)\",\n"},
+          {NULL, NULL}});
   shaping = no_change;
   return status;
 }
@@ -196,7 +209,8 @@ static int set_up_access(void **state) {
   (void)state;
   return open_with((const struct change[]){
       {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
-       "  tunable \"x_in\" { \"global\", \"array\" }, where \"x_in == 'global' or dtype == 'f32'\",\n"
+       "  tunable \"x_in\" { \"global\", \"array\" }, where \"x_in == 'global' or dtype == "
+       "'f32'\",\n"
        "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"x_in\" }"},
       {"shape = { \"4\" } }", "shape = { \"4\" }, access = \"global\" }"},
       {NULL, NULL}});
@@ -205,17 +219,18 @@ static int set_up_access(void **state) {
 /* The factors in a __device__ variable, read and written. */
 static int set_up_symbol(void **state) {
   (void)state;
-  return open_with(
-      (const struct change[]){{"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
-                               "inout \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"symbol\" }"},
-                              {NULL, NULL}});
+  return open_with((const struct change[]){
+      {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
+       "inout \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"symbol\" }"},
+      {NULL, NULL}});
 }
 
 static int set_up_textures_only(void **state) {
   (void)state;
   return open_with((const struct change[]){
       {"dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
-       "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or 'global'\" }"},
+       "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or "
+       "'global'\" }"},
       {NULL, NULL}});
 }
 
@@ -240,18 +255,20 @@ static int set_up_tensor(void **state) {
 static int set_up_steps(void **state) {
   (void)state;
   return open_with((const struct change[]){
-      {"  implementation \"plain\" {",
-       "  implementation \"stepped\" {\n"
-       "    requires \"dtype == 'f32' and not specialize\",\n"
-       "    template \"export_mapped.cu\",\n"
-       "    tunable \"width\" { 8, 16 }, where \"M > width\",\n"
-       "    steps \"ceil_log(M, width)\", grid { \"ceil_div(M, pow(width, step + 1))\" }, block { \"32 * (step + "
-       "1)\" },\n"
-       "    pass { \"step == 0 and 'x' or 'partial'\", \"step == steps - 1 and 'y' or 'partial'\",\n"
-       "           { \"M\", value = \"ceil_div(M, pow(width, step))\" }, { \"scale\", value = \"1.0 / (N + step)\" "
-       "}, \"N\" },\n"
-       "  },\n"
-       "  implementation \"plain\" {"},
+      {"  implementation \"plain\" {", "  implementation \"stepped\" {\n"
+                                       "    requires \"dtype == 'f32' and not specialize\",\n"
+                                       "    template \"export_mapped.cu\",\n"
+                                       "    tunable \"width\" { 8, 16 }, where \"M > width\",\n"
+                                       "    steps \"ceil_log(M, width)\", grid { \"ceil_div(M, "
+                                       "pow(width, step + 1))\" }, block { \"32 * (step + "
+                                       "1)\" },\n"
+                                       "    pass { \"step == 0 and 'x' or 'partial'\", \"step == "
+                                       "steps - 1 and 'y' or 'partial'\",\n"
+                                       "           { \"M\", value = \"ceil_div(M, pow(width, "
+                                       "step))\" }, { \"scale\", value = \"1.0 / (N + step)\" "
+                                       "}, \"N\" },\n"
+                                       "  },\n"
+                                       "  implementation \"plain\" {"},
       {NULL, NULL}});
 }
 
@@ -302,7 +319,7 @@ static bool has(const char *program) {
   return found;
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------- */
+/* ---- Tests ---------------------------------------------------------------------------------- */
 
 #define STRICT "-std=c11 -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror "
 
@@ -316,10 +333,13 @@ static void test_builds(void **state) {
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && cc " STRICT "example.c rows.c -ldl -o example");
   if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c -o clang.o && rm clang.o");
   if (has("c++"))
-    run("cd $FOLDER/b && echo '#include \"rows.h\"' > h.cpp && c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -c "
+    run("cd $FOLDER/b && echo '#include \"rows.h\"' > h.cpp && c++ -std=c++17 -Wall -Wextra "
+        "-Wpedantic -Werror -c "
         "h.cpp && rm h.cpp h.o");
-  run("cd $FOLDER/b && test -z \"$(nm -D --undefined-only example | grep -viE 'GLIBC|_ITM|__gmon|cxa_finalize')\"");
-  run("cd $FOLDER/b && test -z \"$(readelf -d example | grep NEEDED | grep -vE 'libc\\.so|libdl\\.so|ld-linux')\"");
+  run("cd $FOLDER/b && test -z \"$(nm -D --undefined-only example | grep -viE "
+      "'GLIBC|_ITM|__gmon|cxa_finalize')\"");
+  run("cd $FOLDER/b && test -z \"$(readelf -d example | grep NEEDED | grep -vE "
+      "'libc\\.so|libdl\\.so|ld-linux')\"");
   run("rm -r $FOLDER/b");
 }
 
@@ -344,7 +364,8 @@ static void expect_choice(const char *const settings[4], struct text *out) {
   problem_free(&problem);
 }
 
-static void add_case(long long m, long long n, bool f64, bool special, struct text *in, struct text *want) {
+static void add_case(long long m, long long n, bool f64, bool special, struct text *in,
+                     struct text *want) {
   char sizes[2][32];
   const char *settings[4] = {sizes[0], sizes[1], f64 ? "dtype=f64" : "dtype=f32",
                              special ? "specialize=true" : "specialize=false"};
@@ -358,7 +379,8 @@ static void add_case(long long m, long long n, bool f64, bool special, struct te
 static void compare_picks(const struct text *in, const struct text *want) {
   struct text got = {0};
   assert_int_equal(file_write(in_folder("in"), text_get(in), in->length, NULL), CUGEN_OK);
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks && $FOLDER/picks "
+  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
+      "&& $FOLDER/picks "
       "< $FOLDER/in > $FOLDER/got");
   assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
   assert_string_equal(text_get(&got), text_get(want));
@@ -378,10 +400,12 @@ static void test_picks(void **state) {
   add_case(700, 700, false, true, &in, &want);
   add_case(1000, 1000, false, false, &in, &want); /* as far from both */
   for (int i = 0; i < 300; i++) {
-    long long m = 40 + (long long)(random_next(&seed) % 4000), n = 40 + (long long)(random_next(&seed) % 6000);
+    long long m = 40 + (long long)(random_next(&seed) % 4000),
+              n = 40 + (long long)(random_next(&seed) % 6000);
     add_case(m, n, i % 5 == 0, false, &in, &want);
   }
-  for (long long n = 990; n < 1010; n++) add_case(60 + n % 7 * 40, n, false, false, &in, &want); /* few fit */
+  /* few fit */
+  for (long long n = 990; n < 1010; n++) add_case(60 + n % 7 * 40, n, false, false, &in, &want);
   compare_picks(&in, &want);
   assert_non_null(strstr(text_get(&want), "near|plain"));
   assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
@@ -389,9 +413,10 @@ static void test_picks(void **state) {
   text_free(&in), text_free(&want);
 }
 
-/* A portfolio of the look-up's class, of variants at M=500 N=1000; what begins with '!' has changed since. times: of each; NULL: none has one. */
-static void keep_timed(const char *dtype, const char *rule, const char *const *variants, const char *const *times,
-                       size_t count) {
+/* A portfolio of the look-up's class, of variants at M=500 N=1000; what begins with '!' has
+   changed since. times: of each; NULL: none has one. */
+static void keep_timed(const char *dtype, const char *rule, const char *const *variants,
+                       const char *const *times, size_t count) {
   const char *settings[] = {"M=500", "N=1000", dtype};
   struct cache *cache;
   struct problem problem;
@@ -420,7 +445,8 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
                                        .class = (char *)(uintptr_t)text_get(&class),
                                        .options = (char *)(uintptr_t)key.options,
                                        .origin =
-                                           (char *)(uintptr_t)text_get(&base->opened.origin), /* as if learnt here */
+                                           /* as if learnt here */
+                                       (char *)(uintptr_t)text_get(&base->opened.origin),
                                        .objective = time_name,
                                        .body = (char *)(uintptr_t)text_get(&body),
                                        .learnt_at = 1700000000};
@@ -430,21 +456,25 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
   problem_free(&problem);
 }
 
-static void keep_portfolio(const char *dtype, const char *rule, const char *const *variants, size_t count) {
+static void keep_portfolio(const char *dtype, const char *rule, const char *const *variants,
+                           size_t count) {
   keep_timed(dtype, rule, variants, NULL, count);
 }
 
 static void plant_portfolios(void) {
-  static const char *const single[] = {"wide vec=4 threads=128", "plain vec=1 threads=256", "wide vec=1 threads=64"},
+  static const char *const single[] = {"wide vec=4 threads=128", "plain vec=1 threads=256",
+                                       "wide vec=1 threads=64"},
                            *const twice[] = {"!plain vec=1 threads=128", "wide vec=2 threads=64"};
-  keep_portfolio("dtype=f32", "select(M * N <= 500000, 1, N % 8 ~= 0, 2, M > 2000, 7, 0)", single, 3);
+  keep_portfolio("dtype=f32", "select(M * N <= 500000, 1, N % 8 ~= 0, 2, M > 2000, 7, 0)", single,
+                 3);
   keep_portfolio("dtype=f64", "0", twice, 2);
 }
 
 static void add_random_cases(int count, struct text *in, struct text *want) {
   uint64_t seed = 5;
   for (int i = 0; i < count; i++) {
-    long long m = 40 + (long long)(random_next(&seed) % 4000), n = 40 + (long long)(random_next(&seed) % 6000);
+    long long m = 40 + (long long)(random_next(&seed) % 4000),
+              n = 40 + (long long)(random_next(&seed) % 6000);
     add_case(m, n, i % 5 == 0, false, in, want);
   }
 }
@@ -457,30 +487,34 @@ static void test_picks_portfolio(void **state) {
   plant_portfolios();
   export_to("b", NULL, &result);
   assert_int_equal(result.portfolios, 2);
-  run("grep -q '^Failing that it takes what the rule of a portfolio below picks, then what ' $FOLDER/b/README.md");
+  run("grep -q '^Failing that it takes what the rule of a portfolio below picks, then what ' "
+      "$FOLDER/b/README.md");
   assert_non_null(
-      strstr(result.notes, "'plain vec=1 threads=128' of the portfolio is left out: its source has changed"));
+      strstr(result.notes,
+             "'plain vec=1 threads=128' of the portfolio is left out: its source has changed"));
   add_case(500, 1000, false, false, &in, &want);
   add_case(500, 1001, false, false, &in, &want);
   add_case(700, 700, false, true, &in, &want);
   add_random_cases(400, &in, &want);
   compare_picks(&in, &want);
-  static const char *const found[] = {"exact|wide vec=4 threads=128|M=500", "portfolio|wide vec=4 threads=128",
-                                      "portfolio|plain vec=1 threads=256",  "portfolio|wide vec=1 threads=64",
-                                      "portfolio|wide vec=2 threads=64",    "default|"};
+  static const char *const found[] = {
+      "exact|wide vec=4 threads=128|M=500", "portfolio|wide vec=4 threads=128",
+      "portfolio|plain vec=1 threads=256",  "portfolio|wide vec=1 threads=64",
+      "portfolio|wide vec=2 threads=64",    "default|"};
   for (size_t i = 0; i < sizeof found / sizeof *found; i++)
     if (!strstr(text_get(&want), found[i])) fail_msg("no %s", found[i]);
   text_free(&in), text_free(&want);
 }
 
-/* By times: vec=4 is no variant of ragged sizes, one time cannot be told for large ones, and one variant has none. A bundle takes what a plan
-   does. */
+/* By times: vec=4 is no variant of ragged sizes, one time cannot be told for large ones, and one
+   variant has none. A bundle takes what a plan does. */
 static void test_picks_least(void **state) {
-  static const char *const variants[] = {"wide vec=4 threads=128", "plain vec=1 threads=256", "wide vec=1 threads=64",
-                                         "wide vec=2 threads=64"};
+  static const char *const variants[] = {"wide vec=4 threads=128", "plain vec=1 threads=256",
+                                         "wide vec=1 threads=64", "wide vec=2 threads=64"};
   static const char *const times[] = {
       "0.5 + 0.0001 * ceil_div(M, 64) * ceil_div(N, 32)",
-      "(0.25 + 0.001 * ceil_div(ceil_div(M, 16) * ceil_div(N, 128), 132) * N) * select(N % 8 ~= 0, 0.75, 1.0)",
+      "(0.25 + 0.001 * ceil_div(ceil_div(M, 16) * ceil_div(N, 128), 132) * N) * select(N % 8 ~= 0, "
+      "0.75, 1.0)",
       "0.6 + 0.0000001 * max(M / 132.0, 1.0) * N + 0 // (N // 4000 - 1)", NULL};
   cugen_export_result result;
   struct text in = {0}, want = {0};
@@ -516,7 +550,8 @@ static void test_picks_classes(void **state) {
       snprintf(sizes[1], sizeof sizes[1], "N=%d", n);
       REMEMBER(NULL, 0, sizes[0], sizes[1]);
     }
-  REMEMBER("plain vec=1 threads=256", 1.0, "M=9", "N=9", "dtype=f64"); /* the GPU is known by its records */
+  /* the GPU is known by its records */
+  REMEMBER("plain vec=1 threads=256", 1.0, "M=9", "N=9", "dtype=f64");
   keep_portfolio("dtype=f32", "0", one, 1);
   options.portfolio = 1;
   if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
@@ -536,31 +571,37 @@ static void test_only_portfolio(void **state) {
   cugen_error err;
   if (!has("cc")) skip();
   options.portfolio = 1;
-  assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err),
+                   CUGEN_ERROR_USAGE);
   assert_non_null(strstr(err.message, "no portfolio of rows is remembered"));
   plant_portfolios();
   if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.variants, 4);
   assert_int_equal(result.problems, 0);
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && cd - && cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c "
+  run("cd $FOLDER/b && cc " STRICT
+      "-c rows.c && cd - && cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c "
       "$FOLDER/b/rows.c -ldl -o $FOLDER/picks && "
-      "test \"$(printf '500 1000 f32 0\\n2000 1000 f32 0\\n9 9 f32 1\\n' | $FOLDER/picks | cut -d'|' -f1,2 | tr "
+      "test \"$(printf '500 1000 f32 0\\n2000 1000 f32 0\\n9 9 f32 1\\n' | $FOLDER/picks | cut "
+      "-d'|' -f1,2 | tr "
       "'\\n' "
       "',')\" = 'portfolio|plain vec=1 threads=256,portfolio|wide vec=4 threads=128,refused,'");
   options.problems = "M=500 N=1000";
-  assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err),
+                   CUGEN_ERROR_USAGE);
 }
 
 static void test_picks_buckets(void **state) {
   (void)state;
-  static const long long edges[] = {1, 63, 64, 65, 99, 100, 101, 499, 500, 501, 1000, 1001, 2000, 2001, 9000};
+  static const long long edges[] = {1,   63,  64,   65,   99,   100,  101, 499,
+                                    500, 501, 1000, 1001, 2000, 2001, 9000};
   enum { EDGES = sizeof edges / sizeof *edges };
   cugen_export_result result;
   struct text in = {0}, want = {0};
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
   for (size_t m = 0; m < EDGES; m++)
-    for (size_t n = 0; n < EDGES; n++) add_case(edges[m], edges[n], (m + n) % 3 == 0, false, &in, &want);
+    for (size_t n = 0; n < EDGES; n++)
+      add_case(edges[m], edges[n], (m + n) % 3 == 0, false, &in, &want);
   compare_picks(&in, &want);
   assert_non_null(strstr(text_get(&want), "exact|wide vec=4 threads=64|M=2000 N=1000"));
   assert_non_null(strstr(text_get(&want), "near|wide vec=1 threads=64|M=500 N=1000"));
@@ -575,8 +616,10 @@ static void test_compiled_in(void **state) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", "M=700 N=700 specialize=true", &result);
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks && "
-      "test \"$(printf '700 700 f32 1\\n701 700 f32 1\\n700 700 f64 1\\n' | $FOLDER/picks | cut -d'|' -f1 | tr '\\n' "
+  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
+      "&& "
+      "test \"$(printf '700 700 f32 1\\n701 700 f32 1\\n700 700 f64 1\\n' | $FOLDER/picks | cut "
+      "-d'|' -f1 | tr '\\n' "
       "' ')\" = 'exact refused refused '");
 }
 
@@ -585,7 +628,8 @@ static void test_driver(void **state) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
-  run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o $FOLDER/drive && "
+  run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+      "$FOLDER/drive && "
       "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
@@ -596,15 +640,20 @@ static void test_captures(void **state) {
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
   run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl "
-      "-o $FOLDER/drive && export LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA && rm -f $FOLDER/captured && "
-      "CUGEN_CAPTURE=$FOLDER/captured $FOLDER/drive && CUGEN_CAPTURE=/nowhere/captured $FOLDER/drive && "
+      "-o $FOLDER/drive && export LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA && rm -f $FOLDER/captured "
+      "&& "
+      "CUGEN_CAPTURE=$FOLDER/captured $FOLDER/drive && CUGEN_CAPTURE=/nowhere/captured "
+      "$FOLDER/drive && "
       "CUGEN_CAPTURE=$FOLDER $FOLDER/drive");
-  run("python3 -c 'import json, sys; lines = [json.loads(line) for line in open(sys.argv[1])]; print(lines[0]); "
+  run("python3 -c 'import json, sys; lines = [json.loads(line) for line in open(sys.argv[1])]; "
+      "print(lines[0]); "
       "assert lines[0] == dict(cugen_capture=1, kernel=\"rows\", problem=\"M=500 N=1000 dtype=f32 "
       "specialize=false\", "
-      "device=\"NVIDIA Pretended\", plan=\"exact\", variant=\"wide vec=4 threads=128\", seconds=1, opens=1, "
+      "device=\"NVIDIA Pretended\", plan=\"exact\", variant=\"wide vec=4 threads=128\", seconds=1, "
+      "opens=1, "
       "launches=0); "
-      "assert all(line[\"kernel\"] == \"rows\" and line[\"opens\"] == 1 for line in lines)' $FOLDER/captured");
+      "assert all(line[\"kernel\"] == \"rows\" and line[\"opens\"] == 1 for line in lines)' "
+      "$FOLDER/captured");
 }
 
 /* Who uses a bundle is told which input its kernel may write to: only where the config says so. */
@@ -613,9 +662,11 @@ static void test_overwritten(void **state) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", "M=700 N=700 specialize=true", &result);
-  run("cc -std=c11 -DOVERWRITES -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+  run("cc -std=c11 -DOVERWRITES -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
+      "$FOLDER/b/rows.c -ldl -o "
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
-  run("grep -q 'the kernel may write to: x' $FOLDER/b/rows.h && grep -q 'may write to: x' $FOLDER/b/README.md");
+  run("grep -q 'the kernel may write to: x' $FOLDER/b/rows.h && grep -q 'may write to: x' "
+      "$FOLDER/b/README.md");
 }
 
 /* Textures are left out, and it is said; a constant that is read by its address is a parameter. */
@@ -625,11 +676,12 @@ static void test_access(void **state) {
   if (!has("cc")) skip();
   REMEMBER("wide x_in=array vec=4 threads=128", 0.1, "M=500", "N=1000");
   export_to("b", NULL, &result);
-  assert_non_null(strstr(result.notes,
-                         "M=500 N=1000 dtype=f32 specialize=false: wide x_in=array vec=4 threads=128 is "
-                         "left out: it reads 'x' as a texture, which a bundle cannot"));
+  assert_non_null(strstr(
+      result.notes, "M=500 N=1000 dtype=f32 specialize=false: wide x_in=array vec=4 threads=128 is "
+                    "left out: it reads 'x' as a texture, which a bundle cannot"));
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_ADDRESS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+  run("cc -std=c11 -DBY_ADDRESS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
+      "$FOLDER/b/rows.c -ldl -o "
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
@@ -642,7 +694,8 @@ static void test_symbol(void **state) {
   assert_string_equal(result.notes, "");
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
   if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_SYMBOL -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+  run("cc -std=c11 -DBY_SYMBOL -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
+      "$FOLDER/b/rows.c -ldl -o "
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
@@ -656,11 +709,13 @@ static void test_tensor(void **state) {
   assert_string_equal(result.notes, "");
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
   if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_MAP -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+  run("cc -std=c11 -DBY_MAP -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c "
+      "-ldl -o "
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
-/* Sizes whose rows no map reaches go to another variant, and far ones to what the config names first, as at run time. */
+/* Sizes whose rows no map reaches go to another variant, and far ones to what the config names
+   first, as at run time. */
 static void test_tensor_picks(void **state) {
   (void)state;
   cugen_export_result result;
@@ -678,7 +733,8 @@ static void test_tensor_picks(void **state) {
   text_free(&in), text_free(&want);
 }
 
-/* Every launch gets its own parameters, at sizes that were tuned and at others with as many launches. */
+/* Every launch gets its own parameters, at sizes that were tuned and at others with as many
+   launches. */
 static void test_steps(void **state) {
   (void)state;
   cugen_export_result result;
@@ -689,7 +745,8 @@ static void test_steps(void **state) {
   assert_string_equal(result.notes, "");
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
   if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_STEPS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
+  run("cc -std=c11 -DBY_STEPS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
+      "$FOLDER/b/rows.c -ldl -o "
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
   for (long long m = 260; m <= 512; m += 28) add_case(m, 900, false, false, &in, &want);
   compare_picks(&in, &want);
@@ -699,7 +756,8 @@ static void test_steps(void **state) {
 
 static void test_matmul(void **state) {
   (void)state;
-  static const char *const settings[] = {"M=4096", "N=4096", "K=4096", "dtype=bf16", "layout_b=col"};
+  static const char *const settings[] = {"M=4096", "N=4096", "K=4096", "dtype=bf16",
+                                         "layout_b=col"};
   cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
   cugen_export_result result;
   struct problem problem;
@@ -715,7 +773,8 @@ static void test_matmul(void **state) {
   problem_free(&problem);
   if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
   assert_string_equal(result.notes, "");
-  run("cd $FOLDER/b && cc " STRICT "-c matmul.c && grep -q '  tensor(s, 128, 1, (const long long' matmul.c");
+  run("cd $FOLDER/b && cc " STRICT
+      "-c matmul.c && grep -q '  tensor(s, 128, 1, (const long long' matmul.c");
 }
 
 static void test_same_bytes(void **state) {
@@ -738,7 +797,8 @@ static void test_stale(void **state) {
   assert_non_null(strstr(result.notes, "1 record not used"));
 }
 
-/* Measured before the config had "specialize": found with what was measured since, and named as it is now. */
+/* Measured before the config had "specialize": found with what was measured since, and named as
+   it is now. */
 static void test_parameter(void **state) {
   (void)state;
   cugen_export_result before, result;
@@ -754,7 +814,8 @@ static void test_parameter(void **state) {
     struct cache_record record = {
         .variant = spec.variant, .reason = (char *)(uintptr_t) "", .seconds = 1, .samples = 3};
     cache_record_take_hashes(&record, &spec);
-    record.proof_hash = kernel_spec_proof_without(&spec, specialize), record.hash = record.proof_hash;
+    record.proof_hash = kernel_spec_proof_without(&spec, specialize),
+    record.hash = record.proof_hash;
     struct cache_key key = lookup_key(&target.lookup);
     assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
     key.problem = i ? "M=300 N=1000 dtype=f32" : "M=300 N=1200 dtype=f32";
@@ -769,7 +830,8 @@ static void test_parameter(void **state) {
   run("grep -q 'M=300 N=1200 dtype=f32 specialize=false' $FOLDER/b/README.md");
 }
 
-static void refuse(const char *name, const char *devices, const char *problems, int status, const char *message) {
+static void refuse(const char *name, const char *devices, const char *problems, int status,
+                   const char *message) {
   cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
   cugen_export_result result;
   cugen_error err = {0};
@@ -801,9 +863,9 @@ static void test_refusals(void **state) {
 
 static void test_textures_only(void **state) {
   (void)state;
-  refuse(
-      "b", NULL, NULL, CUGEN_ERROR_USAGE,
-      "serves problems that were not tuned; it reads 'x' as a texture, which a bundle cannot: put access \"global\"");
+  refuse("b", NULL, NULL, CUGEN_ERROR_USAGE,
+         "serves problems that were not tuned; it reads 'x' as a texture, which a bundle cannot: "
+         "put access \"global\"");
   run("test -z \"$(ls $FOLDER)\"");
 }
 
@@ -827,7 +889,8 @@ static void test_full_disk(void **state) {
   run("diff -r $FOLDER/b $FOLDER/before");
 }
 
-/* What a killed export left beside goes with the next one that is made there an hour later; of a living process it stays. */
+/* What a killed export left beside goes with the next one that is made there an hour later; of a
+   living process it stays. */
 static void test_left_over(void **state) {
   (void)state;
   cugen_export_result result;

@@ -10,29 +10,33 @@
 #include <stdio.h>
 #include <string.h>
 
-/* way 1 leaves the buffer, 2 is wrong, 3 is right and slow, 4 is right but for 900 elements, and fast. */
-#define CONFIG(name, n, ways, more)                                                                                  \
-  "kernel \"" name "\" {\n"                                                                                          \
-  "  problem \"n\" (" n "), check { n = 100 },\n" more "  input \"x\" { dtype = \"f32\", shape = { \"n\" } },\n"     \
-  "  output \"y\" { dtype = \"f32\", shape = { \"n\" } },\n"                                                         \
-  "  scalar \"n\" {},\n"                                                                                             \
-  "  reference \"reference.cu\",\n"                                                                                  \
-  "  implementation \"one\" {\n"                                                                                     \
-  "    template \"ways.cu\", tunable \"WAY\" " ways ",\n"                                                            \
-  "    grid { \"ceil_div(n, 64)\" }, block { \"64\" },\n"                                                            \
-  "  },\n"                                                                                                           \
+/* way 1 leaves the buffer, 2 is wrong, 3 is right and slow, 4 is right but for 900 elements, and
+   fast. */
+#define CONFIG(name, n, ways, more)                                                                \
+  "kernel \"" name "\" {\n"                                                                        \
+  "  problem \"n\" (" n "), check { n = 100 },\n" more                                             \
+  "  input \"x\" { dtype = \"f32\", shape = { \"n\" } },\n"                                        \
+  "  output \"y\" { dtype = \"f32\", shape = { \"n\" } },\n"                                       \
+  "  scalar \"n\" {},\n"                                                                           \
+  "  reference \"reference.cu\",\n"                                                                \
+  "  implementation \"one\" {\n"                                                                   \
+  "    template \"ways.cu\", tunable \"WAY\" " ways ",\n"                                          \
+  "    grid { \"ceil_div(n, 64)\" }, block { \"64\" },\n"                                          \
+  "  },\n"                                                                                         \
   "}\n"
-static const char ways_text[] = "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n"
-                                "  int i = blockIdx.x * 64 + threadIdx.x;\n"
-                                "  if (WAY == 1 && i == 0) y[n] = 1;\n"
-                                "  if (WAY == 3)\n"
-                                "    for (int k = 0; k < 2000; k++) if (i < n) ((volatile float *)y)[i] = k;\n"
-                                "  if (i < n) y[i] = WAY == 2 || (WAY == 4 && n == 900) ? 0 : 2 * x[i];\n"
-                                "}\n";
-static const char reference[] = "__global__ void reference(${params}) {\n"
-                                "  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
-                                "  if (i < n) y[i] = 2 * x[i];\n"
-                                "}\n";
+static const char ways_text[] =
+    "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n"
+    "  int i = blockIdx.x * 64 + threadIdx.x;\n"
+    "  if (WAY == 1 && i == 0) y[n] = 1;\n"
+    "  if (WAY == 3)\n"
+    "    for (int k = 0; k < 2000; k++) if (i < n) ((volatile float *)y)[i] = k;\n"
+    "  if (i < n) y[i] = WAY == 2 || (WAY == 4 && n == 900) ? 0 : 2 * x[i];\n"
+    "}\n";
+static const char reference[] =
+    "__global__ void reference(${params}) {\n"
+    "  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
+    "  if (i < n) y[i] = 2 * x[i];\n"
+    "}\n";
 
 static cugen *lib;
 static cugen_error error;
@@ -63,7 +67,8 @@ static int close_library(void **state) {
 
 static cugen_kernel *open_kernel(const char *config, const char *setting) {
   cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &error))
+    fail_msg("%s", error.message);
   return kernel;
 }
 
@@ -101,7 +106,8 @@ static void the_default_is_not_known_to_fail(void **state) {
   }
 }
 
-/* Where the size is another one than those that were tuned, what was wrong on the check problem counts. */
+/* Where the size is another one than those that were tuned, what was wrong on the check problem
+   counts. */
 static void the_check_problem_counts_for_each_size(void **state) {
   (void)state;
   cugen_kernel *tuned = open_kernel("mixed", NULL), *kernel = open_kernel("mixed", "n=104");
@@ -160,8 +166,8 @@ static void what_a_near_problem_has_is_passed_over(void **state) {
 /* The place of what the compiler refuses is the error's own, as the message has it. */
 static void a_compile_error_has_its_place(void **state) {
   (void)state;
-  add("ways.cu",
-      "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n  y[0] = nobody + WAY;\n}\n");
+  add("ways.cu", "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n  y[0] = "
+                 "nobody + WAY;\n}\n");
   cugen_kernel *kernel = open_kernel("mixed", NULL);
   assert_int_equal(tune(kernel, 1), CUGEN_ERROR_WRONG);
   assert_non_null(strstr(error.message, "ways.cu:2"));
@@ -176,10 +182,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_default_is_not_known_to_fail),
       cmocka_unit_test_setup_teardown(a_compile_error_has_its_place, open_library, close_library),
-      cmocka_unit_test_setup_teardown(the_check_problem_counts_for_each_size, open_library, close_library),
+      cmocka_unit_test_setup_teardown(the_check_problem_counts_for_each_size, open_library,
+                                      close_library),
       cmocka_unit_test_setup_teardown(nothing_is_left, open_library, close_library),
       cmocka_unit_test_setup_teardown(a_mended_kernel_is_taken, open_library, close_library),
-      cmocka_unit_test_setup_teardown(what_a_near_problem_has_is_passed_over, open_library, close_library),
+      cmocka_unit_test_setup_teardown(what_a_near_problem_has_is_passed_over, open_library,
+                                      close_library),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

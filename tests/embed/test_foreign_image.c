@@ -1,4 +1,5 @@
-/* An application's plan on a database with somebody else's code in it: the kernel is compiled anew, theirs is not loaded. */
+/* An application's plan on a database with somebody else's code in it: the kernel is compiled
+   anew, theirs is not loaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +19,9 @@ static const char owned[] = "CUGEN_TEST_THEIR_CODE_WAS_LOADED";
 
 /* A shared object that leaves a mark in the process that loads it. */
 static void make_code(const char *folder, struct text *out) {
-  static const char source[] = "#include <stdlib.h>\n__attribute__((constructor)) static void run(void) "
-                               "{ setenv(\"CUGEN_TEST_THEIR_CODE_WAS_LOADED\", \"1\", 1); }\n";
+  static const char source[] =
+      "#include <stdlib.h>\n__attribute__((constructor)) static void run(void) "
+      "{ setenv(\"CUGEN_TEST_THEIR_CODE_WAS_LOADED\", \"1\", 1); }\n";
   struct text from = {0}, to = {0}, output = {0};
   int code;
   cugen_error err;
@@ -44,7 +46,8 @@ static int open_plan(const char *path) {
   options.device = "cpu";
   options.cache = path;
   if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_open(lib, "tests/configs/hazards.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(lib, "tests/configs/hazards.lua", NULL, 0, &kernel, &err))
+    fail_msg("%s", err.message);
   if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
   int cached = cugen_plan_about(plan)->image_from_cache;
   cugen_plan_close(plan);
@@ -73,7 +76,8 @@ static void plant(const char *path, const struct text *code, const char *seal) {
 
 static void their_code_is_not_loaded(void **state) {
   (void)state;
-  static const char *const seals[] = {"seal", "x''", "zeroblob(32)", "randomblob(32)", "zeroblob(1000)"};
+  static const char *const seals[] = {"seal", "x''", "zeroblob(32)", "randomblob(32)",
+                                      "zeroblob(1000)"};
   struct text folder = {0}, path = {0}, code = {0};
   assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);
   text_addf(&path, "%s/cugen.db", text_get(&folder));

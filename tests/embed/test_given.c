@@ -1,4 +1,5 @@
-/* What the header forbids is said and not followed: pointers that are NULL, options of another size. */
+/* What the header forbids is said and not followed: pointers that are NULL, options of another
+   size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ static int close_all(void **state) {
   return 0;
 }
 
-/* ---- NULL ---------------------------------------------------------------------------------------------------------- */
+/* ---- NULL ----------------------------------------------------------------------------------- */
 
 static void expect(int status, const char *message) {
   if (status != CUGEN_ERROR_USAGE || strcmp(error.message, message) != 0)
@@ -45,7 +46,8 @@ static void expect(int status, const char *message) {
   error = (cugen_error){0};
 }
 
-#define REFUSES(function, arguments, name) expect(function arguments, #function ": " name " is NULL")
+#define REFUSES(function, arguments, name)                                                         \
+  expect(function arguments, #function ": " name " is NULL")
 
 static void test_library(void **state) {
   (void)state;
@@ -82,7 +84,8 @@ static void test_files(void **state) {
   const char *text;
   size_t length;
   int whole;
-  assert_int_equal(api_input_open("tests/spaces/recorded_cache.json", NULL, &input, &error), CUGEN_OK);
+  assert_int_equal(api_input_open("tests/spaces/recorded_cache.json", NULL, &input, &error),
+                   CUGEN_OK);
   REFUSES(api_input_open, (NULL, NULL, &input, &error), "path");
   REFUSES(api_input_open, ("tests/spaces/recorded_cache.json", NULL, NULL, &error), "out");
   REFUSES(api_input_line, (NULL, &text, &length, &whole, &error), "input");
@@ -266,18 +269,20 @@ static void test_plan(void **state) {
   cugen_call_close(NULL);
 }
 
-/* ---- Variables ------------------------------------------------------------------------------------------------------ */
+/* ---- Variables ------------------------------------------------------------------------------ */
 
-static const char const_config[] = "kernel \"fixed\" {\n"
-                                   "  input \"w\" { dtype = \"f32\", shape = { 4 }, access = \"symbol\" },\n"
-                                   "  output \"y\" { dtype = \"f32\", shape = { 4 } },\n"
-                                   "  reference \"fixed_reference.cu\",\n"
-                                   "  implementation \"one\" { template \"fixed.cu\", grid { 1 }, block { 4 } },\n"
-                                   "}\n";
-static const char const_template[] = "extern const __device__ float w[4] = {1, 2, 3, 4};\n"
-                                     "const float values[4] = {5, 6, 7, 8};\n"
-                                     "extern const __device__ float *const at[2] = {values, values + 1};\n"
-                                     "__global__ void fixed(float *y) { y[threadIdx.x] = w[threadIdx.x]; }\n";
+static const char const_config[] =
+    "kernel \"fixed\" {\n"
+    "  input \"w\" { dtype = \"f32\", shape = { 4 }, access = \"symbol\" },\n"
+    "  output \"y\" { dtype = \"f32\", shape = { 4 } },\n"
+    "  reference \"fixed_reference.cu\",\n"
+    "  implementation \"one\" { template \"fixed.cu\", grid { 1 }, block { 4 } },\n"
+    "}\n";
+static const char const_template[] =
+    "extern const __device__ float w[4] = {1, 2, 3, 4};\n"
+    "const float values[4] = {5, 6, 7, 8};\n"
+    "extern const __device__ float *const at[2] = {values, values + 1};\n"
+    "__global__ void fixed(float *y) { y[threadIdx.x] = w[threadIdx.x]; }\n";
 static const char const_reference[] =
     "__global__ void fixed_reference(const float *w, float *y, const long long *samples, "
     "long long sample_count) {}\n";
@@ -294,7 +299,8 @@ static void test_const_variable(void **state) {
   cugen_add_file(lib, "fixed.lua", const_config, sizeof const_config - 1, NULL);
   cugen_add_file(lib, "fixed.cu", const_template, sizeof const_template - 1, NULL);
   cugen_add_file(lib, "fixed_reference.cu", const_reference, sizeof const_reference - 1, NULL);
-  if (cugen_kernel_open(lib, "fixed.lua", NULL, 0, &opened, &error) || cugen_plan_open(opened, NULL, &fixed, &error))
+  if (cugen_kernel_open(lib, "fixed.lua", NULL, 0, &opened, &error) ||
+      cugen_plan_open(opened, NULL, &fixed, &error))
     fail_msg("%s", error.message);
   assert_int_equal(cugen_plan_symbol(fixed, "w", &address, &bytes, &error), CUGEN_OK);
   assert_int_equal(bytes, sizeof w);
@@ -302,8 +308,9 @@ static void test_const_variable(void **state) {
          "'w' is const: it cannot be written; declare it without const");
   expect(cugen_plan_write(fixed, "at", 0, &address, sizeof address, NULL, &error),
          "'at' is const: it cannot be written; declare it without const");
-  expect(cugen_call_bind(fixed, with, 2, &call, &error),
-         "fixed.cu:4: kernel 'fixed': 'w' is const: it cannot be written; declare it without const");
+  expect(
+      cugen_call_bind(fixed, with, 2, &call, &error),
+      "fixed.cu:4: kernel 'fixed': 'w' is const: it cannot be written; declare it without const");
   assert_int_equal(cugen_plan_read(fixed, "w", 0, w, sizeof w, NULL, &error), CUGEN_OK);
   assert_true(w[3] == 4);
   assert_int_equal(cugen_call_bind(fixed, without, 2, &call, &error), CUGEN_OK);
@@ -352,10 +359,12 @@ static void test_without_a_status(void **state) {
   assert_string_equal(why, "");
   assert_int_equal(cugen_kernel_arguments(NULL), 0);
   assert_int_equal(api_kernel_records(NULL), 0);
-  assert_true(api_kernel_tensor_flops(NULL, "f16") == 0 && api_kernel_tensor_flops(kernel, NULL) == 0);
+  assert_true(api_kernel_tensor_flops(NULL, "f16") == 0 &&
+              api_kernel_tensor_flops(kernel, NULL) == 0);
   assert_null(cugen_plan_about(NULL));
   assert_string_equal(cugen_version(), CUGEN_VERSION);
-  assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) && strlen(outcome_text(-1)));
+  assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) &&
+              strlen(outcome_text(-1)));
   assert_int_equal(api_best_of(NULL, 3), 3);
   assert_string_equal(outcome_name(99), "unknown");
   assert_string_equal(api_objective_name(6), "unknown");
@@ -370,18 +379,18 @@ static void test_without_a_status(void **state) {
   assert_int_equal(api_cache_parse(NULL), CUGEN_CACHE_FILE);
 }
 
-/* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
+/* ---- Sizes ---------------------------------------------------------------------------------- */
 
-#define WRONG_SIZE(type, init, call)                                                                                 \
-  do {                                                                                                               \
-    for (int i = 0; i < 3; i++) {                                                                                    \
-      type options = init;                                                                                           \
-      char message[200];                                                                                             \
-      options.size = i == 0 ? 0 : i == 1 ? sizeof options - 1 : sizeof options + 8;                                  \
-      snprintf(message, sizeof message, "%s.size is %zu, should be %zu: start from %s", #type, options.size,         \
-               sizeof options, #init);                                                                               \
-      expect(call, message);                                                                                         \
-    }                                                                                                                \
+#define WRONG_SIZE(type, init, call)                                                               \
+  do {                                                                                             \
+    for (int i = 0; i < 3; i++) {                                                                  \
+      type options = init;                                                                         \
+      char message[200];                                                                           \
+      options.size = i == 0 ? 0 : i == 1 ? sizeof options - 1 : sizeof options + 8;                \
+      snprintf(message, sizeof message, "%s.size is %zu, should be %zu: start from %s", #type,     \
+               options.size, sizeof options, #init);                                               \
+      expect(call, message);                                                                       \
+    }                                                                                              \
   } while (0)
 
 static void test_sizes(void **state) {
@@ -394,20 +403,25 @@ static void test_sizes(void **state) {
   const cugen_cache_set *sets;
   size_t count;
   WRONG_SIZE(cugen_options, CUGEN_OPTIONS_INIT, cugen_open(&options, &out, &error));
-  WRONG_SIZE(cugen_tune_options, CUGEN_TUNE_OPTIONS_INIT, api_kernel_tune(kernel, &options, NULL, &error));
-  WRONG_SIZE(cugen_check_options, CUGEN_CHECK_OPTIONS_INIT, api_kernel_check(kernel, &options, &check, &error));
-  WRONG_SIZE(cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT, cugen_plan_open(kernel, &options, &other, &error));
+  WRONG_SIZE(cugen_tune_options, CUGEN_TUNE_OPTIONS_INIT,
+             api_kernel_tune(kernel, &options, NULL, &error));
+  WRONG_SIZE(cugen_check_options, CUGEN_CHECK_OPTIONS_INIT,
+             api_kernel_check(kernel, &options, &check, &error));
+  WRONG_SIZE(cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT,
+             cugen_plan_open(kernel, &options, &other, &error));
   WRONG_SIZE(cugen_transfer_options, CUGEN_TRANSFER_OPTIONS_INIT,
              api_transfer_measure(lib, &options, &transfer, &error));
   WRONG_SIZE(cugen_export_options, CUGEN_EXPORT_OPTIONS_INIT,
              api_kernel_export(kernel, &options, "/nowhere/at/all", NULL, &error));
-  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, api_cache_list(lib, &options, &sets, &count, &error));
-  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, api_cache_remove(lib, &options, 0, &counts, &error));
+  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT,
+             api_cache_list(lib, &options, &sets, &count, &error));
+  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT,
+             api_cache_remove(lib, &options, 0, &counts, &error));
   WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT,
              api_cache_export(lib, &options, NULL, NULL, NULL, &count, &error));
 }
 
-/* ---- None is forgotten ------------------------------------------------------------------------------------------------- */
+/* ---- None is forgotten ---------------------------------------------------------------------- */
 
 static char *read_file(const char *path) {
   FILE *file = fopen(path, "r");
@@ -420,7 +434,8 @@ static char *read_file(const char *path) {
   return text;
 }
 
-/* Each function that the header declares is called with NULL in `here`. Returns how many there are. */
+/* Each function that the header declares is called with NULL in `here`. Returns how many there
+   are. */
 static int functions_tried(const char *path, const char *here) {
   char *header = read_file(path);
   int count = 0;
@@ -432,7 +447,8 @@ static int functions_tried(const char *path, const char *here) {
     for (const char *next; (next = strstr(name + 1, "cugen_")) && next < end;) name = next;
     char call[80];
     snprintf(call, sizeof call, "%.*s", (int)(end - name), name);
-    if (strcmp(call, "cugen_worker_main") != 0 && !strstr(here, call)) fail_msg("%s is not tried with NULL", call);
+    if (strcmp(call, "cugen_worker_main") != 0 && !strstr(here, call))
+      fail_msg("%s is not tried with NULL", call);
     count++;
   }
   free(header);

@@ -1,4 +1,5 @@
-/* What is not asked for is not loaded: NVRTC has a hundred megabytes, and a driver takes a while to start. */
+/* What is not asked for is not loaded: NVRTC has a hundred megabytes, and a driver takes a while
+   to start. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* An application that ships its kernel inside itself: config, template, include and reference from memory only, tuned on
-   the cpu device; mistakes in them are named; a file is replaced for the kernels opened later. */
+/* An application that ships its kernel inside itself: config, template, include and reference
+   from memory only, tuned on the cpu device; mistakes in them are named; a file is replaced for
+   the kernels opened later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,16 +23,18 @@ static const char config[] = "kernel \"twice\" {\n"
                              "    grid { \"ceil_div(n, THREADS)\" }, block { \"THREADS\" },\n"
                              "  },\n"
                              "}\n";
-static const char kernel_text[] = "//@ include \"factor.cuh\"\n"
-                                  "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n"
-                                  "  int i = blockIdx.x * THREADS + threadIdx.x;\n"
-                                  "  if (i < n) y[i] = FACTOR * x[i];\n"
-                                  "}\n";
+static const char kernel_text[] =
+    "//@ include \"factor.cuh\"\n"
+    "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n"
+    "  int i = blockIdx.x * THREADS + threadIdx.x;\n"
+    "  if (i < n) y[i] = FACTOR * x[i];\n"
+    "}\n";
 static const char factor[] = "#define FACTOR 2\n", wrong_factor[] = "#define FACTOR 3\n";
-static const char reference[] = "__global__ void reference(${params}) {\n"
-                                "  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
-                                "  if (i < n) y[i] = 2 * x[i];\n"
-                                "}\n";
+static const char reference[] =
+    "__global__ void reference(${params}) {\n"
+    "  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
+    "  if (i < n) y[i] = 2 * x[i];\n"
+    "}\n";
 
 static cugen *lib;
 
@@ -62,11 +65,13 @@ static int close_library(void **state) {
 static cugen_kernel *open_kernel(void) {
   cugen_kernel *kernel;
   cugen_error error;
-  if (cugen_kernel_open(lib, "kernels/twice", NULL, 0, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_open(lib, "kernels/twice", NULL, 0, &kernel, &error))
+    fail_msg("%s", error.message);
   return kernel;
 }
 
-/* A plan for another size takes what the config's policy says, and computes its own problem with it. */
+/* A plan for another size takes what the config's policy says, and computes its own problem with
+   it. */
 static void expect_plan(const char *size, cugen_plan_choice choice, const char *variant) {
   static float x[2048], y[2048];
   void *arguments[] = {x, y, NULL};
@@ -74,7 +79,8 @@ static void expect_plan(const char *size, cugen_plan_choice choice, const char *
   cugen_plan *plan;
   cugen_call *call;
   cugen_error error;
-  if (cugen_kernel_open(lib, "kernels/twice", &size, 1, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_open(lib, "kernels/twice", &size, 1, &kernel, &error))
+    fail_msg("%s", error.message);
   if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
   assert_int_equal(cugen_plan_about(plan)->choice, choice);
   assert_string_equal(cugen_plan_about(plan)->variant, variant);
@@ -132,7 +138,8 @@ static void expect_error(int want, const char *start) {
   int status = cugen_kernel_open(lib, "kernels/twice", NULL, 0, &kernel, &error);
   if (!status) status = cugen_kernel_source(kernel, NULL, &source, NULL, &error);
   assert_int_equal(status, want);
-  if (strncmp(error.message, start, strlen(start)) != 0) fail_msg(" got: %s\nwant: %s", error.message, start);
+  if (strncmp(error.message, start, strlen(start)) != 0)
+    fail_msg(" got: %s\nwant: %s", error.message, start);
   cugen_kernel_close(kernel);
 }
 
@@ -143,7 +150,8 @@ static void mistakes_are_named(void **state) {
   add("kernels/plain.cu", "//@ include \"factr.cuh\"\n");
   expect_error(CUGEN_ERROR_TEMPLATE, "kernels/plain.cu:1: no template 'factr.cuh': looked for ");
   add("kernels/twice.lua", "kernel \"twice\" {\n  problm \"n\" (1)\n}");
-  expect_error(CUGEN_ERROR_CONFIG, "kernels/twice.lua:2: unknown declaration 'problm' (nearest 'problem')");
+  expect_error(CUGEN_ERROR_CONFIG,
+               "kernels/twice.lua:2: unknown declaration 'problm' (nearest 'problem')");
 }
 
 static void wrong_use(void **state) {

@@ -1,5 +1,6 @@
-/* Each portfolio that ships is found for its classes on the GPU that it was measured on, and serves the problems at which its variants were
-   measured: its body is read, its rule and times are expressions over the config's sizes, and one of its variants is the problem's. */
+/* Each portfolio that ships is found for its classes on the GPU that it was measured on, and
+   serves the problems at which its variants were measured: its body is read, its rule and times
+   are expressions over the config's sizes, and one of its variants is the problem's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,8 @@ static cugen_kernel *open_kernel(cugen *lib, const char *path, const char *name,
   cugen_error err;
   size_t count = 0;
   char *next = NULL;
-  for (char *word = strtok_r(words, " ", &next); word && count < MOST_SETTINGS; word = strtok_r(NULL, " ", &next))
+  for (char *word = strtok_r(words, " ", &next); word && count < MOST_SETTINGS;
+       word = strtok_r(NULL, " ", &next))
     settings[count++] = word;
   check(cugen_kernel_open(lib, name, settings, count, &kernel, &err), &err, path);
   return kernel;
@@ -50,15 +52,19 @@ static void serves(cugen *lib, const char *path, bool predicted, const char *nam
   cugen_error err;
   bool found;
   check(failures_open(&kernel->lookup, &failures, &err), &err, path);
-  check(portfolio_serve_shipped(&kernel->lookup, predicted, failures, &answer, &device, &found, &err), &err, path);
-  if (!found) fail_msg("%s does not serve the problem %s ... of one of its variants", path, problem);
+  check(
+      portfolio_serve_shipped(&kernel->lookup, predicted, failures, &answer, &device, &found, &err),
+      &err, path);
+  if (!found)
+    fail_msg("%s does not serve the problem %s ... of one of its variants", path, problem);
   kernel_spec_free(&answer.spec);
   text_free(&device);
   failures_close(failures);
   cugen_kernel_close(kernel);
 }
 
-/* What stands behind the word at the beginning of a line, in out. Where the next line begins; NULL: there is none. */
+/* What stands behind the word at the beginning of a line, in out. Where the next line begins;
+   NULL: there is none. */
 static const char *find_line(const char *at, const char *word, char *out, size_t size) {
   const size_t begin = strlen(word);
   for (; at && *at; at = strchr(at, '\n') + 1) {
@@ -79,14 +85,16 @@ static cugen *open_library(const char *device) {
   return lib;
 }
 
-/* For the described GPU that the file names, "NVIDIA H200 sm_90 132 SMs" behind what says that it is predicted. */
+/* For the described GPU that the file names, "NVIDIA H200 sm_90 132 SMs" behind what says that
+   it is predicted. */
 static cugen *open_for(const char *path, const char *device) {
   cugen_device_info all[64];
   cugen *lib = open_library("cpu"), *found = NULL;
   const size_t count = api_described_devices(lib, all, 64);
   for (size_t i = 0; i < count && !found; i++) {
     const size_t length = strlen(all[i].name);
-    if (strncmp(device, all[i].name, length) == 0 && device[length] == ' ') found = open_library(all[i].id);
+    if (strncmp(device, all[i].name, length) == 0 && device[length] == ' ')
+      found = open_library(all[i].id);
   }
   if (!found) fail_msg("%s: '%s' is no described GPU", path, device);
   cugen_close(lib);
@@ -101,9 +109,11 @@ static void serves_all(const struct embedded_file *file) {
   const bool predicted = strncmp(device, mark, sizeof mark - 1) == 0;
   cugen *lib = open_for(file->path, device + (predicted ? sizeof mark - 1 : 0));
   const char *at = file->data;
-  while ((at = find_line(at, "class ", words, sizeof words))) is_found(lib, file->path, predicted, kernel, words);
+  while ((at = find_line(at, "class ", words, sizeof words)))
+    is_found(lib, file->path, predicted, kernel, words);
   at = file->data;
-  while ((at = find_line(at, "at ", words, sizeof words))) serves(lib, file->path, predicted, kernel, words);
+  while ((at = find_line(at, "at ", words, sizeof words)))
+    serves(lib, file->path, predicted, kernel, words);
   cugen_close(lib);
 }
 

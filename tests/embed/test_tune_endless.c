@@ -1,5 +1,5 @@
-/* Tuning in a thread of this process meets a variant that never ends: said, remembered, and gone on behind. Its thread
-   runs until the process ends, which is why it has one of its own. */
+/* Tuning in a thread of this process meets a variant that never ends: said, remembered, and gone
+   on behind. Its thread runs until the process ends, which is why it has one of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static int tune(cugen_kernel *kernel, const char *implementation, double timeout, cugen_error *err) {
+static int tune(cugen_kernel *kernel, const char *implementation, double timeout,
+                cugen_error *err) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.implementation = implementation;
@@ -30,13 +31,15 @@ static void test_endless(void **state) {
   options.device = "cpu";
   options.cache = "none";
   if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_open(lib, "tests/configs/planted.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(lib, "tests/configs/planted.lua", NULL, 0, &kernel, &err))
+    fail_msg("%s", err.message);
   if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
   if (tune(kernel, "right", 60, &err)) fail_msg("%s", err.message);
   assert_int_equal(tune(kernel, "endless", 0.5, &err), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message,
-                         "tuning in this process ended at 'endless threads=64 fault=endless': did not end "
-                         "within 0.5 s"));
+  assert_non_null(
+      strstr(err.message,
+             "tuning in this process ended at 'endless threads=64 fault=endless': did not end "
+             "within 0.5 s"));
   assert_int_equal(api_kernel_records(kernel), 2);
   assert_int_equal(api_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_TIMEOUT);

@@ -1,5 +1,5 @@
-/* Tuning in a thread of this process, on the cpu device: the same records as from a worker process, failures with their
-   reasons, nothing left behind, and what cannot be ended said. */
+/* Tuning in a thread of this process, on the cpu device: the same records as from a worker
+   process, failures with their reasons, nothing left behind, and what cannot be ended said. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,8 @@ static int close_library(void **state) {
 static cugen_kernel *open_kernel(const char *config, const char *setting) {
   cugen_error err;
   cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &err))
+    fail_msg("%s", err.message);
   if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
   return kernel;
 }
@@ -50,8 +51,9 @@ static int count_entries(const char *path) {
   return count;
 }
 
-/* pthread_join returns when the kernel has cleared the thread's number, which is shortly before it takes the thread out of
-   /proc: one that is there at once may be gone a moment later, one that is left stays. */
+/* pthread_join returns when the kernel has cleared the thread's number, which is shortly before
+   it takes the thread out of /proc: one that is there at once may be gone a moment later, one
+   that is left stays. */
 static void expect_threads(int wanted) {
   int count = count_entries("/proc/self/task");
   for (int i = 0; i < 2000 && count > wanted; i++) {
@@ -68,7 +70,7 @@ static cugen_tune_options in_process(void) {
   return options;
 }
 
-/* ---- It tunes ----------------------------------------------------------------------------------------------------- */
+/* ---- It tunes ------------------------------------------------------------------------------- */
 
 struct seen {
   int calls;
@@ -134,24 +136,26 @@ static void test_stop(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* ---- Failures ----------------------------------------------------------------------------------------------------- */
+/* ---- Failures ------------------------------------------------------------------------------- */
 
-static void expect(cugen_kernel *kernel, const char *implementation, cugen_outcome outcome, const char *reason) {
+static void expect(cugen_kernel *kernel, const char *implementation, cugen_outcome outcome,
+                   const char *reason) {
   cugen_tune_options options = in_process();
   cugen_record record = {0};
   cugen_error err = {0};
   options.implementation = implementation;
   options.variant_timeout = outcome == CUGEN_OUTCOME_TIMEOUT ? 1 : 60;
   int status = api_kernel_tune(kernel, &options, NULL, &err);
-  if (status != (outcome ? CUGEN_ERROR_WRONG : CUGEN_OK)) fail_msg("%s: %s", implementation, err.message);
+  if (status != (outcome ? CUGEN_ERROR_WRONG : CUGEN_OK))
+    fail_msg("%s: %s", implementation, err.message);
   size_t count = api_kernel_records(kernel);
   for (size_t i = 0; i < count; i++) {
     assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
     if (strncmp(record.variant, implementation, strlen(implementation)) == 0) break;
   }
   if (record.outcome != outcome || !strstr(record.reason, reason))
-    fail_msg("'%s' of %s: %s: %s; expected %s: %s", record.variant, implementation, outcome_text((int)record.outcome),
-             record.reason, outcome_text((int)outcome), reason);
+    fail_msg("'%s' of %s: %s: %s; expected %s: %s", record.variant, implementation,
+             outcome_text((int)record.outcome), record.reason, outcome_text((int)outcome), reason);
 }
 
 static void test_planted(void **state) {
@@ -162,7 +166,8 @@ static void test_planted(void **state) {
   expect(kernel, "wrong_last", CUGEN_OUTCOME_WRONG, "");
   expect(kernel, "nan", CUGEN_OUTCOME_WRONG, "");
   expect(kernel, "unwritten", CUGEN_OUTCOME_WRONG, "");
-  expect(kernel, "past_the_end", CUGEN_OUTCOME_BOUNDS, "write at byte 0 past the end of a buffer of 400 bytes");
+  expect(kernel, "past_the_end", CUGEN_OUTCOME_BOUNDS,
+         "write at byte 0 past the end of a buffer of 400 bytes");
   expect(kernel, "trap", CUGEN_OUTCOME_TRAP, "in block (0,0,0) thread (0,0,0)");
   expect(kernel, "odd_grid", CUGEN_OUTCOME_LAUNCH, "");
   expect(kernel, "does_not_compile", CUGEN_OUTCOME_COMPILE, "");
@@ -193,7 +198,8 @@ static void test_options(void **state) {
   cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", NULL);
   options.cuda_context = &anything;
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "a context was given, and this kernel is for the cpu device, which has none");
+  assert_string_equal(err.message,
+                      "a context was given, and this kernel is for the cpu device, which has none");
   options.flags = 0;
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
   options.flags = 2, options.cuda_context = NULL;
@@ -211,7 +217,8 @@ int main(void) {
   if (pthread_create(&first, NULL, nothing, NULL) || pthread_join(first, NULL)) return 1;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {
-      TEST(test_matmul), TEST(test_stop), TEST(test_planted), TEST(test_waiting), TEST(test_options),
+      TEST(test_matmul),  TEST(test_stop),    TEST(test_planted),
+      TEST(test_waiting), TEST(test_options),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,8 @@ static void weights_share_the_budget(void **state) {
   assert_int_equal(results[0].tried + results[1].tried + results[2].tried, 7);
   assert_true(results[2].tried > results[1].tried);
   weights[1] = -1;
-  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error),
+                   CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "weights[1] is -1"));
 }
 
@@ -110,7 +111,8 @@ static void a_stop_keeps_what_was_measured(void **state) {
   struct seen seen = {.stop_at = 2};
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
-  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_ERROR_INTERRUPTED);
+  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error),
+                   CUGEN_ERROR_INTERRUPTED);
   const size_t kept = api_kernel_records(kernels[0]) + api_kernel_records(kernels[1]);
   assert_true(results[0].interrupted || results[1].interrupted);
   assert_true(kept >= 2 && kept == results[0].tried + results[1].tried);
@@ -160,7 +162,8 @@ static int tune_elsewhere(const cugen_progress *progress, void *context) {
   return 0;
 }
 
-/* What the budget does not reach may have been tuned by another process on the same cache: it is no failure then. */
+/* What the budget does not reach may have been tuned by another process on the same cache: it is
+   no failure then. */
 static void what_others_tuned_counts(void **state) {
   (void)state;
   static const char *const sizes[] = {"n=64", "n=1000"};
@@ -190,7 +193,8 @@ static void what_others_tuned_counts(void **state) {
   assert_int_equal(system(command), 0);
 }
 
-/* A compiler that takes half a minute: of a time and a count that are both given, whichever is over first ends the run. */
+/* A compiler that takes half a minute: of a time and a count that are both given, whichever is
+   over first ends the run. */
 static void a_time_counts_beside_a_count(void **state) {
   (void)state;
   static const char *const size = "n=64";
@@ -211,9 +215,11 @@ static void a_time_counts_beside_a_count(void **state) {
   tuning.implementation = "right";
   tuning.budget_seconds = 1, tuning.budget_count = 1000;
   if (cugen_open(&options, &slow, &error)) fail_msg("%s", error.message);
-  if (cugen_kernel_open(slow, "tests/configs/planted.lua", &size, 1, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_open(slow, "tests/configs/planted.lua", &size, 1, &kernel, &error))
+    fail_msg("%s", error.message);
   assert_int_equal(api_kernel_tune(kernel, &tuning, NULL, &error), CUGEN_ERROR_WRONG);
-  if (!strstr(error.message, "nothing was measured in the budget of 1 s")) fail_msg("%s", error.message);
+  if (!strstr(error.message, "nothing was measured in the budget of 1 s"))
+    fail_msg("%s", error.message);
   cugen_kernel_close(kernel);
   cugen_close(slow);
   assert_int_equal(system(command), 0);
@@ -226,19 +232,22 @@ static void what_is_wrong_is_said_first(void **state) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_kernel *other, *with[PROBLEMS] = {kernels[0], NULL, kernels[2]};
   assert_int_equal(api_kernels_tune(kernels, 0, NULL, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(api_kernels_tune(many, CUGEN_MOST_PROBLEMS + 1, NULL, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernels_tune(many, CUGEN_MOST_PROBLEMS + 1, NULL, NULL, &error),
+                   CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "1 to 1000 can be tuned together"));
   assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
   assert_string_equal(error.message, "api_kernels_tune: kernels[1] is NULL");
   options.budget_count = 2;
   assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_kernel_open(lib, "tests/configs/planted.lua", &none, 1, &other, &error), CUGEN_OK);
+  assert_int_equal(cugen_kernel_open(lib, "tests/configs/planted.lua", &none, 1, &other, &error),
+                   CUGEN_OK);
   with[1] = other;
   assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_EMPTY);
   assert_non_null(strstr(error.message, "planted n=0: "));
   cugen_kernel_close(other);
   cugen *foreign = open_library("none");
-  assert_int_equal(cugen_kernel_open(foreign, "tests/configs/planted.lua", NULL, 0, &other, &error), CUGEN_OK);
+  assert_int_equal(cugen_kernel_open(foreign, "tests/configs/planted.lua", NULL, 0, &other, &error),
+                   CUGEN_OK);
   with[1] = other;
   assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
   assert_string_equal(error.message, "api_kernels_tune: kernels[1] is of another library");
@@ -259,12 +268,13 @@ static void one_that_fails_is_named(void **state) {
   assert_non_null(strstr(error.message, "n="));
 }
 
-/* ---- The check problem, which the cpu device tunes ---------------------------------------------------------------- */
+/* ---- The check problem, which the cpu device tunes ------------------------------------------ */
 
 static cugen_kernel *open_transpose(void) {
   static const char *const settings[] = {"rows=100", "cols=57"};
   cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, "transpose", settings, 2, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_open(lib, "transpose", settings, 2, &kernel, &error))
+    fail_msg("%s", error.message);
   return kernel;
 }
 

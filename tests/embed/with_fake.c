@@ -14,7 +14,8 @@
 
 static void keep_image(cugen_kernel *k, uint64_t index) {
   char name[] = "kernel", empty[] = "";
-  struct compiled image = {.image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
+  struct compiled image = {
+      .image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
   struct variant variant;
   struct kernel_spec spec;
   struct cache *cache;
@@ -23,8 +24,9 @@ static void keep_image(cugen_kernel *k, uint64_t index) {
   assert_int_equal(api_cache(k->lookup.lib, &cache, NULL), CUGEN_OK);
   variant = lookup_variant(&k->lookup, index);
   assert_int_equal(lookup_expand(&k->lookup, &variant, &spec, NULL), 0);
-  assert_int_equal(
-      cache_image_key(&spec, k->lookup.arch, text_get(&k->lookup.options), k->lookup.nvrtc_version, &key, NULL), 0);
+  assert_int_equal(cache_image_key(&spec, k->lookup.arch, text_get(&k->lookup.options),
+                                   k->lookup.nvrtc_version, &key, NULL),
+                   0);
   struct compiled kept;
   bool found;
   assert_int_equal(cache_image_load(cache, text_get(&key), &kept, &found, NULL), CUGEN_OK);

@@ -1,4 +1,5 @@
-/* What tests over the fake driver share. NVRTC does not work beside it, so that images come from the cache. */
+/* What tests over the fake driver share. NVRTC does not work beside it, so that images come from
+   the cache. */
 #ifndef TESTS_WITH_FAKE_H
 #define TESTS_WITH_FAKE_H
 

@@ -24,9 +24,9 @@ void place_back_to_1(struct place *fixture);
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, place_set_up, place_tear_down)
 
 /* In a child: the line that failed is its exit code. */
-#define CHECK(condition)                                                                                             \
-  do {                                                                                                               \
-    if (!(condition)) return __LINE__;                                                                               \
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) return __LINE__;                                                             \
   } while (0)
 
 #endif

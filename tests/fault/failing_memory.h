@@ -1,5 +1,5 @@
-/* An allocator that fails when it is told to, in the one program that includes this: it takes malloc's place. Sanitizers bring
-   their own; SANITIZED says so, and the program skips. */
+/* An allocator that fails when it is told to, in the one program that includes this: it takes
+   malloc's place. Sanitizers bring their own; SANITIZED says so, and the program skips. */
 #ifndef TESTS_FAULT_FAILING_MEMORY_H
 #define TESTS_FAULT_FAILING_MEMORY_H
 
@@ -17,7 +17,8 @@ void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-/* The n-th allocation from now fails (< 0: none), and with it all others where `for_good` is set. */
+/* The n-th allocation from now fails (< 0: none), and with it all others where `for_good` is
+   set. */
 static struct {
   long left;
   bool for_good, failed;

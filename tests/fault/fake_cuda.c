@@ -1,13 +1,17 @@
-/* A stand-in for libcuda.so.1: one pretended H200 whose memory is the host's, any call of which can be made to fail.
-   Kernels do what the test says. In the environment FAKE_CUDA_DEVICES, FAKE_CUDA_VERSION and FAKE_CUDA_CAPABILITY (61) set what
-   scripts need, and at the
-   call with the number FAKE_CUDA_INTERRUPT the process is interrupted. With FAKE_CUDA_SLEEP each launch sleeps for so many microseconds, and the time
-   between two events depends on the last launch's grid and block.
+/* A stand-in for libcuda.so.1: one pretended H200 whose memory is the host's, any call of which
+   can be made to fail. Kernels do what the test says. In the environment FAKE_CUDA_DEVICES,
+   FAKE_CUDA_VERSION and FAKE_CUDA_CAPABILITY (61) set what scripts need, and at the call with
+   the number FAKE_CUDA_INTERRUPT the process is interrupted. With FAKE_CUDA_SLEEP each launch
+   sleeps for so many microseconds, and the time between two events depends on the last launch's
+   grid and block.
 
-   Of several GPUs each can be another one, by lists with an entry a GPU: FAKE_CUDA_MODELS=H200,H200,A100 are their names, FAKE_CUDA_SMS=132,132,108
-   their multiprocessors, FAKE_CUDA_CAPABILITY=90,90,80 (or one for all) their capabilities, and
-   FAKE_CUDA_PACE=100,105,98 per cent of the time that a launch takes. On the GPUs FAKE_CUDA_BAD=1,3 every launch fails. Of FAKE_CUDA_GONE="2 FILE"
-   GPU 2 is gone as soon as that file is there. Into the folder FAKE_CUDA_USED goes a file for each GPU that launched something. */
+   Of several GPUs each can be another one, by lists with an entry a GPU:
+   FAKE_CUDA_MODELS=H200,H200,A100 are their names, FAKE_CUDA_SMS=132,132,108 their
+   multiprocessors, FAKE_CUDA_CAPABILITY=90,90,80 (or one for all) their capabilities, and
+   FAKE_CUDA_PACE=100,105,98 per cent of the time that a launch takes. On the GPUs
+   FAKE_CUDA_BAD=1,3 every launch fails. Of FAKE_CUDA_GONE="2 FILE" GPU 2 is gone as soon as that
+   file is there. Into the folder FAKE_CUDA_USED goes a file for each GPU that launched
+   something. */
 #include "fake_cuda.h"
 
 #include <cuda.h>
@@ -23,11 +27,13 @@ struct fake_cuda fake_cuda = {.version = 13000, .devices = 1};
 
 #define COUNT(counter, by) __atomic_add_fetch(&fake_cuda.counter, by, __ATOMIC_RELAXED)
 
-/* Whether there are such settings. Looked for once: a search of the environment at each call took a quarter of the time of fault/energy. */
+/* Whether there are such settings. Looked for once: a search of the environment at each call
+   took a quarter of the time of fault/energy. */
 static bool has_settings;
 
 static __attribute__((constructor)) void look_for_settings(void) {
-  for (char **at = environ; at && *at && !has_settings; at++) has_settings = strncmp(*at, "FAKE_CUDA_", 10) == 0;
+  for (char **at = environ; at && *at && !has_settings; at++)
+    has_settings = strncmp(*at, "FAKE_CUDA_", 10) == 0;
 }
 
 static const char *environment(const char *name) {
@@ -54,7 +60,8 @@ static bool entry(const char *name, int device, char *out, size_t size) {
 /* What every call for a device gives once it is gone. */
 static CUresult gone(int device) {
   const char *text = environment("FAKE_CUDA_GONE"), *file = text ? strchr(text, ' ') : NULL;
-  return file && atoi(text) == device && access(file + 1, F_OK) == 0 ? CUDA_ERROR_ECC_UNCORRECTABLE : CUDA_SUCCESS;
+  return file && atoi(text) == device && access(file + 1, F_OK) == 0 ? CUDA_ERROR_ECC_UNCORRECTABLE
+                                                                     : CUDA_SUCCESS;
 }
 
 /* Counts the call; what it gives when it is one to fail. */
@@ -63,16 +70,17 @@ static CUresult fails(const char *call) {
   if (fake_cuda.fail_only && strcmp(fake_cuda.fail_only, call) != 0) return broken;
   long number = COUNT(calls, 1);
   if (number == setting("FAKE_CUDA_INTERRUPT", 0)) raise(SIGINT);
-  if (fake_cuda.fail_on && fake_cuda.fail_at && number > fake_cuda.fail_at) return (CUresult)fake_cuda.fail_with;
+  if (fake_cuda.fail_on && fake_cuda.fail_at && number > fake_cuda.fail_at)
+    return (CUresult)fake_cuda.fail_with;
   if (number != fake_cuda.fail_at) return broken;
   fake_cuda.failed_call = call;
   return (CUresult)fake_cuda.fail_with;
 }
 
-#define MAY_FAIL                                                                                                     \
-  do {                                                                                                               \
-    CUresult failure = fails(__func__);                                                                              \
-    if (failure) return failure;                                                                                     \
+#define MAY_FAIL                                                                                   \
+  do {                                                                                             \
+    CUresult failure = fails(__func__);                                                            \
+    if (failure) return failure;                                                                   \
   } while (0)
 
 /* Of what several threads would change at once. */
@@ -85,7 +93,7 @@ static int something;
 enum { MOST_DEVICES = 8 };
 static char primaries[MOST_DEVICES];
 
-/* ---- The driver and its device --------------------------------------------------------------------------------- */
+/* ---- The driver and its device -------------------------------------------------------------- */
 
 CUresult cuInit(unsigned flags) {
   (void)flags;
@@ -106,7 +114,8 @@ static const struct {
     {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
     {CUDA_ERROR_DEVICE_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
      "CUDA-capable device(s) is/are busy or unavailable"},
-    {CUDA_ERROR_ECC_UNCORRECTABLE, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"},
+    {CUDA_ERROR_ECC_UNCORRECTABLE, "CUDA_ERROR_ECC_UNCORRECTABLE",
+     "uncorrectable ECC error encountered"},
     {CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
     {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {CUDA_SUCCESS, "CUDA_ERROR_PRETENDED", "a pretended error"}, /* any other */
@@ -196,7 +205,8 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   char sms[16], own[16];
   int capability = setting("FAKE_CUDA_CAPABILITY", 0);
   if (entry("FAKE_CUDA_CAPABILITY", device, own, sizeof own)) capability = atoi(own);
-  if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT && entry("FAKE_CUDA_SMS", device, sms, sizeof sms)) {
+  if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT &&
+      entry("FAKE_CUDA_SMS", device, sms, sizeof sms)) {
     *value = atoi(sms);
     return CUDA_SUCCESS;
   }
@@ -213,17 +223,18 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ---- Contexts, streams, events --------------------------------------------------------------------------------- */
+/* ---- Contexts, streams, events -------------------------------------------------------------- */
 
-/* Counting up happens only on success; giving back counts even when it fails, as nobody can try again. */
-#define MAKE(count, place, made)                                                                                     \
-  MAY_FAIL;                                                                                                          \
-  COUNT(count, 1);                                                                                                   \
-  *(place) = (void *)(made);                                                                                         \
+/* Counting up happens only on success; giving back counts even when it fails, as nobody can try
+   again. */
+#define MAKE(count, place, made)                                                                   \
+  MAY_FAIL;                                                                                        \
+  COUNT(count, 1);                                                                                 \
+  *(place) = (void *)(made);                                                                       \
   return CUDA_SUCCESS
-#define GIVE_BACK(count)                                                                                             \
-  COUNT(count, -1);                                                                                                  \
-  MAY_FAIL;                                                                                                          \
+#define GIVE_BACK(count)                                                                           \
+  COUNT(count, -1);                                                                                \
+  MAY_FAIL;                                                                                        \
   return CUDA_SUCCESS
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
@@ -332,14 +343,17 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
   (void)start;
   (void)stop;
   MAY_FAIL;
-  *milliseconds = fake_cuda.elapsed ? fake_cuda.elapsed() : setting("FAKE_CUDA_SLEEP", 0) ? scripted : 1.5f;
+  *milliseconds = fake_cuda.elapsed               ? fake_cuda.elapsed()
+                  : setting("FAKE_CUDA_SLEEP", 0) ? scripted
+                                                  : 1.5f;
   return CUDA_SUCCESS;
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 static CUresult make_memory(size_t bytes, void **out) {
-  if (posix_memalign(out, 512, bytes)) return CUDA_ERROR_OUT_OF_MEMORY; /* as the driver aligns it */
+  /* as the driver aligns it */
+  if (posix_memalign(out, 512, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   COUNT(memory, 1);
   return CUDA_SUCCESS;
 }
@@ -366,7 +380,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
   return make_address(bytes, address);
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
+                            unsigned element) {
   (void)element;
   MAY_FAIL;
   *pitch = (width + 511) / 512 * 512;
@@ -443,8 +458,8 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy) {
   MAY_FAIL;
   pthread_mutex_lock(&lock);
   for (size_t row = 0; row < copy->Height; row++)
-    memcpy((char *)copy->dstHost + row * copy->dstPitch, (const char *)copy->srcHost + row * copy->srcPitch,
-           copy->WidthInBytes);
+    memcpy((char *)copy->dstHost + row * copy->dstPitch,
+           (const char *)copy->srcHost + row * copy->srcPitch, copy->WidthInBytes);
   pthread_mutex_unlock(&lock);
   return CUDA_SUCCESS;
 }
@@ -452,7 +467,8 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy) {
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream) {
   (void)stream;
   MAY_FAIL;
-  const char *from = copy->srcMemoryType == CU_MEMORYTYPE_DEVICE ? pointer(copy->srcDevice) : copy->srcHost;
+  const char *from =
+      copy->srcMemoryType == CU_MEMORYTYPE_DEVICE ? pointer(copy->srcDevice) : copy->srcHost;
   char *to = copy->dstMemoryType == CU_MEMORYTYPE_DEVICE ? pointer(copy->dstDevice) : copy->dstHost;
   for (size_t row = 0; row < copy->Height; row++)
     memcpy(to + row * copy->dstPitch, from + row * copy->srcPitch, copy->WidthInBytes);
@@ -486,7 +502,7 @@ CUresult cuMemsetD16Async(CUdeviceptr address, unsigned short word, size_t count
   return CUDA_SUCCESS;
 }
 
-/* ---- Textures: an object is the address of what it was made from, an array that of packed elements ------------- */
+/* ---- Textures: an object is the address of what it was made from, an array that of packed elements -- */
 
 struct fake_array {
   CUDA_ARRAY3D_DESCRIPTOR description;
@@ -496,7 +512,8 @@ struct fake_array {
 CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *description) {
   MAY_FAIL;
   if (description->Width > 131072 || description->Height > 65536) return CUDA_ERROR_INVALID_VALUE;
-  size_t rows = description->Height ? description->Height : 1, slices = description->Depth ? description->Depth : 1;
+  size_t rows = description->Height ? description->Height : 1,
+         slices = description->Depth ? description->Depth : 1;
   struct fake_array *made = calloc(1, sizeof *made + 4 * description->Width * rows * slices);
   if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
   made->description = *description;
@@ -515,22 +532,24 @@ CUresult cuArrayDestroy(CUarray array) {
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream) {
   MAY_FAIL;
   struct fake_array *array = (void *)copy->dstArray;
-  const char *from = copy->srcMemoryType == CU_MEMORYTYPE_HOST ? copy->srcHost : pointer(copy->srcDevice);
+  const char *from =
+      copy->srcMemoryType == CU_MEMORYTYPE_HOST ? copy->srcHost : pointer(copy->srcDevice);
   char *to = copy->dstMemoryType == CU_MEMORYTYPE_HOST    ? copy->dstHost
              : copy->dstMemoryType == CU_MEMORYTYPE_ARRAY ? (char *)array->elements
                                                           : pointer(copy->dstDevice);
   bool packed = copy->dstMemoryType == CU_MEMORYTYPE_ARRAY;
-  size_t height = packed ? copy->Height : copy->dstHeight, pitch = packed ? copy->WidthInBytes : copy->dstPitch;
+  size_t height = packed ? copy->Height : copy->dstHeight,
+         pitch = packed ? copy->WidthInBytes : copy->dstPitch;
   fake_cuda.copy_stream = stream;
   for (size_t slice = 0; slice < copy->Depth; slice++)
     for (size_t row = 0; row < copy->Height; row++)
-      memcpy(to + (slice * height + row) * pitch, from + (slice * copy->srcHeight + row) * copy->srcPitch,
-             copy->WidthInBytes);
+      memcpy(to + (slice * height + row) * pitch,
+             from + (slice * copy->srcHeight + row) * copy->srcPitch, copy->WidthInBytes);
   return CUDA_SUCCESS;
 }
 
-CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture,
-                           const CUDA_RESOURCE_VIEW_DESC *view) {
+CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource,
+                           const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view) {
   (void)view;
   MAY_FAIL;
   bool pitched = resource->resType == CU_RESOURCE_TYPE_PITCH2D;
@@ -554,17 +573,21 @@ CUresult cuTexObjectDestroy(CUtexObject object) {
   GIVE_BACK(textures);
 }
 
-/* ---- Tensor maps: what was asked for, in the map's 128 bytes ----------------------------------------------------- */
+/* ---- Tensor maps: what was asked for, in the map's 128 bytes -------------------------------- */
 
-CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
-                                const cuuint64_t *shape, const cuuint64_t *stride, const cuuint32_t *box,
-                                const cuuint32_t *step, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill out_of_bounds) {
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                                void *address, const cuuint64_t *shape, const cuuint64_t *stride,
+                                const cuuint32_t *box, const cuuint32_t *step,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion,
+                                CUtensorMapFloatOOBfill out_of_bounds) {
   MAY_FAIL;
   (void)promotion;
-  if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank < 1 || rank > 5 || interleave || out_of_bounds)
+  if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank < 1 || rank > 5 || interleave ||
+      out_of_bounds)
     return CUDA_ERROR_INVALID_VALUE;
-  struct fake_tensor made = {.address = address, .rank = (int)rank, .type = (int)type, .swizzle = (int)swizzle};
+  struct fake_tensor made = {
+      .address = address, .rank = (int)rank, .type = (int)type, .swizzle = (int)swizzle};
   for (cuuint32_t i = 0; i < rank && i < 4; i++) {
     if (step[i] != 1 || box[i] > 256 || (i && stride[i - 1] % 16)) return CUDA_ERROR_INVALID_VALUE;
     made.shape[i] = (long)shape[i];
@@ -575,7 +598,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
   return CUDA_SUCCESS;
 }
 
-/* ---- Images, kernels, launches --------------------------------------------------------------------------------- */
+/* ---- Images, kernels, launches -------------------------------------------------------------- */
 
 /* What a function is of; made once for each. */
 enum { MOST_FUNCTIONS = 256 };
@@ -621,14 +644,16 @@ static CUresult find_constant(CUdeviceptr *address, size_t *bytes, const char *n
   return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
+                              const char *name) {
   (void)module;
   MAY_FAIL;
   return find_constant(address, bytes, name);
 }
 
-CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values, unsigned jits,
-                           CUlibraryOption *options, void **values, unsigned count) {
+CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit,
+                           void **jit_values, unsigned jits, CUlibraryOption *options,
+                           void **values, unsigned count) {
   (void)image;
   (void)jit;
   (void)jit_values;
@@ -659,7 +684,8 @@ CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
   return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name) {
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library,
+                            const char *name) {
   (void)library;
   MAY_FAIL;
   return find_constant(address, bytes, name);
@@ -694,7 +720,8 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
   return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared) {
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
+                                                     size_t shared) {
   (void)function;
   (void)shared;
   MAY_FAIL;
@@ -702,8 +729,10 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
   return CUDA_SUCCESS;
 }
 
-/* A pretended layout: 16 groups of 8 multiprocessors, one block each. What the kernel demands need not be told again. */
-CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config) {
+/* A pretended layout: 16 groups of 8 multiprocessors, one block each. What the kernel demands
+   need not be told again. */
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
+                                      const CUlaunchConfig *config) {
   (void)function;
   MAY_FAIL;
   const int *cluster = fake_cuda.cluster;
@@ -732,14 +761,16 @@ static void sleep_for(const struct fake_launch *launch) {
   char pace[16];
   if (!time) return;
   scripted = 2 + (float)mixed / 10;
-  if (entry("FAKE_CUDA_PACE", launch->device, pace, sizeof pace)) scripted *= (float)atof(pace) / 100;
+  if (entry("FAKE_CUDA_PACE", launch->device, pace, sizeof pace))
+    scripted *= (float)atof(pace) / 100;
   usleep((useconds_t)time);
 }
 
 /* Whether the device is one on which nothing runs. */
 static CUresult refuses(const struct fake_launch *launch) {
   if (gone(launch->device)) return gone(launch->device);
-  for (const char *bad = environment("FAKE_CUDA_BAD"); bad && *bad; bad += strcspn(bad, ","), bad += *bad == ',')
+  for (const char *bad = environment("FAKE_CUDA_BAD"); bad && *bad;
+       bad += strcspn(bad, ","), bad += *bad == ',')
     if (atoi(bad) == launch->device) return CUDA_ERROR_LAUNCH_FAILED;
   return CUDA_SUCCESS;
 }
@@ -766,7 +797,8 @@ static void run_or_capture(const struct fake_launch *launch) {
   COUNT(captured, 1);
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
+                          void **extra) {
   (void)extra;
   MAY_FAIL;
   const struct function *kernel = (const void *)function;
@@ -790,9 +822,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
   return CUDA_SUCCESS;
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **parameters,
-                        void **extra) {
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        CUstream stream, void **parameters, void **extra) {
   (void)extra;
   MAY_FAIL;
   const struct function *kernel = (const void *)function;
@@ -810,7 +842,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
   return CUDA_SUCCESS;
 }
 
-/* ---- Graphs: launches that were kept instead of run. One is under way at a time. ----------------------------------- */
+/* ---- Graphs: launches that were kept instead of run. One is under way at a time. ------------ */
 
 static struct fake_graph *open_graph(void) {
   struct fake_graph *graph = calloc(1, sizeof *graph);
@@ -866,7 +898,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
   struct fake_graph *made = open_graph();
   if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
   made->launches = malloc((from->count + 1) * sizeof *made->launches);
-  for (size_t i = 0; made->launches && i < from->count; i++) made->launches[made->count++] = from->launches[i];
+  for (size_t i = 0; made->launches && i < from->count; i++)
+    made->launches[made->count++] = from->launches[i];
   *exec = (void *)made;
   return CUDA_SUCCESS;
 }
@@ -895,7 +928,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
   return CUDA_SUCCESS;
 }
 
-/* ---- Profilers ------------------------------------------------------------------------------------------------- */
+/* ---- Profilers ------------------------------------------------------------------------------ */
 
 /* From cudaProfiler.h, which the toolkit's wheels lack. */
 CUresult CUDAAPI cuProfilerStart(void);

@@ -1,5 +1,6 @@
-/* What a test can see of and do to the fake driver (fake_cuda.c), found in it as the symbol `fake_cuda`. It may be called
-   from several threads; what is set here is set while there is one. */
+/* What a test can see of and do to the fake driver (fake_cuda.c), found in it as the symbol
+   `fake_cuda`. It may be called from several threads; what is set here is set while there is
+   one. */
 #ifndef TESTS_FAKE_CUDA_H
 #define TESTS_FAKE_CUDA_H
 
@@ -24,7 +25,8 @@ struct fake_texture {
   unsigned flags;
 };
 
-/* What a tensor map of the fake driver holds: the contiguous dimension first, strides in bytes from the second on. */
+/* What a tensor map of the fake driver holds: the contiguous dimension first, strides in bytes
+   from the second on. */
 struct fake_tensor {
   const void *address;
   long shape[4], stride[3];
@@ -43,12 +45,16 @@ struct fake_cuda {
   void (*run)(const struct fake_launch *launch); /* what a launch does; NULL: nothing */
   void (*recorded)(void);                        /* an event is recorded; NULL: nobody listens */
   bool (*pending)(void);                         /* what was launched has not ended; NULL: it has */
-  float (*elapsed)(void);                        /* milliseconds between any two events; NULL: always 1.5 */
-  void *application_context;                     /* what is current before cugen makes anything so; NULL: none */
-  int context_device;                            /* the device of contexts that are not the fake driver's own */
-  int cluster[3];                                /* blocks that every kernel demands; 0: none */
-  bool no_graphs;                                /* graphs are not supported: capturing fails */
-  int broken;                                    /* what every call gives from now on: a sticky error; 0: none */
+  /* milliseconds between any two events; NULL: always 1.5 */
+  float (*elapsed)(void);
+  /* what is current before cugen makes anything so; NULL: none */
+  void *application_context;
+  /* the device of contexts that are not the fake driver's own */
+  int context_device;
+  int cluster[3]; /* blocks that every kernel demands; 0: none */
+  bool no_graphs; /* graphs are not supported: capturing fails */
+  /* what every call gives from now on: a sticky error; 0: none */
+  int broken;
 
   /* Seen by the test. */
   bool profiled;                   /* after cuProfilerStart */
@@ -56,7 +62,8 @@ struct fake_cuda {
   long captured, replayed, filled; /* launches, so far; fills */
   void *copy_stream;               /* of the last copy into an array */
   const char *failed_call;         /* the one that was made to fail */
-  long memory, contexts, current, streams, events, images, textures, registered, graphs; /* alive now */
+  /* alive now */
+  long memory, contexts, current, streams, events, images, textures, registered, graphs;
   int allowed_shared; /* the last CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
   int carveout;       /* the last CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
   int large_cluster;  /* the last CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */

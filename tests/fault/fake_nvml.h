@@ -1,4 +1,5 @@
-/* What a test can see of and do to the fake NVML (fake_nvml.c), found in it as the symbol `fake_nvml`. */
+/* What a test can see of and do to the fake NVML (fake_nvml.c), found in it as the symbol
+   `fake_nvml`. */
 #ifndef TESTS_FAKE_NVML_H
 #define TESTS_FAKE_NVML_H
 

@@ -1,5 +1,5 @@
-/* A stand-in for libnvrtc.so.13 that compiles nothing: any call of which can be made to fail, and whose images are what
-   the test says. Names are lowered to themselves. */
+/* A stand-in for libnvrtc.so.13 that compiles nothing: any call of which can be made to fail,
+   and whose images are what the test says. Names are lowered to themselves. */
 #include "fake_nvrtc.h"
 
 #include <elf.h>
@@ -30,7 +30,7 @@ static bool fails(const char *call) {
   return true;
 }
 
-#define MAY_FAIL                                                                                                     \
+#define MAY_FAIL                                                                                   \
   if (fails(__func__)) return (nvrtcResult)fake_nvrtc.fail_with
 
 const char *nvrtcGetErrorString(nvrtcResult result) {
@@ -57,10 +57,10 @@ nvrtcResult nvrtcGetSupportedArchs(int *archs) {
   return NVRTC_SUCCESS;
 }
 
-/* ---- Programs -------------------------------------------------------------------------------------------------- */
+/* ---- Programs ------------------------------------------------------------------------------- */
 
-nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const char *name, int count,
-                               const char *const *headers, const char *const *includes) {
+nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const char *name,
+                               int count, const char *const *headers, const char *const *includes) {
   (void)name, (void)count, (void)headers, (void)includes;
   MAY_FAIL;
   *program = calloc(1, sizeof **program);
@@ -101,7 +101,8 @@ nvrtcResult nvrtcSetFlowCallback(nvrtcProgram program, int (*flow)(void *, void 
 
 /* As a source asks for it: what a real one does to a compiler. */
 static void misbehave(const char *source) {
-  if (strstr(source, "CRASH")) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV); /* also where a sanitizer would handle it */
+  /* also where a sanitizer would handle it */
+  if (strstr(source, "CRASH")) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
   if (strstr(source, "EXIT")) _exit(0);
   while (strstr(source, "HANG")) pause();
   while (strstr(source, "FILL")) {
@@ -144,7 +145,7 @@ nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log) {
   return NVRTC_SUCCESS;
 }
 
-/* ---- Images ---------------------------------------------------------------------------------------------------- */
+/* ---- Images --------------------------------------------------------------------------------- */
 
 /* The least that runtime/model/cubin.c finds kernels in. */
 struct image {
@@ -175,11 +176,11 @@ static void make_image(const struct _nvrtcProgram *program, struct image *out) {
                                   .sh_offset = offsetof(struct image, symbols),
                                   .sh_size = sizeof out->symbols,
                                   .sh_link = 2};
-  out->sections[2] =
-      (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct image, strings), .sh_size = STRINGS};
+  out->sections[2] = (Elf64_Shdr){
+      .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct image, strings), .sh_size = STRINGS};
   for (size_t i = 0; i < program->count && fake_nvrtc.image == FAKE_IMAGE_CUBIN; i++)
-    out->symbols[i + 1] =
-        (Elf64_Sym){.st_name = add_string(out, &at, program->names[i]), .st_info = ELF64_ST_INFO(1, STT_FUNC)};
+    out->symbols[i + 1] = (Elf64_Sym){.st_name = add_string(out, &at, program->names[i]),
+                                      .st_info = ELF64_ST_INFO(1, STT_FUNC)};
 }
 
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t *size) {

@@ -1,4 +1,5 @@
-/* What a test can see of and do to the fake NVRTC (fake_nvrtc.c), found in it as the symbol `fake_nvrtc`. */
+/* What a test can see of and do to the fake NVRTC (fake_nvrtc.c), found in it as the symbol
+   `fake_nvrtc`. */
 #ifndef TESTS_FAKE_NVRTC_H
 #define TESTS_FAKE_NVRTC_H
 

@@ -1,5 +1,5 @@
-/* Equal bits on a GPU, over the fake driver: negative zeros are right and not equal, the race of the leaders takes in what is equal
-   alone, and what it measures again keeps its outputs. */
+/* Equal bits on a GPU, over the fake driver: negative zeros are right and not equal, the race of
+   the leaders takes in what is equal alone, and what it measures again keeps its outputs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +34,8 @@ static void run_kernel(const struct fake_launch *launch) {
   if (drifts && launch->block[0] == 128) out[7] = (float)(++count % 2) * 1e-30f;
 }
 
-static cugen_tune_result tune(const char *bitwise, size_t *records, cugen_kernel **kernel, cugen **lib,
-                              cugen_error *err, int *status) {
+static cugen_tune_result tune(const char *bitwise, size_t *records, cugen_kernel **kernel,
+                              cugen **lib, cugen_error *err, int *status) {
   static const char size[] = "n=4096", *const settings[] = {size};
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
@@ -49,7 +49,8 @@ static cugen_tune_result tune(const char *bitwise, size_t *records, cugen_kernel
   tuning.budget_seconds = -1;
   tuning.threads = 1;
   tuning.bitwise = bitwise;
-  if (cugen_open(&options, lib, err) || cugen_kernel_open(*lib, "tests/configs/wild.lua", settings, 1, kernel, err))
+  if (cugen_open(&options, lib, err) ||
+      cugen_kernel_open(*lib, "tests/configs/wild.lua", settings, 1, kernel, err))
     fail_msg("%s", err->message);
   *status = api_kernel_tune(*kernel, &tuning, &result, err);
   *records = *status ? 0 : api_kernel_records(*kernel);
@@ -70,7 +71,8 @@ static void a_negative_zero_is_not_equal(void **state) {
   int status;
   (void)state;
   drifts = false;
-  const cugen_tune_result result = tune("wild BLOCK_SIZE=256 ITEMS=4", &count, &kernel, &lib, &err, &status);
+  const cugen_tune_result result =
+      tune("wild BLOCK_SIZE=256 ITEMS=4", &count, &kernel, &lib, &err, &status);
   if (status) fail_msg("%s", err.message);
   assert_int_equal(count, 4);
   for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
-/* What can go wrong with the file of a cache: damaged, somebody else's or newer; a place that cannot be written; a full disk.
-   Nothing that was stored may be lost, nothing that is not ours may be touched. */
+/* What can go wrong with the file of a cache: damaged, somebody else's or newer; a place that
+   cannot be written; a full disk. Nothing that was stored may be lost, nothing that is not ours
+   may be touched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,8 @@ static bool is_alone(struct place *fixture) {
   return alone;
 }
 
-/* Refused with the path, what it is and the way out; the file is as it was and nothing lies beside it. */
+/* Refused with the path, what it is and the way out; the file is as it was and nothing lies
+   beside it. */
 static void assert_refused(struct place *fixture, const char *what) {
   const char *path = text_get(&fixture->path);
   struct hash before = file_hash(path);
@@ -59,7 +61,7 @@ static void assert_refused(struct place *fixture, const char *what) {
   assert_true(is_alone(fixture));
 }
 
-/* ---- Files that are not a cache (any more) ---- */
+/* ---- Files that are not a cache (any more) -------------------------------------------------- */
 
 static void some_other_file(void **state) {
   struct place *fixture = *state;
@@ -84,7 +86,9 @@ static void a_newer_format(void **state) {
 
 static void other_tables_under_our_number(void **state) {
   struct place *fixture = *state;
-  place_sql(fixture, "PRAGMA application_id = 1668638574; PRAGMA user_version = 1; CREATE TABLE photos (name)");
+  place_sql(
+      fixture,
+      "PRAGMA application_id = 1668638574; PRAGMA user_version = 1; CREATE TABLE photos (name)");
   struct cache *cache;
   cugen_error err = {0};
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, &err), CUGEN_ERROR_CACHE);
@@ -95,7 +99,8 @@ static void other_tables_under_our_number(void **state) {
 static void a_column_under_another_name(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
-  place_sql(fixture, "PRAGMA journal_mode = DELETE; ALTER TABLE record RENAME COLUMN throttle TO brake");
+  place_sql(fixture,
+            "PRAGMA journal_mode = DELETE; ALTER TABLE record RENAME COLUMN throttle TO brake");
   assert_refused(fixture, "table 'record' is not as cugen makes it");
 }
 
@@ -127,7 +132,8 @@ static void assert_damaged(struct place *fixture, int status, const cugen_error 
   assert_non_null(strstr(err->message, "cugen_options.cache"));
 }
 
-/* What is read is checked when it is read, everything before the first write. Nothing is written. */
+/* What is read is checked when it is read, everything before the first write. Nothing is
+   written. */
 static void overwritten_pages(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
@@ -151,12 +157,15 @@ static void overwritten_pages(void **state) {
   assert_true(is_alone(fixture));
 }
 
-/* Damage in records that are not of the key asked for: they are right to read, and nothing is added to the file. */
+/* Damage in records that are not of the key asked for: they are right to read, and nothing is
+   added to the file. */
 static void damage_elsewhere(void **state) {
   struct place *fixture = *state;
   static const struct cache_key mine = {"mine", "config", "problem", "options", NULL, NULL, NULL};
   struct cache *cache;
-  struct cache_record record = {.variant = (char *)(uintptr_t) "alone", .hash = hash_bytes("", 0), .seconds = 1},
+  struct cache_record record = {.variant = (char *)(uintptr_t) "alone",
+                                .hash = hash_bytes("", 0),
+                                .seconds = 1},
                       *records;
   size_t count;
   cugen_error err = {0};
@@ -182,7 +191,8 @@ static void damage_elsewhere(void **state) {
       cache_close(cache);
     }
     if (told) assert_string_equal(file_hash(text_get(&fixture->path)).hex, before.hex);
-    assert_int_equal(file_write(text_get(&fixture->path), whole.data, whole.length, NULL), CUGEN_OK);
+    assert_int_equal(file_write(text_get(&fixture->path), whole.data, whole.length, NULL),
+                     CUGEN_OK);
     text_free(&whole);
   }
   assert_true(told);
@@ -199,7 +209,8 @@ static void random_damage(void **state) {
   for (int round = 0; round < 100; round++) {
     struct text bad = {0};
     text_add_n(&bad, good.data, good.length);
-    for (int i = 0; i < 8; i++) bad.data[random_next(&seed) % bad.length] ^= (char)(1 << random_next(&seed) % 8);
+    for (int i = 0; i < 8; i++)
+      bad.data[random_next(&seed) % bad.length] ^= (char)(1 << random_next(&seed) % 8);
     FILE *file = fopen(text_get(&fixture->path), "wb");
     assert_int_equal(fwrite(bad.data, 1, bad.length, file), bad.length);
     fclose(file);
@@ -236,7 +247,7 @@ static void a_folder_in_its_place(void **state) {
   assert_non_null(strstr(err.message, text_get(&fixture->folder)));
 }
 
-/* ---- In a child: what needs other rights or limits than the test's own. It exits with the line that failed ---- */
+/* ---- In a child: what needs other rights or limits than the test's own. It exits with the line that failed -- */
 
 static void in_child(int (*run)(struct place *fixture), struct place *fixture) {
   pid_t pid = fork();
@@ -371,15 +382,17 @@ static void a_file_that_cannot_be_read(void **state) {
   in_child(use_unreadable, fixture);
 }
 
-/* ---- Full disks ---- */
+/* ---- Full disks ----------------------------------------------------------------------------- */
 
-/* Stores until there is no more room; then all stored before is there, and the next open is fine. */
+/* Stores until there is no more room; then all stored before is there, and the next open is
+   fine. */
 static int fill(struct place *fixture) {
   struct cache *cache;
   cugen_error err = {0};
   CHECK(cache_open(text_get(&fixture->path), &cache, NULL, &err) == CUGEN_OK);
   size_t stored = 0;
-  while (place_store(cache, "a variant with a rather long name to get there sooner ", (int)stored, &err) == CUGEN_OK)
+  while (place_store(cache, "a variant with a rather long name to get there sooner ", (int)stored,
+                     &err) == CUGEN_OK)
     CHECK(++stored < 100000);
   CHECK(stored > 10);
   CHECK(err.status == CUGEN_ERROR_IO);

@@ -1,5 +1,6 @@
-/* Removing from the cache and merging wisdom into it, while others use it, while the process is killed, the disk fills
-   or memory runs out: an import is there whole or not at all, of a removal what is removed stays removed, and nobody is disturbed. */
+/* Removing from the cache and merging wisdom into it, while others use it, while the process is
+   killed, the disk fills or memory runs out: an import is there whole or not at all, of a
+   removal what is removed stays removed, and nobody is disturbed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,9 @@ static int set_up(void **state) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
   struct cache *cache;
   size_t count;
-  if (!fixture || folder_temporary(&fixture->folder, NULL) || cache_open("none", &cache, NULL, NULL)) return -1;
+  if (!fixture || folder_temporary(&fixture->folder, NULL) ||
+      cache_open("none", &cache, NULL, NULL))
+    return -1;
   text_addf(&fixture->path, "%s/cache.db", text_get(&fixture->folder));
   for (int i = 0; i < MANY; i++)
     if (store(cache, problems[i % 4], i, NULL)) return -1;
@@ -70,7 +73,8 @@ static int tear_down(void **state) {
 
 static int import(struct fixture *fixture, struct cache *cache, cugen_error *err) {
   struct cache_merged merged;
-  return wisdom_import(cache, "wisdom", text_get(&fixture->wisdom), fixture->wisdom.length, &merged, err);
+  return wisdom_import(cache, "wisdom", text_get(&fixture->wisdom), fixture->wisdom.length, &merged,
+                       err);
 }
 
 /* How many records there are; everything else is as it should be. */
@@ -86,13 +90,13 @@ static size_t count_records(struct fixture *fixture) {
   return checked.records;
 }
 
-/* ---- Many at once ---- */
+/* ---- Many at once --------------------------------------------------------------------------- */
 
-#define CHECK(condition)                                                                                             \
-  do {                                                                                                               \
-    if (condition) break;                                                                                            \
-    fprintf(stderr, "%s:%d: not so in the child: %s\n", __FILE__, __LINE__, err.message);                            \
-    return 1;                                                                                                        \
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (condition) break;                                                                          \
+    fprintf(stderr, "%s:%d: not so in the child: %s\n", __FILE__, __LINE__, err.message);          \
+    return 1;                                                                                      \
   } while (0)
 
 static int read_and_store(struct fixture *fixture, struct cache *cache, int round) {
@@ -148,8 +152,8 @@ static int repeat(struct fixture *fixture, int (*work)(struct fixture *, struct 
 }
 
 static void everybody_at_once(void **state) {
-  static int (*const works[])(struct fixture *, struct cache *, int) = {read_and_store, remove_all, import_all,
-                                                                        list_all};
+  static int (*const works[])(struct fixture *, struct cache *, int) = {read_and_store, remove_all,
+                                                                        import_all, list_all};
   for (size_t i = 0; i < sizeof works / sizeof *works; i++)
     if (fork() == 0) _exit(repeat(*state, works[i]));
   for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
@@ -160,7 +164,7 @@ static void everybody_at_once(void **state) {
   count_records(*state);
 }
 
-/* ---- Killed ---- */
+/* ---- Killed --------------------------------------------------------------------------------- */
 
 static pid_t change_in_child(struct fixture *fixture, bool removing) {
   pid_t pid = fork();
@@ -192,7 +196,7 @@ static void killed_imports_and_removals(void **state) {
   assert_in_range(changed, 1, 39);
 }
 
-/* ---- Full ---- */
+/* ---- Full ----------------------------------------------------------------------------------- */
 
 static int import_into_little(struct fixture *fixture) {
   struct rlimit limit = {100000, 100000};
@@ -217,7 +221,7 @@ static void a_full_disk(void **state) {
   assert_true(now == 1 || now == MANY + 1);
 }
 
-/* ---- Memory ---- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 #if !SANITIZED
 

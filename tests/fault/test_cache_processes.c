@@ -1,5 +1,5 @@
-/* What can happen to a cache while it is used: other processes, being killed, no memory. Nothing that was stored may be
-   lost. */
+/* What can happen to a cache while it is used: other processes, being killed, no memory. Nothing
+   that was stored may be lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,9 +26,10 @@
 #include "cache_place.h"
 #include "odd_moments.h"
 
-/* ---- Other processes ---- */
+/* ---- Other processes ------------------------------------------------------------------------ */
 
-/* A process that locks the database for a time; returns when it has. `tell` then gives the moment of its release. */
+/* A process that locks the database for a time; returns when it has. `tell` then gives the
+   moment of its release. */
 static pid_t lock_for(struct place *fixture, double seconds, int *tells) {
   int tell[2];
   char byte;
@@ -97,7 +98,8 @@ static int write_hundred(struct place *fixture) {
   text_addf(&prefix, "%ld ", (long)getpid());
   struct cache *cache;
   cugen_error err = {0};
-  if (cache_open(text_get(&fixture->path), &cache, NULL, &err)) fprintf(stderr, "%s\n", err.message);
+  if (cache_open(text_get(&fixture->path), &cache, NULL, &err))
+    fprintf(stderr, "%s\n", err.message);
   CHECK(err.status == CUGEN_OK);
   for (int i = 0; i < 100; i++) {
     if (place_store(cache, text_get(&prefix), i, &err)) fprintf(stderr, "%s\n", err.message);
@@ -125,7 +127,7 @@ static void processes_write_at_once(void **state) {
   cache_close(cache);
 }
 
-/* ---- Being killed ---- */
+/* ---- Being killed --------------------------------------------------------------------------- */
 
 enum { NEWEST = 12 };
 
@@ -133,11 +135,12 @@ static int format_of(struct place *fixture) {
   sqlite3 *db;
   sqlite3_stmt *statement;
   assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
-  assert_int_equal(sqlite3_prepare_v2(db,
-                                      "SELECT user_version, (SELECT count(*) FROM pragma_table_info('record')) "
-                                      "FROM pragma_user_version",
-                                      -1, &statement, NULL),
-                   SQLITE_OK);
+  assert_int_equal(
+      sqlite3_prepare_v2(db,
+                         "SELECT user_version, (SELECT count(*) FROM pragma_table_info('record')) "
+                         "FROM pragma_user_version",
+                         -1, &statement, NULL),
+      SQLITE_OK);
   assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
   int version = sqlite3_column_int(statement, 0), columns = sqlite3_column_int(statement, 1);
   sqlite3_finalize(statement);
@@ -181,7 +184,8 @@ static void store_and_tell(struct place *fixture, int first, int tell) {
     if (place_store(cache, "variant ", i, NULL) || write(tell, &i, sizeof i) != sizeof i) _exit(2);
 }
 
-/* Killed at odd moments, also while making the file: everything told is there, and at most one more. */
+/* Killed at odd moments, also while making the file: everything told is there, and at most one
+   more. */
 static void killed_writers(void **state) {
   struct place *fixture = *state;
   size_t known = 0;
@@ -211,7 +215,7 @@ static void killed_writers(void **state) {
   assert_true(known > 10); /* some hundreds on an idle machine */
 }
 
-/* ---- No memory ---- */
+/* ---- No memory ------------------------------------------------------------------------------ */
 
 #if !SANITIZED
 
@@ -267,8 +271,9 @@ static int use_all(const char *path, cugen_error *err) {
   return status;
 }
 
-/* The n-th allocation and all after it fail, for n from 0 on until there are enough. SQLite finds a way around some
-   failures by itself; what comes out is success or "out of memory", and the cache stays whole. */
+/* The n-th allocation and all after it fail, for n from 0 on until there are enough. SQLite
+   finds a way around some failures by itself; what comes out is success or "out of memory", and
+   the cache stays whole. */
 static void allocations_fail(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);

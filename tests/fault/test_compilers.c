@@ -1,5 +1,6 @@
-/* NVRTC in processes of its own: a source that makes the compiler crash, end, hang or fill the memory fails alone; what
-   is compiled before, after and beside it is what a compiler in this process gives. The stand-in does what a source asks for. */
+/* NVRTC in processes of its own: a source that makes the compiler crash, end, hang or fill the
+   memory fails alone; what is compiled before, after and beside it is what a compiler in this
+   process gives. The stand-in does what a source asks for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,8 @@ static struct toolkit_options toolkit_options(void) {
 
 static struct compilers *open_idle(const char *program, double idle) {
   struct compilers *out;
-  const struct compilers_options options = {.program = program, .toolkit = toolkit_options(), .idle_seconds = idle};
+  const struct compilers_options options = {
+      .program = program, .toolkit = toolkit_options(), .idle_seconds = idle};
   assert_int_equal(compilers_open(&options, &out, NULL), CUGEN_OK);
   return out;
 }
@@ -58,8 +60,8 @@ static int teardown(void **state) {
   return 0;
 }
 
-static int compile_for(struct compilers *with, const char *source, double timeout, struct process_stop stop,
-                       struct compiled *out, cugen_error *err) {
+static int compile_for(struct compilers *with, const char *source, double timeout,
+                       struct process_stop stop, struct compiled *out, cugen_error *err) {
   static const char *const entries[] = {"add", "scale<4>"};
   const struct compile_request request = {.name = "a variant",
                                           .source = source,
@@ -73,7 +75,8 @@ static int compile_for(struct compilers *with, const char *source, double timeou
 
 static int compile(const char *source, cugen_error *err) {
   struct compiled compiled;
-  int status = compile_for(compilers, source, 60, (struct process_stop){.asked = NULL}, &compiled, err);
+  int status =
+      compile_for(compilers, source, 60, (struct process_stop){.asked = NULL}, &compiled, err);
   compiled_free(&compiled);
   return status;
 }
@@ -83,7 +86,7 @@ static void expect_right(void) {
   if (compile(right, &err)) fail_msg("a right source: %s", err.message);
 }
 
-/* ---- The processes themselves ---- */
+/* ---- The processes themselves --------------------------------------------------------------- */
 
 enum { MOST_CHILDREN = 64 };
 static const double patience = 60; /* for what takes milliseconds */
@@ -113,7 +116,8 @@ static size_t children_of(pid_t parent, pid_t *out) {
 }
 
 static void rest(double seconds) {
-  const struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
+  const struct timespec time = {.tv_sec = (time_t)seconds,
+                                .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
   nanosleep(&time, NULL);
 }
 
@@ -145,7 +149,7 @@ static void expect_failure(const char *source, const char *words) {
   expect_right();
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ---------------------------------------------------------------------------------- */
 
 static void as_in_this_process(void **state) {
   (void)state;
@@ -196,7 +200,8 @@ static void a_hang_ends_in_time(void **state) {
   struct compiled compiled;
   cugen_error err;
   double begin = clock_seconds();
-  int status = compile_for(compilers, "HANG", 0.2, (struct process_stop){.asked = NULL}, &compiled, &err);
+  int status =
+      compile_for(compilers, "HANG", 0.2, (struct process_stop){.asked = NULL}, &compiled, &err);
   assert_int_equal(status, CUGEN_ERROR_COMPILE);
   assert_non_null(strstr(err.message, "compiling was stopped after 0.2 s"));
   assert_true(clock_seconds() - begin < 60);
@@ -211,8 +216,9 @@ static bool always(void *context) {
 static void it_is_stopped_when_asked(void **state) {
   (void)state;
   struct compiled compiled;
-  assert_int_equal(compile_for(compilers, "HANG", 0, (struct process_stop){.asked = always}, &compiled, NULL),
-                   CUGEN_ERROR_INTERRUPTED);
+  assert_int_equal(
+      compile_for(compilers, "HANG", 0, (struct process_stop){.asked = always}, &compiled, NULL),
+      CUGEN_ERROR_INTERRUPTED);
   expect_right();
 }
 
@@ -223,7 +229,8 @@ static void the_program_is_no_worker(void **state) {
     struct compilers *with = open_compilers(programs[i]);
     struct compiled compiled;
     cugen_error err;
-    int status = compile_for(with, right, 60, (struct process_stop){.asked = NULL}, &compiled, &err);
+    int status =
+        compile_for(with, right, 60, (struct process_stop){.asked = NULL}, &compiled, &err);
     assert_int_equal(status, CUGEN_ERROR_MISSING);
     assert_non_null(strstr(err.message, programs[i]));
     compilers_close(with);
@@ -247,7 +254,8 @@ static void from_many_threads(void **state) {
        round++) { /* the second time the first time's threads, and their processes, are gone */
     pthread_t threads[THREADS];
     int wrong[THREADS] = {0};
-    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, compile_many, &wrong[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+      assert_int_equal(pthread_create(&threads[i], NULL, compile_many, &wrong[i]), 0);
     for (int i = 0; i < THREADS; i++) {
       pthread_join(threads[i], NULL);
       assert_int_equal(wrong[i], 0);
@@ -329,7 +337,8 @@ static bool is_enough(void *context) {
 static void *compile_hanging(void *context) {
   struct hanging *h = context;
   struct compiled compiled;
-  h->status = compile_for(compilers, "HANG", 600, (struct process_stop){is_enough, h}, &compiled, &h->err);
+  h->status =
+      compile_for(compilers, "HANG", 600, (struct process_stop){is_enough, h}, &compiled, &h->err);
   return NULL;
 }
 
@@ -349,7 +358,8 @@ static pid_t compiling_child(pid_t parent) {
     for (size_t i = 0; i < count; i++) {
       snprintf(path, sizeof path, "/proc/%d/fd/2", (int)found[i]);
       ssize_t length = readlink(path, name, sizeof name - 1);
-      if (length > 0 && !strncmp(name, "/dev/null", (size_t)length)) return found[i]; /* it has limited itself */
+      /* it has limited itself */
+      if (length > 0 && !strncmp(name, "/dev/null", (size_t)length)) return found[i];
     }
   }
   fail_msg("no child compiles");
@@ -369,8 +379,8 @@ static void one_killed_in_a_compile_is_no_failure_of_the_source(void **state) {
   expect_right();
 }
 
-/* A coordinator: compiles rightly in a thread that ends, then hangs in another, or not at all. Its fork, which has the same
-   sockets, lives until `end` is closed. */
+/* A coordinator: compiles rightly in a thread that ends, then hangs in another, or not at all.
+   Its fork, which has the same sockets, lives until `end` is closed. */
 static void coordinate(bool hang, const int end[2]) {
   int status = CUGEN_ERROR_INTERNAL;
   struct hanging h = {.status = CUGEN_OK};
@@ -453,7 +463,8 @@ static void none_has_anothers_socket(void **state) {
   pthread_t threads[3];
   pid_t found[MOST_CHILDREN];
   char path[64], name[64];
-  for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&threads[i], NULL, compile_hanging, &h[i]), 0);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, compile_hanging, &h[i]), 0);
   for (double end = clock_seconds() + patience; children_of(getpid(), found) < 3; rest(0.005))
     assert_true(clock_seconds() < end);
   for (int i = 0; i < 3; i++) atomic_store(&h[i].enough, i > 0);
@@ -487,7 +498,8 @@ int main(void) {
       cmocka_unit_test(an_idle_process_ends),
       cmocka_unit_test(none_is_lost_to_an_end),
       cmocka_unit_test_setup_teardown(a_killed_process_is_replaced, setup, teardown),
-      cmocka_unit_test_setup_teardown(one_killed_in_a_compile_is_no_failure_of_the_source, setup, teardown),
+      cmocka_unit_test_setup_teardown(one_killed_in_a_compile_is_no_failure_of_the_source, setup,
+                                      teardown),
       cmocka_unit_test(none_outlives_its_coordinator),
       cmocka_unit_test_setup_teardown(a_fork_leaves_them_alone, setup, teardown),
       cmocka_unit_test_setup_teardown(whatever_becomes_of_sigchld, setup, teardown),

@@ -1,5 +1,5 @@
-/* A config read while memory runs out, at each of the first hundred allocations or more, then ever fewer: the status says so,
-   nothing crashes, and everything taken is given back. */
+/* A config read while memory runs out, at each of the first hundred allocations or more, then
+   ever fewer: the status says so, nothing crashes, and everything taken is given back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,8 @@ int main(void) {
 
 #else
 
-/* Everything that reads a config, evaluates it and closes it; the first status that is not CUGEN_OK. */
+/* Everything that reads a config, evaluates it and closes it; the first status that is not
+   CUGEN_OK. */
 static int use_config(const struct text *content, cugen_error *err) {
   static const char *const settings[] = {"M=77", "dtype=f64"};
   struct config *config;
@@ -41,7 +42,8 @@ static int use_config(const struct text *content, cugen_error *err) {
   return status;
 }
 
-/* Each of the first allocations, and later ones in steps that grow with their number by one in `exact`. */
+/* Each of the first allocations, and later ones in steps that grow with their number by one in
+   `exact`. */
 static void fail_each(const struct text *content, bool for_good, long exact) {
   long failures = 0;
   for (long n = 0;; n += 1 + n / exact) {

@@ -1,4 +1,5 @@
-/* The cuda device over a driver that fails: whichever call it is, the error is clear and nothing is left behind. */
+/* The cuda device over a driver that fails: whichever call it is, the error is clear and nothing
+   is left behind. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +58,7 @@ static struct toolkit *open_toolkit(void) {
   return toolkit;
 }
 
-/* ---- Everything a device does, once -------------------------------------------------------------------------- */
+/* ---- Everything a device does, once --------------------------------------------------------- */
 
 static struct kernel_argument arguments[] = {
     {.name = "A", .kind = CUGEN_ARGUMENT_INPUT, .rank = 1, .shape = {8}, .elements = 8},
@@ -69,8 +70,18 @@ static struct kernel_argument arguments[] = {
      .shape = {4},
      .elements = 4},
     {.name = "more", .kind = CUGEN_ARGUMENT_CONSTANT, .rank = 1, .shape = {4}, .elements = 4},
-    {.name = "texture", .access = ACCESS_TEXTURE, .rank = 2, .shape = {2, 5}, .stride = {8, 1}, .elements = 16},
-    {.name = "array", .access = ACCESS_ARRAY, .rank = 3, .shape = {2, 2, 3}, .stride = {8, 4, 1}, .elements = 16},
+    {.name = "texture",
+     .access = ACCESS_TEXTURE,
+     .rank = 2,
+     .shape = {2, 5},
+     .stride = {8, 1},
+     .elements = 16},
+    {.name = "array",
+     .access = ACCESS_ARRAY,
+     .rank = 3,
+     .shape = {2, 2, 3},
+     .stride = {8, 4, 1},
+     .elements = 16},
 };
 static struct kernel_launch launches[] = {{.entry = "work",
                                            .grid = {4, 1, 1},
@@ -80,7 +91,8 @@ static struct kernel_launch launches[] = {{.entry = "work",
                                            .carveout = 40}};
 static struct kernel_spec spec = {
     .arguments = arguments, .argument_count = 6, .launches = launches, .launch_count = 1};
-static struct compiled compiled = {.image = (void *)"no cubin", .image_length = 8, .entry_count = 1};
+static struct compiled compiled = {
+    .image = (void *)"no cubin", .image_length = 8, .entry_count = 1};
 
 struct work {
   const struct device_ops *ops;
@@ -96,7 +108,8 @@ static int work_alloc(struct work *work, cugen_error *err) {
   size_t pitch;
   int status = CUGEN_OK;
   for (int kind = 0; kind < MEMORY_KIND_COUNT && !status; kind++)
-    status = work->ops->alloc(work->device, (enum memory_kind)kind, 64, true, &work->memory[kind], err);
+    status =
+        work->ops->alloc(work->device, (enum memory_kind)kind, 64, true, &work->memory[kind], err);
   if (!status) status = work->ops->alloc_pitched(work->device, 60, 3, &pitch, &work->pitched, err);
   return status;
 }
@@ -104,11 +117,15 @@ static int work_alloc(struct work *work, cugen_error *err) {
 static int work_copy(struct work *work, cugen_error *err) {
   double data[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8] = {0};
   int status = work->ops->fill(work->device, work->memory[0].device, 0xff, 64, err);
-  if (!status) status = work->ops->upload(work->device, work->memory[0].device, data, sizeof data, err);
-  if (!status) status = work->ops->copy_2d(work->device, work->pitched.device, 512, data, 16, 16, 3, err);
   if (!status)
-    status = work->ops->copy(work->device, work->memory[1].device, work->memory[0].device, sizeof data, NULL, err);
-  if (!status) status = work->ops->download(work->device, back, work->memory[1].device, sizeof back, err);
+    status = work->ops->upload(work->device, work->memory[0].device, data, sizeof data, err);
+  if (!status)
+    status = work->ops->copy_2d(work->device, work->pitched.device, 512, data, 16, 16, 3, err);
+  if (!status)
+    status = work->ops->copy(work->device, work->memory[1].device, work->memory[0].device,
+                             sizeof data, NULL, err);
+  if (!status)
+    status = work->ops->download(work->device, back, work->memory[1].device, sizeof back, err);
   if (!status) assert_memory_equal(data, back, sizeof data);
   return status;
 }
@@ -118,7 +135,8 @@ static int work_launch(void *context, cugen_error *err) {
 }
 
 static int work_run(struct work *work, cugen_error *err) {
-  struct memory memory[] = {work->memory[0], {0}, work->memory[1], work->memory[1], work->memory[0], work->memory[1]};
+  struct memory memory[] = {work->memory[0], {0}, work->memory[1], work->memory[1], work->memory[0],
+                            work->memory[1]};
   double seconds;
   int status = plan_open(work->device, &spec, &compiled, &work->plan, err);
   if (!status) status = call_bind(work->plan, memory, NULL, 0, &work->call, err);
@@ -186,15 +204,18 @@ static void assert_nothing_left(void) {
   assert_int_equal(fake->current, 0);
 }
 
-/* ---- Every call in turn -------------------------------------------------------------------------------------- */
+/* ---- Every call in turn --------------------------------------------------------------------- */
 
-/* Calls whose failure changes nothing: giving back, waiting before that, and asking where memory lies. */
+/* Calls whose failure changes nothing: giving back, waiting before that, and asking where memory
+   lies. */
 static bool may_be_ignored(const char *call) {
   static const char *const calls[] = {
-      "cuCtxPopCurrent_v2",    "cuGraphDestroy",      "cuGraphExecDestroy",  "cuMemFree_v2",
-      "cuMemFreeHost",         "cuMemHostUnregister", "cuStreamDestroy_v2",  "cuEventDestroy_v2",
-      "cuLibraryUnload",       "cuModuleUnload",      "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
-      "cuPointerGetAttribute", "cuTexObjectDestroy",  "cuArrayDestroy",      "cuCtxSynchronize"};
+      "cuCtxPopCurrent_v2",    "cuGraphDestroy",      "cuGraphExecDestroy",
+      "cuMemFree_v2",          "cuMemFreeHost",       "cuMemHostUnregister",
+      "cuStreamDestroy_v2",    "cuEventDestroy_v2",   "cuLibraryUnload",
+      "cuModuleUnload",        "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
+      "cuPointerGetAttribute", "cuTexObjectDestroy",  "cuArrayDestroy",
+      "cuCtxSynchronize"};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (!strcmp(call, calls[i])) return true;
   return false;
@@ -203,7 +224,8 @@ static bool may_be_ignored(const char *call) {
 static void check_failure(int status, int expected, const cugen_error *err) {
   assert_non_null(fake->failed_call);
   if (!status) {
-    if (!may_be_ignored(fake->failed_call)) fail_msg("%s failed and nobody noticed", fake->failed_call);
+    if (!may_be_ignored(fake->failed_call))
+      fail_msg("%s failed and nobody noticed", fake->failed_call);
     return;
   }
   assert_int_equal(status, expected);
@@ -221,7 +243,8 @@ static void fail_each_call(bool modules, CUresult result, int expected) {
   long calls = fake->calls;
   assert_true(calls > 100);
   for (long n = 1; n <= calls; n++) {
-    *fake = (struct fake_cuda){.version = 13000, .devices = 1, .fail_at = n, .fail_with = (int)result};
+    *fake =
+        (struct fake_cuda){.version = 13000, .devices = 1, .fail_at = n, .fail_with = (int)result};
     int status = work_once(modules, &err);
     check_failure(status, expected, &err);
     assert_nothing_left();
@@ -243,7 +266,7 @@ static void test_each_call_out_of_memory(void **state) {
   fail_each_call(false, CUDA_ERROR_OUT_OF_MEMORY, CUGEN_ERROR_MEMORY);
 }
 
-/* ---- Every allocation in turn --------------------------------------------------------------------------------- */
+/* ---- Every allocation in turn --------------------------------------------------------------- */
 
 #if !SANITIZED
 
@@ -318,7 +341,7 @@ static void test_each_allocation_fails(void **state) {
 
 #endif
 
-/* ---- What is missing, old or empty --------------------------------------------------------------------------- */
+/* ---- What is missing, old or empty ---------------------------------------------------------- */
 
 static void assert_no_devices(struct toolkit *toolkit, int status, const char *words) {
   cugen_error err = {0};
@@ -326,7 +349,8 @@ static void assert_no_devices(struct toolkit *toolkit, int status, const char *w
   assert_int_equal(err.status, status);
   if (!strstr(err.message, words)) fail_msg("expected '%s' in: %s", words, err.message);
   struct device *device;
-  assert_int_equal(cuda_device_ops.open(&(struct device_options){.toolkit = toolkit}, &device, &err), status);
+  assert_int_equal(
+      cuda_device_ops.open(&(struct device_options){.toolkit = toolkit}, &device, &err), status);
   assert_null(device);
   toolkit_close(toolkit);
 }
@@ -338,19 +362,22 @@ static void test_no_driver(void **state) {
   assert_no_devices(toolkit, CUGEN_ERROR_MISSING, "libcuda.so.1.not.there was not found; GPU work");
   toolkit = open_toolkit();
   text_add(&toolkit->driver, ".not.there");
-  assert_no_devices(toolkit, CUGEN_ERROR_MISSING, "needs an NVIDIA driver 580 or newer for CUDA 13");
+  assert_no_devices(toolkit, CUGEN_ERROR_MISSING,
+                    "needs an NVIDIA driver 580 or newer for CUDA 13");
 }
 
 static void test_no_device(void **state) {
   (void)state;
   fake->devices = 0;
-  assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE, "the CUDA driver is there (CUDA 13.0) but sees no GPU");
+  assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE,
+                    "the CUDA driver is there (CUDA 13.0) but sees no GPU");
 }
 
 static void test_old_driver(void **state) {
   (void)state;
   fake->version = 12020;
-  assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE, "too old: it supports CUDA 12.2, but NVRTC is of CUDA 13");
+  assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE,
+                    "too old: it supports CUDA 12.2, but NVRTC is of CUDA 13");
 }
 
 static void test_newer_driver(void **state) {
@@ -371,7 +398,7 @@ static void test_no_such_ordinal(void **state) {
   toolkit_close(toolkit);
 }
 
-/* ---- What it says and finds ---------------------------------------------------------------------------------- */
+/* ---- What it says and finds ----------------------------------------------------------------- */
 
 static void test_description(void **state) {
   (void)state;
@@ -401,7 +428,8 @@ static int open_device(void **state) {
   reset_fake(NULL);
   opened.toolkit = open_toolkit();
   *state = &opened;
-  return cuda_device_ops.open(&(struct device_options){.toolkit = opened.toolkit}, &opened.device, NULL);
+  return cuda_device_ops.open(&(struct device_options){.toolkit = opened.toolkit}, &opened.device,
+                              NULL);
 }
 
 static int close_device(void **state) {
@@ -469,7 +497,8 @@ static void test_guards_are_restored(void **state) {
 static void test_unguarded(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct memory memory;
-  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 200000, false, &memory, NULL), CUGEN_OK);
+  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 200000, false, &memory, NULL),
+                   CUGEN_OK);
   assert_int_equal(memory.base_bytes, 200000);
   assert_int_equal(device->ops->memory_check(device, &memory, NULL), CUGEN_OK);
   device->ops->free(device, &memory);
@@ -482,9 +511,12 @@ static void test_no_memory(void **state) {
   cugen_error err;
   fake->fail_at = fake->calls + 2;
   fake->fail_with = CUDA_ERROR_OUT_OF_MEMORY;
-  assert_int_equal(device->ops->alloc(device, MEMORY_PINNED, 1000, false, &memory, &err), CUGEN_ERROR_MEMORY);
-  assert_non_null(strstr(err.message, "cuda:0: cannot allocate 1000 bytes of pinned memory: cuMemHostAlloc"));
-  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, SIZE_MAX - 5, true, &memory, &err), CUGEN_ERROR_MEMORY);
+  assert_int_equal(device->ops->alloc(device, MEMORY_PINNED, 1000, false, &memory, &err),
+                   CUGEN_ERROR_MEMORY);
+  assert_non_null(
+      strstr(err.message, "cuda:0: cannot allocate 1000 bytes of pinned memory: cuMemHostAlloc"));
+  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, SIZE_MAX - 5, true, &memory, &err),
+                   CUGEN_ERROR_MEMORY);
 }
 
 static struct loaded *load_work(struct device *device) {
@@ -511,7 +543,8 @@ static void test_dynamic_shared(void **state) {
   device->ops->unload(device, loaded);
 }
 
-/* A plan's launch says how L1 and shared memory are shared; one that says nothing leaves the driver alone. */
+/* A plan's launch says how L1 and shared memory are shared; one that says nothing leaves the
+   driver alone. */
 static void test_carveout(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
@@ -530,7 +563,8 @@ static void test_carveout(void **state) {
   assert_int_equal(fake->carveout, 40);
 }
 
-/* What the driver says of clusters that the kernel demands; 0 where there are none, or it does not say. */
+/* What the driver says of clusters that the kernel demands; 0 where there are none, or it does
+   not say. */
 static void test_clusters(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
@@ -619,7 +653,8 @@ static void test_cooperative(void **state) {
   assert_int_equal(plan_open(device, &one, &compiled, &plan, &err), CUGEN_ERROR_CONFIG);
   assert_int_equal(err.cause, CUGEN_CAUSE_RESOURCES);
   assert_non_null(
-      strstr(err.message, "blocks of a cooperative launch must all be there at once, and the device holds"));
+      strstr(err.message,
+             "blocks of a cooperative launch must all be there at once, and the device holds"));
   launch.grid[0]--;
   assert_int_equal(plan_open(device, &one, &compiled, &plan, &err), CUGEN_OK);
   plan_close(plan);
@@ -649,15 +684,17 @@ static void test_symbols(void **state) {
   void *address;
   size_t bytes;
   cugen_error err;
-  assert_int_equal(device->ops->symbol(device, loaded, "factors", true, &address, &bytes, &err), CUGEN_OK);
+  assert_int_equal(device->ops->symbol(device, loaded, "factors", true, &address, &bytes, &err),
+                   CUGEN_OK);
   assert_int_equal(bytes, 32);
   assert_non_null(address);
-  assert_int_equal(device->ops->symbol(device, loaded, "factor", true, &address, &bytes, &err), CUGEN_ERROR_CONFIG);
+  assert_int_equal(device->ops->symbol(device, loaded, "factor", true, &address, &bytes, &err),
+                   CUGEN_ERROR_CONFIG);
   assert_non_null(strstr(err.message, "there is no __constant__ or __device__ variable 'factor'"));
   device->ops->unload(device, loaded);
 }
 
-/* ---- Textures --------------------------------------------------------------------------------------------------- */
+/* ---- Textures ------------------------------------------------------------------------------- */
 
 static const float elements[64] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
@@ -679,7 +716,8 @@ static void test_texture_over_a_buffer(void **state) {
   struct texture texture;
   cugen_error err;
   assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 1024, false, &memory, NULL), CUGEN_OK);
-  assert_int_equal(device->ops->texture_make(device, &image, memory.device, &texture, NULL), CUGEN_OK);
+  assert_int_equal(device->ops->texture_make(device, &image, memory.device, &texture, NULL),
+                   CUGEN_OK);
   assert_null(texture.array);
   assert_ptr_equal(seen(&texture)->base, memory.device);
   assert_int_equal(seen(&texture)->width, 5);
@@ -687,12 +725,14 @@ static void test_texture_over_a_buffer(void **state) {
   assert_int_equal(seen(&texture)->address, CU_TR_ADDRESS_MODE_BORDER);
   assert_int_equal(seen(&texture)->flags, CU_TRSF_READ_AS_INTEGER);
   device->ops->texture_free(device, &texture);
-  assert_int_equal(device->ops->texture_make(device, &image, (char *)memory.device + 256, &texture, &err),
-                   CUGEN_ERROR_USAGE);
-  assert_non_null(
-      strstr(err.message, "argument 'image' is read as a texture: its address must be a multiple of 512"));
+  assert_int_equal(
+      device->ops->texture_make(device, &image, (char *)memory.device + 256, &texture, &err),
+      CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(
+      err.message, "argument 'image' is read as a texture: its address must be a multiple of 512"));
   image.stride[0] = 5;
-  assert_int_equal(device->ops->texture_make(device, &image, memory.device, &texture, &err), CUGEN_ERROR_DEVICE);
+  assert_int_equal(device->ops->texture_make(device, &image, memory.device, &texture, &err),
+                   CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message, "its rows must be a multiple of 32 bytes apart, not 20"));
   assert_int_equal(fake->textures, 0);
   assert_int_equal(fake->registered, 0);
@@ -713,8 +753,10 @@ static void test_tensor_map(void **state) {
   struct tensor_map map;
   struct fake_tensor seen;
   cugen_error err;
-  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 16384, false, &memory, NULL), CUGEN_OK);
-  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, NULL), CUGEN_OK);
+  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 16384, false, &memory, NULL),
+                   CUGEN_OK);
+  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, NULL),
+                   CUGEN_OK);
   memcpy(&seen, &map, sizeof seen);
   assert_ptr_equal(seen.address, memory.device);
   assert_int_equal(seen.type, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
@@ -726,16 +768,19 @@ static void test_tensor_map(void **state) {
   argument.stride[0] = 1, argument.stride[1] = 112;
   argument.dtype = dtype_find("i8");
   argument.swizzle = 0;
-  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, NULL), CUGEN_OK);
+  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, NULL),
+                   CUGEN_OK);
   memcpy(&seen, &map, sizeof seen);
   assert_int_equal(seen.type, CU_TENSOR_MAP_DATA_TYPE_UINT8);
   assert_int_equal(seen.shape[0], 96);
   assert_int_equal(seen.box[0], 64);
   argument.stride[1] = 104;
-  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, &err), CUGEN_ERROR_DEVICE);
+  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, &err),
+                   CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message, "tensor map of 'A': cuTensorMapEncodeTiled: "));
-  assert_int_equal(device->ops->tensor_make(device, &argument, (char *)memory.device + 8, &map, &err),
-                   CUGEN_ERROR_USAGE);
+  assert_int_equal(
+      device->ops->tensor_make(device, &argument, (char *)memory.device + 8, &map, &err),
+      CUGEN_ERROR_USAGE);
   assert_non_null(strstr(err.message, "its address must be a multiple of 16 bytes"));
   device->ops->free(device, &memory);
 }
@@ -758,7 +803,8 @@ static void test_texture_over_an_array(void **state) {
   void *stream = &own;
   struct texture texture;
   memcpy(from, elements, sizeof from);
-  assert_int_equal(device->ops->texture_make(device, &image, from + 1, &texture, NULL), CUGEN_OK); /* unaligned */
+  /* unaligned */
+  assert_int_equal(device->ops->texture_make(device, &image, from + 1, &texture, NULL), CUGEN_OK);
   texture.buffer = from;
   assert_int_equal(seen(&texture)->width, 3);
   assert_int_equal(seen(&texture)->height, 2);
@@ -785,27 +831,30 @@ static void test_texture_too_large(void **state) {
                                   .access = ACCESS_ARRAY};
   struct texture texture;
   cugen_error err;
-  assert_int_equal(device->ops->texture_make(device, &image, NULL, &texture, &err), CUGEN_ERROR_DEVICE);
+  assert_int_equal(device->ops->texture_make(device, &image, NULL, &texture, &err),
+                   CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message, "texture 'image': cuArray3DCreate_v2: "));
 }
 
 static void test_launch_failure_names_the_launch(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct loaded *loaded = load_work(device);
-  struct kernel_launch launch = {.entry = "work", .grid = {4, 2, 1}, .block = {32, 32, 1}, .shared_bytes = 96};
+  struct kernel_launch launch = {
+      .entry = "work", .grid = {4, 2, 1}, .block = {32, 32, 1}, .shared_bytes = 96};
   struct entry *entry;
   cugen_error err;
   assert_int_equal(device->ops->entry(device, loaded, 0, 96, &entry, &err), CUGEN_OK);
   fake->fail_at = fake->calls + 1;
   fake->fail_with = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   assert_int_equal(device->ops->launch(device, entry, &launch, NULL, &err), CUGEN_ERROR_DEVICE);
-  assert_string_equal(err.message, "cuLaunchKernel: CUDA_ERROR_PRETENDED (701): a pretended error\n"
-                                   "kernel 'work', grid 4x2x1, block 32x32x1 = 1024 threads (it can have 512 with "
-                                   "its 40 registers), 400 + 96 bytes of shared memory");
+  assert_string_equal(
+      err.message, "cuLaunchKernel: CUDA_ERROR_PRETENDED (701): a pretended error\n"
+                   "kernel 'work', grid 4x2x1, block 32x32x1 = 1024 threads (it can have 512 with "
+                   "its 40 registers), 400 + 96 bytes of shared memory");
   device->ops->unload(device, loaded);
 }
 
-/* ---- Measuring ------------------------------------------------------------------------------------------------ */
+/* ---- Measuring ------------------------------------------------------------------------------ */
 
 /* What a timed kernel changes: a set of which is dirty after a launch. */
 struct sets {
@@ -836,8 +885,8 @@ static int clean_set(void *context, size_t set, cugen_error *err) {
 }
 
 /* Each span takes a tenth of a millisecond. */
-static int time_sets(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
-                     double *seconds, cugen_error *err) {
+static int time_sets(struct device *device, int (*run)(void *context, cugen_error *err),
+                     void *context, double *seconds, cugen_error *err) {
   (void)device;
   sets.timing = true;
   int status = run(context, err);
@@ -860,13 +909,16 @@ static void test_renewal(void **state) {
   compiled.entries[0] = name;
   assert_int_equal(plan_open(device, &plain, &compiled, &plan, &err), CUGEN_OK);
   sets = (struct sets){0};
-  for (size_t i = 0; i < 3; i++) assert_int_equal(call_bind(plan, NULL, NULL, 0, &sets.calls[i], &err), CUGEN_OK);
+  for (size_t i = 0; i < 3; i++)
+    assert_int_equal(call_bind(plan, NULL, NULL, 0, &sets.calls[i], &err), CUGEN_OK);
   ops.time = time_sets;
   fake->run = dirty_set;
   const struct device_ops *const own = device->ops;
   device->ops = &ops;
-  assert_int_equal(measure_calls(device, sets.calls, 3, &renewal, &options, &measured, &err), CUGEN_OK);
-  /* Two launches to find out that 10 make a millisecond, 3 for a first look, two samples of 10, in groups of three sets. */
+  assert_int_equal(measure_calls(device, sets.calls, 3, &renewal, &options, &measured, &err),
+                   CUGEN_OK);
+  /* Two launches to find out that 10 make a millisecond, 3 for a first look, two samples of 10,
+     in groups of three sets. */
   assert_int_equal(sets.launches, 25);
   assert_int_equal(sets.renewals, 25);
   assert_int_equal(sets.stale, 0);
@@ -889,8 +941,8 @@ static void test_renewal(void **state) {
 static double each;
 static long stalls; /* that launch has to wait for 5 ms; 0: none */
 
-static int time_launches(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
-                         double *seconds, cugen_error *err) {
+static int time_launches(struct device *device, int (*run)(void *context, cugen_error *err),
+                         void *context, double *seconds, cugen_error *err) {
   (void)device;
   const long before = sets.launches;
   int status = run(context, err);
@@ -899,7 +951,8 @@ static int time_launches(struct device *device, int (*run)(void *context, cugen_
   return status;
 }
 
-/* How often a kernel is run that takes so long, when the best takes a time of its own and a verified run took `seen`. */
+/* How often a kernel is run that takes so long, when the best takes a time of its own and a
+   verified run took `seen`. */
 static void test_runs_of_a_variant(void **state) {
   static const struct {
     double each, seen, best;
@@ -907,21 +960,27 @@ static void test_runs_of_a_variant(void **state) {
     bool dropped;
     long stalls;
   } cases[] = {
-      {5e-3, 0, 0, 2 + 11, 11, false, 0},                /* the first: nothing is known */
-      {5e-3, 5e-3, 5e-3, 11, 11, false, 0},              /* as fast as the best: verifying it warmed up */
-      {5e-3, 5.1e-3, 4.7e-3, 2, 2, true, 0},             /* by 6 %, and both runs alike */
-      {4.9e-3, 4.9e-3, 4.7e-3, 3, 3, true, 0},           /* shorter: three tell it */
-      {6e-3, 6e-3, 5e-3, 2, 2, true, 0},                 /* by 20 % */
-      {7e-3, 7e-3, 5e-3, 2, 2, true, 0},                 /* by 40 % */
-      {8e-3, 8e-3, 5e-3, 1, 1, true, 0},                 /* by 60 %: one run beside the verified one */
-      {50e-3, 50e-3, 5e-3, 0, 1, true, 0},               /* ten times: none */
-      {2, 2, 0, 0, 1, false, 0},                         /* longer than all samples may take: nor that */
-      {1e-4, 5e-4, 1e-4, 2 + 3 + 110, 11, false, 0},     /* short: ten make a batch, whatever the cold run took */
-      {1e-4, 1e-4, 5e-5, 2 + 3 + 3, 1, true, 0},         /* and two looks show that it is twice as slow */
-      {4e-3, 4e-3, 1e-3, 1, 1, true, 0},                 /* one run confirms what was seen, */
-      {1e-4, 4e-3, 1e-4, 1 + 3 + 110, 11, false, 0},     /* or refutes it: the launching process had to wait, then, */
-      {1e-4, 1e-4, 1e-4, 2 + 3 + 3 + 110, 11, false, 4}, /* or in the first look, */
-      {1e-4, 1e-4, 1e-4, 2 + 3 + 110, 11, false, 2},     /* before it, */
+      {5e-3, 0, 0, 2 + 11, 11, false, 0}, /* the first: nothing is known */
+      /* as fast as the best: verifying it warmed up */
+      {5e-3, 5e-3, 5e-3, 11, 11, false, 0},
+      {5e-3, 5.1e-3, 4.7e-3, 2, 2, true, 0},   /* by 6 %, and both runs alike */
+      {4.9e-3, 4.9e-3, 4.7e-3, 3, 3, true, 0}, /* shorter: three tell it */
+      {6e-3, 6e-3, 5e-3, 2, 2, true, 0},       /* by 20 % */
+      {7e-3, 7e-3, 5e-3, 2, 2, true, 0},       /* by 40 % */
+      /* by 60 %: one run beside the verified one */
+      {8e-3, 8e-3, 5e-3, 1, 1, true, 0},
+      {50e-3, 50e-3, 5e-3, 0, 1, true, 0}, /* ten times: none */
+      /* longer than all samples may take: nor that */
+      {2, 2, 0, 0, 1, false, 0},
+      /* short: ten make a batch, whatever the cold run took */
+      {1e-4, 5e-4, 1e-4, 2 + 3 + 110, 11, false, 0},
+      /* and two looks show that it is twice as slow */
+      {1e-4, 1e-4, 5e-5, 2 + 3 + 3, 1, true, 0},
+      {4e-3, 4e-3, 1e-3, 1, 1, true, 0}, /* one run confirms what was seen, */
+      /* or refutes it: the launching process had to wait, then, */
+      {1e-4, 4e-3, 1e-4, 1 + 3 + 110, 11, false, 0},
+      {1e-4, 1e-4, 1e-4, 2 + 3 + 3 + 110, 11, false, 4},     /* or in the first look, */
+      {1e-4, 1e-4, 1e-4, 2 + 3 + 110, 11, false, 2},         /* before it, */
       {1e-4, 1e-4, 1e-4, 2 + 3 + 110, 11, false, 2 + 3 + 1}, /* or in the first sample */
   };
   struct device *device = ((struct opened *)*state)->device;
@@ -943,7 +1002,8 @@ static void test_runs_of_a_variant(void **state) {
     struct measurement measured;
     sets.launches = 0;
     each = cases[i].each, stalls = cases[i].stalls;
-    assert_int_equal(measure_calls(device, sets.calls, 1, NULL, &options, &measured, &err), CUGEN_OK);
+    assert_int_equal(measure_calls(device, sets.calls, 1, NULL, &options, &measured, &err),
+                     CUGEN_OK);
     if (sets.launches != cases[i].launches || measured.samples != cases[i].samples ||
         measured.dropped != cases[i].dropped)
       fail_msg("case %zu: %ld launches, %d samples", i, (long)sets.launches, measured.samples);
@@ -985,9 +1045,11 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_texture_over_a_buffer, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_launch_failure_names_the_launch, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_launch_failure_names_the_launch, open_device,
+                                    close_device),
     cmocka_unit_test_setup_teardown(test_renewal, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_runs_of_a_variant, open_device, close_device),
   };
-  return cmocka_run_group_tests_name("the cuda device over a failing driver", tests, find_fake, forget_fake);
+  return cmocka_run_group_tests_name("the cuda device over a failing driver", tests, find_fake,
+                                     forget_fake);
 }

@@ -1,5 +1,6 @@
-/* The cache over a file system that fails: SQLite's own calls to it, one after the other, each with every error that
-   matters. What comes out is clean, and what was stored before is there, whole. */
+/* The cache over a file system that fails: SQLite's own calls to it, one after the other, each
+   with every error that matters. What comes out is clean, and what was stored before is there,
+   whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 #include "base/system.h"
 #include "runtime/store/wisdom.h"
 
-/* ---- A file layer between SQLite and its own ---------------------------------------------------------------------- */
+/* ---- A file layer between SQLite and its own ------------------------------------------------ */
 
 static struct {
   sqlite3_vfs *real;
@@ -37,7 +38,8 @@ struct file {
 /* SQLITE_OK, or what this call is to fail with. */
 static int fails(void) {
   disk.calls++;
-  if (!disk.fail_at || (disk.fail_on ? disk.calls < disk.fail_at : disk.calls != disk.fail_at)) return SQLITE_OK;
+  if (!disk.fail_at || (disk.fail_on ? disk.calls < disk.fail_at : disk.calls != disk.fail_at))
+    return SQLITE_OK;
   disk.failed = true;
   return disk.fail_with;
 }
@@ -53,24 +55,26 @@ static int close_file(sqlite3_file *file) {
   return code;
 }
 
-#define FAILING(name, member, parameters, arguments)                                                                 \
-  static int name parameters {                                                                                       \
-    int code = fails();                                                                                              \
-    return code ? code : real(file)->pMethods->member arguments;                                                     \
+#define FAILING(name, member, parameters, arguments)                                               \
+  static int name parameters {                                                                     \
+    int code = fails();                                                                            \
+    return code ? code : real(file)->pMethods->member arguments;                                   \
   }
-#define NEEDING_ROOM(name, member, parameters, arguments)                                                            \
-  static int name parameters {                                                                                       \
-    int code = disk.full ? SQLITE_FULL : fails();                                                                    \
-    return code ? code : real(file)->pMethods->member arguments;                                                     \
+#define NEEDING_ROOM(name, member, parameters, arguments)                                          \
+  static int name parameters {                                                                     \
+    int code = disk.full ? SQLITE_FULL : fails();                                                  \
+    return code ? code : real(file)->pMethods->member arguments;                                   \
   }
-FAILING(read_file, xRead, (sqlite3_file * file, void *to, int n, sqlite3_int64 at), (real(file), to, n, at))
+FAILING(read_file, xRead, (sqlite3_file * file, void *to, int n, sqlite3_int64 at),
+        (real(file), to, n, at))
 NEEDING_ROOM(write_file, xWrite, (sqlite3_file * file, const void *from, int n, sqlite3_int64 at),
              (real(file), from, n, at))
 FAILING(truncate_file, xTruncate, (sqlite3_file * file, sqlite3_int64 size), (real(file), size))
 FAILING(really_sync, xSync, (sqlite3_file * file, int flags), (real(file), flags))
 FAILING(size_of_file, xFileSize, (sqlite3_file * file, sqlite3_int64 *size), (real(file), size))
 FAILING(lock_file, xLock, (sqlite3_file * file, int kind), (real(file), kind))
-NEEDING_ROOM(map_shared, xShmMap, (sqlite3_file * file, int page, int size, int extend, void volatile **out),
+NEEDING_ROOM(map_shared, xShmMap,
+             (sqlite3_file * file, int page, int size, int extend, void volatile **out),
              (real(file), page, size, extend, out))
 
 static int sync_file(sqlite3_file *file, int flags) {
@@ -163,7 +167,7 @@ static bool install(void) {
   return sqlite3_vfs_register(&vfs, 1) == SQLITE_OK;
 }
 
-/* ---- What is done to a cache --------------------------------------------------------------------------------------- */
+/* ---- What is done to a cache ---------------------------------------------------------------- */
 
 static const struct cache_key key = {"device", "config", "problem", "options", NULL, NULL, NULL};
 static struct text folder, path;
@@ -213,7 +217,8 @@ static char image_fill(struct cache *cache) {
     assert_int_equal(image.image_length, 9000);
     assert_int_equal(image.entry_count, 1);
     fill = *(char *)image.image;
-    for (size_t i = 0; i < image.image_length; i++) assert_int_equal(((char *)image.image)[i], fill);
+    for (size_t i = 0; i < image.image_length; i++)
+      assert_int_equal(((char *)image.image)[i], fill);
   }
   compiled_free(&image);
   return fill;
@@ -233,19 +238,24 @@ static void make_cache(bool old_format) {
   assert_int_equal(store_image(cache, 'a', NULL), CUGEN_OK);
   cache_close(cache);
   if (old_format)
-    run_sql("PRAGMA journal_mode = DELETE; DROP TABLE portfolio; DROP INDEX record_variant; ALTER TABLE image DROP "
-            "COLUMN seal;"
-            "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN requested;"
-            "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
-            "ALTER TABLE record DROP COLUMN energy; ALTER TABLE record DROP COLUMN energy_resolution;"
-            "ALTER TABLE record DROP COLUMN outputs;"
-            "DROP INDEX record_current; ALTER TABLE record DROP COLUMN origin;"
-            "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
-            "ALTER TABLE record DROP COLUMN compile_seconds; ALTER TABLE record DROP COLUMN measure_seconds;"
-            "ALTER TABLE record DROP COLUMN verdict; ALTER TABLE record DROP COLUMN unverified;"
-            "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN active_clusters;"
-            "ALTER TABLE record DROP COLUMN launches_hash; ALTER TABLE record DROP COLUMN arguments_hash;"
-            "ALTER TABLE record DROP COLUMN proof_hash; PRAGMA user_version = 1");
+    run_sql(
+        "PRAGMA journal_mode = DELETE; DROP TABLE portfolio; DROP INDEX record_variant; ALTER "
+        "TABLE image DROP "
+        "COLUMN seal;"
+        "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN requested;"
+        "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
+        "ALTER TABLE record DROP COLUMN energy; ALTER TABLE record DROP COLUMN energy_resolution;"
+        "ALTER TABLE record DROP COLUMN outputs;"
+        "DROP INDEX record_current; ALTER TABLE record DROP COLUMN origin;"
+        "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
+        "ALTER TABLE record DROP COLUMN compile_seconds; ALTER TABLE record DROP COLUMN "
+        "measure_seconds;"
+        "ALTER TABLE record DROP COLUMN verdict; ALTER TABLE record DROP COLUMN unverified;"
+        "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN "
+        "active_clusters;"
+        "ALTER TABLE record DROP COLUMN launches_hash; ALTER TABLE record DROP COLUMN "
+        "arguments_hash;"
+        "ALTER TABLE record DROP COLUMN proof_hash; PRAGMA user_version = 1");
 }
 
 static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
@@ -260,7 +270,8 @@ static void remove_cache(void) {
   }
 }
 
-/* The cache that each attempt begins with: made once, and then written as it was. It is its file alone. */
+/* The cache that each attempt begins with: made once, and then written as it was. It is its file
+   alone. */
 static struct text take_cache(void) {
   struct text file = {0};
   for (size_t i = 1; i < SUFFIXES; i++) {
@@ -275,7 +286,8 @@ static struct text take_cache(void) {
 
 static void put_cache(const struct text *file) {
   remove_cache();
-  if (file->length) assert_int_equal(file_put(text_get(&path), file->data, file->length, NULL), CUGEN_OK);
+  if (file->length)
+    assert_int_equal(file_put(text_get(&path), file->data, file->length, NULL), CUGEN_OK);
 }
 
 struct done {
@@ -304,7 +316,8 @@ static int use(struct done *done, cugen_error *err) {
 
 enum start { FRESH, CURRENT, OLD_FORMAT };
 
-/* Opened again on a disk in order: what was there is, what was said to be stored is, and nothing by half. */
+/* Opened again on a disk in order: what was there is, what was said to be stored is, and nothing
+   by half. */
 static void check_after(const struct done *done, enum start start) {
   struct cache *cache;
   cugen_error err = {0};
@@ -323,7 +336,8 @@ static void check_after(const struct done *done, enum start start) {
 }
 
 static bool is_clean(int status, const cugen_error *err) {
-  bool expected = status == CUGEN_ERROR_IO || status == CUGEN_ERROR_CACHE || status == CUGEN_ERROR_MEMORY;
+  bool expected =
+      status == CUGEN_ERROR_IO || status == CUGEN_ERROR_CACHE || status == CUGEN_ERROR_MEMORY;
   bool says = status == CUGEN_ERROR_MEMORY || strstr(err->message, text_get(&path));
   return !status || (expected && err->status == status && says);
 }
@@ -341,7 +355,8 @@ static void fail_each(enum start start, int code, bool fail_on) {
     disk.fail_at = n, disk.fail_with = code, disk.fail_on = fail_on;
     int status = use(&done, &err);
     disk.fail_at = 0;
-    if (!is_clean(status, &err)) fail_msg("call %ld, code %d: %d: %s", n, code, status, err.message);
+    if (!is_clean(status, &err))
+      fail_msg("call %ld, code %d: %d: %s", n, code, status, err.message);
     check_after(&done, start);
     failures += status != CUGEN_OK;
     if (!disk.failed) break;
@@ -351,7 +366,8 @@ static void fail_each(enum start start, int code, bool fail_on) {
   assert_true(failures > 5);
 }
 
-/* Measurements that come quickly do not each wait for the disk; the next after a while, and the end, take them along. */
+/* Measurements that come quickly do not each wait for the disk; the next after a while, and the
+   end, take them along. */
 static void quick_stores_wait_together(void **state) {
   (void)state;
   enum { MANY = 50 };
@@ -359,19 +375,22 @@ static void quick_stores_wait_together(void **state) {
   remove_cache();
   make_cache(false);
   assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
-  assert_int_equal(cache_open(text_get(&path), &other, NULL, NULL), CUGEN_OK); /* closing is not the end of the log */
+  /* closing is not the end of the log */
+  assert_int_equal(cache_open(text_get(&path), &other, NULL, NULL), CUGEN_OK);
   assert_int_equal(store(cache, "first", NULL), CUGEN_OK);
   long before = disk.syncs;
   double begin = clock_seconds();
   for (int i = 0; i < MANY; i++) assert_int_equal(store(cache, "again", NULL), CUGEN_OK);
   double waits = (clock_seconds() - begin) / 0.2 + 1;
-  if ((double)(disk.syncs - before) > 2 * waits) fail_msg("%ld waits for the disk", disk.syncs - before);
+  if ((double)(disk.syncs - before) > 2 * waits)
+    fail_msg("%ld waits for the disk", disk.syncs - before);
   usleep(210000);
   before = disk.syncs;
   assert_int_equal(store(cache, "later", NULL), CUGEN_OK);
   assert_true(disk.syncs > before);
   before = disk.syncs;
-  assert_int_equal(store(cache, "last", NULL), CUGEN_OK); /* which waits itself where the machine has stood still */
+  /* which waits itself where the machine has stood still */
+  assert_int_equal(store(cache, "last", NULL), CUGEN_OK);
   cache_sync(cache, NULL);
   assert_true(disk.syncs > before);
   before = disk.syncs;
@@ -386,15 +405,17 @@ static void each_call_fails(void **state) {
   (void)state;
   static const int codes[] = {SQLITE_IOERR, SQLITE_FULL, SQLITE_CORRUPT, SQLITE_NOMEM};
   for (int start = FRESH; start <= OLD_FORMAT; start++)
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) fail_each((enum start)start, codes[i], false);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+      fail_each((enum start)start, codes[i], false);
 }
 
 static void the_disk_goes_away(void **state) {
   (void)state;
-  for (int start = FRESH; start <= OLD_FORMAT; start++) fail_each((enum start)start, SQLITE_IOERR, true);
+  for (int start = FRESH; start <= OLD_FORMAT; start++)
+    fail_each((enum start)start, SQLITE_IOERR, true);
 }
 
-/* ---- Removing and importing --------------------------------------------------------------------------------------- */
+/* ---- Removing and importing ----------------------------------------------------------------- */
 
 /* Of twelve records six are there, nine come: three of them are known. */
 enum { HELD = 6, IMPORTED = 9, TOGETHER = 12 };
@@ -509,7 +530,8 @@ static void fail_each_of(const struct change *change, int code, bool fail_on) {
     int status = make_change(change, &lasts, &err);
     if (!lasts) told = 0; /* of a copy in memory */
     disk.fail_at = 0;
-    if (!is_clean(status, &err)) fail_msg("call %ld, code %d: %d: %s", n, code, status, err.message);
+    if (!is_clean(status, &err))
+      fail_msg("call %ld, code %d: %d: %s", n, code, status, err.message);
     check_change(change, lasts && !status);
     failures += status != CUGEN_OK;
     if (!disk.failed) break;
@@ -529,7 +551,8 @@ static void each_change_is_whole(void **state) {
     }
 }
 
-/* What is remembered can be read where there is no room to write; what is measured is kept in memory, and the warning says so. */
+/* What is remembered can be read where there is no room to write; what is measured is kept in
+   memory, and the warning says so. */
 static void a_full_disk_can_be_read(void **state) {
   (void)state;
   struct cache *cache;
@@ -544,8 +567,9 @@ static void a_full_disk_can_be_read(void **state) {
     if (cache_open(text_get(&path), &cache, &warning, &err)) fail_msg("%s", err.message);
     assert_non_null(strstr(text_get(&warning), "the disk is full"));
     assert_non_null(strstr(text_get(&warning), "Make room"));
-    assert_string_equal(cache_why_unwritable(cache),
-                        "the disk is full; make room, or name another place with cugen_options.cache");
+    assert_string_equal(
+        cache_why_unwritable(cache),
+        "the disk is full; make room, or name another place with cugen_options.cache");
     assert_int_equal(load(cache, &has, &err), 1);
     assert_true(has & OLD);
     assert_int_equal(store(cache, "new", &err), CUGEN_OK);
@@ -559,11 +583,13 @@ static void a_full_disk_can_be_read(void **state) {
 
 static int set_up(void **state) {
   (void)state;
-  /* In memory where there is such a place: every commit waits for the disk, and there are thousands. */
+  /* In memory where there is such a place: every commit waits for the disk, and there are
+     thousands. */
   if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
   if (!install() || folder_temporary(&folder, NULL)) return -1;
   text_addf(&path, "%s/cache.db", text_get(&folder));
-  return write_wisdom(0, HELD, &held_wisdom) || write_wisdom(TOGETHER - IMPORTED, IMPORTED, &other_wisdom);
+  return write_wisdom(0, HELD, &held_wisdom) ||
+         write_wisdom(TOGETHER - IMPORTED, IMPORTED, &other_wisdom);
 }
 
 static int tear_down(void **state) {
@@ -577,8 +603,9 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(quick_stores_wait_together), cmocka_unit_test(each_call_fails),
-                                     cmocka_unit_test(the_disk_goes_away), cmocka_unit_test(each_change_is_whole),
-                                     cmocka_unit_test(a_full_disk_can_be_read)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(quick_stores_wait_together), cmocka_unit_test(each_call_fails),
+      cmocka_unit_test(the_disk_goes_away), cmocka_unit_test(each_change_is_whole),
+      cmocka_unit_test(a_full_disk_can_be_read)};
   return cmocka_run_group_tests_name("a disk that fails under the cache", tests, set_up, tear_down);
 }

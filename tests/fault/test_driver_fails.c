@@ -1,7 +1,8 @@
-/* Each call of the driver in turn fails, once, under an application that plans, binds and launches, and under tuning in
-   this process and in a worker, which is this program too. Over the fake driver and the fake NVRTC: whoever asked hears
-   of it with the function's name, as a status or as the reason of a failed variant, and nothing is left behind.
-   And what a profiler is shown of a worker. */
+/* Each call of the driver in turn fails, once, under an application that plans, binds and
+   launches, and under tuning in this process and in a worker, which is this program too. Over
+   the fake driver and the fake NVRTC: whoever asked hears of it with the function's name, as a
+   status or as the reason of a failed variant, and nothing is left behind. And what a profiler
+   is shown of a worker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +59,7 @@ static int serve(int argc, char **argv) {
   return cugen_worker_main(argc, argv);
 }
 
-/* ---- What is done ------------------------------------------------------------------------------------------------ */
+/* ---- What is done --------------------------------------------------------------------------- */
 
 static cugen *open_library(void) {
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -76,8 +77,11 @@ static cugen *open_library(void) {
 }
 
 static void reset(long at) {
-  *fake = (struct fake_cuda){
-      .version = 13000, .devices = 1, .run = run_kernel, .fail_at = at, .fail_with = CUDA_ERROR_INVALID_VALUE};
+  *fake = (struct fake_cuda){.version = 13000,
+                             .devices = 1,
+                             .run = run_kernel,
+                             .fail_at = at,
+                             .fail_with = CUDA_ERROR_INVALID_VALUE};
 }
 
 struct outcome {
@@ -104,7 +108,8 @@ static void launch_in(cugen *lib, struct outcome *out) {
   cugen_kernel_close(kernel);
 }
 
-static void tune_in(cugen *lib, const char *size, unsigned flags, size_t variants, struct outcome *out) {
+static void tune_in(cugen *lib, const char *size, unsigned flags, size_t variants,
+                    struct outcome *out) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_kernel *kernel;
@@ -131,14 +136,15 @@ static void tune_two(cugen *lib, struct outcome *out) {
   tune_in(lib, "n=1003", CUGEN_TUNE_IN_PROCESS, 2, out);
 }
 
-/* ---- And what comes of it ------------------------------------------------------------------------------------------ */
+/* ---- And what comes of it ------------------------------------------------------------------- */
 
 /* Calls whose failure changes nothing: giving back, and asking what is only told. */
 static bool may_be_ignored(const char *call) {
-  static const char *const calls[] = {"cuCtxPopCurrent_v2",   "cuMemFree_v2",        "cuMemFreeHost",
-                                      "cuStreamDestroy_v2",   "cuEventDestroy_v2",   "cuLibraryUnload",
-                                      "cuModuleUnload",       "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
-                                      "cuPointerGetAttribute"};
+  static const char *const calls[] = {
+      "cuCtxPopCurrent_v2",   "cuMemFree_v2",        "cuMemFreeHost",
+      "cuStreamDestroy_v2",   "cuEventDestroy_v2",   "cuLibraryUnload",
+      "cuModuleUnload",       "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
+      "cuPointerGetAttribute"};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (!strcmp(call, calls[i])) return true;
   return false;
@@ -148,18 +154,21 @@ static void check(long n, const char *failed, const struct outcome *out) {
   const char *reasons = out->reasons.length ? out->reasons.data : "";
   bool told = strstr(out->status ? out->error.message : reasons, failed) || strstr(reasons, failed);
   if (!told && !may_be_ignored(failed))
-    fail_msg("call %ld, %s, failed: %d: %s; %s", n, failed, out->status, out->status ? out->error.message : "",
-             reasons);
+    fail_msg("call %ld, %s, failed: %d: %s; %s", n, failed, out->status,
+             out->status ? out->error.message : "", reasons);
 }
 
 static void assert_nothing_left(long n) {
-  if (fake->memory || fake->streams || fake->events || fake->images || fake->contexts || fake->current)
-    fail_msg("call %ld, %s: left: memory %ld, streams %ld, events %ld, images %ld, contexts %ld, current %ld", n,
-             fake->failed_call ? fake->failed_call : "none", fake->memory, fake->streams, fake->events, fake->images,
-             fake->contexts, fake->current);
+  if (fake->memory || fake->streams || fake->events || fake->images || fake->contexts ||
+      fake->current)
+    fail_msg("call %ld, %s: left: memory %ld, streams %ld, events %ld, images %ld, contexts %ld, "
+             "current %ld",
+             n, fake->failed_call ? fake->failed_call : "none", fake->memory, fake->streams,
+             fake->events, fake->images, fake->contexts, fake->current);
 }
 
-/* Steps that grow by n / slow; forgiven: a failure need not be heard of, but what is heard has the name. */
+/* Steps that grow by n / slow; forgiven: a failure need not be heard of, but what is heard has
+   the name. */
 static void fail_each(void (*work)(cugen *, struct outcome *), long slow, bool forgiven) {
   long failures = 0;
   for (long n = 1;; n += 1 + n / slow) {
@@ -258,7 +267,8 @@ static void profiled_in_a_worker(void **state) {
   assert_int_equal(out.status, CUGEN_OK);
   FILE *launches = fdopen(file, "r");
   while (fgets(line, sizeof line, launches)) {
-    const bool seen = strstr(line, " profiled") != NULL, stated = strstr(line, "variant n=2003 ") == line;
+    const bool seen = strstr(line, " profiled") != NULL,
+               stated = strstr(line, "variant n=2003 ") == line;
     if (seen && !stated) fail_msg("a profiler is shown %s", line);
     profiled += seen;
     unseen += !seen && stated;
@@ -272,7 +282,8 @@ static void profiled_in_a_worker(void **state) {
   text_free(&out.reasons);
 }
 
-/* A GPU's memory is the heap's here: that of hundreds of runs is used again, and its pages are not touched anew. */
+/* A GPU's memory is the heap's here: that of hundreds of runs is used again, and its pages are
+   not touched anew. */
 static void keep_heap(void) {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

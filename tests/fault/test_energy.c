@@ -1,5 +1,6 @@
-/* Objectives on a GPU whose times and energies are scripted, over the fake driver and the fake NVML: the least energy wins where that is
-   asked for, both measures stay in the records, and what has no counter is refused. */
+/* Objectives on a GPU whose times and energies are scripted, over the fake driver and the fake
+   NVML: the least energy wins where that is asked for, both measures stay in the records, and
+   what has no counter is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,8 +24,9 @@ static struct fake_cuda *fake;
 static struct fake_nvml *nvml;
 static char cache[] = "/tmp/cugen-energy-XXXXXX";
 
-/* The four variants of wild.lua for n = 1003, known by their launch. The second is slower than the first and takes less; the third is
-   beaten by it in both; the last would take least, and is too slow to be asked. */
+/* The four variants of wild.lua for n = 1003, known by their launch. The second is slower than
+   the first and takes less; the third is beaten by it in both; the last would take least, and is
+   too slow to be asked. */
 static const struct scripted {
   const char *variant;
   unsigned block, grid;
@@ -91,7 +93,8 @@ static cugen_kernel *open_kernel(const char *objective, cugen **lib) {
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel, .elapsed = elapsed};
   replayed_before = 0;
   if (cugen_open(&options, lib, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_open(*lib, "tests/configs/wild.lua", &size, 1, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(*lib, "tests/configs/wild.lua", &size, 1, &kernel, &err))
+    fail_msg("%s", err.message);
   return kernel;
 }
 
@@ -115,12 +118,14 @@ static void expect_refusal(const char *objective, const char *what) {
   cugen_tune_result result;
   cugen_kernel *kernel = open_kernel(objective, &lib);
   int status = tune(kernel, 0, &result, &err);
-  if (!status || !strstr(err.message, what)) fail_msg("%d: %s\n  instead of %s", status, err.message, what);
+  if (!status || !strstr(err.message, what))
+    fail_msg("%d: %s\n  instead of %s", status, err.message, what);
   close_all(kernel, lib);
 }
 
 /* The records: which comes first, each energy, and those that nothing beats. */
-static void expect_records(const char *objective, int first, const double *joules, const char *front) {
+static void expect_records(const char *objective, int first, const double *joules,
+                           const char *front) {
   cugen *lib;
   cugen_kernel *kernel = open_kernel(objective, &lib);
   assert_int_equal(api_kernel_records(kernel), VARIANTS);
@@ -130,7 +135,8 @@ static void expect_records(const char *objective, int first, const double *joule
     assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
     while (strcmp(script[which].variant, record.variant) != 0) which++;
     if (i == 0) assert_string_equal(record.variant, script[first].variant);
-    if (fabs(record.energy - joules[which]) > 0.001) fail_msg("%s: %g J", record.variant, record.energy);
+    if (fabs(record.energy - joules[which]) > 0.001)
+      fail_msg("%s: %g J", record.variant, record.energy);
     assert_int_equal(record.non_dominated, front[which] == 'x');
     if (record.energy > 0)
       assert_true(record.energy_resolution > 0 && record.energy_resolution < 0.5 * record.energy);
@@ -140,7 +146,9 @@ static void expect_records(const char *objective, int first, const double *joule
 
 static void what_cannot_be_measured_is_refused(void **state) {
   (void)state;
-  expect_refusal("energy", "objective \"energy\" needs energy, which cannot be measured on NVIDIA Pretended: ");
+  expect_refusal(
+      "energy",
+      "objective \"energy\" needs energy, which cannot be measured on NVIDIA Pretended: ");
   load_nvml();
   nvml->result = 3;
   expect_refusal("energy", "nvmlDeviceGetTotalEnergyConsumption: Not Supported");
@@ -220,9 +228,9 @@ static void a_counter_that_stands_still_is_told(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_cannot_be_measured_is_refused),
-                                     cmocka_unit_test(the_least_energy_wins), cmocka_unit_test(both_measures_stay),
-                                     cmocka_unit_test(the_way_of_timing_stays),
-                                     cmocka_unit_test(a_counter_that_stands_still_is_told)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_cannot_be_measured_is_refused), cmocka_unit_test(the_least_energy_wins),
+      cmocka_unit_test(both_measures_stay), cmocka_unit_test(the_way_of_timing_stays),
+      cmocka_unit_test(a_counter_that_stands_still_is_told)};
   return cmocka_run_group_tests(tests, find_fakes, remove_cache);
 }

@@ -1,5 +1,6 @@
-/* A variant and a reference expanded while memory runs out, at each allocation in turn: the status says so, nothing
-   crashes, everything taken is given back, and the same expander works once there is memory again. */
+/* A variant and a reference expanded while memory runs out, at each allocation in turn: the
+   status says so, nothing crashes, everything taken is given back, and the same expander works
+   once there is memory again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ int main(void) {
 
 #else
 
-/* ---- What is expanded ---- */
+/* ---- What is expanded ----------------------------------------------------------------------- */
 
 static const struct device_facts facts = {.compute_capability = 90,
                                           .sm_count = 132,
@@ -46,7 +47,8 @@ static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
 }
 
-static void open_bench(struct bench *bench, const char *config, const char *setting, const char *variant) {
+static void open_bench(struct bench *bench, const char *config, const char *setting,
+                       const char *variant) {
   cugen_error err;
   uint64_t index;
   check(config_open(&bench->sources, config, &bench->config, &err), &err);
@@ -78,12 +80,14 @@ static int tear_down(void **state) {
 
 enum what { VARIANT, REFERENCE, VERIFY };
 
-static int expand(const struct bench *bench, struct expander *expander, enum what what, struct kernel_spec *spec,
-                  cugen_error *err) {
+static int expand(const struct bench *bench, struct expander *expander, enum what what,
+                  struct kernel_spec *spec, cugen_error *err) {
   const struct config *config = bench->config;
   if (what == REFERENCE)
-    return expand_reference(expander, config, &bench->problem, &facts, &bench->variant, 0, spec, err);
-  if (what == VERIFY) return expand_verify(expander, config, &bench->problem, &facts, &bench->variant, spec, err);
+    return expand_reference(expander, config, &bench->problem, &facts, &bench->variant, 0, spec,
+                            err);
+  if (what == VERIFY)
+    return expand_verify(expander, config, &bench->problem, &facts, &bench->variant, spec, err);
   return expand_variant(expander, config, &bench->problem, &facts, &bench->variant, spec, err);
 }
 

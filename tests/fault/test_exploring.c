@@ -1,5 +1,6 @@
-/* Plans that explore while they serve, over the fake driver: what is launched, how often, and who serves in the end. Times are made up;
-   what is remembered says that the first variant is the fastest, and the application's launches that another one is. */
+/* Plans that explore while they serve, over the fake driver: what is launched, how often, and
+   who serves in the end. Times are made up; what is remembered says that the first variant is
+   the fastest, and the application's launches that another one is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,11 +31,14 @@ static const struct {
                    {"wild BLOCK_SIZE=128 ITEMS=4", 8, 11},
                    {"wild BLOCK_SIZE=256 ITEMS=1", 16, 12},
                    {"wild BLOCK_SIZE=256 ITEMS=4", 4, 30}};
-/* In the application; and where the first and the third are as fast, but for a tenth of a percent. */
-static const double usual[VARIANTS] = {13, 14, 11, 5}, tied[VARIANTS] = {13, 14, 12.99, 5}, *served = usual;
+/* In the application; and where the first and the third are as fast, but for a tenth of a
+   percent. */
+static const double usual[VARIANTS] = {13, 14, 11, 5}, tied[VARIANTS] = {13, 14, 12.99, 5},
+                    *served = usual;
 
 static struct fake_cuda *fake;
-static atomic_size_t launched[VARIANTS], last, timed; /* last: launched last; timed: before the last event */
+/* last: launched last; timed: before the last event */
+static atomic_size_t launched[VARIANTS], last, timed;
 static atomic_uint_fast64_t noise;
 static double spread; /* of times */
 static float *data[3];
@@ -94,7 +98,8 @@ static void remember_all(struct fixture *f) {
   assert_int_equal(count, VARIANTS);
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; k < VARIANTS; k++)
-      if (strcmp(records[i].variant, all[k].variant) == 0) records[i].seconds = 1e-6 * all[k].recorded;
+      if (strcmp(records[i].variant, all[k].variant) == 0)
+        records[i].seconds = 1e-6 * all[k].recorded;
     assert_int_equal(cache_store(cache, &key, &records[i], &err), CUGEN_OK);
     cache_record_free(&records[i]);
   }
@@ -352,7 +357,8 @@ static void threads_share_one_race(void **state) {
     void *arguments[] = {outs[i], data[1], data[2], NULL, NULL};
     if (cugen_call_bind(plan, arguments, 5, &calls[i], &err)) fail_msg("%s", err.message);
   }
-  for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, launch_many, calls[i]), 0);
+  for (size_t i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, launch_many, calls[i]), 0);
   for (size_t i = 0; i < THREADS; i++) {
     void *failed;
     assert_int_equal(pthread_join(threads[i], &failed), 0);

@@ -1,6 +1,6 @@
-/* A GPU that goes away in the middle of tuning, over the fake driver and the fake NVRTC in this program and in its worker
-   process, which is this program too: the run ends with the driver's own words, what was measured before is kept, and no
-   variant is remembered as having failed. */
+/* A GPU that goes away in the middle of tuning, over the fake driver and the fake NVRTC in this
+   program and in its worker process, which is this program too: the run ends with the driver's
+   own words, what was measured before is kept, and no variant is remembered as having failed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

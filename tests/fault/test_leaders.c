@@ -1,5 +1,6 @@
-/* Tuning on a GPU whose times are scripted, over the fake driver and the fake NVRTC: one lucky measurement wins nothing, the race
-   says who is tied, and a budget is kept though every launch takes long. */
+/* Tuning on a GPU whose times are scripted, over the fake driver and the fake NVRTC: one lucky
+   measurement wins nothing, the race says who is tied, and a budget is kept though every launch
+   takes long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,18 +35,20 @@ static int pause_us;
 static int first_again; /* how many more times the first script's variant is lucky */
 
 static const char *const variants[] = {"wild BLOCK_SIZE=128 ITEMS=1", "wild BLOCK_SIZE=128 ITEMS=4",
-                                       "wild BLOCK_SIZE=256 ITEMS=1", "wild BLOCK_SIZE=256 ITEMS=4"};
+                                       "wild BLOCK_SIZE=256 ITEMS=1",
+                                       "wild BLOCK_SIZE=256 ITEMS=4"};
 
 static void run_kernel(const struct fake_launch *launch) {
   fake_run_wild(launch);
   if (fake_is_reference(launch)) return;
   for (int i = 0; i < 4; i++)
-    if (scripts[i].block == launch->block[0] && scripts[i].grid == launch->grid[0]) last = &scripts[i];
+    if (scripts[i].block == launch->block[0] && scripts[i].grid == launch->grid[0])
+      last = &scripts[i];
   if (pause_us) usleep((useconds_t)pause_us);
 }
 
-/* The linker puts this in place of cugen's own clock (--wrap). Each look at it takes a microsecond, so that
-   a busy machine does not end a race early, unless launches take real time. */
+/* The linker puts this in place of cugen's own clock (--wrap). Each look at it takes a
+   microsecond, so that a busy machine does not end a race early, unless launches take real time. */
 double __real_clock_seconds(void);
 double __wrap_clock_seconds(void);
 
@@ -58,7 +61,8 @@ double __wrap_clock_seconds(void) {
 enum { SEARCH = 13, ROUND = 13 };
 
 static float elapsed(void) {
-  return last->asked++ < SEARCH + (last == scripts ? first_again : 0) ? last->lucky : last->true_time;
+  return last->asked++ < SEARCH + (last == scripts ? first_again : 0) ? last->lucky
+                                                                      : last->true_time;
 }
 
 static int find_fake(void **state) {
@@ -78,7 +82,8 @@ static cugen_kernel *open_kernel(struct scripted *script, cugen **lib) {
   scripts = last = script;
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel, .elapsed = elapsed};
   if (cugen_open(&options, lib, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_open(*lib, "tests/configs/wild.lua", &size, 1, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(*lib, "tests/configs/wild.lua", &size, 1, &kernel, &err))
+    fail_msg("%s", err.message);
   return kernel;
 }
 
@@ -123,11 +128,13 @@ static void test_race(void **state) {
   cugen_close(lib);
 }
 
-/* Who was never measured again cannot win: the second race has those that the first one's verdict left in front. */
+/* Who was never measured again cannot win: the second race has those that the first one's
+   verdict left in front. */
 static void test_second_race(void **state) {
   struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.3f, 0},
                               {variants[1], 128, 2, 1.81f, 2.4f, 0},
-                              {variants[2], 256, 4, 2.0f, 2.2f, 0}, /* 11 % behind: not in the first race */
+                              /* 11 % behind: not in the first race */
+                              {variants[2], 256, 4, 2.0f, 2.2f, 0},
                               {variants[3], 256, 1, 2.9f, 2.9f, 0}};
   cugen_tune_result result;
   cugen *lib;
@@ -142,11 +149,13 @@ static void test_second_race(void **state) {
   cugen_close(lib);
 }
 
-/* After a race a variant costs the median of its rounds: a lucky first round does not end the races. */
+/* After a race a variant costs the median of its rounds: a lucky first round does not end the
+   races. */
 static void test_luck_in_a_round(void **state) {
   struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.3f, 0},
                               {variants[1], 128, 2, 1.81f, 2.4f, 0},
-                              {variants[2], 256, 4, 2.0f, 2.2f, 0}, /* 11 % behind: not in the first race */
+                              /* 11 % behind: not in the first race */
+                              {variants[2], 256, 4, 2.0f, 2.2f, 0},
                               {variants[3], 256, 1, 2.9f, 2.9f, 0}};
   cugen_tune_result result;
   cugen *lib;
@@ -162,7 +171,8 @@ static void test_luck_in_a_round(void **state) {
   cugen_close(lib);
 }
 
-/* Each launch takes 60 ms: the search ends early enough for the race, and the race is not run to its end. */
+/* Each launch takes 60 ms: the search ends early enough for the race, and the race is not run to
+   its end. */
 static void test_budget(void **state) {
   struct scripted script[] = {{variants[0], 128, 8, 60, 60, 0},
                               {variants[1], 128, 2, 60, 60, 0},
@@ -182,8 +192,9 @@ static void test_budget(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(test_race, find_fake), cmocka_unit_test_setup(test_second_race, find_fake),
-      cmocka_unit_test_setup(test_luck_in_a_round, find_fake), cmocka_unit_test_setup(test_budget, find_fake)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_race, find_fake),
+                                     cmocka_unit_test_setup(test_second_race, find_fake),
+                                     cmocka_unit_test_setup(test_luck_in_a_round, find_fake),
+                                     cmocka_unit_test_setup(test_budget, find_fake)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

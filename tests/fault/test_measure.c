@@ -1,4 +1,5 @@
-/* The ways of timing over a driver that counts: what is launched, in which order, and when it ends. */
+/* The ways of timing over a driver that counts: what is launched, in which order, and when it
+   ends. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,8 +44,8 @@ static void count_launch(const struct fake_launch *launch) {
   if (scene.launches % LAUNCHES == 0) scene.flushed = fake->filled;
 }
 
-static int time_span(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
-                     double *seconds, cugen_error *err) {
+static int time_span(struct device *device, int (*run)(void *context, cugen_error *err),
+                     void *context, double *seconds, cugen_error *err) {
   (void)device;
   scene.run_in_span = 0;
   int status = run(context, err);
@@ -68,8 +69,9 @@ static int renew(void *context, size_t set, cugen_error *err) {
 }
 
 static int set_up(void **state) {
-  static struct kernel_launch launches[LAUNCHES] = {{.entry = "work", .grid = {1, 1, 1}, .block = {32, 1, 1}},
-                                                    {.entry = "work", .grid = {2, 1, 1}, .block = {32, 1, 1}}};
+  static struct kernel_launch launches[LAUNCHES] = {
+      {.entry = "work", .grid = {1, 1, 1}, .block = {32, 1, 1}},
+      {.entry = "work", .grid = {2, 1, 1}, .block = {32, 1, 1}}};
   static struct kernel_spec spec = {.launches = launches, .launch_count = LAUNCHES};
   static char name[] = "work";
   static struct compiled compiled = {
@@ -113,8 +115,8 @@ static struct measurement measure(struct measure_options options, bool renewed) 
   struct measurement measured;
   if (!options.samples) options.samples = 4;
   if (options.seconds <= 0) options.seconds = 1;
-  int status =
-      measure_calls(scene.device, scene.calls, SETS, renewed ? &renewal : NULL, &options, &measured, &scene.err);
+  int status = measure_calls(scene.device, scene.calls, SETS, renewed ? &renewal : NULL, &options,
+                             &measured, &scene.err);
   if (status) fail_msg("%s", scene.err.message);
   return measured;
 }
@@ -123,7 +125,7 @@ static bool about(double a, double b) {
   return fabs(a - b) < 1e-3 * b;
 }
 
-/* ---- Samples that are enough ---- */
+/* ---- Samples that are enough ---------------------------------------------------------------- */
 
 static void test_long_launches_settle(void **state) {
   const struct measure_options options = {.samples = 11, .few = true}, all = {.samples = 11};
@@ -136,7 +138,7 @@ static void test_long_launches_settle(void **state) {
   assert_int_equal(measure(options, false).samples, 11);
 }
 
-/* ---- What is said of the samples ---- */
+/* ---- What is said of the samples ------------------------------------------------------------ */
 
 /* Each takes a tenth more than the one before: the time is the sixth of eleven. */
 static void test_quantiles(void **state) {
@@ -150,15 +152,17 @@ static void test_quantiles(void **state) {
   assert_true(about(m.p80, m.minimum * pow(1.1, 8)));
 }
 
-/* ---- In a graph ---- */
+/* ---- In a graph ----------------------------------------------------------------------------- */
 
 static void test_graph(void **state) {
   (void)state;
   struct measurement m = measure((struct measure_options){.way = MEASURE_GRAPH}, false);
-  /* Ten of two launches make a millisecond: captured once, replayed to warm up and for each sample. */
+  /* Ten of two launches make a millisecond: captured once, replayed to warm up and for each
+     sample. */
   assert_int_equal(fake->captured, 10 * LAUNCHES);
   assert_int_equal(fake->replayed, (1 + 4) * 10 * LAUNCHES);
-  assert_int_equal(scene.launches, (2 + 5 * 10) * LAUNCHES); /* two of them to see how long one takes */
+  /* two of them to see how long one takes */
+  assert_int_equal(scene.launches, (2 + 5 * 10) * LAUNCHES);
   assert_int_equal(m.samples, 4);
   assert_true(about(m.seconds, 1e-4));
   assert_int_equal(m.reached, MEASURE_NOT_LOADED);
@@ -167,11 +171,14 @@ static void test_graph(void **state) {
 /* Sets that are written anew are used once in a graph, and written before each replay. */
 static void test_graph_renews(void **state) {
   (void)state;
-  struct measurement m = measure((struct measure_options){.way = MEASURE_GRAPH, .samples = 2}, true);
+  struct measurement m =
+      measure((struct measure_options){.way = MEASURE_GRAPH, .samples = 2}, true);
   assert_int_equal(fake->captured, SETS * LAUNCHES);
-  assert_int_equal(fake->replayed, (1 + 2) * 12 * LAUNCHES); /* 12: the next multiple of three sets */
+  /* 12: the next multiple of three sets */
+  assert_int_equal(fake->replayed, (1 + 2) * 12 * LAUNCHES);
   assert_int_equal(scene.renewed, 2 + (1 + 2) * 12);
-  assert_int_equal(scene.renewed_sets[0], 1 + (1 + 2) * 4); /* two launches before it said how long one takes */
+  /* two launches before it said how long one takes */
+  assert_int_equal(scene.renewed_sets[0], 1 + (1 + 2) * 4);
   assert_int_equal(scene.renewed_sets[2], (1 + 2) * 4);
   assert_true(about(m.seconds, 1e-4));
 }
@@ -190,8 +197,8 @@ static void test_graph_of_long_launches(void **state) {
 
 /* A variant that cannot be captured has failed, and left nothing. */
 static void test_graph_fails(void **state) {
-  static const char *const calls[] = {"cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
-                                      "cuGraphLaunch"};
+  static const char *const calls[] = {"cuStreamBeginCapture_v2", "cuStreamEndCapture",
+                                      "cuGraphInstantiateWithFlags", "cuGraphLaunch"};
   const struct measure_options options = {.way = MEASURE_GRAPH, .samples = 1, .seconds = 1};
   (void)state;
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -200,8 +207,9 @@ static void test_graph_fails(void **state) {
     fake->fail_with = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     fake->calls = 0;
     fake->fail_at = 1;
-    assert_int_equal(measure_calls(scene.device, scene.calls, SETS, NULL, &options, &measured, &scene.err),
-                     CUGEN_ERROR_DEVICE);
+    assert_int_equal(
+        measure_calls(scene.device, scene.calls, SETS, NULL, &options, &measured, &scene.err),
+        CUGEN_ERROR_DEVICE);
     assert_non_null(strstr(scene.err.message, calls[i]));
     assert_int_equal(fake->graphs, 0);
     if (i < 3) assert_int_equal(scene.err.cause, CUGEN_CAUSE_RESOURCES);
@@ -212,29 +220,35 @@ static void test_graph_fails(void **state) {
 
 static void test_no_graphs(void **state) {
   (void)state;
-  assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_GRAPH, &scene.err), CUGEN_OK);
+  assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_GRAPH, &scene.err),
+                   CUGEN_OK);
   const struct driver *driver;
   assert_int_equal(driver_open(scene.toolkit, &driver, &scene.err), CUGEN_OK);
   struct driver *changed = (struct driver *)(uintptr_t)driver;
   CUresult (*const had)(CUgraphExec, CUstream) = driver->graph_launch;
   changed->graph_launch = NULL;
-  assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_GRAPH, &scene.err), CUGEN_ERROR_DEVICE);
+  assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_GRAPH, &scene.err),
+                   CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(scene.err.message, "no graphs"));
-  assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_COLD, &scene.err), CUGEN_OK);
+  assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_COLD, &scene.err),
+                   CUGEN_OK);
   changed->graph_launch = had;
   for (int way = 0; way < MEASURE_WAYS; way++) {
     const bool gpu_only = way == MEASURE_GRAPH || way == MEASURE_SUSTAINED;
-    assert_int_equal(measure_check(&cpu_device_ops, scene.toolkit, (enum measure_way)way, &scene.err),
-                     gpu_only ? CUGEN_ERROR_USAGE : CUGEN_OK);
+    assert_int_equal(
+        measure_check(&cpu_device_ops, scene.toolkit, (enum measure_way)way, &scene.err),
+        gpu_only ? CUGEN_ERROR_USAGE : CUGEN_OK);
   }
 }
 
-/* ---- Cold ---- */
+/* ---- Cold ----------------------------------------------------------------------------------- */
 
 static void test_cold(void **state) {
   (void)state;
-  struct measurement m = measure((struct measure_options){.way = MEASURE_COLD, .samples = 2}, false);
-  /* Two to see how long one takes; then eight a sample, each behind a write of twice the L2 and timed alone. */
+  struct measurement m =
+      measure((struct measure_options){.way = MEASURE_COLD, .samples = 2}, false);
+  /* Two to see how long one takes; then eight a sample, each behind a write of twice the L2 and
+     timed alone. */
   assert_int_equal(scene.launches, (2 + 2 * 8) * LAUNCHES);
   assert_int_equal(scene.spans, 2 + 2 * 8);
   assert_int_equal(fake->filled, 2 * 8 * 2 * 4096);
@@ -251,7 +265,7 @@ static void test_cold_renews(void **state) {
   assert_int_equal(scene.order, 2 * LAUNCHES);
 }
 
-/* ---- Under load ---- */
+/* ---- Under load ----------------------------------------------------------------------------- */
 
 static void test_sustained(void **state) {
   static const struct {
@@ -260,11 +274,13 @@ static void test_sustained(void **state) {
     enum measure_reached reached;
     long samples_of_load; /* each of a tenth of a second */
   } cases[] = {
-      {{.sm_mhz = 1900, .power_watts = 400}, 1, 0, MEASURE_STEADY, 10}, /* a second, though all was steady before */
+      /* a second, though all was steady before */
+      {{.sm_mhz = 1900, .power_watts = 400}, 1, 0, MEASURE_STEADY, 10},
       {{.sm_mhz = 1500, .power_watts = 700, .at_power_cap = true}, 1, 0, MEASURE_POWER_CAP, 10},
-      {{.sm_mhz = 0}, 1, 0, MEASURE_STEADY, 10},           /* nobody says: times alone decide */
-      {{.sm_mhz = 1900}, 1.05, 0, MEASURE_NOT_SETTLED, 0}, /* slower and slower: given up after five seconds */
-      {{.sm_mhz = 1900}, 1, 0.5, MEASURE_STEADY, 5},       /* as much as it may take */
+      {{.sm_mhz = 0}, 1, 0, MEASURE_STEADY, 10}, /* nobody says: times alone decide */
+      /* slower and slower: given up after five seconds */
+      {{.sm_mhz = 1900}, 1.05, 0, MEASURE_NOT_SETTLED, 0},
+      {{.sm_mhz = 1900}, 1, 0.5, MEASURE_STEADY, 5}, /* as much as it may take */
   };
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -272,7 +288,8 @@ static void test_sustained(void **state) {
     scene.drift = cases[i].drift;
     scene.each = 1e-4;
     scene.spans = scene.launches = 0;
-    struct measurement m = measure((struct measure_options){.way = MEASURE_SUSTAINED, .load = cases[i].load}, false);
+    struct measurement m =
+        measure((struct measure_options){.way = MEASURE_SUSTAINED, .load = cases[i].load}, false);
     if (m.reached != cases[i].reached) fail_msg("case %zu: reached %d", i, (int)m.reached);
     assert_int_equal(m.samples, 5);
     if (!cases[i].samples_of_load) continue;
@@ -292,7 +309,8 @@ static void test_sustained_waits_for_clocks(void **state) {
   (void)state;
   scene.ops.clock = tell_falling_clock;
   scene.clock.sm_mhz = 100000;
-  struct measurement m = measure((struct measure_options){.way = MEASURE_SUSTAINED, .load = 2}, false);
+  struct measurement m =
+      measure((struct measure_options){.way = MEASURE_SUSTAINED, .load = 2}, false);
   assert_int_equal(m.reached, MEASURE_NOT_SETTLED);
   assert_true(scene.spans >= 2 + 20);
 }
@@ -300,7 +318,8 @@ static void test_sustained_waits_for_clocks(void **state) {
 /* What is slower before it throttles is not loaded any further. */
 static void test_sustained_drops(void **state) {
   (void)state;
-  struct measurement m = measure((struct measure_options){.way = MEASURE_SUSTAINED, .best = 5e-5}, false);
+  struct measurement m =
+      measure((struct measure_options){.way = MEASURE_SUSTAINED, .best = 5e-5}, false);
   assert_true(m.dropped);
   assert_int_equal(m.reached, MEASURE_NOT_LOADED);
   assert_int_equal(scene.spans, 2 + 1);

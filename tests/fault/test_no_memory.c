@@ -1,6 +1,6 @@
-/* The public path from cugen_open to a launch while memory runs out, at one allocation after the other, Lua's and
-   SQLite's among them: CUGEN_ERROR_MEMORY or success, nothing stays behind, and the same call then works. Over the fake
-   driver, with images from the cache. */
+/* The public path from cugen_open to a launch while memory runs out, at one allocation after the
+   other, Lua's and SQLite's among them: CUGEN_ERROR_MEMORY or success, nothing stays behind, and
+   the same call then works. Over the fake driver, with images from the cache. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ int main(void) {
 
 #else
 
-/* ---- The path ----------------------------------------------------------------------------------------------------- */
+/* ---- The path ------------------------------------------------------------------------------- */
 
 static struct fake_cuda *fake;
 static struct text folder, database;
@@ -98,8 +98,8 @@ static int launch(struct path *p, cugen_error *err) {
   return status ? status : cugen_call_launch(p->call, NULL, err);
 }
 
-static int (*const steps[])(struct path *, cugen_error *) = {open_library, open_kernel, look_at_space, expand,
-                                                             read_records, open_plan,   launch};
+static int (*const steps[])(struct path *, cugen_error *) = {
+    open_library, open_kernel, look_at_space, expand, read_records, open_plan, launch};
 enum { STEPS = sizeof steps / sizeof *steps };
 
 static void close_path(struct path *p) {
@@ -108,10 +108,13 @@ static void close_path(struct path *p) {
   cugen_kernel_close(p->kernel);
   cugen_close(p->lib);
   p->call = NULL, p->plan = NULL, p->kernel = NULL, p->lib = NULL;
-  assert_int_equal(fake->contexts + fake->current + fake->streams + fake->events + fake->images + fake->memory, 0);
+  assert_int_equal(fake->contexts + fake->current + fake->streams + fake->events + fake->images +
+                       fake->memory,
+                   0);
 }
 
-/* Goes the path; in that step the n-th allocation fails. The step is then tried again and the path gone to its end. */
+/* Goes the path; in that step the n-th allocation fails. The step is then tried again and the
+   path gone to its end. */
 static int fail_in(struct path *p, size_t faulty, long n, bool for_good, cugen_error *err) {
   cugen_error again;
   int result = CUGEN_OK;
@@ -124,7 +127,8 @@ static int fail_in(struct path *p, size_t faulty, long n, bool for_good, cugen_e
       memory.left = -1;
       if (!result) continue;
     }
-    if (steps[i](p, &again)) fail_msg("step %zu, after its allocation %ld had failed: %s", i, n, again.message);
+    if (steps[i](p, &again))
+      fail_msg("step %zu, after its allocation %ld had failed: %s", i, n, again.message);
   }
   close_path(p);
   return result;
@@ -135,7 +139,8 @@ static long next(long n) {
   return n + 1 + (n > 100 ? n / 15 : 0);
 }
 
-/* What a library that was not found leaves to be told, unless there was no memory for it. It is told once and then freed. */
+/* What a library that was not found leaves to be told, unless there was no memory for it. It is
+   told once and then freed. */
 static long held_now(void) {
   dlerror();
   dlerror();
@@ -162,11 +167,12 @@ static void fail_each(struct path *p, size_t step, bool for_good) {
     fail_msg("step %zu: %ld of %ld failures were noticed", step, failures, tries);
 }
 
-/* ---- Images and a record, so that nothing is compiled ------------------------------------------------------------- */
+/* ---- Images and a record, so that nothing is compiled --------------------------------------- */
 
 static void remember_first(struct path *p) {
   char name[] = "kernel", empty[] = "";
-  struct compiled image = {.image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
+  struct compiled image = {
+      .image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
   struct kernel_spec spec;
   struct cache *cache;
   struct text key = {0};
@@ -176,9 +182,11 @@ static void remember_first(struct path *p) {
   assert_int_equal(api_cache(p->lib, &cache, NULL), CUGEN_OK);
   const struct variant variant = lookup_variant(l, 0);
   assert_int_equal(lookup_expand(l, &variant, &spec, NULL), 0);
-  assert_int_equal(cache_image_key(&spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, NULL), 0);
+  assert_int_equal(
+      cache_image_key(&spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, NULL), 0);
   assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
-  struct cache_record record = {.variant = spec.variant, .reason = empty, .seconds = 1e-3, .samples = 3};
+  struct cache_record record = {
+      .variant = spec.variant, .reason = empty, .seconds = 1e-3, .samples = 3};
   const struct cache_key place = lookup_measured_key(l);
   cache_record_take_hashes(&record, &spec);
   assert_int_equal(cache_store(cache, &place, &record, NULL), CUGEN_OK);
@@ -186,13 +194,16 @@ static void remember_first(struct path *p) {
   kernel_spec_free(&spec);
 }
 
-static void fail_everywhere(const char *config, const char *const *settings, size_t count, size_t arguments) {
-  struct path path = {.config = config, .settings = settings, .count = count, .arguments = arguments};
+static void fail_everywhere(const char *config, const char *const *settings, size_t count,
+                            size_t arguments) {
+  struct path path = {
+      .config = config, .settings = settings, .count = count, .arguments = arguments};
   cugen_error err;
   if (open_library(&path, &err) || open_kernel(&path, &err)) fail_msg("%s", err.message);
   remember_first(&path);
   close_path(&path);
-  assert_int_equal(fail_in(&path, STEPS, 0, false, &err), CUGEN_OK); /* what is made once a process is there now */
+  /* what is made once a process is there now */
+  assert_int_equal(fail_in(&path, STEPS, 0, false, &err), CUGEN_OK);
   for (size_t step = 0; step < STEPS; step++)
     for (int for_good = 0; for_good < 2; for_good++) fail_each(&path, step, for_good);
 }
@@ -233,7 +244,8 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_config_of_the_users), cmocka_unit_test(a_shipped_config)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_config_of_the_users),
+                                     cmocka_unit_test(a_shipped_config)};
   return cmocka_run_group_tests_name("memory runs out", tests, set_up, tear_down);
 }
 

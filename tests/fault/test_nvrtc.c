@@ -1,5 +1,6 @@
-/* Compiling with an NVRTC that fails: whichever call it is, that is said, no program stays alive, and the next compile
-   works. One that gives no cubin, no log, or never ends is found out too. */
+/* Compiling with an NVRTC that fails: whichever call it is, that is said, no program stays
+   alive, and the next compile works. One that gives no cubin, no log, or never ends is found out
+   too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,8 +83,8 @@ static int use_once(cugen_error *err) {
 
 /* What is only asked for to say more about a failure, to stop in time, or to tidy up. */
 static bool may_be_ignored(const char *call) {
-  static const char *const calls[] = {"nvrtcDestroyProgram", "nvrtcSetFlowCallback", "nvrtcGetProgramLogSize",
-                                      "nvrtcGetProgramLog"};
+  static const char *const calls[] = {"nvrtcDestroyProgram", "nvrtcSetFlowCallback",
+                                      "nvrtcGetProgramLogSize", "nvrtcGetProgramLog"};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (strcmp(call, calls[i]) == 0) return true;
   return false;
@@ -96,7 +97,8 @@ static void fail_each_call(nvrtcResult result, const char *name, int expected) {
     *fake = (struct fake_nvrtc){.log = "", .fail_at = n, .fail_with = (int)result};
     int status = use_once(&err);
     if (!fake->failed_call) break;
-    if (!status && !may_be_ignored(fake->failed_call)) fail_msg("%s failed and nobody noticed", fake->failed_call);
+    if (!status && !may_be_ignored(fake->failed_call))
+      fail_msg("%s failed and nobody noticed", fake->failed_call);
     bool opening = strncmp(err.message, "NVRTC cannot be used", 20) == 0;
     if (status && !strstr(err.message, name)) fail_msg("no %s in: %s", name, err.message);
     if (status) assert_int_equal(status, opening ? CUGEN_ERROR_MISSING : expected);
@@ -152,7 +154,7 @@ static void never_ends(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup(name, reset_fake)
-  const struct CMUnitTest tests[] = {TEST(each_call_fails), TEST(images_that_are_no_cubin), TEST(no_log),
-                                     TEST(never_ends)};
+  const struct CMUnitTest tests[] = {TEST(each_call_fails), TEST(images_that_are_no_cubin),
+                                     TEST(no_log), TEST(never_ends)};
   return cmocka_run_group_tests_name("an NVRTC that fails", tests, find_fake, NULL);
 }

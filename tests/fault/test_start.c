@@ -1,5 +1,6 @@
-/* What a program that is going to tune waits for, over the fake driver and the fake NVRTC in this program and in its worker processes, which are this
-   program too: CUDA is started in one process, which lists the GPUs and then tunes. Where that fails all is as without. */
+/* What a program that is going to tune waits for, over the fake driver and the fake NVRTC in
+   this program and in its worker processes, which are this program too: CUDA is started in one
+   process, which lists the GPUs and then tunes. Where that fails all is as without. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ enum { VARIANTS = 4 };
 
 static struct fake_cuda *fake;
 
-/* FAKE_LOG: a line for each process, its number. FAKE_BLIND: no call to the driver succeeds there. */
+/* FAKE_LOG: a line for each process, its number. FAKE_BLIND: no call to the driver succeeds
+   there. */
 static int serve(int argc, char **argv) {
   FILE *log = fopen(getenv("FAKE_LOG"), "a");
   if (!log || fprintf(log, "%ld\n", (long)getpid()) < 0 || fclose(log)) return 1;
@@ -122,7 +124,8 @@ static void starts_once(void **state) {
   assert_int_equal(fake->calls, 0);
 }
 
-/* The next run has a worker of its own, and all images of the first; the best is compiled for its PTX. */
+/* The next run has a worker of its own, and all images of the first; the best is compiled for
+   its PTX. */
 static void tunes_again(void **state) {
   struct opened *o = *state;
   cugen_tune_result first, second;
@@ -170,7 +173,7 @@ static void is_no_worker(void **state) {
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
-  const struct CMUnitTest tests[] = {TEST(starts_once), TEST(tunes_again), TEST(looks_here), TEST(dies_in_between),
-                                     TEST(is_no_worker)};
+  const struct CMUnitTest tests[] = {TEST(starts_once), TEST(tunes_again), TEST(looks_here),
+                                     TEST(dies_in_between), TEST(is_no_worker)};
   return cmocka_run_group_tests_name("the start of a tuning", tests, NULL, NULL);
 }

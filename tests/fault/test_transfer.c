@@ -1,5 +1,5 @@
-/* Transfers over the fake driver and the fake NVRTC: what is measured, that a transfer which loses bytes is found,
-   whichever call fails, and that nothing is left behind. */
+/* Transfers over the fake driver and the fake NVRTC: what is measured, that a transfer which
+   loses bytes is found, whichever call fails, and that nothing is left behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,13 @@ static cugen *open_library(const char *toolkit) {
 }
 
 static const int64_t sizes[] = {4096, 3, 64000};
-enum { SIZES = 3, KINDS = 10, BY_KERNEL = 3, COPIED = 2 * SIZES * (KINDS - BY_KERNEL), ROWS = 2 * SIZES * KINDS };
+enum {
+  SIZES = 3,
+  KINDS = 10,
+  BY_KERNEL = 3,
+  COPIED = 2 * SIZES * (KINDS - BY_KERNEL),
+  ROWS = 2 * SIZES * KINDS
+};
 
 static cugen_transfer_options small(void) {
   cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
@@ -80,7 +86,7 @@ static cugen_transfer_options small(void) {
   return options;
 }
 
-/* ---- What is measured ---- */
+/* ---- What is measured ----------------------------------------------------------------------- */
 
 static void all_kinds(void **state) {
   (void)state;
@@ -101,7 +107,9 @@ static void all_kinds(void **state) {
     assert_int_equal(row->size, sizes[i % SIZES]);
     /* 2-D copies move whole rows of 255 floats, 3-D ones whole slices of 15 rows. */
     bool rows = strcmp(row->memory, "pitched") == 0, slices = strcmp(row->memory, "pitched3d") == 0;
-    int64_t unit = row->size < 1020 || (!rows && !slices) ? 1 : slices && row->size > 15300 ? 15300 : 1020;
+    int64_t unit = row->size < 1020 || (!rows && !slices) ? 1
+                   : slices && row->size > 15300          ? 15300
+                                                          : 1020;
     assert_int_equal(row->bytes, row->size / unit * unit);
     assert_null(row->unavailable);
     assert_true(row->seconds > 0 && row->alone > 0 && row->samples >= 3);
@@ -116,9 +124,11 @@ static void lost_bytes(void **state) {
   (void)state;
   static const struct {
     const char *memory, *message;
-  } cases[] = {{"mapped", "mapped memory: what arrived at the device is not what was sent (4096 bytes)"},
-               {"managed", "managed memory: what arrived at the device is not what was sent (4096 bytes)"},
-               {"prefetch", "prefetch memory: what arrived at the device is not what was sent (4096 bytes)"}};
+  } cases[] = {
+      {"mapped", "mapped memory: what arrived at the device is not what was sent (4096 bytes)"},
+      {"managed", "managed memory: what arrived at the device is not what was sent (4096 bytes)"},
+      {"prefetch",
+       "prefetch memory: what arrived at the device is not what was sent (4096 bytes)"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cugen_transfer_options options = small();
     cugen_transfer result;
@@ -134,7 +144,7 @@ static void lost_bytes(void **state) {
   }
 }
 
-/* ---- Failures ---- */
+/* ---- Failures ------------------------------------------------------------------------------- */
 
 /* Each of the first calls in turn, then ever fewer of the many that are timed. */
 static void every_call_fails(void **state) {
@@ -145,7 +155,8 @@ static void every_call_fails(void **state) {
     cugen_transfer_options options = small();
     cugen_transfer result;
     cugen_error error = {0};
-    int code = codes[at % 2], most = code == CUDA_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_DEVICE;
+    int code = codes[at % 2],
+        most = code == CUDA_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_DEVICE;
     options.size_count = 1;
     reset(run_copier);
     fake->fail_at = at;
@@ -154,7 +165,8 @@ static void every_call_fails(void **state) {
     int status = api_transfer_measure(lib, &options, &result, &error);
     const char *call = fake->failed_call ? fake->failed_call : "none";
     if (status && status != most) fail_msg("call %ld, %s: %d: %s", at, call, status, error.message);
-    if (status && !strstr(error.message, call)) fail_msg("call %ld, %s: %s", at, call, error.message);
+    if (status && !strstr(error.message, call))
+      fail_msg("call %ld, %s: %s", at, call, error.message);
     cugen_close(lib);
     assert_nothing_left();
     failed += status != CUGEN_OK;
@@ -243,8 +255,9 @@ static void refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_kinds), cmocka_unit_test(lost_bytes),    cmocka_unit_test(every_call_fails),
-      cmocka_unit_test(stopped),   cmocka_unit_test(without_nvrtc), cmocka_unit_test(refused),
+      cmocka_unit_test(all_kinds),        cmocka_unit_test(lost_bytes),
+      cmocka_unit_test(every_call_fails), cmocka_unit_test(stopped),
+      cmocka_unit_test(without_nvrtc),    cmocka_unit_test(refused),
   };
   return cmocka_run_group_tests_name("transfers", tests, find_fake, NULL);
 }

@@ -1,6 +1,7 @@
-/* A worker process that misbehaves at each stage of the protocol: it dies, hangs, stops in the middle of a message or
-   says what makes no sense. The coordinator says so within its time, and the next worker is asked again. This program is
-   its own worker, which does what FAKE_WORKER says. */
+/* A worker process that misbehaves at each stage of the protocol: it dies, hangs, stops in the
+   middle of a message or says what makes no sense. The coordinator says so within its time, and
+   the next worker is asked again. This program is its own worker, which does what FAKE_WORKER
+   says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 #include "runtime/wire.h"
 #include "tune/worker.h"
 
-/* ---- The worker ------------------------------------------------------------------------------------------------- */
+/* ---- The worker ----------------------------------------------------------------------------- */
 
 enum { SOCKET = 3 };
 
@@ -97,15 +98,18 @@ static void say_cut_error(void) {
   hang();
 }
 
-static void say_error(void) { /* as a worker in order does, which then waits for the next question */
+/* as a worker in order does, which then waits for the next question */
+static void say_error(void) {
   struct text payload = {0};
-  wire_put_error(&payload, &(cugen_error){.status = CUGEN_ERROR_DEVICE, .message = "the device is gone"});
+  wire_put_error(&payload,
+                 &(cugen_error){.status = CUGEN_ERROR_DEVICE, .message = "the device is gone"});
   wire_send(SOCKET, MESSAGE_ERROR, &payload, -1, NULL);
   text_free(&payload);
 }
 
 static void say_result(cugen_outcome outcome, double seconds) {
-  struct worker_result result = {.outcome = outcome, .measurement = {3, seconds, seconds, seconds, seconds}};
+  struct worker_result result = {.outcome = outcome,
+                                 .measurement = {3, seconds, seconds, seconds, seconds}};
   struct text payload = {0};
   wire_put_int(&payload, 0);
   wire_put(&payload, &result, sizeof result);
@@ -180,7 +184,8 @@ static void misbehave(const char *habit) {
     if (strcmp(habit, habits[i].name) == 0) habits[i].misbehave();
 }
 
-/* FAKE_WORKER: "STAGE HABIT", the message at which it misbehaves; -1: after a variant's answer, -2: after a data set's. */
+/* FAKE_WORKER: "STAGE HABIT", the message at which it misbehaves; -1: after a variant's answer,
+   -2: after a data set's. */
 static int serve(void) {
   const char *wish = getenv("FAKE_WORKER");
   char *habit;
@@ -206,7 +211,7 @@ static int serve(void) {
   }
 }
 
-/* ---- The coordinator -------------------------------------------------------------------------------------------- */
+/* ---- The coordinator ------------------------------------------------------------------------ */
 
 static struct text self;
 static struct worker *worker;
@@ -232,12 +237,16 @@ static int run(struct worker_result *result, cugen_error *err) {
   char name[] = "v", log[] = "";
   struct kernel_launch launch = {.entry = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
   struct kernel_spec spec = {.variant = name, .launches = &launch, .launch_count = 1};
-  struct compiled compiled = {
-      .image = calloc(1, image_bytes), .image_length = image_bytes, .entry_count = 1, .entries = {name}, .log = log};
+  struct compiled compiled = {.image = calloc(1, image_bytes),
+                              .image_length = image_bytes,
+                              .entry_count = 1,
+                              .entries = {name},
+                              .log = log};
   assert_non_null(compiled.image);
   int results = memfd_create("results", MFD_CLOEXEC);
   struct dataset_request data = {.id = 1, .spec = &spec, .timed = true, .shared = results};
-  struct worker_job job = {.real = &data, .real_spec = &spec, .real_compiled = &compiled, .timeout = limit};
+  struct worker_job job = {
+      .real = &data, .real_spec = &spec, .real_compiled = &compiled, .timeout = limit};
   memset(err, 0, sizeof *err);
   const struct dataset_request *failed;
   int status = worker_run(worker, &job, result, &failed, err);
@@ -246,7 +255,8 @@ static int run(struct worker_result *result, cugen_error *err) {
   return status;
 }
 
-static double run_wishing(const char *wish, struct worker_result *result, int *status, cugen_error *err) {
+static double run_wishing(const char *wish, struct worker_result *result, int *status,
+                          cugen_error *err) {
   double begin = clock_seconds();
   worker_close(worker); /* the next one hears the wish */
   assert_int_equal(open_worker(NULL), 0);
@@ -284,7 +294,8 @@ static void expect_error(const char *wish, const char *words) {
   expect_recovery();
 }
 
-/* The program that was started is not the worker that belongs to this one; it says which, and what to do. */
+/* The program that was started is not the worker that belongs to this one; it says which, and
+   what to do. */
 static void expect_stranger(const char *wish, const char *words) {
   struct worker_result result;
   cugen_error err;
@@ -361,13 +372,15 @@ static void under_the_variant(void **state) {
   expect_outcome("2 be_killed", CUGEN_OUTCOME_TRAP, "signal 9 (Killed) while running the variant");
   expect_outcome("2 hang", CUGEN_OUTCOME_TIMEOUT, "did not end within 0.3 s");
   expect_outcome("2 say_half_and_die", CUGEN_OUTCOME_TRAP, "exit code 3 while running the variant");
-  static const char *const nonsense[] = {"2 say_noise",    "2 say_without_end", "2 ask_back",     "2 say_unknown",
-                                         "2 say_no_error", "2 say_cut_error",   "2 say_no_result"};
+  static const char *const nonsense[] = {"2 say_noise",    "2 say_without_end", "2 ask_back",
+                                         "2 say_unknown",  "2 say_no_error",    "2 say_cut_error",
+                                         "2 say_no_result"};
   for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
     expect_outcome(nonsense[i], CUGEN_OUTCOME_TRAP, "no longer made sense");
   static const char *const impossible[] = {"2 say_no_time", "2 say_no_outcome"};
   for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++)
-    expect_outcome(impossible[i], CUGEN_OUTCOME_TRAP, "its process returned a result that cannot be true");
+    expect_outcome(impossible[i], CUGEN_OUTCOME_TRAP,
+                   "its process returned a result that cannot be true");
   expect_error("2 say_error", "the device is gone");
 }
 
@@ -390,7 +403,8 @@ static void wait_for_misbehaviour(bool dies) {
   sigset_t told;
   sigemptyset(&told);
   sigaddset(&told, SIGUSR1);
-  assert_true((dies ? waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0 : sigwaitinfo(&told, NULL) == SIGUSR1));
+  assert_true((dies ? waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0
+                    : sigwaitinfo(&told, NULL) == SIGUSR1));
 }
 
 /* Between two variants: neither is to blame. */

@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a connection string that holds a password, at any place of user and password. What is shown of it has no part of the
-   password, whatever libpq would take it for. */
+/* Fuzz target: any bytes as a connection string that holds a password, at any place of user and
+   password. What is shown of it has no part of the password, whatever libpq would take it for. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,16 @@
 
 static const char secret[] = "Zq7!xW";
 
-/* "postgresql://" + front + ":" + secret + back: a password is what follows a colon, up to an '@' behind it. */
+/* "postgresql://" + front + ":" + secret + back: a password is what follows a colon, up to an
+   '@' behind it. */
 static void check(const char *front, const char *back) {
   if (strstr(front, secret) || strstr(back, secret)) return; /* a user of that name is shown */
   struct text address = {0}, shown = {0};
   text_addf(&address, "postgresql://%s:%s%s", front, secret, back);
   if (address.failed || !pg_address_is(text_get(&address))) abort();
   pg_address_show(text_get(&address), &shown);
-  if (strstr(text_get(&shown), secret) && strpbrk(text_get(&address) + strlen("postgresql://"), "/?#@[") == NULL)
+  if (strstr(text_get(&shown), secret) &&
+      strpbrk(text_get(&address) + strlen("postgresql://"), "/?#@[") == NULL)
     abort();
   if (strchr(back, '@') && !strpbrk(front, "/?#@") && strstr(text_get(&shown), secret)) abort();
   text_free(&address);

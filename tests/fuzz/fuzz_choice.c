@@ -1,4 +1,5 @@
-/* Fuzz target: any bytes as a choice. What is taken prints as the same bytes; what is not has a reason. */
+/* Fuzz target: any bytes as a choice. What is taken prints as the same bytes; what is not has a
+   reason. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require(status == CUGEN_OK || (err.status == status && err.message[0] && used == 0));
   if (!status) {
     choice_print(&choice, &text);
-    require(!text.failed && used <= size && text.length == used && memcmp(text_get(&text), bytes, used) == 0);
+    require(!text.failed && used <= size && text.length == used &&
+            memcmp(text_get(&text), bytes, used) == 0);
     choice_free(&choice);
   }
   text_free(&text);

@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a config. What parses must have what config.h promises, and its default problem must
-   evaluate or fail with a message. */
+/* Fuzz target: any bytes as a config. What parses must have what config.h promises, and its
+   default problem must evaluate or fail with a message. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,13 @@ static void require(bool condition) {
   if (!condition) abort();
 }
 
-static void check_implementation(const struct config *config, const struct config_implementation *implementation) {
-  require(implementation->name && implementation->template_name && implementation->launch_count > 0);
+static void check_implementation(const struct config *config,
+                                 const struct config_implementation *implementation) {
+  require(implementation->name && implementation->template_name &&
+          implementation->launch_count > 0);
   require(implementation->tunable_count >= config->shared_tunable_count);
-  for (size_t i = 0; i < implementation->tunable_count; i++) require(implementation->tunables[i].value_count > 0);
+  for (size_t i = 0; i < implementation->tunable_count; i++)
+    require(implementation->tunables[i].value_count > 0);
   for (size_t i = 0; i < implementation->launch_count; i++)
     require(implementation->launches[i].grid[0] && implementation->launches[i].block[0]);
 }
@@ -35,8 +38,10 @@ static void check_arguments(const struct config *config, const struct problem *p
 static void check(const struct config *config) {
   struct problem problem, checked;
   cugen_error err;
-  require(config->name && config->path && config->implementation_count > 0 && config->argument_count > 0);
-  for (size_t i = 0; i < config->implementation_count; i++) check_implementation(config, &config->implementations[i]);
+  require(config->name && config->path && config->implementation_count > 0 &&
+          config->argument_count > 0);
+  for (size_t i = 0; i < config->implementation_count; i++)
+    check_implementation(config, &config->implementations[i]);
   if (problem_set(config, NULL, 0, false, &problem, &err)) return;
   check_arguments(config, &problem);
   if (problem_check(config, &problem, &checked, &err) == CUGEN_OK) {

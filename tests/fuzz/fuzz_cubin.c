@@ -1,5 +1,6 @@
-/* Fuzz target: any bytes as a cubin, and as what ptxas says about it. Nothing outside them is read, and what they claim
-   stays within what a caller gave room for. The first byte picks the kernel that is asked for. */
+/* Fuzz target: any bytes as a cubin, and as what ptxas says about it. Nothing outside them is
+   read, and what they claim stays within what a caller gave room for. The first byte picks the
+   kernel that is asked for. */
 #include <stdlib.h>
 #include <string.h>
 

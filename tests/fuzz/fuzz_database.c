@@ -1,5 +1,6 @@
-/* Fuzz target: any bytes as the cache's file. It is refused, or what is in it can be listed, loaded and added to; a file
-   of the present format that is refused is left as it was (an older one has been brought up to date before). */
+/* Fuzz target: any bytes as the cache's file. It is refused, or what is in it can be listed,
+   loaded and added to; a file of the present format that is refused is left as it was (an older
+   one has been brought up to date before). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ static void remove_state(void) {
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc, (void)argv;
   /* In memory where there is such a place: nothing of this needs a disk. */
-  snprintf(path, sizeof path, "%s/cugen-fuzz-%ld.db", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
+  snprintf(path, sizeof path, "%s/cugen-fuzz-%ld.db",
+           access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
   /* The key of images: never the user's own. */
   snprintf(state, sizeof state, "%s.state", path);
   setenv("XDG_STATE_HOME", state, 1);
@@ -95,7 +97,8 @@ static void load(struct cache *cache) {
 /* An error, or it is there. */
 static void store(struct cache *cache) {
   char variant[] = "new", name[] = "kernel", log[] = "", data[] = "data";
-  struct cache_record record = {.variant = variant, .hash = hash_bytes(variant, 3), .reason = log, .seconds = 1};
+  struct cache_record record = {
+      .variant = variant, .hash = hash_bytes(variant, 3), .reason = log, .seconds = 1};
   struct compiled image = {
       .image = data, .image_length = sizeof data, .entry_count = 1, .entries = {name}, .log = log};
   cugen_error err = {0};

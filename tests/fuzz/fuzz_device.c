@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a description of a GPU. What parses has its figures inside their ranges, and enough of them
-   for occupancy; what does not says why. */
+/* Fuzz target: any bytes as a description of a GPU. What parses has its figures inside their
+   ranges, and enough of them for occupancy; what does not says why. */
 #include <stdlib.h>
 
 #include "gen/config/device_file.h"
@@ -15,7 +15,8 @@ static void check(const struct gpu_model *model) {
   struct occupancy occupancy;
   cugen_error err = {0};
   require(model->id[0] && model->name[0]);
-  require(f->sm_count >= 1 && f->sm_count <= 1024 && f->compute_capability >= 30 && f->compute_capability <= 199);
+  require(f->sm_count >= 1 && f->sm_count <= 1024 && f->compute_capability >= 30 &&
+          f->compute_capability <= 199);
   require(f->shared_per_block_optin <= f->shared_per_sm);
   require(model->rates.fp32_lanes >= 1 && model->rates.memory_gb_per_second >= 1);
   if (occupancy_get(f, &resources, 256, 0, -1, &occupancy, &err)) require(err.message[0] != '\0');

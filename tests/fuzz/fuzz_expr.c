@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as an expression. What parses must evaluate the same with any of its slots bound, and print
-   as C without harm. */
+/* Fuzz target: any bytes as an expression. What parses must evaluate the same with any of its
+   slots bound, and print as C without harm. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,10 @@ static const char *const slot_names[SLOTS] = {"a", "b", "x", "t", "device.n"};
 
 static struct expr_symbol find(void *context, const char *name) {
   for (int i = 0; i < SLOTS; i++)
-    if (strcmp(slot_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
-  if (strcmp(name, "d") == 0 && context) return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = context};
+    if (strcmp(slot_names[i], name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+  if (strcmp(name, "d") == 0 && context)
+    return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = context};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
@@ -27,7 +29,8 @@ static const char *slot_c(void *context, int slot) {
 }
 
 static bool same(struct value a, struct value b) {
-  return a.type == b.type && (value_equal(a, b) || (a.type == VALUE_FLOAT && a.real != a.real && b.real != b.real));
+  return a.type == b.type &&
+         (value_equal(a, b) || (a.type == VALUE_FLOAT && a.real != a.real && b.real != b.real));
 }
 
 static void check_binding(const struct expr *expr, const struct value *slots, size_t set) {
@@ -45,8 +48,8 @@ static void check_binding(const struct expr *expr, const struct value *slots, si
 }
 
 static void check(const struct expr *expr) {
-  const struct value slots[SLOTS] = {value_int(7), value_int(-2), value_float(0.5), value_string("f32"),
-                                     value_int(INT64_MAX)};
+  const struct value slots[SLOTS] = {value_int(7), value_int(-2), value_float(0.5),
+                                     value_string("f32"), value_int(INT64_MAX)};
   /* Two of the 32 sets, by the text, so that all have their turn, and that of all slots. */
   size_t turn = strlen(expr_text(expr));
   check_binding(expr, slots, turn % (1u << SLOTS));
@@ -58,8 +61,8 @@ static void check(const struct expr *expr) {
   text_free(&c);
 }
 
-static bool element(void *context, const char *name, const char *const *indices, size_t count, int *slot,
-                    struct text *why) {
+static bool element(void *context, const char *name, const char *const *indices, size_t count,
+                    int *slot, struct text *why) {
   (void)context;
   *slot = (int)count;
   for (size_t i = 0; i < count; i++)
@@ -84,7 +87,8 @@ static void check_formula(const char *body, const struct expr_scope *scope) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The bytes up to the first NUL are a derived name's expression, the rest is one that may use it. */
+/* The bytes up to the first NUL are a derived name's expression, the rest is one that may use
+   it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = malloc(size + 1);
   if (!text) return 0;

@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a .npy file. What is taken for one has its elements in the bytes that there are, neither more nor
-   fewer. */
+/* Fuzz target: any bytes as a .npy file. What is taken for one has its elements in the bytes
+   that there are, neither more nor fewer. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Fuzz target: words, one a line, as the command line of each command, and its options' values as numbers and times.
-   The program's main is in the same room under another name (tests/CMakeLists.txt). */
+/* Fuzz target: words, one a line, as the command line of each command, and its options' values
+   as numbers and times. The program's main is in the same room under another name
+   (tests/CMakeLists.txt). */
 #include <getopt.h>
 #include <stdint.h>
 #include <stdlib.h>

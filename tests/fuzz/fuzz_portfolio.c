@@ -1,4 +1,5 @@
-/* Fuzz target: any text as a portfolio. What is taken prints as a text that says the same; what is not has a reason. */
+/* Fuzz target: any text as a portfolio. What is taken prints as a text that says the same; what
+   is not has a reason. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require(status == CUGEN_OK || (err.status == status && err.message[0] && !body.count));
   if (!status) {
     portfolio_body_print(&body, &once);
-    require(portfolio_body_parse(text_get(&once), &again, &err) == CUGEN_OK && again.count == body.count);
+    require(portfolio_body_parse(text_get(&once), &again, &err) == CUGEN_OK &&
+            again.count == body.count);
     portfolio_body_print(&again, &twice);
     require(strcmp(text_get(&once), text_get(&twice)) == 0);
     portfolio_body_free(&body);

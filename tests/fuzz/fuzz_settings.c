@@ -1,4 +1,5 @@
-/* Fuzz target: lines "NAME=VALUE" as a problem's settings. What is taken prints as settings that mean the same. */
+/* Fuzz target: lines "NAME=VALUE" as a problem's settings. What is taken prints as settings that
+   mean the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc, (void)argv;
   static const char text[] =
-      "kernel 'k' { problem 'M' (4), problem 'r' (0.5), problem 'b' (true), problem 'dtype' { 'f32', 'f64' },"
+      "kernel 'k' { problem 'M' (4), problem 'r' (0.5), problem 'b' (true), problem 'dtype' { "
+      "'f32', 'f64' },"
       "  check { M = 3 }, output 'y' { dtype = 'dtype', shape = { 'M' }, tolerance = '1e-6' },"
       "  reference 'r.cu', implementation 'i' { template 't.cu', grid { '1' }, block { '32' } } }";
   require(config_parse("fuzz.lua", text, sizeof text - 1, &config, NULL) == CUGEN_OK);
@@ -39,7 +41,8 @@ static void check(const struct problem *problem) {
   problem_print(config, problem, &text);
   require(!text.failed);
   char *copy = strdup(text_get(&text));
-  require(copy && problem_set(config, settings, split(copy, " ", settings), false, &other, NULL) == CUGEN_OK);
+  require(copy && problem_set(config, settings, split(copy, " ", settings), false, &other, NULL) ==
+                      CUGEN_OK);
   problem_print(config, &other, &again);
   require(strcmp(text_get(&text), text_get(&again)) == 0);
   problem_free(&other);

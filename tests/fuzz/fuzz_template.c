@@ -1,5 +1,5 @@
-/* Any bytes as a template: parsing ends, keeps one Lua line a template line, and the normal form of a
-   text is its own normal form. What Lua and the compiler make of it is theirs. */
+/* Any bytes as a template: parsing ends, keeps one Lua line a template line, and the normal form
+   of a text is its own normal form. What Lua and the compiler make of it is theirs. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +30,12 @@ static void check_template(const struct template *template, const char *data, si
     require(template->pieces[i].first + template->pieces[i].expressions < template->fragment_count);
 }
 
-/* No token that can become part of another one when what stands around it goes: a lone quote or backslash, a
-   backslash at the end of a line. */
+/* No token that can become part of another one when what stands around it goes: a lone quote or
+   backslash, a backslash at the end of a line. */
 static bool regular(const char *data, size_t size) {
   struct source_reader reader = {data, data + size};
-  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END; token = source_next(&reader)) {
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
+       token = source_next(&reader)) {
     if (token.kind == SOURCE_SPLICE) return false;
     if (token.kind == SOURCE_MARK && memchr("\"'\\", *token.at, 3)) return false;
   }
@@ -46,7 +47,8 @@ static void check_normal_form(const char *data, size_t size) {
   source_normalise(data, size, &once);
   require(once.length <= size + 1);
   source_normalise(text_get(&once), once.length, &twice);
-  bool equal = once.length == twice.length && memcmp(text_get(&once), text_get(&twice), once.length) == 0;
+  bool equal =
+      once.length == twice.length && memcmp(text_get(&once), text_get(&twice), once.length) == 0;
   require(equal || !regular(data, size));
   text_free(&once);
   text_free(&twice);

@@ -17,11 +17,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc, (void)argv;
   static const char text[] =
-      "kernel 'k' { problem 'M' (4), output 'y' { dtype = 'f32', shape = { 'M' }, tolerance = '1e-6' },"
+      "kernel 'k' { problem 'M' (4), output 'y' { dtype = 'f32', shape = { 'M' }, tolerance = "
+      "'1e-6' },"
       "  reference 'r.cu', tunable 'tile' { 8, 16, 32 },"
       "  implementation 'i' { template 't.cu', tunable 'x' { -7, 1 }, tunable 'b' { true, false },"
       "    tunable 's' { 'ab', 'c=d' }, where \"tile > 8 or b\", grid { '1' }, block { '32' } },"
-      "  implementation 'j' { template 't.cu', tunable 'z' { -1, 2 }, grid { '1' }, block { '32' } } }";
+      "  implementation 'j' { template 't.cu', tunable 'z' { -1, 2 }, grid { '1' }, block { '32' } "
+      "} }";
   static const struct device_facts facts = {.warp_size = 32};
   static struct problem problem;
   struct config *config;
@@ -40,7 +42,8 @@ static void check(uint64_t index) {
   require(index < space_valid(space));
   space_variant(space, index, &variant, values);
   variant_print(&variant, &text);
-  require(!text.failed && space_find(space, text_get(&text), &again, NULL) == CUGEN_OK && again == index);
+  require(!text.failed && space_find(space, text_get(&text), &again, NULL) == CUGEN_OK &&
+          again == index);
   text_free(&text);
 }
 

@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a message between coordinator and worker. What is read whole reads the same again after it
-   was written. */
+/* Fuzz target: any bytes as a message between coordinator and worker. What is read whole reads
+   the same again after it was written. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
-/* Fuzz target: any bytes as a wisdom file, and as one whose lines all end with the right checksum. Reading ends; what is
-   refused says where and leaves the cache as it was; what is taken is as it should be, comes back as it was, and is
-   known when it comes again.
+/* Fuzz target: any bytes as a wisdom file, and as one whose lines all end with the right
+   checksum. Reading ends; what is refused says where and leaves the cache as it was; what is
+   taken is as it should be, comes back as it was, and is known when it comes again.
 
-   Reading and judging need no database: they are run on a list in memory, which stands behind the interface of engines. A database is opened
-   for the first inputs that are taken, which are the corpus, and for few of the others. */
+   Reading and judging need no database: they are run on a list in memory, which stands behind
+   the interface of engines. A database is opened for the first inputs that are taken, which are
+   the corpus, and for few of the others. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static void require(bool condition) {
   if (!condition) abort();
 }
 
-/* ---- A list as an engine ---------------------------------------------------------------------------------------- */
+/* ---- A list as an engine -------------------------------------------------------------------- */
 
 enum { MOST_ENTRIES = 4096 }; /* an input of 4 KB or so has fewer */
 
@@ -56,21 +57,22 @@ static void drop(struct list *list, size_t from) {
   list->count = from;
 }
 
-static int stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
-                      cugen_error *err) {
+static int stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch,
+                      struct cache_stage **out, cugen_error *err) {
   (void)planned, (void)watch, (void)err;
   *out = &list_of(cache)->stage;
   return CUGEN_OK;
 }
 
 static bool is_same(const struct cache_entry *a, const struct cache_entry *b) {
-  return strcmp(a->record.variant, b->record.variant) == 0 && strcmp(a->record.hash.hex, b->record.hash.hex) == 0 &&
+  return strcmp(a->record.variant, b->record.variant) == 0 &&
+         strcmp(a->record.hash.hex, b->record.hash.hex) == 0 &&
          strcmp(a->key.device, b->key.device) == 0 && strcmp(a->key.config, b->key.config) == 0 &&
          strcmp(a->key.problem, b->key.problem) == 0 && strcmp(a->key.options, b->key.options) == 0;
 }
 
-static int stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice,
-                     cugen_error *err) {
+static int stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
+                     size_t *twice, cugen_error *err) {
   struct list *list = list_of_stage(stage);
   (void)line;
   for (size_t i = list->merged; i < list->count && !*twice; i++)
@@ -100,12 +102,13 @@ static void stage_close(struct cache_stage *stage) {
   drop(list_of_stage(stage), list_of_stage(stage)->merged);
 }
 
-static int each(struct cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,
-                cugen_error *err) {
+static int each(struct cache *cache, const struct cache_filter *filter,
+                const struct cache_visit *visit, cugen_error *err) {
   struct list *list = list_of(cache);
   (void)filter;
   int status = visit->begin(visit->context, list->merged, 0, err);
-  for (size_t i = 0; i < list->merged && !status; i++) status = visit->record(visit->context, &list->entries[i], err);
+  for (size_t i = 0; i < list->merged && !status; i++)
+    status = visit->record(visit->context, &list->entries[i], err);
   return status;
 }
 
@@ -119,8 +122,8 @@ static bool copy_portfolio(const struct cache_portfolio *from, struct cache_port
   return true;
 }
 
-static int portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out,
-                      cugen_error *err) {
+static int portfolios(struct cache *cache, const struct cache_key *key,
+                      struct cache_portfolios *out, cugen_error *err) {
   const struct cache_portfolios *all = &list_of(cache)->portfolios;
   bool good = true;
   (void)key;
@@ -128,10 +131,11 @@ static int portfolios(struct cache *cache, const struct cache_key *key, struct c
   return good ? CUGEN_OK : error_memory(err);
 }
 
-static int portfolios_change(struct cache *cache, const struct cache_portfolio *from, size_t count, bool removed,
-                             cugen_error *err) {
+static int portfolios_change(struct cache *cache, const struct cache_portfolio *from, size_t count,
+                             bool removed, cugen_error *err) {
   bool good = !removed;
-  for (size_t i = 0; i < count && good; i++) good = copy_portfolio(&from[i], &list_of(cache)->portfolios);
+  for (size_t i = 0; i < count && good; i++)
+    good = copy_portfolio(&from[i], &list_of(cache)->portfolios);
   return good ? CUGEN_OK : error_memory(err);
 }
 
@@ -156,7 +160,7 @@ static void list_clear(struct list *list) {
   list->portfolios = (struct cache_portfolios){0};
 }
 
-/* ---- A database -------------------------------------------------------------------------------------------------- */
+/* ---- A database ----------------------------------------------------------------------------- */
 
 static struct cache *open_cache(void) {
   struct cache *cache;
@@ -179,13 +183,15 @@ static void export_all(struct cache *cache, struct text *out) {
 }
 
 /* What was taken. */
-static void check_taken(struct cache *cache, const char *data, size_t size, const struct cache_merged *first) {
+static void check_taken(struct cache *cache, const char *data, size_t size,
+                        const struct cache_merged *first) {
   struct cache *other = open_cache();
   struct cache_merged merged;
   struct cache_checked checked;
   struct text once = {0}, twice = {0}, wrong = {0};
   require(first->better + first->worse + first->known == 0);
-  require(wisdom_import(cache, "again", data, size, &merged, NULL) == CUGEN_OK && merged.known == first->added);
+  require(wisdom_import(cache, "again", data, size, &merged, NULL) == CUGEN_OK &&
+          merged.known == first->added);
   require(merged.added + merged.better + merged.worse == 0);
   require(cache_verify(cache, &checked, &wrong, &wrong, NULL) == CUGEN_OK && wrong.length == 0);
   require(checked.records == first->added);
@@ -214,7 +220,7 @@ static void check_database(const char *data, size_t size) {
   cache = NULL;
 }
 
-/* ---- Both --------------------------------------------------------------------------------------------------------- */
+/* ---- Both ----------------------------------------------------------------------------------- */
 
 static void check_sound(const struct list *list) {
   for (size_t i = 0; i < list->merged; i++) {
@@ -234,11 +240,13 @@ static void check(const char *data, size_t size) {
   struct cache_merged merged;
   cugen_error err = {0};
   if (wisdom_import(&list->cache, "fuzz", data, size, &merged, &err)) {
-    require(strncmp(err.message, "fuzz:", 5) == 0 && list->merged == 0 && list->portfolios.count == 0);
+    require(strncmp(err.message, "fuzz:", 5) == 0 && list->merged == 0 &&
+            list->portfolios.count == 0);
   } else {
     check_sound(list);
     export_all(&list->cache, &once);
-    require(wisdom_import(&other->cache, "other", text_get(&once), once.length, &merged, NULL) == CUGEN_OK);
+    require(wisdom_import(&other->cache, "other", text_get(&once), once.length, &merged, NULL) ==
+            CUGEN_OK);
     export_all(&other->cache, &twice);
     require(strcmp(text_get(&once), text_get(&twice)) == 0);
     taken++;

@@ -1,5 +1,5 @@
-/* What a build without libFuzzer makes of a fuzz target: NAME FOLDER gives it every file there once, so that what was
-   found stays found. */
+/* What a build without libFuzzer makes of a fuzz target: NAME FOLDER gives it every file there
+   once, so that what was found stays found. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

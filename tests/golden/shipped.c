@@ -1,4 +1,5 @@
-/* The cases; see shipped.h. golden/coverage tells which branches of the templates none of them reaches. */
+/* The cases; see shipped.h. golden/coverage tells which branches of the templates none of them
+   reaches. */
 #include "shipped.h"
 
 #include <setjmp.h>
@@ -16,9 +17,10 @@
 enum { MOST_TUNABLES = 32, MOST_NAME = 64 };
 
 const struct shipped_case shipped_cases[] = {
-    /* What a reader of docs/template.md looks for: sizes compiled in; a reference; operations on pairs; pitched rows; a choice; a
-       texture and includes; structs of arrays; an operator from the config, and two launches; loops in Lua, and constants; a
-       plain .cu; what is fused; a struct by value; a tensor map. */
+    /* What a reader of docs/template.md looks for: sizes compiled in; a reference; operations on
+       pairs; pitched rows; a choice; a texture and includes; structs of arrays; an operator from
+       the config, and two launches; loops in Lua, and constants; a plain .cu; what is fused; a
+       struct by value; a tensor map. */
     {"matmul_tiled",
      "configs/matmul.lua",
      "tiled tile=16 pad=1",
@@ -26,22 +28,50 @@ const struct shipped_case shipped_cases[] = {
      true},
     {"matmul_reference", "configs/matmul.lua", NULL, {"layout_a=col", "pitched=true"}, true},
     {"peak_fma_halves", "configs/peak_fma.lua", "chains", {"dtype=f16"}, true},
-    {"copy_element_rows", "configs/copy.lua", "element", {"width=1001", "height=7", "pitched=true"}, true},
-    {"transpose_swizzled", "configs/transpose.lua", "swizzled tile=32 rows_per_thread=4", {"dtype=u16"}, true},
-    {"filter_naive", "configs/filter.lua", "naive image_in=texture weights_in=shared", {"boundary=mirror"}, true},
+    {"copy_element_rows",
+     "configs/copy.lua",
+     "element",
+     {"width=1001", "height=7", "pitched=true"},
+     true},
+    {"transpose_swizzled",
+     "configs/transpose.lua",
+     "swizzled tile=32 rows_per_thread=4",
+     {"dtype=u16"},
+     true},
+    {"filter_naive",
+     "configs/filter.lua",
+     "naive image_in=texture weights_in=shared",
+     {"boundary=mirror"},
+     true},
     {"particles_records", "configs/particles.lua", "wide group=1 vec=4", {NULL}, true},
     {"reduce_global", "configs/reduce.lua", "global", {"rows=64", "cols=4096", "axis=row"}, true},
     {"features_tree", "tests/configs/features.lua", "tree blocks=8 threads=128", {NULL}, true},
     {"wild", "tests/configs/wild.lua", "wild BLOCK_SIZE=256 ITEMS=4", {NULL}, true},
-    {"matmul_naive_epilogue", "configs/matmul.lua", "naive", {"scaled=true", "biased=true", "activation=relu"}, true},
+    {"matmul_naive_epilogue",
+     "configs/matmul.lua",
+     "naive",
+     {"scaled=true", "biased=true", "activation=relu"},
+     true},
     {"struct_by_value", "tests/configs/struct.lua", "plain", {NULL}, true},
     {"tensor_map", "tests/configs/tensor.lua", "boxes threads=64", {NULL}, true},
 
     /* Of these the table says enough. */
-    {"matmul_naive", "configs/matmul.lua", "naive block_x=32 block_y=8 columns_along=x", {NULL}, false},
+    {"matmul_naive",
+     "configs/matmul.lua",
+     "naive block_x=32 block_y=8 columns_along=x",
+     {NULL},
+     false},
     {"matmul_naive_along_y", "configs/matmul.lua", "naive columns_along=y", {NULL}, false},
-    {"matmul_tiled_cols", "configs/matmul.lua", "tiled tile=16", {"layout_b=col", "layout_c=col"}, false},
-    {"matmul_blocked", "configs/matmul.lua", "blocked", {"M=1000", "N=1000", "K=1000", "specialize=true"}, false},
+    {"matmul_tiled_cols",
+     "configs/matmul.lua",
+     "tiled tile=16",
+     {"layout_b=col", "layout_c=col"},
+     false},
+    {"matmul_blocked",
+     "configs/matmul.lua",
+     "blocked",
+     {"M=1000", "N=1000", "K=1000", "specialize=true"},
+     false},
     {"matmul_blocked_single",
      "configs/matmul.lua",
      "blocked double_buffer=false group=8",
@@ -52,8 +82,16 @@ const struct shipped_case shipped_cases[] = {
      "pipelined BM=64 BN=128 BK=16 TM=8 TN=8",
      {"layout_b=col", "batch=2"},
      false},
-    {"matmul_pipelined_f64", "configs/matmul.lua", "pipelined order=cols group=1", {"dtype=f64"}, false},
-    {"matmul_packed", "configs/matmul.lua", "packed split=2", {"M=130", "N=259", "K=37", "batch=2"}, false},
+    {"matmul_pipelined_f64",
+     "configs/matmul.lua",
+     "pipelined order=cols group=1",
+     {"dtype=f64"},
+     false},
+    {"matmul_packed",
+     "configs/matmul.lua",
+     "packed split=2",
+     {"M=130", "N=259", "K=37", "batch=2"},
+     false},
     {"matmul_packed_b", "configs/matmul.lua", "packed", {"M=130", "N=259", "K=36"}, false},
     {"matmul_epilogue",
      "configs/matmul.lua",
@@ -164,15 +202,27 @@ const struct shipped_case shipped_cases[] = {
     {"peak_fma", "configs/peak_fma.lua", "chains", {NULL}, false},
     {"reader", "configs/reader.lua", "stream memory_kind=mapped", {NULL}, false},
     {"copy_element", "configs/copy.lua", "element threads=256", {NULL}, false},
-    {"copy_tile", "configs/copy.lua", "tile rows_per_thread=1", {"width=8192", "height=8192"}, false},
-    {"copy_vector", "configs/copy.lua", "vector access=16 loads=4 threads=256 blocks_per_sm=0", {NULL}, false},
+    {"copy_tile",
+     "configs/copy.lua",
+     "tile rows_per_thread=1",
+     {"width=8192", "height=8192"},
+     false},
+    {"copy_vector",
+     "configs/copy.lua",
+     "vector access=16 loads=4 threads=256 blocks_per_sm=0",
+     {NULL},
+     false},
     {"copy_vector_rows",
      "configs/copy.lua",
      "vector access=16 loads=4 blocks_per_sm=2",
      {"dtype=u8", "width=1001", "height=9000", "depth=500", "pitched=true"},
      false},
     {"copy_bulk", "configs/copy.lua", "bulk piece=16384 stages=4 blocks_per_sm=1", {NULL}, false},
-    {"copy_bulk_rows", "configs/copy.lua", "bulk", {"width=1001", "height=77", "pitch_x=1004"}, false},
+    {"copy_bulk_rows",
+     "configs/copy.lua",
+     "bulk",
+     {"width=1001", "height=77", "pitch_x=1004"},
+     false},
     {"access", "configs/access.lua", "elements loads=4", {"load_offset=1"}, false},
     {"access_scattered",
      "configs/access.lua",
@@ -183,7 +233,11 @@ const struct shipped_case shipped_cases[] = {
     {"access_active_lanes", "configs/access.lua", "elements loads=4", {"active_lanes=8"}, false},
     {"access_reference", "configs/access.lua", NULL, {NULL}, false},
     {"access_reference_broadcast", "configs/access.lua", NULL, {"broadcast=true"}, false},
-    {"transpose_coalesced_read", "configs/transpose.lua", "coalesced_read block_x=32 block_y=8", {NULL}, false},
+    {"transpose_coalesced_read",
+     "configs/transpose.lua",
+     "coalesced_read block_x=32 block_y=8",
+     {NULL},
+     false},
     {"transpose_coalesced_write",
      "configs/transpose.lua",
      "coalesced_write block_x=32 block_y=8",
@@ -204,7 +258,11 @@ const struct shipped_case shipped_cases[] = {
      "vector access=8 bank=pad",
      {"dtype=f16", "rows=65537", "cols=65539"},
      false},
-    {"filter_naive_array", "configs/filter.lua", "naive image_in=array weights_in=constant", {NULL}, false},
+    {"filter_naive_array",
+     "configs/filter.lua",
+     "naive image_in=array weights_in=constant",
+     {NULL},
+     false},
     {"filter_naive_symbol", "configs/filter.lua", "naive weights_in=symbol", {NULL}, false},
     {"filter_tiled",
      "configs/filter.lua",
@@ -216,19 +274,35 @@ const struct shipped_case shipped_cases[] = {
      "strips ahead=true unrolled=false resident=512",
      {"size=7", "boundary=wrap"},
      false},
-    {"filter_strips_global", "configs/filter.lua", "strips weights_in=global ahead=false", {"size=3"}, false},
-    {"filter_strips_shared", "configs/filter.lua", "strips weights_in=shared ahead=false", {"boundary=zero"}, false},
+    {"filter_strips_global",
+     "configs/filter.lua",
+     "strips weights_in=global ahead=false",
+     {"size=3"},
+     false},
+    {"filter_strips_shared",
+     "configs/filter.lua",
+     "strips weights_in=shared ahead=false",
+     {"boundary=zero"},
+     false},
     {"filter_reference", "configs/filter.lua", NULL, {"boundary=mirror", "pitched=true"}, false},
     {"filter_reference_clamp", "configs/filter.lua", NULL, {NULL}, false},
     {"filter_reference_zero", "configs/filter.lua", NULL, {"boundary=zero"}, false},
     {"particles_groups", "configs/particles.lua", "wide group=32 vec=2", {"dtype=f64"}, false},
     {"particles_arrays", "configs/particles.lua", "plain group=0", {NULL}, false},
     {"reduce_dynamic", "configs/reduce.lua", "dynamic", {"dtype=i32", "op=largest"}, false},
-    {"reduce_shuffle", "configs/reduce.lua", "shuffle", {"rows=3000", "axis=col", "cols=1000"}, false},
+    {"reduce_shuffle",
+     "configs/reduce.lua",
+     "shuffle",
+     {"rows=3000", "axis=col", "cols=1000"},
+     false},
     {"reduce_vector", "configs/reduce.lua", "vector", {"dtype=bf16"}, false},
     {"reduce_onepass", "configs/reduce.lua", "onepass loads=plain", {"op=max"}, false},
     {"reduce_rows", "configs/reduce.lua", "rows", {"axis=row", "rows=100000", "cols=100"}, false},
-    {"reduce_columns", "configs/reduce.lua", "columns", {"axis=col", "rows=5000", "cols=5000"}, false},
+    {"reduce_columns",
+     "configs/reduce.lua",
+     "columns",
+     {"axis=col", "rows=5000", "cols=5000"},
+     false},
     {"sum_global", "configs/sum.lua", "global", {NULL}, true},
     {"sum_static", "configs/sum.lua", "static", {NULL}, false},
     {"sum_dynamic", "configs/sum.lua", "dynamic", {NULL}, false},
@@ -255,7 +329,8 @@ void shipped_device(struct device_description *out) {
 
 void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out) {
   cugen_error err;
-  /* Another commit's templates lie below the working folder (shipped.py); else those that were built in are meant. */
+  /* Another commit's templates lie below the working folder (shipped.py); else those that were
+     built in are meant. */
   const struct sources sources = {.template_dir = getenv("CUGEN_EXPANSIONS") ? "templates" : NULL};
   struct config *config;
   struct problem problem;
@@ -268,7 +343,8 @@ void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out)
   const struct device_facts *facts = &device.facts;
   shipped_device(&device);
   check(config_open(&sources, shipped->config, &config, &err), &err);
-  check(problem_set(config, shipped->settings, count_settings(shipped), false, &problem, &err), &err);
+  check(problem_set(config, shipped->settings, count_settings(shipped), false, &problem, &err),
+        &err);
   check(space_open(config, &problem, facts, &space, &err), &err);
   check(expander_open(&sources, &expander, &err), &err);
   assert_true(space_max_tunables(space) <= MOST_TUNABLES);
@@ -284,7 +360,7 @@ void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out)
   config_close(config);
 }
 
-/* ---- The table ---- */
+/* ---- The table ------------------------------------------------------------------------------ */
 
 bool shipped_is_writing(void) {
   const char *mode = getenv("CUGEN_GOLDEN");

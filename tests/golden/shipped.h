@@ -1,6 +1,8 @@
-/* Variants of what ships, and what they come out as. Of some the whole text is kept, tests/golden/expected/NAME.cu: they show
-   the template language. Of all there is a line in tests/golden/shipped.txt: the hash of the normalised source (no comments, #line or
-   spacing), and what the compiler made of it for an H200. golden/expansions holds the texts and the hashes, nvrtc/shipped the rest.
+/* Variants of what ships, and what they come out as. Of some the whole text is kept,
+   tests/golden/expected/NAME.cu: they show the template language. Of all there is a line in
+   tests/golden/shipped.txt: the hash of the normalised source (no comments, #line or spacing),
+   and what the compiler made of it for an H200. golden/expansions holds the texts and the
+   hashes, nvrtc/shipped the rest.
 
    After a deliberate change of a template, or of expansion: tests/golden/shipped.py write. */
 #ifndef TESTS_GOLDEN_SHIPPED_H

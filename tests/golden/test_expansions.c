@@ -1,5 +1,6 @@
-/* The expanded sources of tests/golden/shipped.c: the kept texts byte for byte, and of every case the hash in the table. With
-   CUGEN_EXPANSIONS=FOLDER nothing is compared: FOLDER/NAME.cu is written for every case. */
+/* The expanded sources of tests/golden/shipped.c: the kept texts byte for byte, and of every
+   case the hash in the table. With CUGEN_EXPANSIONS=FOLDER nothing is compared: FOLDER/NAME.cu
+   is written for every case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +13,8 @@
 #include "base/system.h"
 #include "shipped.h"
 
-#define HOW                                                                                                          \
-  "To see the difference: tests/golden/shipped.py difference %s\n"                                                   \
+#define HOW                                                                                        \
+  "To see the difference: tests/golden/shipped.py difference %s\n"                                 \
   "If it is meant: tests/golden/shipped.py write"
 
 static void check(int status, const cugen_error *err) {
@@ -31,8 +32,8 @@ static void compare_hash(const struct shipped_case *shipped, const struct kernel
   if (!shipped_row(text_get(&table), shipped->name, &hash, &code))
     fail_msg("%s has no line in " SHIPPED_TABLE ": tests/golden/shipped.py write", shipped->name);
   if (strcmp(text_get(&hash), spec->source_hash.hex) != 0)
-    fail_msg("%s (%s): the source is not what it was: %s, in " SHIPPED_TABLE " %s\n" HOW, shipped->name,
-             spec->variant, spec->source_hash.hex, text_get(&hash), shipped->name);
+    fail_msg("%s (%s): the source is not what it was: %s, in " SHIPPED_TABLE " %s\n" HOW,
+             shipped->name, spec->variant, spec->source_hash.hex, text_get(&hash), shipped->name);
   text_free(&table);
   text_free(&hash);
   text_free(&code);
@@ -66,8 +67,8 @@ static void test_nothing_is_left(void **state) {
   for (const char *line = text_get(&table); *line; line += strcspn(line, "\n") + 1) {
     const size_t length = strcspn(line, " ");
     size_t i = 0;
-    while (i < shipped_count &&
-           (strlen(shipped_cases[i].name) != length || strncmp(line, shipped_cases[i].name, length) != 0))
+    while (i < shipped_count && (strlen(shipped_cases[i].name) != length ||
+                                 strncmp(line, shipped_cases[i].name, length) != 0))
       i++;
     if (*line != '#' && i == shipped_count)
       fail_msg(SHIPPED_TABLE ": no case '%.*s': tests/golden/shipped.py write", (int)length, line);
@@ -92,8 +93,8 @@ int main(void) {
   struct CMUnitTest *tests = calloc(shipped_count + 1, sizeof *tests);
   assert_non_null(tests);
   for (size_t i = 0; i < shipped_count; i++)
-    tests[i] = (struct CMUnitTest){shipped_cases[i].name, writing ? test_write : test_expansion, NULL, NULL,
-                                   (void *)(uintptr_t)&shipped_cases[i]};
+    tests[i] = (struct CMUnitTest){shipped_cases[i].name, writing ? test_write : test_expansion,
+                                   NULL, NULL, (void *)(uintptr_t)&shipped_cases[i]};
   tests[shipped_count] = (struct CMUnitTest)cmocka_unit_test(test_nothing_is_left);
   int failed = _cmocka_run_group_tests("expansions", tests, shipped_count + !writing, NULL, NULL);
   free(tests);

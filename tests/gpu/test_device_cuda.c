@@ -1,5 +1,5 @@
-/* The cuda device on a real GPU. Skipped, with the reason, where there is none. The last test breaks the device's
-   context, as a kernel that traps does. */
+/* The cuda device on a real GPU. Skipped, with the reason, where there is none. The last test
+   breaks the device's context, as a kernel that traps does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,8 @@ static const char kernels[] =
     "  for (int i = threadIdx.x; i < n; i += blockDim.x) dynamic[i] = x[i];\n"
     "  fixed[threadIdx.x] = 0;\n"
     "  __syncthreads();\n"
-    "  for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = dynamic[n - 1 - i] + fixed[255 - threadIdx.x];\n"
+    "  for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = dynamic[n - 1 - i] + fixed[255 - "
+    "threadIdx.x];\n"
     "}\n";
 static const char *const entries[] = {"scale", "add<3>", "poke", "spin", "reverse"};
 enum { SCALE, ADD, POKE, SPIN, REVERSE, ENTRY_COUNT };
@@ -81,7 +82,7 @@ static int close_device(void **state) {
   return 0;
 }
 
-/* ---- Running one of the kernels -------------------------------------------------------------------------------- */
+/* ---- Running one of the kernels ------------------------------------------------------------- */
 
 /* A plan of one launch over a buffer and a number, and what it is bound to. */
 struct run {
@@ -97,16 +98,20 @@ static void run_open(struct run *run, int kernel, unsigned grid, unsigned block,
   cugen_error err;
   struct memory memory[2] = {*buffer};
   *run = (struct run){0};
-  run->arguments[0] =
-      (struct kernel_argument){.name = "x", .kind = CUGEN_ARGUMENT_INOUT, .dtype = dtype_find("f32"), .rank = 1};
+  run->arguments[0] = (struct kernel_argument){
+      .name = "x", .kind = CUGEN_ARGUMENT_INOUT, .dtype = dtype_find("f32"), .rank = 1};
   run->arguments[1] = (struct kernel_argument){.name = "n",
                                                .kind = CUGEN_ARGUMENT_SCALAR,
                                                .dtype = dtype_find(kernel == POKE ? "i64" : "i32"),
                                                .value = value_int(number)};
-  run->launch = (struct kernel_launch){
-      .entry = entries[kernel], .grid = {grid, 1, 1}, .block = {block, 1, 1}, .shared_bytes = shared};
-  run->spec = (struct kernel_spec){
-      .arguments = run->arguments, .argument_count = 2, .launches = &run->launch, .launch_count = 1};
+  run->launch = (struct kernel_launch){.entry = entries[kernel],
+                                       .grid = {grid, 1, 1},
+                                       .block = {block, 1, 1},
+                                       .shared_bytes = shared};
+  run->spec = (struct kernel_spec){.arguments = run->arguments,
+                                   .argument_count = 2,
+                                   .launches = &run->launch,
+                                   .launch_count = 1};
   /* The plan looks entries up by their place in the image: one that holds this kernel first. */
   struct compiled *first = &compiled;
   char *name = first->entries[0];
@@ -131,7 +136,7 @@ static int run_sync(struct run *run, cugen_error *err) {
   return status ? status : ops->sync(device, err);
 }
 
-/* ---- What it is ------------------------------------------------------------------------------------------------ */
+/* ---- What it is ----------------------------------------------------------------------------- */
 
 static void test_description(void **state) {
   (void)state;
@@ -172,13 +177,13 @@ static void test_clock(void **state) {
   check(nvml_find(nvml, device->description.uuid, &handle, &err), &err);
   nvml_read(nvml, handle, &now);
   nvml_throttle_text(now.throttle, &why);
-  printf("SM %d MHz, memory %d MHz, %d mW, throttle %llx %s\n", mhz, now.memory_mhz, now.power_milliwatts,
-         (unsigned long long)now.throttle, text_get(&why));
+  printf("SM %d MHz, memory %d MHz, %d mW, throttle %llx %s\n", mhz, now.memory_mhz,
+         now.power_milliwatts, (unsigned long long)now.throttle, text_get(&why));
   assert_true(mhz > 0 && mhz <= (int)(device->description.facts.clock_khz / 1000));
   text_free(&why);
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+/* ---- Memory --------------------------------------------------------------------------------- */
 
 enum { COUNT = 10001 };
 
@@ -274,7 +279,8 @@ static void test_copies_between_pitches(void **state) {
   check(ops->copy_2d(device, pitched.device, pitch, packed, WIDTH, WIDTH, ROWS, &err), &err);
   check(ops->copy_2d(device, odd.device, 41, pitched.device, pitch, WIDTH, ROWS, &err), &err);
   check(ops->copy_2d(device, pinned.device, 64, odd.device, 41, WIDTH, ROWS, &err), &err);
-  for (int r = 0; r < ROWS; r++) assert_memory_equal((char *)pinned.host + 64 * r, packed[r], WIDTH);
+  for (int r = 0; r < ROWS; r++)
+    assert_memory_equal((char *)pinned.host + 64 * r, packed[r], WIDTH);
   check(ops->copy_2d(device, back, WIDTH, odd.device, 41, WIDTH, ROWS, &err), &err);
   assert_memory_equal(back, packed, sizeof packed);
   check(ops->memory_check(device, &odd, &err), &err);
@@ -311,28 +317,37 @@ static void test_too_large_a_buffer(void **state) {
   struct memory memory;
   cugen_error err;
   size_t bytes = (size_t)device->description.facts.memory_bytes + ((size_t)1 << 30);
-  assert_int_equal(ops->alloc(device, MEMORY_DEVICE, bytes, false, &memory, &err), CUGEN_ERROR_MEMORY);
+  assert_int_equal(ops->alloc(device, MEMORY_DEVICE, bytes, false, &memory, &err),
+                   CUGEN_ERROR_MEMORY);
   assert_non_null(strstr(err.message, "of device memory: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY"));
   assert_null(memory.base);
 }
 
-/* ---- Kernels --------------------------------------------------------------------------------------------------- */
+/* ---- Kernels -------------------------------------------------------------------------------- */
 
 static void test_constant_argument(void **state) {
   (void)state;
   float numbers[8] = {1, 1, 1, 1, 2, 2, 2, 2}, factors[4] = {2, 3, 5, 7}, back[8];
-  struct kernel_argument arguments[] = {
-      {.name = "factors",
-       .kind = CUGEN_ARGUMENT_CONSTANT,
-       .access = ACCESS_CONSTANT,
-       .dtype = dtype_find("f32"),
-       .rank = 1,
-       .shape = {4},
-       .elements = 4},
-      {.name = "x", .kind = CUGEN_ARGUMENT_INOUT, .dtype = dtype_find("f32"), .rank = 1, .shape = {8}, .elements = 8},
-      {.name = "n", .kind = CUGEN_ARGUMENT_SCALAR, .dtype = dtype_find("i32"), .value = value_int(8)}};
+  struct kernel_argument arguments[] = {{.name = "factors",
+                                         .kind = CUGEN_ARGUMENT_CONSTANT,
+                                         .access = ACCESS_CONSTANT,
+                                         .dtype = dtype_find("f32"),
+                                         .rank = 1,
+                                         .shape = {4},
+                                         .elements = 4},
+                                        {.name = "x",
+                                         .kind = CUGEN_ARGUMENT_INOUT,
+                                         .dtype = dtype_find("f32"),
+                                         .rank = 1,
+                                         .shape = {8},
+                                         .elements = 8},
+                                        {.name = "n",
+                                         .kind = CUGEN_ARGUMENT_SCALAR,
+                                         .dtype = dtype_find("i32"),
+                                         .value = value_int(8)}};
   struct kernel_launch launch = {.entry = "scale", .grid = {1, 1, 1}, .block = {32, 1, 1}};
-  struct kernel_spec spec = {.arguments = arguments, .argument_count = 3, .launches = &launch, .launch_count = 1};
+  struct kernel_spec spec = {
+      .arguments = arguments, .argument_count = 3, .launches = &launch, .launch_count = 1};
   struct memory memory[3] = {{0}};
   struct plan *plan;
   struct call *call;
@@ -388,7 +403,8 @@ static void test_too_much_dynamic_shared(void **state) {
   cugen_error err;
   int64_t optin = device->description.facts.shared_per_block_optin;
   check(ops->load(device, &compiled, &loaded, &err), &err);
-  assert_int_equal(ops->entry(device, loaded, REVERSE, optin - 1023, &entry, &err), CUGEN_ERROR_DEVICE);
+  assert_int_equal(ops->entry(device, loaded, REVERSE, optin - 1023, &entry, &err),
+                   CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message, "(1024 static, "));
   ops->unload(device, loaded);
 }
@@ -401,17 +417,18 @@ static void test_occupancy_agrees(void **state) {
   check(ops->load(device, &compiled, &loaded, &err), &err);
   for (size_t i = 0; i < ENTRY_COUNT; i++)
     for (int threads = 32; threads <= compiled.resources[i].max_threads; threads += 96)
-      for (int64_t shared = 0; shared <= device->description.facts.shared_per_block_optin - 1024; shared += 7919) {
+      for (int64_t shared = 0; shared <= device->description.facts.shared_per_block_optin - 1024;
+           shared += 7919) {
         struct entry *entry;
         struct occupancy occupancy;
         check(ops->entry(device, loaded, i, shared, &entry, &err), &err);
-        check(
-            occupancy_get(&device->description.facts, &compiled.resources[i], threads, shared, -1, &occupancy, &err),
-            &err);
+        check(occupancy_get(&device->description.facts, &compiled.resources[i], threads, shared, -1,
+                            &occupancy, &err),
+              &err);
         int blocks = ops->active_blocks(device, entry, threads, shared);
         if (blocks != occupancy.blocks)
-          fail_msg("%s, %d threads, %lld bytes: the driver says %d blocks, the calculator %d", entries[i], threads,
-                   (long long)shared, blocks, occupancy.blocks);
+          fail_msg("%s, %d threads, %lld bytes: the driver says %d blocks, the calculator %d",
+                   entries[i], threads, (long long)shared, blocks, occupancy.blocks);
       }
   ops->unload(device, loaded);
 }
@@ -427,11 +444,13 @@ static void test_carved_occupancy_agrees(void **state) {
     check(ops->load(device, &compiled, &loaded, &err), &err);
     check(ops->entry(device, loaded, 0, 20000, &entry, &err), &err);
     check(ops->carve(device, entry, percent, &err), &err);
-    check(occupancy_get(&device->description.facts, &compiled.resources[0], 32, 20000, percent, &occupancy, &err),
+    check(occupancy_get(&device->description.facts, &compiled.resources[0], 32, 20000, percent,
+                        &occupancy, &err),
           &err);
     int blocks = ops->active_blocks(device, entry, 32, 20000);
     if (blocks != occupancy.blocks)
-      fail_msg("carveout %d: the driver says %d blocks, the calculator %d", percent, blocks, occupancy.blocks);
+      fail_msg("carveout %d: the driver says %d blocks, the calculator %d", percent, blocks,
+               occupancy.blocks);
     ops->unload(device, loaded);
   }
 }
@@ -473,8 +492,12 @@ static void test_time(void **state) {
 static void test_foreign_image(void **state) {
   (void)state;
   const char *other = device->description.facts.compute_capability >= 120 ? "sm_80" : "sm_120";
-  struct compile_request request = {
-      .toolkit = toolkit, .name = "gpu.cu", .source = kernels, .arch = other, .entries = entries, .entry_count = 1};
+  struct compile_request request = {.toolkit = toolkit,
+                                    .name = "gpu.cu",
+                                    .source = kernels,
+                                    .arch = other,
+                                    .entries = entries,
+                                    .entry_count = 1};
   struct compiled foreign;
   struct loaded *loaded;
   cugen_error err;
@@ -486,7 +509,7 @@ static void test_foreign_image(void **state) {
   compiled_free(&foreign);
 }
 
-/* ---- The application's own context ----------------------------------------------------------------------------- */
+/* ---- The application's own context ---------------------------------------------------------- */
 
 static void *driver_symbol(const char *name) {
   static void *library;
@@ -494,13 +517,13 @@ static void *driver_symbol(const char *name) {
   return library ? dlsym(library, name) : NULL;
 }
 
-#define DRIVER(result, name, types, arguments)                                                                       \
-  do {                                                                                                               \
-    CUresult(*call_of) types;                                                                                        \
-    void *symbol_of = driver_symbol(name);                                                                           \
-    assert_non_null(symbol_of);                                                                                      \
-    memcpy(&call_of, &symbol_of, sizeof call_of);                                                                    \
-    result = call_of arguments;                                                                                      \
+#define DRIVER(result, name, types, arguments)                                                     \
+  do {                                                                                             \
+    CUresult(*call_of) types;                                                                      \
+    void *symbol_of = driver_symbol(name);                                                         \
+    assert_non_null(symbol_of);                                                                    \
+    memcpy(&call_of, &symbol_of, sizeof call_of);                                                  \
+    result = call_of arguments;                                                                    \
   } while (0)
 
 static CUcontext current_context(void) {
@@ -543,15 +566,16 @@ static void check_best_block(CUmodule module, size_t entry, int64_t shared) {
   DRIVER(result, "cuModuleGetFunction", (CUfunction *, CUmodule, const char *),
          (&function, module, compiled.entries[entry]));
   assert_int_equal(result, CUDA_SUCCESS);
-  DRIVER(result, "cuOccupancyMaxPotentialBlockSize", (int *, int *, CUfunction, CUoccupancyB2DSize, size_t, int),
+  DRIVER(result, "cuOccupancyMaxPotentialBlockSize",
+         (int *, int *, CUfunction, CUoccupancyB2DSize, size_t, int),
          (&grid, &want, function, NULL, (size_t)shared, 0));
   assert_int_equal(result, CUDA_SUCCESS);
-  check(occupancy_best_block(&device->description.facts, &compiled.resources[entry], -1, same_bytes, &shared, &got,
-                             &err),
+  check(occupancy_best_block(&device->description.facts, &compiled.resources[entry], -1, same_bytes,
+                             &shared, &got, &err),
         &err);
   if (got != want)
-    fail_msg("%s, %lld bytes: the driver proposes %d threads, the calculator %d", entries[entry], (long long)shared,
-             want, got);
+    fail_msg("%s, %lld bytes: the driver proposes %d threads, the calculator %d", entries[entry],
+             (long long)shared, want, got);
 }
 
 static void test_best_block_agrees(void **state) {
@@ -564,7 +588,8 @@ static void test_best_block_agrees(void **state) {
   DRIVER(result, "cuModuleLoadData", (CUmodule *, const void *), (&module, compiled.image));
   assert_int_equal(result, CUDA_SUCCESS);
   for (size_t i = 0; i < ENTRY_COUNT; i++)
-    for (int64_t shared = 0; shared <= 48000 - 1024; shared += 4999) check_best_block(module, i, shared);
+    for (int64_t shared = 0; shared <= 48000 - 1024; shared += 4999)
+      check_best_block(module, i, shared);
   DRIVER(result, "cuCtxDestroy_v2", (CUcontext), (context));
   assert_int_equal(result, CUDA_SUCCESS);
 }
@@ -585,7 +610,7 @@ static void test_with_modules(void **state) {
   changed->library_load = load;
 }
 
-/* ---- The end --------------------------------------------------------------------------------------------------- */
+/* ---- The end -------------------------------------------------------------------------------- */
 
 static void test_an_illegal_address_sticks(void **state) {
   (void)state;

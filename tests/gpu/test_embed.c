@@ -1,5 +1,5 @@
-/* Plans in an application's own contexts, launched on its own streams of a real GPU, from one thread and from several,
-   and tuning in its process. Skipped where there is none. */
+/* Plans in an application's own contexts, launched on its own streams of a real GPU, from one
+   thread and from several, and tuning in its process. Skipped where there is none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,8 @@ static const char *open_driver(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   if (!library) return "there is no CUDA driver";
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-    if (!(*(void **)functions[i].place = dlsym(library, functions[i].name))) return functions[i].name;
+    if (!(*(void **)functions[i].place = dlsym(library, functions[i].name)))
+      return functions[i].name;
   return cu.init(0) ? "the driver sees no GPU" : NULL;
 }
 
@@ -113,7 +114,7 @@ static bool is_current(CUcontext context) {
   return cu.current(&now) == CUDA_SUCCESS && now == context;
 }
 
-/* ---- One thread's work -------------------------------------------------------------------------------------------- */
+/* ---- One thread's work ---------------------------------------------------------------------- */
 
 struct work {
   CUcontext context;
@@ -123,9 +124,9 @@ struct work {
   float x[COUNT], y[COUNT], out[COUNT];
 };
 
-#define MUST(condition)                                                                                              \
-  do {                                                                                                               \
-    if (!(condition)) return #condition;                                                                             \
+#define MUST(condition)                                                                            \
+  do {                                                                                             \
+    if (!(condition)) return #condition;                                                           \
   } while (0)
 
 static const char *launch(struct work *w, const CUdeviceptr memory[3], CUstream stream) {
@@ -165,7 +166,7 @@ static void must_run(CUcontext context, cugen_plan *plan) {
   if (failed) fail_msg("%s", failed);
 }
 
-/* ---- Contexts ----------------------------------------------------------------------------------------------------- */
+/* ---- Contexts ------------------------------------------------------------------------------- */
 
 /* The current one, though none was named. */
 static void test_own_context(void **state) {
@@ -211,7 +212,7 @@ static void test_primary(void **state) {
   assert_int_equal(cu.make_current(NULL), CUDA_SUCCESS);
 }
 
-/* ---- Threads ------------------------------------------------------------------------------------------------------ */
+/* ---- Threads -------------------------------------------------------------------------------- */
 
 static void *work_along(void *context) {
   struct work *w = context;
@@ -227,7 +228,8 @@ static void test_threads(void **state) {
   CUcontext contexts[2] = {make_context(), make_context()};
   cugen_plan *plans[2] = {open_plan(0, contexts[0]), open_plan(0, contexts[1])};
   for (int i = 0; i < THREADS; i++) {
-    all[i] = (struct work){.context = contexts[i % 2], .plan = plans[i % 2], .alpha = (float)(i + 1)};
+    all[i] =
+        (struct work){.context = contexts[i % 2], .plan = plans[i % 2], .alpha = (float)(i + 1)};
     assert_int_equal(pthread_create(&threads[i], NULL, work_along, &all[i]), 0);
   }
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
@@ -239,7 +241,7 @@ static void test_threads(void **state) {
   }
 }
 
-/* ---- Tuning in this process --------------------------------------------------------------------------------------- */
+/* ---- Tuning in this process ----------------------------------------------------------------- */
 
 static void tune(cugen_kernel *kernel, CUcontext context, size_t tried) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -271,7 +273,8 @@ static void test_tune(void **state) {
   cugen_plan_close(plan);
   assert_int_equal(cu.destroy(current), CUDA_SUCCESS);
   assert_int_equal(cu.destroy(given), CUDA_SUCCESS);
-  /* Setting no context pops one from the thread's stack, on which cuCtxCreate put all that the tests made. */
+  /* Setting no context pops one from the thread's stack, on which cuCtxCreate put all that the
+     tests made. */
   while (!is_current(NULL)) assert_int_equal(cu.make_current(NULL), CUDA_SUCCESS);
   tune(kernel, NULL, 4); /* the primary one */
   cugen_kernel_close(kernel);
@@ -285,8 +288,8 @@ static const cugen_record *find_record(cugen_kernel *kernel, const char *impleme
   return NULL;
 }
 
-/* A trap ends the tuning and the context; the record of the right variant and the trap's own stay. Last: what is done to
-   one context of a process may be done to all of them. */
+/* A trap ends the tuning and the context; the record of the right variant and the trap's own
+   stay. Last: what is done to one context of a process may be done to all of them. */
 static void test_tune_breaks(void **state) {
   (void)state;
   CUcontext context = make_context();

@@ -1,6 +1,7 @@
-/* What only a GPU's texture units can show: that they go on past an image's edges as the references do, with every address
-   mode, over a buffer and over an array, also for images below the filter's size; and the driver's copies to and from __device__
-   variables. Skipped where there is no GPU. */
+/* What only a GPU's texture units can show: that they go on past an image's edges as the
+   references do, with every address mode, over a buffer and over an array, also for images below
+   the filter's size; and the driver's copies to and from __device__ variables. Skipped where
+   there is no GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +44,10 @@ static void run_of(const char *config, const char *const *settings, const char *
   cugen_record record;
   size_t count = 0;
   while (count < SETTINGS && settings[count]) count++;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error)) fail_msg("%s", error.message);
-  if (api_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error))
+    fail_msg("%s", error.message);
+  if (api_kernel_run(kernel, variant, 60, &record, &error))
+    fail_msg("%s: %s", variant, error.message);
   if (record.outcome != CUGEN_OUTCOME_OK)
     fail_msg("%s, %s: %s", record.variant, cugen_kernel_problem(kernel), record.reason);
   cugen_kernel_close(kernel);
@@ -55,26 +58,34 @@ static void run(const char *const *settings, const char *variant) {
 }
 
 static void test_textures(void **state) {
-  static const char *const boundaries[] = {"boundary=clamp", "boundary=zero", "boundary=mirror", "boundary=wrap"};
+  static const char *const boundaries[] = {"boundary=clamp", "boundary=zero", "boundary=mirror",
+                                           "boundary=wrap"};
   static const char *const variants[] = {"naive image_in=texture", "naive image_in=array",
                                          "tiled image_in=texture block_x=64 rows_per_thread=1",
-                                         "tiled image_in=array weights_in=shared", "naive weights_in=symbol"};
+                                         "tiled image_in=array weights_in=shared",
+                                         "naive weights_in=symbol"};
   (void)state;
   for (size_t b = 0; b < 4; b++)
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
-      run((const char *const[SETTINGS]){boundaries[b], "rows=67", "cols=264", "size=7"}, variants[v]);
+      run((const char *const[SETTINGS]){boundaries[b], "rows=67", "cols=264", "size=7"},
+          variants[v]);
       run((const char *const[SETTINGS]){boundaries[b], "rows=2", "cols=8", "size=15"}, variants[v]);
-      run((const char *const[SETTINGS]){boundaries[b], "rows=67", "cols=272", "size=5", "dtype=f16"}, variants[v]);
+      run((const char *const[SETTINGS]){boundaries[b], "rows=67", "cols=272", "size=5",
+                                        "dtype=f16"},
+          variants[v]);
     }
 }
 
-/* An array takes any width and pitch, a texture over memory such as the driver's pitched allocation gives. */
+/* An array takes any width and pitch, a texture over memory such as the driver's pitched
+   allocation gives. */
 static void test_widths(void **state) {
   (void)state;
-  run((const char *const[SETTINGS]){"boundary=mirror", "rows=61", "cols=127"}, "naive image_in=array");
+  run((const char *const[SETTINGS]){"boundary=mirror", "rows=61", "cols=127"},
+      "naive image_in=array");
   run((const char *const[SETTINGS]){"boundary=wrap", "rows=61", "cols=127", "pitched=true"},
       "naive image_in=texture");
-  run((const char *const[SETTINGS]){"boundary=wrap", "rows=61", "cols=127", "pitched=true"}, "naive image_in=array");
+  run((const char *const[SETTINGS]){"boundary=wrap", "rows=61", "cols=127", "pitched=true"},
+      "naive image_in=array");
 }
 
 /* Into __device__ variables and back, with each launch. */

@@ -1,5 +1,6 @@
-/* without [root] [landlock] [namespaces] COMMAND...: runs the command as an ordinary user, and as on a kernel that has no
-   Landlock or no namespaces. What is asked for and cannot be had is said, with exit code 77. */
+/* without [root] [landlock] [namespaces] COMMAND...: runs the command as an ordinary user, and
+   as on a kernel that has no Landlock or no namespaces. What is asked for and cannot be had is
+   said, with exit code 77. */
 #define _GNU_SOURCE /* setgroups */
 #include <errno.h>
 #include <grp.h>
@@ -39,12 +40,14 @@ static void install(struct sock_filter *filter, unsigned short count) {
 #define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, what)
 
 static void without_landlock(void) {
-  struct sock_filter filter[] = {LOAD(nr), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LANDLOCK_CREATE_RULESET, 0, 1),
+  struct sock_filter filter[] = {LOAD(nr),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LANDLOCK_CREATE_RULESET, 0, 1),
                                  ANSWER(SECCOMP_RET_ERRNO | ENOSYS), ANSWER(SECCOMP_RET_ALLOW)};
   install(filter, sizeof filter / sizeof *filter);
 }
 
-/* clone3 keeps its flags in memory, where a filter cannot look: libraries use clone where it is not there. */
+/* clone3 keeps its flags in memory, where a filter cannot look: libraries use clone where it is
+   not there. */
 static void without_namespaces(void) {
   enum { ANY = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC };
   struct sock_filter filter[] = {LOAD(nr),
@@ -63,7 +66,8 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*give_up)(void);
-  } table[] = {{"root", without_root}, {"landlock", without_landlock}, {"namespaces", without_namespaces}};
+  } table[] = {
+      {"root", without_root}, {"landlock", without_landlock}, {"namespaces", without_namespaces}};
   enum { COUNT = sizeof table / sizeof *table };
   int at = 1;
   for (size_t i = 0; at < argc && i < COUNT; i++) {

@@ -1,5 +1,6 @@
-/* The real NVRTC: kernels compile for several architectures, their resources read from the cubin are those that
-   ptxas prints, errors name the template's line, and threads compile side by side. */
+/* The real NVRTC: kernels compile for several architectures, their resources read from the cubin
+   are those that ptxas prints, errors name the template's line, and threads compile side by
+   side. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +41,8 @@ static const char kernels[] =
     "  for (int i = 0; i < R; i++) sum += x[(i * n) % R] * factors[i % 25];\n"
     "  a[threadIdx.x] = sum;\n"
     "}\n"
-    "__global__ __launch_bounds__(1024) void spilling(const float *a, float *b, int n, char c, double d) {\n"
+    "__global__ __launch_bounds__(1024) void spilling(const float *a, float *b, int n, char c, "
+    "double d) {\n"
     "  float x[96], sum = d;\n"
     "#pragma unroll\n"
     "  for (int i = 0; i < 96; i++) x[i] = a[i * n];\n"
@@ -57,8 +59,8 @@ static const char *const archs[] = {"sm_75",  "sm_80",   "sm_86",  "sm_89",  "sm
                                     "sm_90a", "sm_100a", "sm_120", "sm_120a"};
 enum { ARCH_COUNT = sizeof archs / sizeof *archs };
 
-static struct compile_request request_for(const char *source, const char *arch, const char *const *entries,
-                                          size_t count) {
+static struct compile_request request_for(const char *source, const char *arch,
+                                          const char *const *entries, size_t count) {
   return (struct compile_request){.toolkit = toolkit,
                                   .name = "test.cu",
                                   .source = source,
@@ -77,7 +79,7 @@ static void compile_kernels(const char *arch, struct compiled *out) {
   compile_or_fail(&request, out);
 }
 
-/* ---- What ptxas says, asked of NVRTC directly ------------------------------------------------------------------ */
+/* ---- What ptxas says, asked of NVRTC directly ----------------------------------------------- */
 
 static void *function(void *library, const char *name) {
   void *found = dlsym(library, name);
@@ -85,12 +87,12 @@ static void *function(void *library, const char *name) {
   return found;
 }
 
-#define ASK(library, name, arguments)                                                                                \
-  do {                                                                                                               \
-    __typeof__(name) *asked;                                                                                         \
-    void *found = function(library, #name);                                                                          \
-    memcpy(&asked, &found, sizeof asked);                                                                            \
-    assert_int_equal(asked arguments, NVRTC_SUCCESS);                                                                \
+#define ASK(library, name, arguments)                                                              \
+  do {                                                                                             \
+    __typeof__(name) *asked;                                                                       \
+    void *found = function(library, #name);                                                        \
+    memcpy(&asked, &found, sizeof asked);                                                          \
+    assert_int_equal(asked arguments, NVRTC_SUCCESS);                                              \
   } while (0)
 
 /* The log of --ptxas-options=-v for the kernels; the caller frees. */
@@ -100,7 +102,8 @@ static char *ptxas_log(const char *arch) {
   nvrtcProgram program;
   struct text option = {0};
   text_addf(&option, "--gpu-architecture=%s", arch);
-  const char *options[] = {text_get(&option), "--std=c++17", "-default-device", "--ptxas-options=-v", "--no-cache"};
+  const char *options[] = {text_get(&option), "--std=c++17", "-default-device",
+                           "--ptxas-options=-v", "--no-cache"};
   size_t size;
   ASK(library, nvrtcCreateProgram, (&program, kernels, "log.cu", 0, NULL, NULL));
   for (int i = 0; i < 3; i++) ASK(library, nvrtcAddNameExpression, (program, kernel_entries[i]));
@@ -130,10 +133,13 @@ static long said(const char *log, const char *entry, const char *unit) {
 static void check_parameters(const struct compiled *compiled) {
   static const int want[] = {8, 8, 4, 1, 8};
   int sizes[8] = {0};
-  assert_int_equal(cubin_parameters(compiled->image, compiled->image_length, compiled->entries[2], sizes, 8), 5);
+  assert_int_equal(
+      cubin_parameters(compiled->image, compiled->image_length, compiled->entries[2], sizes, 8), 5);
   assert_memory_equal(sizes, want, sizeof want);
-  assert_int_equal(cubin_parameters(compiled->image, compiled->image_length, compiled->entries[0], sizes, 0), 1);
-  assert_int_equal(cubin_parameters(compiled->image, compiled->image_length, "absent", sizes, 8), -1);
+  assert_int_equal(
+      cubin_parameters(compiled->image, compiled->image_length, compiled->entries[0], sizes, 0), 1);
+  assert_int_equal(cubin_parameters(compiled->image, compiled->image_length, "absent", sizes, 8),
+                   -1);
 }
 
 static void check_arch(const char *arch) {
@@ -147,8 +153,8 @@ static void check_arch(const char *arch) {
     assert_int_equal(got->registers, said(log, entry, " registers"));
     assert_int_equal(got->static_shared, said(log, entry, " bytes smem"));
     assert_int_equal(got->local_bytes, said(log, entry, " bytes stack frame"));
-    assert_int_equal(got->spill_bytes,
-                     said(log, entry, " bytes spill stores") + said(log, entry, " bytes spill loads"));
+    assert_int_equal(got->spill_bytes, said(log, entry, " bytes spill stores") +
+                                           said(log, entry, " bytes spill loads"));
     assert_int_equal(got->constant_bytes, 100);
     assert_true(got->registers > 0);
   }
@@ -194,7 +200,7 @@ static void test_clusters(void **state) {
   compiled_free(&compiled);
 }
 
-/* ---- Names ----------------------------------------------------------------------------------------------------- */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 static void test_entries_are_lowered(void **state) {
   (void)state;
@@ -225,7 +231,7 @@ static void test_unknown_entry(void **state) {
   assert_refused(&request, "plane");
 }
 
-/* ---- Errors and warnings --------------------------------------------------------------------------------------- */
+/* ---- Errors and warnings -------------------------------------------------------------------- */
 
 static void test_errors_name_the_template_line(void **state) {
   (void)state;
@@ -236,18 +242,20 @@ static void test_errors_name_the_template_line(void **state) {
                                "}\n";
   static const char *const entry[] = {"matmul"};
   struct compile_request request = request_for(source, "sm_90a", entry, 1);
-  assert_refused(&request, "NVRTC refused the source:\n"
-                           "folder (new)/matmul.cu:41: error: identifier \"missing_name\" is undefined\n"
-                           "    C[0] = missing_name;");
+  assert_refused(&request,
+                 "NVRTC refused the source:\n"
+                 "folder (new)/matmul.cu:41: error: identifier \"missing_name\" is undefined\n"
+                 "    C[0] = missing_name;");
 }
 
 /* What ptxas alone refuses: with --ptxas-options=-v NVRTC's log does not have it. */
 static void test_reasons_of_ptxas(void **state) {
   (void)state;
-  static const char constants[] = "#line 1 \"k.cu\"\n"
-                                  "#define unused 1\n"
-                                  "__constant__ float w[20000];\n"
-                                  "extern \"C\" __global__ void k(float *a, int n) { a[n] = w[n]; }\n";
+  static const char constants[] =
+      "#line 1 \"k.cu\"\n"
+      "#define unused 1\n"
+      "__constant__ float w[20000];\n"
+      "extern \"C\" __global__ void k(float *a, int n) { a[n] = w[n]; }\n";
   static const char shared[] = "#line 7 \"k.cu\"\n"
                                "#pragma nv_diag_warning 177\n"
                                "extern \"C\" __global__ void k(float *a, int n) {\n"
@@ -259,11 +267,15 @@ static void test_reasons_of_ptxas(void **state) {
                                "}\n";
   static const char *const entry[] = {"k"};
   struct compile_request request = request_for(constants, "sm_90a", entry, 1);
-  assert_refused(&request, "k.cu:2: ptxas error   : File uses too much global constant data (0x13880 bytes, 0x10000 "
-                           "max): give the kernel what is large by its address");
+  assert_refused(
+      &request,
+      "k.cu:2: ptxas error   : File uses too much global constant data (0x13880 bytes, 0x10000 "
+      "max): give the kernel what is large by its address");
   request = request_for(shared, "sm_90", entry, 1);
-  assert_refused(&request, "k.cu:10: ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, "
-                           "0xc000 max): give the array to dynamic shared memory");
+  assert_refused(
+      &request,
+      "k.cu:10: ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, "
+      "0xc000 max): give the array to dynamic shared memory");
   struct compiled compiled;
   request = request_for(shared, "sm_90a", entry, 1);
   assert_int_equal(nvrtc_compile(nvrtc, &request, &compiled, NULL), CUGEN_OK);
@@ -271,16 +283,19 @@ static void test_reasons_of_ptxas(void **state) {
   compiled_free(&compiled);
 }
 
-/* As grid.sync() is compiled: it asks whether the launch is cooperative, and traps where it is not. */
+/* As grid.sync() is compiled: it asks whether the launch is cooperative, and traps where it is
+   not. */
 static void test_waiting_for_the_grid(void **state) {
   (void)state;
   static const char source[] =
       "// this_grid()\n"
       "#define ASK(to) asm volatile(\"mov.u32 %0, %%envreg2;\" : \"=r\"(to))\n"
-      "extern \"C\" __global__ void waits(unsigned *o) { unsigned a; ASK(a); if (!a) __trap(); o[0] = a; }\n"
+      "extern \"C\" __global__ void waits(unsigned *o) { unsigned a; ASK(a); if (!a) __trap(); "
+      "o[0] = a; }\n"
       "extern \"C\" __global__ void asks(unsigned *o) { unsigned a; ASK(a); o[0] = a; }\n"
       "extern \"C\" __global__ void traps(unsigned *o) { if (o[0]) __trap(); }\n"
-      "extern \"C\" __global__ void __cluster_dims__(2, 3, 1) __launch_bounds__(96) group(unsigned *o) { o[0] = 1; "
+      "extern \"C\" __global__ void __cluster_dims__(2, 3, 1) __launch_bounds__(96) group(unsigned "
+      "*o) { o[0] = 1; "
       "}\n";
   static const char *const entries[] = {"waits", "asks", "traps", "group"};
   const struct compile_request request = request_for(source, "sm_90a", entries, 4);
@@ -329,11 +344,12 @@ static void test_warnings_are_kept_without_figures(void **state) {
   compiled_free(&compiled);
 }
 
-/* ---- Architectures --------------------------------------------------------------------------------------------- */
+/* ---- Architectures -------------------------------------------------------------------------- */
 
 static void test_unknown_architectures(void **state) {
   (void)state;
-  static const char *const bad[] = {"", "90", "sm_", "sm_9x", "sm_90ax", "computer_90", "sm_20", "sm_990"};
+  static const char *const bad[] = {"",        "90",          "sm_",   "sm_9x",
+                                    "sm_90ax", "computer_90", "sm_20", "sm_990"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     struct compile_request request = request_for(kernels, bad[i], kernel_entries, 3);
     assert_refused(&request, "sm_80");
@@ -368,7 +384,7 @@ static void test_nearest_lower_architecture(void **state) {
   compiled_free(&exact);
 }
 
-/* ---- Sameness -------------------------------------------------------------------------------------------------- */
+/* ---- Sameness ------------------------------------------------------------------------------- */
 
 /* What the cache relies on: neither comments nor lines nor the source's name change a cubin. */
 static void test_comments_change_nothing(void **state) {
@@ -398,7 +414,7 @@ static void test_half_header(void **state) {
   compiled_free(&compiled);
 }
 
-/* ---- Headers of a library that NVRTC has not ------------------------------------------------------------------- */
+/* ---- Headers of a library that NVRTC has not ------------------------------------------------ */
 
 static void compile_text(const char *source) {
   static const char *const entry[] = {"k"};
@@ -411,44 +427,51 @@ static void compile_text(const char *source) {
 
 static void test_standard_headers(void **state) {
   (void)state;
-  static const char body[] = "#include <stdint.h>\n#include <math.h>\n" /* under its other name, once more */
-                             "__global__ void k(float *a, int64_t *b, std::uint8_t c, std::size_t n, size_t m) {\n"
-                             "  static_assert(sizeof(uint16_t) == 2 && UINT32_MAX == 0xffffffffu && INT64_MIN < "
-                             "INT32_MIN && SIZE_MAX > 9);\n"
-                             "  static_assert(INT_MAX == INT32_MAX && CHAR_BIT == 8 && LONG_MAX > INT_MAX && FLT_MAX "
-                             "> 1e38f && DBL_DIG == 15);\n"
-                             "  static_assert(offsetof(int4, y) == 4);\n"
-                             "  constexpr float most = INFINITY;\n"
-                             "  std::nullptr_t none = nullptr;\n"
-                             "  assert(a != none);\n"
-                             "  a[0] = std::sqrt(a[1]) + sqrtf(a[2]) + std::fmax(a[3], most) + std::abs(a[4]) + "
-                             "std::isnan(a[5]) + isinf(a[6]) + (float)M_PI;\n"
-                             "  static_assert(sizeof(std::sqrt(a[0])) == 4 && sizeof(std::abs(a[0])) == 4);\n"
-                             "  memset(b, 0, n + m); std::memcpy(b, a, 8);\n"
-                             "  printf(\"%f\", NAN);\n"
-                             "  b[1] = UINT64_C(3) + c;\n"
-                             "}\n";
+  /* under its other name, once more */
+  static const char body[] =
+      "#include <stdint.h>\n#include <math.h>\n"
+      "__global__ void k(float *a, int64_t *b, std::uint8_t c, std::size_t n, size_t m) {\n"
+      "  static_assert(sizeof(uint16_t) == 2 && UINT32_MAX == 0xffffffffu && INT64_MIN < "
+      "INT32_MIN && SIZE_MAX > 9);\n"
+      "  static_assert(INT_MAX == INT32_MAX && CHAR_BIT == 8 && LONG_MAX > INT_MAX && FLT_MAX "
+      "> 1e38f && DBL_DIG == 15);\n"
+      "  static_assert(offsetof(int4, y) == 4);\n"
+      "  constexpr float most = INFINITY;\n"
+      "  std::nullptr_t none = nullptr;\n"
+      "  assert(a != none);\n"
+      "  a[0] = std::sqrt(a[1]) + sqrtf(a[2]) + std::fmax(a[3], most) + std::abs(a[4]) + "
+      "std::isnan(a[5]) + isinf(a[6]) + (float)M_PI;\n"
+      "  static_assert(sizeof(std::sqrt(a[0])) == 4 && sizeof(std::abs(a[0])) == 4);\n"
+      "  memset(b, 0, n + m); std::memcpy(b, a, 8);\n"
+      "  printf(\"%f\", NAN);\n"
+      "  b[1] = UINT64_C(3) + c;\n"
+      "}\n";
   struct text source = {0};
   text_add(&source,
-           "#include <cstdint>\n#include <climits>\n#include <cfloat>\n#include <cmath>\n#include <cstddef>\n"
+           "#include <cstdint>\n#include <climits>\n#include <cfloat>\n#include <cmath>\n#include "
+           "<cstddef>\n"
            "#include <cstdio>\n#include <cassert>\n#include <cstdlib>\n#include <cstring>\n"
            "#include <ctime>\n#include <stdbool.h>\n#include <inttypes.h>\n");
   text_add(&source, body);
   compile_text(text_get(&source));
   text_free(&source);
-  compile_text("#include <cstdint>\n#include <cuda/std/cstdint>\n__global__ void k(cuda::std::uint64_t *a, uint8_t) "
+  compile_text("#include <cstdint>\n#include <cuda/std/cstdint>\n__global__ void "
+               "k(cuda::std::uint64_t *a, uint8_t) "
                "{ *a = INT8_MAX; }\n");
-  compile_text("#include <sys/types.h>\n__global__ void k(ulong *a, ushort b) { *a = (uint)b + (uint32_t)b; }\n");
-  compile_text("#include <cuda/std/cstdint>\n#include <cstdint>\n__global__ void k(std::uint64_t *a, uint8_t) "
+  compile_text("#include <sys/types.h>\n__global__ void k(ulong *a, ushort b) { *a = (uint)b + "
+               "(uint32_t)b; }\n");
+  compile_text("#include <cuda/std/cstdint>\n#include <cstdint>\n__global__ void k(std::uint64_t "
+               "*a, uint8_t) "
                "{ *a = INT8_MAX; }\n");
 }
 
 static void test_core_libraries(void **state) {
   (void)state;
   if (!toolkit->core.length && toolkit_nvrtc_major(toolkit) >= 13) skip();
-  compile_text("#include <cooperative_groups.h>\n#include <cstdint>\n__global__ void k(uint32_t *a) {\n"
-               "  auto block = cooperative_groups::this_thread_block();\n  block.sync();\n"
-               "  a[0] = block.thread_rank();\n}\n");
+  compile_text(
+      "#include <cooperative_groups.h>\n#include <cstdint>\n__global__ void k(uint32_t *a) {\n"
+      "  auto block = cooperative_groups::this_thread_block();\n  block.sync();\n"
+      "  a[0] = block.thread_rank();\n}\n");
 }
 
 /* The options reach ptxas and the front end. */
@@ -456,11 +479,13 @@ static void test_options(void **state) {
   (void)state;
   static const char source[] =
       "__global__ void k(float *y, int n) {\n  float a[64];\n"
-      "  for (int i = 0; i < 64; i++) a[i] = y[i * n];\n  for (int r = 0; r < n; r++)\n#pragma unroll\n"
+      "  for (int i = 0; i < 64; i++) a[i] = y[i * n];\n  for (int r = 0; r < n; r++)\n#pragma "
+      "unroll\n"
       "    for (int i = 0; i < 64; i++) a[i] = a[i] * a[(i + 7) % 64] + a[(i + 3) % 64] / a[i];\n"
       "  for (int i = 0; i < 64; i++) y[i] = a[i] + __cplusplus;\n}\n";
   static const char *const entry[] = {"k"};
-  static const char *const options[] = {NULL, "--maxrregcount=32", "--use_fast_math", "--std=c++20"};
+  static const char *const options[] = {NULL, "--maxrregcount=32", "--use_fast_math",
+                                        "--std=c++20"};
   struct compiled compiled[4];
   for (int i = 0; i < 4; i++) {
     struct compile_request request = request_for(source, "sm_90a", entry, 1);
@@ -469,7 +494,8 @@ static void test_options(void **state) {
   }
   assert_true(compiled[0].resources[0].registers > 32);
   assert_true(compiled[1].resources[0].registers <= 32);
-  for (int i = 1; i < 4; i++) assert_string_not_equal(compiled[0].image_hash.hex, compiled[i].image_hash.hex);
+  for (int i = 1; i < 4; i++)
+    assert_string_not_equal(compiled[0].image_hash.hex, compiled[i].image_hash.hex);
   for (int i = 0; i < 4; i++) compiled_free(&compiled[i]);
   struct compile_request request = request_for(source, "sm_90a", entry, 1);
   request.options = "--maxrregcount=no";
@@ -479,13 +505,15 @@ static void test_options(void **state) {
 static void test_headers_that_are_not_there(void **state) {
   (void)state;
   static const char *const entry[] = {"k"};
-  struct compile_request request =
-      request_for("#line 7 \"mine/t.cu\"\n#include <limits>\n__global__ void k() {}\n", "sm_90a", entry, 1);
-  assert_refused(&request,
-                 "mine/t.cu:7: catastrophic error: cannot open source file \"limits\": NVRTC has no C++ library; "
-                 "use <cuda/std/limits>, whose names are in cuda::std. If host code alone needs it");
+  struct compile_request request = request_for(
+      "#line 7 \"mine/t.cu\"\n#include <limits>\n__global__ void k() {}\n", "sm_90a", entry, 1);
+  assert_refused(
+      &request, "mine/t.cu:7: catastrophic error: cannot open source file \"limits\": NVRTC has no "
+                "C++ library; "
+                "use <cuda/std/limits>, whose names are in cuda::std. If host code alone needs it");
   request.source = "#include <iostream>\n__global__ void k() {}\n";
-  assert_refused(&request, "NVRTC has no C++ library, only these (each as <NAME.h> too): <cassert>");
+  assert_refused(&request,
+                 "NVRTC has no C++ library, only these (each as <NAME.h> too): <cassert>");
   request.source = "#line 3 \"k.cu\"\n#include <helper_of_hosts.h>\n__global__ void k() {}\n";
   assert_refused(&request, ". If host code alone needs it, put '#ifndef __CUDACC_RTC__'");
   if (toolkit->core.length) {
@@ -495,7 +523,8 @@ static void test_headers_that_are_not_there(void **state) {
   if (toolkit->core.length) {
     struct compiled compiled;
     request.source =
-        "#include <cub/cub.cuh>\n__global__ void k(int *y) {\n  using reduce = cub::BlockReduce<int, 64>;\n"
+        "#include <cub/cub.cuh>\n__global__ void k(int *y) {\n  using reduce = "
+        "cub::BlockReduce<int, 64>;\n"
         "  __shared__ reduce::TempStorage temp;\n  y[0] = reduce(temp).Sum(y[threadIdx.x]);\n}\n";
     compile_or_fail(&request, &compiled);
     compiled_free(&compiled);
@@ -512,8 +541,10 @@ static void test_host_code(void **state) {
   (void)state;
   static const char *const entry[] = {"k"};
   struct compile_request request =
-      request_for("#line 1 \"k.cu\"\n__global__ void k() {}\nvoid go() { k<<<1, 1>>>(); }\n", "sm_90a", entry, 1);
-  assert_refused(&request, ": 'go' is neither __global__ nor __device__, and so host code perhaps.");
+      request_for("#line 1 \"k.cu\"\n__global__ void k() {}\nvoid go() { k<<<1, 1>>>(); }\n",
+                  "sm_90a", entry, 1);
+  assert_refused(&request,
+                 ": 'go' is neither __global__ nor __device__, and so host code perhaps.");
   request.source = "#line 1 \"k.cu\"\n__global__ void k() {}\n__host__ void go() {}\n";
   assert_refused(&request, ": 'go' is a __host__ function.");
   static const char *const overloaded[] = {"k<int>"};
@@ -526,7 +557,7 @@ static void test_host_code(void **state) {
                "int main() { std::vector<int> v; k<<<1, 1>>>(); }\n#endif\n");
 }
 
-/* ---- Time and threads ------------------------------------------------------------------------------------------ */
+/* ---- Time and threads ----------------------------------------------------------------------- */
 
 static void test_time_limit(void **state) {
   (void)state;
@@ -577,7 +608,8 @@ static void test_threads_compile_side_by_side(void **state) {
   }
 }
 
-/* NVRTC's own cache would be the driver's: it would be loaded here, and images come from below the user's home. */
+/* NVRTC's own cache would be the driver's: it would be loaded here, and images come from below
+   the user's home. */
 static void test_the_driver_is_left_alone(void **state) {
   (void)state;
   struct fake_cuda *fake = fake_find();
@@ -588,10 +620,11 @@ static void test_the_driver_is_left_alone(void **state) {
   compiled_free(&compiled);
 }
 
-/* ---- Cubins that are none -------------------------------------------------------------------------------------- */
+/* ---- Cubins that are none ------------------------------------------------------------------- */
 
 static void read_copy(const void *image, size_t length, const char *entry) {
-  void *copy = malloc(length ? length : 1); /* of its own size, so that a sanitizer sees a read past it */
+  /* of its own size, so that a sanitizer sees a read past it */
+  void *copy = malloc(length ? length : 1);
   assert_non_null(copy);
   memcpy(copy, image, length);
   struct kernel_resources resources;
@@ -636,40 +669,44 @@ static void test_absent_kernel(void **state) {
   struct kernel_resources resources;
   cugen_error err;
   compile_kernels("sm_90a", &compiled);
-  assert_int_equal(cubin_resources(compiled.image, compiled.image_length, "filter", &resources, &err),
-                   CUGEN_ERROR_COMPILE);
+  assert_int_equal(
+      cubin_resources(compiled.image, compiled.image_length, "filter", &resources, &err),
+      CUGEN_ERROR_COMPILE);
   assert_string_equal(err.message, "the cubin holds no kernel 'filter'");
   compiled_free(&compiled);
 }
 
 static void test_spills_in_a_log(void **state) {
   (void)state;
-  static const char log[] = "ptxas info    : 0 bytes gmem\n"
-                            "ptxas info    : Function properties for kernel_b\n"
-                            "ptxas         .     64 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads\n"
-                            "ptxas info    : Function properties for kernel\n"
-                            "ptxas         .     0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\n";
+  static const char log[] =
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Function properties for kernel_b\n"
+      "ptxas         .     64 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads\n"
+      "ptxas info    : Function properties for kernel\n"
+      "ptxas         .     0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\n";
   assert_int_equal(ptxas_log_spills(log, "kernel_b"), 36);
   assert_int_equal(ptxas_log_spills(log, "kernel"), 12);
   assert_int_equal(ptxas_log_spills(log, "kern"), 0);
   assert_int_equal(ptxas_log_spills("", "kernel"), 0);
-  assert_int_equal(ptxas_log_spills("Function properties for k\n 99999999999999999999 bytes spill stores, "
-                                    "99999999999999999999 bytes spill loads",
-                                    "k"),
-                   2LL * INT32_MAX);
+  assert_int_equal(
+      ptxas_log_spills("Function properties for k\n 99999999999999999999 bytes spill stores, "
+                       "99999999999999999999 bytes spill loads",
+                       "k"),
+      2LL * INT32_MAX);
   assert_int_equal(ptxas_log_spills("ptxas info    : Function properties for kernel", "kernel"), 0);
 }
 
-/* ---- wgmma that is not what it seems ---------------------------------------------------------------------------- */
+/* ---- wgmma that is not what it seems -------------------------------------------------------- */
 
-#define WGMMA                                                                                                        \
-  "asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, 0;\""    \
+#define WGMMA                                                                                      \
+  "asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, "  \
+  "1, 1, 1, 0, 0;\""                                                                               \
   " : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]) : \"l\"(a));\n"
-#define WGMMA_KERNEL(call, more)                                                                                     \
-  "__global__ void work(float *out, unsigned long long a) {\n  float d[4] = {0, 0, 0, 0};\n"                         \
-  "  asm volatile(\"wgmma.fence.sync.aligned;\");\n" call                                                            \
-  "  asm volatile(\"wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;\");\n" more                  \
-  "  out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];\n}\n"
+#define WGMMA_KERNEL(call, more)                                                                   \
+  "__global__ void work(float *out, unsigned long long a) {\n  float d[4] = {0, 0, 0, 0};\n"       \
+  "  asm volatile(\"wgmma.fence.sync.aligned;\");\n" call                                          \
+  "  asm volatile(\"wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned "             \
+  "0;\");\n" more "  out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];\n}\n"
 
 static void expect_loss(const char *source, const char *message) {
   static const char *const entries[] = {"work"};
@@ -694,14 +731,17 @@ static void test_wgmma_losses(void **state) {
   expect_loss("__device__ __noinline__ void step(float (&d)[4], unsigned long long a) {" WGMMA
               "}\n" WGMMA_KERNEL("step(d, a);\n", ""),
               "wgmma.mma_async instructions are serialized due to");
-  expect_loss("__global__ void work(float *out) {\n  asm volatile(\"setmaxnreg.inc.sync.aligned.u32 240;\");\n"
+  expect_loss("__global__ void work(float *out) {\n  asm "
+              "volatile(\"setmaxnreg.inc.sync.aligned.u32 240;\");\n"
               "  out[threadIdx.x] = 1;\n}\n",
               "(C7508) Potential Performance Loss: 'setmaxnreg' ignored");
-  expect_loss(WGMMA_KERNEL(WGMMA, "  volatile float array[64];\n  array[a % 64] = d[0];\n  d[1] = array[a % 63];\n"),
-              "a kernel on wgmma has 256 bytes of local memory a thread");
+  expect_loss(
+      WGMMA_KERNEL(
+          WGMMA, "  volatile float array[64];\n  array[a % 64] = d[0];\n  d[1] = array[a % 63];\n"),
+      "a kernel on wgmma has 256 bytes of local memory a thread");
 }
 
-/* ---- Without NVRTC --------------------------------------------------------------------------------------------- */
+/* ---- Without NVRTC -------------------------------------------------------------------------- */
 
 static void test_without_nvrtc(void **state) {
   (void)state;
@@ -734,7 +774,8 @@ static void test_mixed_toolkits(void **state) {
   text_clear(&mixed->nvrtc);
   text_add(&mixed->nvrtc, text_get(&path));
   text_clear(&path);
-  text_addf(&path, "%s/libnvrtc-builtins.so.%d.%d", text_get(&folder), nvrtc_version(nvrtc) / 1000, wrong);
+  text_addf(&path, "%s/libnvrtc-builtins.so.%d.%d", text_get(&folder), nvrtc_version(nvrtc) / 1000,
+            wrong);
   assert_int_equal(file_write(text_get(&path), "", 0, NULL), CUGEN_OK);
   assert_int_equal(nvrtc_open(mixed, &table, &err), CUGEN_ERROR_MISSING);
   assert_non_null(strstr(err.message, "two toolkits are mixed there"));
@@ -751,7 +792,8 @@ int main(void) {
     return 77;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_the_driver_is_left_alone), /* NVRTC asks for it once, at its first compile */
+      /* NVRTC asks for it once, at its first compile */
+      cmocka_unit_test(test_the_driver_is_left_alone),
       cmocka_unit_test(test_resources_are_what_ptxas_says),
       cmocka_unit_test(test_fixed_block),
       cmocka_unit_test(test_clusters),

@@ -1,5 +1,6 @@
-/* Precompiled headers with the real NVRTC: the same images as without, once two were compiled; and where moving the includes
-   would change what a source means, it stays as it is. No GPU is needed. */
+/* Precompiled headers with the real NVRTC: the same images as without, once two were compiled;
+   and where moving the includes would change what a source means, it stays as it is. No GPU is
+   needed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +46,8 @@ static int tear_down(void **state) {
 
 static enum compile_more more;
 
-static int compile(const struct fixture *f, struct precompiled *p, const char *source, struct compiled *out,
-                   cugen_error *err) {
+static int compile(const struct fixture *f, struct precompiled *p, const char *source,
+                   struct compiled *out, cugen_error *err) {
   static const char *const entries[] = {"k"};
   const struct compile_request request = {.toolkit = f->toolkit,
                                           .name = "k",
@@ -56,7 +57,8 @@ static int compile(const struct fixture *f, struct precompiled *p, const char *s
                                           .entry_count = 1,
                                           .timeout = 600,
                                           .more = more};
-  return p ? precompiled_compile(p, f->nvrtc, &request, out, err) : nvrtc_compile(f->nvrtc, &request, out, err);
+  return p ? precompiled_compile(p, f->nvrtc, &request, out, err)
+           : nvrtc_compile(f->nvrtc, &request, out, err);
 }
 
 /* The same image with and without, and whether the headers were there already. */
@@ -77,12 +79,13 @@ static void test_used(void **state) {
   assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int block = 32; block <= 96; block += 32) {
     char source[600];
-    snprintf(source, sizeof source,
-             "#define BLOCK %d\n#line 1 \"k.cu\"\n// sums\n#ifndef UNROLL\n#define UNROLL 2\n#endif\n"
-             "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
-             "extern \"C\" __global__ void k(float *y) { auto g = cg::this_thread_block(); g.sync();\n"
-             "  y[g.thread_rank()] = BLOCK * UNROLL; }\n",
-             block);
+    snprintf(
+        source, sizeof source,
+        "#define BLOCK %d\n#line 1 \"k.cu\"\n// sums\n#ifndef UNROLL\n#define UNROLL 2\n#endif\n"
+        "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+        "extern \"C\" __global__ void k(float *y) { auto g = cg::this_thread_block(); g.sync();\n"
+        "  y[g.thread_rank()] = BLOCK * UNROLL; }\n",
+        block);
     assert_int_equal(compile_both(f, p, source), block >= 64);
   }
   precompiled_close(p);
@@ -93,10 +96,12 @@ static bool is_used_after(const struct fixture *f, int count) {
   struct precompiled *p;
   struct compiled compiled;
   cugen_error err;
-  assert_int_equal(precompiled_open(text_get(&f->folder), more == COMPILE_FEW ? 1 : 3, &p, NULL), CUGEN_OK);
+  assert_int_equal(precompiled_open(text_get(&f->folder), more == COMPILE_FEW ? 1 : 3, &p, NULL),
+                   CUGEN_OK);
   for (int i = 0; i < count; i++) {
-    if (compile(f, p, "#include <cooperative_groups.h>\n__global__ void k(float *y) { y[0] = 1; }\n", &compiled,
-                &err))
+    if (compile(f, p,
+                "#include <cooperative_groups.h>\n__global__ void k(float *y) { y[0] = 1; }\n",
+                &compiled, &err))
       fail_msg("%s", err.message);
     compiled_free(&compiled);
   }
@@ -114,17 +119,19 @@ static void test_worth(void **state) {
   more = COMPILE_UNKNOWN;
 }
 
-/* The header looks at a macro that is defined in front of it: the images differ, and nothing is moved. */
+/* The header looks at a macro that is defined in front of it: the images differ, and nothing is
+   moved. */
 static void test_refused(void **state) {
   const struct fixture *f = *state;
   struct precompiled *p;
   assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int i = 0; i < 2; i++)
-    assert_false(compile_both(f, p,
-                              "#define cudaSuccess 7\n#define _CG_HAS_FP16_COLLECTIVE 1\n#define sync wait_for_all\n"
-                              "#include <cooperative_groups.h>\n"
-                              "#undef sync\nextern \"C\" __global__ void k(float *y) {\n"
-                              "  cooperative_groups::this_thread_block().wait_for_all(); y[0] = 1; }\n"));
+    assert_false(compile_both(
+        f, p,
+        "#define cudaSuccess 7\n#define _CG_HAS_FP16_COLLECTIVE 1\n#define sync wait_for_all\n"
+        "#include <cooperative_groups.h>\n"
+        "#undef sync\nextern \"C\" __global__ void k(float *y) {\n"
+        "  cooperative_groups::this_thread_block().wait_for_all(); y[0] = 1; }\n"));
   precompiled_close(p);
 }
 
@@ -137,10 +144,10 @@ static void test_messages(void **state) {
   char source[400];
   assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int i = 0; i < 3; i++) {
-    snprintf(
-        source, sizeof source,
-        "#define N %d\n#include <cooperative_groups.h>\nextern \"C\" __global__ void k(float *y) {\n%s y[0] = N; }\n",
-        i, i < 2 ? "" : "no_such_name;");
+    snprintf(source, sizeof source,
+             "#define N %d\n#include <cooperative_groups.h>\nextern \"C\" __global__ void k(float "
+             "*y) {\n%s y[0] = N; }\n",
+             i, i < 2 ? "" : "no_such_name;");
     if (i < 2) {
       compile_both(f, p, source);
       continue;
@@ -170,7 +177,8 @@ static void test_find(void **state) {
   finds("#include \"cub/cub.cuh\"\n", "", "");
   finds("#include <cub/cub.cuh", "", "");
   finds("/* never ends\n#include <cub/cub.cuh>\n", "", "");
-  finds("#define A 1\n/* a\n b */ // c\n#include <cstdint>\n # include  <cub/a.cuh> // why\n#define B 2\n#include "
+  finds("#define A 1\n/* a\n b */ // c\n#include <cstdint>\n # include  <cub/a.cuh> // "
+        "why\n#define B 2\n#include "
         "<cmath>\n",
         "#include <cstdint>\n#include <cub/a.cuh>\n", "A\n");
   finds("#define A(x) \\\n  x\n#if A(1)\n#include <cuda/atomic>\n#endif\n#include <cuda/barrier>\n",
@@ -180,7 +188,7 @@ static void test_find(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_used), cmocka_unit_test(test_worth),
-                                     cmocka_unit_test(test_refused), cmocka_unit_test(test_messages),
-                                     cmocka_unit_test(test_find)};
+                                     cmocka_unit_test(test_refused),
+                                     cmocka_unit_test(test_messages), cmocka_unit_test(test_find)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,6 +1,7 @@
-/* What the compiler makes of each case of tests/golden/shipped.c for an H200, as cugen reads it: the counts in tests/golden/shipped.txt.
-   They are those of the toolkit pinned in tools/toolkit.txt; under another one every case compiles, and no count is compared.
-   With CUGEN_GOLDEN=write the table and the texts become what comes out. */
+/* What the compiler makes of each case of tests/golden/shipped.c for an H200, as cugen reads it:
+   the counts in tests/golden/shipped.txt. They are those of the toolkit pinned in
+   tools/toolkit.txt; under another one every case compiles, and no count is compared. With
+   CUGEN_GOLDEN=write the table and the texts become what comes out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,9 +21,11 @@
 static const char head[] =
     "# What ships, a line a case of tests/golden/shipped.c; tests/golden/shipped.py writes it.\n"
     "# CASE HASH KERNEL=REGISTERS/SHARED/SPILLED/INSTRUCTIONS/BLOCKS...\n"
-    "# HASH: of the normalised source. Of each kernel: a thread's registers; a block's shared memory, static and "
+    "# HASH: of the normalised source. Of each kernel: a thread's registers; a block's shared "
+    "memory, static and "
     "dynamic; a thread's\n"
-    "# spilled bytes; machine instructions; blocks on a multiprocessor at a time. For an H200 (sm_90a), by the NVRTC "
+    "# spilled bytes; machine instructions; blocks on a multiprocessor at a time. For an H200 "
+    "(sm_90a), by the NVRTC "
     "of tools/toolkit.txt.\n"
     "# ?: written with another NVRTC.\n";
 
@@ -49,7 +52,8 @@ static size_t distinct_launches(const struct kernel_spec *spec, const struct ker
 }
 
 static void compile(const struct fixture *fixture, const struct kernel_spec *spec,
-                    const struct kernel_launch *const *launches, size_t count, struct compiled *out) {
+                    const struct kernel_launch *const *launches, size_t count,
+                    struct compiled *out) {
   const char *entries[KERNEL_MAX_ENTRIES];
   cugen_error err;
   for (size_t i = 0; i < count; i++) entries[i] = launches[i]->entry;
@@ -71,9 +75,12 @@ static void add_counts(const struct fixture *fixture, const struct kernel_launch
   const int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
   struct occupancy occupancy;
   cugen_error err;
-  check(occupancy_get(&fixture->device.facts, resources, threads, launch->shared_bytes, -1, &occupancy, &err), &err);
-  text_addf(out, "%s%.*s=%d/%lld/%lld/%d/%d", out->length ? " " : "", (int)strcspn(launch->entry, "<"), launch->entry,
-            resources->registers, (long long)(resources->static_shared + launch->shared_bytes),
+  check(occupancy_get(&fixture->device.facts, resources, threads, launch->shared_bytes, -1,
+                      &occupancy, &err),
+        &err);
+  text_addf(out, "%s%.*s=%d/%lld/%lld/%d/%d", out->length ? " " : "",
+            (int)strcspn(launch->entry, "<"), launch->entry, resources->registers,
+            (long long)(resources->static_shared + launch->shared_bytes),
             (long long)resources->spill_bytes, compiled->code[i].instructions, occupancy.blocks);
 }
 
@@ -87,7 +94,7 @@ static void count(const struct fixture *fixture, const struct kernel_spec *spec,
   compiled_free(&compiled);
 }
 
-/* ---- Which NVRTC it is ---- */
+/* ---- Which NVRTC it is ---------------------------------------------------------------------- */
 
 /* The version in tools/toolkit.txt, as images have it: "V13.0.88". */
 static void pinned_version(struct text *out) {
@@ -116,7 +123,8 @@ static bool is_pinned(const struct fixture *fixture) {
   cugen_error err;
   pinned_version(&version);
   check(nvrtc_compile(fixture->nvrtc, &request, &compiled, &err), &err);
-  const bool pinned = memmem(compiled.image, compiled.image_length, text_get(&version), version.length) != NULL;
+  const bool pinned =
+      memmem(compiled.image, compiled.image_length, text_get(&version), version.length) != NULL;
   compiled_free(&compiled);
   text_free(&version);
   return pinned;
@@ -146,11 +154,12 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* ---- Comparing ---- */
+/* ---- Comparing ------------------------------------------------------------------------------ */
 
-/* NVRTC does not always make the same machine code of the same source: of 300 compilations of matmul_blocked_single in two
-   processes, three had other registers or another instruction or two. What changed the machine code never gives the old
-   counts again, so other counts are believed when they come this often. */
+/* NVRTC does not always make the same machine code of the same source: of 300 compilations of
+   matmul_blocked_single in two processes, three had other registers or another instruction or
+   two. What changed the machine code never gives the old counts again, so other counts are
+   believed when they come this often. */
 enum { COMPILATIONS = 6 };
 
 static void compare(const struct fixture *fixture, const struct shipped_case *shipped) {
@@ -166,7 +175,8 @@ static void compare(const struct fixture *fixture, const struct shipped_case *sh
     same = strcmp(text_get(&want), text_get(&got)) == 0 || !fixture->pinned;
   }
   if (!same)
-    fail_msg("%s (%s): the machine code is not what it was; kernel=registers/shared/spilled/instructions/blocks:\n"
+    fail_msg("%s (%s): the machine code is not what it was; "
+             "kernel=registers/shared/spilled/instructions/blocks:\n"
              "  now                         %s\n  in " SHIPPED_TABLE " %s\n"
              "To see the source's difference: tests/golden/shipped.py difference %s\n"
              "If it is meant: tests/golden/shipped.py write",
@@ -185,7 +195,7 @@ static void test_machine_code(void **state) {
   skip();
 }
 
-/* ---- Writing ---- */
+/* ---- Writing -------------------------------------------------------------------------------- */
 
 static void write_text(const struct shipped_case *shipped, const struct kernel_spec *spec) {
   cugen_error err;
@@ -196,15 +206,16 @@ static void write_text(const struct shipped_case *shipped, const struct kernel_s
 }
 
 /* Counts that only the pinned NVRTC can tell stay as they are where the source is what it was. */
-static void add_row(const struct fixture *fixture, const struct shipped_case *shipped, const struct kernel_spec *spec,
-                    struct text *out) {
+static void add_row(const struct fixture *fixture, const struct shipped_case *shipped,
+                    const struct kernel_spec *spec, struct text *out) {
   struct text hash = {0}, counts = {0};
   if (fixture->pinned)
     count(fixture, spec, &counts);
   else if (!shipped_row(text_get(&fixture->table), shipped->name, &hash, &counts) ||
            strcmp(text_get(&hash), spec->source_hash.hex) != 0)
     text_clear(&counts);
-  text_addf(out, "%-28s %s %s\n", shipped->name, spec->source_hash.hex, counts.length ? text_get(&counts) : "?");
+  text_addf(out, "%-28s %s %s\n", shipped->name, spec->source_hash.hex,
+            counts.length ? text_get(&counts) : "?");
   text_free(&hash);
   text_free(&counts);
 }

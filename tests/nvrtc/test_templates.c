@@ -1,5 +1,6 @@
-/* The shipped templates, and those of tests/configs, through the whole of gen and the real NVRTC: a fixed sample in
-   which every branch of every template is taken, for three generations of GPUs. No GPU is needed. */
+/* The shipped templates, and those of tests/configs, through the whole of gen and the real
+   NVRTC: a fixed sample in which every branch of every template is taken, for three generations
+   of GPUs. No GPU is needed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,23 +31,26 @@ struct target {
   struct device_facts facts;
 };
 
-#define COMMON_FACTS                                                                                                 \
-  .warp_size = 32, .max_threads_per_block = 1024, .registers_per_block = 65536, .registers_per_sm = 65536,           \
-  .shared_per_block = 49152, .shared_reserved_per_block = 1024, .constant_bytes = 65536, .l2_bytes = 50 << 20,       \
-  .memory_bytes = (int64_t)80 << 30, .memory_clock_khz = 1593000, .memory_bus_bits = 5120, .clock_khz = 1410000,     \
+#define COMMON_FACTS                                                                               \
+  .warp_size = 32, .max_threads_per_block = 1024, .registers_per_block = 65536,                    \
+  .registers_per_sm = 65536, .shared_per_block = 49152, .shared_reserved_per_block = 1024,         \
+  .constant_bytes = 65536, .l2_bytes = 50 << 20, .memory_bytes = (int64_t)80 << 30,                \
+  .memory_clock_khz = 1593000, .memory_bus_bits = 5120, .clock_khz = 1410000,                      \
   .pitch_alignment = 512, .is_gpu = 1
 
-/* CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute capability. */
+/* CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute
+   capability. */
 static const struct target targets[] = {
     {"sm_80",
-     {COMMON_FACTS, .compute_capability = 80, .sm_count = 108, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
-      .shared_per_block_optin = 166912, .shared_per_sm = 167936}},
+     {COMMON_FACTS, .compute_capability = 80, .sm_count = 108, .max_threads_per_sm = 2048,
+      .max_blocks_per_sm = 32, .shared_per_block_optin = 166912, .shared_per_sm = 167936}},
     {"sm_90a",
-     {COMMON_FACTS, .compute_capability = 90, .architecture_specific = 1, .sm_count = 132, .max_threads_per_sm = 2048,
-      .max_blocks_per_sm = 32, .shared_per_block_optin = 232448, .shared_per_sm = 233472}},
+     {COMMON_FACTS, .compute_capability = 90, .architecture_specific = 1, .sm_count = 132,
+      .max_threads_per_sm = 2048, .max_blocks_per_sm = 32, .shared_per_block_optin = 232448,
+      .shared_per_sm = 233472}},
     {"sm_120",
-     {COMMON_FACTS, .compute_capability = 120, .sm_count = 170, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,
-      .shared_per_block_optin = 101376, .shared_per_sm = 102400}},
+     {COMMON_FACTS, .compute_capability = 120, .sm_count = 170, .max_threads_per_sm = 1536,
+      .max_blocks_per_sm = 24, .shared_per_block_optin = 101376, .shared_per_sm = 102400}},
 };
 enum { TARGETS = sizeof targets / sizeof targets[0] };
 
@@ -76,7 +80,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* ---- One config for one problem on one target ---- */
+/* ---- One config for one problem on one target ----------------------------------------------- */
 
 struct bench {
   const struct fixture *fixture;
@@ -86,8 +90,9 @@ struct bench {
   struct space *space;
 };
 
-static void bench_open(const struct fixture *fixture, const char *config, const char *const *settings, size_t count,
-                       const struct target *target, struct bench *out) {
+static void bench_open(const struct fixture *fixture, const char *config,
+                       const char *const *settings, size_t count, const struct target *target,
+                       struct bench *out) {
   cugen_error err;
   *out = (struct bench){.fixture = fixture, .target = target};
   check(config_open(&fixture->sources, config, &out->config, &err), &err);
@@ -125,14 +130,18 @@ static int compile(const struct bench *bench, const struct kernel_spec *spec, st
   return nvrtc_compile(bench->fixture->nvrtc, &request, out, err);
 }
 
-/* Compiles without a warning, and no kernel needs more than there is. Returns bytes spilled, over all kernels. A kernel on
-   wgmma with a few bytes in local memory is refused, which tuning takes for an answer. */
+/* Compiles without a warning, and no kernel needs more than there is. Returns bytes spilled,
+   over all kernels. A kernel on wgmma with a few bytes in local memory is refused, which tuning
+   takes for an answer. */
 static int64_t compile_right(const struct bench *bench, const struct kernel_spec *spec) {
   cugen_error err;
   struct compiled compiled;
   int status = compile(bench, spec, &compiled, &err);
-  if (status && strstr(err.message, "a kernel on wgmma has") && strstr(err.message, "of local memory")) return 0;
-  if (status) fail_msg("%s for %s: %s\n%s", spec->variant, bench->target->arch, err.message, spec->source);
+  if (status && strstr(err.message, "a kernel on wgmma has") &&
+      strstr(err.message, "of local memory"))
+    return 0;
+  if (status)
+    fail_msg("%s for %s: %s\n%s", spec->variant, bench->target->arch, err.message, spec->source);
   if (strstr(compiled.log, "warning")) fail_msg("%s: %s", spec->variant, compiled.log);
   int64_t spilled = 0;
   for (size_t i = 0; i < compiled.entry_count; i++) {
@@ -151,8 +160,8 @@ static void expand(const struct bench *bench, uint64_t index, struct kernel_spec
   struct variant variant;
   assert_true(space_max_tunables(bench->space) <= VALUES);
   space_variant(bench->space, index, &variant, values);
-  check(expand_variant(bench->fixture->expander, bench->config, &bench->problem, &bench->target->facts, &variant, out,
-                       &err),
+  check(expand_variant(bench->fixture->expander, bench->config, &bench->problem,
+                       &bench->target->facts, &variant, out, &err),
         &err);
 }
 
@@ -177,14 +186,14 @@ static void compile_reference(const struct bench *bench) {
   struct variant variant;
   struct kernel_spec spec;
   space_variant(bench->space, 0, &variant, values);
-  check(expand_reference(bench->fixture->expander, bench->config, &bench->problem, &bench->target->facts, &variant, 0,
-                         &spec, &err),
+  check(expand_reference(bench->fixture->expander, bench->config, &bench->problem,
+                         &bench->target->facts, &variant, 0, &spec, &err),
         &err);
   compile_right(bench, &spec);
   kernel_spec_free(&spec);
 }
 
-/* ---- matmul ---- */
+/* ---- matmul --------------------------------------------------------------------------------- */
 
 /* splitmix64 (Steele, Lea, Flood 2014): the sample is the same everywhere. */
 static uint64_t next_random(uint64_t *state) {
@@ -198,7 +207,8 @@ static const char *pick(uint64_t *state, const char *first, const char *second) 
   return next_random(state) % 2 ? first : second;
 }
 
-/* The layouts by the bits of number, all else by chance; the large sizes need offsets of 64 bits. */
+/* The layouts by the bits of number, all else by chance; the large sizes need offsets of 64
+   bits. */
 static size_t matmul_settings(uint64_t *state, unsigned number, const char *out[SETTINGS]) {
   size_t count = 0;
   out[count++] = number & 1 ? "layout_a=col" : "layout_a=row";
@@ -213,8 +223,8 @@ static size_t matmul_settings(uint64_t *state, unsigned number, const char *out[
   return count;
 }
 
-static uint64_t random_variant(const struct bench *bench, const char *implementation, bool (*wanted)(struct variant),
-                               uint64_t *state) {
+static uint64_t random_variant(const struct bench *bench, const char *implementation,
+                               bool (*wanted)(struct variant), uint64_t *state) {
   size_t count;
   const struct space_implementation *list = space_implementations(bench->space, &count);
   for (size_t i = 0; i < count; i++) {
@@ -241,7 +251,8 @@ static bool has_variants(const struct bench *bench, const char *implementation) 
 
 static bool is_set(struct variant variant, const char *tunable) {
   for (size_t i = 0; i < variant.implementation->tunable_count; i++)
-    if (strcmp(variant.implementation->tunables[i].name, tunable) == 0) return variant.values[i].boolean;
+    if (strcmp(variant.implementation->tunables[i].name, tunable) == 0)
+      return variant.values[i].boolean;
   fail_msg("no tunable %s", tunable);
   return false;
 }
@@ -254,19 +265,23 @@ static bool single_buffered(struct variant variant) {
   return !is_set(variant, "double_buffer");
 }
 
-/* All eight layouts, half of them with double buffering; what the sample leaves to chance comes up many times. */
+/* All eight layouts, half of them with double buffering; what the sample leaves to chance comes
+   up many times. */
 static void test_matmul_sample(void **state) {
   uint64_t random = 1;
   for (unsigned number = 0; number < 8; number++) {
     const bool even =
-        number == 0 || number == 3 || number == 5 || number == 6; /* columns: both meet each matrix either way */
+        /* columns: both meet each matrix either way */
+        number == 0 || number == 3 || number == 5 || number == 6;
     const char *settings[SETTINGS];
     size_t count = matmul_settings(&random, number, settings);
     struct bench bench;
     bench_open(*state, "configs/matmul.lua", settings, count, &targets[number % TARGETS], &bench);
-    compile_variant(&bench, random_variant(&bench, "blocked", even ? double_buffered : single_buffered, &random));
+    compile_variant(&bench, random_variant(&bench, "blocked",
+                                           even ? double_buffered : single_buffered, &random));
     compile_variant(&bench, random_variant(&bench, "pipelined", NULL, &random));
-    if (has_variants(&bench, "packed")) compile_variant(&bench, random_variant(&bench, "packed", NULL, &random));
+    if (has_variants(&bench, "packed"))
+      compile_variant(&bench, random_variant(&bench, "packed", NULL, &random));
     compile_variant(&bench, random_variant(&bench, even ? "tiled" : "naive", NULL, &random));
     if (number % 2 == 0) compile_reference(&bench);
     bench_close(&bench);
@@ -290,25 +305,26 @@ static void test_matmul_types(void **state) {
   }
 }
 
-/* Tensor cores: every type and layout on generations that differ in what they have, each in less than two seconds where
-   nothing else runs; the bound leaves room for a busy machine. */
+/* Tensor cores: every type and layout on generations that differ in what they have, each in less
+   than two seconds where nothing else runs; the bound leaves room for a busy machine. */
 static void test_matmul_mma(void **state) {
   static const struct target generations[] = {
       {"sm_86",
-       {COMMON_FACTS, .compute_capability = 86, .sm_count = 84, .max_threads_per_sm = 1536, .max_blocks_per_sm = 16,
-        .shared_per_block_optin = 101376, .shared_per_sm = 102400}},
+       {COMMON_FACTS, .compute_capability = 86, .sm_count = 84, .max_threads_per_sm = 1536,
+        .max_blocks_per_sm = 16, .shared_per_block_optin = 101376, .shared_per_sm = 102400}},
       {"sm_89",
-       {COMMON_FACTS, .compute_capability = 89, .sm_count = 128, .max_threads_per_sm = 1536, .max_blocks_per_sm = 24,
-        .shared_per_block_optin = 101376, .shared_per_sm = 102400}},
+       {COMMON_FACTS, .compute_capability = 89, .sm_count = 128, .max_threads_per_sm = 1536,
+        .max_blocks_per_sm = 24, .shared_per_block_optin = 101376, .shared_per_sm = 102400}},
       {"sm_100",
-       {COMMON_FACTS, .compute_capability = 100, .sm_count = 148, .max_threads_per_sm = 2048, .max_blocks_per_sm = 32,
-        .shared_per_block_optin = 232448, .shared_per_sm = 233472}},
+       {COMMON_FACTS, .compute_capability = 100, .sm_count = 148, .max_threads_per_sm = 2048,
+        .max_blocks_per_sm = 32, .shared_per_block_optin = 232448, .shared_per_sm = 233472}},
   };
   static const char *const dtypes[] = {"dtype=bf16", "dtype=tf32", "dtype=f64", "dtype=f16",
                                        "dtype=i8",   "dtype=e4m3", "dtype=e5m2"};
   uint64_t random = 1;
   for (unsigned number = 0; number < 28; number++) {
-    const struct target *target = number % 2 ? &generations[number / 2 % 3] : &targets[number / 2 % TARGETS];
+    const struct target *target =
+        number % 2 ? &generations[number / 2 % 3] : &targets[number / 2 % TARGETS];
     const char *settings[SETTINGS];
     struct bench bench;
     size_t count = matmul_settings(&random, number / 3, settings);
@@ -328,13 +344,14 @@ static void test_matmul_mma(void **state) {
   }
 }
 
-/* All layouts, types and, by chance, ways of sharing. What the compiler made serial or put into memory is refused, so
-   that nothing that compiles spills. */
+/* All layouts, types and, by chance, ways of sharing. What the compiler made serial or put into
+   memory is refused, so that nothing that compiles spills. */
 static void test_matmul_wgmma(void **state) {
-  static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"}, {"dtype=f16", "dtype_c=default"},
-                                         {"dtype=bf16", "dtype_c=f32"},     {"dtype=tf32", "dtype_c=default"},
-                                         {"dtype=e4m3", "dtype_c=default"}, {"dtype=e5m2", "dtype_c=f32"},
-                                         {"dtype=i8", "dtype_c=default"}};
+  static const char *const types[][2] = {
+      {"dtype=bf16", "dtype_c=default"}, {"dtype=f16", "dtype_c=default"},
+      {"dtype=bf16", "dtype_c=f32"},     {"dtype=tf32", "dtype_c=default"},
+      {"dtype=e4m3", "dtype_c=default"}, {"dtype=e5m2", "dtype_c=f32"},
+      {"dtype=i8", "dtype_c=default"}};
   uint64_t random = 7;
   for (unsigned number = 0; number < 21; number++) {
     bool narrow = number % 7 < 3; /* the others are multiplied along their lines only */
@@ -347,10 +364,12 @@ static void test_matmul_wgmma(void **state) {
                               number % 5 == 3 ? "N=4095" : "N=4096",
                               number % 5 == 2 ? "K=4095" : "K=4096",
                               number % 3 == 1 && number % 7 < 6 ? "biased=true" : "biased=false",
-                              number % 3 == 1 && number % 7 < 6 ? "activation=gelu" : "activation=none",
+                              number % 3 == 1 && number % 7 < 6 ? "activation=gelu"
+                                                                : "activation=none",
                               number % 4 == 2 ? "batch=3" : "batch=1"};
     struct bench bench;
-    bench_open(*state, "configs/matmul.lua", settings, sizeof settings / sizeof *settings, &targets[1], &bench);
+    bench_open(*state, "configs/matmul.lua", settings, sizeof settings / sizeof *settings,
+               &targets[1], &bench);
     compile_variant(&bench, random_variant(&bench, "wgmma", NULL, &random));
     if (has_variants(&bench, "wgmma_stream")) /* not for i8 */
       compile_variant(&bench, random_variant(&bench, "wgmma_stream", NULL, &random));
@@ -363,23 +382,35 @@ static void test_matmul_does_not_spill(void **state) {
   static const struct {
     const char *setting, *variant;
   } rows[] = {
-      {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
-      {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=2"},
-      {"dtype=f32", "blocked BM=128 BN=128 BK=16 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
-      {"dtype=f32", "blocked BM=128 BN=64 BK=16 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
-      {"dtype=f32", "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=false group=1 min_blocks=2"},
-      {"dtype=f32", "pipelined BM=128 BN=256 BK=8 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4"},
-      {"dtype=f32", "pipelined BM=128 BN=256 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4"},
-      {"dtype=f32", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=1 stages=4"},
-      {"M=64", "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=7 stages=4 split=2"},
+      {"dtype=f32",
+       "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
+      {"dtype=f32",
+       "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=1 min_blocks=2"},
+      {"dtype=f32",
+       "blocked BM=128 BN=128 BK=16 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
+      {"dtype=f32",
+       "blocked BM=128 BN=64 BK=16 TM=8 TN=8 vec=4 pad=4 double_buffer=true group=8 min_blocks=1"},
+      {"dtype=f32",
+       "blocked BM=128 BN=128 BK=8 TM=8 TN=8 vec=4 pad=4 double_buffer=false group=1 min_blocks=2"},
+      {"dtype=f32",
+       "pipelined BM=128 BN=256 BK=8 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4"},
+      {"dtype=f32",
+       "pipelined BM=128 BN=256 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=7 stages=4"},
+      {"dtype=f32",
+       "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=1 stages=4"},
+      {"M=64",
+       "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 order=cols bursts=7 stages=4 split=2"},
       {"K=4099", "packed BM=256 BN=128 BK=16 TM=16 TN=8 lanes_m=4 order=rows bursts=1 stages=3"},
       {"dtype=f64", "pipelined BM=64 BN=128 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3"},
       {"dtype=bf16", "mma BM=128 BN=256 WM=64 WN=64 k_bytes=64 stages=4 min_blocks=1"},
       {"dtype=bf16", "mma BM=128 BN=128 WM=64 WN=32 k_bytes=64 stages=4 min_blocks=1"},
       {"dtype=tf32", "mma BM=128 BN=128 WM=64 WN=32 k_bytes=128 stages=4 min_blocks=1"},
-      {"dtype=f64", "mma BM=128 BN=128 WM=32 WN=64 k_bytes=64 stages=4 min_blocks=1 f64_rows=16 f64_k=4"},
-      {"dtype=f64", "mma BM=64 BN=128 WM=32 WN=32 k_bytes=128 stages=4 min_blocks=1 f64_rows=16 f64_k=8"},
-      {"dtype=f64", "blocked BM=64 BN=128 BK=8 TM=8 TN=4 vec=2 pad=4 double_buffer=true group=1 min_blocks=1"},
+      {"dtype=f64",
+       "mma BM=128 BN=128 WM=32 WN=64 k_bytes=64 stages=4 min_blocks=1 f64_rows=16 f64_k=4"},
+      {"dtype=f64",
+       "mma BM=64 BN=128 WM=32 WN=32 k_bytes=128 stages=4 min_blocks=1 f64_rows=16 f64_k=8"},
+      {"dtype=f64",
+       "blocked BM=64 BN=128 BK=8 TM=8 TN=4 vec=2 pad=4 double_buffer=true group=1 min_blocks=1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct bench bench;
@@ -390,26 +421,28 @@ static void test_matmul_does_not_spill(void **state) {
   }
 }
 
-/* ---- peak_copy, peak_fma ---- */
+/* ---- peak_copy, peak_fma -------------------------------------------------------------------- */
 
 /* What spills would measure something else. */
 static void test_peaks(void **state) {
   static const char *const dtypes[] = {NULL, "dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16"};
   for (size_t i = 0; i < 5; i++) {
     struct bench bench;
-    bench_open(*state, i ? "configs/peak_fma.lua" : "configs/peak_copy.lua", &dtypes[i], i > 0, &targets[i % TARGETS],
-               &bench);
-    for (uint64_t v = 0; v < space_valid(bench.space); v++) assert_int_equal(compile_variant(&bench, v), 0);
+    bench_open(*state, i ? "configs/peak_fma.lua" : "configs/peak_copy.lua", &dtypes[i], i > 0,
+               &targets[i % TARGETS], &bench);
+    for (uint64_t v = 0; v < space_valid(bench.space); v++)
+      assert_int_equal(compile_variant(&bench, v), 0);
     compile_reference(&bench);
     bench_close(&bench);
   }
 }
 
-/* ---- reader ---- */
+/* ---- reader --------------------------------------------------------------------------------- */
 
 /* Each way to load, with offsets of 32 and of 64 bits. */
 static void test_reader(void **state) {
-  static const char *const settings[][2] = {{"n=67108864", "dtype=f32"}, {"n=4294967296", "dtype=f64"}};
+  static const char *const settings[][2] = {{"n=67108864", "dtype=f32"},
+                                            {"n=4294967296", "dtype=f64"}};
   for (size_t i = 0; i < 6; i++) {
     struct bench bench;
     bench_open(*state, "configs/reader.lua", settings[i % 2], 2, &targets[i % TARGETS], &bench);
@@ -420,7 +453,7 @@ static void test_reader(void **state) {
   }
 }
 
-/* ---- copy, access, transpose ---- */
+/* ---- copy, access, transpose ---------------------------------------------------------------- */
 
 /* Of each implementation with variants some by chance, and the reference. */
 static void compile_sample(struct bench *bench, int each, uint64_t *state) {
@@ -460,8 +493,9 @@ static void test_moves(void **state) {
   }
 }
 
-/* How the loads of a transpose go: those of a `const` and __restrict__ parameter by the read-only path, as the compiler sees that
-   nobody writes there; without __restrict__ only where the source says __ldg. */
+/* How the loads of a transpose go: those of a `const` and __restrict__ parameter by the
+   read-only path, as the compiler sees that nobody writes there; without __restrict__ only where
+   the source says __ldg. */
 static void test_read_only_loads(void **state) {
   static const struct {
     const char *variant, *load, *other; /* what its PTX has, and has not */
@@ -492,10 +526,10 @@ static void test_read_only_loads(void **state) {
   }
 }
 
-/* ---- filter and particles ---- */
+/* ---- filter and particles ------------------------------------------------------------------- */
 
-/* Every boundary, type and way to read image and weights, for small images and such as need offsets of 64 bits; each
-   implementation by chance but for what the settings rule out. */
+/* Every boundary, type and way to read image and weights, for small images and such as need
+   offsets of 64 bits; each implementation by chance but for what the settings rule out. */
 static void test_filter_sample(void **state) {
   static const char *const implementations[] = {"naive", "tiled", "strips"};
   static const char *const rows[][5] = {
@@ -510,7 +544,8 @@ static void test_filter_sample(void **state) {
   for (unsigned number = 0; number < sizeof rows / sizeof rows[0]; number++) {
     struct bench bench;
     bench_open(*state, "configs/filter.lua", rows[number], 5, &targets[number % TARGETS], &bench);
-    for (size_t i = 0; i < 3; i++) compile_variant(&bench, random_variant(&bench, implementations[i], NULL, &random));
+    for (size_t i = 0; i < 3; i++)
+      compile_variant(&bench, random_variant(&bench, implementations[i], NULL, &random));
     compile_variant(&bench, random_variant(&bench, "strips", NULL, &random));
     compile_reference(&bench);
     bench_close(&bench);
@@ -524,7 +559,8 @@ static void test_filter_does_not_spill(void **state) {
       {"size=3", "strips block_x=64 block_y=4 vec=4 strip=16 unrolled=true resident=1024"},
       {"size=5", "strips block_x=64 block_y=2 vec=4 strip=8 unrolled=true resident=1024"},
       {"size=9", "strips block_x=32 block_y=4 vec=4 strip=32 unrolled=false resident=512"},
-      {"size=15", "strips block_x=32 block_y=1 vec=4 strip=64 unrolled=false ahead=true resident=0"},
+      {"size=15",
+       "strips block_x=32 block_y=1 vec=4 strip=64 unrolled=false ahead=true resident=0"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct bench bench;
@@ -541,17 +577,19 @@ static void test_particles(void **state) {
                                          "wide group=1 vec=2",   "wide group=0 vec=2",
                                          "wide group=32 vec=2",  "plain group=8",
                                          "wide group=128 vec=2", "wide group=4 per_thread=4 vec=2"};
-  static const char *const settings[][2] = {{"n=16777216", "dtype=f32"}, {"n=268435456", "dtype=f64"}};
+  static const char *const settings[][2] = {{"n=16777216", "dtype=f32"},
+                                            {"n=268435456", "dtype=f64"}};
   for (size_t i = 0; i < 2; i++) {
     struct bench bench;
     bench_open(*state, "configs/particles.lua", settings[i], 2, &targets[i + 1], &bench);
-    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) compile_named(&bench, variants[v]);
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
+      compile_named(&bench, variants[v]);
     compile_reference(&bench);
     bench_close(&bench);
   }
 }
 
-/* ---- reduce ---- */
+/* ---- reduce --------------------------------------------------------------------------------- */
 
 /* Each rung in each type, operators and generations by turns. */
 static void test_reduce(void **state) {
@@ -559,22 +597,24 @@ static void test_reduce(void **state) {
       {"axis=all", "global"},  {"axis=all", "static"},  {"axis=all", "dynamic"},
       {"axis=col", "shuffle"}, {"axis=all", "vector"},  {"axis=row", "onepass"},
       {"axis=row", "rows"},    {"axis=col", "columns"}, {"axis=all", "onepass loads=streaming"}};
-  static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16", "dtype=i32"};
+  static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16",
+                                       "dtype=i32"};
   static const char *const ops[] = {"op=sum", "op=min", "op=max", "op=largest"};
   for (size_t i = 0; i < sizeof rungs / sizeof *rungs * 5; i++) {
-    const char *settings[] = {rungs[i / 5][0], dtypes[i % 5], ops[(i + i / 5) % 4], "rows=1024", "cols=1024"};
+    const char *settings[] = {rungs[i / 5][0], dtypes[i % 5], ops[(i + i / 5) % 4], "rows=1024",
+                              "cols=1024"};
     struct bench bench;
     bench_open(*state, "configs/reduce.lua", settings, 5, &targets[i % TARGETS], &bench);
     int64_t spilled = compile_named(&bench, rungs[i / 5][1]);
     if (spilled)
-      fail_msg("%s %s %s for %s spills %lld bytes", rungs[i / 5][1], settings[1], settings[2], bench.target->arch,
-               (long long)spilled);
+      fail_msg("%s %s %s for %s spills %lld bytes", rungs[i / 5][1], settings[1], settings[2],
+               bench.target->arch, (long long)spilled);
     if (i % 5 == 0) compile_reference(&bench);
     bench_close(&bench);
   }
 }
 
-/* ---- The configs of other tests ---- */
+/* ---- The configs of other tests ------------------------------------------------------------- */
 
 static void test_features(void **state) {
   static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=i32"};

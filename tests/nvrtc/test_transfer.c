@@ -1,5 +1,5 @@
-/* The kernel of `cugen transfer` compiles without a warning, for three generations of GPUs, and has four 16-byte loads on
-   their way before its first store. */
+/* The kernel of `cugen transfer` compiles without a warning, for three generations of GPUs, and
+   has four 16-byte loads on their way before its first store. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,13 +14,15 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"
 
-static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit, const char *arch) {
+static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit,
+                        const char *arch) {
   static const struct sources shipped = {NULL, NULL, NULL};
   static const char *const entries[] = {"transfer_copy"};
   struct text path = {0}, source = {0};
   struct compiled compiled;
   cugen_error err;
-  if (sources_template(&shipped, "transfer_copy.cu", NULL, NULL, &path, &source, &err)) fail_msg("%s", err.message);
+  if (sources_template(&shipped, "transfer_copy.cu", NULL, NULL, &path, &source, &err))
+    fail_msg("%s", err.message);
   struct compile_request request = {.toolkit = toolkit,
                                     .name = text_get(&path),
                                     .source = text_get(&source),

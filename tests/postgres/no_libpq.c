@@ -6,5 +6,6 @@
 void *dlopen(const char *name, int flags) {
   void *(*real)(const char *, int);
   *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
-  return name && strncmp(name, "libpq.", strlen("libpq.")) == 0 ? real("libpq.so.nowhere", flags) : real(name, flags);
+  return name && strncmp(name, "libpq.", strlen("libpq.")) == 0 ? real("libpq.so.nowhere", flags)
+                                                                : real(name, flags);
 }

@@ -15,7 +15,8 @@
 #include "base/system.h"
 #include "runtime/store/postgres/connection.h"
 
-const struct cache_key key = {"NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, NULL, NULL};
+const struct cache_key key = {
+    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, NULL, NULL};
 
 static const char *server(void) {
   return getenv("CUGEN_TEST_CACHE");
@@ -26,7 +27,8 @@ static int empty_server(void) {
   cugen_error err = {0};
   int status = libpq_open(&cache.pq, &err);
   if (!status) status = pg_connect(&cache, &err);
-  if (!status) status = pg_run_script(&cache, "DROP SCHEMA IF EXISTS cugen CASCADE", "empty it", &err);
+  if (!status)
+    status = pg_run_script(&cache, "DROP SCHEMA IF EXISTS cugen CASCADE", "empty it", &err);
   if (status) print_error("%s\n", err.message);
   pg_disconnect(&cache);
   free(cache.address);
@@ -107,7 +109,8 @@ void assert_sql(struct fixture *fixture, const char *sql, const char *want) {
   assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
   while (sqlite3_step(statement) == SQLITE_ROW)
     for (int i = 0; i < sqlite3_column_count(statement); i++)
-      text_addf(&got, "%s%s", got.length ? "|" : "", (const char *)sqlite3_column_text(statement, i));
+      text_addf(&got, "%s%s", got.length ? "|" : "",
+                (const char *)sqlite3_column_text(statement, i));
   assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
   sqlite3_close(db);
   assert_string_equal(text_get(&got), want);
@@ -184,7 +187,8 @@ void assert_record(const struct cache_record *got, const struct cache_record *wa
   assert_int_equal(got->verdict, want->verdict);
   assert_string_equal(got->unverified, want->unverified);
   assert_true(got->flops == want->flops && got->bytes == want->bytes);
-  assert_true(got->compile_seconds == want->compile_seconds && got->measure_seconds == want->measure_seconds);
+  assert_true(got->compile_seconds == want->compile_seconds &&
+              got->measure_seconds == want->measure_seconds);
   assert_int_equal(got->clock_mhz, want->clock_mhz);
   assert_int_equal(got->power_watts, want->power_watts);
   assert_string_equal(got->throttle, want->throttle);
@@ -196,7 +200,7 @@ void assert_record(const struct cache_record *got, const struct cache_record *wa
   assert_memory_equal(&got->outputs, &want->outputs, sizeof want->outputs);
 }
 
-/* ---- Images ---- */
+/* ---- Images --------------------------------------------------------------------------------- */
 
 struct compiled image_of(const char *content) {
   struct compiled compiled = {
@@ -230,7 +234,7 @@ void assert_image(struct cache *cache, const char *image_key, const char *want) 
   compiled_free(&got);
 }
 
-/* ---- Checking ---- */
+/* ---- Checking ------------------------------------------------------------------------------- */
 
 void assert_verified(struct fixture *fixture, const char *wrong) {
   struct cache_checked checked;

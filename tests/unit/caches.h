@@ -1,4 +1,5 @@
-/* What the tests of the cache share: a cache in a folder of its own, records and images to store, what is then expected. */
+/* What the tests of the cache share: a cache in a folder of its own, records and images to
+   store, what is then expected. */
 #ifndef TESTS_UNIT_CACHES_H
 #define TESTS_UNIT_CACHES_H
 
@@ -13,7 +14,8 @@ struct fixture {
   struct cache *cache;
 };
 
-/* Where $CUGEN_TEST_CACHE names a server, the cache is there (tests/postgres/conformance.py), emptied before each test. */
+/* Where $CUGEN_TEST_CACHE names a server, the cache is there (tests/postgres/conformance.py),
+   emptied before each test. */
 int cache_set_up(void **state);
 
 int cache_tear_down(void **state);
@@ -27,7 +29,8 @@ void store(struct cache *cache, const struct cache_key *where, struct cache_reco
 void assert_record(const struct cache_record *got, const struct cache_record *want);
 /* Variant texts of what is remembered, with spaces between. */
 void assert_variants(struct cache *cache, const struct cache_key *where, const char *want);
-/* What the sqlite3 program would print. On a server it is not asked, and a test that would change tables with it is skipped. */
+/* What the sqlite3 program would print. On a server it is not asked, and a test that would
+   change tables with it is skipped. */
 void assert_sql(struct fixture *fixture, const char *sql, const char *want);
 
 struct compiled image_of(const char *content);

@@ -19,10 +19,12 @@ struct config *parse(const char *text) {
   return config;
 }
 
-/* Facts and message say the same: one that begins with the file and a number has them as its place. */
+/* Facts and message say the same: one that begins with the file and a number has them as its
+   place. */
 static void expect_place(const cugen_error *err) {
   char *end;
-  const long line = strncmp(err->message, "c.lua:", 6) == 0 ? strtol(err->message + 6, &end, 10) : 0;
+  const long line =
+      strncmp(err->message, "c.lua:", 6) == 0 ? strtol(err->message + 6, &end, 10) : 0;
   assert_int_equal(err->line, line);
   assert_string_equal(err->file, line ? "c.lua" : "");
 }
@@ -30,21 +32,25 @@ static void expect_place(const cugen_error *err) {
 void expect_error(const char *text, const char *want) {
   struct config *config;
   cugen_error err;
-  if (config_parse("c.lua", text, strlen(text), &config, &err) == CUGEN_OK) fail_msg("no error: %.300s", text);
+  if (config_parse("c.lua", text, strlen(text), &config, &err) == CUGEN_OK)
+    fail_msg("no error: %.300s", text);
   assert_null(config);
   assert_int_equal(err.status, CUGEN_ERROR_CONFIG);
-  if (strncmp(err.message, want, strlen(want)) != 0) fail_msg("%.300s\n got: %s\nwant: %s", text, err.message, want);
+  if (strncmp(err.message, want, strlen(want)) != 0)
+    fail_msg("%.300s\n got: %s\nwant: %s", text, err.message, want);
   expect_place(&err);
   assert_int_equal(config_parse("c.lua", text, strlen(text), &config, NULL), CUGEN_ERROR_CONFIG);
 }
 
-/* The parts of a config that the test does not speak of. Line 1 opens the kernel, `body` begins at line 2. */
+/* The parts of a config that the test does not speak of. Line 1 opens the kernel, `body` begins
+   at line 2. */
 static char *with_rest(const char *body) {
   struct text text = {0};
   size_t end = strlen(body);
   while (end && (body[end - 1] == ' ' || body[end - 1] == '\n')) end--;
   text_addf(&text, "kernel \"k\" {\n%s%s\n", body, end && body[end - 1] == ',' ? "" : ",");
-  if (!strstr(body, "output")) text_add(&text, "output \"C\" { dtype = \"f32\", shape = { 8 } },\n");
+  if (!strstr(body, "output"))
+    text_add(&text, "output \"C\" { dtype = \"f32\", shape = { 8 } },\n");
   if (!strstr(body, "reference")) text_add(&text, "reference \"none\",\n");
   if (!strstr(body, "implementation"))
     text_add(&text, "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } },\n");

@@ -34,7 +34,8 @@ void expanding_add(struct expanding *bench, const char *name, const char *conten
 }
 
 /* body: the declarations inside kernel "k". Templates are added before anything is expanded. */
-struct expanding *expanding_open(const char *body, const char *const *settings, size_t setting_count) {
+struct expanding *expanding_open(const char *body, const char *const *settings,
+                                 size_t setting_count) {
   static struct expanding bench;
   cugen_error err;
   struct text content = {0};
@@ -42,9 +43,12 @@ struct expanding *expanding_open(const char *body, const char *const *settings, 
   expanding_check(folder_temporary(&bench.folder, &err), &err);
   bench.sources.template_dir = text_get(&bench.folder);
   text_addf(&content, "kernel \"k\" {\n%s\n}\n", body);
-  expanding_check(config_parse("k.lua", text_get(&content), content.length, &bench.config, &err), &err);
-  expanding_check(problem_set(bench.config, settings, setting_count, false, &bench.problem, &err), &err);
-  expanding_check(space_open(bench.config, &bench.problem, &expanding_facts, &bench.space, &err), &err);
+  expanding_check(config_parse("k.lua", text_get(&content), content.length, &bench.config, &err),
+                  &err);
+  expanding_check(problem_set(bench.config, settings, setting_count, false, &bench.problem, &err),
+                  &err);
+  expanding_check(space_open(bench.config, &bench.problem, &expanding_facts, &bench.space, &err),
+                  &err);
   expanding_check(expander_open(&bench.sources, &bench.expander, &err), &err);
   text_free(&content);
   return &bench;
@@ -59,14 +63,17 @@ void expanding_close(struct expanding *bench) {
   text_free(&bench->folder);
 }
 
-/* The first combination, which may be none of the space: what the device cannot launch, the expansion refuses, too. */
-static void first_combination(const struct config *config, struct variant *out, struct value *values) {
+/* The first combination, which may be none of the space: what the device cannot launch, the
+   expansion refuses, too. */
+static void first_combination(const struct config *config, struct variant *out,
+                              struct value *values) {
   const struct config_implementation *first = &config->implementations[0];
   for (size_t i = 0; i < first->tunable_count; i++) values[i] = first->tunables[i].values[0];
   *out = (struct variant){first, values};
 }
 
-int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *out, cugen_error *err) {
+int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *out,
+                  cugen_error *err) {
   struct value values[16];
   struct variant variant;
   assert_true(space_max_tunables(bench->space) <= 16);
@@ -75,7 +82,8 @@ int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *o
     space_variant(bench->space, index, &variant, values);
   else
     first_combination(bench->config, &variant, values);
-  return expand_variant(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant, out, err);
+  return expand_variant(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant,
+                        out, err);
 }
 
 struct kernel_spec expanding_one(struct expanding *bench, uint64_t index) {

@@ -19,19 +19,22 @@ struct expanding {
 void expanding_check(int status, const cugen_error *err);
 void expanding_add(struct expanding *bench, const char *name, const char *content);
 /* body: the declarations inside kernel "k". Templates are added before anything is expanded. */
-struct expanding *expanding_open(const char *body, const char *const *settings, size_t setting_count);
+struct expanding *expanding_open(const char *body, const char *const *settings,
+                                 size_t setting_count);
 void expanding_close(struct expanding *bench);
-int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *out, cugen_error *err);
+int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *out,
+                  cugen_error *err);
 struct kernel_spec expanding_one(struct expanding *bench, uint64_t index);
 /* Paths that #line names are written in `expected` as T/name. */
 void expanding_text(const struct expanding *bench, const char *got, const char *expected);
 
-/* ---- Short forms ---- */
+/* ---- Short forms ---------------------------------------------------------------------------- */
 
-#define IN_OUT                                                                                                       \
-  "problem 'n' (1000), problem 'dtype' { 'f32', 'f64', 'f16' },"                                                     \
-  "input 'x' { dtype = 'dtype', shape = { 'n' } }, output 'y' { dtype = 'dtype', shape = { 'n' }, tolerance = '0' "  \
-  "},"                                                                                                               \
+#define IN_OUT                                                                                     \
+  "problem 'n' (1000), problem 'dtype' { 'f32', 'f64', 'f16' },"                                   \
+  "input 'x' { dtype = 'dtype', shape = { 'n' } }, output 'y' { dtype = 'dtype', shape = { 'n' "   \
+  "}, tolerance = '0' "                                                                            \
+  "},"                                                                                             \
   "reference 'none',"
 
 #define ONE_LAUNCH "template 't.cu', grid { 'ceil_div(n, 256)' }, block { '256' }"

@@ -1,4 +1,5 @@
-/* What is shown of a connection string: all but what is secret, and of one that may be misread nothing. */
+/* What is shown of a connection string: all but what is secret, and of one that may be misread
+   nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,11 +11,12 @@
 
 static void what_is_meant(void **state) {
   (void)state;
-  static const char *const others[] = {"",        "none", "/a/b.db", "postgresql", "postgresql:/", "Postgresql://h",
-                                       "http://h"};
+  static const char *const others[] = {
+      "", "none", "/a/b.db", "postgresql", "postgresql:/", "Postgresql://h", "http://h"};
   assert_true(pg_address_is("postgresql://"));
   assert_true(pg_address_is("postgres://h/db"));
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_false(pg_address_is(others[i]));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_false(pg_address_is(others[i]));
 }
 
 static void what_is_shown(void **state) {
@@ -30,7 +32,8 @@ static void what_is_shown(void **state) {
       {"postgresql://u:se%2Fcret@h/db?password=secret", "postgresql://u@h/db"},
       {"postgresql://:secret@h", "postgresql://@h"},
       {"postgresql://u@[::1]:5432,b:1/db", "postgresql://u@[::1]:5432,b:1/db"},
-      {"postgresql://u:secret@/db?host=/tmp&sslmode=require", "postgresql://u@/db?host=/tmp&sslmode=require"},
+      {"postgresql://u:secret@/db?host=/tmp&sslmode=require",
+       "postgresql://u@/db?host=/tmp&sslmode=require"},
       {"postgresql://u@/db?host=/tmp&p%61ssword=secret", "postgresql://u@/db"},
       {"postgresql://u@/db?SSLPassword=secret", "postgresql://u@/db"},
       {"postgresql://u@\x1b[1m/db", "postgresql://u@\\u001b[1m/db"},
@@ -55,6 +58,7 @@ static void what_is_shown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_meant), cmocka_unit_test(what_is_shown)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_meant),
+                                     cmocka_unit_test(what_is_shown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

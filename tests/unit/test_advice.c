@@ -14,7 +14,8 @@
 
 static struct toolkit toolkit;
 
-static void assert_advice(const char *source, bool cpu, const char *from, const char *line, const char *expected) {
+static void assert_advice(const char *source, bool cpu, const char *from, const char *line,
+                          const char *expected) {
   const struct compile_request request = {.toolkit = &toolkit, .name = "t BS=4", .source = source};
   struct advice advice = {.request = &request, .cpu = cpu};
   struct text out = {0};
@@ -23,36 +24,41 @@ static void assert_advice(const char *source, bool cpu, const char *from, const 
   text_free(&out);
 }
 
-/* ---- Functions of the host ---- */
+/* ---- Functions of the host ------------------------------------------------------------------ */
 
-#define PUT            " Put host code between '#ifndef __CUDACC_RTC__' and '#endif', or the kernel into a file of its own"
-#define UNMARKED(name) ": '" name "' is neither __global__ nor __device__, and so host code perhaps." PUT
+#define PUT                                                                                        \
+  " Put host code between '#ifndef __CUDACC_RTC__' and '#endif', or the kernel into a file of "    \
+  "its own"
+#define UNMARKED(name)                                                                             \
+  ": '" name "' is neither __global__ nor __device__, and so host code perhaps." PUT
 
-static const char functions[] = "#define N 4\n\n#line 1 \"k.cu\"\n"
-                                "__device__ float twice(float x) { return 2 * x; }\n" /* 1 */
-                                "struct pair { float sum() { return a + b; } float a, b; };\n"
-                                "namespace deep { extern \"C\" {\n" /* 3 */
-                                "// a comment's \" and its {\n"
-                                "template <class T = pair>\n" /* 5 */
-                                "static inline void\n"
-                                "launch(const T *x)\n"
-                                "{\n" /* 8 */
-                                "  char brace = '}';\n"
-                                "  add<<<1, 2>>>(x);\n" /* 10 */
-                                "}\n"
-                                "} }\n"
-                                "__host__ int check(int e) { return e; } __device__ int x[] = {f(1)};\n" /* 13 */
-                                "#if OTHER\n"
-                                "__global__ void k(int a) {\n" /* 15 */
-                                "#else\n"
-                                "__global__ void k(long a) {\n"
-                                "#endif\n"
-                                "  a = b;\n" /* 19 */
-                                "}\n"
-                                "#line 5 \"inc/h.h\"\n"
-                                "void prototype(cudaStream_t s);\n"
-                                "int main(void) { return 0; }\n" /* 6 */
-                                "__global__ void last(int *a) { *a = c; }\n";
+static const char functions[] =
+    "#define N 4\n\n#line 1 \"k.cu\"\n"
+    "__device__ float twice(float x) { return 2 * x; }\n" /* 1 */
+    "struct pair { float sum() { return a + b; } float a, b; };\n"
+    "namespace deep { extern \"C\" {\n" /* 3 */
+    "// a comment's \" and its {\n"
+    "template <class T = pair>\n" /* 5 */
+    "static inline void\n"
+    "launch(const T *x)\n"
+    "{\n" /* 8 */
+    "  char brace = '}';\n"
+    "  add<<<1, 2>>>(x);\n" /* 10 */
+    "}\n"
+    "} }\n"
+    /* 13 */
+    "__host__ int check(int e) { return e; } __device__ int x[] = {f(1)};\n"
+    "#if OTHER\n"
+    "__global__ void k(int a) {\n" /* 15 */
+    "#else\n"
+    "__global__ void k(long a) {\n"
+    "#endif\n"
+    "  a = b;\n" /* 19 */
+    "}\n"
+    "#line 5 \"inc/h.h\"\n"
+    "void prototype(cudaStream_t s);\n"
+    "int main(void) { return 0; }\n" /* 6 */
+    "__global__ void last(int *a) { *a = c; }\n";
 
 static void assert_function(const char *place, const char *advice) {
   struct text line = {0}, expected = {0};
@@ -81,17 +87,19 @@ static void test_functions_of_the_device(void **state) {
   assert_function("inc/h.h:7", "");
   assert_function("inc/h.h:9", "");
   assert_advice(functions, false, NULL, "k.cu:10: warning: what", "k.cu:10: warning: what");
-  assert_advice("__global__ void k() {\n  {", false, NULL, "t BS=4:2: error: what", "t BS=4:2: error: what");
+  assert_advice("__global__ void k() {\n  {", false, NULL, "t BS=4:2: error: what",
+                "t BS=4:2: error: what");
 }
 
-/* ---- Kernels to launch ---- */
+/* ---- Kernels to launch ---------------------------------------------------------------------- */
 
 /* What a compiler refuses of an entry is in no file of the user's. */
 static void test_entries(void **state) {
-  static const char source[] = "#line 1 \"k.cu\"\n// __global__ void add(int)\ntemplate <class T>\n__global__ void\n"
-                               "__launch_bounds__(64) add(T *x) { other(x); }\n#line 9 \"h.h\"\n"
-                               "template <class T, int N> __global__ void add (T *x) {}\n"
-                               "__global__ void other(int *x) { add(x); }\n";
+  static const char source[] =
+      "#line 1 \"k.cu\"\n// __global__ void add(int)\ntemplate <class T>\n__global__ void\n"
+      "__launch_bounds__(64) add(T *x) { other(x); }\n#line 9 \"h.h\"\n"
+      "template <class T, int N> __global__ void add (T *x) {}\n"
+      "__global__ void other(int *x) { add(x); }\n";
   static const char *const entries[] = {"deep::other", "add<float>"};
   const struct {
     bool cpu;
@@ -116,9 +124,11 @@ static void test_entries(void **state) {
   }
 }
 
-/* ---- Headers ---- */
+/* ---- Headers -------------------------------------------------------------------------------- */
 
-#define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
+#define HOST                                                                                       \
+  ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that "   \
+  "code"
 
 /* What is computed from a size that is passed is no constant. */
 static void test_constants(void **state) {
@@ -126,18 +136,18 @@ static void test_constants(void **state) {
       "#define threads 64\n#define items ((index_t)((long long)cols / 64LL))\n\n#line 1 \"k.cu\"\n"
       "__global__ void k(float *x, index_t cols, int n) {\n  float v[items], w[threads];\n"
       "  float u[n /* items */];\n  int m = items, l = n; int q[m];\n#pragma unroll n\n}\n";
-  static const char hint[] =
-      "to compile it in, give the kernel's scalar specialize = true, or an implementation's scalar another name";
+  static const char hint[] = "to compile it in, give the kernel's scalar specialize = true, or an "
+                             "implementation's scalar another name";
   static const struct {
     const char *line, *advice;
-  } rows[] = {
-      {"k.cu:2: error: expression must have a constant value",
-       ": items comes from cols, which is passed at launch; "},
-      {"k.cu:2:9: error: variable length array 'v' is used", ": items comes from cols, which is passed at launch; "},
-      {"k.cu:3: error: expression must have a constant value", ": n is passed at launch; "},
-      {"k.cu:5: error: expression must have a constant value", ": n is passed at launch; "},
-      {"k.cu:1: error: expression must have a constant value", NULL},
-      {"k.cu:2: error: what", NULL}};
+  } rows[] = {{"k.cu:2: error: expression must have a constant value",
+               ": items comes from cols, which is passed at launch; "},
+              {"k.cu:2:9: error: variable length array 'v' is used",
+               ": items comes from cols, which is passed at launch; "},
+              {"k.cu:3: error: expression must have a constant value", ": n is passed at launch; "},
+              {"k.cu:5: error: expression must have a constant value", ": n is passed at launch; "},
+              {"k.cu:1: error: expression must have a constant value", NULL},
+              {"k.cu:2: error: what", NULL}};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct text expected = {0};
@@ -163,47 +173,57 @@ static void test_names(void **state) {
 }
 
 static void test_gone_names(void **state) {
-  static const char source[] = "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = __shfl(*y, 0); }\n";
+  static const char source[] =
+      "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = __shfl(*y, 0); }\n";
   (void)state;
+  assert_advice(source, false, NULL, "k.cu:1: error: identifier \"__shfl\" is undefined",
+                "k.cu:1: error: identifier \"__shfl\" is undefined: it is gone since sm_70; "
+                "__shfl_sync names the lanes");
   assert_advice(
-      source, false, NULL, "k.cu:1: error: identifier \"__shfl\" is undefined",
-      "k.cu:1: error: identifier \"__shfl\" is undefined: it is gone since sm_70; __shfl_sync names the lanes");
-  assert_advice(
-      source, true, NULL, "k.cu:1:5: error: '__shfl' was not declared in this scope; did you mean '__shfl_sync'?",
-      "k.cu:1:5: error: '__shfl' was not declared in this scope; did you mean '__shfl_sync'?: it is gone since "
+      source, true, NULL,
+      "k.cu:1:5: error: '__shfl' was not declared in this scope; did you mean '__shfl_sync'?",
+      "k.cu:1:5: error: '__shfl' was not declared in this scope; did you mean '__shfl_sync'?: it "
+      "is gone since "
       "sm_70; __shfl_sync names the lanes");
-  assert_advice(
-      source, true, NULL, "k.cu:1:1: error: 'texture' does not name a type",
-      "k.cu:1:1: error: 'texture' does not name a type: texture references are gone since CUDA 12; give the "
-      "kernel a texture object");
+  assert_advice(source, true, NULL, "k.cu:1:1: error: 'texture' does not name a type",
+                "k.cu:1:1: error: 'texture' does not name a type: texture references are gone "
+                "since CUDA 12; give the "
+                "kernel a texture object");
 }
 
 static void test_missing_headers(void **state) {
-  static const char source[] = "#line 3 \"k.cu\"\n#include <chrono>\n#line 4 \"k.cu\"\n#include <helper_cuda.h>\n";
+  static const char source[] =
+      "#line 3 \"k.cu\"\n#include <chrono>\n#line 4 \"k.cu\"\n#include <helper_cuda.h>\n";
   (void)state;
-  assert_advice(source, false, NULL, "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\"",
-                "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\": it is neither beside its "
+  assert_advice(source, false, NULL,
+                "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\"",
+                "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\": it is "
+                "neither beside its "
                 "file nor in a folder of include_dirs, nor with CUDA" HOST);
-#define CPU                                                                                                          \
-  ": it is neither beside its file nor in a folder of include_dirs, and the cpu device has few of CUDA's headers. "  \
+#define CPU                                                                                        \
+  ": it is neither beside its file nor in a folder of include_dirs, and the cpu device has few "   \
+  "of CUDA's headers. "                                                                            \
   "Use a GPU, or a described one such as model:H200" HOST
-  assert_advice(source, true, NULL, "k.cu:4:10: fatal error: helper_cuda.h: No such file or directory",
+  assert_advice(source, true, NULL,
+                "k.cu:4:10: fatal error: helper_cuda.h: No such file or directory",
                 "k.cu:4:10: fatal error: helper_cuda.h: No such file or directory" CPU);
   assert_advice(source, true, NULL, "k.cu:4:10: fatal error: 'helper_cuda.h' file not found",
                 "k.cu:4:10: fatal error: 'helper_cuda.h' file not found" CPU);
-#define GPUS                                                                                                         \
-  ">. Use a GPU, or predict for a described one such as model:H200. Or write a branch without it, by "               \
+#define GPUS                                                                                       \
+  ">. Use a GPU, or predict for a described one such as model:H200. Or write a branch without "    \
+  "it, by "                                                                                        \
   "'#ifdef __CUGEN_CPU__'"
-  assert_advice(source, true, NULL, "k.cu:4:10: fatal error: cub/cub.cuh: No such file or directory",
+  assert_advice(source, true, NULL,
+                "k.cu:4:10: fatal error: cub/cub.cuh: No such file or directory",
                 "k.cu:4: error: the cpu device does not have <cub/cub.cuh" GPUS);
-  assert_advice("#line 1 \"k.cu\"\n#include <cooperative_groups.h>\n", true,
-                "k.cu:1:", "/usr/x/info.h:7:1: fatal error: cuda/std/array: No such file or directory",
+  assert_advice("#line 1 \"k.cu\"\n#include <cooperative_groups.h>\n", true, "k.cu:1:",
+                "/usr/x/info.h:7:1: fatal error: cuda/std/array: No such file or directory",
                 "k.cu:1: error: the cpu device does not have <cooperative_groups.h" GPUS);
-  assert_advice(
-      "#line 1 \"k.cu\"\n#include <cooperative_groups.h>\n", true,
-      "k.cu:1:", "cooperative_groups.h:7:1: error: broken",
-      "k.cu:1: #include <cooperative_groups.h>: cooperative_groups.h:7:1: error: broken: the cpu device has a "
-      "part of this header. Use a GPU, or a described one such as model:H200" HOST);
+  assert_advice("#line 1 \"k.cu\"\n#include <cooperative_groups.h>\n", true,
+                "k.cu:1:", "cooperative_groups.h:7:1: error: broken",
+                "k.cu:1: #include <cooperative_groups.h>: cooperative_groups.h:7:1: error: broken: "
+                "the cpu device has a "
+                "part of this header. Use a GPU, or a described one such as model:H200" HOST);
 }
 
 static void put(const char *folder, const char *name, const char *content) {
@@ -215,7 +235,8 @@ static void put(const char *folder, const char *name, const char *content) {
 
 /* NVRTC does not say which #include leads to a file of the toolkit's. */
 static void test_headers_that_lead_astray(void **state) {
-  static const char source[] = "#line 3 \"k.cu\"\n#include <good.h>\n#line 9 \"inc/h.h\"\n#include <blas.h>\n";
+  static const char source[] =
+      "#line 3 \"k.cu\"\n#include <good.h>\n#line 9 \"inc/h.h\"\n#include <blas.h>\n";
   struct text line = {0}, expected = {0};
   (void)state;
   assert_int_equal(folder_temporary(&toolkit.include, NULL), CUGEN_OK);
@@ -224,13 +245,16 @@ static void test_headers_that_lead_astray(void **state) {
   put(folder, "blas.h", "/* */\n#  include \"blas.h\"\n#include \"blas_api.h\"\n");
   put(folder, "blas_api.h", "broken\n");
   text_addf(&line, "%s/blas_api.h:1: error: broken", folder);
-  text_addf(&expected, "inc/h.h:9: #include <blas.h>: %s: NVRTC takes device code only" HOST, text_get(&line));
+  text_addf(&expected, "inc/h.h:9: #include <blas.h>: %s: NVRTC takes device code only" HOST,
+            text_get(&line));
   assert_advice(source, false, NULL, text_get(&line), text_get(&expected));
   text_clear(&line);
   text_addf(&line, "%s/other.h:1: error: broken", folder); /* nobody leads there */
   assert_advice(source, false, NULL, text_get(&line), text_get(&line));
-  /* What a macro names is not followed, as in Thrust: whoever includes that is to blame where nobody else is. */
-  static const char deep[] = "#line 3 \"k.cu\"\n#include <good.h>\n#include <thrust/deep.h>\n#include <blas.h>\n";
+  /* What a macro names is not followed, as in Thrust: whoever includes that is to blame where
+     nobody else is. */
+  static const char deep[] =
+      "#line 3 \"k.cu\"\n#include <good.h>\n#include <thrust/deep.h>\n#include <blas.h>\n";
   text_clear(&expected);
   text_addf(&expected, "%s/thrust", folder);
   assert_int_equal(folder_make(text_get(&expected), NULL), CUGEN_OK);
@@ -238,7 +262,8 @@ static void test_headers_that_lead_astray(void **state) {
   text_clear(&expected);
   text_addf(
       &expected,
-      "k.cu:4: #include <thrust/deep.h>: %s: NVRTC takes device code only, and Thrust's algorithms are called by "
+      "k.cu:4: #include <thrust/deep.h>: %s: NVRTC takes device code only, and Thrust's algorithms "
+      "are called by "
       "the host; a kernel has <cub/block/...>, <cuda/std/functional> and <cuda/std/tuple>" HOST,
       text_get(&line));
   assert_advice(deep, false, NULL, text_get(&line), text_get(&expected));
@@ -248,23 +273,24 @@ static void test_headers_that_lead_astray(void **state) {
   text_free(&expected);
   /* gcc says it. */
   assert_advice(source, true, "k.cu:3:", "/usr/include/x.h:7:1: error: broken",
-                "k.cu:3: #include <good.h>: /usr/include/x.h:7:1: error: broken: the cpu device has few of CUDA's "
+                "k.cu:3: #include <good.h>: /usr/include/x.h:7:1: error: broken: the cpu device "
+                "has few of CUDA's "
                 "headers. Use a GPU, or a described one such as model:H200" HOST);
 }
 
 /* Flags that NVRTC asks for, or nvcc. */
 static void test_flags(void **state) {
   (void)state;
-  assert_advice(
-      "#line 1 \"k.cu\"\nint x;\n", false, NULL,
-      "k.cu:1: error: 128-bit integer type needs the \"--device-int128\" flag in NVRTC",
-      "k.cu:1: error: 128-bit integer type needs the \"--device-int128\" flag in NVRTC; say options { flags = { "
-      "\"--device-int128\" } } in the config");
-  assert_advice(
-      "#line 1 \"k.cu\"\nint x;\n", false, NULL,
-      "k.cu:1: error: annotation on lambda requires --extended-lambda nvcc flag",
-      "k.cu:1: error: annotation on lambda requires --extended-lambda nvcc flag; NVRTC has no such flag: a lambda "
-      "of a kernel is device code without __device__, so leave that out");
+  assert_advice("#line 1 \"k.cu\"\nint x;\n", false, NULL,
+                "k.cu:1: error: 128-bit integer type needs the \"--device-int128\" flag in NVRTC",
+                "k.cu:1: error: 128-bit integer type needs the \"--device-int128\" flag in NVRTC; "
+                "say options { flags = { "
+                "\"--device-int128\" } } in the config");
+  assert_advice("#line 1 \"k.cu\"\nint x;\n", false, NULL,
+                "k.cu:1: error: annotation on lambda requires --extended-lambda nvcc flag",
+                "k.cu:1: error: annotation on lambda requires --extended-lambda nvcc flag; NVRTC "
+                "has no such flag: a lambda "
+                "of a kernel is device code without __device__, so leave that out");
 }
 
 int main(void) {

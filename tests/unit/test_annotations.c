@@ -1,6 +1,7 @@
-/* The annotations of the config language for editors (configs/editor/cugen.lua) say what the tables of gen/ and the
-   messages made from them say: every declaration with its places and example, every attribute, every word, every function
-   of the sandbox, and nothing else. Where this fails, the file is mended by hand. */
+/* The annotations of the config language for editors (configs/editor/cugen.lua) say what the
+   tables of gen/ and the messages made from them say: every declaration with its places and
+   example, every attribute, every word, every function of the sandbox, and nothing else. Where
+   this fails, the file is mended by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@ static int forget_annotations(void **state) {
   return 0;
 }
 
-/* ---- Names ---- */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
 /* Adds "prefix" "name" in rising order, one a line, of the functions in the table at the top. */
 static void add_functions(lua_State *L, const char *prefix, struct text *out) {
@@ -88,7 +89,7 @@ static void test_functions(void **state) {
   text_free(&want);
 }
 
-/* ---- Declarations ---- */
+/* ---- Declarations --------------------------------------------------------------------------- */
 
 static void expect_text(const char *from, const char *to, const char *want) {
   const char *found = strstr(from, want);
@@ -137,19 +138,21 @@ static void test_examples(void **state) {
   }
 }
 
-/* ---- Attributes and words, as the messages about wrong ones list them ---- */
+/* ---- Attributes and words, as the messages about wrong ones list them ----------------------- */
 
 /* What stands between begin and end in the error that the declaration causes. */
-static void list_in_error(const char *declaration, const char *begin, const char *end, struct text *out) {
+static void list_in_error(const char *declaration, const char *begin, const char *end,
+                          struct text *out) {
   struct text config = {0};
   struct config *opened;
   cugen_error err;
-  text_addf(
-      &config,
-      "kernel \"k\" { problem \"M\" (1), output \"C\" { dtype = \"f32\", shape = { 1 } }, %s, reference \"none\","
-      " implementation \"i\" { template \"t.cu\", grid { 1 }, block { 1 } } }",
-      declaration);
-  assert_int_equal(config_parse("c.lua", text_get(&config), config.length, &opened, &err), CUGEN_ERROR_CONFIG);
+  text_addf(&config,
+            "kernel \"k\" { problem \"M\" (1), output \"C\" { dtype = \"f32\", shape = { 1 } }, "
+            "%s, reference \"none\","
+            " implementation \"i\" { template \"t.cu\", grid { 1 }, block { 1 } } }",
+            declaration);
+  assert_int_equal(config_parse("c.lua", text_get(&config), config.length, &opened, &err),
+                   CUGEN_ERROR_CONFIG);
   const char *from = strstr(err.message, begin);
   if (!from) fail_msg("%s: %s", declaration, err.message);
   from += strlen(begin);
@@ -167,7 +170,8 @@ static void list_annotated(const char *heading, const char *begin, struct text *
   for (; strncmp(line, begin, strlen(begin)) == 0; line += strcspn(line, "\n") + 1) {
     const char *name = line + strlen(begin);
     size_t length = 0;
-    while (isalnum((unsigned char)name[length]) || name[length] == '_' || name[length] == '+') length++;
+    while (isalnum((unsigned char)name[length]) || name[length] == '_' || name[length] == '+')
+      length++;
     if (out->length) text_add(out, ", ");
     text_add_n(out, name, length);
   }
@@ -247,7 +251,8 @@ static void test_policies(void **state) {
     struct text overload = {0};
     size_t length = strcspn(at, ",");
     text_addf(&overload, "\n---@overload fun(name: \"%.*s\"): ", (int)length, at);
-    expect_text(text_get(&annotations), text_get(&annotations) + annotations.length, text_get(&overload));
+    expect_text(text_get(&annotations), text_get(&annotations) + annotations.length,
+                text_get(&overload));
     text_free(&overload);
     at += length;
   }
@@ -256,9 +261,10 @@ static void test_policies(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_functions),  cmocka_unit_test(test_places),  cmocka_unit_test(test_examples),
-      cmocka_unit_test(test_attributes), cmocka_unit_test(test_words),   cmocka_unit_test(test_launch),
-      cmocka_unit_test(test_policies),   cmocka_unit_test(test_options),
+      cmocka_unit_test(test_functions), cmocka_unit_test(test_places),
+      cmocka_unit_test(test_examples),  cmocka_unit_test(test_attributes),
+      cmocka_unit_test(test_words),     cmocka_unit_test(test_launch),
+      cmocka_unit_test(test_policies),  cmocka_unit_test(test_options),
   };
   return cmocka_run_group_tests(tests, read_annotations, forget_annotations);
 }

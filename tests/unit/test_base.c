@@ -1,4 +1,5 @@
-/* base: errors, the text buffer, values and dtypes, device facts, hashes; files, folders and processes. */
+/* base: errors, the text buffer, values and dtypes, device facts, hashes; files, folders and
+   processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@
 #include "base/kernel.h"
 #include "base/system.h"
 
-/* ---- error ---- */
+/* ---- error ---------------------------------------------------------------------------------- */
 
 static void error_messages_compose(void **state) {
   (void)state;
@@ -44,7 +45,8 @@ static void error_messages_compose(void **state) {
 static void error_places_are_the_innermost(void **state) {
   (void)state;
   cugen_error err = {0};
-  assert_int_equal(error_set_at(&err, CUGEN_ERROR_CONFIG, "b.lua", 3, "no %s", "output"), CUGEN_ERROR_CONFIG);
+  assert_int_equal(error_set_at(&err, CUGEN_ERROR_CONFIG, "b.lua", 3, "no %s", "output"),
+                   CUGEN_ERROR_CONFIG);
   assert_int_equal(error_prefix_at(&err, "a.lua", 7, "include %d", 1), CUGEN_ERROR_CONFIG);
   error_prefix_at(&err, "t.cu", 9, NULL);
   assert_string_equal(err.message, "t.cu:9: a.lua:7: include 1: b.lua:3: no output");
@@ -80,7 +82,8 @@ static void error_places_are_whole(void **state) {
 static void error_causes_stay(void **state) {
   (void)state;
   cugen_error err = {0}, copy = {0};
-  assert_int_equal(error_set_cause(&err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_DEVICE_LOST, "gone"), CUGEN_ERROR_DEVICE);
+  assert_int_equal(error_set_cause(&err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_DEVICE_LOST, "gone"),
+                   CUGEN_ERROR_DEVICE);
   error_prefix(&err, "cuda:0");
   assert_int_equal(error_copy(&copy, &err), CUGEN_ERROR_DEVICE);
   assert_int_equal(copy.cause, CUGEN_CAUSE_DEVICE_LOST);
@@ -88,7 +91,8 @@ static void error_causes_stay(void **state) {
   error_set(&err, CUGEN_ERROR_DEVICE, "another");
   assert_int_equal(err.cause, CUGEN_CAUSE_NONE);
   assert_int_equal(cause_outcome(CUGEN_CAUSE_RESOURCES), CUGEN_OUTCOME_LAUNCH);
-  assert_int_equal(cause_outcome((cugen_cause)99), CUGEN_OUTCOME_TRAP); /* what a worker wrote may be anything */
+  /* what a worker wrote may be anything */
+  assert_int_equal(cause_outcome((cugen_cause)99), CUGEN_OUTCOME_TRAP);
   assert_string_equal(cause_prefix((cugen_cause)99), "");
 }
 
@@ -116,7 +120,7 @@ static void error_cuts_what_is_too_long(void **state) {
   text_free(&text);
 }
 
-/* ---- text ---- */
+/* ---- text ----------------------------------------------------------------------------------- */
 
 static void text_grows(void **state) {
   (void)state;
@@ -167,8 +171,9 @@ static void text_failure_sticks(void **state) {
 
 static void an_architecture_has_two_or_three_digits(void **state) {
   (void)state;
-  static const char *const wrong[] = {"",        "sm_",     "sm_9",   "sm_09", "sm_9a", "sm_1000",    "sm_90b",
-                                      "sm_90aa", "sm_90a ", "sm_ 90", "SM_90", "90",    "compute_90", "sm_-90"};
+  static const char *const wrong[] = {"",        "sm_",    "sm_9",       "sm_09",   "sm_9a",
+                                      "sm_1000", "sm_90b", "sm_90aa",    "sm_90a ", "sm_ 90",
+                                      "SM_90",   "90",     "compute_90", "sm_-90"};
   struct arch arch;
   assert_true(arch_parse("sm_90a", &arch) && arch.capability == 90 && arch.suffix == 'a');
   assert_true(arch_parse("sm_75", &arch) && arch.capability == 75 && arch.suffix == 0);
@@ -202,7 +207,7 @@ static void text_nearest_suggests_only_what_is_near(void **state) {
   assert_null(text_nearest("tile", names, 0));
 }
 
-/* ---- value ---- */
+/* ---- value ---------------------------------------------------------------------------------- */
 
 static void assert_prints(struct value value, const char *want) {
   struct text text = {0};
@@ -288,15 +293,17 @@ static void dtypes_are_complete(void **state) {
   assert_null(dtype_find("f23"));
 }
 
-/* ---- facts, kernels, hashes ---- */
+/* ---- facts, kernels, hashes ----------------------------------------------------------------- */
 
 static void facts_have_their_names(void **state) {
   (void)state;
   struct device_facts facts = {.compute_capability = 90, .is_gpu = 1};
-  assert_string_equal(device_fact_names[DEVICE_FACT_compute_capability], "device.compute_capability");
+  assert_string_equal(device_fact_names[DEVICE_FACT_compute_capability],
+                      "device.compute_capability");
   assert_int_equal(device_fact_get(&facts, DEVICE_FACT_compute_capability), 90);
   assert_int_equal(device_fact_get(&facts, DEVICE_FACT_is_gpu), 1);
-  for (int i = 0; i < DEVICE_FACT_COUNT; i++) assert_memory_equal(device_fact_names[i], "device.", 7);
+  for (int i = 0; i < DEVICE_FACT_COUNT; i++)
+    assert_memory_equal(device_fact_names[i], "device.", 7);
 }
 
 static void arguments_have_their_bytes(void **state) {
@@ -316,7 +323,8 @@ static void specs_free_twice(void **state) {
   kernel_spec_free(&spec);
 }
 
-/* The digest of the empty input is XXH3's published one: hashes stand in caches and must never change. */
+/* The digest of the empty input is XXH3's published one: hashes stand in caches and must never
+   change. */
 static void hashes_are_stable(void **state) {
   (void)state;
   assert_string_equal(hash_bytes("", 0).hex, "99aa06d3014798d86001c324468d497f");
@@ -331,7 +339,7 @@ static void random_repeats(void **state) {
   assert_true(random_next(&seed) == 0x6e789e6aa1b965f4u);
 }
 
-/* ---- files ---- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 /* A folder for each test, removed afterwards. */
 static int make_folder(void **state) {
@@ -395,7 +403,8 @@ static void file_errors_name_the_file(void **state) {
   free(path);
 }
 
-/* In a child, because a file size limit lasts. RLIMIT_FSIZE fails a write half way, as a full disk does. */
+/* In a child, because a file size limit lasts. RLIMIT_FSIZE fails a write half way, as a full
+   disk does. */
 static void a_failed_write_keeps_the_old_file(void **state) {
   char *path = inside(state, "data");
   assert_int_equal(file_write(path, "old", 3, NULL), CUGEN_OK);
@@ -439,7 +448,8 @@ static void folders_are_made_with_parents(void **state) {
 
 /* folder_remove must not follow a link out of the folder. */
 static void folder_remove_keeps_what_links_point_to(void **state) {
-  char *kept = inside(state, "kept"), *folder = inside(state, "folder"), *link = inside(state, "folder/link");
+  char *kept = inside(state, "kept"), *folder = inside(state, "folder"),
+       *link = inside(state, "folder/link");
   assert_int_equal(file_write(kept, "x", 1, NULL), CUGEN_OK);
   assert_int_equal(folder_make(folder, NULL), CUGEN_OK);
   assert_int_equal(symlink(*state, link), 0);
@@ -451,7 +461,8 @@ static void folder_remove_keeps_what_links_point_to(void **state) {
 }
 
 /* A folder of that process in parent, with a file in it, from so many seconds ago. */
-static void make_left_over(const char *parent, long owner, const char *end, time_t age, struct text *out) {
+static void make_left_over(const char *parent, long owner, const char *end, time_t age,
+                           struct text *out) {
   struct text file = {0};
   text_addf(out, "%s/cugen-%ld-%s", parent, owner, end);
   text_addf(&file, "%s/kernel.cpp", text_get(out));
@@ -472,13 +483,15 @@ static void temporary_folders_of_the_dead_are_removed(void **state) {
   make_left_over(*state, getpid(), "aXXXX1", 7200, &mine);
   make_left_over(*state, dead, "bXXXX2", 1, &fresh);
   make_left_over(*state, dead, "dXXXX4", 60, &released);
-  make_left_over(*state, dead, "eXXXX5", 60, &held); /* as of a process that has another number where it lives */
+  /* as of a process that has another number where it lives */
+  make_left_over(*state, dead, "eXXXX5", 60, &held);
   const int hold = folder_hold(text_get(&held));
   assert_true(hold >= 0);
   make_left_over(*state, dead, "cXXXX3", 7200, &old);
   setenv("TMPDIR", *state, 1);
   assert_int_equal(folder_temporary(&new, NULL), CUGEN_OK);
-  assert_true(file_exists(text_get(&mine)) && file_exists(text_get(&fresh)) && file_exists(text_get(&new)));
+  assert_true(file_exists(text_get(&mine)) && file_exists(text_get(&fresh)) &&
+              file_exists(text_get(&new)));
   assert_false(file_exists(text_get(&old)));
   assert_false(file_exists(text_get(&released)));
   assert_true(file_exists(text_get(&held)));
@@ -510,10 +523,14 @@ static void what_a_killed_write_left_is_removed(void **state) {
   for (int round = 0; round < 2; round++) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       text_clear(&name);
-      text_addf(&name, "%s.%ld%s", text_get(&path), rows[i].living ? (long)getpid() : (long)dead, rows[i].end);
-      if (round == 0 && rows[i].folder) assert_int_equal(folder_make(text_get(&name), NULL), CUGEN_OK);
-      if (round == 0 && !rows[i].folder) assert_int_equal(file_put(text_get(&name), "x", 1, NULL), CUGEN_OK);
-      const struct timespec times[2] = {{time(NULL) - rows[i].age, 0}, {time(NULL) - rows[i].age, 0}};
+      text_addf(&name, "%s.%ld%s", text_get(&path), rows[i].living ? (long)getpid() : (long)dead,
+                rows[i].end);
+      if (round == 0 && rows[i].folder)
+        assert_int_equal(folder_make(text_get(&name), NULL), CUGEN_OK);
+      if (round == 0 && !rows[i].folder)
+        assert_int_equal(file_put(text_get(&name), "x", 1, NULL), CUGEN_OK);
+      const struct timespec times[2] = {{time(NULL) - rows[i].age, 0},
+                                        {time(NULL) - rows[i].age, 0}};
       if (round == 0) assert_int_equal(utimensat(AT_FDCWD, text_get(&name), times, 0), 0);
       if (round == 1) assert_int_equal(file_exists(text_get(&name)), !rows[i].goes);
     }
@@ -588,7 +605,7 @@ static void clocks_go_forward(void **state) {
   assert_in_range(cpu_count(), 1, 100000);
 }
 
-/* ---- processes ---- */
+/* ---- processes ------------------------------------------------------------------------------ */
 
 static void run_collects(void **state) {
   (void)state;
@@ -605,7 +622,8 @@ static void run_collects(void **state) {
 
 static void run_collects_more_than_a_pipe_holds(void **state) {
   (void)state;
-  const char *const argv[] = {"sh", "-c", "i=0; while [ $i -lt 40000 ]; do echo 0123456; i=$((i+1)); done", NULL};
+  const char *const argv[] = {
+      "sh", "-c", "i=0; while [ $i -lt 40000 ]; do echo 0123456; i=$((i+1)); done", NULL};
   struct text output = {0};
   assert_int_equal(process_run(argv, 60, &output, NULL, NULL), CUGEN_OK);
   assert_int_equal(output.length, 40000 * 8);
@@ -649,7 +667,8 @@ static bool gone_soon(pid_t pid) {
   return false;
 }
 
-/* True once the process has ended, also while nobody has reaped it (its new parent in a container may not). */
+/* True once the process has ended, also while nobody has reaped it (its new parent in a
+   container may not). */
 static bool ended_soon(pid_t pid) {
   for (int i = 0; i < TRIES; i++, usleep(10000)) {
     struct text path = {0}, stat = {0};
@@ -828,11 +847,21 @@ static void test_includes(void **state) {
                                      "#includes X\n",
                                      "#ifdef import\n",
                                      ""};
-  static const char *const bad[] = {
-      "#include </etc/passwd>\n",    "#include <a/../../b>\n", "#include X\n",           "/* */ #import \"/a\"\n",
-      "%:include <.ssh/id>\n",       "?\?=include \"/a\"\n",   "#inc\\\nlude \"/a\"\n",  "#inc\\ \t\nlude \"/a\"\n",
-      "#inc?\?/\nlude \"/a\"\n",     "#embed \"/a\"\n",        "#include_next \"/a\"\n", "#include \"a\n",
-      "#\\\n/**/include \"../a\"\n", "\f#include \"/a\"\n",    "#include <a?\?/b>\n"};
+  static const char *const bad[] = {"#include </etc/passwd>\n",
+                                    "#include <a/../../b>\n",
+                                    "#include X\n",
+                                    "/* */ #import \"/a\"\n",
+                                    "%:include <.ssh/id>\n",
+                                    "?\?=include \"/a\"\n",
+                                    "#inc\\\nlude \"/a\"\n",
+                                    "#inc\\ \t\nlude \"/a\"\n",
+                                    "#inc?\?/\nlude \"/a\"\n",
+                                    "#embed \"/a\"\n",
+                                    "#include_next \"/a\"\n",
+                                    "#include \"a\n",
+                                    "#\\\n/**/include \"../a\"\n",
+                                    "\f#include \"/a\"\n",
+                                    "#include <a?\?/b>\n"};
   (void)state;
   cugen_error err;
   for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -894,10 +923,13 @@ int main(void) {
       cmocka_unit_test_setup_teardown(file_errors_name_the_file, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(a_failed_write_keeps_the_old_file, make_folder, drop_folder),
       cmocka_unit_test_setup_teardown(folders_are_made_with_parents, make_folder, drop_folder),
-      cmocka_unit_test_setup_teardown(folder_remove_keeps_what_links_point_to, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(folder_remove_keeps_what_links_point_to, make_folder,
+                                      drop_folder),
       cmocka_unit_test_setup_teardown(temporary_folders_follow_tmpdir, make_folder, drop_folder),
-      cmocka_unit_test_setup_teardown(temporary_folders_of_the_dead_are_removed, make_folder, drop_folder),
-      cmocka_unit_test_setup_teardown(what_a_killed_write_left_is_removed, make_folder, drop_folder),
+      cmocka_unit_test_setup_teardown(temporary_folders_of_the_dead_are_removed, make_folder,
+                                      drop_folder),
+      cmocka_unit_test_setup_teardown(what_a_killed_write_left_is_removed, make_folder,
+                                      drop_folder),
       cmocka_unit_test(paths_split),
       cmocka_unit_test_setup_teardown(programs_are_found, make_folder, drop_folder),
       cmocka_unit_test(clocks_go_forward),

@@ -1,5 +1,6 @@
-/* Records as users of the cache see them: what is stored comes back, from the right key, in order, to everybody. Other subjects have
-   files of their own, test_cache_NAME.c. What can go wrong with the file is in tests/fault/test_cache.c. */
+/* Records as users of the cache see them: what is stored comes back, from the right key, in
+   order, to everybody. Other subjects have files of their own, test_cache_NAME.c. What can go
+   wrong with the file is in tests/fault/test_cache.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,8 @@
 #include "base/system.h"
 #include "caches.h"
 
-/* Stands in front of the C library's, so that a test can say that a folder lies on another file system. */
+/* Stands in front of the C library's, so that a test can say that a folder lies on another file
+   system. */
 static long pretended_type;
 int statfs(const char *path, struct statfs *info) {
   int status = (int)syscall(SYS_statfs, path, info);
@@ -40,7 +42,7 @@ static int take_fastest(void *context, struct cache_record *record, bool *stop, 
   return CUGEN_OK;
 }
 
-/* ---- Records ---- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
 static void every_field_comes_back(void **state) {
   struct fixture *fixture = *state;
@@ -82,7 +84,8 @@ static void right_ones_come_first_by_time(void **state) {
   assert_variants(fixture->cache, &key, "fast middle slow failed");
 }
 
-/* Records of work too are stored by whoever ranks by time: the key's objective is no part of what they belong to. */
+/* Records of work too are stored by whoever ranks by time: the key's objective is no part of
+   what they belong to. */
 static void cost_is_by_the_objective(void **state) {
   struct fixture *fixture = *state;
   static const struct {
@@ -146,7 +149,8 @@ static void problems_may_lack_what_has_its_default(void **state) {
   other.problem = "M=64 N=64";
   store(fixture->cache, &other, failed);
   assert_variants(fixture->cache, &now, "typed oldest renewed counted changed changed late failed");
-  assert_variants(fixture->cache, &by_flops, "typed changed oldest renewed counted changed late failed");
+  assert_variants(fixture->cache, &by_flops,
+                  "typed changed oldest renewed counted changed late failed");
   objective_close(flops);
   assert_variants(fixture->cache, &other, "renewed oldest changed failed");
   struct fastest fastest = {.most = 3};
@@ -163,7 +167,8 @@ static void problems_may_lack_what_has_its_default(void **state) {
   assert_variants(fixture->cache, &now, "renewed changed late");
 }
 
-/* A record of the shorter problem is dropped only where source, launches and arguments are the later record's. */
+/* A record of the shorter problem is dropped only where source, launches and arguments are the
+   later record's. */
 static void only_the_same_kernel_is_renewed(void **state) {
   struct fixture *fixture = *state;
   struct cache_key older = key, now = key;
@@ -183,12 +188,14 @@ static void only_the_same_kernel_is_renewed(void **state) {
   assert_variants(fixture->cache, &now, "source launches arguments same source launches arguments");
 }
 
-/* A record that takes as much energy as a faster one is dominated; one that is equal in both is not. */
+/* A record that takes as much energy as a faster one is dominated; one that is equal in both is
+   not. */
 static void dominated_records_are_told(void **state) {
   static const struct {
     double seconds, energy;
     bool non_dominated;
-  } rows[] = {{1, 5, true}, {2, 5, false}, {3, 4, true}, {3, 4, true}, {4, 4.5, false}, {0.5, 0, false}};
+  } rows[] = {{1, 5, true}, {2, 5, false},   {3, 4, true},
+              {3, 4, true}, {4, 4.5, false}, {0.5, 0, false}};
   enum { COUNT = sizeof rows / sizeof *rows };
   struct cache_record records[COUNT];
   (void)state;
@@ -197,10 +204,12 @@ static void dominated_records_are_told(void **state) {
     records[i].energy = rows[i].energy;
   }
   assert_int_equal(cache_records_mark(records, COUNT, NULL), CUGEN_OK);
-  for (size_t i = 0; i < COUNT; i++) assert_int_equal(records[i].non_dominated, rows[i].non_dominated);
+  for (size_t i = 0; i < COUNT; i++)
+    assert_int_equal(records[i].non_dominated, rows[i].non_dominated);
 }
 
-/* Its proof aside from what the record's problem lacked, a record is of the kernel that has all its parts. */
+/* Its proof aside from what the record's problem lacked, a record is of the kernel that has all
+   its parts. */
 static void what_is_lacked_is_no_part_of_the_proof(void **state) {
   (void)state;
   static const char proof[] = "reference\ntolerance\nnil\n7", without[] = "reference\ntolerance\n7";
@@ -263,7 +272,8 @@ static void older_records_become_history(void **state) {
   for (int i = 1; i <= 3; i++) store(fixture->cache, &key, record_of("v", i));
   store(fixture->cache, &key, record_of("w", 2));
   assert_variants(fixture->cache, &key, "w v");
-  assert_sql(fixture, "SELECT seconds, superseded FROM record WHERE variant = 'v' ORDER BY id", "1.0|1|2.0|1|3.0|0");
+  assert_sql(fixture, "SELECT seconds, superseded FROM record WHERE variant = 'v' ORDER BY id",
+             "1.0|1|2.0|1|3.0|0");
 }
 
 static void nothing_known_is_no_error(void **state) {
@@ -271,7 +281,7 @@ static void nothing_known_is_no_error(void **state) {
   assert_variants(fixture->cache, &key, "");
 }
 
-/* ---- Where it lies ---- */
+/* ---- Where it lies -------------------------------------------------------------------------- */
 
 static void without_a_path_nothing_is_written(void **state) {
   (void)state;
@@ -346,7 +356,8 @@ static void *store_fifty(void *cache) {
 static void threads_may_share_one(void **state) {
   struct fixture *fixture = *state;
   pthread_t threads[4];
-  for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, store_fifty, fixture->cache), 0);
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, store_fifty, fixture->cache), 0);
   for (int i = 0; i < 4; i++) {
     void *failed;
     assert_int_equal(pthread_join(threads[i], &failed), 0);
@@ -373,13 +384,16 @@ static void config_files_keep_their_records_apart(void **state) {
   /* Measured again from the first file: the second's stays. */
   store(cache, &a, record_of("v", 3));
   assert_sql(*state,
-             "SELECT group_concat(origin || ' ' || seconds, '|') FROM (SELECT * FROM record WHERE superseded = 0 "
+             "SELECT group_concat(origin || ' ' || seconds, '|') FROM (SELECT * FROM record WHERE "
+             "superseded = 0 "
              "ORDER BY origin)",
              "/a/k.lua 3.0|/b/k.lua 2.0");
-  /* The file was moved, or a record was imported: the same kernel has one current record, whosever it is. */
+  /* The file was moved, or a record was imported: the same kernel has one current record,
+     whosever it is. */
   store(cache, &key, other);
   store(cache, &a, record_of("v", 4));
-  assert_sql(*state, "SELECT group_concat(origin || ' ' || seconds, '|') FROM record WHERE superseded = 0",
+  assert_sql(*state,
+             "SELECT group_concat(origin || ' ' || seconds, '|') FROM record WHERE superseded = 0",
              "/a/k.lua 4.0");
 }
 

@@ -15,7 +15,7 @@
 #include "base/system.h"
 #include "caches.h"
 
-/* ---- The format: a change here needs a higher FORMAT_VERSION and docs/cache.md ---- */
+/* ---- The format: a change here needs a higher FORMAT_VERSION and docs/cache.md -------------- */
 
 static void the_format_is_pinned(void **state) {
   struct fixture *fixture = *state;
@@ -23,26 +23,32 @@ static void the_format_is_pinned(void **state) {
   assert_sql(fixture, "PRAGMA user_version", "12");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
              "id,device,config,problem,options");
-  assert_sql(
-      fixture, "SELECT group_concat(name) FROM pragma_table_info('record')",
-      "id,space_id,superseded,variant,hash,outcome,reason,samples,seconds,seconds_min,seconds_p20,seconds_p80,"
-      "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_bytes,constant_bytes,"
-      "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_version,measured_at,"
-      "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters,verdict,unverified,origin,"
-      "compile_seconds,measure_seconds,requested,run_began,run_seconds,energy,energy_resolution,outputs");
+  assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('record')",
+             "id,space_id,superseded,variant,hash,outcome,reason,samples,seconds,seconds_min,"
+             "seconds_p20,seconds_p80,"
+             "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_"
+             "bytes,constant_bytes,"
+             "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_"
+             "version,measured_at,"
+             "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters,"
+             "verdict,unverified,origin,"
+             "compile_seconds,measure_seconds,requested,run_began,run_seconds,energy,energy_"
+             "resolution,outputs");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
              "id,key,checksum,hash,made_at,log,data,seal");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
-             "key,position,name,registers,max_threads,static_shared,local_bytes,spill_bytes,constant_bytes");
+             "key,position,name,registers,max_threads,static_shared,local_bytes,spill_bytes,"
+             "constant_bytes");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('portfolio')",
              "id,device,config,class,options,origin,objective,learnt_at,body");
   assert_sql(fixture,
-             "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' AND sql <> '' "
+             "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' "
+             "AND sql <> '' "
              "ORDER BY name)",
              "record_current,record_fastest,record_variant");
 }
 
-/* ---- Format 1, as cugen 0.1.0's first builds made it ---- */
+/* ---- Format 1, as cugen 0.1.0's first builds made it ---------------------------------------- */
 
 static const char format_1_sql[] =
     "PRAGMA application_id = 1668638574; PRAGMA user_version = 1;"
@@ -50,32 +56,45 @@ static const char format_1_sql[] =
     "  id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, problem TEXT NOT NULL,\n"
     "  options TEXT NOT NULL, UNIQUE (device, config, problem, options)) STRICT;\n"
     "CREATE TABLE record (\n"
-    "  id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL REFERENCES space, superseded INTEGER NOT NULL,\n"
-    "  variant TEXT NOT NULL, hash TEXT NOT NULL, outcome INTEGER NOT NULL, reason TEXT NOT NULL, samples INTEGER "
+    "  id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL REFERENCES space, superseded INTEGER NOT "
+    "NULL,\n"
+    "  variant TEXT NOT NULL, hash TEXT NOT NULL, outcome INTEGER NOT NULL, reason TEXT NOT NULL, "
+    "samples INTEGER "
     "NOT "
-    "NULL, seconds REAL, seconds_min REAL, seconds_p20 REAL, seconds_p80 REAL, error REAL, threads INTEGER NOT NULL, "
-    "registers INTEGER NOT NULL, max_threads INTEGER NOT NULL, static_shared INTEGER NOT NULL, dynamic_shared "
+    "NULL, seconds REAL, seconds_min REAL, seconds_p20 REAL, seconds_p80 REAL, error REAL, threads "
+    "INTEGER NOT NULL, "
+    "registers INTEGER NOT NULL, max_threads INTEGER NOT NULL, static_shared INTEGER NOT NULL, "
+    "dynamic_shared "
     "INTEGER "
-    "NOT NULL, local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT NULL, "
+    "NOT NULL, local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER "
+    "NOT NULL, "
     "occupancy "
-    "REAL, limiter TEXT NOT NULL, flops REAL, bytes REAL, clock_mhz INTEGER NOT NULL, power_watts INTEGER NOT NULL, "
-    "throttle TEXT NOT NULL, driver_version INTEGER NOT NULL, nvrtc_version INTEGER NOT NULL, measured_at INTEGER "
+    "REAL, limiter TEXT NOT NULL, flops REAL, bytes REAL, clock_mhz INTEGER NOT NULL, power_watts "
+    "INTEGER NOT NULL, "
+    "throttle TEXT NOT NULL, driver_version INTEGER NOT NULL, nvrtc_version INTEGER NOT NULL, "
+    "measured_at INTEGER "
     "NOT "
     "NULL) STRICT;\n"
     "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;\n"
     "CREATE TABLE image (\n"
-    "  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL, hash TEXT NOT NULL,\n"
+    "  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL, hash TEXT NOT "
+    "NULL,\n"
     "  made_at INTEGER NOT NULL, log TEXT NOT NULL, data BLOB NOT NULL) STRICT;\n"
     "CREATE TABLE image_entry (\n"
-    "  key TEXT NOT NULL REFERENCES image (key) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,\n"
+    "  key TEXT NOT NULL REFERENCES image (key) ON DELETE CASCADE, position INTEGER NOT NULL, name "
+    "TEXT NOT NULL,\n"
     "  registers INTEGER NOT NULL, max_threads INTEGER NOT NULL, static_shared INTEGER NOT NULL,\n"
-    "  local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT NULL,\n"
+    "  local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT "
+    "NULL,\n"
     "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n"
-    "INSERT INTO space VALUES (1, 'NVIDIA H200 sm_90 132 SMs', 'matmul', 'M=64 N=64', '-arch=sm_90a');"
-    "INSERT INTO record VALUES (1, 1, 1, 'v', 'old hash', 0, '', 9, 4.0, 1.0, 2.0, 3.0, 0.25, 1, 2, 3, 4, 5, 6, 7, "
+    "INSERT INTO space VALUES (1, 'NVIDIA H200 sm_90 132 SMs', 'matmul', 'M=64 N=64', "
+    "'-arch=sm_90a');"
+    "INSERT INTO record VALUES (1, 1, 1, 'v', 'old hash', 0, '', 9, 4.0, 1.0, 2.0, 3.0, 0.25, 1, "
+    "2, 3, 4, 5, 6, 7, "
     "8, "
     "0.5, 'threads', 10.0, 11.0, 12, 13, '', 14, 15, 16);"
-    "INSERT INTO record VALUES (2, 1, 0, 'v', '0123456789abcdef0123456789abcdef', 0, 'why', 9, 3.0, 1.0, 2.0, 3.0, "
+    "INSERT INTO record VALUES (2, 1, 0, 'v', '0123456789abcdef0123456789abcdef', 0, 'why', 9, "
+    "3.0, 1.0, 2.0, 3.0, "
     "0.25, 1, 2, 3, 4, 5, 6, 7, 8, 0.5, 'threads', 10.0, 11.0, 12, 13, 'heat', 14, 15, 16);"
     "INSERT INTO image VALUES (1, 'key', 'ignored', 'hash', 0, 'log', x'00');";
 
@@ -90,15 +109,18 @@ static void make_format_1(struct fixture *fixture, const char *more) {
   sqlite3_close(db);
 }
 
-static const char everything_sql[] =
-    "SELECT id, space_id, superseded, variant, hash, outcome, reason, samples, seconds, seconds_min, seconds_p20, "
-    "seconds_p80, error IS NULL, threads, registers, max_threads, static_shared, dynamic_shared, local_bytes, "
-    "spill_bytes, constant_bytes, occupancy, limiter, flops, bytes, clock_mhz, power_watts, throttle, "
-    "driver_version, "
-    "nvrtc_version, measured_at FROM record ORDER BY id";
+static const char everything_sql[] = "SELECT id, space_id, superseded, variant, hash, outcome, "
+                                     "reason, samples, seconds, seconds_min, seconds_p20, "
+                                     "seconds_p80, error IS NULL, threads, registers, max_threads, "
+                                     "static_shared, dynamic_shared, local_bytes, "
+                                     "spill_bytes, constant_bytes, occupancy, limiter, flops, "
+                                     "bytes, clock_mhz, power_watts, throttle, "
+                                     "driver_version, "
+                                     "nvrtc_version, measured_at FROM record ORDER BY id";
 static const char everything[] =
     "1|1|1|v|old hash|0||9|4.0|1.0|2.0|3.0|0|1|2|3|4|5|6|7|8|0.5|threads|10.0|11.0|12|13||14|15|16|"
-    "2|1|0|v|0123456789abcdef0123456789abcdef|0|why|9|3.0|1.0|2.0|3.0|0|1|2|3|4|5|6|7|8|0.5|threads|10.0|11.0|12|13|"
+    "2|1|0|v|0123456789abcdef0123456789abcdef|0|why|9|3.0|1.0|2.0|3.0|0|1|2|3|4|5|6|7|8|0.5|"
+    "threads|10.0|11.0|12|13|"
     "heat|14|15|16";
 
 static void format_1_is_brought_up_to_date(void **state) {
@@ -108,7 +130,10 @@ static void format_1_is_brought_up_to_date(void **state) {
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
   assert_sql(fixture, "PRAGMA user_version", "12");
   assert_sql(fixture, everything_sql, everything);
-  assert_sql(fixture, "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record", "");
+  assert_sql(
+      fixture,
+      "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record",
+      "");
   assert_sql(fixture, "SELECT count(*) FROM image", "0"); /* nobody sealed it */
   the_format_is_pinned(state);                            /* the same tables as new ones */
   assert_variants(fixture->cache, &key, "v");
@@ -116,8 +141,10 @@ static void format_1_is_brought_up_to_date(void **state) {
   assert_variants(reopen(fixture), &key, "v tiled tile=16 pad=1");
 }
 
-/* Stores a record that knows everything, takes away what came after the format, and opens the file again. */
-static void bring_up_to_date(void **state, const char *const *drops, const struct cache_record *want) {
+/* Stores a record that knows everything, takes away what came after the format, and opens the
+   file again. */
+static void bring_up_to_date(void **state, const char *const *drops,
+                             const struct cache_record *want) {
   struct fixture *fixture = *state;
   struct cache_record *records;
   size_t count;
@@ -142,8 +169,8 @@ static void bring_up_to_date(void **state, const char *const *drops, const struc
 #define DROP_ASKED     DROP_RUN, DROP("requested")
 #define DROP_SEAL      DROP_ASKED, "DROP INDEX record_variant", "ALTER TABLE image DROP COLUMN seal"
 #define DROP_COST      DROP_SEAL, DROP("compile_seconds"), DROP("measure_seconds")
-#define DROP_ORIGIN                                                                                                  \
-  "DROP INDEX record_current", DROP("origin"),                                                                       \
+#define DROP_ORIGIN                                                                                \
+  "DROP INDEX record_current", DROP("origin"),                                                     \
       "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"
 
 /* Format 2 had the four hashes: here of a record that knows them. */
@@ -198,17 +225,20 @@ static void format_5_is_brought_up_to_date(void **state) {
   bring_up_to_date(state, drops, &want);
 }
 
-/* Format 6 found a set's history by reading all records, and had images that anybody could have made: they are gone, the
-   records are not. */
+/* Format 6 found a set's history by reading all records, and had images that anybody could have
+   made: they are gone, the records are not. */
 static void format_6_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {
       DROP_SEAL, "INSERT INTO image VALUES (1, 'key', 'checksum', 'hash', 0, 'log', x'00')",
-      "INSERT INTO image_entry VALUES ('key', 0, 'kernel', 1, 2, 3, 4, 5, 6)", "PRAGMA user_version = 6", NULL};
+      "INSERT INTO image_entry VALUES ('key', 0, 'kernel', 1, 2, 3, 4, 5, 6)",
+      "PRAGMA user_version = 6", NULL};
   struct cache_record want = full;
   want.outputs = (cugen_outputs){0};
-  want.requested = want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
+  want.requested = want.run_seconds = 0, want.run_began = 0,
+  want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
-  assert_sql(*state, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)", "0");
+  assert_sql(*state, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)",
+             "0");
 }
 
 /* Format 7 did not know what a variant asks of memory. */
@@ -216,7 +246,8 @@ static void format_7_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_ASKED, "PRAGMA user_version = 7", NULL};
   struct cache_record want = full;
   want.outputs = (cugen_outputs){0};
-  want.requested = want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
+  want.requested = want.run_seconds = 0, want.run_began = 0,
+  want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
 
@@ -253,17 +284,22 @@ static void format_11_is_brought_up_to_date(void **state) {
   bring_up_to_date(state, drops, &want);
 }
 
-/* Two config files that give their kernels one name: each has a current record of a variant, and the hash says whose it is. */
+/* Two config files that give their kernels one name: each has a current record of a variant, and
+   the hash says whose it is. */
 /* The third of four new columns is there already, so that the migration fails halfway. */
 static void a_failed_migration_leaves_format_1(void **state) {
   struct fixture *fixture = *state;
   cugen_error err = {0};
   make_format_1(fixture, "ALTER TABLE record ADD COLUMN arguments_hash TEXT NOT NULL DEFAULT ''");
-  assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, &err), CUGEN_ERROR_CACHE);
+  assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, &err),
+                   CUGEN_ERROR_CACHE);
   assert_non_null(strstr(err.message, "cannot bring it up to date"));
   assert_non_null(strstr(err.message, text_get(&fixture->path)));
   assert_sql(fixture, "PRAGMA user_version", "1");
-  assert_sql(fixture, "SELECT count(*) FROM pragma_table_info('record') WHERE name LIKE '%\\_hash' ESCAPE '\\'", "1");
+  assert_sql(
+      fixture,
+      "SELECT count(*) FROM pragma_table_info('record') WHERE name LIKE '%\\_hash' ESCAPE '\\'",
+      "1");
   assert_sql(fixture, everything_sql, everything);
 }
 

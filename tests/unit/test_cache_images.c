@@ -13,7 +13,7 @@
 #include "caches.h"
 #include "runtime/store/seal.h"
 
-/* ---- Images ---- */
+/* ---- Images --------------------------------------------------------------------------------- */
 
 static void images_come_back(void **state) {
   struct fixture *fixture = *state;
@@ -63,7 +63,8 @@ static bool has_image(struct cache *cache, const char *name) {
   return found;
 }
 
-/* Of all that was compiled the newest stay, and what is fastest, however old. In memory 32 MiB of them. */
+/* Of all that was compiled the newest stay, and what is fastest, however old. In memory 32 MiB
+   of them. */
 static void the_oldest_images_go(void **state) {
   (void)state;
   static const struct cache_key place = {"H200", "a", "", "arch sm_90a", NULL, NULL, NULL};
@@ -78,7 +79,8 @@ static void the_oldest_images_go(void **state) {
     struct kernel_spec spec = {.source_hash = hash_bytes(&"fsabc"[i], 1)};
     if (i == 0) fast.source_hash = spec.source_hash, store(cache, &place, fast);
     if (i == 1) slow.source_hash = spec.source_hash, store(cache, &place, slow);
-    assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &names[i], NULL), CUGEN_OK);
+    assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &names[i], NULL),
+                     CUGEN_OK);
     assert_int_equal(cache_image_store(cache, text_get(&names[i]), &image, NULL), CUGEN_OK);
   }
   const bool stays[] = {true, false, false, false, true};
@@ -107,7 +109,8 @@ static void small_images_go_too(void **state) {
     assert_true(has_image(cache, name));
   }
   for (int i = 0; i < IMAGES; i++) left += has_image(cache, (char[2]){(char)('a' + i)});
-  assert_true(left * image.image_length <= (size_t)(32 + 16) << 20); /* 16 MiB are added unchecked */
+  /* 16 MiB are added unchecked */
+  assert_true(left * image.image_length <= (size_t)(32 + 16) << 20);
   cache_close(cache);
   free(image.image);
 }
@@ -126,7 +129,8 @@ static void unwanted_images_go(void **state) {
   store(fixture->cache, &keys[0], record);
   assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &wanted, NULL), CUGEN_OK);
   spec.source_hash = hash_bytes("b", 1);
-  assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &unwanted, NULL), CUGEN_OK);
+  assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &unwanted, NULL),
+                   CUGEN_OK);
   assert_int_equal(cache_image_store(fixture->cache, text_get(&wanted), &image, NULL), CUGEN_OK);
   assert_int_equal(cache_image_store(fixture->cache, text_get(&unwanted), &image, NULL), CUGEN_OK);
   store(fixture->cache, &keys[1], record_of("of unknown source", 1));
@@ -140,12 +144,13 @@ static void unwanted_images_go(void **state) {
   assert_image(fixture->cache, text_get(&unwanted), NULL);
   assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_OK);
   assert_int_equal(removed.images, 1);
-  assert_sql(fixture, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)", "0");
+  assert_sql(fixture, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)",
+             "0");
   text_free(&wanted);
   text_free(&unwanted);
 }
 
-/* ---- Whose images ---- */
+/* ---- Whose images --------------------------------------------------------------------------- */
 
 static struct compiled large_image(size_t length) {
   struct compiled image = image_of("cubin");
@@ -210,15 +215,19 @@ static void a_seal_is_of_one_image(void **state) {
   struct compiled image = image_of("cubin");
   assert_int_equal(cache_image_store(fixture->cache, "a", &image, NULL), CUGEN_OK);
   assert_int_equal(cache_image_store(fixture->cache, "b", &image, NULL), CUGEN_OK);
-  assert_sql(fixture, "UPDATE image SET seal = (SELECT seal FROM image WHERE key LIKE 'b %') WHERE key LIKE 'a %'",
-             "");
+  assert_sql(
+      fixture,
+      "UPDATE image SET seal = (SELECT seal FROM image WHERE key LIKE 'b %') WHERE key LIKE 'a %'",
+      "");
   assert_image(fixture->cache, "a", NULL);
   assert_image(fixture->cache, "b", "cubin");
   assert_sql(fixture, "UPDATE image SET key = 'c' || substr(key, 2) WHERE key LIKE 'b %'", "");
-  assert_sql(fixture, "UPDATE image_entry SET key = 'c' || substr(key, 2) WHERE key LIKE 'b %'", "");
+  assert_sql(fixture, "UPDATE image_entry SET key = 'c' || substr(key, 2) WHERE key LIKE 'b %'",
+             "");
   assert_image(fixture->cache, "c", NULL);
   assert_sql(fixture, "DELETE FROM image WHERE key LIKE 'a %'", "");
-  assert_int_equal(cache_image_store(fixture->cache, "a", &image, NULL), CUGEN_OK); /* whose entries are there */
+  /* whose entries are there */
+  assert_int_equal(cache_image_store(fixture->cache, "a", &image, NULL), CUGEN_OK);
   assert_image(fixture->cache, "a", "cubin");
 }
 
@@ -236,7 +245,8 @@ static void a_byte_stays_in_its_part(void **state) {
   for (int length = 0; length < 10; length++) {
     text_restart(&facts);
     text_addf(&facts, "%.*s", length, bytes);
-    assert_int_equal(seal_holds(&seal, &facts, bytes + length, sizeof bytes - (size_t)length, mac), length == 5);
+    assert_int_equal(seal_holds(&seal, &facts, bytes + length, sizeof bytes - (size_t)length, mac),
+                     length == 5);
   }
   text_free(&facts);
 }

@@ -1,5 +1,5 @@
-/* What the cache does with many problems costs in proportion to them: counted in steps of SQLite's machine, not in time. And no
-   transaction removes so much that others wait for long. */
+/* What the cache does with many problems costs in proportion to them: counted in steps of
+   SQLite's machine, not in time. And no transaction removes so much that others wait for long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,8 @@ static int count_steps(void *context) {
   return 0;
 }
 
-static void note_change(void *context, int what, const char *schema, const char *table, sqlite3_int64 id) {
+static void note_change(void *context, int what, const char *schema, const char *table,
+                        sqlite3_int64 id) {
   (void)context, (void)table, (void)id;
   removed_now += what == SQLITE_DELETE && strcmp(schema, "main") == 0;
 }
@@ -56,7 +57,8 @@ static void make_wisdom(int count, bool one, struct text *out) {
     struct text problem = {0};
     text_addf(&problem, "n=%d", one ? 1 : i);
     const struct hash hash = hash_bytes(&i, sizeof i);
-    const struct cache_key key = {"device", "config", text_get(&problem), "arch", hash.hex, NULL, NULL};
+    const struct cache_key key = {"device", "config", text_get(&problem), "arch", hash.hex,
+                                  NULL,     NULL};
     const struct cache_record record = {.variant = (char *)(uintptr_t) "v",
                                         .reason = (char *)(uintptr_t) "",
                                         .hash = hash,
@@ -87,15 +89,18 @@ static void use(int count, bool one, long counts[WORKS]) {
   for (int work = 0; work < WORKS; work++) {
     steps = 0;
     if (work == IMPORTED || work == AGAIN)
-      assert_int_equal(wisdom_import(cache, "w", wisdom.data, wisdom.length, &merged, NULL), CUGEN_OK);
+      assert_int_equal(wisdom_import(cache, "w", wisdom.data, wisdom.length, &merged, NULL),
+                       CUGEN_OK);
     if (work == IMPORTED) assert_int_equal(merged.added, count);
     if (work == AGAIN) assert_int_equal(merged.known, count);
     if (work == LISTED) {
       assert_int_equal(cache_spaces(cache, &spaces, &number, NULL), CUGEN_OK);
       cache_spaces_free(spaces, number);
     }
-    if (work == EXPORTED) assert_int_equal(wisdom_export(cache, &all, &out, &number, NULL), CUGEN_OK);
-    if (work == REMOVED) assert_int_equal(cache_remove(cache, &all, true, &removed, NULL), CUGEN_OK);
+    if (work == EXPORTED)
+      assert_int_equal(wisdom_export(cache, &all, &out, &number, NULL), CUGEN_OK);
+    if (work == REMOVED)
+      assert_int_equal(cache_remove(cache, &all, true, &removed, NULL), CUGEN_OK);
     counts[work] = steps;
   }
   cache_close(cache);
@@ -113,8 +118,8 @@ static void assert_linear(bool one) {
   use(MANY, one, many);
   for (int work = 0; work < WORKS; work++)
     if (many[work] > 6 * few[work] + 10) /* 4 times where it is linear, 16 where it is quadratic */
-      fail_msg("%s: %ld steps for %d records, %ld for %d", names[work], few[work] * GRAIN, FEW, many[work] * GRAIN,
-               MANY);
+      fail_msg("%s: %ld steps for %d records, %ld for %d", names[work], few[work] * GRAIN, FEW,
+               many[work] * GRAIN, MANY);
 }
 
 static void many_problems(void **state) {
@@ -138,7 +143,8 @@ static void a_removal_is_of_short_transactions(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many_problems), cmocka_unit_test(many_kernels_of_one_variant),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(many_problems),
+                                     cmocka_unit_test(many_kernels_of_one_variant),
                                      cmocka_unit_test(a_removal_is_of_short_transactions)};
   sqlite3_auto_extension((void (*)(void))watch);
   return cmocka_run_group_tests(tests, NULL, NULL);

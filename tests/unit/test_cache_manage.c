@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "caches.h"
 
-/* ---- Looking through, removing, checking ---- */
+/* ---- Looking through, removing, checking ---------------------------------------------------- */
 
 /* "config problem: records failed history best;" of each set, in order. */
 static void assert_spaces(struct cache *cache, const char *want) {
@@ -22,8 +22,8 @@ static void assert_spaces(struct cache *cache, const char *want) {
   struct text got = {0};
   assert_int_equal(cache_spaces(cache, &spaces, &count, NULL), CUGEN_OK);
   for (size_t i = 0; i < count; i++)
-    text_addf(&got, "%s %s: %zu %zu %zu %s;", spaces[i].config, spaces[i].problem, spaces[i].records,
-              spaces[i].failed, spaces[i].history, spaces[i].best);
+    text_addf(&got, "%s %s: %zu %zu %zu %s;", spaces[i].config, spaces[i].problem,
+              spaces[i].records, spaces[i].failed, spaces[i].history, spaces[i].best);
   cache_spaces_free(spaces, count);
   assert_string_equal(text_get(&got), want);
   text_free(&got);
@@ -33,9 +33,10 @@ static void assert_spaces(struct cache *cache, const char *want) {
 enum { EPOCH = 1700000000 };
 
 static void store_some(struct cache *cache) {
-  static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, NULL},
-                                          {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, NULL, NULL},
-                                          {"A100", "reduce", "n=64", "arch sm_80", NULL, NULL, NULL}};
+  static const struct cache_key keys[] = {
+      {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, NULL},
+      {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, NULL, NULL},
+      {"A100", "reduce", "n=64", "arch sm_80", NULL, NULL, NULL}};
   for (int i = 0; i < 3; i++) {
     for (int variant = 0; variant < 3; variant++) {
       struct text name = {0};
@@ -59,7 +60,8 @@ static void sets_are_listed(void **state) {
   struct fixture *fixture = *state;
   assert_spaces(fixture->cache, "");
   store_some(fixture->cache);
-  assert_spaces(fixture->cache, "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  assert_spaces(fixture->cache,
+                "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
   const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, NULL};
   struct cache_record *records;
   size_t count;
@@ -85,7 +87,8 @@ static void devices_are_found_by_config_and_problem(void **state) {
                                    {"B200", "reduce", "M=64", "arch sm_100a", NULL, NULL, NULL}};
   const struct cache_key failed = {"V100", "matmul", "M=64", "arch sm_70", NULL, NULL, NULL};
   struct text found = {0};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) store(fixture->cache, &keys[i], record_of("v", 1));
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    store(fixture->cache, &keys[i], record_of("v", 1));
   struct cache_record wrong = record_of("v", 1);
   wrong.outcome = CUGEN_OUTCOME_WRONG;
   store(fixture->cache, &failed, wrong);
@@ -94,8 +97,8 @@ static void devices_are_found_by_config_and_problem(void **state) {
   text_free(&found);
 }
 
-static void assert_removed(struct fixture *fixture, struct cache_filter filter, size_t spaces, size_t records,
-                           size_t history, const char *left) {
+static void assert_removed(struct fixture *fixture, struct cache_filter filter, size_t spaces,
+                           size_t records, size_t history, const char *left) {
   struct cache_removal counted, removed;
   assert_int_equal(cache_remove(fixture->cache, &filter, false, &counted, NULL), CUGEN_OK);
   assert_int_equal(cache_remove(fixture->cache, &filter, true, &removed, NULL), CUGEN_OK);
@@ -119,7 +122,8 @@ static void records_are_removed_by_what_they_are(void **state) {
                  "matmul M=128 N=64: 1 0 0 v1;matmul M=64 N=64: 2 0 0 v0;reduce n=64: 2 1 0 v1;");
   assert_removed(fixture, (struct cache_filter){.problem = " N=64  M=64 "}, 1, 2, 0,
                  "matmul M=128 N=64: 1 0 0 v1;reduce n=64: 2 1 0 v1;");
-  assert_removed(fixture, (struct cache_filter){.device = "A1"}, 1, 2, 0, "matmul M=128 N=64: 1 0 0 v1;");
+  assert_removed(fixture, (struct cache_filter){.device = "A1"}, 1, 2, 0,
+                 "matmul M=128 N=64: 1 0 0 v1;");
   assert_removed(fixture, (struct cache_filter){0}, 1, 1, 0, "");
 }
 
@@ -131,7 +135,8 @@ static void a_reader_outlives_removal(void **state) {
   const struct cache_filter all = {0};
   store_some(fixture->cache);
   assert_int_equal(cache_open(text_get(&fixture->path), &reader, NULL, NULL), CUGEN_OK);
-  assert_spaces(reader, "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
+  assert_spaces(reader,
+                "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
   assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_OK);
   assert_spaces(reader, "");
   store(reader, &key, record_of("v", 1));
@@ -180,7 +185,8 @@ static void what_is_wrong_is_found(void **state) {
        "UPDATE record SET registers = 3 WHERE id = 1"},
       {"UPDATE record SET hash = 'x' WHERE id = 1", "hash must be 32 hexadecimal digits: 'x'",
        "UPDATE record SET hash = '0123456789abcdef0123456789abcdef' WHERE id = 1"},
-      {"UPDATE record SET proof_hash = 'x' WHERE id = 1", "proof_hash must be 32 hexadecimal digits",
+      {"UPDATE record SET proof_hash = 'x' WHERE id = 1",
+       "proof_hash must be 32 hexadecimal digits",
        "UPDATE record SET proof_hash = '' WHERE id = 1"},
       {"UPDATE record SET superseded = 2 WHERE id = 1", "superseded is neither 0 nor 1",
        "UPDATE record SET superseded = 1 WHERE id = 1"},
@@ -200,7 +206,8 @@ static void what_is_wrong_is_found(void **state) {
     assert_sql(fixture, cases[i][0], "");
     assert_verified(fixture, cases[i][1]);
     assert_sql(fixture, cases[i][2], "");
-    if (strncmp(cases[i][0], "UPDATE image", 12) == 0) assert_sql(fixture, "DELETE FROM image_entry", "");
+    if (strncmp(cases[i][0], "UPDATE image", 12) == 0)
+      assert_sql(fixture, "DELETE FROM image_entry", "");
     assert_verified(fixture, "");
   }
 }
@@ -210,13 +217,16 @@ static void what_is_not_as_cugen_makes_it_is_refused(void **state) {
   struct fixture *fixture = *state;
   static const char *const cases[][3] = {
       {"CREATE TABLE photos (name)", "table 'photos'", "DROP TABLE photos"},
-      {"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM space; END", "trigger 't'", "DROP TRIGGER t"},
+      {"CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM space; END", "trigger 't'",
+       "DROP TRIGGER t"},
       {"CREATE VIEW v AS SELECT * FROM record", "view 'v'", "DROP VIEW v"},
       {"CREATE INDEX i ON record (upper(variant))", "index 'i'", "DROP INDEX i"},
       {"CREATE VIRTUAL TABLE f USING fts5(x)", "table 'f", "DROP TABLE f"},
       {"ANALYZE", "table 'sqlite_stat1'", "DROP TABLE sqlite_stat1"},
-      {"ALTER TABLE record ADD COLUMN colour TEXT", "table 'record'", "ALTER TABLE record DROP COLUMN colour"},
-      {"ALTER TABLE space ADD COLUMN g TEXT AS (upper(device))", "table 'space'", "ALTER TABLE space DROP COLUMN g"},
+      {"ALTER TABLE record ADD COLUMN colour TEXT", "table 'record'",
+       "ALTER TABLE record DROP COLUMN colour"},
+      {"ALTER TABLE space ADD COLUMN g TEXT AS (upper(device))", "table 'space'",
+       "ALTER TABLE space DROP COLUMN g"},
       {"ALTER TABLE space RENAME COLUMN options TO choices", "table 'space'",
        "ALTER TABLE space RENAME COLUMN choices TO options"},
   };
@@ -226,7 +236,8 @@ static void what_is_not_as_cugen_makes_it_is_refused(void **state) {
     cugen_error err = {0};
     cache_close(fixture->cache);
     assert_sql(fixture, cases[i][0], "");
-    assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, &err), CUGEN_ERROR_CACHE);
+    assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, &err),
+                     CUGEN_ERROR_CACHE);
     assert_non_null(strstr(err.message, cases[i][1]));
     assert_non_null(strstr(err.message, "cugen cache export"));
     assert_sql(fixture, cases[i][2], "");

@@ -1,4 +1,5 @@
-/* Portfolios in the cache and in wisdom: kept, replaced, removed, carried, and refused where they are none. */
+/* Portfolios in the cache and in wisdom: kept, replaced, removed, carried, and refused where
+   they are none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +15,11 @@
 #include "runtime/store/wisdom.h"
 
 #define HASH "0123456789abcdef0123456789abcdef"
-#define BODY                                                                                                         \
-  "rule select(M <= 64, 1, 0)\nproblems 5\ntuned 1.010000 1.020000\nheld 0.000000 0.000000\n"                        \
-  "alone 1.015000 1.080000\nkernels 1\n"                                                                             \
-  "variant 3 " HASH " tiled tile=16\ntime 1.5 + 0.25 * M\nat M=64 N=64\nvariant 2 " HASH " naive\nat M=8 N=8\n"
+#define BODY                                                                                       \
+  "rule select(M <= 64, 1, 0)\nproblems 5\ntuned 1.010000 1.020000\nheld 0.000000 0.000000\n"      \
+  "alone 1.015000 1.080000\nkernels 1\n"                                                           \
+  "variant 3 " HASH " tiled tile=16\ntime 1.5 + 0.25 * M\nat M=64 N=64\nvariant 2 " HASH           \
+  " naive\nat M=8 N=8\n"
 
 static struct cache_portfolio portfolio(const char *class, const char *origin, int64_t learnt_at) {
   return (struct cache_portfolio){.device = (char *)(uintptr_t) "GPU sm_90",
@@ -51,12 +53,13 @@ static void assert_kept(struct cache *cache, const struct cache_key *of, const c
   cache_portfolios_free(all, count);
 }
 
-/* ---- In the database ---------------------------------------------------------------------------------------------- */
+/* ---- In the database ------------------------------------------------------------------------ */
 
 static void the_later_one_stays(void **state) {
   struct fixture *fixture = *state;
   const struct cache_key of = {.device = "GPU sm_90", .config = "matmul", .options = "arch sm_90a"},
-                         other = {.device = "GPU sm_80", .config = "matmul", .options = "arch sm_90a"};
+                         other = {
+                             .device = "GPU sm_80", .config = "matmul", .options = "arch sm_90a"};
   put(fixture->cache, portfolio("dtype=f32", "/a.lua", LATE));
   put(fixture->cache, portfolio("dtype=f32", "/a.lua", EARLY)); /* it is not taken */
   put(fixture->cache, portfolio("dtype=f32", "", EARLY));
@@ -84,11 +87,14 @@ static void what_is_meant_is_removed(void **state) {
   put(fixture->cache, portfolio("dtype=f64", "", EARLY));
   assert_removed(fixture->cache, (struct cache_filter){.config = "reduce"}, 0);
   assert_removed(fixture->cache, (struct cache_filter){.failed = true}, 0);
-  assert_removed(fixture->cache, (struct cache_filter){.problem = "M=64"}, 0); /* it is of no problem */
+  /* it is of no problem */
+  assert_removed(fixture->cache, (struct cache_filter){.problem = "M=64"}, 0);
   assert_removed(fixture->cache, (struct cache_filter){.before = EARLY}, 0);
-  assert_removed(fixture->cache, (struct cache_filter){.config = "matmul", .origin = "/b.lua", .unknown = true}, 2);
+  assert_removed(fixture->cache,
+                 (struct cache_filter){.config = "matmul", .origin = "/b.lua", .unknown = true}, 2);
   assert_kept(fixture->cache, NULL, "[dtype=f32 /a.lua 100]");
-  assert_removed(fixture->cache, (struct cache_filter){.problem = "dtype=f32", .before = LATE + 1}, 1);
+  assert_removed(fixture->cache, (struct cache_filter){.problem = "dtype=f32", .before = LATE + 1},
+                 1);
   assert_kept(fixture->cache, NULL, "");
 }
 
@@ -99,7 +105,7 @@ static void a_wrong_one_is_found(void **state) {
   assert_verified(fixture, "the portfolio of matmul : no portfolio: a line is not whole");
 }
 
-/* ---- Its text ------------------------------------------------------------------------------------------------------ */
+/* ---- Its text ------------------------------------------------------------------------------- */
 
 static void what_is_printed_is_read(void **state) {
   struct portfolio_body body;
@@ -125,7 +131,8 @@ static void what_is_printed_is_read(void **state) {
 /* What ships has no exceptions, and what was learnt before there were any. */
 static void one_without_exceptions_is_read(void **state) {
   static const char text[] =
-      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " naive\nat M=8\n";
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
+      " naive\nat M=8\n";
   struct portfolio_body body;
   struct text printed = {0};
   (void)state;
@@ -143,19 +150,24 @@ static void what_is_none_is_refused(void **state) {
       "",
       "rule \nproblems 1\n",
       "rule 0\nproblems x\n",
-      "rule 0\nproblems 1\ntuned 0.500000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " v\nat \n",
+      "rule 0\nproblems 1\ntuned 0.500000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
+      " v\nat \n",
       "rule 0\nproblems 1\ntuned 1.0 1.0\nheld 1.0 1.0\nvariant 1 " HASH " v\nat \n",
       "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\n",
-      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 0123 v\nat \n",
-      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " v\ntime \nat \n",
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 0123 v\nat "
+      "\n",
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
+      " v\ntime \nat \n",
       "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
       " v\ntime 1\ntime 2\nat \n",
-      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " v\nat \ntime 1\n",
-      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nalone 1.0 1.0\nkernels 1\nvariant 1 " HASH
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
+      " v\nat \ntime 1\n",
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nalone 1.0 1.0\nkernels "
+      "1\nvariant 1 " HASH " v\nat \n",
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nalone 1.000000 "
+      "1.000000\nvariant 1 " HASH " v\nat \n",
+      "rule 0\tx\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
       " v\nat \n",
-      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nalone 1.000000 1.000000\nvariant 1 " HASH
-      " v\nat \n",
-      "rule 0\tx\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " v\nat \n",
   };
   struct portfolio_body body;
   cugen_error err;
@@ -173,7 +185,7 @@ static void what_is_none_is_refused(void **state) {
   }
 }
 
-/* ---- Wisdom -------------------------------------------------------------------------------------------------------- */
+/* ---- Wisdom --------------------------------------------------------------------------------- */
 
 static struct text export_all(struct cache *cache, const char *problem) {
   const struct cache_filter filter = {.problem = problem};
@@ -192,12 +204,14 @@ static void wisdom_carries_them(void **state) {
   put(fixture->cache, portfolio("dtype=f64", "", EARLY));
   struct text all = export_all(fixture->cache, NULL), one = export_all(fixture->cache, "dtype=f64");
   assert_int_equal(cache_open("none", &other, NULL, NULL), CUGEN_OK);
-  assert_int_equal(wisdom_import(other, "file", text_get(&one), one.length, &merged, NULL), CUGEN_OK);
+  assert_int_equal(wisdom_import(other, "file", text_get(&one), one.length, &merged, NULL),
+                   CUGEN_OK);
   assert_int_equal(merged.portfolios, 1);
   assert_int_equal(merged.added, 0);
   assert_kept(other, NULL, "[dtype=f64  0]");
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(wisdom_import(other, "file", text_get(&all), all.length, &merged, NULL), CUGEN_OK);
+    assert_int_equal(wisdom_import(other, "file", text_get(&all), all.length, &merged, NULL),
+                     CUGEN_OK);
     assert_int_equal(merged.portfolios, 2);
     assert_kept(other, NULL, "[dtype=f32  100][dtype=f64  0]"); /* nobody knows the file there */
   }
@@ -213,18 +227,21 @@ static const char checksum_mark[] = ",\"checksum\":\"";
 static struct text seal(const char *const *lines, size_t count) {
   struct text text = {0};
   for (size_t i = 0; i < count; i++)
-    text_addf(&text, "%s%s%s\"}\n", lines[i], checksum_mark, hash_bytes(lines[i], strlen(lines[i])).hex);
+    text_addf(&text, "%s%s%s\"}\n", lines[i], checksum_mark,
+              hash_bytes(lines[i], strlen(lines[i])).hex);
   return text;
 }
 
-#define HEADER(records, portfolios)                                                                                  \
-  "{\"format\":\"cugen wisdom\",\"version\":8,\"cugen\":\"0.1.0\",\"records\":" records ",\"portfolios\""            \
+#define HEADER(records, portfolios)                                                                \
+  "{\"format\":\"cugen wisdom\",\"version\":8,\"cugen\":\"0.1.0\",\"records\":" records            \
+  ",\"portfolios\""                                                                                \
   ":" portfolios
-#define GOOD(at, body, more)                                                                                         \
-  "{\"device\":\"d\",\"config\":\"c\",\"class\":\"\",\"options\":\"o\",\"objective\":\"time\",\"learnt_at\":" at     \
-  ",\"portfolio\":\"" body "\"" more
-#define TEXT                                                                                                         \
-  "rule 0\\nproblems 1\\ntuned 1.000000 1.000000\\nheld 0.000000 0.000000\\nvariant 1 " HASH " v\\nat M=1\\n"
+#define GOOD(at, body, more)                                                                       \
+  "{\"device\":\"d\",\"config\":\"c\",\"class\":\"\",\"options\":\"o\",\"objective\":\"time\","    \
+  "\"learnt_at\":" at ",\"portfolio\":\"" body "\"" more
+#define TEXT                                                                                       \
+  "rule 0\\nproblems 1\\ntuned 1.000000 1.000000\\nheld 0.000000 0.000000\\nvariant 1 " HASH       \
+  " v\\nat M=1\\n"
 
 static void wrong_wisdom_is_refused(void **state) {
   static const struct {
@@ -237,11 +254,15 @@ static void wrong_wisdom_is_refused(void **state) {
       {{HEADER("0", "1"), GOOD("1700000000", TEXT, ""), GOOD("1700000000", TEXT, "")},
        3,
        "file:3: the file has more"},
-      {{HEADER("0", "1"), GOOD("\"x\"", TEXT, "")}, 2, "file:2: 'learnt_at' must be a whole number"},
+      {{HEADER("0", "1"), GOOD("\"x\"", TEXT, "")},
+       2,
+       "file:2: 'learnt_at' must be a whole number"},
       {{HEADER("0", "1"), GOOD("1700000000", "rule", "")},
        2,
        "file:2: no portfolio: its first line is to be the rule"},
-      {{HEADER("0", "1"), GOOD("1700000000", TEXT, ",\"more\":1")}, 2, "file:2: a portfolio has a field"},
+      {{HEADER("0", "1"), GOOD("1700000000", TEXT, ",\"more\":1")},
+       2,
+       "file:2: a portfolio has a field"},
       {{HEADER("0", "1"), "{\"device\":\"d\""}, 2, "file:2: 'config' is missing"},
   };
   struct fixture *fixture = *state;
@@ -249,8 +270,9 @@ static void wrong_wisdom_is_refused(void **state) {
     struct text wisdom = seal(cases[i].lines, cases[i].count);
     struct cache_merged merged;
     cugen_error err = {0};
-    assert_int_equal(wisdom_import(fixture->cache, "file", text_get(&wisdom), wisdom.length, &merged, &err),
-                     CUGEN_ERROR_CACHE);
+    assert_int_equal(
+        wisdom_import(fixture->cache, "file", text_get(&wisdom), wisdom.length, &merged, &err),
+        CUGEN_ERROR_CACHE);
     if (!strstr(err.message, cases[i].what)) fail_msg("%s: %s", cases[i].what, err.message);
     text_free(&wisdom);
   }

@@ -1,4 +1,5 @@
-/* What a jailed process claims: what can be true is taken as it is, and of the rest nothing but that it cannot be. */
+/* What a jailed process claims: what can be true is taken as it is, and of the rest nothing but
+   that it cannot be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,12 +33,16 @@ static bool can_be(const struct claim *claim, struct worker_result *result, char
 }
 
 static void what_can_be_is_taken(void **state) {
-  struct worker_result made = {.outcome = CUGEN_OUTCOME_WRONG, .cause = CUGEN_CAUSE_INPUT, .reason = "why"}, result;
+  struct worker_result made = {.outcome = CUGEN_OUTCOME_WRONG,
+                               .cause = CUGEN_CAUSE_INPUT,
+                               .reason = "why"},
+                       result;
   struct claim claim = right();
   char why[160];
   (void)state;
   assert_true(can_be(&claim, &result, why));
-  assert_true(result.measurement.seconds == 3e-3 && result.measurement.p80 == 4e-3 && result.outputs == 77);
+  assert_true(result.measurement.seconds == 3e-3 && result.measurement.p80 == 4e-3 &&
+              result.outputs == 77);
   claim_make(&made, &claim);
   assert_true(can_be(&claim, &result, why));
   assert_int_equal(result.outcome, CUGEN_OUTCOME_WRONG);
@@ -57,7 +62,8 @@ static void truth_has_two_values(void **state) {
 }
 
 static void times_that_cannot_be(void **state) {
-  static const double times[] = {-1, 1e-9, 1e9, (double)NAN, (double)INFINITY, -(double)INFINITY, 0};
+  static const double times[] = {-1, 1e-9, 1e9, (double)NAN, (double)INFINITY, -(double)INFINITY,
+                                 0};
   struct worker_result result;
   char why[160];
   (void)state;
@@ -112,8 +118,8 @@ static void outcomes_and_causes(void **state) {
       struct claim claim = right();
       const bool failed = outcome == CUGEN_OUTCOME_LAUNCH || outcome == CUGEN_OUTCOME_WRONG ||
                           outcome == CUGEN_OUTCOME_BOUNDS || outcome == CUGEN_OUTCOME_TRAP;
-      const bool known = (cause >= 0 && cause <= CUGEN_CAUSE_RESOURCES) || cause == CUGEN_CAUSE_GRID_SYNC ||
-                         cause == CUGEN_CAUSE_UNSUPPORTED;
+      const bool known = (cause >= 0 && cause <= CUGEN_CAUSE_RESOURCES) ||
+                         cause == CUGEN_CAUSE_GRID_SYNC || cause == CUGEN_CAUSE_UNSUPPORTED;
       claim.outcome = outcome, claim.cause = cause;
       if (outcome) strcpy(claim.reason, "why");
       assert_int_equal(can_be(&claim, &result, why), outcome == 0 ? cause == 0 : failed && known);

@@ -1,5 +1,5 @@
-/* Claims of variants: on a server (tests/postgres/conformance.py) one owner has a variant at a time, until its lease ends or there is a record; a cache
-   in memory or in a file keeps none. */
+/* Claims of variants: on a server (tests/postgres/conformance.py) one owner has a variant at a
+   time, until its lease ends or there is a record; a cache in memory or in a file keeps none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,8 @@
 #include "base/system.h"
 #include "caches.h"
 
-static const char hash[] = "0123456789abcdef0123456789abcdef", other_hash[] = "1123456789abcdef0123456789abcdef";
+static const char hash[] = "0123456789abcdef0123456789abcdef",
+                  other_hash[] = "1123456789abcdef0123456789abcdef";
 
 static struct cache *cache_of(void **state) {
   struct fixture *fixture = *state;
@@ -23,8 +24,8 @@ static struct cache *cache_of(void **state) {
 }
 
 /* What of "a", "b", "c" the owner gets. */
-static void assert_granted(struct cache *cache, const char *owner, const char *kernel, double seconds, int64_t since,
-                           const char *want) {
+static void assert_granted(struct cache *cache, const char *owner, const char *kernel,
+                           double seconds, int64_t since, const char *want) {
   struct cache_claim claims[] = {{"a", kernel, 0}, {"b", kernel, 0}, {"c", kernel, 0}};
   const struct cache_lease lease = {owner, seconds, since, 0};
   char got[4] = "";
@@ -62,9 +63,11 @@ static void one_owner_at_a_time(void **state) {
 /* Of many as many as are wanted, and each says why not. */
 static void as_many_as_are_wanted(void **state) {
   struct cache *cache = cache_of(state);
-  struct cache_claim claims[] = {{"a", hash, 0}, {"b", hash, 0}, {"c", hash, 0}, {"d", hash, 0}, {"e", hash, 0}};
-  static const enum cache_claim_state want[] = {CACHE_CLAIM_RECORDED, CACHE_CLAIM_TAKEN, CACHE_CLAIM_GRANTED,
-                                                CACHE_CLAIM_GRANTED, CACHE_CLAIM_LEFT};
+  struct cache_claim claims[] = {
+      {"a", hash, 0}, {"b", hash, 0}, {"c", hash, 0}, {"d", hash, 0}, {"e", hash, 0}};
+  static const enum cache_claim_state want[] = {CACHE_CLAIM_RECORDED, CACHE_CLAIM_TAKEN,
+                                                CACHE_CLAIM_GRANTED, CACHE_CLAIM_GRANTED,
+                                                CACHE_CLAIM_LEFT};
   const struct cache_lease lease = {"first", 30, 0, 2};
   struct cache_record record = record_of("a", 1);
   record.measured_at = clock_unix();
@@ -106,7 +109,8 @@ static void what_has_a_record_is_not_granted(void **state) {
   assert_granted(cache, "second", other_hash, 30, 0, "abc");
 }
 
-static void assert_news(struct cache *cache, struct cache_news *news, const char *want, size_t tuners) {
+static void assert_news(struct cache *cache, struct cache_news *news, const char *want,
+                        size_t tuners) {
   struct text got = {0};
   assert_int_equal(cache_news(cache, &key, news, NULL), CUGEN_OK);
   for (size_t i = 0; i < news->records.count; i++) text_add(&got, news->records.data[i].variant);

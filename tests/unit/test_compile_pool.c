@@ -1,5 +1,5 @@
-/* The pool of compiles over a compiler made for this test: what is not begun any more when time is short, what is stopped,
-   and what is compiled once. */
+/* The pool of compiles over a compiler made for this test: what is not begun any more when time
+   is short, what is stopped, and what is compiled once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ static int compile(const struct compile_request *request, struct compiled *out, 
 static const struct device_ops ops = {.compile = compile};
 
 static struct compile_pool *open_pool_for(size_t variants, double seconds, int threads) {
-  struct compile_pool_options options = {.ops = &ops, .arch = "", .threads = threads, .variants = variants};
+  struct compile_pool_options options = {
+      .ops = &ops, .arch = "", .threads = threads, .variants = variants};
   struct compile_pool *pool;
   if (seconds > 0) options.until = clock_seconds() + seconds;
   atomic_store(&begun, 0);
@@ -53,8 +54,11 @@ static struct compile_pool *open_pool(double seconds, int threads) {
 
 static struct compile_job *request(struct compile_pool *pool, char *name) {
   struct kernel_launch launch = {.entry = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}};
-  const struct kernel_spec spec = {
-      .variant = name, .source = name, .source_hash = hash_bytes(name, 1), .launches = &launch, .launch_count = 1};
+  const struct kernel_spec spec = {.variant = name,
+                                   .source = name,
+                                   .source_hash = hash_bytes(name, 1),
+                                   .launches = &launch,
+                                   .launch_count = 1};
   struct compile_job *build;
   assert_int_equal(compile_pool_request(pool, &spec, &build, NULL), CUGEN_OK);
   return build;
@@ -167,10 +171,11 @@ static void a_compile_knows_whether_many_follow(void **state) {
   assert_int_equal(second_of(1000, 0.2), COMPILE_FEW); /* five of 0.05 s do not fit */
 }
 
-/* ---- What is kept of compiles ---- */
+/* ---- What is kept of compiles --------------------------------------------------------------- */
 
 static struct compiled fake_compiled(size_t bytes) {
-  return (struct compiled){.image = calloc(1, bytes), .image_length = bytes, .log = strdup(""), .ptx = strdup("ptx")};
+  return (struct compiled){
+      .image = calloc(1, bytes), .image_length = bytes, .log = strdup(""), .ptx = strdup("ptx")};
 }
 
 /* Copies, until there are too many bytes: then the oldest goes. */
@@ -201,11 +206,12 @@ static void what_is_kept_for_predictions_is_found_until_it_is_too_much(void **st
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_would_end_too_late_is_not_begun),
-                                     cmocka_unit_test(without_a_limit_nothing_is_over),
-                                     cmocka_unit_test(a_compile_under_way_is_told_to_stop),
-                                     cmocka_unit_test(a_compile_knows_whether_many_follow),
-                                     cmocka_unit_test(what_was_compiled_is_found_until_it_fills_memory),
-                                     cmocka_unit_test(what_is_kept_for_predictions_is_found_until_it_is_too_much)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_would_end_too_late_is_not_begun),
+      cmocka_unit_test(without_a_limit_nothing_is_over),
+      cmocka_unit_test(a_compile_under_way_is_told_to_stop),
+      cmocka_unit_test(a_compile_knows_whether_many_follow),
+      cmocka_unit_test(what_was_compiled_is_found_until_it_fills_memory),
+      cmocka_unit_test(what_is_kept_for_predictions_is_found_until_it_is_too_much)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@
 #include "configs.h"
 #include "gen/config/declarations.h"
 
-static const struct device_facts facts = {.warp_size = 32, .max_threads_per_block = 1024, .pitch_alignment = 512};
+static const struct device_facts facts = {
+    .warp_size = 32, .max_threads_per_block = 1024, .pitch_alignment = 512};
 
 static const char transpose[] =
     "kernel \"transpose\" {\n"
@@ -98,12 +99,12 @@ static void reads_the_design_example(void **state) {
 
 static void shared_parts_come_first(void **state) {
   (void)state;
-  struct config *c =
-      parse_body("problem \"N\" (64), where \"a < N\", tunable \"a\" { 1, 2 }, derive \"d\" \"a + 1\",\n"
-                 "implementation \"i\" { template \"t.cu\", tunable \"b\" { true, \"x\", 7 },\n"
-                 "  derive \"e\" \"d + a\", where \"e < 9\", requires \"device.warp_size == N // 2\",\n"
-                 "  grid { \"e\" }, block { 32 }, shared \"4 * d\", entry \"main_kernel\" },\n"
-                 "implementation \"j\" { template \"t.cu\", tunable \"b\" { 3 }, grid { 1 }, block { 1 } }");
+  struct config *c = parse_body(
+      "problem \"N\" (64), where \"a < N\", tunable \"a\" { 1, 2 }, derive \"d\" \"a + 1\",\n"
+      "implementation \"i\" { template \"t.cu\", tunable \"b\" { true, \"x\", 7 },\n"
+      "  derive \"e\" \"d + a\", where \"e < 9\", requires \"device.warp_size == N // 2\",\n"
+      "  grid { \"e\" }, block { 32 }, shared \"4 * d\", entry \"main_kernel\" },\n"
+      "implementation \"j\" { template \"t.cu\", tunable \"b\" { 3 }, grid { 1 }, block { 1 } }");
   const struct config_implementation *i = &c->implementations[0], *j = &c->implementations[1];
   assert_int_equal(c->shared_tunable_count, 1);
   assert_int_equal(i->tunable_count, 2);
@@ -138,10 +139,10 @@ static void shared_parts_come_first(void **state) {
 
 static void several_launches(void **state) {
   (void)state;
-  struct config *c =
-      parse_body("implementation \"i\" { template \"t.cu\",\n"
-                 "launch { entry = \"one\", grid = { 4, 5, 6 }, block = { 64 }, shared = \"3 * 4\" },\n"
-                 "launch { entry \"two<32>\", grid { 7 }, block { 128 } } }");
+  struct config *c = parse_body(
+      "implementation \"i\" { template \"t.cu\",\n"
+      "launch { entry = \"one\", grid = { 4, 5, 6 }, block = { 64 }, shared = \"3 * 4\" },\n"
+      "launch { entry \"two<32>\", grid { 7 }, block { 128 } } }");
   const struct config_implementation *i = &c->implementations[0];
   assert_int_equal(i->launch_count, 2);
   assert_string_equal(i->launches[0].entry.text, "one");
@@ -159,7 +160,8 @@ static void lists_of_parameters(void **state) {
   struct config *c = parse_body(
       "scalar \"a\" { dtype = \"i32\", value = 1 },\n"
       "implementation \"i\" { template \"t.cu\", tunable \"w\" { 1 },\n"
-      "launch { steps = \"w\", pass = { \"a\", { \"a\", value = \"step\" }, \"step == 0 and 'a' or 'b'\" },\n"
+      "launch { steps = \"w\", pass = { \"a\", { \"a\", value = \"step\" }, \"step == 0 and 'a' or "
+      "'b'\" },\n"
       "  grid { \"steps\" }, block { 1 } }, launch { grid { 1 }, block { 1 }, pass {} } }");
   const struct config_launch *l = c->implementations[0].launches;
   assert_non_null(l[0].steps);
@@ -176,23 +178,24 @@ static void lists_of_parameters(void **state) {
 
 static void lua_helps(void **state) {
   (void)state;
-  struct config *c = parse("local sizes = {}\n"
-                           "for i = 3, 6 do sizes[#sizes + 1] = 2 ^ i // 1 | 0 end\n"
-                           "local function square(name, side)\n"
-                           "  return implementation(name) { template \"t.cu\", tunable \"t\" (sizes),\n"
-                           "    grid { side }, block { \"t\" } }\n"
-                           "end\n"
-                           "kernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 8 } }, reference \"none\",\n"
-                           "  square(\"a\", 1), square(\"b\", \"t * 2\") }\n");
+  struct config *c =
+      parse("local sizes = {}\n"
+            "for i = 3, 6 do sizes[#sizes + 1] = 2 ^ i // 1 | 0 end\n"
+            "local function square(name, side)\n"
+            "  return implementation(name) { template \"t.cu\", tunable \"t\" (sizes),\n"
+            "    grid { side }, block { \"t\" } }\n"
+            "end\n"
+            "kernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 8 } }, reference \"none\",\n"
+            "  square(\"a\", 1), square(\"b\", \"t * 2\") }\n");
   assert_int_equal(c->implementation_count, 2);
   assert_int_equal(c->implementations[1].tunables[0].value_count, 4);
   assert_int_equal(c->implementations[1].tunables[0].values[3].integer, 64);
   assert_null(c->reference);
   assert_int_equal(c->reference_line.number, 7);
   config_close(c);
-  config_close(
-      parse("\xef\xbb\xbfkernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 8 } }, reference \"none\",\n"
-            "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }"));
+  config_close(parse("\xef\xbb\xbfkernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 8 } }, "
+                     "reference \"none\",\n"
+                     "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }"));
 }
 
 /* The first example of docs/config.md. */
@@ -211,7 +214,8 @@ static void the_manual_is_right(void **state) {
   assert_int_equal(c->argument_count, 4);
   config_close(c);
   /* Every declaration and device fact is in it. */
-  for (int i = 0; i < KEYWORD_COUNT; i++) assert_non_null(strstr(text_get(&manual), config_keywords[i].name));
+  for (int i = 0; i < KEYWORD_COUNT; i++)
+    assert_non_null(strstr(text_get(&manual), config_keywords[i].name));
   for (int i = 0; i < DEVICE_FACT_COUNT; i++)
     assert_non_null(strstr(text_get(&manual), strchr(device_fact_names[i], '.') + 1));
   text_free(&manual);

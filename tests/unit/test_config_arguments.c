@@ -11,7 +11,8 @@
 #include "base/text.h"
 #include "configs.h"
 
-static const struct device_facts facts = {.warp_size = 32, .max_threads_per_block = 1024, .pitch_alignment = 512};
+static const struct device_facts facts = {
+    .warp_size = 32, .max_threads_per_block = 1024, .pitch_alignment = 512};
 
 static struct value *slots_of(const struct config *config, const struct problem *problem) {
   struct value *slots = calloc(config_slot_count(config, NULL) + 1, sizeof *slots);
@@ -41,13 +42,17 @@ static void expect_dtype(const struct kernel_argument *argument, const char *wan
 static void arguments_are_laid_out(void **state) {
   (void)state;
   struct config *c = parse_body(
-      "problem \"M\" (3), problem \"N\" (5), problem \"where_to\" { \"row\", \"col\" }, tunable \"t\" { 7 },\n"
-      "input \"A\" { dtype = \"f64\", shape = { \"M\", \"N\" }, layout = \"where_to\", pitch = 8, fill = "
+      "problem \"M\" (3), problem \"N\" (5), problem \"where_to\" { \"row\", \"col\" }, tunable "
+      "\"t\" { 7 },\n"
+      "input \"A\" { dtype = \"f64\", shape = { \"M\", \"N\" }, layout = \"where_to\", pitch = 8, "
+      "fill = "
       "\"identity\" },\n"
       "scratch \"W\" { dtype = \"i8\", shape = { 2, \"M\", \"N\", \"t\" }, memory = \"pinned\" },\n"
-      "output \"C\" { dtype = \"f16\", shape = { \"M\", \"N\", 2 }, layout = \"col\", tolerance = \"4 * eps('f16')\" "
+      "output \"C\" { dtype = \"f16\", shape = { \"M\", \"N\", 2 }, layout = \"col\", tolerance = "
+      "\"4 * eps('f16')\" "
       "},\n"
-      "scalar \"M\" {}, scalar \"t\" { dtype = \"u8\", specialize = true }, scalar \"b\" { dtype = \"f32\", value = "
+      "scalar \"M\" {}, scalar \"t\" { dtype = \"u8\", specialize = true }, scalar \"b\" { dtype = "
+      "\"f32\", value = "
       "2.5 },\n"
       "constant \"K\" { dtype = \"f32\", shape = { 9 }, fill = \"index\" },");
   struct kernel_argument a[7] = {0};
@@ -90,10 +95,11 @@ static void arguments_are_laid_out(void **state) {
 /* Of other problems an argument is none: a number that is compiled in, of no shape. */
 static void arguments_come_and_go(void **state) {
   (void)state;
-  struct config *c = parse_body("problem \"N\" (8), problem \"biased\" { false, true },\n"
-                                "output \"C\" { dtype = \"f32\", shape = { \"N\" } },\n"
-                                "input \"b\" { dtype = \"f16\", shape = { \"N\" }, when = \"biased\" },\n"
-                                "scalar \"s\" { dtype = \"f32\", value = 2, when = \"not biased\" },");
+  struct config *c =
+      parse_body("problem \"N\" (8), problem \"biased\" { false, true },\n"
+                 "output \"C\" { dtype = \"f32\", shape = { \"N\" } },\n"
+                 "input \"b\" { dtype = \"f16\", shape = { \"N\" }, when = \"biased\" },\n"
+                 "scalar \"s\" { dtype = \"f32\", value = 2, when = \"not biased\" },");
   struct kernel_argument a[3] = {0};
   static const char *const biased = "biased=true";
   assert_int_equal(evaluate(c, NULL, 0, a, NULL), CUGEN_OK);
@@ -111,9 +117,9 @@ static void arguments_come_and_go(void **state) {
 
 static void indices_widen(void **state) {
   (void)state;
-  struct config *c =
-      parse_body("problem \"N\" (1000), scalar \"N\" {}, scalar \"n\" { dtype = \"index\", value = \"8\" },\n"
-                 "output \"C\" { dtype = \"f32\", shape = { \"N\", \"N\" } },");
+  struct config *c = parse_body(
+      "problem \"N\" (1000), scalar \"N\" {}, scalar \"n\" { dtype = \"index\", value = \"8\" },\n"
+      "output \"C\" { dtype = \"f32\", shape = { \"N\", \"N\" } },");
   struct kernel_argument a[3] = {0};
   static const char *const large = "N=46341", *const small = "N=46000";
   assert_int_equal(evaluate(c, &small, 1, a, NULL), CUGEN_OK);
@@ -135,17 +141,20 @@ static const struct {
 } wrong[] = {
     {"input \"A\" { dtype = \"f32\", shape = { \"M - 3\" } }", "M=3",
      "c.lua:3: shape of \"A\" has the extent 0 (M - 3): it must be 1 or more"},
-    {"input \"A\" { dtype = \"f32\", shape = { \"M\" } }", "M=-1", "c.lua:3: shape of \"A\" has the extent -1 (M)"},
+    {"input \"A\" { dtype = \"f32\", shape = { \"M\" } }", "M=-1",
+     "c.lua:3: shape of \"A\" has the extent -1 (M)"},
     {"input \"A\" { dtype = \"f32\", shape = { 4, \"M\" }, pitch = 7 }", "M=8",
      "c.lua:3: pitch of \"A\" is 7, but the contiguous dimension has 8 elements"},
     {"input \"A\" { dtype = \"f32\", shape = { \"M\", \"M\" } }", "M=9000000000",
      "c.lua:3: shape of \"A\" is too large"},
     {"input \"A\" { dtype = \"f32\", shape = { \"M\" } }", "M=2000000000000000000",
-     "c.lua:3: shape of \"A\" is too large: 2000000000000000000 elements of f32, and a buffer has at most 2^62 "
+     "c.lua:3: shape of \"A\" is too large: 2000000000000000000 elements of f32, and a buffer has "
+     "at most 2^62 "
      "bytes"},
     {"input \"A\" { dtype = \"f32\", shape = { \"M * M\" } }", "M=9000000000",
      "c.lua:3: shape of \"A\": in \"M * M\""},
-    {"input \"A\" { dtype = \"f32\", shape = { \"M / 2\" } }", "M=3", "c.lua:3: shape of \"A\": in \"M / 2\""},
+    {"input \"A\" { dtype = \"f32\", shape = { \"M / 2\" } }", "M=3",
+     "c.lua:3: shape of \"A\": in \"M / 2\""},
     {"input \"A\" { dtype = \"f32\", shape = { \"M == 1\" } }", "M=1",
      "c.lua:3: shape of \"A\": \"M == 1\" gives true"},
     {"input \"A\" { dtype = \"word\", shape = { 1 } }", "word=f31",
@@ -155,7 +164,8 @@ static const struct {
     {"input \"A\" { dtype = \"f32\", shape = { 1 }, fill = \"word\" }", "word=sand",
      "c.lua:3: fill of \"A\" is sand"},
     {"input \"A\" { dtype = \"f64\", shape = { 2, 2 }, access = \"word\" }", "word=texture",
-     "c.lua:3: access of \"A\" is texture, and textures have no elements of dtype f64: f32, f16, or an integer"},
+     "c.lua:3: access of \"A\" is texture, and textures have no elements of dtype f64: f32, f16, "
+     "or an integer"},
     {"input \"A\" { dtype = \"bf16\", shape = { 2 }, access = \"word\" }", "word=array",
      "c.lua:3: access of \"A\" is array, and textures have no elements of dtype bf16"},
     {"input \"A\" { dtype = \"f32\", shape = { \"M\" }, access = \"texture\" }", "M=8",
@@ -163,20 +173,24 @@ static const struct {
     {"input \"A\" { dtype = \"u8\", shape = { 1, 1, 1, \"M\" }, access = \"array\" }", "M=8",
      "c.lua:3: access of \"A\" is array, which has one to three dimensions, but the shape has 4"},
     {"input \"A\" { dtype = \"f32\", shape = { 1 }, access = \"word\" }", "word=constant",
-     "c.lua:3: access of \"A\" is constant: of an argument of kind input it is global, texture, array, symbol"},
+     "c.lua:3: access of \"A\" is constant: of an argument of kind input it is global, texture, "
+     "array, symbol"},
     {"output \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"word\" }", "word=texture",
      "c.lua:3: access of \"A\" is texture: of an argument of kind output it is global, symbol"},
     {"input \"A\" { dtype = \"f32\", shape = { 1 }, access = \"symbol\", overwrite = true }", "M=1",
      "c.lua:3: overwrite of \"A\" is for inputs that are read by address: access = \"global\""},
     {"constant \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"word\" }", "word=texture",
-     "c.lua:3: access of \"A\" is texture: of an argument of kind constant it is global, constant, symbol"},
+     "c.lua:3: access of \"A\" is texture: of an argument of kind constant it is global, constant, "
+     "symbol"},
     {"input \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"word\" }", "word=surface",
-     "c.lua:3: access of \"A\" is surface, which is none of global, constant, texture, array, symbol"},
+     "c.lua:3: access of \"A\" is surface, which is none of global, constant, texture, array, "
+     "symbol"},
     {"input \"A\" { dtype = \"f32\", shape = { 1, 1 }, address = \"word\" }", "word=repeat",
      "c.lua:3: address of \"A\" is repeat, which is none of clamp, border, wrap, mirror"},
     {"inout \"A\" { dtype = \"f32\", shape = { 1 }, tolerance = \"-M\" }", "M=1",
      "c.lua:3: tolerance of \"A\" is negative"},
-    {"inout \"A\" { dtype = \"f32\", shape = { 1 }, norm = \"-M\" }", "M=1", "c.lua:3: norm of \"A\" is negative"},
+    {"inout \"A\" { dtype = \"f32\", shape = { 1 }, norm = \"-M\" }", "M=1",
+     "c.lua:3: norm of \"A\" is negative"},
     {"scalar \"s\" { dtype = \"i8\", value = \"M\" }", "M=128",
      "c.lua:3: value of \"s\" is 128, which is no number of dtype i8"},
     {"scalar \"s\" { dtype = \"u32\", value = \"M\" }", "M=-1", "c.lua:3: value of \"s\" is -1"},
@@ -184,10 +198,13 @@ static const struct {
      "c.lua:3: value of \"s\" is 1000000000.0, which is no number of dtype f16"},
     {"scalar \"s\" { dtype = \"f32\", value = 1e39 }", "M=1",
      "c.lua:3: value of \"s\" is 1e+39, which is no number of dtype f32"},
-    {"scalar \"s\" { value = \"0.5\" }", "M=1", "c.lua:3: value of \"s\" is 0.5, which is no number of dtype index"},
-    {"scalar \"s\" { dtype = \"f32\", value = \"word\" }", "M=1", "c.lua:3: value of \"s\" is plain"},
+    {"scalar \"s\" { value = \"0.5\" }", "M=1",
+     "c.lua:3: value of \"s\" is 0.5, which is no number of dtype index"},
+    {"scalar \"s\" { dtype = \"f32\", value = \"word\" }", "M=1",
+     "c.lua:3: value of \"s\" is plain"},
     {"scalar \"M\" { specialize = \"M\" }", "M=1", "c.lua:3: specialize of \"M\": \"M\" gives 1"},
-    {"scalar \"s\" { dtype = \"word\", value = 1 }", "word=index", "c.lua:3: dtype of \"s\" is index"},
+    {"scalar \"s\" { dtype = \"word\", value = 1 }", "word=index",
+     "c.lua:3: dtype of \"s\" is index"},
 };
 
 static void wrong_arguments(void **state) {
@@ -198,7 +215,8 @@ static void wrong_arguments(void **state) {
     cugen_error err;
     text_addf(&body, "problem \"M\" (8), problem \"word\" (\"plain\"),\n%s,", wrong[i].argument);
     struct config *c = parse_body(text_get(&body));
-    if (evaluate(c, &wrong[i].setting, 1, a, &err) != CUGEN_ERROR_CONFIG) fail_msg("no error: %s", wrong[i].argument);
+    if (evaluate(c, &wrong[i].setting, 1, a, &err) != CUGEN_ERROR_CONFIG)
+      fail_msg("no error: %s", wrong[i].argument);
     if (strncmp(err.message, wrong[i].want, strlen(wrong[i].want)) != 0)
       fail_msg("%s\n got: %s\nwant: %s", wrong[i].argument, err.message, wrong[i].want);
     config_close(c);
@@ -210,12 +228,13 @@ static void products_are_types(void **state) {
   (void)state;
   static const struct {
     const char *text, *want, *message;
-  } cases[] = {{"'tf32'", "tf32", NULL},
-               {"dtype", "bf16", NULL},
-               {"dtype == 'bf16' and 'fp8' or dtype", "fp8", NULL},
-               {"'tf23'", NULL, "c.lua:3: products is tf23, which is no type: tf32, fp8 or a dtype is one"},
-               {"16", NULL, "c.lua:3: products is 16, which is no type"},
-               {"1 // 0", NULL, "c.lua:3: products: "}};
+  } cases[] = {
+      {"'tf32'", "tf32", NULL},
+      {"dtype", "bf16", NULL},
+      {"dtype == 'bf16' and 'fp8' or dtype", "fp8", NULL},
+      {"'tf23'", NULL, "c.lua:3: products is tf23, which is no type: tf32, fp8 or a dtype is one"},
+      {"16", NULL, "c.lua:3: products is 16, which is no type"},
+      {"1 // 0", NULL, "c.lua:3: products: "}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text body = {0};
     struct problem problem;
@@ -227,7 +246,8 @@ static void products_are_types(void **state) {
     struct value *slots = slots_of(c, &problem);
     int status = config_products(c, slots, &got, &err);
     assert_int_equal(status, cases[i].message ? CUGEN_ERROR_CONFIG : CUGEN_OK);
-    if (cases[i].message) assert_memory_equal(err.message, cases[i].message, strlen(cases[i].message));
+    if (cases[i].message)
+      assert_memory_equal(err.message, cases[i].message, strlen(cases[i].message));
     if (cases[i].want) assert_string_equal(got, cases[i].want);
     free(slots);
     problem_free(&problem);

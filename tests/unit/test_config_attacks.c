@@ -30,11 +30,14 @@ static void expect_attack(const char *text, const char *want) {
 static void attacks_end(void **state) {
   (void)state;
   expect_attack("\nwhile true do end", "c.lua:2: gave up after");
-  expect_attack("\nlocal s = 'x' while true do s = s .. s end", "c.lua:2: gave up: it takes more than 64 MiB");
+  expect_attack("\nlocal s = 'x' while true do s = s .. s end",
+                "c.lua:2: gave up: it takes more than 64 MiB");
   expect_attack("\nwhile true do problem \"M\" (1) end", "c.lua:2: gave up");
   expect_attack("\nlocal d = launch {} while true do d = launch { d } end", "c.lua:2: gave up");
-  expect_attack("local d = launch {} for i = 1, 1e5 do d = launch { d } end kernel \"k\" { d }", "c.lua:1: ");
-  expect_attack("local t = {} local i = implementation \"i\" (t) t[1] = i kernel \"k\" { i }", "c.lua:1: ");
+  expect_attack("local d = launch {} for i = 1, 1e5 do d = launch { d } end kernel \"k\" { d }",
+                "c.lua:1: ");
+  expect_attack("local t = {} local i = implementation \"i\" (t) t[1] = i kernel \"k\" { i }",
+                "c.lua:1: ");
   expect_attack("local t = {} kernel \"k\" (t) for i = 1, 1e5 do t[i] = 1 end",
                 "c.lua:1: kernel \"k\" has more than 512");
   expect_attack("local t = {} for i = 1, 1e5 do t[i] = i end kernel \"k\" { tunable \"t\" (t) }",
@@ -47,27 +50,29 @@ static void amplification_is_bounded(void **state) {
   expect_attack("local v, t = {}, {} for i = 1, 4096 do v[i] = (i * 7919) % 8192 end\n"
                 "for i = 1, 512 do t[i] = tunable('t' .. i)(v) end kernel \"k\" (t)",
                 "the config is too large");
-  expect_attack(
-      "local t, k = {}, {} for i = 1, 509 do t[i] = tunable('t' .. i) { 1 } end\n"
-      "t[510] = template \"t\" t[511] = grid { 1 } t[512] = block { 1 }\n"
-      "for i = 1, 509 do k[i] = implementation('i' .. i)(t) end\n"
-      "k[510] = output \"C\" { dtype = \"f32\", shape = { 1 } } k[511] = reference \"none\" kernel \"k\" (k)",
-      "the config is too large");
+  expect_attack("local t, k = {}, {} for i = 1, 509 do t[i] = tunable('t' .. i) { 1 } end\n"
+                "t[510] = template \"t\" t[511] = grid { 1 } t[512] = block { 1 }\n"
+                "for i = 1, 509 do k[i] = implementation('i' .. i)(t) end\n"
+                "k[510] = output \"C\" { dtype = \"f32\", shape = { 1 } } k[511] = reference "
+                "\"none\" kernel \"k\" (k)",
+                "the config is too large");
   struct text text = {0};
-  text_add(&text,
-           "local s = 'N' for i = 1, 12 do s = s .. '+N' end\nlocal w = {}\n"
-           "for i = 1, 500 do w[i] = where(s .. '>' .. i) end local k = { problem \"N\" (1), reference \"none\",\n"
-           "output \"C\" { dtype = \"f32\", shape = { 1 } } }\n"
-           "w[501] = template \"t\" w[502] = grid { 1 } w[503] = block { 1 }\n"
-           "for i = 4, 512 do k[i] = implementation('i' .. i)(w) end kernel \"k\" (k)");
+  text_add(&text, "local s = 'N' for i = 1, 12 do s = s .. '+N' end\nlocal w = {}\n"
+                  "for i = 1, 500 do w[i] = where(s .. '>' .. i) end local k = { problem \"N\" "
+                  "(1), reference \"none\",\n"
+                  "output \"C\" { dtype = \"f32\", shape = { 1 } } }\n"
+                  "w[501] = template \"t\" w[502] = grid { 1 } w[503] = block { 1 }\n"
+                  "for i = 4, 512 do k[i] = implementation('i' .. i)(w) end kernel \"k\" (k)");
   expect_attack(text_get(&text), "the config is too large");
   text_free(&text);
   /* Names put into one another. */
   expect_attack("local k = { derive \"d0\" \"1 + device.warp_size\" }\n"
-                "for i = 1, 100 do k[i + 1] = derive('d' .. i)('d' .. i - 1 .. '+ d' .. i - 1) end kernel \"k\" (k)",
+                "for i = 1, 100 do k[i + 1] = derive('d' .. i)('d' .. i - 1 .. '+ d' .. i - 1) end "
+                "kernel \"k\" (k)",
                 "the expression is too large");
-  expect_attack("local s = '1' for i = 1, 14 do s = s .. '+' .. s end kernel \"k\" { derive \"d\" (s) }",
-                "derive \"d\" is longer than 8192 characters");
+  expect_attack(
+      "local s = '1' for i = 1, 14 do s = s .. '+' .. s end kernel \"k\" { derive \"d\" (s) }",
+      "derive \"d\" is longer than 8192 characters");
 }
 
 int main(void) {

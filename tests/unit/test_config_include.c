@@ -13,7 +13,7 @@
 #include "base/system.h"
 #include "gen/config/config.h"
 
-/* ---- Files in memory ---- */
+/* ---- Files in memory ------------------------------------------------------------------------ */
 
 struct held {
   struct sources sources;
@@ -30,7 +30,8 @@ static void add_kernel(struct held *held, const char *declarations) {
   struct text text = {0};
   text_addf(&text,
             "kernel \"k\" {\n"
-            "  problem \"N\" (1024), output \"C\" { dtype = \"f32\", shape = { \"N\" } }, reference \"none\",\n"
+            "  problem \"N\" (1024), output \"C\" { dtype = \"f32\", shape = { \"N\" } }, "
+            "reference \"none\",\n"
             "%s\n}\n",
             declarations);
   add(held, "c.lua", text_get(&text));
@@ -51,10 +52,12 @@ static struct config *open_held(struct held *held) {
 static void expect_refused(struct held *held, const char *want) {
   struct config *config;
   cugen_error err;
-  if (config_open(&held->sources, "c", &config, &err) == CUGEN_OK) fail_msg("no error, but wanted: %s", want);
+  if (config_open(&held->sources, "c", &config, &err) == CUGEN_OK)
+    fail_msg("no error, but wanted: %s", want);
   assert_null(config);
   assert_int_equal(err.status, CUGEN_ERROR_CONFIG);
-  if (strncmp(err.message, want, strlen(want)) != 0) fail_msg("got: %s\nwant: %s", err.message, want);
+  if (strncmp(err.message, want, strlen(want)) != 0)
+    fail_msg("got: %s\nwant: %s", err.message, want);
   if (strncmp(want, "x.lua:", 6) == 0) { /* the mistake's own line, not the one that includes it */
     assert_string_equal(err.file, "x.lua");
     assert_int_equal(err.line, atoi(want + 6));
@@ -78,7 +81,7 @@ static void expect_line(struct config_line line, const char *path, int number) {
 
 static const char grid_and_block[] = "grid { \"ceil_div(N, tile)\" }\nblock { 64 }\n";
 
-/* ---- What it means ---- */
+/* ---- What it means -------------------------------------------------------------------------- */
 
 static void takes_the_place_of_the_include(void **state) {
   (void)state;
@@ -93,13 +96,15 @@ static void takes_the_place_of_the_include(void **state) {
   add(&held, "parts/one.lua",
       "local values = { 1, 2 }\n"
       "implementation \"one\" { template \"t.cu\", tunable \"vec\" (values),\n"
-      "  launch { include \"launch.lua\" }, launch { include \"launch.lua\", entry = \"second\" } }\n");
+      "  launch { include \"launch.lua\" }, launch { include \"launch.lua\", entry = \"second\" } "
+      "}\n");
   add(&held, "parts/rules.lua",
       "\xef\xbb\xbfwhere \"tile == 64\"\n"
       "derive \"middle\" \"tile // 2\"\n"
       "include \"launch.lua\"\n");
   add(&held, "parts/launch.lua", grid_and_block);
-  add_kernel(&held, "  tunable \"first\" { 5 },\n  include \"parts/all.lua\",\n  tunable \"last\" { 6 },");
+  add_kernel(&held,
+             "  tunable \"first\" { 5 },\n  include \"parts/all.lua\",\n  tunable \"last\" { 6 },");
   struct config *c = open_held(&held);
   assert_int_equal(c->shared_tunable_count, 3);
   assert_string_equal(c->shared_tunables[0].name, "first");
@@ -129,9 +134,12 @@ static void takes_the_place_of_the_include(void **state) {
 static void each_include_runs_anew(void **state) {
   (void)state;
   struct held held = {{NULL, NULL, NULL}};
-  add(&held, "common.lua", "tunable \"tile\" { 64, 128 }\nwhere \"tile <= most\"\ngrid { 1 }\nblock { 64 }\n");
-  add_kernel(&held, "  implementation \"a\" { template \"t.cu\", derive \"most\" \"64\", include \"common.lua\" },\n"
-                    "  implementation \"b\" { template \"t.cu\", derive \"most\" \"128\", include \"common.lua\" },");
+  add(&held, "common.lua",
+      "tunable \"tile\" { 64, 128 }\nwhere \"tile <= most\"\ngrid { 1 }\nblock { 64 }\n");
+  add_kernel(&held, "  implementation \"a\" { template \"t.cu\", derive \"most\" \"64\", include "
+                    "\"common.lua\" },\n"
+                    "  implementation \"b\" { template \"t.cu\", derive \"most\" \"128\", include "
+                    "\"common.lua\" },");
   struct config *c = open_held(&held);
   for (int i = 0; i < 2; i++) {
     assert_int_equal(c->implementations[i].tunable_count, 1);
@@ -148,7 +156,8 @@ static void anything_may_be_included(void **state) {
   struct held held = {{NULL, NULL, NULL}};
   add(&held, "c.lua", "include \"kernel.lua\"\n");
   add(&held, "kernel.lua",
-      "kernel \"k\" { problem \"N\" (8), output \"C\" { dtype = \"f32\", shape = { \"N\" } }, reference \"none\",\n"
+      "kernel \"k\" { problem \"N\" (8), output \"C\" { dtype = \"f32\", shape = { \"N\" } }, "
+      "reference \"none\",\n"
       "  implementation \"i\" { template \"t.cu\", include \"rest.lua\" } }\n");
   add(&held, "rest.lua", "return grid { 1 }, block { 32 }\n");
   struct config *c = open_held(&held);
@@ -157,7 +166,7 @@ static void anything_may_be_included(void **state) {
   forget(&held);
 }
 
-/* ---- Mistakes ---- */
+/* ---- Mistakes ------------------------------------------------------------------------------- */
 
 static void mistakes_name_the_included_line(void **state) {
   (void)state;
@@ -167,17 +176,25 @@ static void mistakes_name_the_included_line(void **state) {
   expect_mistake("tunable \"a\" { 1 }\ntunable \"b\" {\n",
                  "x.lua:3: unexpected symbol near <eof>: the '{' of line 2 is not closed");
   expect_mistake("tunable \"a\" { 1 },\ntunable \"b\" { 2 }\n",
-                 "x.lua:1: syntax error near ','; no comma stands between the declarations of an included file");
-  expect_mistake("\nimplementation \"i\" {\n  grid { 1 },\n}\n", "x.lua:2: implementation \"i\" has no template");
-  expect_mistake("implementation \"i\" { template \"t.cu\" grid { 1 } }\n", "x.lua:1: '}' expected near 'grid'");
-  expect_mistake("problem \"M\"\n", "x.lua:1: problem has a name but no value: problem \"M\" (4096)");
-  expect_mistake("\ntemplate \"t.cu\"\n", "x.lua:2: template stands in an implementation, not in a kernel");
-  expect_mistake("problem \"N\" (4)\n", "x.lua:1: the name 'N' is taken by the problem at line 2 of c.lua");
-  expect_mistake("problem \"M\" (4)\nproblem \"M\" (4)\n", "x.lua:2: the name 'M' is taken by the problem at line 1");
+                 "x.lua:1: syntax error near ','; no comma stands between the declarations of an "
+                 "included file");
+  expect_mistake("\nimplementation \"i\" {\n  grid { 1 },\n}\n",
+                 "x.lua:2: implementation \"i\" has no template");
+  expect_mistake("implementation \"i\" { template \"t.cu\" grid { 1 } }\n",
+                 "x.lua:1: '}' expected near 'grid'");
+  expect_mistake("problem \"M\"\n",
+                 "x.lua:1: problem has a name but no value: problem \"M\" (4096)");
+  expect_mistake("\ntemplate \"t.cu\"\n",
+                 "x.lua:2: template stands in an implementation, not in a kernel");
+  expect_mistake("problem \"N\" (4)\n",
+                 "x.lua:1: the name 'N' is taken by the problem at line 2 of c.lua");
+  expect_mistake("problem \"M\" (4)\nproblem \"M\" (4)\n",
+                 "x.lua:2: the name 'M' is taken by the problem at line 1");
   expect_mistake("error(\"no\")\n", "x.lua:1: no");
   expect_mistake("\nwhile true do end\n", "x.lua:2: gave up after 50 million instructions");
-  expect_mistake("kernel \"other\" {}\n",
-                 "x.lua:1: a second kernel: one file describes one, and the first is at line 1 of c.lua");
+  expect_mistake(
+      "kernel \"other\" {}\n",
+      "x.lua:1: a second kernel: one file describes one, and the first is at line 1 of c.lua");
 }
 
 /* A file's variables are its own, and what is included belongs into a list. */
@@ -200,15 +217,17 @@ static void bad_includes(void **state) {
   } cases[] = {
       {"include (4)", "c.lua:3: include takes the name of a file: include \"matmul/tiled.lua\""},
       {"include \"a\\0b\"", "c.lua:3: include takes the name of a file"},
-      {"include \"none.lua\"",
-       "c.lua:3: include: no file 'none.lua': looked for none.lua (in memory), configs/none.lua (shipped)"},
-      {"include \"../x.lua\"", "c.lua:3: include: '../x.lua' is outside: a file is named relative to the one that "
-                               "includes it, without '..' or a hidden name"},
+      {"include \"none.lua\"", "c.lua:3: include: no file 'none.lua': looked for none.lua (in "
+                               "memory), configs/none.lua (shipped)"},
+      {"include \"../x.lua\"",
+       "c.lua:3: include: '../x.lua' is outside: a file is named relative to the one that "
+       "includes it, without '..' or a hidden name"},
       {"include \"/etc/passwd\"", "c.lua:3: include: '/etc/passwd' is outside"},
       {"include \".hidden/x.lua\"", "c.lua:3: include: '.hidden/x.lua' is outside"},
       {"include \"\"", "c.lua:3: include: '' is outside"},
       {"include \"c.lua\"", "c.lua:3: include: a file cannot include itself: c.lua includes c.lua"},
-      {"tunable \"t\" { include \"x.lua\" }", "c.lua:3: tunable \"t\" has a value of type declaration"},
+      {"tunable \"t\" { include \"x.lua\" }",
+       "c.lua:3: tunable \"t\" has a value of type declaration"},
       {"include { \"x.lua\" }", "c.lua:3: include takes the name of a file"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -227,8 +246,10 @@ static void circles_end(void **state) {
   add(&held, "parts/a.lua", "include \"leaf.lua\"\ninclude \"b.lua\"\n");
   add(&held, "parts/leaf.lua", "");
   add_kernel(&held, "  include \"parts/leaf.lua\", include \"parts/b.lua\",");
-  expect_refused(&held, "parts/a.lua:2: include: a file cannot include itself: parts/b.lua includes parts/a.lua "
-                        "includes parts/b.lua");
+  expect_refused(
+      &held,
+      "parts/a.lua:2: include: a file cannot include itself: parts/b.lua includes parts/a.lua "
+      "includes parts/b.lua");
 }
 
 static void depth_and_number_end(void **state) {
@@ -240,7 +261,9 @@ static void depth_and_number_end(void **state) {
     snprintf(text, sizeof text, "include \"%d.lua\"\n", i + 1);
     add(&held, name, i < 8 ? text : "");
   }
-  add_kernel(&held, "  include \"1.lua\", implementation \"i\" { template \"t.cu\", grid { 1 }, block { 1 } }");
+  add_kernel(
+      &held,
+      "  include \"1.lua\", implementation \"i\" { template \"t.cu\", grid { 1 }, block { 1 } }");
   config_close(open_held(&held));
   add(&held, "8.lua", "include \"9.lua\"\n");
   expect_refused(&held, "8.lua:1: includes are nested more than 8 deep");
@@ -254,11 +277,12 @@ static void depth_and_number_end(void **state) {
   held.sources.files = NULL;
   add(&held, "x.lua", text_get(&long_comment));
   add(&held, "c.lua", "for i = 1, 8 do include \"x.lua\" end\n");
-  expect_refused(&held, "c.lua:1: include: the files that a config includes are larger than 4 MiB together");
+  expect_refused(
+      &held, "c.lua:1: include: the files that a config includes are larger than 4 MiB together");
   text_free(&long_comment);
 }
 
-/* ---- On the disk ---- */
+/* ---- On the disk ---------------------------------------------------------------------------- */
 
 struct place {
   struct text folder;
@@ -315,20 +339,22 @@ static void files_of_the_tree_are_found(void **state) {
   expect_file("lib/b.lua", "tree/c.lua", false, "tree/lib/b.lua");
   expect_file("c.lua", "tree/lib/b.lua", false, "tree/lib/c.lua");
   expect_file("inner.lua", "tree/c.lua", false, "tree/inner.lua");
-  expect_file("link.lua", "tree/c.lua", false, "tree/link.lua leads out of the config's folder by a link");
+  expect_file("link.lua", "tree/c.lua", false,
+              "tree/link.lua leads out of the config's folder by a link");
   expect_file("a.lua", "tree/lib/b.lua", false,
               "no file 'a.lua': looked for tree/lib/a.lua, configs/a.lua (shipped)");
 }
 
-/* What ships includes what ships, whatever lies in the working folder; a copy of a shipped config alone takes the rest of it
-   from there. */
+/* What ships includes what ships, whatever lies in the working folder; a copy of a shipped
+   config alone takes the rest of it from there. */
 static void shipped_files_include_shipped_files(void **state) {
   (void)state;
   write_file("configs/copy.lua", "not this one");
   write_file("tree/c.lua", "");
   expect_file("copy.lua", "configs/matmul.lua", true, "configs/copy.lua");
   const struct sources plain = {NULL, NULL, NULL};
-  const struct include_wanted wanted = {"copy.lua", "configs/matmul.lua", "configs/matmul.lua", true};
+  const struct include_wanted wanted = {"copy.lua", "configs/matmul.lua", "configs/matmul.lua",
+                                        true};
   struct text path = {0}, content = {0};
   bool ships;
   assert_int_equal(sources_include(&plain, &wanted, &path, &content, &ships, NULL), CUGEN_OK);
@@ -350,7 +376,8 @@ int main(void) {
       cmocka_unit_test(circles_end),
       cmocka_unit_test(depth_and_number_end),
       cmocka_unit_test_setup_teardown(files_of_the_tree_are_found, enter_place, leave_place),
-      cmocka_unit_test_setup_teardown(shipped_files_include_shipped_files, enter_place, leave_place),
+      cmocka_unit_test_setup_teardown(shipped_files_include_shipped_files, enter_place,
+                                      leave_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,10 @@
 
 enum { MOST = 8 };
 
-/* Adds them, those in `first` being chosen already, and expects these to be chosen; expected ends with -1. */
-static void expect_chosen(const char *const *sources, size_t count, size_t first, const int *expected) {
+/* Adds them, those in `first` being chosen already, and expects these to be chosen; expected
+   ends with -1. */
+static void expect_chosen(const char *const *sources, size_t count, size_t first,
+                          const int *expected) {
   struct coverage *branches;
   bool chosen[MOST] = {false}, wanted[MOST] = {false}, more;
   for (size_t i = 0; i < first; i++) chosen[i] = true;
@@ -45,8 +47,8 @@ static void what_takes_the_same_branches_is_not_kept(void **state) {
 }
 
 static void each_branch_is_taken_twice_by_few(void **state) {
-  /* Lines 2 and 3 exclude each other, as do 5 and 6; the first two have all of them, the next two as well, the last two
-     bring nothing. */
+  /* Lines 2 and 3 exclude each other, as do 5 and 6; the first two have all of them, the next
+     two as well, the last two bring nothing. */
   const char *const sources[] = {A(1, "one\ntwo") A(5, "five"),
                                  A(1, "one") A(3, "three") A(6, "six"),
                                  A(1, "one\ntwo") A(6, "six"),
@@ -59,14 +61,16 @@ static void each_branch_is_taken_twice_by_few(void **state) {
 }
 
 static void a_template_that_is_not_included_leaves_nothing_out(void **state) {
-  const char *const sources[] = {A(1, "one"), A(1, "one") B(1, "b\nc"), A(1, "one") B(1, "b"), A(1, "one") B(2, "c")};
+  const char *const sources[] = {A(1, "one"), A(1, "one") B(1, "b\nc"), A(1, "one") B(1, "b"),
+                                 A(1, "one") B(2, "c")};
   (void)state;
   /* b.cu: both lines out and each left out, by the last three; a.cu's line is in all. */
   expect_chosen(sources, 4, 0, (const int[]){1, 2, 3, -1});
 }
 
 static void the_chosen_stay(void **state) {
-  const char *const sources[] = {A(1, "one"), A(1, "one\ntwo"), A(1, "one") A(3, "three"), A(1, "one\ntwo\nthree")};
+  const char *const sources[] = {A(1, "one"), A(1, "one\ntwo"), A(1, "one") A(3, "three"),
+                                 A(1, "one\ntwo\nthree")};
   (void)state;
   expect_chosen(sources, 4, 1, (const int[]){0, 1, 2, 3, -1});
 }

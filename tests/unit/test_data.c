@@ -1,4 +1,5 @@
-/* Test data that a config gives: its declarations, what they make of each element, what is refused, what the hashes cover. */
+/* Test data that a config gives: its declarations, what they make of each element, what is
+   refused, what the hashes cover. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +14,8 @@
 #include "tune/dataset_buffers.h"
 #include "tune/elements.h"
 
-#define REST                                                                                                         \
-  "output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = 0 }, reference 'none',"                                  \
+#define REST                                                                                       \
+  "output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = 0 }, reference 'none',"                \
   "implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }"
 
 struct made {
@@ -34,8 +35,11 @@ static int make_with(const char *body, const char *file, struct made *out, cugen
   config_slots(out->bench->config, &out->bench->problem, &expanding_facts, slots);
   assert_int_equal(dataset_shared_size(&out->spec, false, 7, &bytes, err), CUGEN_OK);
   out->shared = malloc(bytes + 1);
-  const struct data_request request = {
-      .config = out->bench->config, .sources = &out->bench->sources, .slots = slots, .spec = &out->spec, .seed = 7};
+  const struct data_request request = {.config = out->bench->config,
+                                       .sources = &out->bench->sources,
+                                       .slots = slots,
+                                       .spec = &out->spec,
+                                       .seed = 7};
   int status = data_make(&request, out->shared, err);
   free(slots);
   return status;
@@ -53,7 +57,8 @@ static void unmake(struct made *m) {
 
 static double element(const struct made *m, size_t i, int64_t flat) {
   const struct kernel_argument *a = &m->spec.arguments[i];
-  return element_load(a->dtype, m->shared + dataset_data_offset(&m->spec, i), element_offset(a, flat));
+  return element_load(a->dtype, m->shared + dataset_data_offset(&m->spec, i),
+                      element_offset(a, flat));
 }
 
 static void expect_error(const char *body, const char *want) {
@@ -70,10 +75,13 @@ static void expressions_make_elements(void **state) {
   cugen_error err = {0};
   const char *body =
       "problem 'n' (7), derive 'twice' '2 * n',"
-      "input 'a' { dtype = 'f32', shape = { 'n', 4 }, values = '10 * i0 + i1', layout = 'col', pitch = 9 },"
-      "input 'x' { dtype = 'f64', shape = { 'n' }, values = 'a[index, 2] + a[(i0 + 1) % n, 0] / 4' },"
+      "input 'a' { dtype = 'f32', shape = { 'n', 4 }, values = '10 * i0 + i1', layout = 'col', "
+      "pitch = 9 },"
+      "input 'x' { dtype = 'f64', shape = { 'n' }, values = 'a[index, 2] + a[(i0 + 1) % n, 0] / 4' "
+      "},"
       "input 'k' { dtype = 'i16', shape = { 'n', 2 }, values = 'i1 == 0 and index or -twice' },"
-      "input 'c' { dtype = 'f32', shape = { 'n' }, values = 'k[i0, 0] * cos(pi * k[i0, 0])' }," REST;
+      "input 'c' { dtype = 'f32', shape = { 'n' }, values = 'k[i0, 0] * cos(pi * k[i0, 0])' "
+      "}," REST;
   if (make(body, &m, &err)) fail_msg("%s", err.message);
   for (int i = 0; i < 7; i++) {
     assert_true(element(&m, 0, 4 * i + 3) == 10 * i + 3);
@@ -82,7 +90,8 @@ static void expressions_make_elements(void **state) {
     assert_true(element(&m, 3, i) == 2 * i); /* the number is even, its cosine 1 */
   }
   /* between the rows: NaN, as with any fill */
-  assert_true(memcmp(m.shared + dataset_data_offset(&m.spec, 0) + 4 * 7, "\xff\xff\xff\xff\xff\xff\xff\xff", 8) == 0);
+  assert_true(memcmp(m.shared + dataset_data_offset(&m.spec, 0) + 4 * 7,
+                     "\xff\xff\xff\xff\xff\xff\xff\xff", 8) == 0);
   unmake(&m);
 }
 
@@ -95,7 +104,8 @@ static void large_inputs_agree(void **state) {
   const char *body = "problem 'n' (1048576), input 'a' { dtype = 'f32', shape = { 'n', 2 } },"
                      "input 'x' { dtype = 'f32', shape = { 'n' }, values = 'a[index, 1]' }," REST;
   if (make(body, &m, &err)) fail_msg("%s", err.message);
-  float *a = malloc((size_t)2 * N * sizeof *a), *x = (float *)(void *)(m.shared + dataset_data_offset(&m.spec, 1));
+  float *a = malloc((size_t)2 * N * sizeof *a),
+        *x = (float *)(void *)(m.shared + dataset_data_offset(&m.spec, 1));
   assert_non_null(a);
   element_fill(&m.spec.arguments[0], 7, 0, a);
   for (int i = 0; i < N; i++) assert_true(a[2 * i + 1] == x[i]);
@@ -106,9 +116,9 @@ static void large_inputs_agree(void **state) {
 /* Rows that lie as in the file are read at once, by several threads; others element by element. */
 static void large_files_agree(void **state) {
   (void)state;
-  static const char *const layouts[] = {"shape = { 'n', 6000 }", "shape = { 'n', 6000 }, pitch = 6007",
-                                        "shape = { 'n', 6000 }, layout = 'col'",
-                                        "shape = { 'n', 300, 20 }, pitch = 21"};
+  static const char *const layouts[] = {
+      "shape = { 'n', 6000 }", "shape = { 'n', 6000 }, pitch = 6007",
+      "shape = { 'n', 6000 }, layout = 'col'", "shape = { 'n', 300, 20 }, pitch = 21"};
   enum { N = 100, COUNT = N * 6000 };
   char *file = malloc(COUNT + 1);
   assert_non_null(file);
@@ -118,7 +128,8 @@ static void large_files_agree(void **state) {
     struct text body = {0};
     struct made m;
     cugen_error err = {0};
-    text_addf(&body, "problem 'n' (100), input 'x' { dtype = 'u8', %s, file = 'x.bin' }," REST, layouts[i]);
+    text_addf(&body, "problem 'n' (100), input 'x' { dtype = 'u8', %s, file = 'x.bin' }," REST,
+              layouts[i]);
     if (make_with(text_get(&body), file, &m, &err)) fail_msg("%s", err.message);
     for (int k = 0; k < COUNT; k++)
       if (element(&m, 0, k) != file[k]) fail_msg("%s: element %d", layouts[i], k);
@@ -128,16 +139,27 @@ static void large_files_agree(void **state) {
   free(file);
 }
 
-/* Another reference has the same inputs: they are copied, but for what a generator is still making. */
+/* Another reference has the same inputs: they are copied, but for what a generator is still
+   making. */
 static void inputs_are_copied_to_their_like(void **state) {
   (void)state;
   enum { COUNT = 1 << 20 };
   const struct dtype *f32 = &dtype_table[DTYPE_f32];
   struct kernel_argument arguments[4] = {
-      {.dtype = f32, .rank = 1, .shape = {COUNT}, .stride = {1}, .elements = COUNT, .data = DATA_VALUES},
+      {.dtype = f32,
+       .rank = 1,
+       .shape = {COUNT},
+       .stride = {1},
+       .elements = COUNT,
+       .data = DATA_VALUES},
       {.dtype = f32, .rank = 1, .shape = {9}, .stride = {1}, .elements = 9},
       {.dtype = f32, .rank = 1, .shape = {5}, .stride = {1}, .elements = 5, .data = DATA_GENERATOR},
-      {.dtype = f32, .rank = 1, .shape = {5}, .stride = {1}, .elements = 5, .data = DATA_GENERATOR}};
+      {.dtype = f32,
+       .rank = 1,
+       .shape = {5},
+       .stride = {1},
+       .elements = 5,
+       .data = DATA_GENERATOR}};
   const struct kernel_spec spec = {.arguments = arguments, .argument_count = 4};
   const size_t bytes = dataset_data_offset(&spec, 4);
   char *from = calloc(1, bytes), *to = calloc(1, bytes);
@@ -150,7 +172,9 @@ static void inputs_are_copied_to_their_like(void **state) {
   dataset_copy_data(&spec, from, to);
   const struct shared_head *head = (struct shared_head *)(void *)to;
   assert_true(head->generated[2] && !head->generated[3] && !head->reference);
-  assert_int_equal(memcmp(from + dataset_data_offset(&spec, 0), to + dataset_data_offset(&spec, 0), 4 * COUNT), 0);
+  assert_int_equal(
+      memcmp(from + dataset_data_offset(&spec, 0), to + dataset_data_offset(&spec, 0), 4 * COUNT),
+      0);
   assert_int_equal(to[dataset_data_offset(&spec, 2) + 19], 'g');
   assert_int_equal(to[dataset_data_offset(&spec, 3)], 0);
   free(from);
@@ -161,8 +185,9 @@ static void lists_make_elements(void **state) {
   (void)state;
   struct made m;
   cugen_error err = {0};
-  const char *body = "problem 'n' (7), constant 'w' { dtype = 'f16', shape = { 2, 2 }, layout = 'col',"
-                     " values = { 1, 2.5, -1, 0 } }," REST;
+  const char *body =
+      "problem 'n' (7), constant 'w' { dtype = 'f16', shape = { 2, 2 }, layout = 'col',"
+      " values = { 1, 2.5, -1, 0 } }," REST;
   if (make(body, &m, &err)) fail_msg("%s", err.message);
   static const double want[] = {1, 2.5, -1, 0};
   for (int i = 0; i < 4; i++) assert_true(element(&m, 0, i) == want[i]);
@@ -174,10 +199,11 @@ static void whole_numbers_are_exact(void **state) {
   (void)state;
   struct made m;
   cugen_error err = {0};
-  const char *body = "problem 'n' (4), input 'a' { dtype = 'i64', shape = { 'n' }, values = { 9223372036854775807,"
-                     " -9223372036854775807 - 1, 9007199254740993, -1 } },"
-                     "input 'x' { dtype = 'i64', shape = { 'n' }, values = 'i0 == 1 and a[1] or a[i0] - 1' },"
-                     "input 'k' { dtype = 'u64', shape = { 'n' }, values = '9223372036854775807 - i0' }," REST;
+  const char *body =
+      "problem 'n' (4), input 'a' { dtype = 'i64', shape = { 'n' }, values = { 9223372036854775807,"
+      " -9223372036854775807 - 1, 9007199254740993, -1 } },"
+      "input 'x' { dtype = 'i64', shape = { 'n' }, values = 'i0 == 1 and a[1] or a[i0] - 1' },"
+      "input 'k' { dtype = 'u64', shape = { 'n' }, values = '9223372036854775807 - i0' }," REST;
   static const int64_t a[] = {INT64_MAX, INT64_MIN, 9007199254740993, -1};
   static const int64_t x[] = {INT64_MAX - 1, INT64_MIN, 9007199254740992, -2};
   static const uint64_t k[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX - 2, INT64_MAX - 3};
@@ -192,8 +218,9 @@ static void take(const char *dtype, const char *value, const char *want) {
   struct text body = {0};
   struct made m;
   cugen_error err = {0};
-  text_addf(&body, "problem 'n' (1), input 'x' { dtype = '%s', shape = { 'n' }, values = { %s } }," REST, dtype,
-            value);
+  text_addf(&body,
+            "problem 'n' (1), input 'x' { dtype = '%s', shape = { 'n' }, values = { %s } }," REST,
+            dtype, value);
   if (!want) {
     if (make(text_get(&body), &m, &err)) fail_msg("%s as %s: %s", value, dtype, err.message);
     unmake(&m);
@@ -235,13 +262,18 @@ static void a_type_holds_its_numbers(void **state) {
 
 static void mistakes_have_their_line(void **state) {
   (void)state;
-#define X(attributes) "problem 'n' (7), input 'x' { dtype = 'i8', shape = { 'n' }, " attributes " }," REST
-  expect_error(X("values = '100 * i0'"), "values of \"x\": element [2]: the value 200 is no number of dtype i8");
+#define X(attributes)                                                                              \
+  "problem 'n' (7), input 'x' { dtype = 'i8', shape = { 'n' }, " attributes " }," REST
+  expect_error(X("values = '100 * i0'"),
+               "values of \"x\": element [2]: the value 200 is no number of dtype i8");
   expect_error(X("values = 'i0 / 2.0'"), "element [1]: the value 0.5 is no number of dtype i8");
-  expect_error(X("values = '7 // i0'"), "element [0]: in \"7 // i0\": 7 // i0 is 7 // 0, which divides by zero");
+  expect_error(X("values = '7 // i0'"),
+               "element [0]: in \"7 // i0\": 7 // i0 is 7 // 0, which divides by zero");
   expect_error(X("values = 'i0 > 3'"), "element [0]: the value false is no number of dtype i8");
-  expect_error(X("values = { 1, 2 }"), "the list has 2 numbers, and the shape of this problem, 7, has 7");
-  expect_error(X("values = { 1, 2, 3, 4, 5, 6, 300 }"), "element [6]: the value 300 is no number of dtype i8");
+  expect_error(X("values = { 1, 2 }"),
+               "the list has 2 numbers, and the shape of this problem, 7, has 7");
+  expect_error(X("values = { 1, 2, 3, 4, 5, 6, 300 }"),
+               "element [6]: the value 300 is no number of dtype i8");
   expect_error(X("file = 'none.npy'"), "file of \"x\": no data file 'none.npy': looked for ");
 #undef X
 }
@@ -251,7 +283,8 @@ static void expect_refusal(const char *arguments, const char *want) {
   struct config *config;
   cugen_error err = {0};
   text_addf(&text, "kernel 'k' { problem 'n' (7), problem 'i1' (3),\n%s\n" REST " }", arguments);
-  if (!config_parse("c.lua", text_get(&text), text.length, &config, &err)) fail_msg("no error: %s", arguments);
+  if (!config_parse("c.lua", text_get(&text), text.length, &config, &err))
+    fail_msg("no error: %s", arguments);
   if (strncmp(err.message, want, strlen(want)) != 0) fail_msg("%s\n  want %s", err.message, want);
   text_free(&text);
 }
@@ -260,19 +293,26 @@ static void declarations_are_checked(void **state) {
   (void)state;
 #define X(attributes) "input 'x' { dtype = 'i32', shape = { 'n' }, " attributes " },"
 #define Y(attributes) "input 'y2' { dtype = 'i32', shape = { 'n', 2 }, " attributes " },"
-  expect_refusal(X("fill = 'ones', values = '1'"), "c.lua:2: \"x\" has both fill and values: its data comes from");
-  expect_refusal(X("values = '1', file = 'a.npy'"), "c.lua:2: \"x\" has both values and file: its data comes from");
-  expect_refusal(X("values = { 1, 'a' }"), "c.lua:2: values of \"x\": number 2 of the list is a string");
+  expect_refusal(X("fill = 'ones', values = '1'"),
+                 "c.lua:2: \"x\" has both fill and values: its data comes from");
+  expect_refusal(X("values = '1', file = 'a.npy'"),
+                 "c.lua:2: \"x\" has both values and file: its data comes from");
+  expect_refusal(X("values = { 1, 'a' }"),
+                 "c.lua:2: values of \"x\": number 2 of the list is a string");
   expect_refusal(X("values = { { 1 } }"), "c.lua:2: values of \"x\" has a list inside");
-  expect_refusal(X("values = { a = 1 }"), "c.lua:2: values of \"x\" is an expression in quotes or a list");
+  expect_refusal(X("values = { a = 1 }"),
+                 "c.lua:2: values of \"x\" is an expression in quotes or a list");
   expect_refusal(X("values = 'i2'"), "c.lua:2: values of \"x\": unknown name \"i2\"");
-  expect_refusal(X("values = 'x[0]'"), "c.lua:2: values of \"x\": \"x\" is no input, inout or constant that is");
-  expect_refusal(X("values = 'y[0]'"), "c.lua:2: values of \"x\": \"y\" is no input, inout or constant that is");
+  expect_refusal(X("values = 'x[0]'"),
+                 "c.lua:2: values of \"x\": \"x\" is no input, inout or constant that is");
+  expect_refusal(X("values = 'y[0]'"),
+                 "c.lua:2: values of \"x\": \"y\" is no input, inout or constant that is");
   expect_refusal(X("values = '1'") Y("values = 'x[0, 1]'"),
                  "c.lua:2: values of \"y2\": \"x\" has 1 dimension, not 2, at column 1");
-  expect_refusal(X("values = '1'") Y("values = 'x'"), "c.lua:2: values of \"y2\": a buffer stands with its indices");
-  expect_refusal(Y("values = 'i0 + i1'"),
-                 "c.lua:2: values of \"y2\": 'i1' has a meaning of its own there and is also declared at line 1");
+  expect_refusal(X("values = '1'") Y("values = 'x'"),
+                 "c.lua:2: values of \"y2\": a buffer stands with its indices");
+  expect_refusal(Y("values = 'i0 + i1'"), "c.lua:2: values of \"y2\": 'i1' has a meaning of its "
+                                          "own there and is also declared at line 1");
   expect_refusal(X("generator = 'g.cu'") Y("values = 'x[0]'"),
                  "c.lua:2: values of \"y2\": \"x\" comes from a generator");
   expect_refusal(X("generator = ':f'"), "c.lua:2: generator of \"x\" ':f' is no \"file.cu\"");
@@ -299,45 +339,52 @@ static void expect_proof(bool same, const char *a, const char *b) {
 
 static void data_is_part_of_the_proof(void **state) {
   (void)state;
-#define A(x, y)                                                                                                      \
-  "problem 'n' (7), derive 'm' 'n + 1', input 'x' { dtype = 'i32', shape = { 'n' }, " x " },"                        \
+#define A(x, y)                                                                                    \
+  "problem 'n' (7), derive 'm' 'n + 1', input 'x' { dtype = 'i32', shape = { 'n' }, " x " },"      \
   "input 'z' { dtype = 'i32', shape = { 'n' }, " y " }," REST
   expect_proof(true, A("values = 'm'", "values = 'x[i0]'"), A("values = 'm'", "values = 'x[i0]'"));
   expect_proof(false, A("values = 'm'", "fill = 'ones'"), A("values = 'n'", "fill = 'ones'"));
-  expect_proof(false, A("fill = 'ones'", "values = 'x[i0]'"), A("fill = 'zero'", "values = 'x[i0]'"));
+  expect_proof(false, A("fill = 'ones'", "values = 'x[i0]'"),
+               A("fill = 'zero'", "values = 'x[i0]'"));
   expect_proof(false, A("values = { 1 }", "fill = 'ones'"), A("values = { 2 }", "fill = 'ones'"));
-  expect_proof(false, A("values = { 1 << 60 }", "fill = 'ones'"), A("values = { (1 << 60) + 1 }", "fill = 'ones'"));
-  expect_proof(false, A("fill = 'ones'", "generator = 'g.cu'"), A("fill = 'ones'", "generator = 't.cu'"));
+  expect_proof(false, A("values = { 1 << 60 }", "fill = 'ones'"),
+               A("values = { (1 << 60) + 1 }", "fill = 'ones'"));
+  expect_proof(false, A("fill = 'ones'", "generator = 'g.cu'"),
+               A("fill = 'ones'", "generator = 't.cu'"));
 #undef A
 }
 
-/* ---- What a run finds in its buffers ---- */
+/* ---- What a run finds in its buffers -------------------------------------------------------- */
 
 enum { PREPARED = 4 };
 
 /* A device whose buffers are numbers: the first byte of each buffer is what it was filled with. */
-static int fill_first(struct device *device, void *to, unsigned char byte, size_t bytes, cugen_error *err) {
+static int fill_first(struct device *device, void *to, unsigned char byte, size_t bytes,
+                      cugen_error *err) {
   (void)device, (void)bytes, (void)err;
   *(unsigned char *)to = byte;
   return CUGEN_OK;
 }
 
-/* What y, room, more and zeros hold after dataset_prepare, of a kernel whose body that is, where each held 1. */
-static void expect_prepared(const char *body, const char *parameters, bool again, const unsigned char *want) {
-  struct expanding *x =
-      expanding_open("problem 'n' (7), output 'y' { dtype = 'f32', shape = { 'n' } },"
-                     "scratch 'room' { dtype = 'f32', shape = { 'n' } },"
-                     "scratch 'more' { dtype = 'f32', shape = { 'n' } },"
-                     "scratch 'zeros' { dtype = 'f32', shape = { 'n' }, fill = 'zero' }, reference 'none',"
-                     "implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }",
-                     NULL, 0);
+/* What y, room, more and zeros hold after dataset_prepare, of a kernel whose body that is, where
+   each held 1. */
+static void expect_prepared(const char *body, const char *parameters, bool again,
+                            const unsigned char *want) {
+  struct expanding *x = expanding_open(
+      "problem 'n' (7), output 'y' { dtype = 'f32', shape = { 'n' } },"
+      "scratch 'room' { dtype = 'f32', shape = { 'n' } },"
+      "scratch 'more' { dtype = 'f32', shape = { 'n' } },"
+      "scratch 'zeros' { dtype = 'f32', shape = { 'n' }, fill = 'zero' }, reference 'none',"
+      "implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }",
+      NULL, 0);
   struct text source = {0};
   text_addf(&source, "__global__ void f(%s) { %s }\n", parameters, body);
   expanding_add(x, "t.cu", text_get(&source));
   struct kernel_spec spec = expanding_one(x, 0);
   unsigned char bytes[PREPARED] = {1, 1, 1, 1};
   struct memory buffers[PREPARED];
-  for (size_t i = 0; i < PREPARED; i++) buffers[i] = (struct memory){.device = &bytes[i], .bytes = 1};
+  for (size_t i = 0; i < PREPARED; i++)
+    buffers[i] = (struct memory){.device = &bytes[i], .bytes = 1};
   static const struct device_ops ops = {.fill = fill_first};
   struct device device = {.ops = &ops};
   struct dataset d = {.spec = spec, .sets = {buffers}, .set_count = 1};
@@ -353,10 +400,12 @@ static void scratch_is_poisoned_where_it_is_used(void **state) {
   (void)state;
   static const char own[] = "float *y, float *a, float *b, float *c";
   expect_prepared("y[0] = room[0];", "${params}", false, (const unsigned char[]){0xff, 0xff, 1, 0});
-  expect_prepared("y[0] = room[0] + more[0];", "${params}", false, (const unsigned char[]){0xff, 0xff, 0xff, 0});
+  expect_prepared("y[0] = room[0] + more[0];", "${params}", false,
+                  (const unsigned char[]){0xff, 0xff, 0xff, 0});
   expect_prepared("y[0] = 1;", "${params}", false, (const unsigned char[]){0xff, 1, 1, 0});
   expect_prepared("y[0] = room[0];", "${params}", true, (const unsigned char[]){0xff, 1, 1, 1});
-  expect_prepared("y[0] = a[0];", own, false, (const unsigned char[]){0xff, 0xff, 0xff, 0}); /* names of its own */
+  /* names of its own */
+  expect_prepared("y[0] = a[0];", own, false, (const unsigned char[]){0xff, 0xff, 0xff, 0});
 }
 
 int main(void) {

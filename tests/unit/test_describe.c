@@ -1,5 +1,6 @@
-/* Records are found again by the text that describes a kernel's arguments: whatever a kernel, its data or its verification
-   depends on has to change that text. Each row changes one field and names the aspect that has to tell it. */
+/* Records are found again by the text that describes a kernel's arguments: whatever a kernel,
+   its data or its verification depends on has to change that text. Each row changes one field
+   and names the aspect that has to tell it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,8 @@
 
 #include "base/kernel.h"
 
-/* A square tensor map whose rows are packed: its extent stays the same whichever dimension is contiguous. */
+/* A square tensor map whose rows are packed: its extent stays the same whichever dimension is
+   contiguous. */
 static struct kernel_argument square(void) {
   return (struct kernel_argument){.name = "A",
                                   .kind = CUGEN_ARGUMENT_INPUT,
@@ -45,10 +47,10 @@ static void change(int i, struct kernel_argument *a) {
 }
 
 static void every_change_is_told(void **state) {
-  static const unsigned aspects[] = {ARGUMENT_STORAGE, ARGUMENT_STORAGE,   ARGUMENT_STORAGE,   ARGUMENT_STORAGE,
-                                     ARGUMENT_STORAGE, ARGUMENT_SHAPE,     ARGUMENT_FILL,      ARGUMENT_FILL,
-                                     ARGUMENT_FILL,    ARGUMENT_TOLERANCE, ARGUMENT_TOLERANCE, ARGUMENT_ACCESS,
-                                     ARGUMENT_ACCESS,  ARGUMENT_ACCESS,    ARGUMENT_ACCESS};
+  static const unsigned aspects[] = {
+      ARGUMENT_STORAGE,   ARGUMENT_STORAGE, ARGUMENT_STORAGE, ARGUMENT_STORAGE, ARGUMENT_STORAGE,
+      ARGUMENT_SHAPE,     ARGUMENT_FILL,    ARGUMENT_FILL,    ARGUMENT_FILL,    ARGUMENT_TOLERANCE,
+      ARGUMENT_TOLERANCE, ARGUMENT_ACCESS,  ARGUMENT_ACCESS,  ARGUMENT_ACCESS,  ARGUMENT_ACCESS};
   (void)state;
   for (size_t i = 0; i < sizeof aspects / sizeof *aspects; i++) {
     struct kernel_argument before = square(), after = square();
@@ -56,20 +58,25 @@ static void every_change_is_told(void **state) {
     change((int)i, &after);
     kernel_argument_describe(&before, aspects[i], &was);
     kernel_argument_describe(&after, aspects[i], &is);
-    if (strcmp(text_get(&was), text_get(&is)) == 0) fail_msg("change %zu: both are '%s'", i, text_get(&was));
+    if (strcmp(text_get(&was), text_get(&is)) == 0)
+      fail_msg("change %zu: both are '%s'", i, text_get(&was));
     text_free(&was);
     text_free(&is);
   }
 }
 
-/* The proof of a problem that lacks the first of two parameters leaves out the first of their lines, which stand last. */
+/* The proof of a problem that lacks the first of two parameters leaves out the first of their
+   lines, which stand last. */
 static void the_lacked_line_is_left_out(void **state) {
   char proof[] = "reference\nM=1\nN=2", first[] = "reference\nN=2", second[] = "reference\nM=1";
-  const struct kernel_spec spec = {.proof = proof, .proof_lines = 2, .proof_hash = hash_bytes(proof, strlen(proof))};
+  const struct kernel_spec spec = {
+      .proof = proof, .proof_lines = 2, .proof_hash = hash_bytes(proof, strlen(proof))};
   (void)state;
   assert_string_equal(kernel_spec_proof_without(&spec, 0).hex, spec.proof_hash.hex);
-  assert_string_equal(kernel_spec_proof_without(&spec, 1).hex, hash_bytes(first, strlen(first)).hex);
-  assert_string_equal(kernel_spec_proof_without(&spec, 2).hex, hash_bytes(second, strlen(second)).hex);
+  assert_string_equal(kernel_spec_proof_without(&spec, 1).hex,
+                      hash_bytes(first, strlen(first)).hex);
+  assert_string_equal(kernel_spec_proof_without(&spec, 2).hex,
+                      hash_bytes(second, strlen(second)).hex);
 }
 
 int main(void) {

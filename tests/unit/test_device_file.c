@@ -33,18 +33,22 @@ static void test_shipped(void **state) {
   assert_int_equal(device_files(NULL, all, 2), count);
 }
 
-/* The published bandwidth is what clock and width give, and the published arithmetic what lanes and clock give. */
+/* The published bandwidth is what clock and width give, and the published arithmetic what lanes
+   and clock give. */
 static void test_figures_agree(void **state) {
   (void)state;
   static const struct {
     const char *name;
     double f32_tflops;
-  } rows[] = {{"k40", 5.04},     {"gtx970", 3.92},  {"gtx1080", 8.87}, {"v100", 15.7}, {"t4", 8.1}, {"a100", 19.5},
-              {"rtx3090", 35.6}, {"rtx4090", 82.6}, {"h100", 66.9},    {"h200", 66.9}, {"b200", 75}};
+  } rows[] = {{"k40", 5.04},  {"gtx970", 3.92}, {"gtx1080", 8.87}, {"v100", 15.7},
+              {"t4", 8.1},    {"a100", 19.5},   {"rtx3090", 35.6}, {"rtx4090", 82.6},
+              {"h100", 66.9}, {"h200", 66.9},   {"b200", 75}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct gpu_model m = open_model(rows[i].name);
-    double bandwidth = 2e3 * (double)m.facts.memory_clock_khz * (double)m.facts.memory_bus_bits / 8 / 1e9;
-    double flops = 2e3 * m.rates.fp32_lanes * (double)m.facts.sm_count * (double)m.facts.clock_khz / 1e12;
+    double bandwidth =
+        2e3 * (double)m.facts.memory_clock_khz * (double)m.facts.memory_bus_bits / 8 / 1e9;
+    double flops =
+        2e3 * m.rates.fp32_lanes * (double)m.facts.sm_count * (double)m.facts.clock_khz / 1e12;
     if (fabs(bandwidth / m.rates.memory_gb_per_second - 1) > 0.01)
       fail_msg("%s: %g GB/s, published are %g", m.id, bandwidth, m.rates.memory_gb_per_second);
     if (fabs(flops / rows[i].f32_tflops - 1) > 0.01)
@@ -68,19 +72,23 @@ static void test_one(void **state) {
 static void refuse(const char *content, const char *want) {
   struct gpu_model model;
   cugen_error err;
-  assert_int_equal(device_file_parse("my.lua", content, strlen(content), &model, &err), CUGEN_ERROR_CONFIG);
+  assert_int_equal(device_file_parse("my.lua", content, strlen(content), &model, &err),
+                   CUGEN_ERROR_CONFIG);
   if (!strstr(err.message, want)) fail_msg("expected '%s' in: %s", want, err.message);
 }
 
 static void test_refusals(void **state) {
   (void)state;
   refuse("gpu \"X\"\nsm_cout (4)\n", "my.lua:2: unknown figure 'sm_cout' (nearest 'sm_count')");
-  refuse("sm_count (4)\n\nsm_count (5)\n", "my.lua:3: sm_count stands here twice: it is at line 1 already");
+  refuse("sm_count (4)\n\nsm_count (5)\n",
+         "my.lua:3: sm_count stands here twice: it is at line 1 already");
   refuse("sm_count \"4\"\n", "my.lua:1: sm_count takes a number, not a string");
   refuse("sm_count (0)\n", "my.lua:1: sm_count is 0.0, should be 1 to 1024");
   refuse("gpu \"X\"\nsm_count (1000000)\n", "my.lua:2: sm_count is 1000000.0, should be 1 to 1024");
-  refuse("compute_capability (999)\n", "my.lua:1: compute_capability is 999.0, should be 30 to 199");
-  refuse("clock_khz (1410)\n", "my.lua:1: clock_khz is 1410.0, should be 100000 to 10000000"); /* MHz */
+  refuse("compute_capability (999)\n",
+         "my.lua:1: compute_capability is 999.0, should be 30 to 199");
+  /* MHz */
+  refuse("clock_khz (1410)\n", "my.lua:1: clock_khz is 1410.0, should be 100000 to 10000000");
   refuse("l2_bytes (-1)\n", "my.lua:1: l2_bytes is -1.0, should be 16384 to ");
   refuse("memory_latency (1 / 0)\n", "my.lua:1: memory_latency is ");
   refuse("tensor_flops (1e9)\n", "my.lua:1: tensor_flops is ");
@@ -112,8 +120,9 @@ static void test_unknown(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shipped),  cmocka_unit_test(test_figures_agree), cmocka_unit_test(test_one),
-      cmocka_unit_test(test_refusals), cmocka_unit_test(test_unknown),
+      cmocka_unit_test(test_shipped), cmocka_unit_test(test_figures_agree),
+      cmocka_unit_test(test_one),     cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_unknown),
   };
   return cmocka_run_group_tests_name("device_file", tests, NULL, NULL);
 }

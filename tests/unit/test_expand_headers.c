@@ -17,14 +17,16 @@ struct file {
   const char *name, *content;
 };
 
-static struct expanding *open_with(const char *body, const char *template, const struct file *files) {
+static struct expanding *open_with(const char *body, const char *template,
+                                   const struct file *files) {
   struct expanding *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", template);
   for (; files && files->name; files++) expanding_add(bench, files->name, files->content);
   return bench;
 }
 
-static void assert_source(const char *body, const char *template, const struct file *files, const char *expected) {
+static void assert_source(const char *body, const char *template, const struct file *files,
+                          const char *expected) {
   struct expanding *bench = open_with(body, template, files);
   struct kernel_spec spec = expanding_one(bench, 0);
   const char *source = spec.source;
@@ -43,7 +45,7 @@ static void assert_refused(const char *template, const struct file *files, const
   expanding_close(bench);
 }
 
-/* ---- Where headers go ---- */
+/* ---- Where headers go ----------------------------------------------------------------------- */
 
 static void test_nested(void **state) {
   static const struct file files[] = {{"a.h", "#include \"sub/b.h\"\nint a = n;\n"},
@@ -51,65 +53,75 @@ static void test_nested(void **state) {
                                       {"sub/c.h", "int c;"},
                                       {NULL, NULL}};
   (void)state;
-  assert_source(TUNED(""), "// first\n#include \"a.h\" // why\n" KERNEL, files,
-                "#define n 1000\n\n#line 1 \"T/t.cu\"\n// first\n#line 1 \"T/a.h\"\n#line 1 \"T/sub/b.h\"\n"
-                "#line 1 \"T/sub/c.h\"\nint c;\n#line 2 \"T/sub/b.h\"\n#line 2 \"T/a.h\"\nint a = n;\n"
-                "#line 3 \"T/t.cu\"\n" KERNEL);
+  assert_source(
+      TUNED(""), "// first\n#include \"a.h\" // why\n" KERNEL, files,
+      "#define n 1000\n\n#line 1 \"T/t.cu\"\n// first\n#line 1 \"T/a.h\"\n#line 1 \"T/sub/b.h\"\n"
+      "#line 1 \"T/sub/c.h\"\nint c;\n#line 2 \"T/sub/b.h\"\n#line 2 \"T/a.h\"\nint a = n;\n"
+      "#line 3 \"T/t.cu\"\n" KERNEL);
 }
 
 /* What is the toolkit's is looked for there only, and comes before all macros. */
 static void test_toolkit(void **state) {
-  static const struct file files[] = {{"a.h", "#ifndef A_H\n#define A_H\n#include <cuda_bf16.h>\n#endif\n"},
-                                      {NULL, NULL}};
+  static const struct file files[] = {
+      {"a.h", "#ifndef A_H\n#define A_H\n#include <cuda_bf16.h>\n#endif\n"}, {NULL, NULL}};
   (void)state;
   assert_source(TUNED(""), "#include \"cuda_fp16.h\"\n#include \"a.h\"\n" KERNEL, files,
-                "#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 2 \"T/a.h\"\n#define A_H\n#line 3 \"T/a.h\"\n"
-                "#include <cuda_bf16.h>\n#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n#line 1 \"T/a.h\"\n\n\n\n\n"
+                "#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 2 \"T/a.h\"\n#define A_H\n#line "
+                "3 \"T/a.h\"\n"
+                "#include <cuda_bf16.h>\n#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n#line 1 "
+                "\"T/a.h\"\n\n\n\n\n"
                 "#line 3 \"T/t.cu\"\n" KERNEL);
 }
 
 /* A file in an include guard of its own is as one without: its headers come before all macros. */
 static void test_guarded_file(void **state) {
-  static const struct file files[] = {{"a.h", "#include \"t.cu\"\n#include <cuda_bf16.h>\n"}, {NULL, NULL}};
+  static const struct file files[] = {{"a.h", "#include \"t.cu\"\n#include <cuda_bf16.h>\n"},
+                                      {NULL, NULL}};
   (void)state;
-  assert_source(
-      TUNED(""),
-      "// by us\n#ifndef T_CU // once\n#define T_CU\n#include <cuda_fp16.h>\n#include \"a.h\"\nint a = n;\n" KERNEL
-      "#endif // T_CU\n",
-      files,
-      "#line 3 \"T/t.cu\"\n#define T_CU\n#line 4 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 2 \"T/a.h\"\n"
-      "#include <cuda_bf16.h>\n#line 1 \"prologue\"\n\n#define n 1000\n\n#line 1 \"T/t.cu\"\n// by us\n\n\n\n"
-      "#line 1 \"T/a.h\"\n#line 2 \"T/a.h\"\n\n#line 6 \"T/t.cu\"\nint a = n;\n" KERNEL "\n");
+  assert_source(TUNED(""),
+                "// by us\n#ifndef T_CU // once\n#define T_CU\n#include <cuda_fp16.h>\n#include "
+                "\"a.h\"\nint a = n;\n" KERNEL "#endif // T_CU\n",
+                files,
+                "#line 3 \"T/t.cu\"\n#define T_CU\n#line 4 \"T/t.cu\"\n#include "
+                "<cuda_fp16.h>\n#line 2 \"T/a.h\"\n"
+                "#include <cuda_bf16.h>\n#line 1 \"prologue\"\n\n#define n 1000\n\n#line 1 "
+                "\"T/t.cu\"\n// by us\n\n\n\n"
+                "#line 1 \"T/a.h\"\n#line 2 \"T/a.h\"\n\n#line 6 \"T/t.cu\"\nint a = n;\n" KERNEL
+                "\n");
   /* With a branch, or something behind it, it is no guard. */
   assert_source(TUNED(""), "#ifndef T\n#define T\n#include <b.h>\n#else\n" KERNEL "#endif\n", NULL,
-                "#line 1 \"T/t.cu\"\n#ifndef T\n#define T\n#include <b.h>\n#else\n" KERNEL "#endif\n");
+                "#line 1 \"T/t.cu\"\n#ifndef T\n#define T\n#include <b.h>\n#else\n" KERNEL
+                "#endif\n");
   assert_source(TUNED(""), "#ifndef T\n#define T\n#include <b.h>\n#endif\n" KERNEL, NULL,
                 "#line 1 \"T/t.cu\"\n#ifndef T\n#define T\n#include <b.h>\n#endif\n" KERNEL);
 }
 
 static void test_once(void **state) {
-  static const struct file files[] = {{"a.h", "#pragma once\n#include \"a.h\"\nint a;\n"}, {NULL, NULL}};
+  static const struct file files[] = {{"a.h", "#pragma once\n#include \"a.h\"\nint a;\n"},
+                                      {NULL, NULL}};
   (void)state;
   assert_source(TUNED(""), "#include \"a.h\"\n#include \"a.h\"\n" KERNEL, files,
-                "#line 1 \"T/t.cu\"\n#line 1 \"T/a.h\"\n            \n#line 3 \"T/a.h\"\nint a;\n#line 2 \"T/t.cu\"\n"
+                "#line 1 \"T/t.cu\"\n#line 1 \"T/a.h\"\n            \n#line 3 \"T/a.h\"\nint "
+                "a;\n#line 2 \"T/t.cu\"\n"
                 "#line 3 \"T/t.cu\"\n" KERNEL);
   /* The compiler decides where a branch does. */
-  assert_source(
-      TUNED(""), "#if 0\n#include \"a.h\"\n#endif\n#include \"a.h\"\n" KERNEL, files,
-      "#line 1 \"T/t.cu\"\n#if 0\n#ifndef cugen_once_0\n#define cugen_once_0\n#line 1 \"T/a.h\"\n            \n"
-      "#line 3 \"T/a.h\"\nint a;\n#endif\n#line 3 \"T/t.cu\"\n#endif\n"
-      "#ifndef cugen_once_0\n#define cugen_once_0\n#line 1 \"T/a.h\"\n            \n"
-      "#line 3 \"T/a.h\"\nint a;\n#endif\n#line 5 \"T/t.cu\"\n" KERNEL);
+  assert_source(TUNED(""), "#if 0\n#include \"a.h\"\n#endif\n#include \"a.h\"\n" KERNEL, files,
+                "#line 1 \"T/t.cu\"\n#if 0\n#ifndef cugen_once_0\n#define cugen_once_0\n#line 1 "
+                "\"T/a.h\"\n            \n"
+                "#line 3 \"T/a.h\"\nint a;\n#endif\n#line 3 \"T/t.cu\"\n#endif\n"
+                "#ifndef cugen_once_0\n#define cugen_once_0\n#line 1 \"T/a.h\"\n            \n"
+                "#line 3 \"T/a.h\"\nint a;\n#endif\n#line 5 \"T/t.cu\"\n" KERNEL);
 }
 
 static void test_folders(void **state) {
-  static const struct file files[] = {{"inc/a.h", "int a;\n"}, {"third/b.h", "int b;\n"}, {NULL, NULL}};
+  static const struct file files[] = {
+      {"inc/a.h", "int a;\n"}, {"third/b.h", "int b;\n"}, {NULL, NULL}};
   (void)state;
-  assert_source(
-      "include_dirs { 'third' }," TUNED("include_dirs { 'inc' },"), "#include <a.h>\n#include \"b.h\"\n" KERNEL,
-      files,
-      "#line 1 \"T/t.cu\"\n#line 1 \"T/inc/a.h\"\nint a;\n#line 2 \"T/t.cu\"\n#line 1 \"T/third/b.h\"\nint b;\n"
-      "#line 3 \"T/t.cu\"\n" KERNEL);
+  assert_source("include_dirs { 'third' }," TUNED("include_dirs { 'inc' },"),
+                "#include <a.h>\n#include \"b.h\"\n" KERNEL, files,
+                "#line 1 \"T/t.cu\"\n#line 1 \"T/inc/a.h\"\nint a;\n#line 2 \"T/t.cu\"\n#line 1 "
+                "\"T/third/b.h\"\nint b;\n"
+                "#line 3 \"T/t.cu\"\n" KERNEL);
 }
 
 static void test_memory(void **state) {
@@ -147,19 +159,22 @@ static void test_hash(void **state) {
   assert_string_not_equal(hashes[0].hex, hashes[2].hex);
 }
 
-/* ---- What may not be read ---- */
+/* ---- What may not be read ------------------------------------------------------------------- */
 
-#define OUTSIDE                                                                                                      \
-  "is refused: name a header relative to its file or to a folder of include_dirs, without "                          \
-  "'..' or a hidden name (template_dir names a folder elsewhere)"                                                    \
+#define OUTSIDE                                                                                    \
+  "is refused: name a header relative to its file or to a folder of include_dirs, without "        \
+  "'..' or a hidden name (template_dir names a folder elsewhere)"                                  \
   "\n  in variant 'a'"
 
 static void test_outside(void **state) {
   static const struct file files[] = {{"a.h", "\n#include <../x.h>\n"}, {NULL, NULL}};
   (void)state;
-  assert_refused("#include \"/etc/passwd\"\n" KERNEL, NULL, "T/t.cu:1: #include of '/etc/passwd' " OUTSIDE);
-  assert_refused("#  inc\\\nlude <//etc/passwd>\n" KERNEL, NULL, "T/t.cu:1: #include of '//etc/passwd' " OUTSIDE);
-  assert_refused("/**/%:/**/include \"/etc/passwd\"\n" KERNEL, NULL, "T/t.cu:1: #include of '/etc/passwd' " OUTSIDE);
+  assert_refused("#include \"/etc/passwd\"\n" KERNEL, NULL,
+                 "T/t.cu:1: #include of '/etc/passwd' " OUTSIDE);
+  assert_refused("#  inc\\\nlude <//etc/passwd>\n" KERNEL, NULL,
+                 "T/t.cu:1: #include of '//etc/passwd' " OUTSIDE);
+  assert_refused("/**/%:/**/include \"/etc/passwd\"\n" KERNEL, NULL,
+                 "T/t.cu:1: #include of '/etc/passwd' " OUTSIDE);
   assert_refused("#include \"a.h\"\n" KERNEL, files, "T/a.h:2: #include of '../x.h' " OUTSIDE);
 #define ONLY "only #include of a name in quotes or angle brackets is read here\n  in variant 'a'"
   assert_refused("\n#include NAME\n" KERNEL, NULL, "T/t.cu:2: " ONLY);
@@ -172,8 +187,10 @@ static void test_outside(void **state) {
 static void test_outside_branch(void **state) {
   (void)state;
   assert_source(TUNED(""), "#if HOST\n#include \"../x.h\"\n#endif\n" KERNEL, NULL,
-                "#line 1 \"T/t.cu\"\n#if HOST\n#error #include of '../x.h' is refused: name a header relative to its "
-                "file or to a folder of include_dirs, without '..' or a hidden name (template_dir names a folder "
+                "#line 1 \"T/t.cu\"\n#if HOST\n#error #include of '../x.h' is refused: name a "
+                "header relative to its "
+                "file or to a folder of include_dirs, without '..' or a hidden name (template_dir "
+                "names a folder "
                 "elsewhere)\n#endif\n" KERNEL);
 }
 
@@ -186,12 +203,14 @@ static void test_links(void **state) {
   text_addf(&link, "%s/a.h", text_get(&bench->folder));
   assert_int_equal(symlink("/etc/passwd", text_get(&link)), 0);
   assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
-  expanding_text(bench, err.message, "T/t.cu:1: T/a.h leads out of the config's folder by a link\n  in variant 'a'");
+  expanding_text(bench, err.message,
+                 "T/t.cu:1: T/a.h leads out of the config's folder by a link\n  in variant 'a'");
   assert_int_equal(unlink(text_get(&link)), 0);
   assert_int_equal(mkfifo(text_get(&link), 0600), 0);
   assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
   expanding_text(bench, err.message,
-                 "T/t.cu:1: T/a.h is no regular file: pipes, sockets and devices are not read\n  in variant 'a'");
+                 "T/t.cu:1: T/a.h is no regular file: pipes, sockets and devices are not read\n  "
+                 "in variant 'a'");
   text_free(&link);
   expanding_close(bench);
 }
@@ -199,11 +218,12 @@ static void test_links(void **state) {
 static void test_endless(void **state) {
   static const struct file files[] = {{"a.h", "#include \"a.h\"\n"}, {NULL, NULL}};
   (void)state;
-  assert_refused("#include \"a.h\"\n" KERNEL, files,
-                 "T/a.h:1: headers are nested more than 32 deep: does one include itself?\n  in variant 'a'");
+  assert_refused(
+      "#include \"a.h\"\n" KERNEL, files,
+      "T/a.h:1: headers are nested more than 32 deep: does one include itself?\n  in variant 'a'");
 }
 
-/* ---- Options ---- */
+/* ---- Options -------------------------------------------------------------------------------- */
 
 static void assert_options(const char *body, uint64_t index, const char *options) {
   struct expanding *bench = open_with(body, KERNEL, NULL);
@@ -221,13 +241,15 @@ static void test_options(void **state) {
                  "--use_fast_math --fmad=false");
   assert_options("options { std = 'c++20', opt_level = 2 }," TUNED("options { std = 'c++14' },"), 0,
                  "--ptxas-options=-O2 --std=c++14");
-#define BODY                                                                                                         \
-  TUNED("tunable 'r' { 0, 32 }, tunable 'c' { 'ca', 'cg' }, options { maxrregcount = 'r', load_cache = 'c' },")
+#define BODY                                                                                       \
+  TUNED("tunable 'r' { 0, 32 }, tunable 'c' { 'ca', 'cg' }, options { maxrregcount = 'r', "        \
+        "load_cache = 'c' },")
   assert_options(BODY, 0, "--ptxas-options=-dlcm=ca");
   assert_options(BODY, 3, "--maxrregcount=32 --ptxas-options=-dlcm=cg");
-  assert_options("options { flags = { '--device-int128', '--diag-suppress=177' }, fast_math = true }," TUNED(
-                     "options { flags = { '--generate-line-info' }, define = { 'NDEBUG', 'T=float' } },"),
-                 0, "--use_fast_math --device-int128 --diag-suppress=177 --generate-line-info -DNDEBUG=1");
+  assert_options(
+      "options { flags = { '--device-int128', '--diag-suppress=177' }, fast_math = true }," TUNED(
+          "options { flags = { '--generate-line-info' }, define = { 'NDEBUG', 'T=float' } },"),
+      0, "--use_fast_math --device-int128 --diag-suppress=177 --generate-line-info -DNDEBUG=1");
   struct expanding *bench = open_with(BODY, KERNEL, NULL);
 #undef BODY
   struct kernel_spec a = expanding_one(bench, 0), b = expanding_one(bench, 1);
@@ -239,29 +261,32 @@ static void test_options(void **state) {
 
 static void test_defines(void **state) {
   (void)state;
-  assert_source(
-      "options { define = { 'A', 'B=2' } }," TUNED("tunable 't' { 8 }, options { define = { 'C=${t * 2}' } },"),
-      "#include <cuda_fp16.h>\n" KERNEL, NULL,
-      "#line 2 \"k.lua\"\n#define A 1\n#line 2 \"k.lua\"\n#define B 2\n#line 2 \"k.lua\"\n#define C 16\n"
-      "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n"
-      "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n" KERNEL);
+  assert_source("options { define = { 'A', 'B=2' } }," TUNED(
+                    "tunable 't' { 8 }, options { define = { 'C=${t * 2}' } },"),
+                "#include <cuda_fp16.h>\n" KERNEL, NULL,
+                "#line 2 \"k.lua\"\n#define A 1\n#line 2 \"k.lua\"\n#define B 2\n#line 2 "
+                "\"k.lua\"\n#define C 16\n"
+                "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n"
+                "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n" KERNEL);
 }
 
 /* One that some variants have and others have not. */
 static void test_conditional_defines(void **state) {
   (void)state;
-#define BODY                                                                                                         \
-  TUNED("tunable 'bs' { 64, 128 }, options { define = { 'A', WIDE = 'bs == 128', HALF = 'bs // 2', NDEBUG = 'bs == " \
-        "64', T = "                                                                                                  \
+#define BODY                                                                                       \
+  TUNED("tunable 'bs' { 64, 128 }, options { define = { 'A', WIDE = 'bs == 128', HALF = 'bs // "   \
+        "2', NDEBUG = 'bs == "                                                                     \
+        "64', T = "                                                                                \
         "'dtype' } },")
   struct expanding *bench = open_with(BODY, KERNEL, NULL);
 #undef BODY
   struct kernel_spec a = expanding_one(bench, 0), b = expanding_one(bench, 1);
   assert_null(strstr(a.source, "#define WIDE"));
   assert_non_null(strstr(b.source, "#line 2 \"k.lua\"\n#define WIDE 1\n"));
-  assert_non_null(strstr(a.source,
-                         "#define A 1\n#line 2 \"k.lua\"\n#define HALF 32\n#line 2 \"k.lua\"\n#define NDEBUG 1\n"
-                         "#line 2 \"k.lua\"\n#define T float\n"));
+  assert_non_null(strstr(
+      a.source,
+      "#define A 1\n#line 2 \"k.lua\"\n#define HALF 32\n#line 2 \"k.lua\"\n#define NDEBUG 1\n"
+      "#line 2 \"k.lua\"\n#define T float\n"));
   assert_non_null(strstr(b.source, "#define HALF 64\n"));
   assert_string_equal(a.options, "-DNDEBUG=1");
   assert_string_equal(b.options, "");
@@ -270,17 +295,20 @@ static void test_conditional_defines(void **state) {
   expanding_close(bench);
 }
 
-/* A macro in front of an include is for that header, too, as it is for nvcc; behind the last one it stays. */
+/* A macro in front of an include is for that header, too, as it is for nvcc; behind the last one
+   it stays. */
 static void test_macros_of_headers(void **state) {
   (void)state;
-  assert_source(TUNED("tunable 't' { 8 },"),
-                "#define NDEBUG\n#define SUM(a, \\\n  b) (a + b)\n#undef NONE\n#include <assert.h>\n#define LATE t\n"
-                "#ifdef NDEBUG\n#define UNDER 1\n#include <cuda_fp16.h>\n#endif\n" KERNEL,
-                NULL,
-                "#line 1 \"T/t.cu\"\n#define NDEBUG\n#line 2 \"T/t.cu\"\n#define SUM(a, \\\n  b) (a + b)\n"
-                "#line 4 \"T/t.cu\"\n#undef NONE\n#line 5 \"T/t.cu\"\n#include <assert.h>\n"
-                "#line 1 \"prologue\"\n\n#define t 8\n\n#line 1 \"T/t.cu\"\n\n\n\n\n\n#define LATE t\n"
-                "#ifdef NDEBUG\n#define UNDER 1\n#include <cuda_fp16.h>\n#endif\n" KERNEL);
+  assert_source(
+      TUNED("tunable 't' { 8 },"),
+      "#define NDEBUG\n#define SUM(a, \\\n  b) (a + b)\n#undef NONE\n#include <assert.h>\n#define "
+      "LATE t\n"
+      "#ifdef NDEBUG\n#define UNDER 1\n#include <cuda_fp16.h>\n#endif\n" KERNEL,
+      NULL,
+      "#line 1 \"T/t.cu\"\n#define NDEBUG\n#line 2 \"T/t.cu\"\n#define SUM(a, \\\n  b) (a + b)\n"
+      "#line 4 \"T/t.cu\"\n#undef NONE\n#line 5 \"T/t.cu\"\n#include <assert.h>\n"
+      "#line 1 \"prologue\"\n\n#define t 8\n\n#line 1 \"T/t.cu\"\n\n\n\n\n\n#define LATE t\n"
+      "#ifdef NDEBUG\n#define UNDER 1\n#include <cuda_fp16.h>\n#endif\n" KERNEL);
 }
 
 /* Some editors put a mark in front of a file. */
@@ -300,7 +328,8 @@ static void test_byte_order_marks(void **state) {
 /* Only what its language needs: a reference is to be exact. */
 static void test_reference(void **state) {
   static const char body[] =
-      "problem 'n' (1000), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '0' }, reference 'r.cu',"
+      "problem 'n' (1000), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '0' }, "
+      "reference 'r.cu',"
       "options { fast_math = true, std = 'c++20', define = { 'A' } },"
       "implementation 'a' { options { define = { 'B' }, std = 'c++14' }, " ONE_LAUNCH " }";
   struct expanding *bench = open_with(body, KERNEL, NULL);
@@ -309,8 +338,8 @@ static void test_reference(void **state) {
   struct variant variant = {.implementation = bench->config->implementations};
   cugen_error err;
   (void)state;
-  expanding_check(expand_reference(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant, 0,
-                                   &reference, &err),
+  expanding_check(expand_reference(bench->expander, bench->config, &bench->problem,
+                                   &expanding_facts, &variant, 0, &reference, &err),
                   &err);
   assert_string_equal(reference.options, "--std=c++20");
   assert_non_null(strstr(reference.source, "#define A 1\n"));
@@ -324,10 +353,12 @@ static void test_reference(void **state) {
 
 static void test_bad_values(void **state) {
   (void)state;
-  expanding_error(TUNED("tunable 'r' { 300 },\noptions { maxrregcount = 'r' },"), KERNEL, CUGEN_ERROR_CONFIG,
-                  "k.lua:3: option maxrregcount is 300: it must be 0 to 255\n  in variant 'a r=300'");
-  expanding_error(TUNED("tunable 'c' { 'cx' },\noptions { load_cache = 'c' },"), KERNEL, CUGEN_ERROR_CONFIG,
-                  "k.lua:3: option load_cache is cx: it must be one of ca cg cs lu cv\n  in variant 'a c=cx'");
+  expanding_error(
+      TUNED("tunable 'r' { 300 },\noptions { maxrregcount = 'r' },"), KERNEL, CUGEN_ERROR_CONFIG,
+      "k.lua:3: option maxrregcount is 300: it must be 0 to 255\n  in variant 'a r=300'");
+  expanding_error(
+      TUNED("tunable 'c' { 'cx' },\noptions { load_cache = 'c' },"), KERNEL, CUGEN_ERROR_CONFIG,
+      "k.lua:3: option load_cache is cx: it must be one of ca cg cs lu cv\n  in variant 'a c=cx'");
 }
 
 int main(void) {

@@ -1,4 +1,5 @@
-/* Plain .cu files as others publish them: what of the config's names is theirs, which kernel is launched. */
+/* Plain .cu files as others publish them: what of the config's names is theirs, which kernel is
+   launched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,9 +22,10 @@ static void assert_hash(const char *body, uint64_t one, uint64_t other, bool sam
   expanding_close(bench);
 }
 
-/* ---- #ifdef ---- */
+/* ---- #ifdef --------------------------------------------------------------------------------- */
 
-/* A boolean that is asked by #ifdef alone is defined where it is true; once its value is asked, too, it has one always. */
+/* A boolean that is asked by #ifdef alone is defined where it is true; once its value is asked,
+   too, it has one always. */
 static void test_ifdef(void **state) {
   (void)state;
   static const struct {
@@ -42,8 +44,9 @@ static void test_ifdef(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text template = {0};
     text_addf(&template, "%s__global__ void k() {}\n", cases[i].body);
-    static const char *const bodies[] = {TUNED("tunable 'FAST' { false, true },"),
-                                         TUNED("tunable 'bs' { 64, 128 }, derive 'FAST' 'bs == 128',")};
+    static const char *const bodies[] = {
+        TUNED("tunable 'FAST' { false, true },"),
+        TUNED("tunable 'bs' { 64, 128 }, derive 'FAST' 'bs == 128',")};
     for (int b = 0; b < 2; b++) {
       struct expanding *bench = expanding_open(bodies[b], NULL, 0);
       expanding_add(bench, "t.cu", text_get(&template));
@@ -59,15 +62,17 @@ static void test_ifdef(void **state) {
   }
 }
 
-/* ---- entry ---- */
+/* ---- entry ---------------------------------------------------------------------------------- */
 
 static void test_entry_mentions(void **state) {
   (void)state;
-  expanding_source(TUNED(BS "entry 'k<bs, y_t>',"), "template <int b, typename T> __global__ void k() {}\n",
+  expanding_source(TUNED(BS "entry 'k<bs, y_t>',"),
+                   "template <int b, typename T> __global__ void k() {}\n",
                    "#define bs 64\nusing y_t = float;\n\n#line 1 \"T/t.cu\"\n"
                    "template <int b, typename T> __global__ void k() {}\n");
-  expanding_source(TUNED("entry 'k<dtype>',"), "template <typename T> __global__ void k() {}\n",
-                   "using dtype = float;\n\n#line 1 \"T/t.cu\"\ntemplate <typename T> __global__ void k() {}\n");
+  expanding_source(
+      TUNED("entry 'k<dtype>',"), "template <typename T> __global__ void k() {}\n",
+      "using dtype = float;\n\n#line 1 \"T/t.cu\"\ntemplate <typename T> __global__ void k() {}\n");
 }
 
 static void assert_entry(const char *body, const char *entry) {
@@ -89,16 +94,18 @@ static void test_entry_values(void **state) {
 
 static void test_entry_errors(void **state) {
   (void)state;
-  expanding_error(TUNED("tunable 'w' { 'xor' },\nentry 'k<w>',"), "template <int b> __global__ void k() {}\n",
-                  CUGEN_ERROR_CONFIG,
-                  "k.lua:3: entry \"k<w>\": w is a word: put its value in with ${}\n  in variant 'a w=xor'");
+  expanding_error(
+      TUNED("tunable 'w' { 'xor' },\nentry 'k<w>',"), "template <int b> __global__ void k() {}\n",
+      CUGEN_ERROR_CONFIG,
+      "k.lua:3: entry \"k<w>\": w is a word: put its value in with ${}\n  in variant 'a w=xor'");
   expanding_error("problem 'm' (8), scalar 'm' {}," TUNED("\nentry 'k<m>',"),
                   "template <int b> __global__ void k() {}\n", CUGEN_ERROR_CONFIG,
-                  "k.lua:3: entry \"k<m>\": m is passed at launch: put its value in with ${}, or specialize it\n"
+                  "k.lua:3: entry \"k<m>\": m is passed at launch: put its value in with ${}, or "
+                  "specialize it\n"
                   "  in variant 'a'");
 }
 
-/* ---- Names that the source declares, too ---- */
+/* ---- Names that the source declares, too ---------------------------------------------------- */
 
 static void unchanged(const char *body, const char *prologue, const char *template) {
   struct text expected = {0};
@@ -111,15 +118,19 @@ static void test_template_parameters(void **state) {
   (void)state;
   unchanged(TUNED(BS "entry 'k<bs>',"), "constexpr auto bs = 64;\n",
             "template <int bs, typename T = float>\n__global__ void k() { int x = bs; }\n");
-  unchanged(TUNED(BS "entry 'k<${bs}>',"), "", "template <int bs>\n__global__ void k() { int x = bs; }\n");
+  unchanged(TUNED(BS "entry 'k<${bs}>',"), "",
+            "template <int bs>\n__global__ void k() { int x = bs; }\n");
   unchanged(TUNED(BS), "constexpr auto bs = 64;\n",
-            "template <int bs> __device__ int f() { return bs; }\n__global__ void k() { int x = f<bs>(); }\n");
-  unchanged(TUNED(BS), "#define bs 64\n", "template <int b> void f();\n__global__ void k() { f<bs>(); }\n");
+            "template <int bs> __device__ int f() { return bs; }\n__global__ void k() { int x = "
+            "f<bs>(); }\n");
+  unchanged(TUNED(BS), "#define bs 64\n",
+            "template <int b> void f();\n__global__ void k() { f<bs>(); }\n");
 }
 
 static void test_parameters_and_variables(void **state) {
   (void)state;
-  unchanged(TUNED(""), "", "__global__ void k(float *y, const size n) {\n  if (1 < n) y[1] = n;\n}\n");
+  unchanged(TUNED(""), "",
+            "__global__ void k(float *y, const size n) {\n  if (1 < n) y[1] = n;\n}\n");
   unchanged(TUNED(""), "constexpr auto n = 1000;\n",
             "__device__ int f(float *n) { return *n; }\n__global__ void k() { int x = n; }\n");
   unchanged(TUNED(""), "", "__global__ void k() {\n  for (int i = 0, n = 4; i < n; i++) { }\n}\n");
@@ -137,15 +148,17 @@ static void test_branches(void **state) {
   unchanged(TUNED(BS), "#define bs 64\n",
             "#ifndef bs\nconstexpr int bs = 4;\n#endif\n__global__ void k() { f(bs); }\n");
   unchanged(TUNED(""), "constexpr auto n = 1000;\n",
-            "#ifdef A\n__global__ void k(int n) {\n#else\n__global__ void k(int m) {\n#endif\n  f(1);\n}\n"
+            "#ifdef A\n__global__ void k(int n) {\n#else\n__global__ void k(int m) {\n#endif\n  "
+            "f(1);\n}\n"
             "void g() { f(n); }\n");
 }
 
 /* The file's own number makes way, with lines as they were. */
 static void test_defaults(void **state) {
   (void)state;
-  expanding_source(TUNED(BS), "#define bs (32) // usual\n#define M -1\n__global__ void k() { f(bs); }\n",
-                   "#define bs 64\n\n#line 1 \"T/t.cu\"\n\n#define M -1\n__global__ void k() { f(bs); }\n");
+  expanding_source(
+      TUNED(BS), "#define bs (32) // usual\n#define M -1\n__global__ void k() { f(bs); }\n",
+      "#define bs 64\n\n#line 1 \"T/t.cu\"\n\n#define M -1\n__global__ void k() { f(bs); }\n");
   expanding_error(TUNED(BS), "\n#define bs (2 * M)\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
                   "T/t.cu:2: bs comes from the config: put #ifndef and #endif around its #define\n"
                   "  in variant 'a bs=64'");
@@ -157,40 +170,54 @@ static void test_defaults(void **state) {
 static void test_clashes(void **state) {
   (void)state;
   expanding_error(TUNED(BS), "\nconst int bs = 32;\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
-                  "T/t.cu:2: bs comes from the config, and this declaration would hide it: remove the declaration, "
+                  "T/t.cu:2: bs comes from the config, and this declaration would hide it: remove "
+                  "the declaration, "
                   "or rename one of them\n  in variant 'a bs=64'");
-  expanding_error(TUNED(BS), "__global__ void k() {\n  const int bs = 32;\n}\n", CUGEN_ERROR_TEMPLATE,
-                  "T/t.cu:2: bs is a tunable of the config, and this variable hides it: remove the variable's "
-                  "declaration, or rename one of them\n  in variant 'a bs=64'");
-  expanding_error(TUNED(BS), "__global__ void k(int n,\n const int bs) {}\nvoid f() {\n  int bs = 32;\n}\n",
+  expanding_error(
+      TUNED(BS), "__global__ void k() {\n  const int bs = 32;\n}\n", CUGEN_ERROR_TEMPLATE,
+      "T/t.cu:2: bs is a tunable of the config, and this variable hides it: remove the variable's "
+      "declaration, or rename one of them\n  in variant 'a bs=64'");
+  expanding_error(
+      TUNED(BS), "__global__ void k(int n,\n const int bs) {}\nvoid f() {\n  int bs = 32;\n}\n",
+      CUGEN_ERROR_TEMPLATE,
+      "T/t.cu:4: bs is a tunable of the config, and this variable hides it: remove the variable's "
+      "declaration, or rename one of them\n  in variant 'a bs=64'");
+  expanding_error(TUNED(BS "entry 'k<bs>',"),
+                  "template <int bs>\n__global__ void k() {\n#if bs > 2\n#endif\n}\n",
                   CUGEN_ERROR_TEMPLATE,
-                  "T/t.cu:4: bs is a tunable of the config, and this variable hides it: remove the variable's "
-                  "declaration, or rename one of them\n  in variant 'a bs=64'");
-  expanding_error(TUNED(BS "entry 'k<bs>',"), "template <int bs>\n__global__ void k() {\n#if bs > 2\n#endif\n}\n",
-                  CUGEN_ERROR_TEMPLATE,
-                  "T/t.cu:1: bs is declared here, and is a macro of the config's that a directive tests: rename one\n"
+                  "T/t.cu:1: bs is declared here, and is a macro of the config's that a directive "
+                  "tests: rename one\n"
                   "  in variant 'a bs=64'");
 }
 
 /* nvcc knows these from <sys/types.h>. */
 static void test_common_types(void **state) {
   (void)state;
-  unchanged(TUNED(BS), "using uint = unsigned int;\nusing uchar = unsigned char;\n\n#define bs 64\n",
+  unchanged(TUNED(BS),
+            "using uint = unsigned int;\nusing uchar = unsigned char;\n\n#define bs 64\n",
             "__device__ uint f(uchar x) { return x + bs; }\n__global__ void k() {}\n");
   unchanged(TUNED("entry 'k<ushort>',"), "using ushort = unsigned short;\n",
             "template <class T> __global__ void k() {}\n");
-  unchanged(TUNED(""), "using uint = unsigned int;\n", "#define word uint\n__global__ void k() { word x; }\n");
+  unchanged(TUNED(""), "using uint = unsigned int;\n",
+            "#define word uint\n__global__ void k() { word x; }\n");
   /* The compiler decides where a branch does: twice the same type is none too many. */
-  unchanged(TUNED(""), "using ulong = unsigned long;\n",
-            "#ifdef _WIN32\ntypedef unsigned long ulong;\n#endif\n__global__ void k(ulong x, int) {}\n");
+  unchanged(
+      TUNED(""), "using ulong = unsigned long;\n",
+      "#ifdef _WIN32\ntypedef unsigned long ulong;\n#endif\n__global__ void k(ulong x, int) {}\n");
   /* Whatever the source declares itself, or an option of the config. */
-  unchanged(TUNED(""), "", "typedef unsigned long long ulong;\n__global__ void k(ulong x, int) {}\n");
-  unchanged(TUNED(""), "", "struct uchar { char x; };\nusing uint = int;\n__global__ void k(uint x, uchar y) {}\n");
-  unchanged(TUNED(""), "", "#ifdef A\ntypedef char uchar;\n#endif\n__global__ void k(uchar y, int) {}\n");
-  unchanged(TUNED(""), "", "// uint\n__global__ void k() { unsigned uints, uint8_t; f(\"uint\"); }\n");
-  expanding_source(TUNED("options { define = { 'uint=unsigned' } },"), "__global__ void k(uint x, int) {}\n",
-                   "#line 2 \"k.lua\"\n#define uint unsigned\n#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n"
-                   "__global__ void k(uint x, int) {}\n");
+  unchanged(TUNED(""), "",
+            "typedef unsigned long long ulong;\n__global__ void k(ulong x, int) {}\n");
+  unchanged(
+      TUNED(""), "",
+      "struct uchar { char x; };\nusing uint = int;\n__global__ void k(uint x, uchar y) {}\n");
+  unchanged(TUNED(""), "",
+            "#ifdef A\ntypedef char uchar;\n#endif\n__global__ void k(uchar y, int) {}\n");
+  unchanged(TUNED(""), "",
+            "// uint\n__global__ void k() { unsigned uints, uint8_t; f(\"uint\"); }\n");
+  expanding_source(
+      TUNED("options { define = { 'uint=unsigned' } },"), "__global__ void k(uint x, int) {}\n",
+      "#line 2 \"k.lua\"\n#define uint unsigned\n#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n"
+      "__global__ void k(uint x, int) {}\n");
 }
 
 int main(void) {

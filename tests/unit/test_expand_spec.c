@@ -11,7 +11,7 @@
 
 #include "expanding.h"
 
-/* ---- Launches ---- */
+/* ---- Launches ------------------------------------------------------------------------------- */
 
 static void assert_entry(const char *template, const char *entry) {
   struct expanding *bench = expanding_open(TUNED(""), NULL, 0);
@@ -24,20 +24,28 @@ static void assert_entry(const char *template, const char *entry) {
 
 static void test_entry(void **state) {
   (void)state;
-  assert_entry("extern \"C\" __global__ void __launch_bounds__(256, 2) one(int *a, int *) {}\n", "one");
-  assert_entry("__global__ __launch_bounds__(g(2)) static void two(void (*f)(int), int) {}\n", "two");
-  assert_entry("__global__ void three(int);\n// __global__ void no() {}\n__global__ void three(int) {}\n", "three");
-  assert_entry("template <int N> __device__ void no() {}\n__global__ void\nfour /* x */ (\n) {}\n", "four");
+  assert_entry("extern \"C\" __global__ void __launch_bounds__(256, 2) one(int *a, int *) {}\n",
+               "one");
+  assert_entry("__global__ __launch_bounds__(g(2)) static void two(void (*f)(int), int) {}\n",
+               "two");
+  assert_entry(
+      "__global__ void three(int);\n// __global__ void no() {}\n__global__ void three(int) {}\n",
+      "three");
+  assert_entry("template <int N> __device__ void no() {}\n__global__ void\nfour /* x */ (\n) {}\n",
+               "four");
   /* What it takes is counted: two, or more than the text tells. */
-  assert_entry("__global__ void five(pair<int, pair<int, int>> a, /* , */ int (*b)(int, int)) {}\n", "five");
+  assert_entry("__global__ void five(pair<int, pair<int, int>> a, /* , */ int (*b)(int, int)) {}\n",
+               "five");
   assert_entry("#define MORE , int\n__global__ void six(int a MORE) {}\n", "six");
   assert_entry("__global__ void seven(int a\n#ifdef B\n, int b\n#endif\n) {}\n", "seven");
 }
 
-/* A type that the text tells is held against the argument's, whose line is named; of buffers, float and double alone. */
+/* A type that the text tells is held against the argument's, whose line is named; of buffers,
+   float and double alone. */
 static void test_types_of_parameters(void **state) {
   static const char body[] =
-      "problem 'n' (8), input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f64', shape = { 'n' }, "
+      "problem 'n' (8), input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f64', "
+      "shape = { 'n' }, "
       "tolerance = '0' },\n"
       "reference 'none', scalar 'a' { dtype = 'f32', value = '2' }, scalar 'n' { dtype = 'i32' },\n"
       "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }";
@@ -54,11 +62,14 @@ static void test_types_of_parameters(void **state) {
   static const struct {
     const char *list, *said;
   } wrong[] = {
-      {"double *x, double *y, float a, int n", "k.lua:2: the f32 buffer 'x' is passed as 'double *x'"},
+      {"double *x, double *y, float a, int n",
+       "k.lua:2: the f32 buffer 'x' is passed as 'double *x'"},
       {"float *x, float y, float a, int n", "k.lua:2: the f64 buffer 'y' is passed as 'float y'"},
-      {"float *x, double *y, const double scale, int n", "k.lua:3: the f32 scalar 'a' is passed as 'double scale'"},
+      {"float *x, double *y, const double scale, int n",
+       "k.lua:3: the f32 scalar 'a' is passed as 'double scale'"},
       {"float *x, double *y, int n, float a", "k.lua:3: the f32 scalar 'a' is passed as 'int n'"},
-      {"float *x, double *y, float *a, int n", "k.lua:3: the f32 scalar 'a' is passed as 'float *a'"},
+      {"float *x, double *y, float *a, int n",
+       "k.lua:3: the f32 scalar 'a' is passed as 'float *a'"},
       {"float *x, double *y, float a, unsigned short n",
        "k.lua:3: the i32 scalar 'n' is passed as 'unsigned short n'"},
   };
@@ -74,7 +85,8 @@ static void test_types_of_parameters(void **state) {
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     snprintf(source, sizeof source, "__global__ void k(%s) {}\n", wrong[i].list);
-    snprintf(expected, sizeof expected, "%s to kernel 'k' of T/t.cu:1: their types must agree\n  in variant 'a'",
+    snprintf(expected, sizeof expected,
+             "%s to kernel 'k' of T/t.cu:1: their types must agree\n  in variant 'a'",
              wrong[i].said);
     expanding_error(body, source, CUGEN_ERROR_CONFIG, expected);
   }
@@ -82,12 +94,13 @@ static void test_types_of_parameters(void **state) {
 
 static void expect_order(const char *launches, const char *list, const char *order) {
   char body[600], source[200];
-  snprintf(
-      body, sizeof body,
-      "problem 'n' (8), input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f32', shape = { 'n' }, "
-      "tolerance = '0' },\n"
-      "scalar 'a' { dtype = 'f32', value = '2' }, reference 'none', implementation 'a' { template 't.cu', %s }",
-      launches);
+  snprintf(body, sizeof body,
+           "problem 'n' (8), input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = "
+           "'f32', shape = { 'n' }, "
+           "tolerance = '0' },\n"
+           "scalar 'a' { dtype = 'f32', value = '2' }, reference 'none', implementation 'a' { "
+           "template 't.cu', %s }",
+           launches);
   snprintf(source, sizeof source, "__global__ void k(%s) {}\n", list);
   struct expanding *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", source);
@@ -106,9 +119,11 @@ static void test_order_of_parameters(void **state) {
                     twice[] = "launch { grid { 1 }, block { 1 }, pass { 'x', 'y' } },\n"
                               "launch { grid { 1 }, block { 1 }, pass { 'y', 'x' } }";
   (void)state;
-  expect_order(one, "float *y, float *x, float a", "names its parameters y, x, a; the config passes x, y, a");
+  expect_order(one, "float *y, float *x, float a",
+               "names its parameters y, x, a; the config passes x, y, a");
   expect_order(one, "float *out, float *x, float a", NULL);
-  expect_order(one, "float *y, float *data, float x", "names its parameters y, data, x; the config passes x, y, a");
+  expect_order(one, "float *y, float *data, float x",
+               "names its parameters y, data, x; the config passes x, y, a");
   expect_order(one, "float *x, float *y, float a", NULL);
   expect_order(one, "float *, float *, float", NULL);
   expect_order(one, "float *in, float *out, float scale", NULL);
@@ -120,24 +135,28 @@ static void test_order_of_parameters(void **state) {
 
 static void test_entry_errors(void **state) {
   (void)state;
-#define REFUSED(template, expected)                                                                                  \
+#define REFUSED(template, expected)                                                                \
   expanding_error(TUNED("\n"), template, CUGEN_ERROR_CONFIG, expected "\n  in variant 'a'")
   REFUSED("void f() {}\n", "k.lua:3: template 't.cu' has no __global__ function to launch");
   REFUSED("__global__ void f() {}\n__global__ void g() {}\n",
-          "k.lua:3: template 't.cu' has 2 __global__ functions (f, g): say which one with entry \"name\"");
+          "k.lua:3: template 't.cu' has 2 __global__ functions (f, g): say which one with entry "
+          "\"name\"");
   REFUSED("template <typename T> __global__ void f(T) {}\n",
-          "k.lua:3: 'f' in template 't.cu' is a C++ template: say which one is launched with entry \"f<...>\"");
+          "k.lua:3: 'f' in template 't.cu' is a C++ template: say which one is launched with entry "
+          "\"f<...>\"");
 #undef REFUSED
 }
 
 static void test_named_entry(void **state) {
   (void)state;
-  static const char body[] =
-      IN_OUT "implementation 'a' { template 't.cu',\nlaunch { entry 'ns::g<int>', grid { 'n', '2', '3' }, "
-             "block { '32', '2' }, shared '16 * n' },\nlaunch { entry 'f', grid { '1' }, block { '32' } } }";
+  static const char body[] = IN_OUT
+      "implementation 'a' { template 't.cu',\nlaunch { entry 'ns::g<int>', grid { 'n', '2', '3' }, "
+      "block { '32', '2' }, shared '16 * n' },\nlaunch { entry 'f', grid { '1' }, block { '32' } } "
+      "}";
   struct expanding *bench = expanding_open(body, NULL, 0);
-  expanding_add(bench, "t.cu",
-                "__global__ void f() {}\nnamespace ns { template <typename T> __global__ void g() {} }\n");
+  expanding_add(
+      bench, "t.cu",
+      "__global__ void f() {}\nnamespace ns { template <typename T> __global__ void g() {} }\n");
   struct kernel_spec spec = expanding_one(bench, 0);
   assert_int_equal(spec.launch_count, 2);
   assert_string_equal(spec.launches[0].entry, "ns::g<int>");
@@ -153,28 +172,31 @@ static void test_named_entry(void **state) {
   assert_int_equal(spec.launches[1].shared_bytes, 0);
   kernel_spec_free(&spec);
   expanding_close(bench);
-  expanding_error(body, "__global__ void h() {}\n", CUGEN_ERROR_CONFIG,
-                  "k.lua:3: template 't.cu' has 1 __global__ functions (h): say which one with entry \"name\"; "
-                  "'ns::g<int>' is none "
-                  "of them\n  in variant 'a'");
+  expanding_error(
+      body, "__global__ void h() {}\n", CUGEN_ERROR_CONFIG,
+      "k.lua:3: template 't.cu' has 1 __global__ functions (h): say which one with entry \"name\"; "
+      "'ns::g<int>' is none "
+      "of them\n  in variant 'a'");
 }
 
 /* Percent of what L1 and shared memory share; the driver decides where nothing or -1 is said. */
 /* Two buffers in turn, as many steps as the tunable says. */
-#define STEPS(rest)                                                                                                  \
-  IN_OUT                                                                                                             \
-  "scratch 's' { dtype = 'f32', shape = { 4 } }, scalar 'm' { dtype = 'i32', value = 7 },"                           \
-  "scalar 'k' { dtype = 'i32', value = 7, specialize = true }, constant 'c' { dtype = 'f32', shape = { 4 } },"       \
+#define STEPS(rest)                                                                                \
+  IN_OUT                                                                                           \
+  "scratch 's' { dtype = 'f32', shape = { 4 } }, scalar 'm' { dtype = 'i32', value = 7 },"         \
+  "scalar 'k' { dtype = 'i32', value = 7, specialize = true }, constant 'c' { dtype = 'f32', "     \
+  "shape = { 4 } },"                                                                               \
   "implementation 'a' { template 't.cu', tunable 'turns' { 3, 0, 100, 1048576 },\n" rest " }"
-static const char two_kernels[] = "__global__ void f(float *a, float *b, int n) {}\n__global__ void g() {}\n";
+static const char two_kernels[] =
+    "__global__ void f(float *a, float *b, int n) {}\n__global__ void g() {}\n";
 
 static void test_steps(void **state) {
   (void)state;
-  struct expanding *bench =
-      expanding_open(STEPS("launch { entry 'f', steps 'turns', grid { 'steps' }, block { 'step + 1' }, "
-                           "pass { \"step % 2 == 0 and 'x' or 's'\", 'y', { 'm', value = 'step * 10' } } },\n"
-                           "launch { entry 'g', grid { 1 }, block { 1 }, pass {} }"),
-                     NULL, 0);
+  struct expanding *bench = expanding_open(
+      STEPS("launch { entry 'f', steps 'turns', grid { 'steps' }, block { 'step + 1' }, "
+            "pass { \"step % 2 == 0 and 'x' or 's'\", 'y', { 'm', value = 'step * 10' } } },\n"
+            "launch { entry 'g', grid { 1 }, block { 1 }, pass {} }"),
+      NULL, 0);
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
   expanding_add(bench, "t.cu", two_kernels);
   struct kernel_spec spec = expanding_one(bench, 0);
@@ -205,9 +227,8 @@ static void test_steps(void **state) {
   cugen_error err;
   expanding_add(bench, "t.cu", two_kernels);
   assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(
-      err.message,
-      "k.lua:3: the steps come to 1048577 launches: at most 1048576 are possible\n  in variant 'a turns=3'");
+  assert_string_equal(err.message, "k.lua:3: the steps come to 1048577 launches: at most 1048576 "
+                                   "are possible\n  in variant 'a turns=3'");
   expanding_close(bench);
 }
 
@@ -220,12 +241,13 @@ static void expect_sequence(const struct kernel_spec *spec, const uint32_t *want
 static void test_loops(void **state) {
   (void)state;
   static const uint32_t plain[] = {0, 1, 2, 1, 2, 1, 2, 0}, turns[] = {0, 1, 2, 1, 0, 1};
-  struct expanding *bench = expanding_open(
-      STEPS("launch { entry 'g', grid { 1 }, block { 1 }, pass {} },\n"
-            "loop { steps 'turns', launch { entry 'f', grid { 'steps' }, block { 1 }, pass { 'x', 'y', 'm' } },\n"
-            "launch { entry 'g', grid { 2 }, block { 1 }, pass {} } },\n"
-            "launch { entry 'g', grid { 1 }, block { 1 }, pass {} }"),
-      NULL, 0);
+  struct expanding *bench =
+      expanding_open(STEPS("launch { entry 'g', grid { 1 }, block { 1 }, pass {} },\n"
+                           "loop { steps 'turns', launch { entry 'f', grid { 'steps' }, block { 1 "
+                           "}, pass { 'x', 'y', 'm' } },\n"
+                           "launch { entry 'g', grid { 2 }, block { 1 }, pass {} } },\n"
+                           "launch { entry 'g', grid { 1 }, block { 1 }, pass {} }"),
+                     NULL, 0);
   expanding_add(bench, "t.cu", two_kernels);
   struct kernel_spec spec = expanding_one(bench, 0), other;
   assert_int_equal(spec.launch_count, 4); /* those at both ends have lines of their own */
@@ -240,7 +262,8 @@ static void test_loops(void **state) {
   assert_int_equal(kernel_spec_calls(&spec), 202);
   expanding_close(bench);
   bench =
-      expanding_open(STEPS("loop { steps = '3', launch { entry '${select(step % 2 == 0, \"f\", \"h\")}', grid { 1 }, "
+      expanding_open(STEPS("loop { steps = '3', launch { entry '${select(step % 2 == 0, \"f\", "
+                           "\"h\")}', grid { 1 }, "
                            "block { 1 }, pass { 'x', 'y', 'm' } },\n"
                            "launch { entry 'g', grid { 'step % 2 + 1' }, block { 1 }, pass {} } }"),
                      NULL, 0);
@@ -263,7 +286,8 @@ static void test_loops(void **state) {
 /* Launches that differ in what they pass alone are different kernels. */
 static void test_lists_are_hashed(void **state) {
   (void)state;
-  static const char *const lists[] = {"'x', 'y', 'm'", "'y', 'x', 'm'", "'x', 'y', { 'm', value = 7 }"};
+  static const char *const lists[] = {"'x', 'y', 'm'", "'y', 'x', 'm'",
+                                      "'x', 'y', { 'm', value = 7 }"};
   struct hash hashes[3];
   for (int i = 0; i < 3; i++) {
     struct text body = {0};
@@ -280,16 +304,19 @@ static void test_lists_are_hashed(void **state) {
   assert_string_not_equal(hashes[0].hex, hashes[2].hex);
 }
 
-/* What an implementation's own scalars pass is no part of the source: all of these are one compiled kernel. */
+/* What an implementation's own scalars pass is no part of the source: all of these are one
+   compiled kernel. */
 static void test_own_scalars(void **state) {
   (void)state;
-  struct expanding *bench = expanding_open(
-      IN_OUT
-      "implementation 'a' { template 't.cu', tunable 'group' { 4, 8 }, tunable 'way' { 'down', 'right' },\n"
-      "scalar 'group' { dtype = 'i32' }, scalar 'right' { dtype = 'i64', value = \"way == 'right'\" },\n"
-      "launch { entry 'f', grid { 1 }, block { 1 } },\n"
-      "launch { entry 'g', grid { 1 }, block { 1 }, pass { 'y', 'right', { 'group', value = 'group // 4' } } } }",
-      NULL, 0);
+  struct expanding *bench =
+      expanding_open(IN_OUT "implementation 'a' { template 't.cu', tunable 'group' { 4, 8 }, "
+                            "tunable 'way' { 'down', 'right' },\n"
+                            "scalar 'group' { dtype = 'i32' }, scalar 'right' { dtype = 'i64', "
+                            "value = \"way == 'right'\" },\n"
+                            "launch { entry 'f', grid { 1 }, block { 1 } },\n"
+                            "launch { entry 'g', grid { 1 }, block { 1 }, pass { 'y', 'right', { "
+                            "'group', value = 'group // 4' } } } }",
+                     NULL, 0);
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
   struct kernel_spec specs[4];
   expanding_add(bench, "t.cu",
@@ -318,17 +345,19 @@ static void test_own_scalars(void **state) {
 
 static void test_pass_errors(void **state) {
   (void)state;
-#define REFUSED(what, expected)                                                                                      \
-  expanding_error(STEPS("entry 'f', grid { 1 }, block { 1 }, " what), two_kernels, CUGEN_ERROR_CONFIG,               \
-                  "k.lua:3: " expected "\n  in variant 'a turns=3'")
-  REFUSED("pass { 'x', \"turns == 3 and 'q' or 'x'\" }", "pass, parameter 2: \"q\" is no argument of this kernel");
-  REFUSED(
-      "pass { 'turns * 2' }",
-      "pass, parameter 1: \"6\" is no argument of this kernel: a number is passed by a scalar, of the kernel or the "
-      "implementation");
-  REFUSED("pass { 'k' }", "pass, parameter 1: 'k' is compiled in (specialize), so it is no parameter");
+#define REFUSED(what, expected)                                                                    \
+  expanding_error(STEPS("entry 'f', grid { 1 }, block { 1 }, " what), two_kernels,                 \
+                  CUGEN_ERROR_CONFIG, "k.lua:3: " expected "\n  in variant 'a turns=3'")
+  REFUSED("pass { 'x', \"turns == 3 and 'q' or 'x'\" }",
+          "pass, parameter 2: \"q\" is no argument of this kernel");
+  REFUSED("pass { 'turns * 2' }", "pass, parameter 1: \"6\" is no argument of this kernel: a "
+                                  "number is passed by a scalar, of the kernel or the "
+                                  "implementation");
+  REFUSED("pass { 'k' }",
+          "pass, parameter 1: 'k' is compiled in (specialize), so it is no parameter");
   REFUSED("pass { 'c' }", "pass, parameter 1: 'c' is a __constant__ symbol, so it is no parameter");
-  REFUSED("pass { { 'x', value = 3 } }", "pass, parameter 1: 'x' is a buffer: only scalars have a value");
+  REFUSED("pass { { 'x', value = 3 } }",
+          "pass, parameter 1: 'x' is a buffer: only scalars have a value");
   REFUSED("pass { { 'm', value = \"'x'\" } }", "pass, parameter 1: the value of 'm' is no number");
   REFUSED("steps '0'", "all launches are left out: their steps are 0");
 #undef REFUSED
@@ -340,13 +369,17 @@ static void test_carveout(void **state) {
     const char *said;
     bool has;
     int percent;
-  } rows[] = {
-      {"", false, 0}, {", carveout '-1'", false, 0}, {", carveout '0'", true, 0}, {", carveout 't * 50'", true, 100}};
+  } rows[] = {{"", false, 0},
+              {", carveout '-1'", false, 0},
+              {", carveout '0'", true, 0},
+              {", carveout 't * 50'", true, 100}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct text body = {0};
-    text_addf(&body,
-              IN_OUT "implementation 'a' { template 't.cu', tunable 't' { 2 }, grid { '1' }, block { '32' }%s }",
-              rows[i].said);
+    text_addf(
+        &body,
+        IN_OUT
+        "implementation 'a' { template 't.cu', tunable 't' { 2 }, grid { '1' }, block { '32' }%s }",
+        rows[i].said);
     struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f() {}\n");
     struct kernel_spec spec = expanding_one(bench, 0);
@@ -360,7 +393,8 @@ static void test_carveout(void **state) {
 
 static void test_overlap(void **state) {
   (void)state;
-  static const char *const waits = "__global__ void f() { asm volatile(\"griddepcontrol.wait;\"); }\n";
+  static const char *const waits =
+      "__global__ void f() { asm volatile(\"griddepcontrol.wait;\"); }\n";
   for (int overlap = 0; overlap < 2; overlap++) {
     struct expanding *bench =
         expanding_open(overlap ? IN_OUT "implementation 'a' { " ONE_LAUNCH ", overlap 'n == 1000' }"
@@ -376,15 +410,20 @@ static void test_overlap(void **state) {
 
 static void test_launch_errors(void **state) {
   (void)state;
-#define REFUSED(launch, expected)                                                                                    \
-  expanding_error(IN_OUT "implementation 'a' { template 't.cu',\n" launch " }", "__global__ void f() {}\n",          \
-                  CUGEN_ERROR_CONFIG, "k.lua:3: " expected "\n  in variant 'a'")
-  REFUSED("grid { 'n - 1000' }, block { '32' }", "grid x is 0 (from \"n - 1000\"): it must be 1 to 2147483647");
-  REFUSED("grid { '1', '66 * n' }, block { '32' }", "grid y is 66000 (from \"66 * n\"): it must be 1 to 65535");
-  REFUSED("grid { '1' }, block { '1', '1', '65' }", "block z is 65 (from \"65\"): it must be 1 to 64");
+#define REFUSED(launch, expected)                                                                  \
+  expanding_error(IN_OUT "implementation 'a' { template 't.cu',\n" launch " }",                    \
+                  "__global__ void f() {}\n", CUGEN_ERROR_CONFIG,                                  \
+                  "k.lua:3: " expected "\n  in variant 'a'")
+  REFUSED("grid { 'n - 1000' }, block { '32' }",
+          "grid x is 0 (from \"n - 1000\"): it must be 1 to 2147483647");
+  REFUSED("grid { '1', '66 * n' }, block { '32' }",
+          "grid y is 66000 (from \"66 * n\"): it must be 1 to 65535");
+  REFUSED("grid { '1' }, block { '1', '1', '65' }",
+          "block z is 65 (from \"65\"): it must be 1 to 64");
   REFUSED("grid { '1' }, block { '64', '32' }",
           "a block of 2048 threads (64 x 32 x 1): the device takes at most 1024");
-  REFUSED("grid { '1' }, block { '32' }, shared '-n'", "shared is -1000 bytes: it must be 0 to 2^31 - 1");
+  REFUSED("grid { '1' }, block { '32' }, shared '-n'",
+          "shared is -1000 bytes: it must be 0 to 2^31 - 1");
   REFUSED("grid { '1' }, block { '32' }, carveout '101'",
           "carveout is 101: it must be 0 to 100 percent, or -1 for the driver's choice");
   REFUSED("grid { '1' }, block { '32' }, carveout '-2'",
@@ -393,21 +432,22 @@ static void test_launch_errors(void **state) {
           "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
   REFUSED("grid { '1' }, block { '32' }, carveout '1 // (n - 1000)'",
           "carveout: in \"1 // (n - 1000)\": 1 // (n - 1000) is 1 // 0, which divides by zero");
-  REFUSED("launch { grid { '1' }, block { '32' }, carveout '50' }, launch { grid { '2' }, block { '32' } }",
+  REFUSED("launch { grid { '1' }, block { '32' }, carveout '50' }, launch { grid { '2' }, block { "
+          "'32' } }",
           "launches of kernel 'f' have different carveouts");
 #undef REFUSED
 }
 
-/* ---- The spec ---- */
+/* ---- The spec ------------------------------------------------------------------------------- */
 
 static void test_spec(void **state) {
   (void)state;
-  struct expanding *bench =
-      expanding_open("problem 'n' (10), input 'x' { dtype = 'f32', shape = { 'n' }, memory = 'managed' },"
-                     "output 'y' { dtype = 'f64', shape = { 'n', '2' }, tolerance = '0.25' },"
-                     "scalar 'n' { dtype = 'i64' }, flops '3 * n', bytes '8 * n', reference 'none',"
-                     "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }",
-                     (const char *[]){"n=20"}, 1);
+  struct expanding *bench = expanding_open(
+      "problem 'n' (10), input 'x' { dtype = 'f32', shape = { 'n' }, memory = 'managed' },"
+      "output 'y' { dtype = 'f64', shape = { 'n', '2' }, tolerance = '0.25' },"
+      "scalar 'n' { dtype = 'i64' }, flops '3 * n', bytes '8 * n', reference 'none',"
+      "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }",
+      (const char *[]){"n=20"}, 1);
   expanding_add(bench, "t.cu", "__global__ void f(${params}) {}");
   struct kernel_spec spec = expanding_one(bench, 0);
   assert_int_equal(spec.argument_count, 3);
@@ -450,34 +490,52 @@ static void test_hashes(void **state) {
   static const char kernel[] = "__global__ void f(x_t *x, float *) { *x = 1; }\n";
   struct hashes plain = hashes_of(TUNED(""), kernel);
   assert_hashes(plain, hashes_of(TUNED(""), kernel), true, true);
-  assert_hashes(plain,
-                hashes_of(TUNED(""), "// why\n__global__ void f(x_t *x, float *)\n{\n  *x = 1; /* one */\n}\n"), true,
-                true);
-  assert_hashes(plain, hashes_of(TUNED(""), "//@ local a = 1\n__global__ void f(x_t *x, float *) { *x = ${a}; }\n"),
-                true, true);
+  assert_hashes(
+      plain,
+      hashes_of(TUNED(""),
+                "// why\n__global__ void f(x_t *x, float *)\n{\n  *x = 1; /* one */\n}\n"),
+      true, true);
+  assert_hashes(
+      plain,
+      hashes_of(TUNED(""), "//@ local a = 1\n__global__ void f(x_t *x, float *) { *x = ${a}; }\n"),
+      true, true);
   assert_hashes(plain, hashes_of(TUNED("tunable 'unused' { 5 },"), kernel), true, true);
-  assert_hashes(plain, hashes_of(TUNED(""), "__global__ void f(x_t *x, float *) { *x = 2; }\n"), false, false);
+  assert_hashes(plain, hashes_of(TUNED(""), "__global__ void f(x_t *x, float *) { *x = 2; }\n"),
+                false, false);
   assert_hashes(plain,
-                hashes_of(IN_OUT "implementation 'a' { template 't.cu', grid { '4' }, block { '128' } }", kernel),
+                hashes_of(IN_OUT
+                          "implementation 'a' { template 't.cu', grid { '4' }, block { '128' } }",
+                          kernel),
                 true, false);
-  assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", shared '64' }", kernel), true, false);
-  assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '0' }", kernel), true, false);
-  assert_hashes(plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '-1' }", kernel), true, true);
+  assert_hashes(plain,
+                hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", shared '64' }", kernel),
+                true, false);
+  assert_hashes(plain,
+                hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '0' }", kernel),
+                true, false);
+  assert_hashes(plain,
+                hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '-1' }", kernel),
+                true, true);
 }
 
-#define TENSOR(attributes, tensor)                                                                                   \
-  "problem 'bm' (64), problem 'how' { 'global', 'array' }, reference 'none',"                                        \
-  "input 'A' { dtype = 'bf16', shape = { 96, 40 }" attributes " }, output 'C' { dtype = 'f32', shape = { 8 } },"     \
-  "scalar 'bm' {}, implementation 'a' { tensor 'A' { " tensor " }, template 't.cu', grid { 1 }, block { 32 } }"
+#define TENSOR(attributes, tensor)                                                                 \
+  "problem 'bm' (64), problem 'how' { 'global', 'array' }, reference 'none',"                      \
+  "input 'A' { dtype = 'bf16', shape = { 96, 40 }" attributes                                      \
+  " }, output 'C' { dtype = 'f32', shape = { 8 } },"                                               \
+  "scalar 'bm' {}, implementation 'a' { tensor 'A' { " tensor                                      \
+  " }, template 't.cu', grid { 1 }, block { 32 } }"
 
 static void test_tensor(void **state) {
   (void)state;
-  struct expanding *bench = expanding_open(TENSOR("", "box = { 'bm', '16 * 4' }, swizzle = 128"), NULL, 0);
+  struct expanding *bench =
+      expanding_open(TENSOR("", "box = { 'bm', '16 * 4' }, swizzle = 128"), NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void f(${params}) { g(&A, A_stride0); }\n");
   struct kernel_spec spec = expanding_one(bench, 0);
-  assert_non_null(strstr(spec.source, "struct alignas(64) tensor_map { unsigned long long words[16]; };\n"));
   assert_non_null(
-      strstr(spec.source, "void f(const __grid_constant__ tensor_map A, C_t *__restrict__ C, index_t bm) {"));
+      strstr(spec.source, "struct alignas(64) tensor_map { unsigned long long words[16]; };\n"));
+  assert_non_null(
+      strstr(spec.source,
+             "void f(const __grid_constant__ tensor_map A, C_t *__restrict__ C, index_t bm) {"));
   assert_non_null(strstr(spec.source, "#define A_stride0 40\n"));
   assert_int_equal(spec.arguments[0].access, ACCESS_TENSOR);
   assert_int_equal(spec.arguments[0].box[0], 64);
@@ -490,7 +548,8 @@ static void test_tensor(void **state) {
 /* Where its condition is false the parameter is a pointer, and nothing is asked of the box. */
 static void test_a_tensor_with_a_condition(void **state) {
   (void)state;
-  static const char *const parameters[] = {"f(const __grid_constant__ tensor_map A,", "f(const A_t *__restrict__ A,"};
+  static const char *const parameters[] = {"f(const __grid_constant__ tensor_map A,",
+                                           "f(const A_t *__restrict__ A,"};
   static const char *const bodies[] = {TENSOR("", "box = { 32, 8 }, when = 'bm == 64'"),
                                        TENSOR("", "box = { 32, 0 }, when = 'bm ~= 64'")};
   for (size_t i = 0; i < 2; i++) {
@@ -508,7 +567,8 @@ static void test_a_tensor_with_a_condition(void **state) {
 static void test_parts_of_a_tensor(void **state) {
   (void)state;
   static const int64_t shape[] = {40, 32, 3}, stride[] = {2, 96, 96 * 32}, box[] = {32, 16, 1};
-  struct expanding *bench = expanding_open(TENSOR(", pitch = 48", "box = { 16, 32 }, parts = 3"), NULL, 0);
+  struct expanding *bench =
+      expanding_open(TENSOR(", pitch = 48", "box = { 16, 32 }, parts = 3"), NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
   struct kernel_spec spec = expanding_one(bench, 0);
   struct tensor_extent extent = kernel_argument_tensor(&spec.arguments[0]);
@@ -526,9 +586,9 @@ static void test_parts_of_a_tensor(void **state) {
 static void test_a_tensor_is_part_of_the_launch(void **state) {
   (void)state;
   static const char *const bodies[] = {
-      TENSOR("", "box = { 'bm', 64 }, swizzle = 128"), TENSOR("", "box = { 32, 64 }, swizzle = 128"),
-      TENSOR("", "box = { 'bm', 64 }"), TENSOR("", "box = { 'bm', 32 }, swizzle = 128"),
-      TENSOR("", "box = { 'bm', 64 }, parts = 2")};
+      TENSOR("", "box = { 'bm', 64 }, swizzle = 128"),
+      TENSOR("", "box = { 32, 64 }, swizzle = 128"), TENSOR("", "box = { 'bm', 64 }"),
+      TENSOR("", "box = { 'bm', 32 }, swizzle = 128"), TENSOR("", "box = { 'bm', 64 }, parts = 2")};
   struct hash seen[5];
   for (int i = 0; i < 5; i++) {
     struct expanding *bench = expanding_open(bodies[i], NULL, 0);
@@ -541,8 +601,8 @@ static void test_a_tensor_is_part_of_the_launch(void **state) {
   }
 }
 
-/* Types of one size are other kernels, also where the source does not name them: what is passed and held against the reference is
-   other numbers. */
+/* Types of one size are other kernels, also where the source does not name them: what is passed
+   and held against the reference is other numbers. */
 static void test_a_dtype_is_part_of_the_kernel(void **state) {
   (void)state;
   static const char *const dtypes[] = {"f32",  "i32",  "u32", "f16", "bf16", "i16", "u16",
@@ -552,7 +612,8 @@ static void test_a_dtype_is_part_of_the_kernel(void **state) {
   for (size_t i = 0; i < DTYPES; i++) {
     struct text body = {0};
     text_addf(&body,
-              "problem 'n' (64), input 'x' { dtype = '%s', shape = { 'n' } }, output 'y' { dtype = 'f32', shape = { "
+              "problem 'n' (64), input 'x' { dtype = '%s', shape = { 'n' } }, output 'y' { dtype = "
+              "'f32', shape = { "
               "'n' } }, reference 'none', implementation 'a' { " ONE_LAUNCH " }",
               dtypes[i]);
     struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
@@ -579,13 +640,16 @@ static void test_tensor_errors(void **state) {
   } cases[] = {
       {TENSOR("", "box = { 0, 64 }"), "an extent of the box is 0: it must be 1 to 256"},
       {TENSOR("", "box = { '8 * bm', 64 }"), "an extent of the box is 512: it must be 1 to 256"},
-      {TENSOR("", "box = { 'bm', 64 }, swizzle = 100"), "swizzle is 100: it must be 0, 32, 64 or 128 bytes"},
+      {TENSOR("", "box = { 'bm', 64 }, swizzle = 100"),
+       "swizzle is 100: it must be 0, 32, 64 or 128 bytes"},
       {TENSOR("", "box = { 'bm', 4 }"),
        "the box's bytes along the contiguous dimension are 8: it must be a multiple of 16"},
       {TENSOR("", "box = { 'bm', 128 }, swizzle = 128"),
        "the box's bytes along the contiguous dimension are 256: it must be at most the swizzle's"},
-      {TENSOR("", "box = { 'bm', 64 }, parts = 5"), "parts are 5: it must be 1 or more, all equally long"},
-      {TENSOR("", "box = { 'bm', 64 }, parts = 0"), "parts are 0: it must be 1 or more, all equally long"},
+      {TENSOR("", "box = { 'bm', 64 }, parts = 5"),
+       "parts are 5: it must be 1 or more, all equally long"},
+      {TENSOR("", "box = { 'bm', 64 }, parts = 0"),
+       "parts are 0: it must be 1 or more, all equally long"},
       {TENSOR(", pitch = 44", "box = { 'bm', 64 }"),
        "its rows' distance in bytes is 88: it must be a multiple of 16"},
       {TENSOR(", layout = 'col', pitch = 100", "box = { 'bm', 64 }"),
@@ -594,51 +658,60 @@ static void test_tensor_errors(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text want = {0};
     text_addf(&want, "k.lua:2: tensor \"A\": %s\n  in variant 'a'", cases[i].want);
-    expanding_error(cases[i].body, "__global__ void f(${params}) {}", CUGEN_ERROR_CONFIG, text_get(&want));
+    expanding_error(cases[i].body, "__global__ void f(${params}) {}", CUGEN_ERROR_CONFIG,
+                    text_get(&want));
     text_free(&want);
   }
 }
 
 static void test_memory_kind_is_part_of_the_launch(void **state) {
   (void)state;
-#define WITH(kind)                                                                                                   \
-  "output 'y' { dtype = 'f32', shape = { '4' }, tolerance = '0', memory = '" kind "' }, reference 'none',"           \
+#define WITH(kind)                                                                                 \
+  "output 'y' { dtype = 'f32', shape = { '4' }, tolerance = '0', memory = '" kind                  \
+  "' }, reference 'none',"                                                                         \
   "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }"
   static const char kernel[] = "__global__ void f(float *y) {}\n";
   assert_hashes(hashes_of(WITH("device"), kernel), hashes_of(WITH("pinned"), kernel), true, false);
 #undef WITH
 }
 
-/* ---- References ---- */
+/* ---- References ----------------------------------------------------------------------------- */
 
 static const char reference_config[] =
     "problem 'm' (5), problem 'p' (16), tunable 'shared' { 3, 4 }, derive 'both' 'shared + m',"
     "input 'a' { dtype = 'f32', shape = { 'm', '3' }, pitch = 'p', layout = 'col' },"
-    "output 'c' { dtype = 'f32', shape = { 'm', '300' }, pitch = '512', layout = 'col', tolerance = '0' },"
+    "output 'c' { dtype = 'f32', shape = { 'm', '300' }, pitch = '512', layout = 'col', tolerance "
+    "= '0' },"
     "scalar 'm' { dtype = 'index' }, reference 'r.cu',"
-    "implementation 'a' { template 't.cu', tunable 'own' { 1 }, derive 'mine' 'own', grid { '1' }, block { '32' } }";
+    "implementation 'a' { template 't.cu', tunable 'own' { 1 }, derive 'mine' 'own', grid { '1' }, "
+    "block { '32' } }";
 
-static int try_reference(struct expanding *bench, int64_t samples, struct kernel_spec *out, cugen_error *err) {
+static int try_reference(struct expanding *bench, int64_t samples, struct kernel_spec *out,
+                         cugen_error *err) {
   struct value values[16];
   struct variant variant;
   space_variant(bench->space, 0, &variant, values);
-  return expand_reference(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant, samples, out,
-                          err);
+  return expand_reference(bench->expander, bench->config, &bench->problem, &expanding_facts,
+                          &variant, samples, out, err);
 }
 
 static void test_reference(void **state) {
   (void)state;
   struct expanding *bench = expanding_open(reference_config, NULL, 0);
-  expanding_add(bench, "r.cu", "__global__ void r(${params}) { c[both] = a_stride0 + a_stride1 + c_stride0; }\n");
+  expanding_add(bench, "r.cu",
+                "__global__ void r(${params}) { c[both] = a_stride0 + a_stride1 + c_stride0; }\n");
   struct kernel_spec spec;
   cugen_error err;
   expanding_check(try_reference(bench, 0, &spec, &err), &err);
-  expanding_text(
-      bench, spec.source,
-      "// k: reference\n// m=5 p=16\nusing index_t = int;\n#define both ((index_t)(3LL + ((long long)m)))\n"
-      "using a_t = float;\n#define a_stride0 1\n#define a_stride1 16\nusing c_t = double;\n#define c_stride0 300\n\n"
-      "#line 1 \"T/r.cu\"\n__global__ void r(const a_t *__restrict__ a, c_t *__restrict__ c, index_t m, "
-      "const long long *samples, long long sample_count) { c[both] = a_stride0 + a_stride1 + c_stride0; }\n");
+  expanding_text(bench, spec.source,
+                 "// k: reference\n// m=5 p=16\nusing index_t = int;\n#define both ((index_t)(3LL "
+                 "+ ((long long)m)))\n"
+                 "using a_t = float;\n#define a_stride0 1\n#define a_stride1 16\nusing c_t = "
+                 "double;\n#define c_stride0 300\n\n"
+                 "#line 1 \"T/r.cu\"\n__global__ void r(const a_t *__restrict__ a, c_t "
+                 "*__restrict__ c, index_t m, "
+                 "const long long *samples, long long sample_count) { c[both] = a_stride0 + "
+                 "a_stride1 + c_stride0; }\n");
   assert_string_equal(spec.variant, "reference");
   assert_int_equal(spec.argument_count, 3);
   assert_string_equal(spec.arguments[1].dtype->name, "f64");
@@ -675,7 +748,8 @@ static void test_verify(void **state) {
   struct expanding *bench = expanding_open(
       "problem 'm' (5), tunable 'shared' { 3, 4 },"
       "input 'a' { dtype = 'f16', shape = { 'm', '3' }, pitch = 16, overwrite = true },"
-      "output 'c' { dtype = 'f32', shape = { 'm', '300' }, pitch = '512', layout = 'col', tolerance = '0' },"
+      "output 'c' { dtype = 'f32', shape = { 'm', '300' }, pitch = '512', layout = 'col', "
+      "tolerance = '0' },"
       "inout 'w' { dtype = 'i32', shape = { 'm' } }, scratch 's' { dtype = 'f32', shape = { 2 } },"
       "scalar 'm' { dtype = 'index' }, verify 'v.cu:judge',"
       "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }",
@@ -685,14 +759,18 @@ static void test_verify(void **state) {
   struct variant variant;
   cugen_error err;
   expanding_add(bench, "v.cu",
-                "__global__ void judge(${params}) { error[0] = c_stride1 + shared; }\n__global__ void other() {}\n");
+                "__global__ void judge(${params}) { error[0] = c_stride1 + shared; }\n__global__ "
+                "void other() {}\n");
   space_variant(bench->space, 0, &variant, values);
-  expanding_check(
-      expand_verify(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant, &spec, &err), &err);
-  if (!strstr(spec.source,
-              "judge(const a_t *__restrict__ a, const c_t *__restrict__ c, const w_t *__restrict__ w, "
-              "const s_t *__restrict__ s, index_t m, const w_t *__restrict__ w_before, double *__restrict__ error, "
-              "long long count) { error[0] = c_stride1 + shared; }"))
+  expanding_check(expand_verify(bench->expander, bench->config, &bench->problem, &expanding_facts,
+                                &variant, &spec, &err),
+                  &err);
+  if (!strstr(
+          spec.source,
+          "judge(const a_t *__restrict__ a, const c_t *__restrict__ c, const w_t *__restrict__ w, "
+          "const s_t *__restrict__ s, index_t m, const w_t *__restrict__ w_before, double "
+          "*__restrict__ error, "
+          "long long count) { error[0] = c_stride1 + shared; }"))
     fail_msg("%s", spec.source);
   assert_non_null(strstr(spec.source, "using c_t = float;"));
   assert_non_null(strstr(spec.source, "#define c_stride1 512\n"));
@@ -704,18 +782,19 @@ static void test_verify(void **state) {
   expanding_close(bench);
 }
 
-/* ---- What a variant runs on and is compared with ---- */
+/* ---- What a variant runs on and is compared with -------------------------------------------- */
 
 /* Two shared tunables of two values each: variants 0 to 3, the second one fastest. */
-#define DATA(fill, shape, tolerance, scalar, flops)                                                                  \
-  "problem 'n' (1000), tunable 's' { 1, 2 }, tunable 'u' { 3, 4 }, derive 'd' 's * s',"                              \
-  "input 'x' { dtype = 'f32', shape = { 'n' }, fill = " fill " },"                                                   \
-  "output 'y' { dtype = 'f32', shape = { " shape ", 3 }, pitch = 8, tolerance = " tolerance " },"                    \
-  "scalar 'k' { dtype = 'f32', value = '" scalar "' }, reference 'r.cu', flops '" flops "',"                         \
+#define DATA(fill, shape, tolerance, scalar, flops)                                                \
+  "problem 'n' (1000), tunable 's' { 1, 2 }, tunable 'u' { 3, 4 }, derive 'd' 's * s',"            \
+  "input 'x' { dtype = 'f32', shape = { 'n' }, fill = " fill " },"                                 \
+  "output 'y' { dtype = 'f32', shape = { " shape ", 3 }, pitch = 8, tolerance = " tolerance " },"  \
+  "scalar 'k' { dtype = 'f32', value = '" scalar "' }, reference 'r.cu', flops '" flops "',"       \
   "implementation 'a' { template 't.cu', tunable 'own' { 1, 2 }, grid { 1 }, block { 32 } }"
 
 /* Of which variants (own is the fastest) buffers, results and proofs are the first one's. */
-static void assert_data(const char *body, const char *reference, unsigned buffers, unsigned data, unsigned proofs) {
+static void assert_data(const char *body, const char *reference, unsigned buffers, unsigned data,
+                        unsigned proofs) {
   struct expanding *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void t(${params}) { y[0] = own; }\n");
   expanding_add(bench, "r.cu", reference);
@@ -741,22 +820,27 @@ static void test_data(void **state) {
   static const char plain[] = "__global__ void r(${params}) { y[0] = x[0]; }\n";
   static const char source[] = "__global__ void r(${params}) { y[0] = s; }\n";
   static const char derived[] = "__global__ void r(${params}) { y[0] = d + u; }\n";
-  static const char branch[] = "//@ if u == 3 then\n__global__ void r(${params}) { y[0] = 1; }\n//@ else\n"
-                               "__global__ void r(${params}) { y[0] = 2; }\n//@ end\n";
+  static const char branch[] =
+      "//@ if u == 3 then\n__global__ void r(${params}) { y[0] = 1; }\n//@ else\n"
+      "__global__ void r(${params}) { y[0] = 2; }\n//@ end\n";
   assert_data(DATA("'ones'", "'n'", "0", "7", "n"), plain, ALL, ALL, ALL);
   assert_data(DATA("'ones'", "'n'", "0", "7", "n"), source, ALL, OF_S, OF_S);
   assert_data(DATA("'ones'", "'n'", "0", "7", "n"), derived, ALL, OF_BOTH, OF_BOTH);
   assert_data(DATA("'ones'", "'n'", "0", "7", "n"), branch, ALL, OF_U, OF_U);
-  assert_data(DATA("'ones'", "'n'", "0", "s", "n"), plain, ALL, OF_S, ALL); /* a scalar's value: what is passed */
-  assert_data(DATA("\"s == 1 and 'ones' or 'zero'\"", "'n'", "0", "7", "n"), plain, OF_S, OF_S, OF_S);
+  /* a scalar's value: what is passed */
+  assert_data(DATA("'ones'", "'n'", "0", "s", "n"), plain, ALL, OF_S, ALL);
+  assert_data(DATA("\"s == 1 and 'ones' or 'zero'\"", "'n'", "0", "7", "n"), plain, OF_S, OF_S,
+              OF_S);
   assert_data(DATA("'ones'", "'n + u'", "0", "7", "n"), plain, OF_U, OF_U, OF_U);
   assert_data(DATA("'ones'", "'n'", "'0.1 * u'", "7", "n"), plain, ALL, ALL, OF_U);
-  assert_data(DATA("'ones'", "'n'", "0", "7", "n * s"), plain, ALL, OF_S, ALL); /* how many samples */
+  /* how many samples */
+  assert_data(DATA("'ones'", "'n'", "0", "7", "n * s"), plain, ALL, OF_S, ALL);
 }
 
-#define JUDGED(judges)                                                                                               \
-  "problem 'n' (1000), tunable 's' { 1, 2 }, tunable 'u' { 3, 4 }, input 'x' { dtype = 'f32', shape = { 'n' } },"    \
-  "output 'y' { dtype = 'f32', shape = { 'n' } }, " judges                                                           \
+#define JUDGED(judges)                                                                             \
+  "problem 'n' (1000), tunable 's' { 1, 2 }, tunable 'u' { 3, 4 }, input 'x' { dtype = 'f32', "    \
+  "shape = { 'n' } },"                                                                             \
+  "output 'y' { dtype = 'f32', shape = { 'n' } }, " judges                                         \
   "implementation 'a' { template 't.cu', tunable 'own' { 1, 2 }, grid { 1 }, block { 32 } }"
 
 static void take_hashes(const char *body, const char *verify, struct kernel_spec *out) {
@@ -775,9 +859,11 @@ static void test_verify_is_part_of_the_proof(void **state) {
   static const char other[] = "__global__ void r(${params}) { error[0] = x[0]; }\n";
   struct kernel_spec one, same, changed, none;
   assert_data(JUDGED("verify 'r.cu',"), plain, ALL, ALL, ALL);
-  assert_data(JUDGED("verify 'r.cu',"), "__global__ void r(${params}) { error[0] = u; }\n", ALL, OF_U, OF_U);
+  assert_data(JUDGED("verify 'r.cu',"), "__global__ void r(${params}) { error[0] = u; }\n", ALL,
+              OF_U, OF_U);
   take_hashes(JUDGED("verify 'r.cu',"), plain, &one);
-  take_hashes(JUDGED("verify 'r.cu',"), "// why\n__global__ void r(${params}) { error[0] = y[0]; }\n", &same);
+  take_hashes(JUDGED("verify 'r.cu',"),
+              "// why\n__global__ void r(${params}) { error[0] = y[0]; }\n", &same);
   take_hashes(JUDGED("verify 'r.cu',"), other, &changed);
   take_hashes(JUDGED("reference 'none',"), plain, &none);
   assert_string_equal(one.hash.hex, same.hash.hex);

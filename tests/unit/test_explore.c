@@ -13,7 +13,8 @@
 
 /* Of a time: log-normal, as the race takes it. */
 static double noisy(double seconds, double spread, uint64_t *seed) {
-  const double u = ((double)(random_next(seed) >> 11) + 1) * 0x1p-53, v = (double)(random_next(seed) >> 11) * 0x1p-53;
+  const double u = ((double)(random_next(seed) >> 11) + 1) * 0x1p-53,
+               v = (double)(random_next(seed) >> 11) * 0x1p-53;
   return seconds * exp(spread * sqrt(-2 * log(u)) * cos(2 * 3.14159265358979 * v));
 }
 
@@ -23,7 +24,8 @@ struct run {
 };
 
 /* An application of so many launches; the share holds at each of them. */
-static struct run serve(struct explore *e, const double *times, double spread, uint64_t launches, uint64_t seed) {
+static struct run serve(struct explore *e, const double *times, double spread, uint64_t launches,
+                        uint64_t seed) {
   struct run run = {.launches = launches};
   for (uint64_t i = 0; i < launches; i++) {
     const bool timed = !e->settled && i >= explore_due(e);
@@ -32,7 +34,8 @@ static struct run serve(struct explore *e, const double *times, double spread, u
     if (timed) explore_launched(e, runner), explore_note(e, runner, took);
     run.seconds += took;
     if (e->settled && !run.settled_at) run.settled_at = i + 1;
-    if ((double)e->explored > e->share * (double)(i + 1)) fail_msg("launch %llu", (unsigned long long)i);
+    if ((double)e->explored > e->share * (double)(i + 1))
+      fail_msg("launch %llu", (unsigned long long)i);
   }
   return run;
 }
@@ -98,9 +101,9 @@ static void what_is_dropped_takes_no_part(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(it_settles_within_its_bound),
-                                     cmocka_unit_test(one_variant_is_settled), cmocka_unit_test(the_fastest_is_found),
-                                     cmocka_unit_test(it_seldom_errs),
-                                     cmocka_unit_test(what_is_dropped_takes_no_part)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(it_settles_within_its_bound), cmocka_unit_test(one_variant_is_settled),
+      cmocka_unit_test(the_fastest_is_found), cmocka_unit_test(it_seldom_errs),
+      cmocka_unit_test(what_is_dropped_takes_no_part)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 #include "base/expr.h"
 
-/* ---- A scope: four slots, a constant, derived names ---- */
+/* ---- A scope: four slots, a constant, derived names ----------------------------------------- */
 
 enum { ROWS, TILE, VEC, DTYPE, RATE, BIG, SLOTS };
 static const char *const slot_names[SLOTS] = {"rows", "tile", "vec", "dtype", "rate", "device.big"};
@@ -21,8 +21,10 @@ struct scope_data {
 static struct expr_symbol find(void *context, const char *name) {
   struct scope_data *data = context;
   for (int i = 0; i < SLOTS; i++)
-    if (strcmp(slot_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
-  if (strcmp(name, "answer") == 0) return (struct expr_symbol){.kind = SYMBOL_CONSTANT, .constant = value_int(42)};
+    if (strcmp(slot_names[i], name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+  if (strcmp(name, "answer") == 0)
+    return (struct expr_symbol){.kind = SYMBOL_CONSTANT, .constant = value_int(42)};
   if (strcmp(name, "derived") == 0 && data && data->derived)
     return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = data->derived};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
@@ -101,7 +103,7 @@ static void expect_parse_error(const char *source, const char *want) {
   assert_string_equal(err.message, want);
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ---------------------------------------------------------------------------------- */
 
 static void test_literals(void **state) {
   (void)state;
@@ -140,8 +142,8 @@ static void test_singles(void **state) {
   (void)state;
   expect_result("f32(0.1)", "0.10000000149011612");
   expect_result("f32(rate)", "0.5");
-  expect_result("f32(rate * 1e300)",
-                "in \"f32(rate * 1e300)\": f32(rate * 1e+300) is f32(5e+299), which does not fit into 64 bits");
+  expect_result("f32(rate * 1e300)", "in \"f32(rate * 1e300)\": f32(rate * 1e+300) is f32(5e+299), "
+                                     "which does not fit into 64 bits");
   expect_literal("f32(0.001)", "0.001f");
   expect_literal("f32(1) / 3", "0.3333333333333333");
   expect_literal("f32(1.0 / 3)", "0.33333334f");
@@ -159,16 +161,21 @@ static void test_mathematics(void **state) {
   expect_result("ceil(rate * 7)", "4");
   expect_result("floor(-rate)", "-1");
   expect_result("ceil(-rate)", "0");
-  expect_result("pow(2, floor(sqrt(rows))) // 10", "102"); /* 2^10: a whole number, so that pow and // take it */
+  /* 2^10: a whole number, so that pow and // take it */
+  expect_result("pow(2, floor(sqrt(rows))) // 10", "102");
   expect_result("floor(device.big) + ceil(device.big) - device.big",
                 "in \"floor(device.big) + ceil(device.big) - "
-                "device.big\": floor(device.big) + ceil(device.big) is 9223372036854775807 + 9223372036854775807, "
+                "device.big\": floor(device.big) + ceil(device.big) is 9223372036854775807 + "
+                "9223372036854775807, "
                 "which does not fit into 64 bits");
-  expect_result("floor(1e19 * rate * 2)", "in \"floor(1e19 * rate * 2)\": floor((1e+19 * rate) * 2) is floor(1e+19), "
-                                          "which does not fit into 64 bits");
-  expect_result("ceil(dtype)", "in \"ceil(dtype)\": ceil(dtype) is ceil(\"f16\"), which needs numbers");
-  expect_result("log(rate - 0.5)",
-                "in \"log(rate - 0.5)\": log(rate - 0.5) is log(0.0), which needs a number above zero");
+  expect_result("floor(1e19 * rate * 2)",
+                "in \"floor(1e19 * rate * 2)\": floor((1e+19 * rate) * 2) is floor(1e+19), "
+                "which does not fit into 64 bits");
+  expect_result("ceil(dtype)",
+                "in \"ceil(dtype)\": ceil(dtype) is ceil(\"f16\"), which needs numbers");
+  expect_result(
+      "log(rate - 0.5)",
+      "in \"log(rate - 0.5)\": log(rate - 0.5) is log(0.0), which needs a number above zero");
 }
 
 static void test_priorities(void **state) {
@@ -215,62 +222,79 @@ static void test_select(void **state) {
   expect_result("select(vec == 4, nil, 1)", "nil");
   expect_result("select(vec == 3, 1, vec == 4, 2, 3)", "2");
   expect_result("select(vec == 3, 1, vec == 5, 2, 3)", "3");
-  expect_result("select(vec == 4, 1, 1 // 0 == 1, 2, 3)", "1"); /* no more than is chosen is evaluated */
+  /* no more than is chosen is evaluated */
+  expect_result("select(vec == 4, 1, 1 // 0 == 1, 2, 3)", "1");
   expect_result("select(vec == 4, tile, rows // 0)", "32");
   expect_result("select(vec ~= 4, rows // 0, tile) * 2 + 1", "65");
   expect_result("1 + select(vec == 4, select(tile == 32, 10, 20), 30) + vec", "15");
-  expect_result("select(vec == 4 and tile == 32, rows or 5, tile) - select(rows > 1, vec, 1)", "96");
+  expect_result("select(vec == 4 and tile == 32, rows or 5, tile) - select(rows > 1, vec, 1)",
+                "96");
   expect_result("select(select(vec == 4, tile == 32, false), 'a', 'b')", "a");
-  expect_result("max(select(tile > rows, tile, rows), select(true, 1, 2), select(false, 1, 2))", "100");
+  expect_result("max(select(tile > rows, tile, rows), select(true, 1, 2), select(false, 1, 2))",
+                "100");
   expect_result("vec == 5 or select(tile == 32, rows == 100, false)", "true");
   expect_result("select(true, tile, rows) // select(false, 0, vec)", "8");
-  expect_result("select(vec, 1, 2)",
-                "in \"select(vec, 1, 2)\": vec is 4, which is no condition: select needs true or false");
+  expect_result(
+      "select(vec, 1, 2)",
+      "in \"select(vec, 1, 2)\": vec is 4, which is no condition: select needs true or false");
   expect_result("select(rows > 1, 1, nil)", "1");
-  expect_parse_error("select(1, 2, 3)",
-                     "in \"select(1, 2, 3)\": what is asked is a number, and \"select\" needs true or "
-                     "false; compare it with something");
-  expect_result("select(vec == 4, tile // (vec - 4), 1)", "in \"select(vec == 4, tile // (vec - 4), 1)\": "
-                                                          "tile // (vec - 4) is 32 // 0, which divides by zero");
-  expect_result("1 // (select(vec == 4, tile, vec) - 32)",
-                "in \"1 // (select(vec == 4, tile, vec) - 32)\": 1 // (select(vec == 4, tile, vec) - 32) is "
-                "1 // 0, which divides by zero");
+  expect_parse_error(
+      "select(1, 2, 3)",
+      "in \"select(1, 2, 3)\": what is asked is a number, and \"select\" needs true or "
+      "false; compare it with something");
+  expect_result("select(vec == 4, tile // (vec - 4), 1)",
+                "in \"select(vec == 4, tile // (vec - 4), 1)\": "
+                "tile // (vec - 4) is 32 // 0, which divides by zero");
+  expect_result(
+      "1 // (select(vec == 4, tile, vec) - 32)",
+      "in \"1 // (select(vec == 4, tile, vec) - 32)\": 1 // (select(vec == 4, tile, vec) - 32) is "
+      "1 // 0, which divides by zero");
 }
 
 /* `not` and `and` ask for truth; a number is none, as in no `select`. */
 static void test_conditions(void **state) {
   (void)state;
-  expect_parse_error("not vec == 4",
-                     "in \"not vec == 4\": (not vec) == 4 compares what is never equal: the left side "
-                     "is true or false, the right side is a number; \"not\" comes before a comparison: "
-                     "write not (a == b), or a ~= b");
-  expect_result("not vec", "in \"not vec\": not vec is not 4, which needs true or false: compare it with something");
+  expect_parse_error(
+      "not vec == 4",
+      "in \"not vec == 4\": (not vec) == 4 compares what is never equal: the left side "
+      "is true or false, the right side is a number; \"not\" comes before a comparison: "
+      "write not (a == b), or a ~= b");
+  expect_result(
+      "not vec",
+      "in \"not vec\": not vec is not 4, which needs true or false: compare it with something");
   expect_result("vec and true", "true"); /* numbers are true, as in Lua */
-  expect_result("dtype and true",
-                "in \"dtype and true\": dtype is \"f16\", which needs true or false: compare it with something");
+  expect_result("dtype and true", "in \"dtype and true\": dtype is \"f16\", which needs true or "
+                                  "false: compare it with something");
   expect_result("not not (vec == 4)", "true");
 }
 
-/* ---- Types, told before anything is evaluated ---- */
+/* ---- Types, told before anything is evaluated ----------------------------------------------- */
 
-static const struct value sizes[] = {{VALUE_INT, false, {.integer = 64}}, {VALUE_INT, false, {.integer = 96}}};
+static const struct value sizes[] = {{VALUE_INT, false, {.integer = 64}},
+                                     {VALUE_INT, false, {.integer = 96}}};
 static const struct value modes[] = {{VALUE_STRING, false, {.string = "fast"}},
                                      {VALUE_STRING, false, {.string = "slow"}}};
-static const struct value flags[] = {{VALUE_BOOL, false, {.boolean = false}}, {VALUE_BOOL, false, {.boolean = true}}};
-static const struct value mixed[] = {{VALUE_INT, false, {.integer = 1}}, {VALUE_STRING, false, {.string = "auto"}}};
+static const struct value flags[] = {{VALUE_BOOL, false, {.boolean = false}},
+                                     {VALUE_BOOL, false, {.boolean = true}}};
+static const struct value mixed[] = {{VALUE_INT, false, {.integer = 1}},
+                                     {VALUE_STRING, false, {.string = "auto"}}};
 
 static struct expr_symbol find_typed(void *context, const char *name) {
   static const struct {
     const char *name;
     const struct value *values;
     bool open;
-  } rows[] = {{"only", modes, false},   {"BS", sizes, false}, {"mode", modes, false}, {"FAST", flags, false},
-              {"unroll", mixed, false}, {"n", sizes, true},   {"kind", modes, true}};
+  } rows[] = {{"only", modes, false}, {"BS", sizes, false},     {"mode", modes, false},
+              {"FAST", flags, false}, {"unroll", mixed, false}, {"n", sizes, true},
+              {"kind", modes, true}};
   (void)context;
   for (int i = 0; i < 7; i++)
     if (strcmp(rows[i].name, name) == 0)
-      return (struct expr_symbol){
-          .kind = SYMBOL_SLOT, .slot = i, .values = rows[i].values, .value_count = i ? 2 : 1, .open = rows[i].open};
+      return (struct expr_symbol){.kind = SYMBOL_SLOT,
+                                  .slot = i,
+                                  .values = rows[i].values,
+                                  .value_count = i ? 2 : 1,
+                                  .open = rows[i].open};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
@@ -288,21 +312,33 @@ static void expect_typed(const char *source, const char *want) {
 
 static void test_types(void **state) {
   (void)state;
-  expect_typed("not BS == 64", "BS is a number (64, 96), and \"not\" needs true or false; \"not\" comes before a "
-                               "comparison: write not (a == b), or a ~= b");
-  expect_typed("not BS", "BS is a number (64, 96), and \"not\" needs true or false; compare it, as in BS ~= 0");
-  expect_typed("mode and BS == 64",
-               "mode is a word (fast, slow), and \"and\" needs true or false; compare it with something");
-  expect_typed("select(n, 1, 2)", "n is a number, and \"select\" needs true or false; compare it, as in n ~= 0");
-  expect_typed("BS == '64'", "BS == \"64\" compares what is never equal: BS is a number (64, 96), the right side is "
-                             "a word");
-  expect_typed("true ~= n", "true ~= n compares what is never equal: the left side is true or false, n is a number");
-  expect_typed("FAST == 1 and BS == 64", "FAST == 1 compares what is never equal: FAST is true or false (false, "
-                                         "true), the right side is a number");
-  expect_typed("mode ~= 'fastt'", "mode ~= \"fastt\" compares what is never equal: mode is never \"fastt\", but "
-                                  "\"fast\", \"slow\" (nearest \"fast\")");
+  expect_typed("not BS == 64",
+               "BS is a number (64, 96), and \"not\" needs true or false; \"not\" comes before a "
+               "comparison: write not (a == b), or a ~= b");
+  expect_typed(
+      "not BS",
+      "BS is a number (64, 96), and \"not\" needs true or false; compare it, as in BS ~= 0");
+  expect_typed(
+      "mode and BS == 64",
+      "mode is a word (fast, slow), and \"and\" needs true or false; compare it with something");
+  expect_typed("select(n, 1, 2)",
+               "n is a number, and \"select\" needs true or false; compare it, as in n ~= 0");
+  expect_typed(
+      "BS == '64'",
+      "BS == \"64\" compares what is never equal: BS is a number (64, 96), the right side is "
+      "a word");
+  expect_typed(
+      "true ~= n",
+      "true ~= n compares what is never equal: the left side is true or false, n is a number");
+  expect_typed("FAST == 1 and BS == 64",
+               "FAST == 1 compares what is never equal: FAST is true or false (false, "
+               "true), the right side is a number");
+  expect_typed("mode ~= 'fastt'",
+               "mode ~= \"fastt\" compares what is never equal: mode is never \"fastt\", but "
+               "\"fast\", \"slow\" (nearest \"fast\")");
   expect_typed("select(FAST, mode, 'none') == 'non'",
-               "select(FAST, mode, \"none\") == \"non\" compares what is never equal: the other side is never "
+               "select(FAST, mode, \"none\") == \"non\" compares what is never equal: the other "
+               "side is never "
                "\"non\", but \"fast\", \"slow\", \"none\" (nearest \"none\")");
 }
 
@@ -336,7 +372,8 @@ static void test_select_binds(void **state) {
   static const struct {
     const char *source;
     int slot;
-  } cases[] = {{"select(dtype == 'f16', tile, rows)", TILE}, {"select(dtype == 'f32', tile, rows)", ROWS}};
+  } cases[] = {{"select(dtype == 'f16', tile, rows)", TILE},
+               {"select(dtype == 'f32', tile, rows)", ROWS}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct expr *expr = parse(cases[i].source), *bound;
     bool known[SLOTS] = {[DTYPE] = true};
@@ -351,8 +388,9 @@ static void test_select_binds(void **state) {
 
 static void test_select_mistakes(void **state) {
   (void)state;
-  static const char needs[] = "select needs conditions, each with a value, and a last value for all other cases: "
-                              "select(c1, v1, c2, v2, otherwise), at column ";
+  static const char needs[] =
+      "select needs conditions, each with a value, and a last value for all other cases: "
+      "select(c1, v1, c2, v2, otherwise), at column ";
   static const char *const sources[] = {"select()", "select(vec == 1)", "select(vec == 1, 2)",
                                         "select(vec == 1, 2, vec == 2, 3)"};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
@@ -361,13 +399,17 @@ static void test_select_mistakes(void **state) {
     expect_parse_error(sources[i], text_get(&want));
     text_free(&want);
   }
-  expect_parse_error("select(vec == 1 2)", "expected \",\", found \"2\", at column 17 of \"select(vec == 1 2)\"");
-  expect_parse_error("select(true, 1, 2",
-                     "expected \",\" or \")\", found the end, at column 18 of \"select(true, 1, 2\"");
-  expect_parse_error("1 + select",
-                     "\"select\" is a function: expected \"(\" after it, at column 5 of \"1 + select\"");
-  expect_parse_error("vec == 1 ? 2 : 3",
-                     "a choice is written: select(condition, a, b), at column 10 of \"vec == 1 ? 2 : 3\"");
+  expect_parse_error("select(vec == 1 2)",
+                     "expected \",\", found \"2\", at column 17 of \"select(vec == 1 2)\"");
+  expect_parse_error(
+      "select(true, 1, 2",
+      "expected \",\" or \")\", found the end, at column 18 of \"select(true, 1, 2\"");
+  expect_parse_error(
+      "1 + select",
+      "\"select\" is a function: expected \"(\" after it, at column 5 of \"1 + select\"");
+  expect_parse_error(
+      "vec == 1 ? 2 : 3",
+      "a choice is written: select(condition, a, b), at column 10 of \"vec == 1 ? 2 : 3\"");
 }
 
 static void test_integers(void **state) {
@@ -400,7 +442,8 @@ static void test_floats(void **state) {
   expect_result("device.big < 9223372036854775808.0", "true");
   expect_result("-device.big - 1 <= -9223372036854775808.0", "true");
   expect_result("sqrt(0) == 0", "true");
-  expect_result("9007199254740993 > 9007199254740992.0", "true"); /* a float would not tell them apart */
+  /* a float would not tell them apart */
+  expect_result("9007199254740993 > 9007199254740992.0", "true");
   expect_result("9007199254740993 == 9007199254740992.0", "false");
   expect_result("-3 > -3.5", "true");
   expect_result("3 >= 3.0 and 3 <= 3.0", "true");
@@ -442,45 +485,58 @@ static void test_functions(void **state) {
 
 static void test_failures(void **state) {
   (void)state;
-  expect_result("tile // (vec - 4)", "in \"tile // (vec - 4)\": tile // (vec - 4) is 32 // 0, which divides by zero");
-  expect_result("rows % (tile - 32) == 0",
-                "in \"rows % (tile - 32) == 0\": rows % (tile - 32) is 100 % 0, which divides by zero");
-  expect_result("vec > 0 and tile + device.big > 0", "in \"vec > 0 and tile + device.big > 0\": tile + device.big is "
-                                                     "32 + 9223372036854775807, which does not fit into 64 bits");
+  expect_result("tile // (vec - 4)",
+                "in \"tile // (vec - 4)\": tile // (vec - 4) is 32 // 0, which divides by zero");
   expect_result(
-      "device.big * tile",
-      "in \"device.big * tile\": device.big * tile is 9223372036854775807 * 32, which does not fit into 64 bits");
-  expect_result("-2 - device.big", "in \"-2 - device.big\": -2 - device.big is -2 - 9223372036854775807, which does "
-                                   "not fit into 64 bits");
-  expect_result("(-device.big - 1) // -1", "in \"(-device.big - 1) // -1\": ((-device.big) - 1) // -1 is "
-                                           "-9223372036854775808 // -1, which does not fit into 64 bits");
+      "rows % (tile - 32) == 0",
+      "in \"rows % (tile - 32) == 0\": rows % (tile - 32) is 100 % 0, which divides by zero");
+  expect_result("vec > 0 and tile + device.big > 0",
+                "in \"vec > 0 and tile + device.big > 0\": tile + device.big is "
+                "32 + 9223372036854775807, which does not fit into 64 bits");
+  expect_result("device.big * tile", "in \"device.big * tile\": device.big * tile is "
+                                     "9223372036854775807 * 32, which does not fit into 64 bits");
+  expect_result("-2 - device.big",
+                "in \"-2 - device.big\": -2 - device.big is -2 - 9223372036854775807, which does "
+                "not fit into 64 bits");
+  expect_result("(-device.big - 1) // -1",
+                "in \"(-device.big - 1) // -1\": ((-device.big) - 1) // -1 is "
+                "-9223372036854775808 // -1, which does not fit into 64 bits");
   expect_result("-(-device.big - 1)",
                 "in \"-(-device.big - 1)\": -((-device.big) - 1) is --9223372036854775808, which "
                 "does not fit into 64 bits");
-  expect_result("tile / 3", "in \"tile / 3\": tile / 3 is 32 / 3, which is no whole number; // rounds down, "
-                            "ceil_div() up, 1.0 * a / b gives a fraction");
+  expect_result("tile / 3",
+                "in \"tile / 3\": tile / 3 is 32 / 3, which is no whole number; // rounds down, "
+                "ceil_div() up, 1.0 * a / b gives a fraction");
   expect_result("1 // 0", "in \"1 // 0\": 1 // 0, which divides by zero");
   expect_result("rate / 0", "in \"rate / 0\": rate / 0 is 0.5 / 0, which divides by zero");
   expect_result("1e308 * 10", "in \"1e308 * 10\": 1e+308 * 10, which does not fit into 64 bits");
   expect_result("dtype + 1", "in \"dtype + 1\": dtype + 1 is \"f16\" + 1, which needs numbers");
-  expect_result("dtype < 1", "in \"dtype < 1\": dtype < 1 is \"f16\" < 1, which compares what has no order");
+  expect_result("dtype < 1",
+                "in \"dtype < 1\": dtype < 1 is \"f16\" < 1, which compares what has no order");
   expect_result("-dtype", "in \"-dtype\": -dtype is -\"f16\", which needs numbers");
-  expect_result("ceil_div(rate, 2)",
-                "in \"ceil_div(rate, 2)\": ceil_div(rate, 2) is ceil_div(0.5, 2), which needs whole numbers");
-  expect_result("ceil_div(rows, -2)",
-                "in \"ceil_div(rows, -2)\": ceil_div(rows, -2) is ceil_div(100, -2), which needs a positive divisor");
+  expect_result(
+      "ceil_div(rate, 2)",
+      "in \"ceil_div(rate, 2)\": ceil_div(rate, 2) is ceil_div(0.5, 2), which needs whole numbers");
+  expect_result("ceil_div(rows, -2)", "in \"ceil_div(rows, -2)\": ceil_div(rows, -2) is "
+                                      "ceil_div(100, -2), which needs a positive divisor");
   expect_result("pow(2, 63)", "in \"pow(2, 63)\": pow(2, 63), which does not fit into 64 bits");
-  expect_result("pow(2, -1)", "in \"pow(2, -1)\": pow(2, -1), which needs a number that is not negative");
-  expect_result("ceil_log(rows, 1)",
-                "in \"ceil_log(rows, 1)\": ceil_log(rows, 1) is ceil_log(100, 1), which needs a base of at least 2");
-  expect_result("log2(rows)", "in \"log2(rows)\": log2(rows) is log2(100), which needs a power of two");
-  expect_result("is_pow2(rate)", "in \"is_pow2(rate)\": is_pow2(rate) is is_pow2(0.5), which needs whole numbers");
-  expect_result("sqrt(-rows)",
-                "in \"sqrt(-rows)\": sqrt(-rows) is sqrt(-100), which needs a number that is not negative");
-  expect_result("sizeof(tile)",
-                "in \"sizeof(tile)\": sizeof(tile) is sizeof(32), which needs the name of a dtype, such "
-                "as \"f32\"");
-  expect_result("abs(dtype) > 0", "in \"abs(dtype) > 0\": abs(dtype) is abs(\"f16\"), which needs numbers");
+  expect_result("pow(2, -1)",
+                "in \"pow(2, -1)\": pow(2, -1), which needs a number that is not negative");
+  expect_result("ceil_log(rows, 1)", "in \"ceil_log(rows, 1)\": ceil_log(rows, 1) is ceil_log(100, "
+                                     "1), which needs a base of at least 2");
+  expect_result("log2(rows)",
+                "in \"log2(rows)\": log2(rows) is log2(100), which needs a power of two");
+  expect_result("is_pow2(rate)",
+                "in \"is_pow2(rate)\": is_pow2(rate) is is_pow2(0.5), which needs whole numbers");
+  expect_result(
+      "sqrt(-rows)",
+      "in \"sqrt(-rows)\": sqrt(-rows) is sqrt(-100), which needs a number that is not negative");
+  expect_result(
+      "sizeof(tile)",
+      "in \"sizeof(tile)\": sizeof(tile) is sizeof(32), which needs the name of a dtype, such "
+      "as \"f32\"");
+  expect_result("abs(dtype) > 0",
+                "in \"abs(dtype) > 0\": abs(dtype) is abs(\"f16\"), which needs numbers");
 }
 
 static void test_typed_results(void **state) {
@@ -495,7 +551,9 @@ static void test_typed_results(void **state) {
   assert_int_equal(expr_eval_float(expr, slots, &real, &err), CUGEN_OK);
   assert_true(real == 1.0);
   assert_int_equal(expr_eval_bool(expr, slots, &boolean, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "\"rate * 2\" gives 1.0, but true or false is needed: compare it with something");
+  assert_string_equal(
+      err.message,
+      "\"rate * 2\" gives 1.0, but true or false is needed: compare it with something");
   expr_free(expr);
   expr = parse("tile");
   assert_int_equal(expr_eval_int(expr, slots, &integer, &err), CUGEN_OK);
@@ -517,48 +575,64 @@ static void test_syntax_errors(void **state) {
   expect_parse_error("", "expected a value, found the end, at column 1 of \"\"");
   expect_parse_error("tile +", "expected a value, found the end, at column 7 of \"tile +\"");
   expect_parse_error("tile + * 2", "expected a value, found \"*\", at column 8 of \"tile + * 2\"");
-  expect_parse_error("(tile", "expected an operator or \")\", found the end, at column 6 of \"(tile\"");
-  expect_parse_error("tile)", "expected an operator or the end, found \")\", at column 5 of \"tile)\"");
-  expect_parse_error("tile 2", "expected an operator or the end, found \"2\", at column 6 of \"tile 2\"");
+  expect_parse_error("(tile",
+                     "expected an operator or \")\", found the end, at column 6 of \"(tile\"");
+  expect_parse_error("tile)",
+                     "expected an operator or the end, found \")\", at column 5 of \"tile)\"");
+  expect_parse_error("tile 2",
+                     "expected an operator or the end, found \"2\", at column 6 of \"tile 2\"");
   expect_parse_error("and 2", "expected a value, found \"and\", at column 1 of \"and 2\"");
-  expect_parse_error("tile != 2", "\"not equal\" is written ~= as in Lua, at column 6 of \"tile != 2\"");
+  expect_parse_error("tile != 2",
+                     "\"not equal\" is written ~= as in Lua, at column 6 of \"tile != 2\"");
   expect_parse_error("tile && vec", "\"&&\" is written and, at column 6 of \"tile && vec\"");
   expect_parse_error("tile = 2", "\"equal\" is written == as in Lua, at column 6 of \"tile = 2\"");
-  expect_parse_error("tile ^ 2", "there is no power operator: write x * x, at column 6 of \"tile ^ 2\"");
+  expect_parse_error("tile ^ 2",
+                     "there is no power operator: write x * x, at column 6 of \"tile ^ 2\"");
   expect_parse_error("'a' .. 'b'", "strings cannot be joined here, at column 5 of \"'a' .. 'b'\"");
-  expect_parse_error("1 < tile < 9",
-                     "comparisons cannot be chained (write a <= b and b <= c, or use parentheses), at "
-                     "column 10 of \"1 < tile < 9\"");
-  expect_parse_error("1 == tile + 1 ~= 9", "comparisons cannot be chained (write a <= b and b <= c, or use "
-                                           "parentheses), at column 15 of \"1 == tile + 1 ~= 9\"");
+  expect_parse_error(
+      "1 < tile < 9",
+      "comparisons cannot be chained (write a <= b and b <= c, or use parentheses), at "
+      "column 10 of \"1 < tile < 9\"");
+  expect_parse_error("1 == tile + 1 ~= 9",
+                     "comparisons cannot be chained (write a <= b and b <= c, or use "
+                     "parentheses), at column 15 of \"1 == tile + 1 ~= 9\"");
   expect_parse_error("12ab", "this is not a number, at column 1 of \"12ab\"");
   expect_parse_error("0x", "this is not a number, at column 1 of \"0x\"");
   expect_parse_error("1.2.3", "this is not a number, at column 1 of \"1.2.3\"");
   expect_parse_error("1e999", "this number is too large, at column 1 of \"1e999\"");
-  expect_parse_error("9223372036854775808",
-                     "this number does not fit into 64 bits, at column 1 of \"9223372036854775808\"");
+  expect_parse_error(
+      "9223372036854775808",
+      "this number does not fit into 64 bits, at column 1 of \"9223372036854775808\"");
   expect_parse_error("'abc", "this string has no closing quote, at column 1 of \"'abc\"");
-  expect_parse_error("'a\\", "only \\n \\t \\r \\\\ \\\" \\' may stand in a string, at column 3 of \"'a\\\"");
-  expect_parse_error("tile \x01", "expected an expression, found \"\\x01\", at column 6 of \"tile \\x01\"");
+  expect_parse_error(
+      "'a\\", "only \\n \\t \\r \\\\ \\\" \\' may stand in a string, at column 3 of \"'a\\\"");
+  expect_parse_error("tile \x01",
+                     "expected an expression, found \"\\x01\", at column 6 of \"tile \\x01\"");
   expect_parse_error("tile[1]", "elements of buffers are for formulas, at column 5 of \"tile[1]\"");
 }
 
 static void test_unknown_names(void **state) {
   (void)state;
-  expect_parse_error("1 + tlie", "unknown name \"tlie\"; did you mean \"tile\"?, at column 5 of \"1 + tlie\"");
-  expect_parse_error("device.bog > 1",
-                     "unknown name \"device.bog\"; did you mean \"device.big\"?, at column 1 of \"device.bog > 1\"");
-  expect_parse_error("quite_another", "unknown name \"quite_another\", at column 1 of \"quite_another\"");
-  expect_parse_error("dtype == f32",
-                     "unknown name \"f32\"; a dtype is written in quotes: 'f32', at column 10 of \"dtype == f32\"");
-  expect_parse_error("min + 1", "\"min\" is a function: expected \"(\" after it, at column 1 of \"min + 1\"");
-  expect_parse_error("cel_div(1, 2)",
-                     "unknown function \"cel_div\"; did you mean \"ceil_div\"?, at column 1 of \"cel_div(1, 2)\"");
-  expect_parse_error("cdiv(rows, tile)",
-                     "unknown function \"cdiv\"; did you mean \"ceil_div\"?, at column 1 of \"cdiv(rows, tile)\"");
-  expect_parse_error("tile in (1, 2)",
-                     "expected an operator or the end, found \"in\"; write a == 1 or a == 2, at column "
-                     "6 of \"tile in (1, 2)\"");
+  expect_parse_error("1 + tlie",
+                     "unknown name \"tlie\"; did you mean \"tile\"?, at column 5 of \"1 + tlie\"");
+  expect_parse_error("device.bog > 1", "unknown name \"device.bog\"; did you mean \"device.big\"?, "
+                                       "at column 1 of \"device.bog > 1\"");
+  expect_parse_error("quite_another",
+                     "unknown name \"quite_another\", at column 1 of \"quite_another\"");
+  expect_parse_error("dtype == f32", "unknown name \"f32\"; a dtype is written in quotes: 'f32', "
+                                     "at column 10 of \"dtype == f32\"");
+  expect_parse_error("min + 1",
+                     "\"min\" is a function: expected \"(\" after it, at column 1 of \"min + 1\"");
+  expect_parse_error(
+      "cel_div(1, 2)",
+      "unknown function \"cel_div\"; did you mean \"ceil_div\"?, at column 1 of \"cel_div(1, 2)\"");
+  expect_parse_error(
+      "cdiv(rows, tile)",
+      "unknown function \"cdiv\"; did you mean \"ceil_div\"?, at column 1 of \"cdiv(rows, tile)\"");
+  expect_parse_error(
+      "tile in (1, 2)",
+      "expected an operator or the end, found \"in\"; write a == 1 or a == 2, at column "
+      "6 of \"tile in (1, 2)\"");
   expect_parse_error("tile not in (1, 2)",
                      "expected an operator or the end, found \"not\"; write a ~= 1 and a ~= 2, at "
                      "column 6 of \"tile not in (1, 2)\"");
@@ -566,15 +640,18 @@ static void test_unknown_names(void **state) {
                      "expected an operator or the end, found \"if\"; write select(condition, a, "
                      "b), at column 5 of \"vec if tile else 2\"");
   expect_parse_error("True", "unknown name \"True\"; write true, at column 1 of \"True\"");
-  expect_parse_error(
-      "tile & 1", "there are no bit operations: is_pow2(a) tells a power of two, a % 8 == 0 a multiple, and, or, not "
-                  "join conditions, at column 6 of \"tile & 1\"");
+  expect_parse_error("tile & 1", "there are no bit operations: is_pow2(a) tells a power of two, a "
+                                 "% 8 == 0 a multiple, and, or, not "
+                                 "join conditions, at column 6 of \"tile & 1\"");
   expect_parse_error("ceil_div(1)", "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1)\"");
-  expect_parse_error("ceil_div(1, 2, 3)", "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1, 2, 3)\"");
+  expect_parse_error("ceil_div(1, 2, 3)",
+                     "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1, 2, 3)\"");
   expect_parse_error("sizeof()", "sizeof needs 1 argument, at column 1 of \"sizeof()\"");
-  expect_parse_error("sizeof('f32', 1)", "sizeof needs 1 argument, at column 1 of \"sizeof('f32', 1)\"");
+  expect_parse_error("sizeof('f32', 1)",
+                     "sizeof needs 1 argument, at column 1 of \"sizeof('f32', 1)\"");
   expect_parse_error("1 + min(2)", "min needs at least 2 arguments, at column 5 of \"1 + min(2)\"");
-  expect_parse_error("min(1 2)", "expected \",\" or \")\", found \"2\", at column 7 of \"min(1 2)\"");
+  expect_parse_error("min(1 2)",
+                     "expected \",\" or \")\", found \"2\", at column 7 of \"min(1 2)\"");
   expect_parse_error("min(1,)", "expected a value, found \")\", at column 7 of \"min(1,)\"");
 }
 
@@ -595,8 +672,9 @@ static void test_derived_names(void **state) {
   slots[VEC] = value_int(0);
   cugen_error err = {0};
   assert_int_equal(expr_eval(expr, slots, &value, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message,
-                      "in \"rows - derived * (derived - 1)\": tile // vec is 32 // 0, which divides by zero");
+  assert_string_equal(
+      err.message,
+      "in \"rows - derived * (derived - 1)\": tile // vec is 32 // 0, which divides by zero");
   expr_free(expr);
 }
 
@@ -617,8 +695,9 @@ static void test_doubling_ends(void **state) {
   expr_free(data.derived);
   assert_int_equal(status, CUGEN_ERROR_CONFIG);
   assert_in_range(rounds, 5, 12);
-  assert_string_equal(err.message,
-                      "the expression is too large: with derived names put in, it has more than 4096 operations");
+  assert_string_equal(
+      err.message,
+      "the expression is too large: with derived names put in, it has more than 4096 operations");
 }
 
 /* A chain of derived names nests without any one of them nesting. */
@@ -638,8 +717,9 @@ static void test_chains_end(void **state) {
     expr_print_c(data.derived, NULL, NULL, &text, NULL);
     text_free(&text);
     expr_free(data.derived);
-    assert_string_equal(err.message,
-                        "the expression is nested too deeply: with derived names put in, more than 128 levels");
+    assert_string_equal(
+        err.message,
+        "the expression is nested too deeply: with derived names put in, more than 128 levels");
   }
 }
 
@@ -649,8 +729,16 @@ static void repeat(struct text *text, const char *what, int times) {
 
 static void test_nesting_ends(void **state) {
   (void)state;
-  static const char *const deep[] = {
-      "(", "-", "not ", "abs(", "1 + (", "min(1, ", "true and (", "select(true, ", "select(true, 1, ", "select("};
+  static const char *const deep[] = {"(",
+                                     "-",
+                                     "not ",
+                                     "abs(",
+                                     "1 + (",
+                                     "min(1, ",
+                                     "true and (",
+                                     "select(true, ",
+                                     "select(true, 1, ",
+                                     "select("};
   for (size_t i = 0; i < sizeof deep / sizeof *deep; i++) {
     struct text source = {0};
     struct expr *expr;
@@ -737,7 +825,7 @@ static void test_constants(void **state) {
   expr_free(expr);
 }
 
-/* ---- C ---- */
+/* ---- C -------------------------------------------------------------------------------------- */
 
 static const char *slot_c(void *context, int slot) {
   (void)context;
@@ -776,7 +864,8 @@ static void test_c(void **state) {
            "((vec == 1LL) ? (rows > 1LL) : (tile > 1LL)) && (rows > 2LL)");
   expect_c("select(vec == 1 and rows > 1, vec == 2 and 3 or 4, 5)",
            "((vec == 1LL) && (rows > 1LL)) ? ((vec == 2LL) ? 3LL : 4LL) : 5LL");
-  expect_c("floor(sqrt(rows)) + ceil(tile)", "((long long)floor((double)(sqrt((double)rows)))) + tile");
+  expect_c("floor(sqrt(rows)) + ceil(tile)",
+           "((long long)floor((double)(sqrt((double)rows)))) + tile");
   expect_c("rows or tile", "rows");
   expect_c("is_pow2(vec) == true", "(vec > 0 && (vec & (vec - 1)) == 0) == 1");
   expect_c("sqrt(rows) * 0.5", "(sqrt((double)rows)) * 0.5");
@@ -784,15 +873,21 @@ static void test_c(void **state) {
 
 static void test_c_refuses(void **state) {
   (void)state;
-  expect_c("dtype == 'f32'", "\"dtype == 'f32'\" cannot be written as C: strings have no place in it");
-  expect_c("sizeof(dtype) * rows",
-           "\"sizeof(dtype) * rows\" cannot be written as C: this function works on what is known before");
-  expect_c("vec == 1 and rows", "\"vec == 1 and rows\" cannot be written as C: a number may be a condition");
-  expect_c("select(vec, 1, 2)", "\"select(vec, 1, 2)\" cannot be written as C: a number may be a condition");
-  expect_c("select(vec == 1, 1, rows == 2)",
-           "\"select(vec == 1, 1, rows == 2)\" cannot be written as C: a number may be a condition");
-  expect_c("(vec == 1) + 1", "\"(vec == 1) + 1\" cannot be written as C: a number may be a condition");
-  expect_c("rows // 0.5", "\"rows // 0.5\" cannot be written as C: this operation works on whole numbers there");
+  expect_c("dtype == 'f32'",
+           "\"dtype == 'f32'\" cannot be written as C: strings have no place in it");
+  expect_c("sizeof(dtype) * rows", "\"sizeof(dtype) * rows\" cannot be written as C: this function "
+                                   "works on what is known before");
+  expect_c("vec == 1 and rows",
+           "\"vec == 1 and rows\" cannot be written as C: a number may be a condition");
+  expect_c("select(vec, 1, 2)",
+           "\"select(vec, 1, 2)\" cannot be written as C: a number may be a condition");
+  expect_c(
+      "select(vec == 1, 1, rows == 2)",
+      "\"select(vec == 1, 1, rows == 2)\" cannot be written as C: a number may be a condition");
+  expect_c("(vec == 1) + 1",
+           "\"(vec == 1) + 1\" cannot be written as C: a number may be a condition");
+  expect_c("rows // 0.5",
+           "\"rows // 0.5\" cannot be written as C: this operation works on whole numbers there");
   expect_c("rows == nil", "\"rows == nil\" cannot be written as C: nil has no place in it");
 }
 

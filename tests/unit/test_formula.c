@@ -12,7 +12,7 @@
 #include "gen/config/formula_print.h"
 #include "gen/template/expand.h"
 
-/* ---- Helpers ---- */
+/* ---- Helpers -------------------------------------------------------------------------------- */
 
 /* A kernel with arguments of each kind; the formula stands at line 7. */
 static char *config_with(const char *formula) {
@@ -20,10 +20,12 @@ static char *config_with(const char *formula) {
   text_addf(
       &text,
       "kernel \"k\" {\n"
-      "problem \"N\" (64), problem \"op\" { \"sum\", \"least\", \"other\" }, problem \"flag\" { true, false },\n"
+      "problem \"N\" (64), problem \"op\" { \"sum\", \"least\", \"other\" }, problem \"flag\" { "
+      "true, false },\n"
       "tunable \"tile\" { 8, 16 }, derive \"middle\" \"N // 2\",\n"
       "input \"bias\" { dtype = \"f16\", shape = { \"N\" } },\n"
-      "input \"D\" { dtype = \"f32\", shape = { \"N\", \"N\" } }, output \"C\" { dtype = \"f32\", shape = { 8 } },\n"
+      "input \"D\" { dtype = \"f32\", shape = { \"N\", \"N\" } }, output \"C\" { dtype = \"f32\", "
+      "shape = { 8 } },\n"
       "scalar \"alpha\" { dtype = \"f32\", value = 0.5 }, scalar \"N\" {}, reference \"none\",\n"
       "%s,\n"
       "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }\n",
@@ -49,8 +51,8 @@ static void expect_error(const char *formula, const char *want) {
     fail_msg("%.200s\n got: %s\nwant: %s", formula, err.message, want);
 }
 
-/* The text between the "return" and the ";" of a call with the arguments "x", "y", "i", "j", as many as it has. N, op and
-   flag have the values given; N is known at launch only when it is 0. */
+/* The text between the "return" and the ";" of a call with the arguments "x", "y", "i", "j", as
+   many as it has. N, op and flag have the values given; N is known at launch only when it is 0. */
 static char *print(const char *formula, int64_t n, const char *op, bool flag, bool whole) {
   struct config *config;
   cugen_error err;
@@ -88,13 +90,15 @@ static void expect_body(const char *body, int64_t n, const char *op, const char 
   text_free(&formula);
 }
 
-/* ---- What comes out ---- */
+/* ---- What comes out ------------------------------------------------------------------------- */
 
-#define GELU(of_float)                                                                                               \
-  "([](auto __x) { if constexpr (sizeof(__x) == 4) { " of_float                                                      \
-  " } else { return [](auto __v) __attribute__((noinline)) { return __v / (1 + exp(__v * (-1.5957691216057308 - "    \
+#define GELU(of_float)                                                                             \
+  "([](auto __x) { if constexpr (sizeof(__x) == 4) { " of_float                                    \
+  " } else { return [](auto __v) __attribute__((noinline)) { return __v / (1 + exp(__v * "         \
+  "(-1.5957691216057308 - "                                                                        \
   "0.07135481627260025 * __v * __v))); }(__x); } }(__v_a))"
-#define LEAST(a, b) "([](auto __x, auto __y) { return __x < __y || __x != __x ? __x : __y; }(" a ", " b "))"
+#define LEAST(a, b)                                                                                \
+  "([](auto __x, auto __y) { return __x < __y || __x != __x ? __x : __y; }(" a ", " b "))"
 
 static void test_bodies(void **state) {
   (void)state;
@@ -109,19 +113,22 @@ static void test_bodies(void **state) {
   expect_body("gelu(a)", 64, "sum",
               GELU("const auto __y = __x * (-1.5957691f - 0.07135482f * __x * __x); return "
                    "decltype(__x)(__fdividef(__x, 1 + __expf(__y)));"));
-  expect_body("fast_gelu(a)", 64, "sum",
-              GELU("const auto __y = __x * (0.7978846f + 0.03567741f * __x * __x), __h = __x / 2; return "
-                   "decltype(__x)(__h * __tanhf(__y) + __h);"));
+  expect_body(
+      "fast_gelu(a)", 64, "sum",
+      GELU("const auto __y = __x * (0.7978846f + 0.03567741f * __x * __x), __h = __x / 2; return "
+           "decltype(__x)(__h * __tanhf(__y) + __h);"));
   expect_body("a > b and a or b", 64, "sum", "(__v_a > __v_b) ? __v_a : __v_b");
   expect_body("not (a > b) and a <= 3 and a or b", 64, "sum",
               "((!(__v_a > __v_b)) && (__v_a <= __t(3LL))) ? __v_a : __v_b");
   /* sizes are put in where they are known, and parameters of the kernel where they are not */
   expect_body("select(a > b, a, b)", 64, "sum", "(__v_a > __v_b) ? __v_a : __v_b");
-  expect_body("select(op == 'sum', a + b, op == 'least', min(a, b), a)", 64, "sum", "__v_a + __v_b");
+  expect_body("select(op == 'sum', a + b, op == 'least', min(a, b), a)", 64, "sum",
+              "__v_a + __v_b");
   expect_body("select(op == 'sum', a + b, op == 'least', min(a, b), a)", 64, "other", "__v_a");
   expect_body("a / N", 64, "sum", "__v_a / __t(64LL)");
   expect_body("a / N", 0, "sum", "__v_a / __t(N)");
-  expect_body("a * alpha * middle * tile", 64, "sum", "((__v_a * __t(alpha)) * __t(32LL)) * __t(16LL)");
+  expect_body("a * alpha * middle * tile", 64, "sum",
+              "((__v_a * __t(alpha)) * __t(32LL)) * __t(16LL)");
   expect_body("flag and a or b", 64, "sum", "__v_a");
 }
 
@@ -138,18 +145,23 @@ static void test_calls(void **state) {
   static const struct {
     const char *formula, *want;
   } cases[] = {
-      {"formula \"f(a, b)\" \"a - b\"",
-       "([&](auto __v_a, decltype(__v_a) __v_b) -> decltype(__v_a) { return __v_a - __v_b; }((x), (y)))"},
+      {"formula \"f(a, b)\" \"a - b\"", "([&](auto __v_a, decltype(__v_a) __v_b) -> "
+                                        "decltype(__v_a) { return __v_a - __v_b; }((x), (y)))"},
       {"formula \" f ( acc , n ) \" \"relu(alpha * acc + bias[n])\"",
-       "([&](auto __v_acc, auto __v_n) -> decltype(__v_acc) { using __t = decltype(__v_acc); return ([](auto __x) { "
+       "([&](auto __v_acc, auto __v_n) -> decltype(__v_acc) { using __t = decltype(__v_acc); "
+       "return ([](auto __x) { "
        "return "
-       "__x < 0 ? decltype(__x)(0) : __x; }((__t(alpha) * __v_acc) + __t(bias[__v_n]))); }((x), (y)))"},
+       "__x < 0 ? decltype(__x)(0) : __x; }((__t(alpha) * __v_acc) + __t(bias[__v_n]))); }((x), "
+       "(y)))"},
       /* what stands between brackets in no body that is written is no index */
       {"formula \"f(acc, n)\" \"op ~= 'sum' and acc + bias[n] or acc\"",
-       "([&](auto __v_acc, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((x), (y)))"},
+       "([&](auto __v_acc, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((x), "
+       "(y)))"},
       {"formula \"f(acc, s, m, n)\" \"acc + D[m, n] * n + s\"",
-       "([&](auto __v_acc, decltype(__v_acc) __v_s, auto __v_m, auto __v_n) -> decltype(__v_acc) { using __t = "
-       "decltype(__v_acc); return (__v_acc + (__t(D[__v_m * D_stride0 + __v_n * D_stride1]) * __t(__v_n))) + __v_s; "
+       "([&](auto __v_acc, decltype(__v_acc) __v_s, auto __v_m, auto __v_n) -> decltype(__v_acc) { "
+       "using __t = "
+       "decltype(__v_acc); return (__v_acc + (__t(D[__v_m * D_stride0 + __v_n * D_stride1]) * "
+       "__t(__v_n))) + __v_s; "
        "}((x), "
        "(y), (i), (j)))"},
   };
@@ -161,22 +173,26 @@ static void test_calls(void **state) {
   }
 }
 
-/* ---- What is refused ---- */
+/* ---- What is refused ------------------------------------------------------------------------ */
 
 static void test_heads(void **state) {
   static const struct {
     const char *formula, *want;
   } cases[] = {
-      {"formula \"f\" \"1\"", "c.lua:7: formula \"f\" has no parameters: formula \"combine(a, b)\" \"a + b\""},
+      {"formula \"f\" \"1\"",
+       "c.lua:7: formula \"f\" has no parameters: formula \"combine(a, b)\" \"a + b\""},
       {"formula \"f()\" \"1\"", "c.lua:7: ')' is no formula's name and parameters: "},
       {"formula \"\" \"1\"", "c.lua:7: '' is no formula's name and parameters: "},
       {"formula \"f(a\" \"a\"", "c.lua:7: the parameters of formula \"f\" end with a \")\": "},
       {"formula \"f(a) b\" \"a\"", "c.lua:7: the parameters of formula \"f\" end with a \")\": "},
       {"formula \"f(a,)\" \"a\"", "c.lua:7: ')' is no formula's name and parameters: "},
       {"formula \"f(a, a)\" \"a\"", "c.lua:7: formula \"f\" has the parameter 'a' twice"},
-      {"formula \"f(N)\" \"N\"", "c.lua:7: parameter 'N' of formula \"f\": the name is taken at line 2"},
-      {"formula \"alpha(a)\" \"a\"", "c.lua:7: the name 'alpha' is taken by the argument at line 6"},
-      {"formula \"f(a)\" \"a\", formula \"f(b)\" \"b\"", "c.lua:7: the name 'f' is taken by the formula at line 7"},
+      {"formula \"f(N)\" \"N\"",
+       "c.lua:7: parameter 'N' of formula \"f\": the name is taken at line 2"},
+      {"formula \"alpha(a)\" \"a\"",
+       "c.lua:7: the name 'alpha' is taken by the argument at line 6"},
+      {"formula \"f(a)\" \"a\", formula \"f(b)\" \"b\"",
+       "c.lua:7: the name 'f' is taken by the formula at line 7"},
       {"formula \"min(a)\" \"a\"", "c.lua:7: 'min' cannot be a name: "},
       {"formula \"f(a,b,c,d,e,g,h,i,j,k,l,m,n,o,p,q,r)\" \"a\"",
        "c.lua:7: formula \"f\" has more than 16 parameters"},
@@ -184,7 +200,8 @@ static void test_heads(void **state) {
       {"formula \"f(a)\"", "c.lua:7: formula has a name but no value: "},
   };
   (void)state;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect_error(cases[i].formula, cases[i].want);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    expect_error(cases[i].formula, cases[i].want);
 }
 
 static void expect_body_error(const char *body, const char *want) {
@@ -206,24 +223,31 @@ static void test_bad_bodies(void **state) {
   expect_body_error("a + bias", "a buffer stands with its indices: name[i], at column 5 of");
   expect_body_error("a + bias[n, n]", "\"bias\" has 1 dimension, not 2, at column 5 of");
   expect_body_error("a + D[n]", "\"D\" has 2 dimensions, not 1, at column 5 of");
-  expect_body_error("a + bais[n]", "\"bais\" is no input or constant buffer; did you mean \"bias\"?, at column 5 of");
+  expect_body_error(
+      "a + bais[n]",
+      "\"bais\" is no input or constant buffer; did you mean \"bias\"?, at column 5 of");
   expect_body_error("a + C[n]", "\"C\" is no input or constant buffer");
-  expect_body_error("a + bias[N]", "\"N\" is no parameter of the formula, and only these can be indices");
-  expect_body_error("a + bias[a]", "\"a\", the first parameter, gives the formula its type and cannot be an index");
+  expect_body_error("a + bias[N]",
+                    "\"N\" is no parameter of the formula, and only these can be indices");
+  expect_body_error(
+      "a + bias[a]",
+      "\"a\", the first parameter, gives the formula its type and cannot be an index");
   expect_body_error("a + bias[n + 1]", "expected \",\" or \"]\", found \"+\", at column 12 of");
   expect_body_error("a + bias[]", "expected the name of a parameter, found \"]\", at column 10 of");
   expect_body_error("a + bias[n", "expected \",\" or \"]\", found the end");
   expect_body_error("a > n", "\"a > n\" cannot be written as C: it is a condition, not a number");
-  expect_body_error("a and n + 'x'", "\"a and n + 'x'\" cannot be written as C: strings have no place in it");
-  expect_body_error("a // 2",
-                    "\"a // 2\" cannot be written as C: this operation works on whole numbers known before");
+  expect_body_error("a and n + 'x'",
+                    "\"a and n + 'x'\" cannot be written as C: strings have no place in it");
+  expect_body_error(
+      "a // 2",
+      "\"a // 2\" cannot be written as C: this operation works on whole numbers known before");
   expect_body_error("a +", "expected a value, found the end");
   expect_body_error("nil", "\"nil\" cannot be written as C: nil has no place in it");
   /* wrong for one value of a problem only */
-  expect_error(
-      "formula \"f(a)\" \"op == 'least' and a % 2 or a\"",
-      "c.lua:7: formula \"f\": \"op == 'least' and a % 2 or a\" cannot be written as C: this operation works on "
-      "whole numbers known before (with op=least)");
+  expect_error("formula \"f(a)\" \"op == 'least' and a % 2 or a\"",
+               "c.lua:7: formula \"f\": \"op == 'least' and a % 2 or a\" cannot be written as C: "
+               "this operation works on "
+               "whole numbers known before (with op=least)");
 }
 
 /* Hostile: deep, long, wide. */
@@ -262,11 +286,12 @@ static void test_large(void **state) {
   text_free(&formula);
 }
 
-/* ---- In a template ---- */
+/* ---- In a template -------------------------------------------------------------------------- */
 
 static int expand(const char *content, const char *op, struct text *source, cugen_error *err) {
   static const char config_text[] =
-      "kernel \"k\" { problem \"op\" { \"sum\", \"least\" }, output \"C\" { dtype = \"f32\", shape = { 8 } },\n"
+      "kernel \"k\" { problem \"op\" { \"sum\", \"least\" }, output \"C\" { dtype = \"f32\", shape "
+      "= { 8 } },\n"
       "formula \"f(a, b)\" \"op == 'sum' and a + b or min(a, b)\", reference \"none\",\n"
       "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }\n";
   const struct device_facts facts = {.warp_size = 32, .max_threads_per_block = 1024};
@@ -334,7 +359,8 @@ static void test_template_errors(void **state) {
     struct text source = {0};
     cugen_error err;
     assert_int_equal(expand(cases[i].text, "op=sum", &source, &err), CUGEN_ERROR_TEMPLATE);
-    if (!strstr(err.message, cases[i].want)) fail_msg("got %s, want %s", err.message, cases[i].want);
+    if (!strstr(err.message, cases[i].want))
+      fail_msg("got %s, want %s", err.message, cases[i].want);
     text_free(&source);
   }
 }
@@ -343,15 +369,17 @@ static void test_template_errors(void **state) {
 static void test_elsewhere(void **state) {
   (void)state;
   expect_error("derive \"d\" \"relu(N)\"", "c.lua:7: derive \"d\": unknown function \"relu\"");
-  expect_error("derive \"d\" \"bias[N]\"", "c.lua:7: derive \"d\": elements of buffers are for formulas");
+  expect_error("derive \"d\" \"bias[N]\"",
+               "c.lua:7: derive \"d\": elements of buffers are for formulas");
 }
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bodies),          cmocka_unit_test(test_choice),     cmocka_unit_test(test_calls),
-      cmocka_unit_test(test_heads),           cmocka_unit_test(test_bad_bodies), cmocka_unit_test(test_hostile),
-      cmocka_unit_test(test_large),           cmocka_unit_test(test_elsewhere),  cmocka_unit_test(test_template),
-      cmocka_unit_test(test_template_errors),
+      cmocka_unit_test(test_bodies),     cmocka_unit_test(test_choice),
+      cmocka_unit_test(test_calls),      cmocka_unit_test(test_heads),
+      cmocka_unit_test(test_bad_bodies), cmocka_unit_test(test_hostile),
+      cmocka_unit_test(test_large),      cmocka_unit_test(test_elsewhere),
+      cmocka_unit_test(test_template),   cmocka_unit_test(test_template_errors),
   };
   return cmocka_run_group_tests_name("formula", tests, NULL, NULL);
 }

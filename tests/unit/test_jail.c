@@ -1,5 +1,6 @@
-/* A process in a jail opens what the jail has and nothing else; so does the compiler of the cpu device.
-   System calls are filtered. A step of the worker has neither open files nor environment variables. */
+/* A process in a jail opens what the jail has and nothing else; so does the compiler of the cpu
+   device. System calls are filtered. A step of the worker has neither open files nor environment
+   variables. */
 #define _GNU_SOURCE /* CLONE_THREAD */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +62,8 @@ static int live_in(int jail) {
   pid_t pid = fork();
   if (pid == 0)
     _exit((jail_enter(jail) ? 0 : 1) | (opens(text_get(&outside), O_RDONLY) ? 2 : 0) |
-          (opens(text_get(&outside), O_WRONLY) ? 4 : 0) | (opens(text_get(&made), O_RDWR | O_CREAT) ? 0 : 8) |
+          (opens(text_get(&outside), O_WRONLY) ? 4 : 0) |
+          (opens(text_get(&made), O_RDWR | O_CREAT) ? 0 : 8) |
           (opens("/etc/passwd", O_RDONLY) ? 16 : 0));
   int status = 0;
   assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -71,7 +73,8 @@ static int live_in(int jail) {
 
 static void only_what_it_has(void **state) {
   (void)state;
-  const struct jail_place places[] = {{text_get(&inside), JAIL_WRITE}, {"/nowhere", JAIL_READ}, {NULL, JAIL_READ}};
+  const struct jail_place places[] = {
+      {text_get(&inside), JAIL_WRITE}, {"/nowhere", JAIL_READ}, {NULL, JAIL_READ}};
   int jail = jail_make(places, sizeof places / sizeof *places);
   if (jail < 0) skip(); /* this kernel has no Landlock */
   assert_int_equal(live_in(jail), 0);
@@ -81,8 +84,12 @@ static void only_what_it_has(void **state) {
 
 static int compile(const struct toolkit *toolkit, const char *source) {
   static const char *const entries[] = {"k"};
-  const struct compile_request request = {
-      .toolkit = toolkit, .name = "k.cu", .source = source, .entries = entries, .entry_count = 1, .timeout = 300};
+  const struct compile_request request = {.toolkit = toolkit,
+                                          .name = "k.cu",
+                                          .source = source,
+                                          .entries = entries,
+                                          .entry_count = 1,
+                                          .timeout = 300};
   struct compiled compiled;
   cugen_error err;
   int status = cpu_device_ops.compile(&request, &compiled, &err);
@@ -99,14 +106,17 @@ static void the_compiler_too(void **state) {
   close(jail);
   assert_int_equal(toolkit_open(&(const struct toolkit_options){0}, &toolkit, NULL), CUGEN_OK);
   if (!toolkit->compiler.length) skip();
-  text_addf(&source, "asm(\".incbin \\\"%s\\\"\");\n__global__ void k(float *x) { x[0] = 1; }\n", text_get(&outside));
+  text_addf(&source, "asm(\".incbin \\\"%s\\\"\");\n__global__ void k(float *x) { x[0] = 1; }\n",
+            text_get(&outside));
   assert_int_equal(compile(toolkit, text_get(&source)), CUGEN_ERROR_COMPILE);
-  assert_int_equal(compile(toolkit, "#include <cstdint>\n__global__ void k(float *x) { x[0] = 1; }\n"), CUGEN_OK);
+  assert_int_equal(
+      compile(toolkit, "#include <cstdint>\n__global__ void k(float *x) { x[0] = 1; }\n"),
+      CUGEN_OK);
   text_free(&source);
   toolkit_close(toolkit);
 }
 
-/* ---- System calls ---------------------------------------------------------------------------------------------- */
+/* ---- System calls --------------------------------------------------------------------------- */
 
 enum { NO_FILTER = 77 };
 static const uint64_t fork_key = 0x123456789abcdef0;
@@ -181,8 +191,16 @@ static void only_the_own_process_is_changed(void **state) {
       {"to be attached to", SYS_prctl, {PR_SET_DUMPABLE, 1}, false, true},
       {"own limits", SYS_prlimit64, {0, RLIMIT_CPU, 0, (uintptr_t)&old}, false, false},
       {"own limits changed", SYS_prlimit64, {0, RLIMIT_CORE, (uintptr_t)&none, 0}, false, true},
-      {"own limits changed before", SYS_prlimit64, {0, RLIMIT_CORE, (uintptr_t)&none, 0}, true, false},
-      {"own limits changed, from an address of 2^32", SYS_prlimit64, {0, RLIMIT_CORE, 1ull << 32}, false, true},
+      {"own limits changed before",
+       SYS_prlimit64,
+       {0, RLIMIT_CORE, (uintptr_t)&none, 0},
+       true,
+       false},
+      {"own limits changed, from an address of 2^32",
+       SYS_prlimit64,
+       {0, RLIMIT_CORE, 1ull << 32},
+       false,
+       true},
       {"another's limits", SYS_prlimit64, {1, RLIMIT_CPU, 0, (uintptr_t)&old}, true, true},
       {"a signal to another", SYS_kill, {(uint64_t)getpid(), 0}, false, true},
   };
@@ -206,12 +224,16 @@ static void no_namespaces_and_no_processes(void **state) {
       {"half a key", SYS_clone, {SIGCHLD, 0, fork_key & UINT32_MAX}, false, true},
       {"the other half", SYS_clone, {SIGCHLD, 0, fork_key & ~(uint64_t)UINT32_MAX}, false, true},
       {"the key", SYS_clone, {SIGCHLD, 0, fork_key}, false, false},
-      {"the key, for a copy in the same memory", SYS_clone, {SIGCHLD | CLONE_VM, 0, fork_key}, false, true},
+      {"the key, for a copy in the same memory",
+       SYS_clone,
+       {SIGCHLD | CLONE_VM, 0, fork_key},
+       false,
+       true},
   };
   assert_rules(calls, sizeof calls / sizeof *calls);
 }
 
-/* ---- Steps of the worker --------------------------------------------------------------------------------------- */
+/* ---- Steps of the worker -------------------------------------------------------------------- */
 
 struct seen {
   int files; /* open descriptors above stderr */
@@ -231,11 +253,13 @@ static void a_step_has_one_file_and_no_environment(void **state) {
   enum { FILES = 5 };
   int files[FILES + 1] = {[FILES] = -1};
   (void)state;
-  for (int i = 0; i < FILES; i++) assert_true((files[i] = open("/dev/null", O_RDONLY | O_CLOEXEC)) > STDERR_FILENO);
+  for (int i = 0; i < FILES; i++)
+    assert_true((files[i] = open("/dev/null", O_RDONLY | O_CLOEXEC)) > STDERR_FILENO);
   for (int i = 0; i <= FILES; i++) {
     struct isolate_output output = {0};
     struct seen seen = {0};
-    assert_int_equal(isolate(look_around, &files[i], &seen, sizeof seen, &output, files[i], NULL), CUGEN_OK);
+    assert_int_equal(isolate(look_around, &files[i], &seen, sizeof seen, &output, files[i], NULL),
+                     CUGEN_OK);
     assert_int_equal(seen.files, i < FILES);
     assert_int_equal(seen.kept, i < FILES);
     assert_false(seen.environment);

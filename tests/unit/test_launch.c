@@ -1,4 +1,5 @@
-/* The verdict on a launch: each limit just met, and just missed; the text; the line of what it is refused for. */
+/* The verdict on a launch: each limit just met, and just missed; the text; the line of what it
+   is refused for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +41,8 @@ static const struct row rows[] = {
      false,
      -1,
      {.max_threads = 256},
-     "k.cu:4: __launch_bounds__ compiles kernel 'k' for blocks of at most 256 threads, and the launch has blocks of "
+     "k.cu:4: __launch_bounds__ compiles kernel 'k' for blocks of at most 256 threads, and the "
+     "launch has blocks of "
      "257"},
     {NULL, 4, 257, 0, false, -1, {.max_threads = 256}, "k.cu:4: __launch_bounds__"},
     {"sm_80", 4, 1024, 0, false, -1, {.registers = 64}, NULL},
@@ -54,7 +56,8 @@ static const struct row rows[] = {
      "k.cu:5: kernel 'k' takes 65 registers a thread, so that a block of 1024 threads needs 73728"},
     {NULL, 4, 1024, 0, false, -1, {.registers = 65}, NULL}, /* it has none */
     {"sm_80", 4, 896, 0, false, -1, {.registers = 72}, NULL},
-    {"sm_80", 4, 897, 0, false, -1, {.registers = 72}, "a block of 897 threads needs 66816"}, /* 29 warps */
+    /* 29 warps */
+    {"sm_80", 4, 897, 0, false, -1, {.registers = 72}, "a block of 897 threads needs 66816"},
     /* Static shared memory by what ptxas takes. */
     {"sm_90a", 4, 64, 0, false, -1, {.static_shared = 232448}, NULL},
     {"sm_90a",
@@ -86,7 +89,8 @@ static const struct row rows[] = {
      false,
      -1,
      {.static_shared = 400},
-     "k.cu:6: kernel 'k' needs 166913 bytes of shared memory a block (400 static, 166513 dynamic), the device gives "
+     "k.cu:6: kernel 'k' needs 166913 bytes of shared memory a block (400 static, 166513 dynamic), "
+     "the device gives "
      "at most 166912"},
     {"sm_80", 4, 64, 166913, false, -1, {0}, "k.cu:5: kernel 'k' needs 166913 bytes"},
     {"sm_90a", 4, 64, 0, false, -1, {.constant_bytes = 65536}, NULL},
@@ -117,7 +121,8 @@ static const struct row rows[] = {
      false,
      -1,
      {.cluster = {5, 1, 1}},
-     "k.cu:3: kernel 'k': a grid of 24x1x1 blocks is not made of whole clusters of 5x1x1: round grid x up to a "
+     "k.cu:3: kernel 'k': a grid of 24x1x1 blocks is not made of whole clusters of 5x1x1: round "
+     "grid x up to a "
      "multiple of 5"},
     {NULL, 24, 64, 0, false, -1, {.cluster = {5, 1, 1}}, "k.cu:3: kernel 'k': a grid of 24x1x1"},
     {"sm_90a", 24, 64, 0, false, -1, {.cluster = {4, 2, 1}}, "round grid y up to a multiple of 2"},
@@ -131,7 +136,8 @@ static const struct row rows[] = {
      true,
      4,
      {.grid_sync = true},
-     "k.cu:5: kernel 'k': the 41 blocks of a cooperative launch must all be there at once, and the device holds 40 "
+     "k.cu:5: kernel 'k': the 41 blocks of a cooperative launch must all be there at once, and the "
+     "device holds 40 "
      "of them: 10 multiprocessors with 4 each"},
     {"sm_90a", 41, 64, 0, false, 4, {0}, NULL},
     {"sm_90a", 41, 64, 0, true, -1, {0}, NULL},
@@ -142,7 +148,8 @@ static const struct row rows[] = {
      false,
      -1,
      {.grid_sync = true},
-     "k.cu:7: kernel 'k' waits for its whole grid (grid.sync()), which takes a cooperative launch: write "
+     "k.cu:7: kernel 'k' waits for its whole grid (grid.sync()), which takes a cooperative launch: "
+     "write "
      "'cooperative \"true\"' beside its grid"},
     {"sm_90a",
      1,
@@ -151,7 +158,8 @@ static const struct row rows[] = {
      false,
      0,
      {.registers = 40},
-     "k.cu:5: kernel 'k': a block of 64 threads, 40 registers a thread and 0 bytes of shared memory does not fit on "
+     "k.cu:5: kernel 'k': a block of 64 threads, 40 registers a thread and 0 bytes of shared "
+     "memory does not fit on "
      "a multiprocessor"},
 };
 
@@ -186,7 +194,8 @@ static void each_limit(void **state) {
     const struct kernel_spec spec = {.source = text, .launches = &launch, .launch_count = 1};
     cugen_error err = {0};
     const int status = launch_check(&facts, &spec, 0, &r->needs, r->resident, &err);
-    if ((status != CUGEN_OK) != (r->refusal != NULL)) fail_msg("row %zu: %d: %s", i, status, err.message);
+    if ((status != CUGEN_OK) != (r->refusal != NULL))
+      fail_msg("row %zu: %d: %s", i, status, err.message);
     if (r->refusal && !strstr(err.message, r->refusal))
       fail_msg("row %zu: no '%s' in: %s", i, r->refusal, err.message);
     if (!r->refusal) continue;
@@ -200,7 +209,8 @@ static void each_limit(void **state) {
 static void without_a_source(void **state) {
   (void)state;
   const struct device_facts facts = facts_of("sm_90a");
-  struct kernel_launch launch = {.entry = "k", .place = "k.cu:5", .grid = {24, 1, 1}, .block = {64, 1, 1}};
+  struct kernel_launch launch = {
+      .entry = "k", .place = "k.cu:5", .grid = {24, 1, 1}, .block = {64, 1, 1}};
   const struct kernel_spec spec = {.launches = &launch, .launch_count = 1};
   const struct kernel_needs needs = {.cluster = {5, 1, 1}};
   cugen_error err = {0};
@@ -214,31 +224,35 @@ static void without_a_source(void **state) {
 static void constants_of_a_config(void **state) {
   (void)state;
   const struct device_facts facts = facts_of("sm_90a");
-  struct kernel_argument arguments[] = {
-      {.name = "x", .kind = CUGEN_ARGUMENT_INPUT, .dtype = dtype_find("f32"), .rank = 1, .elements = 100000},
-      {.name = "w",
-       .file = "k.lua",
-       .line = 4,
-       .kind = CUGEN_ARGUMENT_CONSTANT,
-       .access = ACCESS_CONSTANT,
-       .dtype = dtype_find("f32"),
-       .rank = 1,
-       .elements = 16000},
-      {.name = "v",
-       .file = "k.lua",
-       .line = 5,
-       .kind = CUGEN_ARGUMENT_CONSTANT,
-       .access = ACCESS_CONSTANT,
-       .dtype = dtype_find("f32"),
-       .rank = 1,
-       .elements = 384}};
+  struct kernel_argument arguments[] = {{.name = "x",
+                                         .kind = CUGEN_ARGUMENT_INPUT,
+                                         .dtype = dtype_find("f32"),
+                                         .rank = 1,
+                                         .elements = 100000},
+                                        {.name = "w",
+                                         .file = "k.lua",
+                                         .line = 4,
+                                         .kind = CUGEN_ARGUMENT_CONSTANT,
+                                         .access = ACCESS_CONSTANT,
+                                         .dtype = dtype_find("f32"),
+                                         .rank = 1,
+                                         .elements = 16000},
+                                        {.name = "v",
+                                         .file = "k.lua",
+                                         .line = 5,
+                                         .kind = CUGEN_ARGUMENT_CONSTANT,
+                                         .access = ACCESS_CONSTANT,
+                                         .dtype = dtype_find("f32"),
+                                         .rank = 1,
+                                         .elements = 384}};
   const struct kernel_spec spec = {.arguments = arguments, .argument_count = 3};
   cugen_error err = {0};
   assert_int_equal(launch_check_constants(&facts, &spec, &err), CUGEN_OK);
   arguments[2].elements = 385;
   assert_int_equal(launch_check_constants(&facts, &spec, &err), CUGEN_ERROR_CONFIG);
-  assert_non_null(strstr(err.message, "k.lua:4: constant 'w' has 64000 bytes, the config's constants 65540; "
-                                      "__constant__ variables have at most 65536"));
+  assert_non_null(strstr(err.message,
+                         "k.lua:4: constant 'w' has 64000 bytes, the config's constants 65540; "
+                         "__constant__ variables have at most 65536"));
   arguments[1].access = ACCESS_GLOBAL;
   assert_int_equal(launch_check_constants(&facts, &spec, &err), CUGEN_OK);
 }

@@ -1,4 +1,5 @@
-/* What reads line tables is given a stranger's object. A program of that name in front of the system's says what it may do. */
+/* What reads line tables is given a stranger's object. A program of that name in front of the
+   system's says what it may do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,8 @@ static void answer(const char *script, const char *image, struct source_place *o
   struct text text = {0}, path = {0};
   cugen_error err;
   text_add(&text, "#!/bin/sh\necho 0x3f\n");
-  for (; *script; script++) *script == '@' ? text_add(&text, text_get(&folder)) : text_add_char(&text, *script);
+  for (; *script; script++)
+    *script == '@' ? text_add(&text, text_get(&folder)) : text_add_char(&text, *script);
   text_addf(&path, "%s/programs/bin/addr2line", text_get(&folder));
   assert_int_equal(file_put(text_get(&path), text_get(&text), text.length, NULL), CUGEN_OK);
   assert_int_equal(chmod(text_get(&path), 0755), 0);

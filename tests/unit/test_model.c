@@ -1,4 +1,5 @@
-/* Predictions of one launch: spilled registers take L1 passes, clusters leave multiprocessors idle. */
+/* Predictions of one launch: spilled registers take L1 passes, clusters leave multiprocessors
+   idle. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,30 +33,37 @@ static struct model_launch predict(int cluster, int64_t spilled) {
                                      .shape = {1 << 20},
                                      .stride = {1}};
   struct kernel_launch launch = {.entry = "k", .grid = {12000, 1, 1}, .block = {256, 1, 1}};
-  const struct kernel_spec spec = {
-      .arguments = &argument, .argument_count = 1, .launches = &launch, .launch_count = 1, .bytes = 1 << 20};
+  const struct kernel_spec spec = {.arguments = &argument,
+                                   .argument_count = 1,
+                                   .launches = &launch,
+                                   .launch_count = 1,
+                                   .bytes = 1 << 20};
   if (device_file_open(NULL, "h200", &model, &err)) fail_msg("%s", err.message);
   described_model(&model, &device);
-  text_addf(&ptx, ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n\t.param .u64 k_param_0\n)\n");
+  text_addf(&ptx, ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n\t.param "
+                  ".u64 k_param_0\n)\n");
   if (cluster > 1) text_addf(&ptx, ".explicitcluster\n.reqnctapercluster %d, 1, 1\n", cluster);
   text_addf(&ptx, "{\n%s}\n", body);
-  const struct compiled compiled = {.entry_count = 1,
-                                    .entries = {"k"},
-                                    .resources = {{.registers = 32, .max_threads = 1024, .spill_bytes = spilled}},
-                                    .ptx = (char *)(uintptr_t)text_get(&ptx)};
+  const struct compiled compiled = {
+      .entry_count = 1,
+      .entries = {"k"},
+      .resources = {{.registers = 32, .max_threads = 1024, .spill_bytes = spilled}},
+      .ptx = (char *)(uintptr_t)text_get(&ptx)};
   if (model_predict(&device, &spec, &compiled, 0, &got, &err)) fail_msg("%s", err.message);
   text_free(&ptx);
   return got.launches[0];
 }
 
-/* Each spilled register of a warp takes a pass through L1, so passes are proportional to spilled bytes. */
+/* Each spilled register of a warp takes a pass through L1, so passes are proportional to spilled
+   bytes. */
 static void spilled_registers_pass_through_l1(void **state) {
   (void)state;
   const struct model_launch none = predict(1, 0), some = predict(1, 64), more = predict(1, 128);
   const double passes = some.parts[MODEL_L1] - none.parts[MODEL_L1];
   assert_true(passes > 2 * none.parts[MODEL_L1]);
   assert_true(more.parts[MODEL_L1] > some.parts[MODEL_L1] + 0.9 * passes);
-  assert_true(some.parts[MODEL_L2] == none.parts[MODEL_L2] && some.parts[MODEL_FETCH] == none.parts[MODEL_FETCH]);
+  assert_true(some.parts[MODEL_L2] == none.parts[MODEL_L2] &&
+              some.parts[MODEL_FETCH] == none.parts[MODEL_FETCH]);
 }
 
 static double arithmetic(int cluster) {
@@ -66,8 +74,8 @@ static void assert_near(double got, double want) {
   if (!(fabs(got / want - 1) < 1e-9)) fail_msg("%.17g, not %.17g", got, want);
 }
 
-/* A cluster lies within one group of 14, 16 or 18 multiprocessors. Clusters of 5 use 10, 15 and 15 of
-   them, clusters of 8 use 8, 16 and 16, so that the launch takes longer by 48 / 40. */
+/* A cluster lies within one group of 14, 16 or 18 multiprocessors. Clusters of 5 use 10, 15 and
+   15 of them, clusters of 8 use 8, 16 and 16, so that the launch takes longer by 48 / 40. */
 static void clusters_lie_in_groups(void **state) {
   (void)state;
   const double whole = arithmetic(1);

@@ -23,7 +23,8 @@ static void build(int version, const char *dictionary, size_t bytes, struct text
   for (size_t i = 0; i < bytes; i++) text_add_char(out, (char)i);
 }
 
-static int parse(int version, const char *dictionary, size_t bytes, struct npy *out, cugen_error *err) {
+static int parse(int version, const char *dictionary, size_t bytes, struct npy *out,
+                 cugen_error *err) {
   struct text file = {0};
   build(version, dictionary, bytes, &file);
   int status = npy_parse(text_get(&file), file.length, file.length, out, err);
@@ -31,7 +32,8 @@ static int parse(int version, const char *dictionary, size_t bytes, struct npy *
   return status;
 }
 
-static void expect(int version, const char *dictionary, size_t bytes, const char *type, bool fortran, int rank) {
+static void expect(int version, const char *dictionary, size_t bytes, const char *type,
+                   bool fortran, int rank) {
   struct npy npy;
   cugen_error err = {0};
   if (parse(version, dictionary, bytes, &npy, &err)) fail_msg("%s: %s", dictionary, err.message);
@@ -43,9 +45,11 @@ static void expect(int version, const char *dictionary, size_t bytes, const char
 
 static void files_are_read(void **state) {
   (void)state;
-  expect(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    \n", 48, "f4", false, 2);
+  expect(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    \n", 48, "f4", false,
+         2);
   expect(2, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", 12, "f4", false, 1);
-  expect(1, "{\"shape\": (1, 2, 3, 4), \"descr\": \"|u1\", \"fortran_order\": True}", 24, "u1", true, 4);
+  expect(1, "{\"shape\": (1, 2, 3, 4), \"descr\": \"|u1\", \"fortran_order\": True}", 24, "u1",
+         true, 4);
   expect(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}", 2, "b1", false, 1);
   expect(1, "{'descr': '<V2', 'fortran_order': False, 'shape': (2,)}", 4, "V2", false, 1);
 }
@@ -92,12 +96,14 @@ static void shortened_files_are_refused(void **state) {
   for (size_t i = 0; i < file.length; i++)
     assert_int_equal(npy_parse(text_get(&file), i, i, &npy, NULL), CUGEN_ERROR_CONFIG);
   file.data[6] = 3;
-  assert_int_equal(npy_parse(text_get(&file), file.length, file.length, &npy, NULL), CUGEN_ERROR_CONFIG);
+  assert_int_equal(npy_parse(text_get(&file), file.length, file.length, &npy, NULL),
+                   CUGEN_ERROR_CONFIG);
   text_free(&file);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_read), cmocka_unit_test(others_are_refused),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_read),
+                                     cmocka_unit_test(others_are_refused),
                                      cmocka_unit_test(shortened_files_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Occupancy against published examples: the CUDA C++ Best Practices Guide's and course material's for V100, K40 and
-   A100, each with what limits it. */
+/* Occupancy against published examples: the CUDA C++ Best Practices Guide's and course
+   material's for V100, K40 and A100, each with what limits it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,12 +65,14 @@ static void check_row(const struct row *row) {
       .registers = row->registers, .static_shared = row->static_shared, .max_threads = 1024};
   struct occupancy got;
   cugen_error err = {0};
-  int status = occupancy_get(row->facts, &resources, row->threads, row->dynamic_shared, -1, &got, &err);
+  int status =
+      occupancy_get(row->facts, &resources, row->threads, row->dynamic_shared, -1, &got, &err);
   if (status) fail_msg("%s", err.message);
-  if (got.blocks != row->blocks || got.fraction != row->fraction || strcmp(got.limiter, row->limiter) != 0)
-    fail_msg("%d registers, %d threads, %d + %d bytes: %d blocks, %g, %s; expected %d, %g, %s", row->registers,
-             row->threads, (int)row->static_shared, (int)row->dynamic_shared, got.blocks, got.fraction, got.limiter,
-             row->blocks, row->fraction, row->limiter);
+  if (got.blocks != row->blocks || got.fraction != row->fraction ||
+      strcmp(got.limiter, row->limiter) != 0)
+    fail_msg("%d registers, %d threads, %d + %d bytes: %d blocks, %g, %s; expected %d, %g, %s",
+             row->registers, row->threads, (int)row->static_shared, (int)row->dynamic_shared,
+             got.blocks, got.fraction, got.limiter, row->blocks, row->fraction, row->limiter);
 }
 
 static void test_published(void **state) {
@@ -85,7 +87,8 @@ static void test_published(void **state) {
       {&v100, 32, 256, 0, 0, 8, 1.0, "threads"},
       {&v100, 64, 256, 0, 0, 4, 0.5, "registers"},
       {&v100, 128, 256, 0, 0, 2, 0.25, "registers"},
-      /* Best Practices Guide, 10.1.1: 37 registers and 128 threads: 12 blocks, 75 %; 320 threads: 4 blocks, 63 %. */
+      /* Best Practices Guide, 10.1.1: 37 registers and 128 threads: 12 blocks, 75 %; 320
+         threads: 4 blocks, 63 %. */
       {&v100, 37, 128, 0, 0, 12, 0.75, "registers"},
       {&v100, 37, 320, 0, 0, 4, 0.625, "registers"},
       {&v100, 32, 32, 0, 0, 32, 0.5, "blocks"},
@@ -111,7 +114,8 @@ static double fraction_of(const struct device_facts *facts, int registers, int t
   return got.fraction;
 }
 
-/* V100: more than 64 registers a thread is less than half, more than 128 less than a quarter, whatever the block. */
+/* V100: more than 64 registers a thread is less than half, more than 128 less than a quarter,
+   whatever the block. */
 static void test_registers_bound_every_block(void **state) {
   (void)state;
   for (int threads = 32; threads <= 1024; threads += 32) {
@@ -138,10 +142,12 @@ static void test_launch_bounds(void **state) {
   assert_int_equal(got.blocks, 8);
 }
 
-/* Little shared memory is asked for: fewer blocks fit; the driver's choice is the one that holds most. */
+/* Little shared memory is asked for: fewer blocks fit; the driver's choice is the one that holds
+   most. */
 static void test_carveout(void **state) {
   (void)state;
-  struct kernel_resources resources = {.registers = 32, .static_shared = 16384, .max_threads = 1024};
+  struct kernel_resources resources = {
+      .registers = 32, .static_shared = 16384, .max_threads = 1024};
   struct occupancy free_choice, most, half, least;
   assert_int_equal(occupancy_get(&v100, &resources, 128, 0, -1, &free_choice, NULL), CUGEN_OK);
   assert_int_equal(occupancy_get(&v100, &resources, 128, 0, 100, &most, NULL), CUGEN_OK);
@@ -153,7 +159,8 @@ static void test_carveout(void **state) {
   assert_int_equal(least.blocks, 1);
 }
 
-/* Shared memory by the block's threads, as the toolkit's function has it, without a context, and as ours has it. */
+/* Shared memory by the block's threads, as the toolkit's function has it, without a context, and
+   as ours has it. */
 static size_t toolkit_fixed(int threads) {
   (void)threads;
   return 3 * 1024;
@@ -178,29 +185,32 @@ static int shared_of(void *context, int threads, int64_t *bytes, cugen_error *er
 }
 
 /* What cudaOccMaxPotentialOccupancyBlockSize of cuda_occupancy.h answers. */
-static int best_by_toolkit(const struct device_facts *facts, int registers, toolkit_shared *shared) {
-  const cudaOccDeviceProp properties = {.computeMajor = (int)facts->compute_capability / 10,
-                                        .computeMinor = (int)facts->compute_capability % 10,
-                                        .maxThreadsPerBlock = (int)facts->max_threads_per_block,
-                                        .maxThreadsPerMultiprocessor = (int)facts->max_threads_per_sm,
-                                        .regsPerBlock = (int)facts->registers_per_block,
-                                        .regsPerMultiprocessor = (int)facts->registers_per_sm,
-                                        .warpSize = (int)facts->warp_size,
-                                        .sharedMemPerBlock = (size_t)facts->shared_per_block,
-                                        .sharedMemPerMultiprocessor = (size_t)facts->shared_per_sm,
-                                        .numSms = (int)facts->sm_count,
-                                        .sharedMemPerBlockOptin = (size_t)facts->shared_per_block_optin,
-                                        .reservedSharedMemPerBlock = (size_t)facts->shared_reserved_per_block};
+static int best_by_toolkit(const struct device_facts *facts, int registers,
+                           toolkit_shared *shared) {
+  const cudaOccDeviceProp properties = {
+      .computeMajor = (int)facts->compute_capability / 10,
+      .computeMinor = (int)facts->compute_capability % 10,
+      .maxThreadsPerBlock = (int)facts->max_threads_per_block,
+      .maxThreadsPerMultiprocessor = (int)facts->max_threads_per_sm,
+      .regsPerBlock = (int)facts->registers_per_block,
+      .regsPerMultiprocessor = (int)facts->registers_per_sm,
+      .warpSize = (int)facts->warp_size,
+      .sharedMemPerBlock = (size_t)facts->shared_per_block,
+      .sharedMemPerMultiprocessor = (size_t)facts->shared_per_sm,
+      .numSms = (int)facts->sm_count,
+      .sharedMemPerBlockOptin = (size_t)facts->shared_per_block_optin,
+      .reservedSharedMemPerBlock = (size_t)facts->shared_reserved_per_block};
   const cudaOccFuncAttributes attributes = {.maxThreadsPerBlock = 1024,
                                             .numRegs = registers,
                                             .shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN,
-                                            .maxDynamicSharedSizeBytes = (size_t)facts->shared_per_block_optin,
+                                            .maxDynamicSharedSizeBytes =
+                                                (size_t)facts->shared_per_block_optin,
                                             .numBlockBarriers = 1};
   const cudaOccDeviceState device_state = {.carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
   int grid, threads;
-  assert_int_equal(
-      cudaOccMaxPotentialOccupancyBlockSize(&grid, &threads, &properties, &attributes, &device_state, shared, 0),
-      CUDA_OCC_SUCCESS);
+  assert_int_equal(cudaOccMaxPotentialOccupancyBlockSize(&grid, &threads, &properties, &attributes,
+                                                         &device_state, shared, 0),
+                   CUDA_OCC_SUCCESS);
   return threads;
 }
 
@@ -215,8 +225,9 @@ static void test_best_block_of_the_toolkit(void **state) {
         struct kernel_resources resources = {.registers = registers[r], .max_threads = 1024};
         struct shared shared = {functions[s]};
         int threads;
-        assert_int_equal(occupancy_best_block(devices[d], &resources, -1, shared_of, &shared, &threads, NULL),
-                         CUGEN_OK);
+        assert_int_equal(
+            occupancy_best_block(devices[d], &resources, -1, shared_of, &shared, &threads, NULL),
+            CUGEN_OK);
         assert_int_equal(threads, best_by_toolkit(devices[d], registers[r], functions[s]));
       }
 }
@@ -227,9 +238,10 @@ static int same_bytes(void *context, int threads, int64_t *bytes, cugen_error *e
   return CUGEN_OK;
 }
 
-/* The block that holds most, found by trying all; the toolkit's function then takes the largest of those blocks. */
-static int best_by_trying(const struct device_facts *facts, const struct kernel_resources *resources,
-                          int64_t shared) {
+/* The block that holds most, found by trying all; the toolkit's function then takes the largest
+   of those blocks. */
+static int best_by_trying(const struct device_facts *facts,
+                          const struct kernel_resources *resources, int64_t shared) {
   struct occupancy got;
   double most = 0;
   int best = 0;
@@ -250,7 +262,8 @@ static void test_best_block(void **state) {
       for (int s = 0; s < 4; s++) {
         struct kernel_resources resources = {.registers = registers[r], .max_threads = 1024};
         int threads;
-        assert_int_equal(occupancy_best_block(devices[d], &resources, -1, same_bytes, &shared[s], &threads, NULL),
+        assert_int_equal(occupancy_best_block(devices[d], &resources, -1, same_bytes, &shared[s],
+                                              &threads, NULL),
                          CUGEN_OK);
         assert_int_equal(threads, best_by_trying(devices[d], &resources, shared[s]));
       }
@@ -261,9 +274,11 @@ static void test_best_block_refusals(void **state) {
   struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
   int64_t most = 200 * 1024, none = -1;
   int threads = 7;
-  assert_int_equal(occupancy_best_block(&a100, &resources, -1, same_bytes, &most, &threads, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_best_block(&a100, &resources, -1, same_bytes, &most, &threads, NULL),
+                   CUGEN_OK);
   assert_int_equal(threads, 0); /* no block has so much shared memory */
-  assert_int_equal(occupancy_best_block(&a100, &resources, -1, same_bytes, &none, &threads, NULL), CUGEN_ERROR_USAGE);
+  assert_int_equal(occupancy_best_block(&a100, &resources, -1, same_bytes, &none, &threads, NULL),
+                   CUGEN_ERROR_USAGE);
 }
 
 /* The models say what the published examples assume. */
@@ -290,12 +305,14 @@ static void test_models(void **state) {
   assert_true(described_device("Some GPU sm_90 7 SMs", &got));
   assert_string_equal(got.id, "");
   assert_false(described_knows(&got, DEVICE_FACT_clock_khz));
-  assert_false(described_device("predicted NVIDIA H200 sm_90 132 SMs", &got)); /* predictions are of no device */
+  /* predictions are of no device */
+  assert_false(described_device("predicted NVIDIA H200 sm_90 132 SMs", &got));
   assert_false(described_device("sm_35", &got)); /* neither NVRTC 12 nor 13 compiles for it */
   assert_true(described_device("sm_61", &got) && got.facts.shared_per_sm == 96 * 1024);
 }
 
-/* Two descriptions of one name are told apart by any figure, but not by the architecture compiled for. */
+/* Two descriptions of one name are told apart by any figure, but not by the architecture
+   compiled for. */
 static void test_figures(void **state) {
   (void)state;
   struct gpu_model model;
@@ -326,7 +343,8 @@ static void test_refusals(void **state) {
   assert_string_equal(got.limiter, "none");
 }
 
-/* A block's threads are the product of its three sizes. Only of cooperative launches the number matters. */
+/* A block's threads are the product of its three sizes. Only of cooperative launches the number
+   matters. */
 static void test_resident(void **state) {
   const struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
   struct kernel_launch launch = {.block = {8, 8, 4}, .grid = {1, 1, 1}, .cooperative = true};

@@ -65,16 +65,19 @@ static void what_is_no_such_text_is_not_known(void **state) {
 }
 
 static void only_known_bits_of_equal_data_are_equal(void **state) {
-  const cugen_outputs base = {1, 0, 3, 9}, others[] = {{0, 0, 0, 0}, {1, 1, 3, 0}, {1, 0, 4, 9}, {1, 0, 3, 8}};
+  const cugen_outputs base = {1, 0, 3, 9},
+                      others[] = {{0, 0, 0, 0}, {1, 1, 3, 0}, {1, 0, 4, 9}, {1, 0, 3, 8}};
   (void)state;
   assert_true(outputs_equal(&base, &base));
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_false(outputs_equal(&base, &others[i]));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_false(outputs_equal(&base, &others[i]));
   for (size_t i = 0; i < 2; i++) assert_false(outputs_equal(&others[i], &others[i]));
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_printed_is_parsed), cmocka_unit_test(a_short_buffer_has_the_beginning),
-      cmocka_unit_test(what_is_no_such_text_is_not_known), cmocka_unit_test(only_known_bits_of_equal_data_are_equal)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_printed_is_parsed),
+                                     cmocka_unit_test(a_short_buffer_has_the_beginning),
+                                     cmocka_unit_test(what_is_no_such_text_is_not_known),
+                                     cmocka_unit_test(only_known_bits_of_equal_data_are_equal)};
   return cmocka_run_group_tests_name("outputs", tests, NULL, NULL);
 }

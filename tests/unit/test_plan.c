@@ -1,5 +1,5 @@
-/* Plans and calls over a device that only records: which entries are asked for, how parameters are packed, and that a
-   launch is nothing but launches. */
+/* Plans and calls over a device that only records: which entries are asked for, how parameters
+   are packed, and that a launch is nothing but launches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 
-/* ---- A device that records ------------------------------------------------------------------------------------- */
+/* ---- A device that records ------------------------------------------------------------------ */
 
 struct loaded {
   const struct compiled *compiled;
@@ -62,8 +62,8 @@ static void record_unload(struct device *device, struct loaded *loaded) {
   record.unloads++;
 }
 
-static int record_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
-                        struct entry **out, cugen_error *err) {
+static int record_entry(struct device *device, struct loaded *loaded, size_t index,
+                        int64_t dynamic_shared, struct entry **out, cugen_error *err) {
   (void)device;
   (void)loaded;
   if (record.entries == record.fail_entry) return error_set(err, CUGEN_ERROR_DEVICE, "no entry");
@@ -73,8 +73,8 @@ static int record_entry(struct device *device, struct loaded *loaded, size_t ind
   return CUGEN_OK;
 }
 
-static int record_symbol(struct device *device, struct loaded *loaded, const char *name, bool written, void **address,
-                         size_t *bytes, cugen_error *err) {
+static int record_symbol(struct device *device, struct loaded *loaded, const char *name,
+                         bool written, void **address, size_t *bytes, cugen_error *err) {
   (void)device;
   (void)loaded;
   (void)err;
@@ -86,8 +86,8 @@ static int record_symbol(struct device *device, struct loaded *loaded, const cha
   return CUGEN_OK;
 }
 
-static int record_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
-                        cugen_error *err) {
+static int record_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guard,
+                        struct memory *out, cugen_error *err) {
   (void)device;
   (void)guard;
   (void)err;
@@ -103,8 +103,8 @@ static void record_free(struct device *device, struct memory *memory) {
   *memory = (struct memory){0};
 }
 
-static int record_texture_make(struct device *device, const struct kernel_argument *argument, void *place,
-                               struct texture *out, cugen_error *err) {
+static int record_texture_make(struct device *device, const struct kernel_argument *argument,
+                               void *place, struct texture *out, cugen_error *err) {
   (void)device;
   if (record.fail_texture) return error_set(err, CUGEN_ERROR_USAGE, "no texture");
   record.textures++;
@@ -119,8 +119,8 @@ static void record_texture_free(struct device *device, struct texture *texture) 
   *texture = (struct texture){0};
 }
 
-static int record_texture_update(struct device *device, const struct texture *texture, void *const *stream,
-                                 cugen_error *err) {
+static int record_texture_update(struct device *device, const struct texture *texture,
+                                 void *const *stream, cugen_error *err) {
   (void)device;
   assert_null(stream);
   assert_ptr_equal(texture->array, record.copy);
@@ -129,8 +129,8 @@ static int record_texture_update(struct device *device, const struct texture *te
   return CUGEN_OK;
 }
 
-static int record_tensor_make(struct device *device, const struct kernel_argument *argument, void *place,
-                              struct tensor_map *out, cugen_error *err) {
+static int record_tensor_make(struct device *device, const struct kernel_argument *argument,
+                              void *place, struct tensor_map *out, cugen_error *err) {
   (void)device;
   if (record.fail_texture) return error_set(err, CUGEN_ERROR_USAGE, "no map");
   assert_int_equal(argument->access, ACCESS_TENSOR);
@@ -140,16 +140,17 @@ static int record_tensor_make(struct device *device, const struct kernel_argumen
   return CUGEN_OK;
 }
 
-static int record_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                          size_t width, size_t rows, cugen_error *err) {
+static int record_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from,
+                          size_t from_pitch, size_t width, size_t rows, cugen_error *err) {
   (void)device;
   (void)err;
-  for (size_t i = 0; i < rows; i++) memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
+  for (size_t i = 0; i < rows; i++)
+    memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
   return CUGEN_OK;
 }
 
-static int record_copy(struct device *device, void *to, const void *from, size_t bytes, void *const *stream,
-                       cugen_error *err) {
+static int record_copy(struct device *device, void *to, const void *from, size_t bytes,
+                       void *const *stream, cugen_error *err) {
   (void)device;
   assert_null(stream);
   if (record.fail_update) return error_set(err, CUGEN_ERROR_DEVICE, "no copy");
@@ -158,11 +159,12 @@ static int record_copy(struct device *device, void *to, const void *from, size_t
   return CUGEN_OK;
 }
 
-static int record_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
-                         void **parameters, cugen_error *err) {
+static int record_launch(struct device *device, struct entry *entry,
+                         const struct kernel_launch *launch, void **parameters, cugen_error *err) {
   (void)device;
   (void)launch;
-  if (record.launches == record.fail_launch) return error_set(err, CUGEN_ERROR_DEVICE, "it trapped");
+  if (record.launches == record.fail_launch)
+    return error_set(err, CUGEN_ERROR_DEVICE, "it trapped");
   record.updates_at_launch[record.launches] = record.updates;
   record.parameters[record.launches] = parameters;
   record.launched[record.launches++] = entry;
@@ -190,8 +192,11 @@ static const struct device_ops record_ops = {.kind = "record",
                                              .copy_2d = record_copy_2d,
                                              .launch = record_launch,
                                              .parameters = record_parameters};
-static const struct device_ops bare_ops = {
-    .kind = "bare", .load = record_load, .unload = record_unload, .entry = record_entry, .launch = record_launch};
+static const struct device_ops bare_ops = {.kind = "bare",
+                                           .load = record_load,
+                                           .unload = record_unload,
+                                           .entry = record_entry,
+                                           .launch = record_launch};
 static struct device recorder = {.ops = &record_ops}, bare = {.ops = &bare_ops};
 
 static int reset(void **state) {
@@ -200,11 +205,15 @@ static int reset(void **state) {
   return 0;
 }
 
-/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+/* ---- Kernels -------------------------------------------------------------------------------- */
 
 static struct kernel_argument buffer(const char *name) {
-  return (struct kernel_argument){
-      .name = name, .kind = CUGEN_ARGUMENT_INPUT, .dtype = dtype_find("f32"), .rank = 1, .shape = {4}, .elements = 4};
+  return (struct kernel_argument){.name = name,
+                                  .kind = CUGEN_ARGUMENT_INPUT,
+                                  .dtype = dtype_find("f32"),
+                                  .rank = 1,
+                                  .shape = {4},
+                                  .elements = 4};
 }
 
 static struct kernel_argument scalar(const char *name, const char *dtype, struct value value) {
@@ -231,11 +240,14 @@ static struct kernel_spec spec_of(struct kernel_argument *arguments, size_t coun
 
 static const struct compiled nothing;
 static float data[3][4];
-static struct memory memory[8] = {
-    {.device = data[0]}, {.device = data[1]}, {.device = data[2]}, {.device = data[0]}, {.device = data[1]}};
+static struct memory memory[8] = {{.device = data[0]},
+                                  {.device = data[1]},
+                                  {.device = data[2]},
+                                  {.device = data[0]},
+                                  {.device = data[1]}};
 
-static int bind(const struct kernel_spec *spec, void *const *extra, size_t extra_count, struct plan **plan,
-                struct call **call, cugen_error *err) {
+static int bind(const struct kernel_spec *spec, void *const *extra, size_t extra_count,
+                struct plan **plan, struct call **call, cugen_error *err) {
   assert_int_equal(plan_open(&recorder, spec, &nothing, plan, err), CUGEN_OK);
   return call_bind(*plan, memory, extra, extra_count, call, err);
 }
@@ -245,10 +257,11 @@ static void unbind(struct plan *plan, struct call *call) {
   plan_close(plan);
 }
 
-/* ---- Entries ----------------------------------------------------------------------------------------------------- */
+/* ---- Entries -------------------------------------------------------------------------------- */
 
-static struct kernel_launch three_launches[] = {
-    {.entry = "first<4>", .shared_bytes = 16}, {.entry = "second"}, {.entry = "first<4>", .shared_bytes = 64}};
+static struct kernel_launch three_launches[] = {{.entry = "first<4>", .shared_bytes = 16},
+                                                {.entry = "second"},
+                                                {.entry = "first<4>", .shared_bytes = 64}};
 
 static void test_distinct_entries(void **state) {
   (void)state;
@@ -325,9 +338,10 @@ static void test_launching_stops_at_a_failure(void **state) {
   unbind(plan, call);
 }
 
-/* ---- Parameters -------------------------------------------------------------------------------------------------- */
+/* ---- Parameters ----------------------------------------------------------------------------- */
 
-/* Each launch has its own list; a value of its own is not the argument's, whatever that is bound to. */
+/* Each launch has its own list; a value of its own is not the argument's, whatever that is bound
+   to. */
 static void test_lists(void **state) {
   (void)state;
   struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7)), buffer("B")};
@@ -377,29 +391,34 @@ static void test_lists_that_do_not_agree(void **state) {
   spec.parameters = parameters, spec.parameter_count = 2;
   record.takes = 3;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "kernel 'work' (launch at line 12) takes 3 parameters but is passed 2 (n, A): its "
-                                   "parameter list and the config's pass must agree");
+  assert_string_equal(
+      err.message,
+      "kernel 'work' (launch at line 12) takes 3 parameters but is passed 2 (n, A): its "
+      "parameter list and the config's pass must agree");
   unbind(plan, call);
   record.takes = 2, record.sizes[0] = 8, record.sizes[1] = 8;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message,
-                      "argument 'n' has 4 bytes, but its parameter (number 1) in kernel 'work' (launch at line 12) "
-                      "has 8: their types must agree");
+  assert_string_equal(
+      err.message,
+      "argument 'n' has 4 bytes, but its parameter (number 1) in kernel 'work' (launch at line 12) "
+      "has 8: their types must agree");
   unbind(plan, call);
   record.sizes[0] = 4;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_OK);
   unbind(plan, call);
   parameters[0].value = value_int(INT64_C(1) << 40);
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message,
-                      "kernel 'work' (launch at line 12): scalar 'n': 1099511627776 is not a value of i32");
+  assert_string_equal(
+      err.message,
+      "kernel 'work' (launch at line 12): scalar 'n': 1099511627776 is not a value of i32");
   unbind(plan, call);
 }
 
 static void test_order(void **state) {
   (void)state;
   struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7)),
-                                        scalar("tile", "i32", value_int(16)), buffer("B"), constant("factors")};
+                                        scalar("tile", "i32", value_int(16)), buffer("B"),
+                                        constant("factors")};
   arguments[2].compiled_in = true;
   struct kernel_spec spec = spec_of(arguments, 5);
   long long count = 99;
@@ -420,7 +439,8 @@ static void test_order(void **state) {
 /* Passed by value, made at bind. */
 static void test_tensor_maps(void **state) {
   (void)state;
-  struct kernel_argument arguments[] = {buffer("A"), buffer("B"), scalar("n", "i32", value_int(7)), buffer("C")};
+  struct kernel_argument arguments[] = {buffer("A"), buffer("B"), scalar("n", "i32", value_int(7)),
+                                        buffer("C")};
   arguments[1].access = arguments[3].access = ACCESS_TENSOR;
   struct kernel_spec spec = spec_of(arguments, 4);
   struct plan *plan;
@@ -439,7 +459,8 @@ static void test_tensor_maps(void **state) {
   unbind(plan, call);
   record.sizes[1] = 8;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_non_null(strstr(err.message, "argument 'B' has 128 bytes, but its parameter in kernel 'work' has 8"));
+  assert_non_null(
+      strstr(err.message, "argument 'B' has 128 bytes, but its parameter in kernel 'work' has 8"));
   plan_close(plan);
   record.takes = -1;
   record.fail_texture = true;
@@ -524,14 +545,15 @@ static void test_scalars_that_do_not_fit(void **state) {
     const char *dtype;
     struct value value;
     const char *message;
-  } rows[] = {{"i32", value_int(INT64_C(2147483648)), "scalar 'x': 2147483648 is not a value of i32"},
-              {"i8", value_int(-129), "scalar 'x': -129 is not a value of i8"},
-              {"u8", value_int(256), "scalar 'x': 256 is not a value of u8"},
-              {"u64", value_int(-1), "scalar 'x': -1 is not a value of u64"},
-              {"i64", value_float(0.5), "scalar 'x': 0.5 is not a value of i64"},
-              {"i64", value_float(1e300), NULL},
-              {"i64", value_float(0.0 / 0.0), NULL},
-              {"f32", value_string("many"), "scalar 'x': many is not a value of f32"}};
+  } rows[] = {
+      {"i32", value_int(INT64_C(2147483648)), "scalar 'x': 2147483648 is not a value of i32"},
+      {"i8", value_int(-129), "scalar 'x': -129 is not a value of i8"},
+      {"u8", value_int(256), "scalar 'x': 256 is not a value of u8"},
+      {"u64", value_int(-1), "scalar 'x': -1 is not a value of u64"},
+      {"i64", value_float(0.5), "scalar 'x': 0.5 is not a value of i64"},
+      {"i64", value_float(1e300), NULL},
+      {"i64", value_float(0.0 / 0.0), NULL},
+      {"f32", value_string("many"), "scalar 'x': many is not a value of f32"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     int status;
     cugen_error err = {0};
@@ -541,7 +563,7 @@ static void test_scalars_that_do_not_fit(void **state) {
   }
 }
 
-/* ---- What the kernel takes --------------------------------------------------------------------------------------- */
+/* ---- What the kernel takes ------------------------------------------------------------------ */
 
 static int bind_two(int takes, int first, int second, cugen_error *err) {
   struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i64", value_int(7))};
@@ -563,12 +585,16 @@ static void test_parameter_lists_must_agree(void **state) {
   assert_int_equal(bind_two(2, 8, 8, &err), CUGEN_OK);
   assert_int_equal(bind_two(-1, 0, 0, &err), CUGEN_OK);
   assert_int_equal(bind_two(3, 8, 8, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "kernel 'work' takes 3 parameters but is passed 2 (A, n): its parameter list and "
-                                   "the config's arguments must agree");
+  assert_string_equal(
+      err.message,
+      "kernel 'work' takes 3 parameters but is passed 2 (A, n): its parameter list and "
+      "the config's arguments must agree");
   assert_int_equal(bind_two(0, 0, 0, &err), CUGEN_ERROR_CONFIG);
   assert_int_equal(bind_two(2, 8, 4, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "argument 'n' has 8 bytes, but its parameter in kernel 'work' has 4: their types "
-                                   "must agree");
+  assert_string_equal(
+      err.message,
+      "argument 'n' has 8 bytes, but its parameter in kernel 'work' has 4: their types "
+      "must agree");
   assert_int_equal(bind_two(2, 4, 8, &err), CUGEN_ERROR_CONFIG);
 }
 
@@ -598,7 +624,7 @@ static void test_a_buffer_needs_memory(void **state) {
   plan_close(plan);
 }
 
-/* ---- Constants --------------------------------------------------------------------------------------------------- */
+/* ---- Constants ------------------------------------------------------------------------------ */
 
 static void test_constants_are_copied_at_bind(void **state) {
   (void)state;
@@ -629,8 +655,8 @@ static void test_a_constant_must_fit(void **state) {
   cugen_error err;
   record.constant_bytes = 24;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(
-      err.message, "kernel 'work': variable 'factors' has 24 bytes, but the config's argument 32; make it as large");
+  assert_string_equal(err.message, "kernel 'work': variable 'factors' has 24 bytes, but the "
+                                   "config's argument 32; make it as large");
   unbind(plan, call);
 }
 
@@ -642,13 +668,16 @@ static struct kernel_argument symbol(cugen_argument_kind kind) {
   return argument;
 }
 
-/* Into it what the kernel reads, out of it what the kernel writes; a poison comes by itself. Not a parameter. */
+/* Into it what the kernel reads, out of it what the kernel writes; a poison comes by itself. Not
+   a parameter. */
 static void test_a_symbol_is_copied_at_each_call(void **state) {
   (void)state;
   static const struct {
     cugen_argument_kind kind;
     int poisons, before, after;
-  } cases[] = {{CUGEN_ARGUMENT_INPUT, 0, 1, 1}, {CUGEN_ARGUMENT_OUTPUT, 1, 1, 2}, {CUGEN_ARGUMENT_INOUT, 0, 1, 2}};
+  } cases[] = {{CUGEN_ARGUMENT_INPUT, 0, 1, 1},
+               {CUGEN_ARGUMENT_OUTPUT, 1, 1, 2},
+               {CUGEN_ARGUMENT_INOUT, 0, 1, 2}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     reset(NULL);
     struct kernel_argument arguments[] = {symbol(cases[i].kind), buffer("A")};
@@ -697,8 +726,8 @@ static void test_a_symbol_that_cannot_be(void **state) {
   cugen_error err;
   record.constant_bytes = 12;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message,
-                      "kernel 'work': variable 'sums' has 12 bytes, but the config's argument 16; make it as large");
+  assert_string_equal(err.message, "kernel 'work': variable 'sums' has 12 bytes, but the config's "
+                                   "argument 16; make it as large");
   plan_close(plan);
   record.constant_bytes = 16;
   record.fail_update = true;
@@ -730,7 +759,7 @@ static void test_a_constant_read_by_its_address(void **state) {
   assert_int_equal(record.copies, 0);
 }
 
-/* ---- Textures ---------------------------------------------------------------------------------------------------- */
+/* ---- Textures ------------------------------------------------------------------------------- */
 
 static void test_a_texture_is_passed_as_its_object(void **state) {
   (void)state;
@@ -784,7 +813,7 @@ static void test_a_texture_that_cannot_be(void **state) {
   unbind(plan, call);
 }
 
-/* ---- Finding devices --------------------------------------------------------------------------------------------- */
+/* ---- Finding devices ------------------------------------------------------------------------ */
 
 static void assert_device(const char *id, const struct device_ops *want, int want_ordinal) {
   const struct device_ops *ops;
@@ -809,15 +838,20 @@ static void test_device_ids(void **state) {
   assert_device("cuda:12", &cuda_device_ops, 12);
   assert_device("cuda", &cuda_device_ops, 0);
   assert_device("cpu", &cpu_device_ops, 0);
-  assert_no_device("coda:0", "no device 'coda:0' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, cpu, "
-                             "and described ones such as model:H200");
-  assert_no_device("cuda:-1", "no device 'cuda:-1' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, cpu, "
-                              "and described ones such as model:H200");
-  assert_no_device("cuda:", "no device 'cuda:' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, cpu, and "
-                            "described ones such as model:H200");
   assert_no_device(
-      "tpu_device",
-      "no device 'tpu_device': there are cuda:0, cuda:1 and so on, cpu, and described ones such as model:H200");
+      "coda:0",
+      "no device 'coda:0' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, cpu, "
+      "and described ones such as model:H200");
+  assert_no_device(
+      "cuda:-1",
+      "no device 'cuda:-1' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, cpu, "
+      "and described ones such as model:H200");
+  assert_no_device(
+      "cuda:",
+      "no device 'cuda:' (did you mean 'cuda'?): there are cuda:0, cuda:1 and so on, cpu, and "
+      "described ones such as model:H200");
+  assert_no_device("tpu_device", "no device 'tpu_device': there are cuda:0, cuda:1 and so on, cpu, "
+                                 "and described ones such as model:H200");
 }
 
 int main(void) {

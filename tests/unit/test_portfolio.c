@@ -1,4 +1,5 @@
-/* Learning portfolios from matrices made by hand: the choice against brute force, the rule, what is held out, equal answers. */
+/* Learning portfolios from matrices made by hand: the choice against brute force, the rule, what
+   is held out, equal answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,7 @@ static double uniform(uint64_t *state) {
   return ((double)(random_next(state) >> 11) + 0.5) / (double)(UINT64_C(1) << 53);
 }
 
-/* ---- Choosing ----------------------------------------------------------------------------------------------------- */
+/* ---- Choosing ------------------------------------------------------------------------------- */
 
 /* The least sum of all sets of at most `most` variants. */
 static double brute(const struct portfolio_matrix *m, size_t most) {
@@ -70,7 +71,8 @@ static void the_choice_is_the_best_there_is(void **unused) {
   }
 }
 
-/* Of 60 variants 8: too many to try all. A planted set serves every problem best, and no exchange finds a better one. */
+/* Of 60 variants 8: too many to try all. A planted set serves every problem best, and no
+   exchange finds a better one. */
 static void a_planted_set_is_found(void **unused) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
@@ -86,8 +88,8 @@ static void a_planted_set_is_found(void **unused) {
   for (size_t i = 0; i < PLANTED; i++) assert_int_equal(chosen[i], 7 * i + 3);
 }
 
-/* Each problem has a variant that is 2 % faster than the planted one and slow on other problems. The
-   exchange must count what the replaced variant served, so the planted set stays. */
+/* Each problem has a variant that is 2 % faster than the planted one and slow on other problems.
+   The exchange must count what the replaced variant served, so the planted set stays. */
 static void an_exchange_loses_what_it_replaces(void **unused) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
@@ -98,7 +100,9 @@ static void an_exchange_loses_what_it_replaces(void **unused) {
   for (size_t p = 0; p < PROBLEMS; p++) {
     const size_t own = p % VARIANTS + (p % VARIANTS % 7 == 3);
     for (size_t v = 0; v < VARIANTS; v++)
-      ratios[p * VARIANTS + v] = v % 7 == 3 && v / 7 == p % PLANTED ? 1.02 : v == own ? 1 : 1.5 + uniform(&state);
+      ratios[p * VARIANTS + v] = v % 7 == 3 && v / 7 == p % PLANTED ? 1.02
+                                 : v == own                         ? 1
+                                                                    : 1.5 + uniform(&state);
   }
   assert_int_equal(portfolio_choose(&m, NULL, PLANTED, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, PLANTED);
@@ -119,7 +123,8 @@ static void what_serves_nothing_is_not_chosen(void **unused) {
   assert_int_equal(count, 0);
 }
 
-/* A variant that is a little slower everywhere is left out where it is all that one problem has, it stays. */
+/* A variant that is a little slower everywhere is left out where it is all that one problem has,
+   it stays. */
 static void serving_all_comes_first(void **unused) {
   static const double ratios[] = {1, 1.5, 1, 1.5, NONE, 1.0};
   const struct portfolio_matrix m = {.problems = 3, .variants = 2, .ratios = ratios};
@@ -144,18 +149,23 @@ static void a_little_is_no_reason_to_be_left_out(void **unused) {
   assert_int_equal(count, 1);
 }
 
-/* Variants 0 to 3 are one kernel, each the best of a quarter of the problems; 4 is another, half as slow again everywhere; 5 serves the
-   last problem alone. */
+/* Variants 0 to 3 are one kernel, each the best of a quarter of the problems; 4 is another, half
+   as slow again everywhere; 5 serves the last problem alone. */
 static void variants_of_one_kernel_count_once(void **unused) {
   enum { PROBLEMS = 9, VARIANTS = 6 };
   static const size_t kernels[VARIANTS] = {0, 0, 0, 0, 4, 5};
   double ratios[PROBLEMS * VARIANTS];
-  struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios, .kernels = kernels};
+  struct portfolio_matrix m = {
+      .problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios, .kernels = kernels};
   size_t chosen[VARIANTS], count;
   (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++)
     for (size_t v = 0; v < VARIANTS; v++)
-      ratios[p * VARIANTS + v] = p == 8 ? (v == 5 ? 1 : NONE) : v == 5 ? NONE : v == 4 ? 1.5 : p % 4 == v ? 1 : 3;
+      ratios[p * VARIANTS + v] = p == 8       ? (v == 5 ? 1 : NONE)
+                                 : v == 5     ? NONE
+                                 : v == 4     ? 1.5
+                                 : p % 4 == v ? 1
+                                              : 3;
   assert_int_equal(portfolio_most_variants(&m, 2), VARIANTS);
   assert_int_equal(portfolio_choose(&m, NULL, 2, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 5);
@@ -169,11 +179,12 @@ static void variants_of_one_kernel_count_once(void **unused) {
   assert_int_equal(chosen[1], 5);
 }
 
-/* ---- Rules -------------------------------------------------------------------------------------------------------- */
+/* ---- Rules ---------------------------------------------------------------------------------- */
 
 enum { GRID = 12 };
 
-/* M and N of 2^0 .. 2^11 each: variant 0 where M * N is small, 1 where it is large, 2 where M alone is. */
+/* M and N of 2^0 .. 2^11 each: variant 0 where M * N is small, 1 where it is large, 2 where M
+   alone is. */
 static void make_grid(double *ratios, int64_t *values, int shift) {
   for (size_t i = 0; i < GRID; i++)
     for (size_t k = 0; k < GRID; k++) {
@@ -186,8 +197,12 @@ static void make_grid(double *ratios, int64_t *values, int shift) {
 static void the_rule_separates_what_differs(void **unused) {
   double ratios[GRID * GRID * 3];
   int64_t values[GRID * GRID * 2];
-  const struct portfolio_matrix m = {
-      .problems = GRID * GRID, .variants = 3, .ratios = ratios, .sizes = 2, .names = names, .values = values};
+  const struct portfolio_matrix m = {.problems = GRID * GRID,
+                                     .variants = 3,
+                                     .ratios = ratios,
+                                     .sizes = 2,
+                                     .names = names,
+                                     .values = values};
   struct portfolio_learnt learnt;
   (void)unused;
   make_grid(ratios, values, 9);
@@ -205,13 +220,18 @@ static void the_rule_separates_what_differs(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Which one is the best depends on nothing: others lose no more by the rule than by a guess, 3.2 %, and the slack. */
+/* Which one is the best depends on nothing: others lose no more by the rule than by a guess, 3.2
+   %, and the slack. */
 static void noise_is_not_learnt(void **unused) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {
-      .problems = PROBLEMS, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  const struct portfolio_matrix m = {.problems = PROBLEMS,
+                                     .variants = 2,
+                                     .ratios = ratios,
+                                     .sizes = 1,
+                                     .names = names,
+                                     .values = values};
   struct portfolio_learnt learnt;
   uint64_t state = 5;
   (void)unused;
@@ -227,14 +247,19 @@ static void noise_is_not_learnt(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Two problems agree on a variant that is eight times slower for all around them: their leaf has the other one. */
+/* Two problems agree on a variant that is eight times slower for all around them: their leaf has
+   the other one. */
 static void few_problems_do_not_decide_against_all_around(void **unused) {
   enum { PROBLEMS = 40 };
   static const size_t chosen[] = {0, 1};
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {
-      .problems = PROBLEMS, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  const struct portfolio_matrix m = {.problems = PROBLEMS,
+                                     .variants = 2,
+                                     .ratios = ratios,
+                                     .sizes = 1,
+                                     .names = names,
+                                     .values = values};
   struct portfolio_tree tree;
   (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++) {
@@ -251,13 +276,18 @@ static void few_problems_do_not_decide_against_all_around(void **unused) {
   portfolio_tree_free(&tree);
 }
 
-/* Where it is left out one problem is served a thousand times slower; that does not decide against the rule by which the others lose nothing. */
+/* Where it is left out one problem is served a thousand times slower; that does not decide
+   against the rule by which the others lose nothing. */
 static void one_that_is_far_off_does_not_decide(void **unused) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {
-      .problems = PROBLEMS, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  const struct portfolio_matrix m = {.problems = PROBLEMS,
+                                     .variants = 2,
+                                     .ratios = ratios,
+                                     .sizes = 1,
+                                     .names = names,
+                                     .values = values};
   struct portfolio_learnt learnt;
   (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++) {
@@ -272,13 +302,18 @@ static void one_that_is_far_off_does_not_decide(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Which variant is best is drawn: no rule knows it for others. For what was asked, the rule names what it would serve much slower. */
+/* Which variant is best is drawn: no rule knows it for others. For what was asked, the rule
+   names what it would serve much slower. */
 static void exceptions_are_named(void **unused) {
   enum { PROBLEMS = 24 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS * 2];
-  const struct portfolio_matrix m = {
-      .problems = PROBLEMS, .variants = 2, .ratios = ratios, .sizes = 2, .names = names, .values = values};
+  const struct portfolio_matrix m = {.problems = PROBLEMS,
+                                     .variants = 2,
+                                     .ratios = ratios,
+                                     .sizes = 2,
+                                     .names = names,
+                                     .values = values};
   struct portfolio_learnt learnt;
   size_t exceptions = 0;
   uint64_t state = 5;
@@ -295,7 +330,8 @@ static void exceptions_are_named(void **unused) {
   assert_int_equal(learnt.kernels, 2);
   for (size_t p = 0; p < PROBLEMS; p++) {
     char named[64];
-    snprintf(named, sizeof named, "M == %d and N == 64, %zu, ", (int)values[2 * p], learnt.given[p]);
+    snprintf(named, sizeof named, "M == %d and N == 64, %zu, ", (int)values[2 * p],
+             learnt.given[p]);
     exceptions += strstr(text_get(&learnt.rule), named) != NULL;
   }
   assert_in_range(exceptions, 1, PROBLEMS);
@@ -307,8 +343,12 @@ static void what_is_no_variant_is_told_apart(void **unused) {
   enum { PROBLEMS = 64 };
   double ratios[PROBLEMS * 3];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {
-      .problems = PROBLEMS, .variants = 3, .ratios = ratios, .sizes = 1, .names = &names[2], .values = values};
+  const struct portfolio_matrix m = {.problems = PROBLEMS,
+                                     .variants = 3,
+                                     .ratios = ratios,
+                                     .sizes = 1,
+                                     .names = &names[2],
+                                     .values = values};
   struct portfolio_learnt learnt;
   (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++) {
@@ -325,14 +365,19 @@ static void what_is_no_variant_is_told_apart(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Variant 0 is one everywhere, and fast for small sizes alone; 1 and 2 need multiples of 4 and of 2. Where the rule's is no variant, what is
-   fast serves: never 0, though it alone serves all. */
+/* Variant 0 is one everywhere, and fast for small sizes alone; 1 and 2 need multiples of 4 and
+   of 2. Where the rule's is no variant, what is fast serves: never 0, though it alone serves
+   all. */
 static void what_falls_back_falls_to_what_is_fast(void **unused) {
   enum { PROBLEMS = 96 };
   double ratios[PROBLEMS * 3];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {
-      .problems = PROBLEMS, .variants = 3, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  const struct portfolio_matrix m = {.problems = PROBLEMS,
+                                     .variants = 3,
+                                     .ratios = ratios,
+                                     .sizes = 1,
+                                     .names = names,
+                                     .values = values};
   struct portfolio_learnt learnt;
   size_t served = 0;
   (void)unused;
@@ -348,12 +393,14 @@ static void what_falls_back_falls_to_what_is_fast(void **unused) {
   assert_int_equal(learnt.chosen[2], 0);
   for (size_t p = 30; p < PROBLEMS; p++)
     for (size_t choice = 0; choice < 2; choice++, served++)
-      assert_int_not_equal(learnt.chosen[portfolio_given(&m, p, learnt.chosen, learnt.count, choice, NULL)], 0);
+      assert_int_not_equal(
+          learnt.chosen[portfolio_given(&m, p, learnt.chosen, learnt.count, choice, NULL)], 0);
   assert_int_equal(served, 2 * (PROBLEMS - 30));
   portfolio_learnt_free(&learnt);
 }
 
-/* What divides a size is asked where it decides what is a variant; where that is not known, of all. */
+/* What divides a size is asked where it decides what is a variant; where that is not known, of
+   all. */
 static void what_decides_nothing_is_not_asked(void **unused) {
   static const bool decides[] = {false, true};
   static const int64_t values[] = {8, 16, 24, 7};
@@ -374,7 +421,8 @@ static void what_decides_nothing_is_not_asked(void **unused) {
 }
 
 /* K is never a multiple of 8 in the problems. */
-static void prints_all_that_divide(const struct portfolio_feature *f, const struct portfolio_matrix *m) {
+static void prints_all_that_divide(const struct portfolio_feature *f,
+                                   const struct portfolio_matrix *m) {
   static const int64_t both[] = {24, 16, 3}, one[] = {24, 12, 3};
   struct text text = {0};
   assert_true(portfolio_feature_of(f, both, 3) == 3);
@@ -403,7 +451,8 @@ static void what_divides_all_is_asked_where_none_decides(void **unused) {
   }
 }
 
-/* All variants are ones everywhere; 0 is fast where both sizes are multiples of 8, which nothing else tells. */
+/* All variants are ones everywhere; 0 is fast where both sizes are multiples of 8, which nothing
+   else tells. */
 static void a_rule_that_asks_all_sizes_is_learnt(void **unused) {
   enum { PROBLEMS = 64 };
   static const bool none[] = {false, false};
@@ -478,7 +527,8 @@ static void few_problems_are_served_each(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Of four problems two share a variant, and two have their own alone: these have no loss, and are counted. */
+/* Of four problems two share a variant, and two have their own alone: these have no loss, and
+   are counted. */
 static void what_nothing_serves_is_counted(void **unused) {
   static const double ratios[] = {1, NONE, NONE, 1, NONE, NONE, NONE, 1, NONE, NONE, NONE, 1};
   static const int64_t values[] = {64, 128, 256, 512};
@@ -501,8 +551,12 @@ static void equal_input_gives_equal_output(void **unused) {
   enum { PROBLEMS = 150, VARIANTS = 40 };
   static double ratios[PROBLEMS * VARIANTS];
   int64_t values[PROBLEMS * 3];
-  const struct portfolio_matrix m = {
-      .problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios, .sizes = 3, .names = names, .values = values};
+  const struct portfolio_matrix m = {.problems = PROBLEMS,
+                                     .variants = VARIANTS,
+                                     .ratios = ratios,
+                                     .sizes = 3,
+                                     .names = names,
+                                     .values = values};
   struct portfolio_learnt a, b;
   uint64_t state = 9;
   (void)unused;
@@ -517,7 +571,7 @@ static void equal_input_gives_equal_output(void **unused) {
   portfolio_learnt_free(&b);
 }
 
-/* ---- Formulas ------------------------------------------------------------------------------------------------------ */
+/* ---- Formulas ------------------------------------------------------------------------------- */
 
 enum { PRODUCTS = 160, UNITS = 132 };
 
@@ -534,7 +588,8 @@ static double true_time(const int64_t *sizes, int64_t tile_m, int64_t tile_n, do
   const int64_t whole = (tiles + UNITS - 1) / UNITS;
   const double waves = (double)whole;
   const double ragged = sizes[2] % 8 ? 1.5 : 1;
-  return (2 + waves * (0.8 + step * (double)sizes[2]) + 1e-6 * (double)(sizes[0] * sizes[1])) * ragged;
+  return (2 + waves * (0.8 + step * (double)sizes[2]) + 1e-6 * (double)(sizes[0] * sizes[1])) *
+         ragged;
 }
 
 static void make_products(struct products *p) {

@@ -1,4 +1,5 @@
-/* Walking PTX: trip counts, coalescing, bank conflicts, asynchronous copies; what is not understood is refused. */
+/* Walking PTX: trip counts, coalescing, bank conflicts, asynchronous copies; what is not
+   understood is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +35,8 @@ static const char *const head =
     "\tmov.u32 %r2, %tid.x;\n";
 
 /* wide, pairs: loads of 16 and 8 bytes of shared memory that the machine code has. */
-static int walk_as(const char *body, uint32_t threads, int64_t second, int wide, int pairs, struct ptx_counts *out,
-                   cugen_error *err) {
+static int walk_as(const char *body, uint32_t threads, int64_t second, int wide, int pairs,
+                   struct ptx_counts *out, cugen_error *err) {
   struct text text = {0};
   struct ptx_kernel kernel;
   const int64_t parameters[] = {INT64_C(1) << PTX_BUFFER_SHIFT, second};
@@ -58,7 +59,8 @@ static int walk_as(const char *body, uint32_t threads, int64_t second, int wide,
   return status;
 }
 
-static int walk(const char *body, uint32_t threads, int64_t second, struct ptx_counts *out, cugen_error *err) {
+static int walk(const char *body, uint32_t threads, int64_t second, struct ptx_counts *out,
+                cugen_error *err) {
   return walk_as(body, threads, second, 0, 0, out, err);
 }
 
@@ -72,10 +74,10 @@ static struct ptx_counts counts_of(const char *body, uint32_t threads, int64_t s
 /* One load of 4 bytes a lane, `stride` bytes apart. */
 static struct ptx_counts load(int stride) {
   struct text text = {0};
-  text_addf(
-      &text,
-      "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tld.global.f32 %%f1, [%%rd3];\n\tret;\n",
-      stride);
+  text_addf(&text,
+            "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tld.global.f32 "
+            "%%f1, [%%rd3];\n\tret;\n",
+            stride);
   struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
   text_free(&text);
   return counts;
@@ -97,7 +99,8 @@ static double requested(const char *body, uint32_t threads) {
   return counts.requested;
 }
 
-/* What lanes ask for, whatever it costs: each time anew, of lanes that take part, of global memory alone. */
+/* What lanes ask for, whatever it costs: each time anew, of lanes that take part, of global
+   memory alone. */
 static void test_requests(void **state) {
   (void)state;
   assert_true(load(4).requested == 128 && load(128).requested == 128 && load(0).requested == 128);
@@ -107,24 +110,25 @@ static void test_requests(void **state) {
   const char *some = "\tsetp.lt.s32 %p1, %r2, 5;\n\t@%p1 st.global.u16 [%rd1], %r2;\n"
                      "\tld.shared.f32 %f1, [tile];\n\tred.global.add.u32 [%rd1], 1;\n\tret;\n";
   assert_true(requested(some, 32) == 5 * 2 + 32 * 4);
-  /* Of a copy of 16 bytes what is read: 16, 16, 12, 8, 4, 0 ... by a lane that asks for fewer and fewer. */
+  /* Of a copy of 16 bytes what is read: 16, 16, 12, 8, 4, 0 ... by a lane that asks for fewer
+     and fewer. */
   const char *copies = "\tcp.async.cg.shared.global [%r2], [%rd1], 16;\n\tshl.b32 %r3, %r2, 2;\n"
                        "\tsub.s32 %r4, 20, %r3;\n\tmin.s32 %r4, %r4, 16;\n\tmax.s32 %r4, %r4, 0;\n"
                        "\tcp.async.cg.shared.global [%r2], [%rd1], 16, %r4;\n\tret;\n";
   assert_true(requested(copies, 32) == 32 * 16 + 16 + 16 + 12 + 8 + 4);
-  const char *bulk =
-      "\tcp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 4096, [%r4];\n"
-      "\tcp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 512;\n\tret;\n";
+  const char *bulk = "\tcp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], "
+                     "[%rd1], 4096, [%r4];\n"
+                     "\tcp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 512;\n\tret;\n";
   assert_true(requested(bulk, 1) == 4096 + 512);
 }
 
 /* One store of 4 bytes a lane, `stride` bytes apart. */
 static struct ptx_footprint store(int stride) {
   struct text text = {0};
-  text_addf(
-      &text,
-      "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tst.global.f32 [%%rd3], %%f1;\n\tret;\n",
-      stride);
+  text_addf(&text,
+            "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tst.global.f32 "
+            "[%%rd3], %%f1;\n\tret;\n",
+            stride);
   struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
   text_free(&text);
   return counts.footprint;
@@ -137,7 +141,8 @@ static void test_footprint(void **state) {
   assert_true(load(32).footprint.fetched == 32 * 32);
   assert_true(load(128).footprint.fetched == 32 * 64);
   assert_true(load(0).footprint.fetched == 64);
-  assert_true(store(4).written == 128 && store(4).part == 0 && store(4).covered == 128 && store(4).fetched == 0);
+  assert_true(store(4).written == 128 && store(4).part == 0 && store(4).covered == 128 &&
+              store(4).fetched == 0);
   assert_true(store(8).written == 256 && store(8).part == 256 && store(8).covered == 128);
   assert_true(store(128).written == 32 * 32 && store(128).part == 32 * 64);
 }
@@ -166,10 +171,11 @@ static void test_banks(void **state) {
 /* The same access again, elsewhere, costs the same; another one does not. */
 static void test_patterns(void **state) {
   (void)state;
-  const char *body = "\tmov.u32 %r3, 0;\n\tshl.b32 %r4, %r2, 2;\n"
-                     "$L1:\n\tld.shared.f32 %f1, [%r4];\n\tadd.s32 %r4, %r4, 128;\n\tadd.s32 %r3, %r3, 1;\n"
-                     "\tsetp.lt.s32 %p1, %r3, 4;\n\t@%p1 bra $L1;\n\tshl.b32 %r5, %r2, 7;\n"
-                     "\tst.shared.f32 [%r5], %f1;\n\tret;\n";
+  const char *body =
+      "\tmov.u32 %r3, 0;\n\tshl.b32 %r4, %r2, 2;\n"
+      "$L1:\n\tld.shared.f32 %f1, [%r4];\n\tadd.s32 %r4, %r4, 128;\n\tadd.s32 %r3, %r3, 1;\n"
+      "\tsetp.lt.s32 %p1, %r3, 4;\n\t@%p1 bra $L1;\n\tshl.b32 %r5, %r2, 7;\n"
+      "\tst.shared.f32 [%r5], %f1;\n\tret;\n";
   struct ptx_counts counts = counts_of(body, 32, 0);
   assert_true(counts.shared_wavefronts == 4 + 32);
   assert_true(counts.shared_ideal == 5);
@@ -177,8 +183,9 @@ static void test_patterns(void **state) {
 
 static void test_loop(void **state) {
   (void)state;
-  const char *body = "\tmov.u32 %r3, 0;\n$L1:\n\tfma.rn.f32 %f1, %f2, %f3, %f1;\n\tadd.s32 %r3, %r3, 1;\n"
-                     "\tsetp.lt.s32 %p1, %r3, %r1;\n\t@%p1 bra $L1;\n\tret;\n";
+  const char *body =
+      "\tmov.u32 %r3, 0;\n$L1:\n\tfma.rn.f32 %f1, %f2, %f3, %f1;\n\tadd.s32 %r3, %r3, 1;\n"
+      "\tsetp.lt.s32 %p1, %r3, %r1;\n\t@%p1 bra $L1;\n\tret;\n";
   struct ptx_counts once = counts_of(body, 32, 1), often = counts_of(body, 128, 100);
   assert_true(once.pipe[PTX_PIPE_FP32] == 0.25);
   assert_true(often.pipe[PTX_PIPE_FP32] == 4 * 100 * 0.25);
@@ -189,8 +196,9 @@ static void test_loop(void **state) {
 /* The lanes of an if and of an else go one after the other and meet behind it. */
 static void test_divergence(void **state) {
   (void)state;
-  const char *body = "\tsetp.lt.s32 %p1, %r2, 16;\n\t@%p1 bra $L1;\n\tadd.f32 %f1, %f1, %f1;\n\tbra.uni $L2;\n"
-                     "$L1:\n\tadd.f32 %f2, %f2, %f2;\n$L2:\n\tadd.f32 %f3, %f3, %f3;\n\tret;\n";
+  const char *body =
+      "\tsetp.lt.s32 %p1, %r2, 16;\n\t@%p1 bra $L1;\n\tadd.f32 %f1, %f1, %f1;\n\tbra.uni $L2;\n"
+      "$L1:\n\tadd.f32 %f2, %f2, %f2;\n$L2:\n\tadd.f32 %f3, %f3, %f3;\n\tret;\n";
   assert_true(counts_of(body, 32, 0).pipe[PTX_PIPE_FP32] == 3 * 0.25);
   assert_true(counts_of(body, 16, 0).pipe[PTX_PIPE_FP32] == 2 * 0.25);
 }
@@ -198,17 +206,18 @@ static void test_divergence(void **state) {
 /* Two loads that nothing separates overlap; the second of a chain waits. */
 static void test_latency(void **state) {
   (void)state;
-  const char *both =
-      "\tld.global.f32 %f1, [%rd1];\n\tld.global.f32 %f2, [%rd1+4096];\n\tadd.f32 %f3, %f1, %f2;\n\tret;\n";
-  const char *chain =
-      "\tld.global.u64 %rd2, [%rd1];\n\tld.global.u64 %rd3, [%rd2];\n\tadd.s64 %rd4, %rd3, 1;\n\tret;\n";
+  const char *both = "\tld.global.f32 %f1, [%rd1];\n\tld.global.f32 %f2, [%rd1+4096];\n\tadd.f32 "
+                     "%f3, %f1, %f2;\n\tret;\n";
+  const char *chain = "\tld.global.u64 %rd2, [%rd1];\n\tld.global.u64 %rd3, [%rd2];\n\tadd.s64 "
+                      "%rd4, %rd3, 1;\n\tret;\n";
   struct ptx_counts a = counts_of(both, 32, 0), b = counts_of(chain, 32, 0);
   assert_true(a.alone[PTX_FROM_MEMORY] > 800 && a.alone[PTX_FROM_MEMORY] < 900);
   assert_true(b.alone[PTX_FROM_MEMORY] > 1600);
   assert_true(a.alone[PTX_FROM_L2] < a.alone[PTX_FROM_MEMORY]);
 }
 
-/* What a short branch guards is predicated: both loads are under way at once. Over a barrier it is not. */
+/* What a short branch guards is predicated: both loads are under way at once. Over a barrier it
+   is not. */
 static void test_predication(void **state) {
   (void)state;
   static const char *const body =
@@ -227,8 +236,9 @@ static void test_predication(void **state) {
 /* Lines stored, and pages of 1 KiB: 32 lanes of 4 bytes next to each other, or 4 KiB apart. */
 static void test_stores(void **state) {
   (void)state;
-  static const char *const body = "\tmul.wide.u32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n"
-                                  "\tst.global.f32 [%%rd3], %%f1;\n\tret;\n";
+  static const char *const body =
+      "\tmul.wide.u32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n"
+      "\tst.global.f32 [%%rd3], %%f1;\n\tret;\n";
   static const struct {
     int apart;
     double lines, pages;
@@ -244,26 +254,32 @@ static void test_stores(void **state) {
   }
 }
 
-/* mma.sync at its share of the rate, by each warp; wgmma at the whole rate, once for four warps, waited for at the end. */
+/* mma.sync at its share of the rate, by each warp; wgmma at the whole rate, once for four warps,
+   waited for at the end. */
 static void test_products(void **state) {
   (void)state;
-  const char *mma = "\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r3, %r4, %r5, %r6}, "
+  const char *mma = "\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, "
+                    "{%r3, %r4, %r5, %r6}, "
                     "{%r7, %r8}, {%f1, %f2, %f3, %f4};\n\tret;\n";
   const char *wgmma =
-      "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0;\n"
-      "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0;\n"
+      "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, "
+      "1, 0, 0;\n"
+      "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, "
+      "1, 0, 0;\n"
       "\twgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;\n\tret;\n";
   assert_true(counts_of(mma, 128, 0).pipe[PTX_PIPE_TENSOR] == 4 * 4096 / 512.0);
-  const char *f64 =
-      "\tmma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%rd3, %rd4}, {%rd5}, {%rd6}, {%rd3, %rd4};\n\tret;\n";
+  const char *f64 = "\tmma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%rd3, %rd4}, {%rd5}, "
+                    "{%rd6}, {%rd3, %rd4};\n\tret;\n";
   assert_true(counts_of(f64, 32, 0).pipe[PTX_PIPE_TENSOR] == 512 / 64.0);
   struct ptx_counts counts;
   cugen_error err;
-  const char *bytes =
-      "\tmma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r3, %r4, %r5, %r6}, {%r3, %r4, %r5, %r6}, {%r7, "
-      "%r8}, {%r3, %r4, %r5, %r6};\n\tret;\n";
-  assert_int_equal(walk(bytes, 32, 0, &counts, &err), CUGEN_ERROR_COMPILE); /* the machine has no rate for it */
-  if (!strstr(err.message, "multiplies matrices of this type is not known")) fail_msg("%s", err.message);
+  const char *bytes = "\tmma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r3, %r4, %r5, %r6}, "
+                      "{%r3, %r4, %r5, %r6}, {%r7, "
+                      "%r8}, {%r3, %r4, %r5, %r6};\n\tret;\n";
+  /* the machine has no rate for it */
+  assert_int_equal(walk(bytes, 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
+  if (!strstr(err.message, "multiplies matrices of this type is not known"))
+    fail_msg("%s", err.message);
   counts = counts_of(wgmma, 128, 0);
   assert_true(counts.pipe[PTX_PIPE_TENSOR] == 2 * 16384 / 1024.0);
   assert_true(counts.alone[PTX_FROM_L2] >= 2 * 16384 / 1024.0);
@@ -272,14 +288,15 @@ static void test_products(void **state) {
 /* Copies by a tensor's map bring what the barrier was told to expect. */
 static void test_tensor_loads(void **state) {
   (void)state;
-  const char *body = "\tsetp.ne.s32 %p1, %r2, 0;\n\t@%p1 bra $L1;\n"
-                     "\tmbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 4096;\n"
-                     "\tcp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, "
-                     "{%r5, %r6}], [%r3];\n"
-                     "\tcp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, "
-                     "{%r5, %r6}], [%r3];\n"
-                     "\tcp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r5, %r6}], [%r4];\n"
-                     "$L1:\n\tret;\n";
+  const char *body =
+      "\tsetp.ne.s32 %p1, %r2, 0;\n\t@%p1 bra $L1;\n"
+      "\tmbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 4096;\n"
+      "\tcp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, "
+      "{%r5, %r6}], [%r3];\n"
+      "\tcp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r4], [%rd1, "
+      "{%r5, %r6}], [%r3];\n"
+      "\tcp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r5, %r6}], [%r4];\n"
+      "$L1:\n\tret;\n";
   struct ptx_counts counts = counts_of(body, 32, 0);
   assert_true(counts.load_sectors == 4096 / 32.0);
   assert_true(counts.store_sectors == 0);
@@ -289,7 +306,8 @@ static void test_tensor_loads(void **state) {
 /* Lanes of 16 bytes whose neighbours ask for the same go in two passes, others in four. */
 static void test_wide(void **state) {
   (void)state;
-  const char *alone = "\tshl.b32 %r3, %r2, 4;\n\tld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r3];\n\tret;\n";
+  const char *alone =
+      "\tshl.b32 %r3, %r2, 4;\n\tld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r3];\n\tret;\n";
   const char *pairs = "\tshr.u32 %r4, %r2, 1;\n\tshl.b32 %r3, %r4, 4;\n"
                       "\tld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r3];\n\tret;\n";
   assert_true(counts_of(alone, 32, 0).shared_wavefronts == 4);
@@ -302,28 +320,35 @@ static struct ptx_counts row(int offset, int wide, int pairs, const char *betwee
   struct ptx_counts counts;
   cugen_error err;
   for (int i = 7; i >= 0; i--)
-    text_addf(&text, "\tld.shared.f32 %%f%d, [%%r3+%d];\n%s", i, offset + 4 * i, i == 2 ? between : "");
+    text_addf(&text, "\tld.shared.f32 %%f%d, [%%r3+%d];\n%s", i, offset + 4 * i,
+              i == 2 ? between : "");
   text_addf(&text, "\tret;\n");
   if (walk_as(text_get(&text), 32, 0, wide, pairs, &counts, &err)) fail_msg("%s", err.message);
   text_free(&text);
   return counts;
 }
 
-/* What ptxas loads together is one access, and one instruction: where the machine code says so and the address allows it. */
+/* What ptxas loads together is one access, and one instruction: where the machine code says so
+   and the address allows it. */
 static void test_joined(void **state) {
   (void)state;
   struct ptx_counts apart = row(0, 0, 0, ""), joined = row(0, 2, 0, ""), moved = row(4, 2, 0, "");
   assert_true(apart.shared_wavefronts == 8);
   assert_true(joined.shared_wavefronts == 2 * 2); /* as of any load of 16 bytes that all read */
   assert_true(joined.instructions == apart.instructions - 6);
-  assert_true(moved.shared_wavefronts == 2 + 4);                                     /* one is whole, of two a part */
-  assert_true(row(0, 2, 0, "\tst.shared.f32 [%r4], %f7;\n").shared_wavefronts == 7); /* and what is stored */
-  assert_true(row(0, 2, 0, "\tadd.s32 %r3, %r3, 16;\n").shared_wavefronts == 2 + 4); /* another address */
+  /* one is whole, of two a part */
+  assert_true(moved.shared_wavefronts == 2 + 4);
+  /* and what is stored */
+  assert_true(row(0, 2, 0, "\tst.shared.f32 [%r4], %f7;\n").shared_wavefronts == 7);
+  /* another address */
+  assert_true(row(0, 2, 0, "\tadd.s32 %r3, %r3, 16;\n").shared_wavefronts == 2 + 4);
   assert_true(row(0, 0, 4, "").shared_wavefronts == 4);
-  assert_true(row(8, 1, 4, "").shared_wavefronts == 2 + 2); /* rows that begin in the middle of 16 bytes */
+  /* rows that begin in the middle of 16 bytes */
+  assert_true(row(8, 1, 4, "").shared_wavefronts == 2 + 2);
 }
 
-/* Another block's shared memory is no bank's and no sector's business; a barrier of the cluster takes the way there. */
+/* Another block's shared memory is no bank's and no sector's business; a barrier of the cluster
+   takes the way there. */
 static void test_clusters(void **state) {
   (void)state;
   const char *body = "\tmapa.shared::cluster.u32 %r4, %r3, 1;\n"
@@ -337,8 +362,9 @@ static void test_clusters(void **state) {
 
 static void test_cluster_size(void **state) {
   (void)state;
-  const char *text = ".version 9.0\n.target sm_90a\n.visible .entry k()\n.maxntid 384, 1, 1\n.explicitcluster\n"
-                     ".reqnctapercluster 2, 1, 3\n{\n\tret;\n}\n";
+  const char *text =
+      ".version 9.0\n.target sm_90a\n.visible .entry k()\n.maxntid 384, 1, 1\n.explicitcluster\n"
+      ".reqnctapercluster 2, 1, 3\n{\n\tret;\n}\n";
   struct ptx_kernel kernel;
   cugen_error err;
   assert_int_equal(ptx_open(text, "k", &kernel, &err), CUGEN_OK);
@@ -371,49 +397,61 @@ static void assert_refused(const char *body, const char *message) {
 }
 
 /* The word of x at the thread's number in %r3. */
-#define LOAD_WORD "\tmul.wide.s32 %rd2, %r2, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n\tld.global.u32 %r3, [%rd3];\n"
+#define LOAD_WORD                                                                                  \
+  "\tmul.wide.s32 %rd2, %r2, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n\tld.global.u32 %r3, [%rd3];\n"
 
-/* A loop up to what was loaded, one that is left by it, one that counts to a float, and the same loop to a parameter. */
+/* A loop up to what was loaded, one that is left by it, one that counts to a float, and the same
+   loop to a parameter. */
 static void test_unknown_loops(void **state) {
   (void)state;
-  assert_refused(LOAD_WORD "\tmov.u32 %r4, 0;\n$L1:\n\tadd.s32 %r4, %r4, 1;\n\tsetp.lt.s32 %p1, %r4, %r3;\n"
-                           "\t@%p1 bra $L1;\n\tret;\n",
+  assert_refused(LOAD_WORD
+                 "\tmov.u32 %r4, 0;\n$L1:\n\tadd.s32 %r4, %r4, 1;\n\tsetp.lt.s32 %p1, %r4, %r3;\n"
+                 "\t@%p1 bra $L1;\n\tret;\n",
                  "trip counts depend on 'x'");
-  assert_refused(LOAD_WORD "\tmov.u32 %r4, 0;\n$L1:\n\tsetp.eq.s32 %p1, %r4, %r3;\n\t@%p1 bra $L2;\n"
-                           "\tadd.s32 %r4, %r4, 1;\n\tsetp.lt.s32 %p2, %r4, %r1;\n\t@%p2 bra $L1;\n$L2:\n\tret;\n",
-                 "trip counts depend on 'x'");
+  assert_refused(
+      LOAD_WORD
+      "\tmov.u32 %r4, 0;\n$L1:\n\tsetp.eq.s32 %p1, %r4, %r3;\n\t@%p1 bra $L2;\n"
+      "\tadd.s32 %r4, %r4, 1;\n\tsetp.lt.s32 %p2, %r4, %r1;\n\t@%p2 bra $L1;\n$L2:\n\tret;\n",
+      "trip counts depend on 'x'");
   assert_refused("\tmov.f32 %f1, 0f00000000;\n$L1:\n\tadd.f32 %f1, %f1, 0f3F800000;\n"
                  "\tsetp.lt.f32 %p1, %f1, 0f41200000;\n\t@%p1 bra $L1;\n\tret;\n",
                  "trip counts depend on floats that are computed");
-  assert_refused("\tst.shared.u32 [%r2], %r2;\n\tld.shared.u32 %r3, [%r2];\n$L1:\n\tsub.s32 %r3, %r3, 1;\n"
-                 "\tsetp.gt.s32 %p1, %r3, 0;\n\t@%p1 bra $L1;\n\tret;\n",
-                 "trip counts depend on values in shared memory");
-  assert_refused(LOAD_WORD "\t.loc 2 9 3, function_name $L_info0, inlined_at 1 12 5\n$L1:\n\tsub.s32 %r3, %r3, 1;\n"
-                           "\tsetp.gt.s32 %p1, %r3, 0;\n\t@%p1 bra $L1;\n\tret;\n}\n.file 1 \"/somewhere/k.cu\"\n{",
-                 "trip counts depend on 'x', k.cu:12");
-  struct ptx_counts known = counts_of(LOAD_WORD "\tmov.u32 %r4, 0;\n$L1:\n\tadd.s32 %r4, %r4, 1;\n"
-                                                "\tadd.s32 %r5, %r3, %r4;\n\tsetp.lt.s32 %p1, %r4, %r1;\n"
-                                                "\t@%p1 bra $L1;\n\tret;\n",
-                                      32, 100);
+  assert_refused(
+      "\tst.shared.u32 [%r2], %r2;\n\tld.shared.u32 %r3, [%r2];\n$L1:\n\tsub.s32 %r3, %r3, 1;\n"
+      "\tsetp.gt.s32 %p1, %r3, 0;\n\t@%p1 bra $L1;\n\tret;\n",
+      "trip counts depend on values in shared memory");
+  assert_refused(
+      LOAD_WORD
+      "\t.loc 2 9 3, function_name $L_info0, inlined_at 1 12 5\n$L1:\n\tsub.s32 %r3, %r3, 1;\n"
+      "\tsetp.gt.s32 %p1, %r3, 0;\n\t@%p1 bra $L1;\n\tret;\n}\n.file 1 \"/somewhere/k.cu\"\n{",
+      "trip counts depend on 'x', k.cu:12");
+  struct ptx_counts known =
+      counts_of(LOAD_WORD "\tmov.u32 %r4, 0;\n$L1:\n\tadd.s32 %r4, %r4, 1;\n"
+                          "\tadd.s32 %r5, %r3, %r4;\n\tsetp.lt.s32 %p1, %r4, %r1;\n"
+                          "\t@%p1 bra $L1;\n\tret;\n",
+                32, 100);
   assert_true(known.instructions > 400);
 }
 
 /* A loop that compares and swaps until it succeeds is gone through once. */
 static void test_swap(void **state) {
   (void)state;
-  struct ptx_counts counts = counts_of(LOAD_WORD "$L1:\n\tadd.s32 %r4, %r3, 1;\n"
-                                                 "\tatom.global.cas.b32 %r5, [%rd3], %r3, %r4;\n"
-                                                 "\tsetp.ne.s32 %p1, %r3, %r5;\n\tmov.u32 %r3, %r5;\n"
-                                                 "\t@%p1 bra $L1;\n\tret;\n",
-                                       32, 0);
+  struct ptx_counts counts =
+      counts_of(LOAD_WORD "$L1:\n\tadd.s32 %r4, %r3, 1;\n"
+                          "\tatom.global.cas.b32 %r5, [%rd3], %r3, %r4;\n"
+                          "\tsetp.ne.s32 %p1, %r3, %r5;\n\tmov.u32 %r3, %r5;\n"
+                          "\t@%p1 bra $L1;\n\tret;\n",
+                32, 0);
   assert_true(counts.instructions < 10);
 }
 
 enum { UNIT = 12 }; /* instructions of `side` */
-static const char *const side =
-    "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 %f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n"
-    "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 %f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n"
-    "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 %f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n";
+static const char *const side = "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 "
+                                "%f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n"
+                                "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 "
+                                "%f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n"
+                                "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 "
+                                "%f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n";
 
 /* The instructions of a body of parts, NULL at the end. */
 static double instructions_of(const char *const *parts) {
@@ -427,29 +465,34 @@ static double instructions_of(const char *const *parts) {
 /* Of a branch on data both sides count; what a kernel that is right does not do counts nothing. */
 static void test_unknown_branches(void **state) {
   (void)state;
-  const char *load_word = LOAD_WORD "\tsetp.gt.s32 %p1, %r3, 5;\n", *branch = "\t@%p1 bra $L1;\n", *end = "\tret;\n",
-             *label = "$L1:\n", *jump = "\tbra.uni $L2;\n", *after = "$L2:\n";
+  const char *load_word = LOAD_WORD "\tsetp.gt.s32 %p1, %r3, 5;\n", *branch = "\t@%p1 bra $L1;\n",
+             *end = "\tret;\n", *label = "$L1:\n", *jump = "\tbra.uni $L2;\n", *after = "$L2:\n";
   const char *fails = "\t{\n\t.param .b64 param0;\n\tst.param.b64 [param0+0], %rd1;\n"
                       "\tcall.uni\n\t__assertfail,\n\t(\n\tparam0\n\t);\n\t}\n";
   const double before = instructions_of((const char *const[]){load_word, end, NULL});
-  const double then = instructions_of((const char *const[]){load_word, branch, side, label, end, NULL});
-  const double both =
-      instructions_of((const char *const[]){load_word, branch, side, jump, label, side, after, end, NULL});
-  const double trap = instructions_of((const char *const[]){load_word, branch, end, label, side, "\ttrap;\n", NULL});
-  const double assert = instructions_of((const char *const[]){load_word, branch, fails, label, side, end, NULL});
+  const double then =
+      instructions_of((const char *const[]){load_word, branch, side, label, end, NULL});
+  const double both = instructions_of(
+      (const char *const[]){load_word, branch, side, jump, label, side, after, end, NULL});
+  const double trap = instructions_of(
+      (const char *const[]){load_word, branch, end, label, side, "\ttrap;\n", NULL});
+  const double assert =
+      instructions_of((const char *const[]){load_word, branch, fails, label, side, end, NULL});
   assert_true(then >= before + UNIT && both >= before + 2 * UNIT);
   assert_true(trap < before + UNIT && assert < before + UNIT + 4);
 }
 
-/* Lanes that go where loaded numbers say are spread over the buffer; those that all go by one number stay together. */
+/* Lanes that go where loaded numbers say are spread over the buffer; those that all go by one
+   number stay together. */
 static void test_gather(void **state) {
   (void)state;
-  const char *by =
-      "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n\tld.global.f32 %f1, [%rd5];\n\tret;\n";
+  const char *by = "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n\tld.global.f32 "
+                   "%f1, [%rd5];\n\tret;\n";
   struct text text = {0};
   text_addf(&text, "%s%s", LOAD_WORD, by);
   assert_true(counts_of(text_get(&text), 32, 0).load_sectors > 28);
-  text_clear(&text), text_addf(&text, "\tld.global.u32 %%r3, [%%rd1];\n\tadd.s32 %%r3, %%r3, %%r2;\n%s", by);
+  text_clear(&text),
+      text_addf(&text, "\tld.global.u32 %%r3, [%%rd1];\n\tadd.s32 %%r3, %%r3, %%r2;\n%s", by);
   assert_true(counts_of(text_get(&text), 32, 0).load_sectors <= 7);
   text_free(&text);
 }
@@ -462,7 +505,8 @@ static void test_constants(void **state) {
   for (int i = 0; i < 3; i++) {
     struct text text = {0};
     text_addf(&text,
-              "\t.const .align 4 .b8 table[4096];\n\tmul.lo.s32 %%r3, %%r1, 4;\n\tmul.lo.s32 %%r4, %%r2, 4;\n"
+              "\t.const .align 4 .b8 table[4096];\n\tmul.lo.s32 %%r3, %%r1, 4;\n\tmul.lo.s32 %%r4, "
+              "%%r2, 4;\n"
               "\tld.const.f32 %%f1, %s;\n\tret;\n",
               addresses[i]);
     assert_int_equal(counts_of(text_get(&text), 32, 3).pipe[PTX_PIPE_CONSTANT], cycles[i]);
@@ -470,7 +514,8 @@ static void test_constants(void **state) {
   }
 }
 
-/* Passes over sectors: side by side 4, all lanes to one place 32. All blocks crowd the place that none of them chooses. */
+/* Passes over sectors: side by side 4, all lanes to one place 32. All blocks crowd the place
+   that none of them chooses. */
 static void test_atomics(void **state) {
   (void)state;
   const char *by = "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n"
@@ -486,18 +531,24 @@ static void test_atomics(void **state) {
     assert_int_equal(counts.crowded, crowded[i]);
     text_free(&text);
   }
-  assert_int_equal(counts_of("\tmul.lo.s32 %r3, %r2, 4;\n\tatom.shared.add.f32 %f1, [%r3], %f2;\n\tret;\n", 32, 0)
-                       .shared_wavefronts,
-                   4);
-  assert_int_equal(counts_of("\tatom.shared.add.f32 %f1, [%r1], %f2;\n\tret;\n", 32, 0).shared_wavefronts, 128);
-  assert_int_equal(counts_of("\tatom.shared.add.u32 %r3, [%r1], %r2;\n\tret;\n", 32, 0).shared_wavefronts, 2);
+  assert_int_equal(
+      counts_of("\tmul.lo.s32 %r3, %r2, 4;\n\tatom.shared.add.f32 %f1, [%r3], %f2;\n\tret;\n", 32,
+                0)
+          .shared_wavefronts,
+      4);
+  assert_int_equal(
+      counts_of("\tatom.shared.add.f32 %f1, [%r1], %f2;\n\tret;\n", 32, 0).shared_wavefronts, 128);
+  assert_int_equal(
+      counts_of("\tatom.shared.add.u32 %r3, [%r1], %r2;\n\tret;\n", 32, 0).shared_wavefronts, 2);
 }
 
-/* As cuda_fp16.hpp writes inline asm: types at once behind .reg, comments, scopes in each other, the same names in each copy. */
+/* As cuda_fp16.hpp writes inline asm: types at once behind .reg, comments, scopes in each other,
+   the same names in each copy. */
 static void test_scopes(void **state) {
   (void)state;
-  const char *copy = "\t{.reg.b16 h, r;\n\t/* of the\n\tfirst */ mov.b16 h, 1; // a\n{.reg.pred p;\n"
-                     "\tsetp.gt.u16 p, h, 0;\n\t@p bra L1;\n\tmov.b16 h, 2;\nL1:\n}\n\tmov.b16 r, h;\n}\n";
+  const char *copy =
+      "\t{.reg.b16 h, r;\n\t/* of the\n\tfirst */ mov.b16 h, 1; // a\n{.reg.pred p;\n"
+      "\tsetp.gt.u16 p, h, 0;\n\t@p bra L1;\n\tmov.b16 h, 2;\nL1:\n}\n\tmov.b16 r, h;\n}\n";
   struct text text = {0};
   text_addf(&text, "%s%s\tret;\n", copy, copy);
   assert_true(counts_of(text_get(&text), 32, 0).instructions <= 7);
@@ -507,9 +558,12 @@ static void test_scopes(void **state) {
 /* switch: to the label of the index; to all of them where it was loaded. */
 static void test_table(void **state) {
   (void)state;
-  const char *table = "\t{\n$L_t: .branchtargets\n\t\t$L1,\n\t\t$L2;\n\tbrx.idx %r3, $L_t;\n\t}\n$L1:\n";
-  const char *const known[] = {"\tmov.u32 %r3, 1;\n", table, side, "\tret;\n$L2:\n", side, side, "\tret;\n", NULL};
-  const char *const loaded[] = {LOAD_WORD, table, side, "\tret;\n$L2:\n", side, side, "\tret;\n", NULL};
+  const char *table =
+      "\t{\n$L_t: .branchtargets\n\t\t$L1,\n\t\t$L2;\n\tbrx.idx %r3, $L_t;\n\t}\n$L1:\n";
+  const char *const known[] = {
+      "\tmov.u32 %r3, 1;\n", table, side, "\tret;\n$L2:\n", side, side, "\tret;\n", NULL};
+  const char *const loaded[] = {LOAD_WORD, table, side,       "\tret;\n$L2:\n",
+                                side,      side,  "\tret;\n", NULL};
   const double second = instructions_of(known);
   assert_true(second >= 2 * UNIT && second < 3 * UNIT && instructions_of(loaded) >= 3 * UNIT);
 }
@@ -522,8 +576,10 @@ static double working(int limit, struct ptx_survey *survey) {
   struct text text = {0};
   struct ptx_kernel kernel;
   cugen_error err;
-  text_addf(&text, "%s\tmov.u32 %%r3, %%ctaid.x;\n\tsetp.ge.s32 %%p1, %%r3, %%r1;\n\t@%%p1 bra $L1;\n%s%s%s%s", head,
-            side, side, side, side);
+  text_addf(
+      &text,
+      "%s\tmov.u32 %%r3, %%ctaid.x;\n\tsetp.ge.s32 %%p1, %%r3, %%r1;\n\t@%%p1 bra $L1;\n%s%s%s%s",
+      head, side, side, side, side);
   text_add(&text, "$L1:\n\tret;\n}\n");
   assert_int_equal(ptx_open(text_get(&text), "k", &kernel, &err), CUGEN_OK);
   assert_int_equal(ptx_survey(&kernel, &machine, &launch, survey, &err), CUGEN_OK);
@@ -546,8 +602,10 @@ static void test_refusals(void **state) {
   (void)state;
   struct ptx_counts counts;
   cugen_error err;
-  assert_refused("\tcall.uni f, ();\n\tret;\n", "the kernel calls f, which is not inlined and not followed");
-  assert_true(counts_of("\tcall.uni (retval0), vprintf, (param0);\n\tret;\n", 32, 0).instructions > 100);
+  assert_refused("\tcall.uni f, ();\n\tret;\n",
+                 "the kernel calls f, which is not inlined and not followed");
+  assert_true(counts_of("\tcall.uni (retval0), vprintf, (param0);\n\tret;\n", 32, 0).instructions >
+              100);
   assert_int_equal(walk("$L1:\n\tbra.uni $L1;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
   if (!strstr(err.message, "does not end")) fail_msg("%s", err.message);
   assert_int_equal(walk("\tbra $L9;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);

@@ -1,5 +1,6 @@
-/* The short look at a word does what the full one does: the same random accesses, barriers, fences, blocks and launches, by either way,
-   leave the same shadow memory and the same findings. */
+/* The short look at a word does what the full one does: the same random accesses, barriers,
+   fences, blocks and launches, by either way, leave the same shadow memory and the same
+   findings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,8 +84,9 @@ static bool settle(struct side *s, const struct access *a) {
   struct cell *cell = &s->region.cells[word];
   struct read_cell *reads = &s->region.reads[word];
   s->plain++;
-  const bool settled = a->kind ? quick_write(s->watch, cell, reads, &now, s->region.shared)
-                               : quick_read(s->watch, cell, reads, &now, s->region.shared, s->region.unwritten);
+  const bool settled =
+      a->kind ? quick_write(s->watch, cell, reads, &now, s->region.shared)
+              : quick_read(s->watch, cell, reads, &now, s->region.shared, s->region.unwritten);
   s->settled += settled;
   return settled;
 }
@@ -98,13 +100,15 @@ static void access_word(struct side *s, struct access a) {
   if (!s->quick || !plain || !settle(s, &a)) shadow_visit(&a);
 }
 
-/* Mostly plain accesses of words; parts of a word once in a while, and volatile and atomic accesses of the first one. */
+/* Mostly plain accesses of words; parts of a word once in a while, and volatile and atomic
+   accesses of the first one. */
 static struct access random_access(uint64_t *state) {
   static const unsigned kinds[] = {CPU_VOLATILE, CPU_VOLATILE | CPU_WRITE, CPU_ATOMIC | CPU_WRITE};
   const uint64_t r = random_next(state), word = (r >> 8) % WORDS;
   const bool rare = word == 0 && r % 8 == 0, part = r % 8 == 1;
   const unsigned bytes = part ? 1 + (r >> 60) % 2 : WATCH_WORD;
-  return (struct access){.at = (uintptr_t)memory + word * WATCH_WORD + (part ? (r >> 58) % 2 * 2 : 0),
+  return (struct access){.at =
+                             (uintptr_t)memory + word * WATCH_WORD + (part ? (r >> 58) % 2 * 2 : 0),
                          .bytes = bytes,
                          .kind = rare ? kinds[(r >> 20) % 3] : (r >> 20) % 2 * CPU_WRITE,
                          .thread = (unsigned)((r >> 32) % ((r >> 40) % 4 ? 3 : THREADS)),
@@ -146,7 +150,8 @@ static void compare(const struct region *region, uint64_t seed) {
         order(sides[i].watch, r >> 4);
     assert_same(&sides[0], &sides[1]);
   }
-  assert_memory_equal(sides[0].report->findings, sides[1].report->findings, sizeof sides[0].report->findings);
+  assert_memory_equal(sides[0].report->findings, sides[1].report->findings,
+                      sizeof sides[0].report->findings);
   assert_true(sides[0].report->finding_count > 0);
   assert_true(sides[1].settled > sides[1].plain / 20); /* both ways were taken */
   assert_true(sides[1].settled < sides[1].plain);

@@ -1,4 +1,5 @@
-/* Races between kernels whose true times are known: how often the verdict is wrong, how soon it comes, and what a tie is. */
+/* Races between kernels whose true times are known: how often the verdict is wrong, how soon it
+   comes, and what a tie is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,19 +25,23 @@ static double normal(uint64_t *state) {
   return radius * cos(2 * acos(-1.0) * uniform(state));
 }
 
-/* Runs a race of kernels with these true times: each time has noise of its own, and a drift that is the round's. Returns rounds. */
-static int run(const double *seconds, size_t count, double noise, uint64_t *state, struct race *out) {
+/* Runs a race of kernels with these true times: each time has noise of its own, and a drift that
+   is the round's. Returns rounds. */
+static int run(const double *seconds, size_t count, double noise, uint64_t *state,
+               struct race *out) {
   *out = (struct race){.count = count};
   for (int round = 1;; round++) {
     double drift = 1 + 0.05 * uniform(state);
     for (size_t i = 0; i < count; i++)
-      if (out->runners[i].state != RACE_SLOWER) race_note(out, i, seconds[i] * drift * exp(noise * normal(state)));
+      if (out->runners[i].state != RACE_SLOWER)
+        race_note(out, i, seconds[i] * drift * exp(noise * normal(state)));
     if (race_judge(out, tie)) return round;
     assert_true(round <= RACE_ROUNDS);
   }
 }
 
-/* How many of RACES call runner 1 slower, tied and leave it open, where both are not swapped: runner 0 is the faster one. */
+/* How many of RACES call runner 1 slower, tied and leave it open, where both are not swapped:
+   runner 0 is the faster one. */
 struct tally {
   int slower, tied, open, lost, rounds; /* lost: runner 0 was called slower */
 };
@@ -61,16 +66,19 @@ static void test_equal(void **state) {
   (void)state;
   for (double noise = 0.0005; noise < 0.03; noise *= 2) {
     struct tally t = tally(1, noise);
-    if (t.slower + t.lost > RACES / 20) fail_msg("noise %g: %d and %d of %d", noise, t.slower, t.lost, RACES);
+    if (t.slower + t.lost > RACES / 20)
+      fail_msg("noise %g: %d and %d of %d", noise, t.slower, t.lost, RACES);
   }
 }
 
-/* One that is slower by more than the margin is hardly ever called tied, and the faster one never loses. */
+/* One that is slower by more than the margin is hardly ever called tied, and the faster one
+   never loses. */
 static void test_slower(void **state) {
   (void)state;
   for (double noise = 0.0005; noise < 0.03; noise *= 2) {
     struct tally t = tally(1.02, noise);
-    if (t.tied > RACES / 20 || t.lost) fail_msg("noise %g: %d tied, %d lost", noise, t.tied, t.lost);
+    if (t.tied > RACES / 20 || t.lost)
+      fail_msg("noise %g: %d tied, %d lost", noise, t.tied, t.lost);
   }
 }
 
@@ -101,7 +109,8 @@ static void test_many(void **state) {
     struct race race;
     run(seconds, RACE_MOST, 0.002, &random, &race);
     wrong += seconds[race.leader] > tie;
-    for (size_t k = 0; k < RACE_MOST; k++) wrong += seconds[k] > 1.02 && race.runners[k].state != RACE_SLOWER;
+    for (size_t k = 0; k < RACE_MOST; k++)
+      wrong += seconds[k] > 1.02 && race.runners[k].state != RACE_SLOWER;
   }
   assert_true(wrong <= RACES / 100);
 }
@@ -129,7 +138,8 @@ static void test_even_median(void **state) {
   assert_true(fabs(race.runners[0].median - 3e-3) < 1e-12);
 }
 
-/* A round that broke off: who did not run in it keeps its state, and nothing is read that is not there. */
+/* A round that broke off: who did not run in it keeps its state, and nothing is read that is not
+   there. */
 static void test_unfinished(void **state) {
   (void)state;
   struct race race = {.count = 2};
@@ -141,9 +151,10 @@ static void test_unfinished(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal),       cmocka_unit_test(test_slower),
-                                     cmocka_unit_test(test_soon),        cmocka_unit_test(test_open),
-                                     cmocka_unit_test(test_many),        cmocka_unit_test(test_alone_and_none),
-                                     cmocka_unit_test(test_even_median), cmocka_unit_test(test_unfinished)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_equal),       cmocka_unit_test(test_slower),
+      cmocka_unit_test(test_soon),        cmocka_unit_test(test_open),
+      cmocka_unit_test(test_many),        cmocka_unit_test(test_alone_and_none),
+      cmocka_unit_test(test_even_median), cmocka_unit_test(test_unfinished)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Recorded spaces: reading them, the score beside that of the methodology's package, the simulated clock. */
+/* Recorded spaces: reading them, the score beside that of the methodology's package, the
+   simulated clock. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,16 +22,18 @@ static struct recorded space(const char *path) {
   return out;
 }
 
-/* ---- Reading ---- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 static void all_formats_are_read(void **state) {
   (void)state;
   const struct {
     const char *path, *format, *kernel, *first;
     size_t axes;
-  } rows[] = {{CACHE, "Kernel Tuner", "cached", "block=32 tile=1 unroll=0 cache=0", 4},
-              {"tests/spaces/recorded_t4.json", "T4", "", "block=32 tile=1 unroll=0 cache=0 layout=column", 6},
-              {"tests/spaces/recorded_ktt.json", "KTT", "kept", "BLOCK=32 TILE=1 UNROLL=0 CACHE=0", 4}};
+  } rows[] = {
+      {CACHE, "Kernel Tuner", "cached", "block=32 tile=1 unroll=0 cache=0", 4},
+      {"tests/spaces/recorded_t4.json", "T4", "", "block=32 tile=1 unroll=0 cache=0 layout=column",
+       6},
+      {"tests/spaces/recorded_ktt.json", "KTT", "kept", "BLOCK=32 TILE=1 UNROLL=0 CACHE=0", 4}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct recorded r = space(rows[i].path);
     struct text text = {0};
@@ -90,7 +93,7 @@ static void numbers_stand_in_their_order(void **state) {
   recorded_free(&r);
 }
 
-/* ---- The score ---- */
+/* ---- The score ------------------------------------------------------------------------------ */
 
 /* A run that tries these, one after the other. */
 static struct score_run run_of(const struct recorded *r, const json_t *indices) {
@@ -166,7 +169,8 @@ static void the_optimum_at_once_is_one(void **state) {
   struct score *score;
   cugen_error err = {0};
   assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_OK);
-  double at[] = {score_start(score), score_stop(score)}, best[] = {score_optimum(score), score_optimum(score)}, got;
+  double at[] = {score_start(score), score_stop(score)},
+         best[] = {score_optimum(score), score_optimum(score)}, got;
   const struct score_run run = {2, at, best};
   assert_int_equal(score_runs(score, &run, 1, &got, &err), CUGEN_OK);
   assert_true(fabs(got - 1) < 1e-12);
@@ -185,7 +189,7 @@ static void a_space_without_times_is_refused(void **state) {
   recorded_free(&r);
 }
 
-/* ---- The clock ---- */
+/* ---- The clock ------------------------------------------------------------------------------ */
 
 /* Variant n takes the order's n-th place, and remembers what it had heard by then. */
 struct strategy {
@@ -222,9 +226,13 @@ static const struct strategy_ops in_order = {.name = "in order",
                                              .next = in_order_next,
                                              .report = in_order_report};
 
-static struct score_run replay(const struct recorded *r, size_t in_flight, size_t threads, uint64_t **tried) {
-  const struct simulation simulation = {
-      .recorded = r, .strategy = &in_order, .in_flight = in_flight, .threads = threads, .seconds = (double)INFINITY};
+static struct score_run replay(const struct recorded *r, size_t in_flight, size_t threads,
+                               uint64_t **tried) {
+  const struct simulation simulation = {.recorded = r,
+                                        .strategy = &in_order,
+                                        .in_flight = in_flight,
+                                        .threads = threads,
+                                        .seconds = (double)INFINITY};
   struct score_run run;
   cugen_error err = {0};
   assert_int_equal(simulate(&simulation, &run, tried, &err), CUGEN_OK);
@@ -255,7 +263,8 @@ static void threads_compile_ahead(void **state) {
   (void)state;
   struct recorded r = space(CACHE);
   r.all_compile = 1, r.all_else = 0.1;
-  struct score_run one = replay(&r, 3, 1, NULL), ten = replay(&r, 21, 10, NULL), many = replay(&r, 60, 30, NULL);
+  struct score_run one = replay(&r, 3, 1, NULL), ten = replay(&r, 21, 10, NULL),
+                   many = replay(&r, 60, 30, NULL);
   assert_true(fabs(one.seconds[one.count - 1] - (168 * 1 + 0.1)) < 1e-9);
   assert_true(fabs(ten.seconds[ten.count - 1] - (1 + 168 * 0.1)) < 0.2);
   assert_true(fabs(many.seconds[many.count - 1] - (1 + 168 * 0.1)) < 1e-9);
@@ -275,14 +284,17 @@ static void a_run_ends_with_its_time(void **state) {
   recorded_free(&r);
 }
 
-/* ---- What strategies score ---- */
+/* ---- What strategies score ------------------------------------------------------------------ */
 
-/* 6 x 6 x 5 x 4 x 3 variants of 100 ms: a valley in which two tunables depend on each other, and every eleventh fails. */
+/* 6 x 6 x 5 x 4 x 3 variants of 100 ms: a valley in which two tunables depend on each other, and
+   every eleventh fails. */
 enum { PLANTED_AXES = 5, PLANTED = 2160 };
 
 static struct recorded planted_space(void) {
   static const size_t sizes[PLANTED_AXES] = {6, 6, 5, 4, 3};
-  struct recorded r = {.format = "planted", .axes = calloc(PLANTED_AXES, sizeof *r.axes), .axis_count = PLANTED_AXES};
+  struct recorded r = {.format = "planted",
+                       .axes = calloc(PLANTED_AXES, sizeof *r.axes),
+                       .axis_count = PLANTED_AXES};
   r.count = PLANTED, r.per_second = 1, r.all_compile = r.all_else = -1;
   r.positions = calloc(PLANTED * PLANTED_AXES, sizeof *r.positions);
   r.costs = calloc(PLANTED, sizeof *r.costs);
@@ -297,8 +309,10 @@ static struct recorded planted_space(void) {
     uint16_t *at = r.positions + i * PLANTED_AXES;
     size_t rest = i;
     for (size_t a = 0; a < PLANTED_AXES; rest /= sizes[a++]) at[a] = (uint16_t)(rest % sizes[a]);
-    const double tile = at[0] + at[1] - 6.0, skew = at[0] - 4.0, depth = at[2] - 3.0, vector = at[3] - 1.0;
-    const double cost = 1 + 0.3 * tile * tile + 0.1 * skew * skew + 0.2 * depth * depth + 0.2 * vector * vector;
+    const double tile = at[0] + at[1] - 6.0, skew = at[0] - 4.0, depth = at[2] - 3.0,
+                 vector = at[3] - 1.0;
+    const double cost =
+        1 + 0.3 * tile * tile + 0.1 * skew * skew + 0.2 * depth * depth + 0.2 * vector * vector;
     r.costs[i] = i % 11 == 7 ? (double)NAN : cost + 0.05 * at[4];
     r.total[i] = 0.1;
   }
@@ -334,12 +348,14 @@ static void strategies_keep_their_scores(void **state) {
     const char *name;
     size_t in_flight;
     double least;
-  } rows[] = {{"surrogate", 0, 0.8}, {"surrogate", 34, 0.55},  {"portfolio", 0, 0.7}, {"portfolio", 34, 0.55},
-              {"local", 0, 0.65},    {"evolutionary", 0, 0.7}, {"random", 0, -0.1}};
+  } rows[] = {{"surrogate", 0, 0.8},   {"surrogate", 34, 0.55}, {"portfolio", 0, 0.7},
+              {"portfolio", 34, 0.55}, {"local", 0, 0.65},      {"evolutionary", 0, 0.7},
+              {"random", 0, -0.1}};
   struct recorded r = planted_space();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const double got = score_of(&r, rows[i].name, rows[i].in_flight);
-    if (!(got >= rows[i].least)) fail_msg("%s, %zu in flight: %.3f", rows[i].name, rows[i].in_flight, got);
+    if (!(got >= rows[i].least))
+      fail_msg("%s, %zu in flight: %.3f", rows[i].name, rows[i].in_flight, got);
   }
   recorded_free(&r);
 }

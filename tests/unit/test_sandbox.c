@@ -22,12 +22,15 @@ static double cpu_seconds(void) {
 }
 
 /* Runs the code; its one result, when a string, is copied to result. */
-static int run_in(struct sandbox *sandbox, const char *code, char *result, size_t size, cugen_error *err) {
+static int run_in(struct sandbox *sandbox, const char *code, char *result, size_t size,
+                  cugen_error *err) {
   int status = sandbox_load(sandbox, "test.lua", code, strlen(code), 0, CUGEN_ERROR_CONFIG, err);
   if (!status) status = sandbox_call(sandbox, 0, 1, CUGEN_ERROR_CONFIG, err);
   if (status) return status;
   lua_State *L = sandbox_state(sandbox);
-  if (result) snprintf(result, size, "%s", lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "not a string");
+  if (result)
+    snprintf(result, size, "%s",
+             lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "not a string");
   lua_pop(L, 1);
   return CUGEN_OK;
 }
@@ -48,7 +51,8 @@ static void expect(const char *code, const char *want) {
   assert_string_equal(got, want);
 }
 
-/* The error's message begins with begin; it came within a second of work (and a little for sanitizers). */
+/* The error's message begins with begin; it came within a second of work (and a little for
+   sanitizers). */
 static void expect_error(const char *code, const char *begin) {
   cugen_error err;
   double start = cpu_seconds();
@@ -62,13 +66,17 @@ static void expect_error(const char *code, const char *begin) {
 static void offers_pure_functions(void **state) {
   (void)state;
   expect("local s = '' for i, v in ipairs{3, 4} do s = s .. i .. v .. ' ' end return s", "13 24 ");
-  expect("return tostring(1) .. tostring(nil) .. tostring(true) .. tostring(0.5) .. tostring('x')", "1niltrue0.5x");
-  expect("return select(2, 'a', 'b') .. select('#', 1, nil) .. type({}) .. tonumber('0x10') .. tonumber('11', 2)",
+  expect("return tostring(1) .. tostring(nil) .. tostring(true) .. tostring(0.5) .. tostring('x')",
+         "1niltrue0.5x");
+  expect("return select(2, 'a', 'b') .. select('#', 1, nil) .. type({}) .. tonumber('0x10') .. "
+         "tonumber('11', 2)",
          "b2table163");
-  expect("return math.floor(2.5) .. math.ceil(2.5) .. math.max(1, 9) .. math.min(4, 5) .. math.abs(-6) .. "
+  expect("return math.floor(2.5) .. math.ceil(2.5) .. math.max(1, 9) .. math.min(4, 5) .. "
+         "math.abs(-6) .. "
          "math.tointeger(7.0) .. math.type(1) .. math.fmod(9, 5)",
          "239467integer4");
-  expect("local t = {1, 2} table.insert(t, 3) table.insert(t, 1, 0) table.remove(t) return table.concat(t, ',')",
+  expect("local t = {1, 2} table.insert(t, 3) table.insert(t, 1, 0) table.remove(t) return "
+         "table.concat(t, ',')",
          "0,1,2");
   expect("return table.concat({table.unpack({1, 2, 3}, 2)}, ' ')", "2 3");
 }
@@ -76,17 +84,20 @@ static void offers_pure_functions(void **state) {
 static void offers_nothing_else(void **state) {
   (void)state;
   static const char *const names[] = {
-      "string", "load",         "loadstring",     "loadfile",  "dofile",  "require",  "package",
-      "os",     "io",           "debug",          "coroutine", "utf8",    "print",    "setmetatable",
-      "pcall",  "getmetatable", "xpcall",         "rawget",    "rawset",  "rawequal", "rawlen",
-      "next",   "warn",         "collectgarbage", "_G",        "_VERSION"};
+      "string",  "load",         "loadstring", "loadfile",     "dofile",    "require",
+      "package", "os",           "io",         "debug",        "coroutine", "utf8",
+      "print",   "setmetatable", "pcall",      "getmetatable", "xpcall",    "rawget",
+      "rawset",  "rawequal",     "rawlen",     "next",         "warn",      "collectgarbage",
+      "_G",      "_VERSION"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     struct text code = {0};
     text_addf(&code, "return type(%s)", names[i]);
     expect(text_get(&code), "nil");
     text_free(&code);
   }
-  expect("return type(math.random) .. type(math.randomseed) .. type(table.move) .. type(table.pack)", "nilnilnilnil");
+  expect(
+      "return type(math.random) .. type(math.randomseed) .. type(table.move) .. type(table.pack)",
+      "nilnilnilnil");
   expect("local n = 0 for k in pairs(_ENV) do n = n + 1 end return '' .. n", "10");
   expect_error("return ('x'):rep(10)", "test.lua:1: attempt to index a string value");
   expect_error("return ('x').y", "test.lua:1: attempt to index a string value");
@@ -95,12 +106,15 @@ static void offers_nothing_else(void **state) {
 
 static void pairs_is_in_order(void **state) {
   (void)state;
-  expect("local s = '' for k, v in pairs{b = 1, a = 2, [3] = 3, [1] = 4, [1.5] = 5, [true] = 6, [false] = 7} do "
+  expect("local s = '' for k, v in pairs{b = 1, a = 2, [3] = 3, [1] = 4, [1.5] = 5, [true] = 6, "
+         "[false] = 7} do "
          "s = s .. tostring(k) .. v .. ' ' end return s",
          "14 1.55 33 a2 b1 false7 true6 ");
-  expect("local s, t = '', {1, 2, 3} for k in pairs(t) do s = s .. k t[k + 1] = nil end return s", "13");
+  expect("local s, t = '', {1, 2, 3} for k in pairs(t) do s = s .. k t[k + 1] = nil end return s",
+         "13");
   expect("local s = '' for k in pairs{} do s = s .. k end return s", "");
-  expect_error("for k in pairs{[{}] = 1} do end", "test.lua:1: pairs cannot put keys of type table in order");
+  expect_error("for k in pairs{[{}] = 1} do end",
+               "test.lua:1: pairs cannot put keys of type table in order");
   expect_error("for k in pairs(nil) do end", "test.lua:1: bad argument #1 to");
 }
 
@@ -108,7 +122,8 @@ static void sort_is_stable(void **state) {
   (void)state;
   expect("local t = {5, 3, 9, 1, 4, 4, 8} table.sort(t) return table.concat(t)", "1344589");
   expect("local t = {'b', 'a', 'C'} table.sort(t) return table.concat(t)", "Cab");
-  expect("local t = {} for i = 1, 100 do t[i] = {i % 3, i} end table.sort(t, function(a, b) return a[1] < b[1] end) "
+  expect("local t = {} for i = 1, 100 do t[i] = {i % 3, i} end table.sort(t, function(a, b) return "
+         "a[1] < b[1] end) "
          "local s = '' for i = 1, 5 do s = s .. t[i][2] .. ' ' end return s",
          "3 6 9 12 15 ");
   expect("local t = {1, 2, 3} table.sort(t, function() return true end) return '' .. #t", "3");
@@ -118,7 +133,8 @@ static void sort_is_stable(void **state) {
 
 static void leaks_no_address(void **state) {
   (void)state;
-  expect_error("return tostring({})", "test.lua:1: bad argument #1 to 'tostring' (a number, string");
+  expect_error("return tostring({})",
+               "test.lua:1: bad argument #1 to 'tostring' (a number, string");
   expect_error("return tostring(tostring)", "test.lua:1: bad argument #1 to 'tostring'");
   expect_error("error({})", "test.lua:1: error with a value of type table instead of a message");
   expect_error("return {} .. ''", "test.lua:1: attempt to concatenate a table value");
@@ -145,7 +161,8 @@ static void long_paths_stay_whole(void **state) {
   assert_int_equal(sandbox_open(0, 0, &sandbox, &err), CUGEN_OK);
   static const char *const codes[] = {"\nerror('mine')", "\nx = = 1", "\nerror({})"};
   for (size_t i = 0; i < 3; i++) {
-    int status = sandbox_load(sandbox, text_get(&name), codes[i], strlen(codes[i]), 0, CUGEN_ERROR_CONFIG, &err);
+    int status = sandbox_load(sandbox, text_get(&name), codes[i], strlen(codes[i]), 0,
+                              CUGEN_ERROR_CONFIG, &err);
     if (!status) status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, &err);
     assert_int_equal(status, CUGEN_ERROR_CONFIG);
     text_clear(&want);
@@ -159,7 +176,8 @@ static void long_paths_stay_whole(void **state) {
 
 static void endless_loops_end(void **state) {
   (void)state;
-  const char *gave_up = "test.lua:2: gave up after"; /* so many instructions or, on a slow machine, seconds */
+  /* so many instructions or, on a slow machine, seconds */
+  const char *gave_up = "test.lua:2: gave up after";
   expect_error("\nwhile true do end", gave_up);
   expect_error("\nlocal function f() return f() end f()", gave_up);
   expect_error("\n::again:: goto again", gave_up);
@@ -167,32 +185,36 @@ static void endless_loops_end(void **state) {
   expect_error("\ntable.sort({1, 2, 3}, function() while true do end end)", gave_up);
   expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = '' end while true do table.concat(t) end",
                "test.lua:2: gave up after");
-  expect_error(
-      "\nlocal t = {} for i = 1, 1e5 do t[i] = 1 end while true do table.insert(t, 1, 1) table.remove(t, 1) end",
-      gave_up);
+  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = 1 end while true do table.insert(t, 1, 1) "
+               "table.remove(t, 1) end",
+               gave_up);
   expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = i end while true do table.sort(t) end",
                "test.lua:2: gave up");
-  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = i end while true do for k in pairs(t) do break end end",
+  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = i end while true do for k in pairs(t) do "
+               "break end end",
                "test.lua:2: gave up");
-  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = i end while true do select('#', table.unpack(t)) end",
+  expect_error("\nlocal t = {} for i = 1, 1e5 do t[i] = i end while true do select('#', "
+               "table.unpack(t)) end",
                "test.lua:2: gave up");
-  expect_error(
-      "\nlocal t = {} for i = 1, 9e4 do t[i] = i end local function f(...) while true do select('#', ...) end end "
-      "f(table.unpack(t))",
-      "test.lua:2: gave up");
-  expect_error(
-      "\nlocal t = {} for i = 1, 9e4 do t[i] = i end local function f(...) while true do local u = {...} end end "
-      "f(table.unpack(t))",
-      "test.lua:2: gave up");
+  expect_error("\nlocal t = {} for i = 1, 9e4 do t[i] = i end local function f(...) while true do "
+               "select('#', ...) end end "
+               "f(table.unpack(t))",
+               "test.lua:2: gave up");
+  expect_error("\nlocal t = {} for i = 1, 9e4 do t[i] = i end local function f(...) while true do "
+               "local u = {...} end end "
+               "f(table.unpack(t))",
+               "test.lua:2: gave up");
   expect_error("\nlocal a = 'x' for i = 1, 19 do a = a .. a end local b = a .. 'y' a = a .. 'y' "
                "while true do local c = a == b end",
                "test.lua:2: gave up");
   expect_error("\nlocal a = 'x' for i = 1, 19 do a = a .. a end local b = a .. 'z' a = a .. 'y' "
                "while true do local c = a < b end",
                "test.lua:2: gave up");
-  expect_error("\nlocal a = '1' for i = 1, 19 do a = a .. a end while true do local c = {[a .. 'x'] = 1} end",
+  expect_error("\nlocal a = '1' for i = 1, 19 do a = a .. a end while true do local c = {[a .. "
+               "'x'] = 1} end",
                "test.lua:2: gave up");
-  expect_error("\nlocal t = {} for i = 1, 6e4 do t['k' .. i] = i end for i = 1, 6e4 do t['k' .. i] = nil end "
+  expect_error("\nlocal t = {} for i = 1, 6e4 do t['k' .. i] = i end for i = 1, 6e4 do t['k' .. i] "
+               "= nil end "
                "while true do pairs(t) end",
                "test.lua:2: gave up");
 }
@@ -201,19 +223,23 @@ static void memory_bombs_end(void **state) {
   (void)state;
   const char *gave_up = "test.lua:2: gave up: it takes more than 64 MiB of memory";
   expect_error("\nlocal s = 'x' while true do s = s .. s end", gave_up);
-  expect_error("\nlocal s = 'x' for i = 1, 19 do s = s .. s end local t = {} while true do t[#t + 1] = s .. #t end",
+  expect_error("\nlocal s = 'x' for i = 1, 19 do s = s .. s end local t = {} while true do t[#t + "
+               "1] = s .. #t end",
                gave_up);
   expect_error("\nlocal t = {} while true do t[#t + 1] = t end", gave_up);
-  expect_error(
-      "\nlocal t = {} while true do t = {t, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19} end",
-      gave_up);
+  expect_error("\nlocal t = {} while true do t = {t, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "
+               "14, 15, 16, 17, 18, 19} end",
+               gave_up);
   /* In small steps: so much memory or, on a slow machine, seconds. */
   expect_error("\nlocal t = {} while true do t = {t} end", "test.lua:2: gave up");
   expect_error("\nlocal t = {} while true do t[{}] = 1 end", "test.lua:2: gave up");
   expect_error("\nlocal t = {} while true do table.insert(t, {}) end", "test.lua:2: gave up");
   expect_error("\nlocal function f() local x = f() return x end f()", gave_up);
-  expect_error("\nlocal function f(...) return f(1, 2, 3, 4, 5, 6, 7, 8, ...) end f()", "test.lua:2: gave up");
-  expect_error("\nlocal s = 'x' for i = 1, 18 do s = s .. s end table.concat({s, s, s, s, s, s, s, s}, s)", gave_up);
+  expect_error("\nlocal function f(...) return f(1, 2, 3, 4, 5, 6, 7, 8, ...) end f()",
+               "test.lua:2: gave up");
+  expect_error(
+      "\nlocal s = 'x' for i = 1, 18 do s = s .. s end table.concat({s, s, s, s, s, s, s, s}, s)",
+      gave_up);
   /* Full to the brim, then garbage at every step. */
   expect_error("\nlocal t = {} for i = 1, 59 do t[i] = {} for k = 1, 65536 do t[i][k] = 0 end end\n"
                "local u = {} while true do u[#u % 100 + 1] = {{}, {}} end",
@@ -222,12 +248,17 @@ static void memory_bombs_end(void **state) {
 
 static void wild_arguments_are_refused(void **state) {
   (void)state;
-  expect_error("\ntable.unpack({}, 1, 9007199254740992)", "test.lua:2: a range of more than a million elements");
-  expect_error("\ntable.unpack({}, math.tointeger(-9e15), 9007199254740992)", "test.lua:2: a range");
-  expect_error("\ntable.concat({}, '', 1, 9007199254740992)", "test.lua:2: a range of more than a million");
+  expect_error("\ntable.unpack({}, 1, 9007199254740992)",
+               "test.lua:2: a range of more than a million elements");
+  expect_error("\ntable.unpack({}, math.tointeger(-9e15), 9007199254740992)",
+               "test.lua:2: a range");
+  expect_error("\ntable.concat({}, '', 1, 9007199254740992)",
+               "test.lua:2: a range of more than a million");
   expect_error("\ntable.unpack({}, 1, 999999)", "test.lua:2: ");
-  expect_error("\nlocal s = '1' for i = 1, 10 do s = s .. s end tonumber(s, 2)", "test.lua:2: bad argument #1");
-  expect_error("\nlocal s = '1' for i = 1, 10 do s = s .. s end math.max(s)", "test.lua:2: bad argument #1");
+  expect_error("\nlocal s = '1' for i = 1, 10 do s = s .. s end tonumber(s, 2)",
+               "test.lua:2: bad argument #1");
+  expect_error("\nlocal s = '1' for i = 1, 10 do s = s .. s end math.max(s)",
+               "test.lua:2: bad argument #1");
   expect_error("\nmath.floor = nil", "test.lua:2: math cannot be changed");
   expect_error("\ntable.insert(math, 1)", "test.lua:2: math cannot be changed");
   expect_error("\nmath.fmod(1, 0)", "test.lua:2: bad argument #2 to 'fmod' (zero)");
@@ -236,7 +267,8 @@ static void wild_arguments_are_refused(void **state) {
 
 static void deep_nesting_ends(void **state) {
   (void)state;
-  static const char *const opening[] = {"(", "{", "- ", "not ", "function() return ", "1 .. ", "2 ^ "};
+  static const char *const opening[] = {"(",     "{",   "- ", "not ", "function() return ",
+                                        "1 .. ", "2 ^ "};
   for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
     struct text code = {0};
     text_add(&code, "return ");
@@ -248,7 +280,8 @@ static void deep_nesting_ends(void **state) {
   expect_error("\nlocal function f(t) table.sort({1, 2}, f) end f()", "test.lua:2: ");
 }
 
-/* The names of all functions in the table at the top, which it pops, and in the read-only tables there. */
+/* The names of all functions in the table at the top, which it pops, and in the read-only tables
+   there. */
 static void list_functions(lua_State *L, const char *prefix, struct text *out) {
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
     const char *name = lua_tostring(L, -2);
@@ -264,8 +297,9 @@ static void list_functions(lua_State *L, const char *prefix, struct text *out) {
   lua_pop(L, 1);
 }
 
-/* What the library offers is found as it stands, so that a function added later is tried too: each with every one, and
-   with every two, of the worst arguments there are. It may do what it likes but outlive its limits. */
+/* What the library offers is found as it stands, so that a function added later is tried too:
+   each with every one, and with every two, of the worst arguments there are. It may do what it
+   likes but outlive its limits. */
 static void every_function_takes_the_worst(void **state) {
   (void)state;
   static const char code[] =
@@ -273,8 +307,10 @@ static void every_function_takes_the_worst(void **state) {
       "local cycle = {} cycle[1], cycle.t = cycle, cycle\n"
       "local holes = {[1] = 1, [9007199254740992] = 2, [math.tointeger(-9e15)] = 3}\n"
       "local big = {} for i = 1, 50000 do big[i] = i end\n"
-      "local worst = {false, true, 0, -1, 1e308, -1e308, 0 / 0, 1 / 0, -1 / 0, 9223372036854775807,\n"
-      "  math.tointeger(-2^63), '', '\\0', '\\27LuaT', long, {}, cycle, holes, big, function(...) return ... end,\n"
+      "local worst = {false, true, 0, -1, 1e308, -1e308, 0 / 0, 1 / 0, -1 / 0, "
+      "9223372036854775807,\n"
+      "  math.tointeger(-2^63), '', '\\0', '\\27LuaT', long, {}, cycle, holes, big, function(...) "
+      "return ... end,\n"
       "  function() error({}) end, select, math}\n"
       "worst[#worst + 1] = 0.5\n"
       "local a, b = %d, %d\n"
@@ -333,8 +369,10 @@ static void a_sandbox_lives_on_after_giving_up(void **state) {
   assert_int_equal(sandbox_open(1 << 20, 100000, &sandbox, &err), CUGEN_OK);
   for (int i = 0; i < 3; i++) {
     assert_int_equal(run_in(sandbox, "while true do end", NULL, 0, &err), CUGEN_ERROR_CONFIG);
-    assert_string_equal(err.message, "test.lua:1: gave up after 100000 instructions: an endless loop?");
-    assert_int_equal(run_in(sandbox, "local t = {} while true do t = {t} end", NULL, 0, &err), CUGEN_ERROR_CONFIG);
+    assert_string_equal(err.message,
+                        "test.lua:1: gave up after 100000 instructions: an endless loop?");
+    assert_int_equal(run_in(sandbox, "local t = {} while true do t = {t} end", NULL, 0, &err),
+                     CUGEN_ERROR_CONFIG);
     assert_non_null(strstr(err.message, "test.lua:1: gave up: it takes more than 1 MiB"));
     assert_int_equal(run_in(sandbox, "return 'fine'", got, sizeof got, &err), CUGEN_OK);
     assert_string_equal(got, "fine");
@@ -351,7 +389,9 @@ static void environments_are_separate(void **state) {
   const char *code = "assert(x == nil) x = math.floor(1.5) assert(x == 1)";
   for (int i = 0; i < 2; i++) {
     sandbox_push_environment(L);
-    assert_int_equal(sandbox_load(sandbox, "e.lua", code, strlen(code), -1, CUGEN_ERROR_TEMPLATE, &err), CUGEN_OK);
+    assert_int_equal(
+        sandbox_load(sandbox, "e.lua", code, strlen(code), -1, CUGEN_ERROR_TEMPLATE, &err),
+        CUGEN_OK);
     assert_int_equal(sandbox_call(sandbox, 0, 0, CUGEN_ERROR_TEMPLATE, &err), CUGEN_OK);
     assert_int_equal(lua_gettop(L), 1);
     assert_int_equal(lua_getfield(L, 1, "x"), LUA_TNUMBER);

@@ -1,4 +1,5 @@
-/* Reading machine code: loads under way together, by the barriers that they release and that are waited for. */
+/* Reading machine code: loads under way together, by the barriers that they release and that are
+   waited for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +36,8 @@ static void test_together(void **state) {
   struct sass_facts facts = sass_read(code.bytes, code.length);
   assert_int_equal(facts.instructions, 6);
   assert_int_equal(facts.loads, 4);
-  assert_int_equal(facts.in_flight, 3); /* the fourth begins when two have landed, and waits for the third */
+  /* the fourth begins when two have landed, and waits for the third */
+  assert_int_equal(facts.in_flight, 3);
 }
 
 static void test_little(void **state) {

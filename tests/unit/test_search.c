@@ -13,7 +13,7 @@
 #include "tune/search/forest.h"
 #include "tune/search/model.h"
 
-/* ---- The axes of a config ---- */
+/* ---- The axes of a config ------------------------------------------------------------------- */
 
 static const char two[] = "kernel \"two\" {\n"
                           "  output \"out\" { dtype = \"f32\", shape = { 1 } },\n"
@@ -90,15 +90,19 @@ static void positions_and_variants_belong_to_each_other(void **state) {
     assert_true(space->find(space->context, at, &found));
     assert_int_equal(found, i);
   }
-  assert_false(space->find(space->context, (const uint16_t[]){0, 2, 0, STRATEGY_ABSENT}, &found)); /* ruled out */
-  assert_false(space->find(space->context, (const uint16_t[]){0, 3, 0, STRATEGY_ABSENT}, &found)); /* tiled's */
-  assert_false(space->find(space->context, (const uint16_t[]){1, 0, STRATEGY_ABSENT, STRATEGY_ABSENT}, &found));
+  /* ruled out */
+  assert_false(space->find(space->context, (const uint16_t[]){0, 2, 0, STRATEGY_ABSENT}, &found));
+  /* tiled's */
+  assert_false(space->find(space->context, (const uint16_t[]){0, 3, 0, STRATEGY_ABSENT}, &found));
+  assert_false(space->find(space->context,
+                           (const uint16_t[]){1, 0, STRATEGY_ABSENT, STRATEGY_ABSENT}, &found));
   close_config(&t);
 }
 
-/* ---- Strategies on a planted space ---- */
+/* ---- Strategies on a planted space ---------------------------------------------------------- */
 
-/* 8 x 6 x 5 x 4 x 3 combinations of numbers; those whose first two positions are equal are ruled out. */
+/* 8 x 6 x 5 x 4 x 3 combinations of numbers; those whose first two positions are equal are ruled
+   out. */
 enum { AXES = 5, COMBINATIONS = 2880, AROUND = 21 };
 static const size_t sizes[AXES] = {8, 6, 5, 4, 3};
 static const double numbers[8] = {1, 2, 4, 8, 16, 32, 64, 128};
@@ -148,13 +152,15 @@ static void plant(void) {
   }
 }
 
-/* Best at 5, 2, 3, 1, 2: a valley with two tunables that depend on each other, and every ninth variant fails. */
+/* Best at 5, 2, 3, 1, 2: a valley with two tunables that depend on each other, and every ninth
+   variant fails. */
 static double planted_seconds(uint64_t index) {
   uint16_t at[AXES];
   locate(NULL, index, at);
   double tile = at[0] + at[1] - 7.0, skew = at[0] - 5.0, depth = at[2] - 3.0, vector = at[3] - 1.0;
   if (planted[index] % 9 == 4) return (double)INFINITY;
-  return 1 + 0.5 * tile * tile + 0.1 * skew * skew + 0.2 * depth * depth + 0.3 * vector * vector + (at[4] != 2);
+  return 1 + 0.5 * tile * tile + 0.1 * skew * skew + 0.2 * depth * depth + 0.3 * vector * vector +
+         (at[4] != 2);
 }
 
 static double no_time(uint64_t index) {
@@ -179,9 +185,10 @@ static struct strategy_space planted_space(const struct strategy_span *span, uin
                                  .find = find};
 }
 
-/* Runs a strategy to its end, or until `most` were given; results come when `latency` more were given. order: room for all. */
-static size_t run(const struct strategy_ops *ops, const struct strategy_space *space, double (*seconds)(uint64_t),
-                  size_t latency, size_t most, uint64_t *order) {
+/* Runs a strategy to its end, or until `most` were given; results come when `latency` more were
+   given. order: room for all. */
+static size_t run(const struct strategy_ops *ops, const struct strategy_space *space,
+                  double (*seconds)(uint64_t), size_t latency, size_t most, uint64_t *order) {
   struct strategy *s = ops->open(space);
   size_t given = 0, heard = 0;
   assert_non_null(s);
@@ -218,7 +225,8 @@ static void each_gives_every_variant_once(void **state) {
   uint64_t order[COMBINATIONS];
   for (size_t n = 0; (ops = strategy_at(n)); n++)
     for (int i = 0; i < 3; i++) {
-      const struct strategy_span part = {(uint64_t)i * 700, 300}; /* not what its neighbours are in */
+      /* not what its neighbours are in */
+      const struct strategy_span part = {(uint64_t)i * 700, 300};
       const struct strategy_space space = planted_space(&part, (uint64_t)i);
       expect_each_once(order, run(ops, &space, times[i], latencies[i], COMBINATIONS, order), part);
     }
@@ -309,15 +317,18 @@ static void the_surrogate_leaves_what_is_dear(void **state) {
   ops->close(s);
 }
 
-/* The first two tunables, with 48 pairs of values, change nothing but the last digits. With the fourth at 0 all is slow, but
-   for one value of the third and the fifth: there it is the best by 5 %. */
+/* The first two tunables, with 48 pairs of values, change nothing but the last digits. With the
+   fourth at 0 all is slow, but for one value of the third and the fifth: there it is the best by
+   5 %. */
 static double plateau_seconds(uint64_t index) {
   uint64_t state = index;
   uint16_t at[AXES];
   locate(NULL, index, at);
   const double digits = 0.003 * (double)(random_next(&state) >> 11) / (double)(UINT64_C(1) << 53);
   const bool best = at[2] == 4 && at[3] == 0 && at[4] == 0;
-  return (best ? 0.95 : 1 + 0.1 * (4 - at[2]) + 0.1 * at[4] + (at[3] == 0 ? 0.3 : 0.05 * (3 - at[3]))) * (1 + digits);
+  return (best ? 0.95
+               : 1 + 0.1 * (4 - at[2]) + 0.1 * at[4] + (at[3] == 0 ? 0.3 : 0.05 * (3 - at[3]))) *
+         (1 + digits);
 }
 
 static void the_surrogate_leaves_a_plateau(void **state) {
@@ -362,7 +373,8 @@ static void the_surrogate_begins_spread_out(void **state) {
     assert_true(least_distance("surrogate", seed) > 1.5 * least_distance("random", seed));
 }
 
-/* Beside one whose result is awaited a variant promises less than it did, even beside the best so far. */
+/* Beside one whose result is awaited a variant promises less than it did, even beside the best
+   so far. */
 static void what_is_awaited_is_left_alone(void **state) {
   (void)state;
   enum { KNOWN = 60, TURNS = 48 };
@@ -410,7 +422,7 @@ static void what_another_took_is_not_given(void **state) {
   }
 }
 
-/* ---- The forest ---- */
+/* ---- The forest ----------------------------------------------------------------------------- */
 
 static void a_forest_knows_its_rows(void **state) {
   (void)state;

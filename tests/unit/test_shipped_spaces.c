@@ -1,6 +1,7 @@
-/* The spaces of matmul on GPUs that are described here: how many variants each implementation has, and which, in which order.
-   A record is found by its variant's text, and ties go to the variant that comes first, so that a change of these lines forgets
-   measurements. Where it is meant, write what this test prints into tests/spaces/matmul.txt. */
+/* The spaces of matmul on GPUs that are described here: how many variants each implementation
+   has, and which, in which order. A record is found by its variant's text, and ties go to the
+   variant that comes first, so that a change of these lines forgets measurements. Where it is
+   meant, write what this test prints into tests/spaces/matmul.txt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,14 +47,15 @@ static void print_space(const struct space *space, struct text *out) {
     text_add_char(&variants, '\n');
   }
   for (size_t i = 0; i < implementations; i++)
-    if (all[i].valid) text_addf(out, " %s %llu,", all[i].implementation->name, (unsigned long long)all[i].valid);
+    if (all[i].valid)
+      text_addf(out, " %s %llu,", all[i].implementation->name, (unsigned long long)all[i].valid);
   text_addf(out, " %s\n", hash_bytes(text_get(&variants), variants.length).hex);
   text_free(&variants);
   free(values);
 }
 
-static void print_case(const struct config *config, const struct gpu_model *device, const char *const *settings,
-                       struct text *out) {
+static void print_case(const struct config *config, const struct gpu_model *device,
+                       const char *const *settings, struct text *out) {
   struct problem problem;
   struct space *space;
   cugen_error err;

@@ -29,8 +29,9 @@ static void make(const char *text, const bool *fixed, struct made *m) {
   assert_int_equal(problem_set(m->config, NULL, 0, true, &m->problem, &err), CUGEN_OK);
   assert_int_equal(problem_set(m->config, NULL, 0, false, &m->own, &err), CUGEN_OK);
   assert_int_equal(space_open(m->config, &m->problem, &m->facts, &m->space, &err), CUGEN_OK);
-  assert_int_equal(sizes_open(m->config, &m->facts, &m->problem, NULL, m->space, NULL, fixed, &m->sizes, &err),
-                   CUGEN_OK);
+  assert_int_equal(
+      sizes_open(m->config, &m->facts, &m->problem, NULL, m->space, NULL, fixed, &m->sizes, &err),
+      CUGEN_OK);
   space_variant(m->space, 0, &m->variant, m->values);
 }
 
@@ -75,10 +76,10 @@ static void expect_own(const char *text, const char *expected) {
   drop(&m);
 }
 
-#define CONFIG(sizes, launch)                                                                                        \
-  "kernel 'k' { " sizes " tunable 'tile' { 48 }, input 'x' { dtype = 'f32', shape = { 'm' } }, "                     \
-  "output 'y' { dtype = 'f32', shape = { 'm' } }, reference 'r.cu', implementation 'i' { template 'k.cu', " launch   \
-  " } }"
+#define CONFIG(sizes, launch)                                                                      \
+  "kernel 'k' { " sizes " tunable 'tile' { 48 }, input 'x' { dtype = 'f32', shape = { 'm' } }, "   \
+  "output 'y' { dtype = 'f32', shape = { 'm' } }, reference 'r.cu', implementation 'i' { "         \
+  "template 'k.cu', " launch " } }"
 #define ONE "problem 'm' (4096), check { m = 100 },"
 
 static void plain_sizes_are_whole_tiles_small_and_large(void **state) {
@@ -93,15 +94,20 @@ static void plain_sizes_are_whole_tiles_small_and_large(void **state) {
 
 static void a_tile_is_where_the_grid_grows(void **state) {
   (void)state;
-  expect_around(CONFIG(ONE, "grid { 'ceil_div(m, tile * 2)' }, block { 32 }"), NULL, "96 95 97 193 1 ");
-  expect_around(CONFIG(ONE, "grid { '(m + 2 * tile - 1) // (2 * tile)' }, block { 32 }"), NULL, "96 95 97 193 1 ");
-  expect_around(CONFIG(ONE, "grid { 'min(ceil_div(m, tile), 2)' }, block { 32 }"), NULL, "48 47 49 97 1 ");
+  expect_around(CONFIG(ONE, "grid { 'ceil_div(m, tile * 2)' }, block { 32 }"), NULL,
+                "96 95 97 193 1 ");
+  expect_around(CONFIG(ONE, "grid { '(m + 2 * tile - 1) // (2 * tile)' }, block { 32 }"), NULL,
+                "96 95 97 193 1 ");
+  expect_around(CONFIG(ONE, "grid { 'min(ceil_div(m, tile), 2)' }, block { 32 }"), NULL,
+                "48 47 49 97 1 ");
 }
 
 /* A grid that is `m / tile` has no extent for other sizes. */
 static void a_grid_of_whole_tiles_has_whole_tiles_alone(void **state) {
   (void)state;
-  expect_around(CONFIG("problem 'm' (4096), check { m = 96 },", "grid { 'm / tile' }, block { 32 }"), NULL, "48 ");
+  expect_around(
+      CONFIG("problem 'm' (4096), check { m = 96 },", "grid { 'm / tile' }, block { 32 }"), NULL,
+      "48 ");
 }
 
 /* Each edge is one of the next tile. */
@@ -110,8 +116,9 @@ static void without_a_grid_tunables_and_block_are_tiles(void **state) {
   expect_around(CONFIG(ONE, "grid { 7 }, block { 32 }"), NULL, "48 32 47 33 97 1 ");
 }
 
-static const char two[] = CONFIG("problem 'm' (4096), problem 'n' (4096), check { m = 100, n = 50 },",
-                                 "grid { 'ceil_div(m, 96)', 'ceil_div(n, 8)' }, block { 32 }");
+static const char two[] =
+    CONFIG("problem 'm' (4096), problem 'n' (4096), check { m = 100, n = 50 },",
+           "grid { 'ceil_div(m, 96)', 'ceil_div(n, 8)' }, block { 32 }");
 
 static void every_size_has_every_edge(void **state) {
   (void)state;
@@ -124,11 +131,13 @@ static void what_is_fixed_stays(void **state) {
   expect_around(two, fixed, "100,8 100,7 100,9 100,17 100,1 ");
 }
 
-/* A million bytes and threads take no time; more is made where the base problem's larger sizes are as large. */
+/* A million bytes and threads take no time; more is made where the base problem's larger sizes
+   are as large. */
 static void nothing_large_is_made(void **state) {
-  static const char text[] = "kernel 'k' { problem 'm' (64), check { m = %s },"
-                             "output 'y' { dtype = 'f32', shape = { 'm', 'm' } }, reference 'r.cu',"
-                             "implementation 'i' { template 'k.cu', grid { 'ceil_div(m, 500)' }, block { 32 } } }";
+  static const char text[] =
+      "kernel 'k' { problem 'm' (64), check { m = %s },"
+      "output 'y' { dtype = 'f32', shape = { 'm', 'm' } }, reference 'r.cu',"
+      "implementation 'i' { template 'k.cu', grid { 'ceil_div(m, 500)' }, block { 32 } } }";
   char config[512];
   (void)state;
   snprintf(config, sizeof config, text, "40");
@@ -152,9 +161,11 @@ static void each_parameter_has_its_own_value_once(void **state) {
 /* Other sizes go below a tile where that makes the work bearable; else there is no such problem. */
 static void own_values_are_bounded_by_their_work(void **state) {
   (void)state;
-  expect_own(CONFIG("problem 'm' (4000), problem 'n' (1000000), flops 'm * n', check { m = 100, n = 100 },",
-                    "grid { 'ceil_div(m, 1000)', 'ceil_div(n, 20)' }, block { 32 }"),
-             "1000,20 1000,19 999,21 1001,41 2001,1 1,20 4000,20 13,1000000 ");
+  expect_own(
+      CONFIG(
+          "problem 'm' (4000), problem 'n' (1000000), flops 'm * n', check { m = 100, n = 100 },",
+          "grid { 'ceil_div(m, 1000)', 'ceil_div(n, 20)' }, block { 32 }"),
+      "1000,20 1000,19 999,21 1001,41 2001,1 1,20 4000,20 13,1000000 ");
   expect_own(CONFIG("problem 'rounds' (1000000), problem 'm' (100), check { rounds = 3 },",
                     "grid { 'ceil_div(m, 96)' }, block { 32 }"),
              "");

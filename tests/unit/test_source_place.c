@@ -9,7 +9,8 @@
 #include "base/source_place.h"
 
 /* expected: "k.cu:12"; "": nothing is found. */
-static void check(const char *source, const char *entry, enum source_cause cause, const char *expected) {
+static void check(const char *source, const char *entry, enum source_cause cause,
+                  const char *expected) {
   struct text found = {0};
   int line = 0;
   if (source_place(source, entry, cause, &found, &line)) text_addf(&found, ":%d", line);
@@ -17,26 +18,27 @@ static void check(const char *source, const char *entry, enum source_cause cause
   text_free(&found);
 }
 
-static const char kernels[] = "#define BS 256\n"
-                              "#line 1 \"k.cu\"\n"
-                              "// __launch_bounds__(1) of a comment\n"
-                              "__constant__ float weights[4];\n"
-                              "__device__ void helper() {\n"
-                              "  __shared__ int of_another[3];\n"
-                              "}\n"
-                              "/* two\n"
-                              "   lines */ __global__ void __launch_bounds__(128) first(float *a);\n"
-                              "template <int n>\n"
-                              "__global__ void\n"
-                              "__cluster_dims__(n, 1, 1)\n"
-                              "__launch_bounds__(BS)\n"
-                              "second(float *a) {\n"
-                              "  extern __shared__ float dynamic[];\n"
-                              "  const char *no = \"__shared__\";\n"
-                              "  __shared__ float own[n];\n"
-                              "}\n"
-                              "#line 40 \"folder/other.cuh\"\n"
-                              "__global__ void third(float *a) {}\n";
+static const char kernels[] =
+    "#define BS 256\n"
+    "#line 1 \"k.cu\"\n"
+    "// __launch_bounds__(1) of a comment\n"
+    "__constant__ float weights[4];\n"
+    "__device__ void helper() {\n"
+    "  __shared__ int of_another[3];\n"
+    "}\n"
+    "/* two\n"
+    "   lines */ __global__ void __launch_bounds__(128) first(float *a);\n"
+    "template <int n>\n"
+    "__global__ void\n"
+    "__cluster_dims__(n, 1, 1)\n"
+    "__launch_bounds__(BS)\n"
+    "second(float *a) {\n"
+    "  extern __shared__ float dynamic[];\n"
+    "  const char *no = \"__shared__\";\n"
+    "  __shared__ float own[n];\n"
+    "}\n"
+    "#line 40 \"folder/other.cuh\"\n"
+    "__global__ void third(float *a) {}\n";
 
 static void attributes_and_arrays_of_a_kernel(void **state) {
   (void)state;
@@ -54,15 +56,19 @@ static void attributes_and_arrays_of_a_kernel(void **state) {
 
 static void barriers_of_a_grid(void **state) {
   (void)state;
-  check(FILE_LINE "namespace cg = cooperative_groups;\nvoid k() {\n  a.sync();\n  cg::this_grid().sync();\n}\n", "k",
-        SOURCE_GRID_SYNC, "g.cu:4");
-  check(FILE_LINE "auto g = cg::this_grid();\nint r = g.thread_rank();\nb.sync();\ng.sync();\n", "k",
-        SOURCE_GRID_SYNC, "g.cu:4");
-  check(FILE_LINE "cg::grid_group g = cg::this_grid();\nb.sync();\ncg::sync(g);\n", "k", SOURCE_GRID_SYNC, "g.cu:3");
-  check(FILE_LINE "void wait(const cg::grid_group &g) {\n  b.sync();\n  g.barrier_wait(x);\n}\n", "k",
+  check(
+      FILE_LINE
+      "namespace cg = cooperative_groups;\nvoid k() {\n  a.sync();\n  cg::this_grid().sync();\n}\n",
+      "k", SOURCE_GRID_SYNC, "g.cu:4");
+  check(FILE_LINE "auto g = cg::this_grid();\nint r = g.thread_rank();\nb.sync();\ng.sync();\n",
+        "k", SOURCE_GRID_SYNC, "g.cu:4");
+  check(FILE_LINE "cg::grid_group g = cg::this_grid();\nb.sync();\ncg::sync(g);\n", "k",
         SOURCE_GRID_SYNC, "g.cu:3");
+  check(FILE_LINE "void wait(const cg::grid_group &g) {\n  b.sync();\n  g.barrier_wait(x);\n}\n",
+        "k", SOURCE_GRID_SYNC, "g.cu:3");
   check(FILE_LINE "#define ALL cg::sync(cg::this_grid())\n", "k", SOURCE_GRID_SYNC, "g.cu:1");
-  check(FILE_LINE "\nint r = cg::this_grid().size();\n", "k", SOURCE_GRID_SYNC, "g.cu:2"); /* the nearest to one */
+  /* the nearest to one */
+  check(FILE_LINE "\nint r = cg::this_grid().size();\n", "k", SOURCE_GRID_SYNC, "g.cu:2");
 }
 
 int main(void) {

@@ -9,15 +9,17 @@
 
 #include "gen/sources/source_text.h"
 
-/* ---- Tokens ---- */
+/* ---- Tokens --------------------------------------------------------------------------------- */
 
 static const char kind_letters[] = "$ n\\cw0\"m";
 
-/* One letter a token: w word, 0 number, " literal, m mark, c comment, n newline, \ splice, blank. */
+/* One letter a token: w word, 0 number, " literal, m mark, c comment, n newline, \ splice,
+   blank. */
 static void assert_kinds(const char *source, const char *expected) {
   struct text kinds = {0};
   struct source_reader reader = {source, source + strlen(source)};
-  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END; token = source_next(&reader)) {
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
+       token = source_next(&reader)) {
     assert_true(token.length > 0);
     text_add_char(&kinds, kind_letters[token.kind]);
   }
@@ -37,7 +39,8 @@ static void test_tokens(void **state) {
   assert_kinds("Größe", "w");
 }
 
-/* [lex.string]: the prefixes, delimiters of up to 16 characters without blanks, parentheses and backslashes. */
+/* [lex.string]: the prefixes, delimiters of up to 16 characters without blanks, parentheses and
+   backslashes. */
 static void test_raw_strings(void **state) {
   (void)state;
   assert_kinds("R\"()\" u8R\"(\\)\" uR\"(\n)\" UR\"a(\")a\" LR\"\"()\"\"", "\" \" \" \" \"");
@@ -64,7 +67,7 @@ static void test_unterminated(void **state) {
   assert_kinds("\\", "m");
 }
 
-/* ---- Normal form ---- */
+/* ---- Normal form ---------------------------------------------------------------------------- */
 
 static void normal(const char *source, struct text *out) {
   source_normalise(source, strlen(source), out);
@@ -83,7 +86,8 @@ static void test_normal_form(void **state) {
   assert_normal("int  a ;  // comment\n\n  a = b /* c */ + 1 ;\n", "int a;a=b+1;");
   assert_normal("#line 3 \"x.cu\"\nint a;\n#  line 9\nint b;", "int a;int b;");
   assert_normal("#line 3 /* said\nhere */ int a;\nint b;", "int b;");
-  assert_normal("int a;\n  #  define  f (x)   x + 1 // c\nint b;", "int a;\n#define f (x) x + 1\nint b;");
+  assert_normal("int a;\n  #  define  f (x)   x + 1 // c\nint b;",
+                "int a;\n#define f (x) x + 1\nint b;");
   assert_normal("#define f(x) a \\\n  b\nc", "#define f(x) a b\nc");
   assert_normal("a\\\nb", "ab");
   assert_normal("\"a  //  b\"  \"/* c */\"", "\"a  //  b\" \"/* c */\"");
@@ -116,14 +120,16 @@ static void assert_settled(const char *source, const char *expected) {
 static void test_normal_form_of_raw_strings(void **state) {
   (void)state;
   assert_settled("a  R\"x( \r\n  \" )x\"  b ;", "a R\"x( \r\n  \" )x\" b;");
-  assert_settled("#define A R\"(\n#define  B\n)\"  c\nint  a;", "#define A R\"(\n#define  B\n)\" c\nint a;");
+  assert_settled("#define A R\"(\n#define  B\n)\"  c\nint  a;",
+                 "#define A R\"(\n#define  B\n)\" c\nint a;");
   assert_settled("#line 3 R\"(\n  )\"\na  b", "a b");
   assert_settled("R\"(a  \\\n  b)\"  c", "R\"(a  \\\n  b)\" c");
   assert_settled("FOOR\"(  )\"  c", "FOOR\"(  )\" c");
   assert_settled("FOOR\"(  \"  )  c", "FOOR\"(  \")c");
   assert_settled("UR\"", "UR\"\n");
   assert_settled("#if R\"x(  never", "#if R\"x(  never\n");
-  /* Joined with the next line, these would be raw strings, whose ends part the rest in another way. */
+  /* Joined with the next line, these would be raw strings, whose ends part the rest in another
+     way. */
   assert_settled("UR\"a b\"\n(\"q)a b\"\"s  t\"", "UR\"a b\"\n(\"q)a b\"\"s  t\"");
   assert_settled("R\"ab\"\r\n(\"q)ab\"\"s  t\"", "R\"ab\"\r\n(\"q)ab\"\"s  t\"");
   assert_settled("R\"bad \\\n\n (  y  y", "R\"bad \\\n(y y");
@@ -150,7 +156,7 @@ static void test_what_is_the_same(void **state) {
   assert_same("ab", "a b", false);
 }
 
-/* ---- Places ---- */
+/* ---- Places --------------------------------------------------------------------------------- */
 
 static void assert_place(const char *text, const char *mark, const char *path, int line) {
   struct text found = {0};

@@ -12,17 +12,19 @@
 #include "gen/config/config.h"
 #include "gen/sources/sources.h"
 
-/* A fresh folder with these files, each holding its own name; the working folder while a test runs. */
+/* A fresh folder with these files, each holding its own name; the working folder while a test
+   runs. */
 struct place {
   struct text folder;
   char before[4096];
 };
 
 static int enter_place(void **state) {
-  static const char *const files[] = {"mine.lua",       "both",          "both.lua",     "bare",
-                                      "conf/other.lua", "conf/mine.lua", "conf/t.cu",    "tmpl/t.cu",
-                                      "tmpl/only.cu",   "near/k.lua",    "near/t.cu",    "near/lib/a.cuh",
-                                      "near/lib/b.cuh", "outside.cu",    "matmul/x.lua", "near/near.cu"};
+  static const char *const files[] = {
+      "mine.lua",       "both",          "both.lua",     "bare",
+      "conf/other.lua", "conf/mine.lua", "conf/t.cu",    "tmpl/t.cu",
+      "tmpl/only.cu",   "near/k.lua",    "near/t.cu",    "near/lib/a.cuh",
+      "near/lib/b.cuh", "outside.cu",    "matmul/x.lua", "near/near.cu"};
   static struct place place;
   assert_non_null(getcwd(place.before, sizeof place.before));
   assert_int_equal(folder_temporary(&place.folder, NULL), CUGEN_OK);
@@ -59,10 +61,12 @@ static void expect_config(const struct sources *sources, const char *name, const
   text_free(&content);
 }
 
-static void expect_template(const struct sources *sources, const char *name, const char *from, const char *want) {
+static void expect_template(const struct sources *sources, const char *name, const char *from,
+                            const char *want) {
   struct text path = {0}, content = {0};
   cugen_error err;
-  if (sources_template(sources, name, from, from, &path, &content, &err)) fail_msg("%s", err.message);
+  if (sources_template(sources, name, from, from, &path, &content, &err))
+    fail_msg("%s", err.message);
   assert_string_equal(text_get(&path), want);
   if (strncmp(want, "templates/", 10) != 0) assert_string_equal(text_get(&content), want);
   text_free(&path);
@@ -75,7 +79,8 @@ static void expect_missing(const char *name, const char *from, const char *want)
   int status = from ? sources_template(&folders, name, from, from, &path, &content, &err)
                     : sources_config(&folders, name, &path, &content, &err);
   assert_int_equal(status, CUGEN_ERROR_MISSING);
-  if (strncmp(err.message, want, strlen(want)) != 0) fail_msg(" got: %s\nwant: %s", err.message, want);
+  if (strncmp(err.message, want, strlen(want)) != 0)
+    fail_msg(" got: %s\nwant: %s", err.message, want);
   text_free(&path);
   text_free(&content);
 }
@@ -95,9 +100,10 @@ static void configs_are_found(void **state) {
 
 static void missing_configs_say_where(void **state) {
   (void)state;
-  expect_missing("matmull", NULL,
-                 "no config 'matmull': looked for matmull.lua, matmull, conf/matmull.lua, conf/matmull, "
-                 "configs/matmull.lua (shipped) (nearest 'matmul')");
+  expect_missing(
+      "matmull", NULL,
+      "no config 'matmull': looked for matmull.lua, matmull, conf/matmull.lua, conf/matmull, "
+      "configs/matmull.lua (shipped) (nearest 'matmul')");
   expect_missing("/none.lua", NULL, "no config '/none.lua': looked for /none.lua; shipped are: ");
   struct config *config;
   cugen_error err;
@@ -120,17 +126,20 @@ static void templates_are_found(void **state) {
 static void templates_stay_inside(void **state) {
   (void)state;
   expect_missing("../outside.cu", "near/k.lua", "template '../outside.cu' is outside");
-  expect_missing("lib/../../outside.cu", "near/k.lua", "template 'lib/../../outside.cu' is outside");
+  expect_missing("lib/../../outside.cu", "near/k.lua",
+                 "template 'lib/../../outside.cu' is outside");
   expect_missing("lib/..", "near/k.lua", "template 'lib/..' is outside");
   expect_missing("/dev/zero", "near/k.lua", "template '/dev/zero' is outside");
   expect_missing("", "near/k.lua", "template '' is outside");
-  expect_missing("lib", "near/k.lua", "no template 'lib': looked for tmpl/lib, near/lib, templates/lib (shipped)");
-  expect_missing("matmul_naiv.cu", "near/k.lua",
-                 "no template 'matmul_naiv.cu': looked for tmpl/matmul_naiv.cu, near/matmul_naiv.cu, "
-                 "templates/matmul_naiv.cu (shipped) (nearest 'matmul_naive.cu')");
+  expect_missing("lib", "near/k.lua",
+                 "no template 'lib': looked for tmpl/lib, near/lib, templates/lib (shipped)");
+  expect_missing(
+      "matmul_naiv.cu", "near/k.lua",
+      "no template 'matmul_naiv.cu': looked for tmpl/matmul_naiv.cu, near/matmul_naiv.cu, "
+      "templates/matmul_naiv.cu (shipped) (nearest 'matmul_naive.cu')");
 }
 
-/* ---- Files in memory ---- */
+/* ---- Files in memory ------------------------------------------------------------------------ */
 
 /* Each holds its own name. */
 static void add(struct sources *sources, const char *name, const char *held) {
@@ -164,8 +173,9 @@ static void memory_comes_first(void **state) {
   add(&sources, "near/m.lua", "near/m.lua");
   struct text path = {0}, content = {0};
   cugen_error err;
-  assert_int_equal(sources_template(&sources, "near.cu", "near/m.lua", "near/m.lua", &path, &content, &err),
-                   CUGEN_ERROR_MISSING);
+  assert_int_equal(
+      sources_template(&sources, "near.cu", "near/m.lua", "near/m.lua", &path, &content, &err),
+      CUGEN_ERROR_MISSING);
   assert_string_equal(err.message, "no template 'near.cu': looked for near.cu (in memory), "
                                    "tmpl/near.cu, templates/near.cu (shipped)");
   text_free(&path);
@@ -187,7 +197,8 @@ static void memory_is_replaced(void **state) {
   assert_string_equal(text_get(&content), "newoldmine.lua");
   cugen_error err;
   assert_int_equal(sources_config(&sources, "min", &path, &content, &err), CUGEN_ERROR_MISSING);
-  assert_non_null(strstr(err.message, "looked for min.lua (in memory), min (in memory), min.lua, min,"));
+  assert_non_null(
+      strstr(err.message, "looked for min.lua (in memory), min (in memory), min.lua, min,"));
   assert_non_null(strstr(err.message, "(nearest 'mine.lua')"));
   assert_int_equal(sources_config(&sources, "qqqqqq", &path, &content, &err), CUGEN_ERROR_MISSING);
   assert_non_null(strstr(err.message, "; in memory are: mine"));

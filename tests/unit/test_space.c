@@ -1,4 +1,5 @@
-/* Spaces: the walk against brute force, the published spaces, what was removed by whom, finding variants. */
+/* Spaces: the walk against brute force, the published spaces, what was removed by whom, finding
+   variants. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include "base/system.h"
 #include "gen/space/walk.h"
 
-/* ---- Configs made by hand: the space needs little of them ---- */
+/* ---- Configs made by hand: the space needs little of them ----------------------------------- */
 
 enum { MOST = 12, MOST_VALUES = 200 };
 
@@ -37,18 +38,21 @@ struct made {
 static struct expr_symbol find(void *context, const char *name) {
   struct made *made = context;
   for (int i = 0; i < DEVICE_FACT_COUNT; i++)
-    if (strcmp(device_fact_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+    if (strcmp(device_fact_names[i], name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
   for (size_t i = 0; i < made->config.problem_count; i++)
     if (strcmp(made->problems[i].name, name) == 0)
       return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = made->config.first_problem + (int)i};
-  const struct config_implementation *last = &made->implementations[made->config.implementation_count - 1];
+  const struct config_implementation *last =
+      &made->implementations[made->config.implementation_count - 1];
   for (size_t i = 0; i < last->tunable_count; i++)
     if (strcmp(last->tunables[i].name, name) == 0)
       return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = made->config.first_tunable + (int)i};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
-/* Two sizes, rows = 96 and cols = 10; a device of 1024 threads a block; file t.lua, one line a declaration. */
+/* Two sizes, rows = 96 and cols = 10; a device of 1024 threads a block; file t.lua, one line a
+   declaration. */
 static struct made *make(void) {
   struct made *made = calloc(1, sizeof *made);
   assert_non_null(made);
@@ -56,10 +60,12 @@ static struct made *make(void) {
   made->defaults[0] = value_int(96);
   made->defaults[1] = value_int(10);
   for (int i = 0; i < 2; i++)
-    made->problems[i] = (struct config_problem){.name = names[i], .values = &made->defaults[i], .value_count = 1};
+    made->problems[i] =
+        (struct config_problem){.name = names[i], .values = &made->defaults[i], .value_count = 1};
   made->problem = (struct problem){.values = made->defaults, .count = 2};
   made->facts.max_threads_per_block = 1024;
-  made->config = (struct config){.name = "t", .path = "t.lua", .problems = made->problems, .problem_count = 2};
+  made->config =
+      (struct config){.name = "t", .path = "t.lua", .problems = made->problems, .problem_count = 2};
   made->config.first_problem = DEVICE_FACT_COUNT;
   made->config.first_tunable = DEVICE_FACT_COUNT + 2;
   made->config.implementations = made->implementations;
@@ -81,15 +87,17 @@ static void add_implementation(struct made *made, const char *name) {
   };
 }
 
-static void add_values(struct made *made, const char *name, const struct value *values, size_t count) {
+static void add_values(struct made *made, const char *name, const struct value *values,
+                       size_t count) {
   struct config_implementation *last = last_of(made);
   struct implementation *part = &made->parts[made->config.implementation_count - 1];
   assert_true(last->tunable_count < MOST && count <= MOST_VALUES);
   memcpy(part->values[last->tunable_count], values, count * sizeof *values);
-  part->tunables[last->tunable_count] = (struct config_tunable){.name = name,
-                                                                .line = {"t.lua", ++made->line},
-                                                                .values = part->values[last->tunable_count],
-                                                                .value_count = count};
+  part->tunables[last->tunable_count] =
+      (struct config_tunable){.name = name,
+                              .line = {"t.lua", ++made->line},
+                              .values = part->values[last->tunable_count],
+                              .value_count = count};
   last->tunable_count++;
 }
 
@@ -112,34 +120,40 @@ static void add_rule(struct made *made, const char *source) {
   struct implementation *part = &made->parts[made->config.implementation_count - 1];
   size_t index = last_of(made)->restriction_count++;
   assert_true(index < MOST);
-  part->restrictions[index] = (struct config_restriction){{"t.lua", ++made->line}, parse(made, source)};
+  part->restrictions[index] =
+      (struct config_restriction){{"t.lua", ++made->line}, parse(made, source)};
 }
 
 static void add_requirement(struct made *made, const char *source) {
   struct implementation *part = &made->parts[made->config.implementation_count - 1];
   size_t index = last_of(made)->requirement_count++;
   assert_true(index < MOST);
-  part->requirements[index] = (struct config_requirement){{"t.lua", ++made->line}, parse(made, source)};
+  part->requirements[index] =
+      (struct config_requirement){{"t.lua", ++made->line}, parse(made, source)};
 }
 
 static void made_free(struct made *made) {
   for (size_t i = 0; i < made->config.implementation_count; i++) {
     const struct config_implementation *one = &made->implementations[i];
-    for (size_t r = 0; r < one->restriction_count; r++) expr_free((struct expr *)one->restrictions[r].expr);
-    for (size_t r = 0; r < one->requirement_count; r++) expr_free((struct expr *)one->requirements[r].expr);
+    for (size_t r = 0; r < one->restriction_count; r++)
+      expr_free((struct expr *)one->restrictions[r].expr);
+    for (size_t r = 0; r < one->requirement_count; r++)
+      expr_free((struct expr *)one->requirements[r].expr);
   }
   free(made);
 }
 
 static struct space *open_made(struct made *made) {
   struct space *space;
-  if (space_open(&made->config, &made->problem, &made->facts, &space, &made->err)) fail_msg("%s", made->err.message);
+  if (space_open(&made->config, &made->problem, &made->facts, &space, &made->err))
+    fail_msg("%s", made->err.message);
   return space;
 }
 
 static void expect_open_error(struct made *made, const char *want) {
   struct space *space = (struct space *)made;
-  assert_int_equal(space_open(&made->config, &made->problem, &made->facts, &space, &made->err), CUGEN_ERROR_CONFIG);
+  assert_int_equal(space_open(&made->config, &made->problem, &made->facts, &space, &made->err),
+                   CUGEN_ERROR_CONFIG);
   assert_null(space);
   assert_string_equal(made->err.message, want);
   made_free(made);
@@ -167,14 +181,15 @@ static struct made *make_tiled(void) {
   add_implementation(made, "tiled");
   add_values(made, "tile", (struct value[]){value_int(8), value_int(16), value_int(64)}, 3);
   add_values(made, "vec", (struct value[]){value_int(1), value_int(2), value_int(4)}, 3);
-  add_values(made, "swizzle", (struct value[]){value_string("none"), value_string("pad"), value_string("xor")}, 3);
+  add_values(made, "swizzle",
+             (struct value[]){value_string("none"), value_string("pad"), value_string("xor")}, 3);
   add_rule(made, "tile * tile <= device.max_threads_per_block"); /* line 5 */
   add_rule(made, "cols % vec == 0");
   add_rule(made, "swizzle ~= 'xor' or vec == 1");
   return made;
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ---------------------------------------------------------------------------------- */
 
 static void test_rows_and_counts(void **state) {
   (void)state;
@@ -201,7 +216,8 @@ static void test_rows_and_counts(void **state) {
   space_close(NULL);
 }
 
-static void expect_neighbours(const struct space *space, uint64_t index, const uint64_t *want, size_t count) {
+static void expect_neighbours(const struct space *space, uint64_t index, const uint64_t *want,
+                              size_t count) {
   uint64_t found[16];
   assert_true(space_max_neighbours(space) <= 16);
   assert_int_equal(space_neighbours(space, index, found), count);
@@ -213,8 +229,9 @@ static void test_neighbours(void **state) {
   struct made *made = make_tiled();
   struct space *space = open_made(made);
   assert_int_equal(space_max_neighbours(space), 6);
-  expect_neighbours(space, 0, (const uint64_t[]){5, 3, 1, 2}, 4); /* tile=8 vec=1 none: not tile=64, not vec=4 */
-  expect_neighbours(space, 9, (const uint64_t[]){4, 6, 8}, 3);    /* tile=16 vec=2 pad: nor xor */
+  /* tile=8 vec=1 none: not tile=64, not vec=4 */
+  expect_neighbours(space, 0, (const uint64_t[]){5, 3, 1, 2}, 4);
+  expect_neighbours(space, 9, (const uint64_t[]){4, 6, 8}, 3); /* tile=16 vec=2 pad: nor xor */
   space_close(space);
   made_free(made);
   made = make();
@@ -302,7 +319,8 @@ static void test_no_tunables(void **state) {
   assert_int_equal(space_find(space, "fixed", &index, NULL), CUGEN_OK);
   assert_int_equal(index, 0);
   assert_int_equal(space_find(space, "never", &index, &made->err), CUGEN_ERROR_USAGE);
-  assert_string_equal(made->err.message, "\"never\" is ruled out by t.lua:4: where \"rows < cols\"");
+  assert_string_equal(made->err.message,
+                      "\"never\" is ruled out by t.lua:4: where \"rows < cols\"");
   assert_false(space_look_up(space, "never", &index));
   space_close(space);
   made_free(made);
@@ -339,13 +357,15 @@ static void test_requirements(void **state) {
   assert_int_equal(removed_by(space, 0, 0), 0);
   uint64_t index;
   assert_int_equal(space_find(space, "tiled tile=8", &index, &made->err), CUGEN_ERROR_USAGE);
-  assert_string_equal(made->err.message, "\"tiled tile=8\": t.lua:9: requires "
-                                         "\"device.compute_capability >= 90\", which this device or problem does not "
-                                         "meet");
+  assert_string_equal(made->err.message,
+                      "\"tiled tile=8\": t.lua:9: requires "
+                      "\"device.compute_capability >= 90\", which this device or problem does not "
+                      "meet");
   assert_int_equal(space_explain_empty(space, &made->err), CUGEN_ERROR_EMPTY);
-  assert_string_equal(made->err.message, "t.lua: no variant is left for this problem on this device\n"
-                                         "  tiled: t.lua:9: requires \"device.compute_capability >= 90\", which this "
-                                         "device or problem does not meet");
+  assert_string_equal(made->err.message,
+                      "t.lua: no variant is left for this problem on this device\n"
+                      "  tiled: t.lua:9: requires \"device.compute_capability >= 90\", which this "
+                      "device or problem does not meet");
   space_close(space);
   made_free(made);
 }
@@ -354,12 +374,16 @@ static void test_requirement_errors(void **state) {
   (void)state;
   struct made *made = make_tiled();
   add_requirement(made, "tile > 4");
-  expect_open_error(made, "t.lua:8: requires \"tile > 4\" mentions a tunable: what one variant needs is written with "
-                          "where");
+  expect_open_error(
+      made,
+      "t.lua:8: requires \"tile > 4\" mentions a tunable: what one variant needs is written with "
+      "where");
   made = make_tiled();
   add_requirement(made, "rows // (cols - 10) > 4");
-  expect_open_error(made, "t.lua:8: requires: in \"rows // (cols - 10) > 4\": rows // (cols - 10) is 96 // 0, which "
-                          "divides by zero");
+  expect_open_error(
+      made,
+      "t.lua:8: requires: in \"rows // (cols - 10) > 4\": rows // (cols - 10) is 96 // 0, which "
+      "divides by zero");
 }
 
 static void test_explain_empty(void **state) {
@@ -368,12 +392,13 @@ static void test_explain_empty(void **state) {
   add_rule(made, "tile > vec * 16");
   struct space *space = open_made(made);
   assert_int_equal(space_explain_empty(space, &made->err), CUGEN_ERROR_EMPTY);
-  assert_string_equal(made->err.message, "t.lua: no variant is left for this problem on this device\n"
-                                         "  tiled: of 27 combinations\n"
-                                         "    t.lua:5: where \"tile * tile <= device.max_threads_per_block\" rules "
-                                         "out 9\n"
-                                         "    t.lua:6: where \"cols % vec == 0\" rules out 6\n"
-                                         "    t.lua:8: where \"tile > vec * 16\" rules out 12");
+  assert_string_equal(made->err.message,
+                      "t.lua: no variant is left for this problem on this device\n"
+                      "  tiled: of 27 combinations\n"
+                      "    t.lua:5: where \"tile * tile <= device.max_threads_per_block\" rules "
+                      "out 9\n"
+                      "    t.lua:6: where \"cols % vec == 0\" rules out 6\n"
+                      "    t.lua:8: where \"tile > vec * 16\" rules out 12");
   space_close(space);
   made_free(made);
 }
@@ -387,23 +412,28 @@ static void test_errors_in_rules(void **state) {
   add_range(made, "c", 7, 2);
   add_rule(made, "b ~= 0");
   add_rule(made, "a / b > 1"); /* line 6 */
-  expect_open_error(made,
-                    "t.lua:6: where: in \"a / b > 1\": a / b is 8 / 3, which is no whole number; // rounds down, "
-                    "ceil_div() up, 1.0 * a / b gives a fraction (tiled a=8 b=3)");
+  expect_open_error(
+      made,
+      "t.lua:6: where: in \"a / b > 1\": a / b is 8 / 3, which is no whole number; // rounds down, "
+      "ceil_div() up, 1.0 * a / b gives a fraction (tiled a=8 b=3)");
   made = make();
   add_implementation(made, "tiled");
   add_range(made, "a", 8, 1);
   add_rule(made, "a + rows");
-  expect_open_error(made, "t.lua:3: where: \"a + rows\" gives 104, but true or false is needed: compare it with "
-                          "something (tiled a=8)");
+  expect_open_error(
+      made, "t.lua:3: where: \"a + rows\" gives 104, but true or false is needed: compare it with "
+            "something (tiled a=8)");
   made = make();
   add_implementation(made, "tiled");
   add_rule(made, "rows // (cols - 10) == 0");
-  expect_open_error(made, "t.lua:2: where: in \"rows // (cols - 10) == 0\": rows // (cols - 10) is 96 // 0, which "
-                          "divides by zero (tiled)");
+  expect_open_error(
+      made,
+      "t.lua:2: where: in \"rows // (cols - 10) == 0\": rows // (cols - 10) is 96 // 0, which "
+      "divides by zero (tiled)");
 }
 
-/* A rule is only tried on what those before it left, also where it is computed ahead for other combinations. */
+/* A rule is only tried on what those before it left, also where it is computed ahead for other
+   combinations. */
 static void test_rules_guard_later_ones(void **state) {
   (void)state;
   for (int64_t first = 0; first >= -1; first--) {
@@ -414,7 +444,9 @@ static void test_rules_guard_later_ones(void **state) {
     add_rule(made, "c > a");      /* leaves c = 0 only for a = -1 */
     add_rule(made, "8 // c > 4"); /* needs nothing but c; line 5 */
     if (first == -1) {
-      expect_open_error(made, "t.lua:5: where: in \"8 // c > 4\": 8 // c is 8 // 0, which divides by zero (x c=0)");
+      expect_open_error(
+          made,
+          "t.lua:5: where: in \"8 // c > 4\": 8 // c is 8 // 0, which divides by zero (x c=0)");
       break;
     }
     struct space *space = open_made(made);
@@ -438,8 +470,10 @@ static void test_cartesian_overflow(void **state) {
   assert_true(removed_by(space, 0, 0) == UINT64_C(1) << 60);
   space_close(space);
   add_range(made, names[10], 0, 64);
-  expect_open_error(made, "t.lua:1: implementation \"huge\" has 2^64 combinations or more: give its tunables fewer "
-                          "values");
+  expect_open_error(
+      made,
+      "t.lua:1: implementation \"huge\" has 2^64 combinations or more: give its tunables fewer "
+      "values");
 }
 
 static void test_sum_overflow(void **state) {
@@ -464,11 +498,14 @@ static void test_row_limit(void **state) {
   struct domain domain;
   struct rows rows = {.limit = 99};
   uint64_t removed[1] = {0};
-  assert_int_equal(domain_open(&made->config, &made->implementations[0], slots, NULL, &domain, NULL), CUGEN_OK);
+  assert_int_equal(
+      domain_open(&made->config, &made->implementations[0], slots, NULL, &domain, NULL), CUGEN_OK);
   struct effort effort = effort_begin((struct space_stop){0});
-  assert_int_equal(domain_walk(&domain, NULL, &rows, removed, &effort, &made->err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(made->err.message, "t.lua: the space has more than 50000000 valid variants: add restrictions "
-                                         "(where) or give tunables fewer values");
+  assert_int_equal(domain_walk(&domain, NULL, &rows, removed, &effort, &made->err),
+                   CUGEN_ERROR_CONFIG);
+  assert_string_equal(made->err.message,
+                      "t.lua: the space has more than 50000000 valid variants: add restrictions "
+                      "(where) or give tunables fewer values");
   rows.limit = 100;
   rows.count = 0;
   assert_int_equal(domain_walk(&domain, NULL, &rows, removed, &effort, NULL), CUGEN_OK);
@@ -478,7 +515,7 @@ static void test_row_limit(void **state) {
   made_free(made);
 }
 
-/* ---- What a walk may cost ---- */
+/* ---- What a walk may cost ------------------------------------------------------------------- */
 
 /* Six tunables of 0 to `count` - 1. */
 static struct made *make_wide(size_t count) {
@@ -489,9 +526,10 @@ static struct made *make_wide(size_t count) {
   return made;
 }
 
-static const char too_large[] =
-    "t.lua:1: the space of \"wide\" is too large to walk: that takes more than 4000000000 steps. Give tunables fewer "
-    "values, or declare first the tunables that restrictions mention, and add restrictions of few tunables";
+static const char too_large[] = "t.lua:1: the space of \"wide\" is too large to walk: that takes "
+                                "more than 4000000000 steps. Give tunables fewer "
+                                "values, or declare first the tunables that restrictions mention, "
+                                "and add restrictions of few tunables";
 
 /* 10^12 combinations, each to be tried: an estimate refuses it after a fraction of the steps. */
 static void test_walk_hopeless(void **state) {
@@ -501,14 +539,15 @@ static void test_walk_hopeless(void **state) {
   expect_open_error(made, too_large);
 }
 
-/* Where only few choices of the first tunable lead deep no estimate tells, and the limit itself does. Less is walked, here 64 million
-   combinations with a rule of the first and the last. */
+/* Where only few choices of the first tunable lead deep no estimate tells, and the limit itself
+   does. Less is walked, here 64 million combinations with a rule of the first and the last. */
 static void test_walk_limit(void **state) {
   (void)state;
   struct made *made = make_wide(20);
   add_rule(made, "a + f == 5000");
   struct space *space;
-  assert_int_equal(space_open(&made->config, &made->problem, &made->facts, &space, &made->err), CUGEN_OK);
+  assert_int_equal(space_open(&made->config, &made->problem, &made->facts, &space, &made->err),
+                   CUGEN_OK);
   assert_int_equal(space_valid(space), 0);
   assert_true(space->effort.steps < SPACE_MAX_STEPS / 100);
   space_close(space);
@@ -523,9 +562,12 @@ static void test_walk_limit(void **state) {
   struct domain domain;
   uint64_t removed[2] = {0};
   config_slots(&made->config, &made->problem, &made->facts, slots);
-  assert_int_equal(domain_open(&made->config, &made->implementations[0], slots, NULL, &domain, NULL), CUGEN_OK);
-  assert_int_equal(domain_walk(&domain, NULL, NULL, removed, &effort, &made->err), CUGEN_ERROR_CONFIG);
-  assert_non_null(strstr(made->err.message, "too large to walk: that takes more than 10000000 steps"));
+  assert_int_equal(
+      domain_open(&made->config, &made->implementations[0], slots, NULL, &domain, NULL), CUGEN_OK);
+  assert_int_equal(domain_walk(&domain, NULL, NULL, removed, &effort, &made->err),
+                   CUGEN_ERROR_CONFIG);
+  assert_non_null(
+      strstr(made->err.message, "too large to walk: that takes more than 10000000 steps"));
   assert_in_range(effort.steps, effort.most, effort.most + SPACE_STOP_STEPS + 64 * 64);
   domain_close(&domain);
   made_free(made);
@@ -550,7 +592,7 @@ static void test_walk_stops(void **state) {
   made_free(made);
 }
 
-/* ---- Finding ---- */
+/* ---- Finding -------------------------------------------------------------------------------- */
 
 static void test_find(void **state) {
   (void)state;
@@ -582,25 +624,31 @@ static void test_find_errors(void **state) {
   struct made *made = make_tiled();
   struct space *space = open_made(made);
   static const char *const cases[][2] = {
-      {"tield", "unknown implementation \"tield\" in \"tield\"; did you mean \"tiled\"?; there is: tiled"},
+      {"tield",
+       "unknown implementation \"tield\" in \"tield\"; did you mean \"tiled\"?; there is: tiled"},
       {"", "unknown implementation \"\" in \"\"; there is: tiled"},
-      {"tile=16", "unknown implementation \"tile=16\" in \"tile=16\"; there is: tiled; a variant begins with its "
+      {"tile=16", "unknown implementation \"tile=16\" in \"tile=16\"; there is: tiled; a variant "
+                  "begins with its "
                   "implementation: \"tiled tile=16\""},
-      {"tiledx", "unknown implementation \"tiledx\" in \"tiledx\"; did you mean \"tiled\"?; there is: tiled"},
-      {"tiled tlie=8",
-       "unknown tunable \"tlie\" in \"tiled tlie=8\"; did you mean \"tile\"?; there are: tile vec swizzle"},
+      {"tiledx",
+       "unknown implementation \"tiledx\" in \"tiledx\"; did you mean \"tiled\"?; there is: tiled"},
+      {"tiled tlie=8", "unknown tunable \"tlie\" in \"tiled tlie=8\"; did you mean \"tile\"?; "
+                       "there are: tile vec swizzle"},
       {"tiled tile", "expected \"tile=VALUE\" in \"tiled tile\""},
       {"tiled tile 8", "expected \"tile=VALUE\" in \"tiled tile 8\""},
       {"tiled tile=", "tile has no value \"\" in \"tiled tile=\"; there are: 8 16 64"},
-      {"tiled tile=15", "tile has no value \"15\" in \"tiled tile=15\"; did you mean \"16\"?; there are: 8 16 64"},
+      {"tiled tile=15",
+       "tile has no value \"15\" in \"tiled tile=15\"; did you mean \"16\"?; there are: 8 16 64"},
       {"tiled tile=8 tile=16", "\"tile\" is given twice in \"tiled tile=8 tile=16\""},
-      {"tiled tile=64 vec=4",
-       "\"tiled tile=64 vec=4\" is ruled out by t.lua:5: where \"tile * tile <= device.max_threads_per_block\""},
-      {"tiled vec=4 tile=8", "\"tiled vec=4 tile=8\" is ruled out by t.lua:6: where \"cols % vec == 0\""},
-      {"tiled vec=2 tile=8 swizzle=xor",
-       "\"tiled vec=2 tile=8 swizzle=xor\" is ruled out by t.lua:7: where \"swizzle ~= 'xor' or vec == 1\""},
+      {"tiled tile=64 vec=4", "\"tiled tile=64 vec=4\" is ruled out by t.lua:5: where \"tile * "
+                              "tile <= device.max_threads_per_block\""},
+      {"tiled vec=4 tile=8",
+       "\"tiled vec=4 tile=8\" is ruled out by t.lua:6: where \"cols % vec == 0\""},
+      {"tiled vec=2 tile=8 swizzle=xor", "\"tiled vec=2 tile=8 swizzle=xor\" is ruled out by "
+                                         "t.lua:7: where \"swizzle ~= 'xor' or vec == 1\""},
       {"tiled vec=4",
-       "\"tiled vec=4\" is ruled out by t.lua:6: where \"cols % vec == 0\""}, /* not by those for some tiles */
+       /* not by those for some tiles */
+       "\"tiled vec=4\" is ruled out by t.lua:6: where \"cols % vec == 0\""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     uint64_t index = 99;
@@ -614,7 +662,8 @@ static void test_find_errors(void **state) {
   made_free(made);
 }
 
-/* No rule alone removes what is asked for; the last one cannot even be tried without those before it. */
+/* No rule alone removes what is asked for; the last one cannot even be tried without those
+   before it. */
 static void test_find_joint(void **state) {
   (void)state;
   struct made *made = make();
@@ -636,11 +685,13 @@ static void test_find_joint(void **state) {
   made_free(made);
 }
 
-/* A rule is tried on its own tunables alone: all eight have more combinations than can be walked. */
+/* A rule is tried on its own tunables alone: all eight have more combinations than can be
+   walked. */
 static void test_find_among_many(void **state) {
   (void)state;
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-  static const char *const rules[] = {"a == b", "b == c", "c == d", "d == e", "e == f", "f == g", "h > 20"};
+  static const char *const rules[] = {"a == b", "b == c", "c == d", "d == e",
+                                      "e == f", "f == g", "h > 20"};
   struct made *made = make();
   struct value values[20];
   for (int i = 0; i < 20; i++) values[i] = value_int(i + 1);
@@ -655,7 +706,7 @@ static void test_find_among_many(void **state) {
   made_free(made);
 }
 
-/* ---- Against brute force ---- */
+/* ---- Against brute force -------------------------------------------------------------------- */
 
 /* Where a rule is tried: at the deepest tunable that it mentions. */
 static int depth_of(const struct made *made, size_t rule) {
@@ -696,7 +747,8 @@ static void compare_with_brute_force(struct made *made) {
   for (uint64_t rank = 0; rank < space_cartesian(space); rank++) {
     uint64_t rest = rank;
     for (size_t i = one->tunable_count; i-- > 0; rest /= one->tunables[i].value_count)
-      slots[made->config.first_tunable + (int)i] = one->tunables[i].values[rest % one->tunables[i].value_count];
+      slots[made->config.first_tunable + (int)i] =
+          one->tunables[i].values[rest % one->tunables[i].value_count];
     size_t violated = first_violated(made, slots);
     removed[violated]++;
     if (violated < one->restriction_count) continue;
@@ -710,15 +762,28 @@ static void compare_with_brute_force(struct made *made) {
     row++;
   }
   assert_int_equal(row, space_valid(space));
-  for (size_t i = 0; i < one->restriction_count; i++) assert_int_equal(removed_by(space, 0, i), removed[i]);
+  for (size_t i = 0; i < one->restriction_count; i++)
+    assert_int_equal(removed_by(space, 0, i), removed[i]);
   space_close(space);
 }
 
 /* X, Y and Z stand for tunables. */
 static const char *const random_rules[] = {
-    "X ~= Y",        "X % 3 ~= 1",       "X + Y <= rows // 8",  "X * Y % 4 ~= 3",       "X <= Y or Y % 2 == 0",
-    "rows > X + Y",  "X ~= 2",           "X * Y + Z ~= 7",      "X == 0 or Y % X ~= 2", "not (X > Y and Y > Z)",
-    "cols % 2 == 0", "min(X, Y, Z) < 3", "is_pow2(X) or Z > 1", "0.5 * X <= Y + 2",     "max(X, 3) * cols < 500",
+    "X ~= Y",
+    "X % 3 ~= 1",
+    "X + Y <= rows // 8",
+    "X * Y % 4 ~= 3",
+    "X <= Y or Y % 2 == 0",
+    "rows > X + Y",
+    "X ~= 2",
+    "X * Y + Z ~= 7",
+    "X == 0 or Y % X ~= 2",
+    "not (X > Y and Y > Z)",
+    "cols % 2 == 0",
+    "min(X, Y, Z) < 3",
+    "is_pow2(X) or Z > 1",
+    "0.5 * X <= Y + 2",
+    "max(X, 3) * cols < 500",
 };
 
 static void add_random_rule(struct made *made, uint64_t *seed) {
@@ -746,14 +811,15 @@ static void test_against_brute_force(void **state) {
     add_implementation(made, "random");
     size_t tunables = 1 + random_next(&seed) % 5, rules = random_next(&seed) % 7;
     for (size_t i = 0; i < tunables; i++) /* now and then more values than a word has bits */
-      add_range(made, names[i], 0, tunables < 3 && random_next(&seed) % 3 == 0 ? 130 : 1 + random_next(&seed) % 6);
+      add_range(made, names[i], 0,
+                tunables < 3 && random_next(&seed) % 3 == 0 ? 130 : 1 + random_next(&seed) % 6);
     for (size_t i = 0; i < rules; i++) add_random_rule(made, &seed);
     compare_with_brute_force(made);
     made_free(made);
   }
 }
 
-/* ---- The published spaces ---- */
+/* ---- The published spaces ------------------------------------------------------------------- */
 
 static void check_published(const char *name, uint64_t cartesian, uint64_t valid) {
   cugen_error err = {0};
@@ -764,7 +830,8 @@ static void check_published(const char *name, uint64_t cartesian, uint64_t valid
   const struct device_facts facts = {0};
   text_addf(&path, "tests/spaces/%s.lua", name);
   int status = file_read(text_get(&path), &content, &err);
-  if (!status) status = config_parse(text_get(&path), text_get(&content), content.length, &config, &err);
+  if (!status)
+    status = config_parse(text_get(&path), text_get(&content), content.length, &config, &err);
   if (!status) status = problem_set(config, NULL, 0, false, &problem, &err);
   if (!status) status = space_open(config, &problem, &facts, &space, &err);
   if (status) fail_msg("%s", err.message);

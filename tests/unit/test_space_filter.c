@@ -1,4 +1,5 @@
-/* What of a space is left out though no restriction of its config does: the limits of a launch, filters, heuristics. */
+/* What of a space is left out though no restriction of its config does: the limits of a launch,
+   filters, heuristics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,17 +25,21 @@ struct fixture {
 };
 
 /* implementations: from line 3 on. Gives the status of opening. */
-static int open_space(struct fixture *f, const char *implementations, const struct space_filter *filter) {
+static int open_space(struct fixture *f, const char *implementations,
+                      const struct space_filter *filter) {
   struct text text = {0};
   *f = (struct fixture){0};
-  text_addf(&text,
-            "kernel \"k\" { problem \"n\" (1000), output \"out\" { dtype = \"f32\", shape = { 8 } },\n"
-            "reference \"none\",\n%s}\n",
-            implementations);
-  if (config_parse("k.lua", text_get(&text), text.length, &f->config, &f->err)) fail_msg("%s", f->err.message);
+  text_addf(
+      &text,
+      "kernel \"k\" { problem \"n\" (1000), output \"out\" { dtype = \"f32\", shape = { 8 } },\n"
+      "reference \"none\",\n%s}\n",
+      implementations);
+  if (config_parse("k.lua", text_get(&text), text.length, &f->config, &f->err))
+    fail_msg("%s", f->err.message);
   text_free(&text);
   if (problem_set(f->config, NULL, 0, false, &f->problem, &f->err)) fail_msg("%s", f->err.message);
-  return space_open_within(f->config, &f->problem, &facts, filter, (struct space_stop){0}, &f->space, &f->err);
+  return space_open_within(f->config, &f->problem, &facts, filter, (struct space_stop){0},
+                           &f->space, &f->err);
 }
 
 static void close_space(struct fixture *f) {
@@ -66,7 +71,8 @@ static void check_limits(const char *launch, uint64_t valid, const char *rules) 
   struct fixture f;
   struct text text = {0};
   text_addf(&text,
-            "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, tunable \"b\" { 1, 64 },\n%s }",
+            "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, tunable \"b\" "
+            "{ 1, 64 },\n%s }",
             launch);
   if (open_space(&f, text_get(&text), NULL)) fail_msg("%s", f.err.message);
   expect_rules(&f, rules);
@@ -88,38 +94,46 @@ static void test_limits(void **state) {
   check_limits("launch { grid { 1 }, block { 32 } },\n"
                "launch { steps 'a - 1', grid { 1 }, block { 'a == 1 and 4096 or a * 256' } }",
                4, "k.lua:5: block: at most 512 threads (device.max_threads_per_block) 4\n");
-  check_limits("steps 'b * 16384 + 1', grid { 1 }, block { 32 }", 4, "k.lua:4: steps: 0 to 1048576 4\n");
+  check_limits("steps 'b * 16384 + 1', grid { 1 }, block { 32 }", 4,
+               "k.lua:4: steps: 0 to 1048576 4\n");
   check_limits("grid { 1, 1, 66000 }, block { 32 }", 0, "k.lua:4: grid z: 1 to 65535 8\n");
   check_limits("grid { 1 }, block { 32 }, shared 'b * 1000'", 4,
                "k.lua:4: shared: at most 50000 bytes (device.shared_per_block_optin) 4\n");
   check_limits("grid { 1 }, block { 32 }, shared 'a - 2'", 6,
                "k.lua:4: shared: at most 50000 bytes (device.shared_per_block_optin) 2\n");
-  check_limits("launch { grid { 1 }, block { 'a * 64' } },\nlaunch { grid { 1 }, block { 'a * 256' } }", 4,
-               "k.lua:5: block: at most 512 threads (device.max_threads_per_block) 4\n");
+  check_limits(
+      "launch { grid { 1 }, block { 'a * 64' } },\nlaunch { grid { 1 }, block { 'a * 256' } }", 4,
+      "k.lua:5: block: at most 512 threads (device.max_threads_per_block) 4\n");
   /* Each step has its limits; all together are at most as many as a plan takes. */
-  check_limits("steps 'a', grid { 1, '65534 + step' }, block { 32 }", 4, "k.lua:4: grid y in step 2: 1 to 65535 4\n");
-  check_limits("steps '3', grid { 1, 'b == 64 and step == 1 and 70000 or 1', '65533 + step * a' }, block { 32 }", 1,
+  check_limits("steps 'a', grid { 1, '65534 + step' }, block { 32 }", 4,
+               "k.lua:4: grid y in step 2: 1 to 65535 4\n");
+  check_limits("steps '3', grid { 1, 'b == 64 and step == 1 and 70000 or 1', '65533 + step * a' }, "
+               "block { 32 }",
+               1,
                "k.lua:4: grid y in step 1: 1 to 65535 1\nk.lua:4: grid z in step 1: 1 to 65535 4\n"
                "k.lua:4: grid z in step 2: 1 to 65535 2\n");
-  check_limits("steps '2', grid { 'step == 1 and 2147483648 or a' }, block { 'a * pow(20, step)' }", 0,
-               "k.lua:4: grid x in step 1: 1 to 2147483647 8\n");
+  check_limits("steps '2', grid { 'step == 1 and 2147483648 or a' }, block { 'a * pow(20, step)' }",
+               0, "k.lua:4: grid x in step 1: 1 to 2147483647 8\n");
   check_limits("steps 'b', grid { 1 }, block { 1, 1, 'step + a' }", 5,
                "k.lua:4: block z in step 61: 1 to 64 1\nk.lua:4: block z in step 62: 1 to 64 1\n"
                "k.lua:4: block z in step 63: 1 to 64 1\n");
-  check_limits("steps 'a', grid { 1 }, block { '256 * (step + 1)' }, shared '20000 * (steps - step)'", 4,
-               "k.lua:4: shared in step 0: at most 50000 bytes (device.shared_per_block_optin) 4\n");
+  check_limits(
+      "steps 'a', grid { 1 }, block { '256 * (step + 1)' }, shared '20000 * (steps - step)'", 4,
+      "k.lua:4: shared in step 0: at most 50000 bytes (device.shared_per_block_optin) 4\n");
   check_limits("steps 'a', grid { 1 }, block { 32 }, shared '20000 * steps'", 4,
                "k.lua:4: shared: at most 50000 bytes (device.shared_per_block_optin) 4\n");
-  check_limits(
-      "launch { steps 'a - 1', grid { 1 }, block { 32 } },\nlaunch { steps 'b - 1', grid { 1 }, block { 32 } }", 7,
-      "k.lua:4: launches: 1 to 1048576 in all 1\n");
-  check_limits("launch { grid { 1 }, block { 32 } },\nlaunch { steps 'b * 16384', grid { 1 }, block { 32 } }", 4,
-               "k.lua:4: launches: 1 to 1048576 in all 4\n");
+  check_limits("launch { steps 'a - 1', grid { 1 }, block { 32 } },\nlaunch { steps 'b - 1', grid "
+               "{ 1 }, block { 32 } }",
+               7, "k.lua:4: launches: 1 to 1048576 in all 1\n");
+  check_limits("launch { grid { 1 }, block { 32 } },\nlaunch { steps 'b * 16384', grid { 1 }, "
+               "block { 32 } }",
+               4, "k.lua:4: launches: 1 to 1048576 in all 4\n");
   /* What the config says itself is said by it. */
   check_limits("where 'a < 3', grid { 1 }, block { 'a * 256' }", 4, "k.lua:4: where \"a < 3\" 4\n");
   /* What cannot be evaluated is not removed: the expansion says why. */
   check_limits("grid { 'n / (3 * a)' }, block { 32 }", 8, "");
-  check_limits("grid { 1 }, block { 'a * 4000000000', '4000000000', 64 }", 0, "k.lua:4: block y: 1 to 1024 8\n");
+  check_limits("grid { 1 }, block { 'a * 4000000000', '4000000000', 64 }", 0,
+               "k.lua:4: block y: 1 to 1024 8\n");
 }
 
 static void test_limits_of_the_unknown(void **state) {
@@ -127,7 +141,10 @@ static void test_limits_of_the_unknown(void **state) {
   struct fixture f;
   struct device_facts none = {0};
   assert_int_equal(
-      open_space(&f, "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32, 4 }, shared '60000' }", NULL),
+      open_space(
+          &f,
+          "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32, 4 }, shared '60000' }",
+          NULL),
       CUGEN_OK);
   assert_int_equal(space_valid(f.space), 0);
   space_close(f.space);
@@ -140,25 +157,29 @@ static void test_refused_by_a_limit(void **state) {
   (void)state;
   struct fixture f;
   uint64_t index;
-  open_space(
-      &f, "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, grid { 1 }, block { 'a * 256' } }",
-      NULL);
+  open_space(&f,
+             "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, grid { 1 }, "
+             "block { 'a * 256' } }",
+             NULL);
   assert_int_equal(space_find(f.space, "i a=3", &index, &f.err), CUGEN_ERROR_USAGE);
-  assert_string_equal(f.err.message, "\"i a=3\" is ruled out by k.lua:3: block: at most 512 threads "
-                                     "(device.max_threads_per_block)");
+  assert_string_equal(f.err.message,
+                      "\"i a=3\" is ruled out by k.lua:3: block: at most 512 threads "
+                      "(device.max_threads_per_block)");
   close_space(&f);
 }
 
-/* Billions of combinations, of which a limit leaves a few: it is tried as soon as its names are bound. */
+/* Billions of combinations, of which a limit leaves a few: it is tried as soon as its names are
+   bound. */
 static void test_limits_are_early(void **state) {
   (void)state;
   struct fixture f;
   struct text text = {0};
-  text_add(&text,
-           "implementation \"i\" { template \"t.cu\", tunable \"across\" { 512, 1024, 2048, 4096 }, tunable \"down\" "
-           "{ 1, 2, 4, 8 },");
+  text_add(&text, "implementation \"i\" { template \"t.cu\", tunable \"across\" { 512, 1024, 2048, "
+                  "4096 }, tunable \"down\" "
+                  "{ 1, 2, 4, 8 },");
   for (int i = 0; i < 6; i++) text_addf(&text, "tunable \"t%d\" { 1, 2, 3, 4, 5, 6, 7, 8 },", i);
-  text_add(&text, "where 't0 + t1 + t2 + t3 + t4 + t5 == 6', grid { 1 }, block { 'across', 'down' } }");
+  text_add(&text,
+           "where 't0 + t1 + t2 + t3 + t4 + t5 == 6', grid { 1 }, block { 'across', 'down' } }");
   assert_int_equal(open_space(&f, text_get(&text), NULL), CUGEN_OK);
   assert_int_equal(space_valid(f.space), 1);
   assert_int_equal(space_cartesian(f.space), 16 * 262144);
@@ -169,15 +190,18 @@ static void test_limits_are_early(void **state) {
   text_free(&text);
 }
 
-/* ---- Filters ---- */
+/* ---- Filters -------------------------------------------------------------------------------- */
 
 static const char two[] =
-    "implementation \"plain\" { template \"t.cu\", tunable \"tile\" { 8, 16 }, grid { 1 }, block { 32 } },\n"
-    "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, 16, 32 }, tunable \"vec\" { 1, 2 },\n"
+    "implementation \"plain\" { template \"t.cu\", tunable \"tile\" { 8, 16 }, grid { 1 }, block { "
+    "32 } },\n"
+    "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, 16, 32 }, tunable \"vec\" "
+    "{ 1, 2 },\n"
     "  tunable \"order\" { 'row', 'col' }, derive \"area\" \"tile * vec\", where \"area < 64\",\n"
     "  grid { 1 }, block { 32 } }";
 
-static void check_filter(struct space_filter filter, const char *where, uint64_t valid, const char *rules) {
+static void check_filter(struct space_filter filter, const char *where, uint64_t valid,
+                         const char *rules) {
   struct fixture f;
   filter.where = &where;
   filter.where_count = where != NULL;
@@ -198,17 +222,21 @@ static void test_filters(void **state) {
                "cugen_filter.where \"tile >= 16 and n == 1000\" 4\n");
   /* What has no such name has no such variant; a derived name is one. */
   check_filter((struct space_filter){0}, "area == 32", 4,
-               "cugen_filter.where \"area == 32\" 2\n" AREA "cugen_filter.where \"area == 32\" 6\n");
+               "cugen_filter.where \"area == 32\" 2\n" AREA
+               "cugen_filter.where \"area == 32\" 6\n");
   check_filter((struct space_filter){.implementation = "tiled"}, NULL, 10,
                "cugen_filter.implementation \"tiled\" 2\n" AREA);
   check_filter((struct space_filter){.implementation = "tiled,plain"}, NULL, 12, AREA);
-  check_filter((struct space_filter){.implementation = "*l*n"}, NULL, 2, "cugen_filter.implementation \"*l*n\" 12\n");
+  check_filter((struct space_filter){.implementation = "*l*n"}, NULL, 2,
+               "cugen_filter.implementation \"*l*n\" 12\n");
   check_filter((struct space_filter){.variant = "tile=8"}, NULL, 5,
                "cugen_filter.variant \"tile=8\" 1\ncugen_filter.variant \"tile=8\" 8\n");
   check_filter((struct space_filter){.variant = " t*  vec=* tile=*6 "}, NULL, 4,
-               "cugen_filter.variant \" t*  vec=* tile=*6 \" 2\ncugen_filter.variant \" t*  vec=* tile=*6 \" 8\n");
+               "cugen_filter.variant \" t*  vec=* tile=*6 \" 2\ncugen_filter.variant \" t*  vec=* "
+               "tile=*6 \" 8\n");
   check_filter((struct space_filter){.variant = "order=col vec=2"}, NULL, 2,
-               "cugen_filter.variant \"order=col vec=2\" 2\n" AREA "cugen_filter.variant \"order=col vec=2\" 2\n"
+               "cugen_filter.variant \"order=col vec=2\" 2\n" AREA
+               "cugen_filter.variant \"order=col vec=2\" 2\n"
                "cugen_filter.variant \"order=col vec=2\" 6\n");
 }
 
@@ -223,18 +251,23 @@ static void check_refused(struct space_filter filter, const char *where, const c
   close_space(&f);
 }
 
-/* One filter is for all implementations: a word that another one's tunable of this name has is no mistake. */
+/* One filter is for all implementations: a word that another one's tunable of this name has is
+   no mistake. */
 static void test_words_of_others(void **state) {
   (void)state;
-  static const char modes[] =
-      "implementation \"a\" { template \"t\", tunable \"mode\" { \"fast\", \"slow\" }, grid { 1 }, block { 1 } },\n"
-      "implementation \"b\" { template \"t\", tunable \"mode\" { \"odd\", \"slow\" }, grid { 1 }, block { 1 } },\n";
+  static const char modes[] = "implementation \"a\" { template \"t\", tunable \"mode\" { \"fast\", "
+                              "\"slow\" }, grid { 1 }, block { 1 } },\n"
+                              "implementation \"b\" { template \"t\", tunable \"mode\" { \"odd\", "
+                              "\"slow\" }, grid { 1 }, block { 1 } },\n";
   const char *wheres[] = {"mode == 'odd'", "mode == 'oddd'", "n == 'odd'"};
   struct fixture f;
   for (int i = 0; i < 3; i++) {
-    const int status = open_space(&f, modes, &(struct space_filter){.where = &wheres[i], .where_count = 1});
+    const int status =
+        open_space(&f, modes, &(struct space_filter){.where = &wheres[i], .where_count = 1});
     assert_int_equal(status, i ? CUGEN_ERROR_USAGE : CUGEN_OK);
-    if (i == 1) assert_non_null(strstr(f.err.message, "mode is never \"oddd\", but \"fast\", \"slow\", \"odd\""));
+    if (i == 1)
+      assert_non_null(
+          strstr(f.err.message, "mode is never \"oddd\", but \"fast\", \"slow\", \"odd\""));
     if (i == 2) assert_non_null(strstr(f.err.message, "n is a number, the right side is a word"));
     close_space(&f);
   }
@@ -243,23 +276,28 @@ static void test_words_of_others(void **state) {
 static void test_wrong_filters(void **state) {
   (void)state;
   check_refused((struct space_filter){0}, "tiel > 8",
-                "cugen_filter.where: unknown name \"tiel\"; did you mean \"tile\"?, at column 1 of \"tiel > 8\"");
+                "cugen_filter.where: unknown name \"tiel\"; did you mean \"tile\"?, at column 1 of "
+                "\"tiel > 8\"");
   check_refused((struct space_filter){0}, "tile >",
                 "cugen_filter.where: expected a value, found the end, at column 7 of \"tile >\"");
-  check_refused((struct space_filter){0}, "tile",
-                "cugen_filter.where: \"tile\" gives 8, but true or false is needed: compare it with "
-                "something (plain tile=8)");
+  check_refused(
+      (struct space_filter){0}, "tile",
+      "cugen_filter.where: \"tile\" gives 8, but true or false is needed: compare it with "
+      "something (plain tile=8)");
   check_refused((struct space_filter){0}, "n % (tile - 8) == 0",
-                "cugen_filter.where: in \"n % (tile - 8) == 0\": n % (tile - 8) is 1000 % 0, which divides by zero "
+                "cugen_filter.where: in \"n % (tile - 8) == 0\": n % (tile - 8) is 1000 % 0, which "
+                "divides by zero "
                 "(plain tile=8)");
-  check_refused((struct space_filter){.implementation = "tield"}, NULL,
-                "no implementation is called 'tield' (nearest 'tiled'); there are 'plain', 'tiled'");
+  check_refused(
+      (struct space_filter){.implementation = "tield"}, NULL,
+      "no implementation is called 'tield' (nearest 'tiled'); there are 'plain', 'tiled'");
   check_refused((struct space_filter){.implementation = "tiled,"}, NULL,
                 "no implementation is called ''; there are 'plain', 'tiled'");
   check_refused((struct space_filter){.variant = "plain vec=1"}, NULL,
                 "cugen_filter.variant \"plain vec=1\": unknown tunable \"vec\"; there is: tile");
-  check_refused((struct space_filter){.variant = "plain tile=32"}, NULL,
-                "cugen_filter.variant \"plain tile=32\": tile has no value \"32\"; there are: 8 16");
+  check_refused(
+      (struct space_filter){.variant = "plain tile=32"}, NULL,
+      "cugen_filter.variant \"plain tile=32\": tile has no value \"32\"; there are: 8 16");
 }
 
 static void test_emptied(void **state) {
@@ -270,20 +308,23 @@ static void test_emptied(void **state) {
   assert_int_equal(open_space(&f, two, &filter), CUGEN_OK);
   assert_int_equal(space_valid(f.space), 0);
   space_explain_empty(f.space, &f.err);
-  assert_string_equal(f.err.message, "k.lua: no variant is left for this problem on this device within "
-                                     "cugen_filter.where \"tile > 16 and vec == 2\"\n"
-                                     "  plain: none of 2 combinations is within that\n"
-                                     "  tiled: of 12 combinations\n"
-                                     "    k.lua:5: where \"area < 64\" rules out 2\n"
-                                     "    cugen_filter.where \"tile > 16 and vec == 2\" rules out 10");
+  assert_string_equal(f.err.message,
+                      "k.lua: no variant is left for this problem on this device within "
+                      "cugen_filter.where \"tile > 16 and vec == 2\"\n"
+                      "  plain: none of 2 combinations is within that\n"
+                      "  tiled: of 12 combinations\n"
+                      "    k.lua:5: where \"area < 64\" rules out 2\n"
+                      "    cugen_filter.where \"tile > 16 and vec == 2\" rules out 10");
   close_space(&f);
 }
 
-/* ---- Heuristics ---- */
+/* ---- Heuristics ----------------------------------------------------------------------------- */
 
 static const char measured[] =
-    "implementation \"plain\" { template \"t.cu\", tunable \"tile\" { 8, 16 }, grid { 1 }, block { 32 } },\n"
-    "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, 16, 32 }, tunable \"vec\" { 1, 2, 4 },\n"
+    "implementation \"plain\" { template \"t.cu\", tunable \"tile\" { 8, 16 }, grid { 1 }, block { "
+    "32 } },\n"
+    "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, 16, 32 }, tunable \"vec\" "
+    "{ 1, 2, 4 },\n"
     "where \"tile * vec <= 64\",\n"
     "heuristic \"sm_90\" \"tile >= low\",\n"
     "heuristic \"sm_80\" \"vec == 1\", derive \"low\" \"16\",\n"
@@ -302,7 +343,8 @@ static uint64_t valid_on(int64_t is_gpu, int64_t capability) {
   return valid;
 }
 
-/* They are in force where they were measured, and on the cpu device, all of them; not on other GPUs, nor with `all`. */
+/* They are in force where they were measured, and on the cpu device, all of them; not on other
+   GPUs, nor with `all`. */
 static void test_heuristics(void **state) {
   const struct space_filter all = {.all = true};
   struct fixture f;
@@ -323,7 +365,8 @@ static void test_heuristics(void **state) {
   assert_int_equal(valid_on(0, 80), 2 + 2);
 }
 
-static void expect_found(const struct fixture *f, const char *text, const char *variant, bool searched) {
+static void expect_found(const struct fixture *f, const char *text, const char *variant,
+                         bool searched) {
   struct value values[2];
   struct variant found;
   struct text name = {0};
@@ -349,7 +392,8 @@ static void test_heuristics_are_no_bans(void **state) {
   expect_found(&f, "tiled tile=8 vec=4", "tiled tile=8 vec=4", false);
   expect_found(&f, "tiled vec=4", "tiled tile=8 vec=4", false);
   assert_int_equal(space_find(f.space, "tiled tile=32 vec=4", &index, &f.err), CUGEN_ERROR_USAGE);
-  assert_string_equal(f.err.message, "\"tiled tile=32 vec=4\" is ruled out by k.lua:5: where \"tile * vec <= 64\"");
+  assert_string_equal(
+      f.err.message, "\"tiled tile=32 vec=4\" is ruled out by k.lua:5: where \"tile * vec <= 64\"");
   assert_false(space_try(f.space, 0, &index));
   close_space(&f);
 }
@@ -367,9 +411,9 @@ static void test_heuristics_that_leave_nothing(void **state) {
 
 /* Nobody asked for a part of the space: then it is searched as if they were not there. */
 static void test_heuristics_never_leave_nothing(void **state) {
-  static const char body[] =
-      "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, 16, 32 }, where \"tile > 8\",\n"
-      "heuristic \"sm_90\" \"tile > 99\", grid { 1 }, block { 32 } }";
+  static const char body[] = "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, "
+                             "16, 32 }, where \"tile > 8\",\n"
+                             "heuristic \"sm_90\" \"tile > 99\", grid { 1 }, block { 32 } }";
   struct fixture f;
   (void)state;
   assert_int_equal(open_space(&f, body, NULL), CUGEN_OK);
@@ -381,13 +425,18 @@ static void check_no_architecture(const char *name) {
   struct config *config;
   struct text text = {0};
   cugen_error err;
-  text_addf(&text,
-            "kernel \"k\" { output \"out\" { dtype = \"f32\", shape = { 8 } }, reference \"none\",\n"
-            "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 1 },\nheuristic \"%s\" \"1 == 1\" } }",
-            name);
-  assert_int_equal(config_parse("k.lua", text_get(&text), text.length, &config, &err), CUGEN_ERROR_CONFIG);
+  text_addf(
+      &text,
+      "kernel \"k\" { output \"out\" { dtype = \"f32\", shape = { 8 } }, reference \"none\",\n"
+      "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 1 },\nheuristic \"%s\" \"1 == "
+      "1\" } }",
+      name);
+  assert_int_equal(config_parse("k.lua", text_get(&text), text.length, &config, &err),
+                   CUGEN_ERROR_CONFIG);
   text_restart(&text);
-  text_addf(&text, "k.lua:3: heuristic: '%s' is no architecture; it is written: heuristic \"sm_90\" \"tile >= 32\"",
+  text_addf(&text,
+            "k.lua:3: heuristic: '%s' is no architecture; it is written: heuristic \"sm_90\" "
+            "\"tile >= 32\"",
             name);
   assert_string_equal(err.message, text_get(&text));
   text_free(&text);

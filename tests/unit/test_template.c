@@ -12,7 +12,8 @@
 static struct template *parse(const char *content) {
   cugen_error err;
   struct template *template;
-  if (template_parse("t.cu", content, strlen(content), &template, &err)) fail_msg("%s", err.message);
+  if (template_parse("t.cu", content, strlen(content), &template, &err))
+    fail_msg("%s", err.message);
   return template;
 }
 
@@ -120,7 +121,8 @@ static void assert_refused(const char *content, size_t length, const char *expec
 static void test_errors(void **state) {
   (void)state;
 #define REFUSED(content, expected) assert_refused(content, sizeof content - 1, expected)
-  REFUSED("a\nb ${c\n}", "t.cu:2: `${` without its `}` on the same line (a literal `${` is written `$${`)");
+  REFUSED("a\nb ${c\n}",
+          "t.cu:2: `${` without its `}` on the same line (a literal `${` is written `$${`)");
   REFUSED("a\n\n${ }", "t.cu:3: `${}` without an expression");
   REFUSED("${a -- b}", "t.cu:1: a Lua comment inside `${}`");
   REFUSED("a\nb\0c", "t.cu:2: a NUL byte: not a text file");

@@ -1,5 +1,5 @@
-/* Where NVRTC, headers and compiler are looked for and in which order, over made-up folders; and libraries opened
-   once. */
+/* Where NVRTC, headers and compiler are looked for and in which order, over made-up folders; and
+   libraries opened once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void assert_found(const struct text *found, const char *below) {
   assert_string_equal(text_get(found), below ? path_of(below) : "");
 }
 
-/* ---- Layouts --------------------------------------------------------------------------------------------------- */
+/* ---- Layouts -------------------------------------------------------------------------------- */
 
 static void check_layout(const char *library, const char *header, const char *include) {
   make_root(NULL);
@@ -87,17 +87,19 @@ static void test_layouts(void **state) {
   folder_remove(text_get(&root));
   check_layout("lib64/libnvrtc.so.13", "include/cuda_fp16.h", "include");
   check_layout("lib/libnvrtc.so.12", "include/cuda_fp16.h", "include");
-  check_layout("targets/x86_64-linux/lib/libnvrtc.so.13", "targets/x86_64-linux/include/cuda_fp16.h",
-               "targets/x86_64-linux/include");
+  check_layout("targets/x86_64-linux/lib/libnvrtc.so.13",
+               "targets/x86_64-linux/include/cuda_fp16.h", "targets/x86_64-linux/include");
   check_layout("targets/sbsa-linux/lib/libnvrtc.so.13", "targets/sbsa-linux/include/cuda_fp16.h",
                "targets/sbsa-linux/include");
-  check_layout("nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cu13/include/cuda_fp16.h", "nvidia/cu13/include");
+  check_layout("nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cu13/include/cuda_fp16.h",
+               "nvidia/cu13/include");
   check_layout("nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "nvidia/cuda_runtime/include/cuda_fp16.h",
                "nvidia/cuda_runtime/include");
   make_root(NULL);
 }
 
-/* CUDA's core libraries lie in a folder of their own since CUDA 13, and in CUDA 12's wheels; else beside the headers. */
+/* CUDA's core libraries lie in a folder of their own since CUDA 13, and in CUDA 12's wheels;
+   else beside the headers. */
 static void check_core(const char *header, const char *core_header, const char *core) {
   make_root(NULL);
   put(header);
@@ -154,7 +156,7 @@ static void test_version_by_builtins(void **state) {
   }
 }
 
-/* ---- Order ----------------------------------------------------------------------------------------------------- */
+/* ---- Order ---------------------------------------------------------------------------------- */
 
 static void test_option_before_environment(void **state) {
   (void)state;
@@ -193,7 +195,7 @@ static void test_home_before_path(void **state) {
   toolkit_close(toolkit);
 }
 
-/* ---- Compilers ------------------------------------------------------------------------------------------------- */
+/* ---- Compilers ------------------------------------------------------------------------------ */
 
 static void put_program(const char *below) {
   put(below);
@@ -231,14 +233,15 @@ static void test_named_compiler_is_the_only_one(void **state) {
   cugen_error err;
   assert_found(&toolkit->compiler, NULL);
   assert_int_equal(toolkit_missing(toolkit, "compiler", &err), CUGEN_ERROR_MISSING);
-  assert_string_equal(err.message, "a C++ compiler, which the cpu device needs, was not found.\n"
-                                   "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
-                                   "cugen_options.compiler or $CUGEN_CXX.\n"
-                                   "  looked at: no-such-compiler: no such program");
+  assert_string_equal(err.message,
+                      "a C++ compiler, which the cpu device needs, was not found.\n"
+                      "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
+                      "cugen_options.compiler or $CUGEN_CXX.\n"
+                      "  looked at: no-such-compiler: no such program");
   toolkit_close(toolkit);
 }
 
-/* ---- Messages -------------------------------------------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------------------------- */
 
 static void test_missing_says_where(void **state) {
   (void)state;
@@ -259,7 +262,7 @@ static void test_missing_says_where(void **state) {
   toolkit_close(toolkit);
 }
 
-/* ---- Libraries ------------------------------------------------------------------------------------------------- */
+/* ---- Libraries ------------------------------------------------------------------------------ */
 
 static int loads;
 
@@ -296,11 +299,13 @@ static void test_failure_is_remembered(void **state) {
   cugen_error err;
   loads = 0;
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, &err), CUGEN_ERROR_MISSING);
+    assert_int_equal(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, &err),
+                     CUGEN_ERROR_MISSING);
     assert_string_equal(err.message, "it is away, try 1");
     assert_null(table);
   }
-  assert_int_equal(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, NULL), CUGEN_ERROR_MISSING);
+  assert_int_equal(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, NULL),
+                   CUGEN_ERROR_MISSING);
   toolkit_close(toolkit);
 }
 
@@ -311,9 +316,11 @@ struct c_library {
 
 static void test_symbols(void **state) {
   (void)state;
-  static const struct toolkit_symbol symbols[] = {{"strlen", offsetof(struct c_library, length), true},
-                                                  {"no_such_function", offsetof(struct c_library, nothing), false}};
-  static const struct toolkit_symbol needed = {"no_such_function", offsetof(struct c_library, nothing), true};
+  static const struct toolkit_symbol symbols[] = {
+      {"strlen", offsetof(struct c_library, length), true},
+      {"no_such_function", offsetof(struct c_library, nothing), false}};
+  static const struct toolkit_symbol needed = {"no_such_function",
+                                               offsetof(struct c_library, nothing), true};
   struct c_library table;
   cugen_error err;
   assert_int_equal(toolkit_load("libc.so.6", symbols, 2, &table, NULL), CUGEN_OK);

@@ -15,7 +15,8 @@ static void along(uintptr_t at[32], unsigned step) {
   for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)i * step;
 }
 
-static void expect_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned needed, unsigned ideal) {
+static void expect_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned needed,
+                         unsigned ideal) {
   unsigned got_needed, got_ideal;
   traffic_banks(at, lanes, bytes, &got_needed, &got_ideal);
   assert_int_equal(got_needed, needed);
@@ -23,8 +24,8 @@ static void expect_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes,
 }
 
 /* lines: of 128 bytes; used: bytes, each once. */
-static void expect_touched(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned sectors, unsigned lines,
-                           unsigned used) {
+static void expect_touched(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned sectors,
+                           unsigned lines, unsigned used) {
   const struct traffic_touched got = traffic_sectors(at, lanes, bytes);
   assert_int_equal(got.sectors, sectors);
   assert_int_equal(got.lines, lines);
@@ -57,7 +58,8 @@ static void test_banks(void **state) {
   expect_banks(at, ~0u, 8, 1, 1);
   for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)(i / 2) * 16; /* by pairs */
   expect_banks(at, ~0u, 16, 2, 2);
-  for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)(i % 8) * 16; /* the same for each quarter */
+  /* the same for each quarter */
+  for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)(i % 8) * 16;
   expect_banks(at, ~0u, 16, 4, 4);
   along(at, 2); /* two lanes a word */
   expect_banks(at, ~0u, 2, 1, 1);

@@ -1,4 +1,5 @@
-/* The parts of tuning that need no device: elements and fills, verification, strategies, messages, the roofline. */
+/* The parts of tuning that need no device: elements and fills, verification, strategies,
+   messages, the roofline. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,9 +20,10 @@
 #include "tune/search/strategy.h"
 #include "tune/verify.h"
 
-/* ---- Elements ---- */
+/* ---- Elements ------------------------------------------------------------------------------- */
 
-static struct kernel_argument matrix(const char *dtype, int64_t rows, int64_t columns, int64_t pitch) {
+static struct kernel_argument matrix(const char *dtype, int64_t rows, int64_t columns,
+                                     int64_t pitch) {
   return (struct kernel_argument){.name = "C",
                                   .kind = CUGEN_ARGUMENT_OUTPUT,
                                   .dtype = dtype_find(dtype),
@@ -38,9 +40,10 @@ static void half_formats_round_to_nearest_even(void **state) {
     const char *dtype;
     double value;
     uint16_t bits;
-  } rows[] = {{"f16", 1.0, 0x3c00},     {"f16", -2.0, 0xc000},     {"f16", 65504.0, 0x7bff}, {"f16", 65520.0, 0x7c00},
-              {"f16", 0x1p-24, 0x0001}, {"f16", 0x1p-14, 0x0400},  {"f16", 0.0, 0x0000},     {"f16", 2049.0, 0x6800},
-              {"f16", 2051.0, 0x6802},  {"bf16", 1.0, 0x3f80},     {"bf16", -0.0, 0x8000},   {"bf16", 257.0, 0x4380},
+  } rows[] = {{"f16", 1.0, 0x3c00},     {"f16", -2.0, 0xc000},     {"f16", 65504.0, 0x7bff},
+              {"f16", 65520.0, 0x7c00}, {"f16", 0x1p-24, 0x0001},  {"f16", 0x1p-14, 0x0400},
+              {"f16", 0.0, 0x0000},     {"f16", 2049.0, 0x6800},   {"f16", 2051.0, 0x6802},
+              {"bf16", 1.0, 0x3f80},    {"bf16", -0.0, 0x8000},    {"bf16", 257.0, 0x4380},
               {"bf16", 259.0, 0x4382},  {"bf16", INFINITY, 0x7f80}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     uint16_t got;
@@ -55,11 +58,12 @@ static void bytes_round_to_nearest_even(void **state) {
     const char *dtype;
     double value;
     uint8_t bits;
-  } rows[] = {{"e4m3", 1.0, 0x38},      {"e4m3", -1.0625, 0xb8},  {"e4m3", 1.1875, 0x3a},  {"e4m3", 448.0, 0x7e},
-              {"e4m3", 464.0, 0x7e},    {"e4m3", INFINITY, 0x7e}, {"e4m3", 0x1p-9, 0x01},  {"e4m3", 0x1p-10, 0x00},
-              {"e4m3", 0x1.8p-9, 0x02}, {"e4m3", 0x1.ep-7, 0x08}, {"e4m3", -0.0, 0x80},    {"e5m2", 1.0, 0x3c},
-              {"e5m2", 57344.0, 0x7b},  {"e5m2", -61440.0, 0xfc}, {"e5m2", 0x1p-16, 0x01}, {"e5m2", 1.125, 0x3c},
-              {"e5m2", 1.375, 0x3e},    {"e5m2", INFINITY, 0x7c}};
+  } rows[] = {{"e4m3", 1.0, 0x38},      {"e4m3", -1.0625, 0xb8},  {"e4m3", 1.1875, 0x3a},
+              {"e4m3", 448.0, 0x7e},    {"e4m3", 464.0, 0x7e},    {"e4m3", INFINITY, 0x7e},
+              {"e4m3", 0x1p-9, 0x01},   {"e4m3", 0x1p-10, 0x00},  {"e4m3", 0x1.8p-9, 0x02},
+              {"e4m3", 0x1.ep-7, 0x08}, {"e4m3", -0.0, 0x80},     {"e5m2", 1.0, 0x3c},
+              {"e5m2", 57344.0, 0x7b},  {"e5m2", -61440.0, 0xfc}, {"e5m2", 0x1p-16, 0x01},
+              {"e5m2", 1.125, 0x3c},    {"e5m2", 1.375, 0x3e},    {"e5m2", INFINITY, 0x7c}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     uint8_t got;
     element_store(dtype_find(rows[i].dtype), &got, 0, rows[i].value);
@@ -135,8 +139,10 @@ static void fills_are_repeatable_and_poison_the_padding(void **state) {
 static void fills_do_not_depend_on_the_layout(void **state) {
   (void)state;
   enum { ROWS = 1031, COLS = 1021, PITCH = 1040 };
-  struct kernel_argument rows = matrix("bf16", ROWS, COLS, COLS), cols = matrix("bf16", ROWS, COLS, 1);
-  cols.stride[0] = 1, cols.stride[1] = PITCH, cols.elements = COLS * PITCH, cols.column_major = true;
+  struct kernel_argument rows = matrix("bf16", ROWS, COLS, COLS),
+                         cols = matrix("bf16", ROWS, COLS, 1);
+  cols.stride[0] = 1, cols.stride[1] = PITCH, cols.elements = COLS * PITCH,
+  cols.column_major = true;
   uint16_t *x = malloc(sizeof *x * ROWS * COLS), *y = malloc(sizeof *y * COLS * PITCH);
   element_fill(&rows, 7, 0, x);
   element_fill(&cols, 7, 0, y);
@@ -154,7 +160,8 @@ static void numbers_end_at_the_largest(void **state) {
   half.fill = single.fill = FILL_INDEX;
   element_fill(&half, 7, 0, halves);
   element_fill(&single, 7, 0, singles);
-  assert_true(element_load(half.dtype, halves, 7) == 7 && element_load(half.dtype, halves, 89999) == 65504);
+  assert_true(element_load(half.dtype, halves, 7) == 7 &&
+              element_load(half.dtype, halves, 89999) == 65504);
   assert_true(singles[89999] == 89999);
 }
 
@@ -177,7 +184,7 @@ static void column_major_offsets(void **state) {
   assert_int_equal(element_offset(&a, 14), 2 + 16); /* row 2, column 4 */
 }
 
-/* ---- Verification ---- */
+/* ---- Verification --------------------------------------------------------------------------- */
 
 static int verify(const struct kernel_argument *a, const void *got, const void *want, double *error,
                   cugen_error *err) {
@@ -279,7 +286,8 @@ static void a_norm_finds_what_no_element_shows(void **state) {
     a.norm = 0.125;
     assert_int_equal(verify(&a, got, wanted, &error, &err), CUGEN_ERROR_WRONG);
     assert_true(fabs(error - 2.0) < 1e-12);
-    assert_non_null(strstr(err.message, "C is off as a whole: the norm of the error is 0.25 of that of the result"));
+    assert_non_null(strstr(
+        err.message, "C is off as a whole: the norm of the error is 0.25 of that of the result"));
   }
 }
 
@@ -332,11 +340,12 @@ static void writing_into_the_padding_is_found(void **state) {
   assert_non_null(strstr(err.message, "row 1"));
 }
 
-/* A small output beside a large one is compared whole, one in between at its edges; what an output has not is not due. */
+/* A small output beside a large one is compared whole, one in between at its edges; what an
+   output has not is not due. */
 static void samples_are_those_of_every_output(void **state) {
   (void)state;
-  struct kernel_argument large = matrix("f32", 1000, 900, 900), middle = matrix("f32", 300, 400, 400),
-                         small = matrix("f32", 3, 7, 7);
+  struct kernel_argument large = matrix("f32", 1000, 900, 900),
+                         middle = matrix("f32", 300, 400, 400), small = matrix("f32", 3, 7, 7);
   const struct kernel_argument *outputs[] = {&small, &large, &middle, &large};
   struct samples s;
   bool seen[21] = {false}, corner = false;
@@ -377,7 +386,7 @@ static void samples_hold_every_edge(void **state) {
   assert_int_equal(s.count, 900000);
 }
 
-/* ---- Strategies ---- */
+/* ---- Strategies ----------------------------------------------------------------------------- */
 
 /* A space of 40 by 25 variants in one implementation, its neighbours along rows and columns. */
 static size_t in_grid(const void *context, uint64_t index, uint64_t *out) {
@@ -424,7 +433,9 @@ static void every_strategy_gives_each_variant_once(void **state) {
       assert_true(index < 1000 || (index >= 2000 && index < 2077));
       assert_int_equal(seen[index]++, 0);
       count++;
-      if (index < 1000) strategy(names[n])->report(s, index, index % 10 ? grid_seconds(index) : (double)INFINITY, 0);
+      if (index < 1000)
+        strategy(names[n])->report(s, index, index % 10 ? grid_seconds(index) : (double)INFINITY,
+                                   0);
     }
     assert_int_equal(count, 1077);
     strategy(names[n])->close(s);
@@ -461,13 +472,17 @@ static void firsts_and_defaults_come_first_and_the_rest_is_seeded(void **state) 
   }
 }
 
-/* Of variants that random search gives first, how many are of each of two priors, whose variants cost so much; all others cost 10. */
+/* Of variants that random search gives first, how many are of each of two priors, whose variants
+   cost so much; all others cost 10. */
 static void count_priors(const double *costs, size_t *counts) {
   enum { EACH = 8, GIVEN = 40 };
   struct strategy_prior priors[2 * EACH];
   for (unsigned i = 0; i < 2 * EACH; i++) priors[i] = (struct strategy_prior){500 + i, i / EACH};
-  const struct strategy_space space = {
-      .spans = grid, .span_count = 1, .seed = 5, .priors = priors, .prior_count = sizeof priors / sizeof *priors};
+  const struct strategy_space space = {.spans = grid,
+                                       .span_count = 1,
+                                       .seed = 5,
+                                       .priors = priors,
+                                       .prior_count = sizeof priors / sizeof *priors};
   const struct strategy_ops *ops = strategy("random");
   struct strategy *s = ops->open(&space);
   uint64_t index;
@@ -491,7 +506,8 @@ static void a_prior_is_dropped_once_results_contradict_it(void **state) {
   assert_true(counts[0] == 2 && counts[1] == 8);
   count_priors((const double[]){20, (double)INFINITY}, counts);
   assert_true(counts[0] == 2 && counts[1] == 2);
-  count_priors((const double[]){10.1, 20}, counts); /* within what measurements of equal kernels differ by */
+  /* within what measurements of equal kernels differ by */
+  count_priors((const double[]){10.1, 20}, counts);
   assert_true(counts[0] == 8 && counts[1] == 2);
 }
 
@@ -528,7 +544,8 @@ static void local_search_leaves_failures_alone(void **state) {
   (void)state;
   const struct strategy_space space = {
       .spans = grid, .span_count = 1, .seed = 7, .neighbours = in_grid, .max_neighbours = 63};
-  struct strategy *local = strategy("local")->open(&space), *random = strategy("random")->open(&space);
+  struct strategy *local = strategy("local")->open(&space),
+                  *random = strategy("random")->open(&space);
   uint64_t x, y;
   for (int i = 0; i < 200; i++) {
     assert_true(strategy("local")->next(local, &x) && strategy("random")->next(random, &y));
@@ -547,7 +564,7 @@ static void an_unknown_strategy_lists_those_there_are(void **state) {
   assert_non_null(strstr(err.message, "'exhaustive'"));
 }
 
-/* ---- Messages ---- */
+/* ---- Messages ------------------------------------------------------------------------------- */
 
 static void messages_arrive_whole_with_their_descriptor(void **state) {
   (void)state;
@@ -588,7 +605,8 @@ static void specs_travel(void **state) {
                                          .dtype = dtype_find("i32"),
                                          .value = {.type = VALUE_INT, .integer = 4}}};
   uint32_t sequence[] = {0, 0, 0};
-  struct kernel_launch launch = {.entry = "kernel<4>", .grid = {3, 2, 1}, .block = {32, 8, 1}, .shared_bytes = 99};
+  struct kernel_launch launch = {
+      .entry = "kernel<4>", .grid = {3, 2, 1}, .block = {32, 8, 1}, .shared_bytes = 99};
   struct kernel_spec spec = {.variant = (char *)(uintptr_t) "v",
                              .arguments = arguments,
                              .argument_count = 2,
@@ -621,7 +639,10 @@ static void specs_travel(void **state) {
 static void a_cut_spec_is_refused(void **state) {
   (void)state;
   struct kernel_argument argument = matrix("f32", 2, 2, 2);
-  struct kernel_spec spec = {.variant = (char *)(uintptr_t) "v", .arguments = &argument, .argument_count = 1}, got;
+  struct kernel_spec spec = {.variant = (char *)(uintptr_t) "v",
+                             .arguments = &argument,
+                             .argument_count = 1},
+                     got;
   struct text out = {0};
   wire_put_spec(&out, &spec);
   for (size_t length = 0; length < out.length; length++) {
@@ -631,7 +652,7 @@ static void a_cut_spec_is_refused(void **state) {
   text_free(&out);
 }
 
-/* ---- The roofline ---- */
+/* ---- The roofline --------------------------------------------------------------------------- */
 
 /* NVIDIA H200: 132 SMs at 1980 MHz, 66.9 TFLOP/s f32, 33.5 f64; 6144 bits at 3201 MHz. */
 static void peak_ceilings(void **state) {
@@ -643,7 +664,8 @@ static void peak_ceilings(void **state) {
                                     .memory_clock_khz = 3201000,
                                     .memory_bus_bits = 6144};
   struct device_description device = {.facts = h200};
-  double f32 = roofline_peak(&device, dtype_find("f32")).flops_peak, bandwidth = roofline_bandwidth(&h200);
+  double f32 = roofline_peak(&device, dtype_find("f32")).flops_peak,
+         bandwidth = roofline_bandwidth(&h200);
   assert_true(fabs(f32 - 66.9e12) < 0.1e12);
   assert_true(fabs(roofline_peak(&device, dtype_find("f64")).flops_peak - 33.45e12) < 0.1e12);
   assert_true(fabs(bandwidth - 4.917e12) < 0.01e12);
@@ -651,7 +673,8 @@ static void peak_ceilings(void **state) {
   bool measured = true;
   assert_true(ceilings.flops_peak == f32 && ceilings.bandwidth_peak == bandwidth);
   assert_true(fabs(roofline_fraction(&ceilings, f32, 0, 2.0, &measured) - 0.5) < 1e-12);
-  assert_true(fabs(roofline_fraction(&ceilings, f32 / 100, bandwidth, 4.0, &measured) - 0.25) < 1e-12);
+  assert_true(fabs(roofline_fraction(&ceilings, f32 / 100, bandwidth, 4.0, &measured) - 0.25) <
+              1e-12);
   assert_false(measured);
   const struct device_description cpu = {.facts = {.compute_capability = 80, .clock_khz = 3000000}};
   ceilings = roofline_peak(&cpu, dtype_find("f32"));
@@ -671,7 +694,8 @@ static void measured_ceilings(void **state) {
   assert_true(roofline_fraction(&c, 1, 8, 2.0, &measured) == 0.5);
   assert_true(measured);
   c = (struct ceilings){.bandwidth = 8};
-  assert_true(roofline_fraction(&c, 1, 8, 2.0, NULL) == 0.0); /* nothing is known of its arithmetic */
+  /* nothing is known of its arithmetic */
+  assert_true(roofline_fraction(&c, 1, 8, 2.0, NULL) == 0.0);
   assert_true(roofline_fraction(&c, 0, 8, 2.0, NULL) == 0.5);
 }
 
@@ -706,7 +730,8 @@ static void tensor_cores(void **state) {
                                                   .is_gpu = 1}};
     snprintf(device.name, sizeof device.name, "%s", cases[i].name);
     double got = roofline_tensor_flops(&device, cases[i].type) / 1e12;
-    if (fabs(got - cases[i].tera) > 0.015 * cases[i].tera) fail_msg("%s, %s: %g", cases[i].name, cases[i].type, got);
+    if (fabs(got - cases[i].tera) > 0.015 * cases[i].tera)
+      fail_msg("%s, %s: %g", cases[i].name, cases[i].type, got);
     device.facts.is_gpu = 0;
     assert_true(roofline_tensor_flops(&device, cases[i].type) == 0);
   }
@@ -719,10 +744,12 @@ static void multiply_adds(void **state) {
     const char *dtype;
     int capability, sm_count, clock_khz;
     double tera;
-  } cases[] = {{"f16", 80, 108, 1410000, 78},      {"bf16", 80, 108, 1410000, 39},  {"f16", 90, 132, 1980000, 133.8},
-               {"bf16", 90, 132, 1980000, 133.8},  {"bf16", 86, 82, 1695000, 35.6}, {"bf16", 89, 128, 2520000, 82.6},
-               {"bf16", 120, 170, 2407000, 104.8}, {"f16", 70, 80, 1530000, 31.3},  {"bf16", 70, 80, 1530000, 0},
-               {"bf16", 75, 40, 1590000, 0},       {"bf16", 61, 20, 1733000, 0}};
+  } cases[] = {{"f16", 80, 108, 1410000, 78},      {"bf16", 80, 108, 1410000, 39},
+               {"f16", 90, 132, 1980000, 133.8},   {"bf16", 90, 132, 1980000, 133.8},
+               {"bf16", 86, 82, 1695000, 35.6},    {"bf16", 89, 128, 2520000, 82.6},
+               {"bf16", 120, 170, 2407000, 104.8}, {"f16", 70, 80, 1530000, 31.3},
+               {"bf16", 70, 80, 1530000, 0},       {"bf16", 75, 40, 1590000, 0},
+               {"bf16", 61, 20, 1733000, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct device_description device = {.facts = {.compute_capability = cases[i].capability,
                                                   .sm_count = cases[i].sm_count,
@@ -772,7 +799,7 @@ static void the_higher_ceiling(void **state) {
   assert_true(measured);
 }
 
-/* ---- Measuring ---- */
+/* ---- Measuring ------------------------------------------------------------------------------ */
 
 static void slow_variants_are_dropped_when_that_is_clear(void **state) {
   (void)state;
@@ -780,16 +807,19 @@ static void slow_variants_are_dropped_when_that_is_clear(void **state) {
     int samples;
     double least, most;
     bool beaten;
-  } cases[] = {{0, 1.9, 1.9, false},   {0, 2.1, 2.1, true},   {1, 1.4, 1.4, false},  {1, 1.6, 1.6, true},
-               {2, 1.25, 1.5, false},  {2, 1.35, 1.35, true}, {3, 1.1, 1.2, false},  {3, 1.2, 2, true},
-               {4, 1.1, 1.2, false},   {4, 1.2, 1.3, true},   {5, 1.04, 1.2, false}, {5, 1.06, 1.2, true},
-               {11, 1.0, 1.2, false},  {11, 1.06, 1.2, true}, {2, 1.1, 1.1, false},  {3, 1.03, 1.03, true},
-               {3, 1.01, 1.01, false}, {3, 1.03, 1.04, false}};
+  } cases[] = {{0, 1.9, 1.9, false},  {0, 2.1, 2.1, true},    {1, 1.4, 1.4, false},
+               {1, 1.6, 1.6, true},   {2, 1.25, 1.5, false},  {2, 1.35, 1.35, true},
+               {3, 1.1, 1.2, false},  {3, 1.2, 2, true},      {4, 1.1, 1.2, false},
+               {4, 1.2, 1.3, true},   {5, 1.04, 1.2, false},  {5, 1.06, 1.2, true},
+               {11, 1.0, 1.2, false}, {11, 1.06, 1.2, true},  {2, 1.1, 1.1, false},
+               {3, 1.03, 1.03, true}, {3, 1.01, 1.01, false}, {3, 1.03, 1.04, false}};
   const double best = 3e-3;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    assert_int_equal(measure_is_beaten(cases[i].samples, best * cases[i].least, best * cases[i].most, best),
-                     cases[i].beaten);
-    assert_false(measure_is_beaten(cases[i].samples, cases[i].least, cases[i].most, 0)); /* it is the first */
+    assert_int_equal(
+        measure_is_beaten(cases[i].samples, best * cases[i].least, best * cases[i].most, best),
+        cases[i].beaten);
+    /* it is the first */
+    assert_false(measure_is_beaten(cases[i].samples, cases[i].least, cases[i].most, 0));
   }
   /* Of long launches two samples tell how much they err. */
   assert_true(measure_is_beaten(2, 10.3e-3, 10.3e-3, 10e-3));

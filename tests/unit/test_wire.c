@@ -1,4 +1,5 @@
-/* Messages whose header says what cannot be are refused before anything of them is awaited, or taken into memory. */
+/* Messages whose header says what cannot be are refused before anything of them is awaited, or
+   taken into memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,12 +37,13 @@ static int receive(struct said header, const char **message) {
 }
 
 static void a_length_beyond_any_message(void **state) {
-  static const uint64_t lengths[] = {((uint64_t)1 << 30) + 1, (uint64_t)1 << 31, (uint64_t)1 << 32, (uint64_t)1 << 63,
-                                     UINT64_MAX};
+  static const uint64_t lengths[] = {((uint64_t)1 << 30) + 1, (uint64_t)1 << 31, (uint64_t)1 << 32,
+                                     (uint64_t)1 << 63, UINT64_MAX};
   const char *message;
   (void)state;
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-    assert_int_equal(receive((struct said){MESSAGE_DONE, lengths[i]}, &message), CUGEN_ERROR_INTERNAL);
+    assert_int_equal(receive((struct said){MESSAGE_DONE, lengths[i]}, &message),
+                     CUGEN_ERROR_INTERNAL);
     assert_non_null(strstr(message, "makes no sense"));
   }
 }
@@ -50,7 +52,8 @@ static void a_length_beyond_any_message(void **state) {
 static void the_greatest_length(void **state) {
   const char *message;
   (void)state;
-  assert_int_equal(receive((struct said){MESSAGE_DONE, (uint64_t)1 << 30}, &message), CUGEN_ERROR_IO);
+  assert_int_equal(receive((struct said){MESSAGE_DONE, (uint64_t)1 << 30}, &message),
+                   CUGEN_ERROR_IO);
 }
 
 static void a_type_that_there_is_not(void **state) {
@@ -83,7 +86,8 @@ static void a_text_without_its_end(void **state) {
     const char *sent;
     size_t length;
     bool fails;
-  } cases[] = {{"text", 5, false}, {"", 1, false}, {"text", 4, true}, {"text\0x", 6, true}, {"", 0, true}};
+  } cases[] = {
+      {"text", 5, false}, {"", 1, false}, {"text", 4, true}, {"text\0x", 6, true}, {"", 0, true}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text payload = {0};

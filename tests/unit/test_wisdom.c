@@ -1,5 +1,5 @@
-/* Wisdom: what is exported comes back as it was, merges as promised, and what cannot be vouched for is refused with its
-   line and changes nothing. */
+/* Wisdom: what is exported comes back as it was, merges as promised, and what cannot be vouched
+   for is refused with its line and changes nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@ static int tear_down(void **state) {
 
 enum { EPOCH = 1700000000 }; /* what records are measured after */
 
-static struct cache_record record_of(const char *variant, const char *kernel, cugen_outcome outcome, double seconds,
-                                     int64_t measured_at) {
+static struct cache_record record_of(const char *variant, const char *kernel, cugen_outcome outcome,
+                                     double seconds, int64_t measured_at) {
   return (struct cache_record){.variant = (char *)(uintptr_t)variant,
                                .reason = (char *)(uintptr_t) "",
                                .hash = hash_bytes(kernel, strlen(kernel)),
@@ -54,7 +54,8 @@ static void export_all(struct cache *cache, struct text *out) {
 static struct cache_merged import(struct cache *cache, const struct text *wisdom) {
   struct cache_merged merged;
   cugen_error err = {0};
-  if (wisdom_import(cache, "file", text_get(wisdom), wisdom->length, &merged, &err)) fail_msg("%s", err.message);
+  if (wisdom_import(cache, "file", text_get(wisdom), wisdom->length, &merged, &err))
+    fail_msg("%s", err.message);
   return merged;
 }
 
@@ -63,7 +64,8 @@ static void assert_records(struct cache *cache, bool history, const char *want) 
   struct cache_record *records;
   size_t count;
   struct text got = {0};
-  assert_int_equal((history ? cache_history : cache_load)(cache, &key, &records, &count, NULL), CUGEN_OK);
+  assert_int_equal((history ? cache_history : cache_load)(cache, &key, &records, &count, NULL),
+                   CUGEN_OK);
   for (size_t i = 0; i < count; i++) {
     text_addf(&got, "%s%s %g", i ? ", " : "", records[i].variant, records[i].seconds);
     cache_record_free(&records[i]);
@@ -89,7 +91,7 @@ static void what_is_of_no_time_wins_nothing(void **state) {
   text_free(&wisdom);
 }
 
-/* ---- There and back ---- */
+/* ---- There and back ------------------------------------------------------------------------- */
 
 static void everything_comes_back(void **state) {
   struct cache *other;
@@ -123,7 +125,8 @@ static void everything_comes_back(void **state) {
   assert_int_equal(cache_load(other, &key, &records, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 2);
   assert_true(records[0].seconds == record.seconds && records[0].seconds_min == record.seconds_min);
-  assert_true(records[0].seconds_p20 == record.seconds_p20 && records[0].seconds_p80 == record.seconds_p80);
+  assert_true(records[0].seconds_p20 == record.seconds_p20 &&
+              records[0].seconds_p80 == record.seconds_p80);
   assert_true(records[0].dynamic_shared == INT64_MAX && records[0].measured_at == EPOCH + 9);
   assert_int_equal(records[0].threads, INT32_MAX);
   assert_true(records[0].compile_seconds == 1.5 && records[0].measure_seconds == 0.1);
@@ -146,7 +149,8 @@ static void everything_comes_back(void **state) {
   text_free(&second);
 }
 
-/* Two config files call their kernels so: both records of the variant travel, and neither replaces the other, nor what is here. */
+/* Two config files call their kernels so: both records of the variant travel, and neither
+   replaces the other, nor what is here. */
 static void config_files_stay_apart(void **state) {
   struct cache_key a = key, b = key;
   struct cache *other;
@@ -182,7 +186,8 @@ static void only_what_is_meant_is_exported(void **state) {
   assert_int_equal(cache_store(*state, &reduce, &record, NULL), CUGEN_OK);
   assert_int_equal(wisdom_export(*state, &filter, &wisdom, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 1);
-  assert_non_null(strstr(text_get(&wisdom), "{\"device\":\"A100\",\"config\":\"reduce\",\"problem\":\"n=4\""));
+  assert_non_null(
+      strstr(text_get(&wisdom), "{\"device\":\"A100\",\"config\":\"reduce\",\"problem\":\"n=4\""));
   assert_null(strstr(text_get(&wisdom), "matmul"));
   text_clear(&wisdom);
   assert_int_equal(wisdom_export(*state, &all, &wisdom, &count, NULL), CUGEN_OK);
@@ -201,7 +206,8 @@ static int take_piece(void *context, const struct wisdom_piece *piece, cugen_err
   assert_true(piece->written <= piece->records);
   text_add_n(&pieces->all, piece->text, piece->length);
   if (piece->length > pieces->longest) pieces->longest = piece->length;
-  return ++pieces->count == pieces->stop ? error_set(err, CUGEN_ERROR_INTERRUPTED, "enough") : CUGEN_OK;
+  return ++pieces->count == pieces->stop ? error_set(err, CUGEN_ERROR_INTERRUPTED, "enough")
+                                         : CUGEN_OK;
 }
 
 static void an_export_comes_in_pieces(void **state) {
@@ -225,15 +231,16 @@ static void an_export_comes_in_pieces(void **state) {
   assert_int_equal(wisdom_write(*state, &all, &sink, &count, &err), CUGEN_ERROR_INTERRUPTED);
   assert_string_equal(err.message, "enough");
   assert_int_equal(pieces.count, 2);
-  store(*state, record_of("v", "later", CUGEN_OUTCOME_OK, 1, 1)); /* nothing is left of the transaction */
+  /* nothing is left of the transaction */
+  store(*state, record_of("v", "later", CUGEN_OUTCOME_OK, 1, 1));
   text_free(&pieces.all);
   text_free(&whole);
 }
 
 /* "config device options problem variant;" of each line. */
 static void assert_order(const struct text *wisdom, const char *want) {
-  static const char *const names[] = {"\"config\":\"", "\"device\":\"", "\"options\":\"", "\"problem\":\"",
-                                      "\"variant\":\""};
+  static const char *const names[] = {"\"config\":\"", "\"device\":\"", "\"options\":\"",
+                                      "\"problem\":\"", "\"variant\":\""};
   struct text got = {0};
   for (const char *line = strchr(text_get(wisdom), '\n') + 1; *line; line = strchr(line, '\n') + 1)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -246,8 +253,9 @@ static void assert_order(const struct text *wisdom, const char *want) {
 }
 
 static void an_export_is_in_the_order_of_its_texts(void **state) {
-  static const char *const sets[][4] = {{"b", "y", "n=2", "o"}, {"b", "x", "n=10", "p"}, {"b", "x", "n=10", "o"},
-                                        {"a", "y", "n=1", "p"}, {"b", "x", "n=1", "p"},  {"a", "y", "n=2", "o"}};
+  static const char *const sets[][4] = {{"b", "y", "n=2", "o"},  {"b", "x", "n=10", "p"},
+                                        {"b", "x", "n=10", "o"}, {"a", "y", "n=1", "p"},
+                                        {"b", "x", "n=1", "p"},  {"a", "y", "n=2", "o"}};
   struct text wisdom = {0};
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
     const struct cache_key set = {sets[i][1], sets[i][0], sets[i][2], sets[i][3], NULL, NULL, NULL};
@@ -258,9 +266,10 @@ static void an_export_is_in_the_order_of_its_texts(void **state) {
     }
   }
   export_all(*state, &wisdom);
-  assert_order(&wisdom, "a y o n=2 u;a y o n=2 v;a y o n=2 w;a y p n=1 u;a y p n=1 v;a y p n=1 w;"
-                        "b x o n=10 u;b x o n=10 v;b x o n=10 w;b x p n=1 u;b x p n=1 v;b x p n=1 w;"
-                        "b x p n=10 u;b x p n=10 v;b x p n=10 w;b y o n=2 u;b y o n=2 v;b y o n=2 w;");
+  assert_order(&wisdom,
+               "a y o n=2 u;a y o n=2 v;a y o n=2 w;a y p n=1 u;a y p n=1 v;a y p n=1 w;"
+               "b x o n=10 u;b x o n=10 v;b x o n=10 w;b x p n=1 u;b x p n=1 v;b x p n=1 w;"
+               "b x p n=10 u;b x p n=10 v;b x p n=10 w;b y o n=2 u;b y o n=2 v;b y o n=2 w;");
   text_free(&wisdom);
 }
 
@@ -289,9 +298,10 @@ static void what_is_not_as_it_should_be_is_not_stored(void **state) {
     assert_int_equal(cache_store(*state, &key, &cases[i].record, &err), CUGEN_ERROR_CACHE);
     if (!strstr(err.message, cases[i].what)) fail_msg("no '%s' in: %s", cases[i].what, err.message);
   }
-  const struct cache_key keys[] = {{.device = "", .config = "c", .problem = "", .options = "o"},
-                                   {.device = "d", .config = "c\n", .problem = "", .options = "o"},
-                                   {.device = "d", .config = "c", .problem = "\xc3", .options = "o"}};
+  const struct cache_key keys[] = {
+      {.device = "", .config = "c", .problem = "", .options = "o"},
+      {.device = "d", .config = "c\n", .problem = "", .options = "o"},
+      {.device = "d", .config = "c", .problem = "\xc3", .options = "o"}};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     assert_int_equal(cache_store(*state, &keys[i], &good, &err), CUGEN_ERROR_CACHE);
   assert_records(*state, false, "");
@@ -327,9 +337,10 @@ static void a_time_that_cannot_be_is_not_known(void **state) {
   }
 }
 
-/* ---- Merging ---- */
+/* ---- Merging -------------------------------------------------------------------------------- */
 
-/* `mine` is in the cache when `theirs` comes. What is current then, what history, and that once more changes nothing. */
+/* `mine` is in the cache when `theirs` comes. What is current then, what history, and that once
+   more changes nothing. */
 static void assert_merge(struct cache_record mine, struct cache_record theirs, const char *current,
                          const char *history) {
   struct cache *here, *there;
@@ -353,7 +364,8 @@ static void assert_merge(struct cache_record mine, struct cache_record theirs, c
 
 static void the_better_one_is_taken_and_both_are_kept(void **state) {
   (void)state;
-  const cugen_outcome ok = CUGEN_OUTCOME_OK, wrong = CUGEN_OUTCOME_WRONG, late = CUGEN_OUTCOME_TIMEOUT;
+  const cugen_outcome ok = CUGEN_OUTCOME_OK, wrong = CUGEN_OUTCOME_WRONG,
+                      late = CUGEN_OUTCOME_TIMEOUT;
   /* one kernel: the faster */
   assert_merge(record_of("v", "a", ok, 2, 9), record_of("v", "a", ok, 1, 1), "v 1", "v 2");
   assert_merge(record_of("v", "a", ok, 1, 1), record_of("v", "a", ok, 2, 9), "v 1", "v 2");
@@ -381,7 +393,7 @@ static void what_is_history_here_is_known(void **state) {
   text_free(&wisdom);
 }
 
-/* ---- Refusing ---- */
+/* ---- Refusing ------------------------------------------------------------------------------- */
 
 static const char checksum_mark[] = ",\"checksum\":\"";
 
@@ -389,7 +401,8 @@ static const char checksum_mark[] = ",\"checksum\":\"";
 static struct text seal(const char *const *lines, size_t count) {
   struct text text = {0};
   for (size_t i = 0; i < count; i++)
-    text_addf(&text, "%s%s%s\"}\n", lines[i], checksum_mark, hash_bytes(lines[i], strlen(lines[i])).hex);
+    text_addf(&text, "%s%s%s\"}\n", lines[i], checksum_mark,
+              hash_bytes(lines[i], strlen(lines[i])).hex);
   return text;
 }
 
@@ -399,16 +412,23 @@ static struct text seal(const char *const *lines, size_t count) {
 /* A record with `from` of it replaced by `to`; NULL: as it is. */
 static char *record_with(const char *from, const char *to) {
   static const char good[] =
-      "{\"device\":\"d\",\"config\":\"c\",\"problem\":\"\",\"options\":\"o\",\"variant\":\"v\",\"hash\":" HASH
-      ",\"outcome\":0,\"reason\":\"\",\"samples\":3,\"seconds\":1.5,\"seconds_min\":1,\"seconds_p20\":1.0,"
-      "\"seconds_p80\":2.0,\"error\":0.0,\"threads\":64,\"registers\":8,\"max_threads\":1024,\"static_shared\":0,"
-      "\"dynamic_shared\":0,\"local_bytes\":0,\"spill_bytes\":0,\"constant_bytes\":0,\"occupancy\":0.5,"
-      "\"limiter\":\"threads\",\"flops\":0.0,\"bytes\":800.0,\"clock_mhz\":0,\"power_watts\":0,\"throttle\":\"\","
-      "\"driver_version\":0,\"nvrtc_version\":0,\"measured_at\":1700000005,\"source_hash\":\"\",\"launches_hash\":"
+      "{\"device\":\"d\",\"config\":\"c\",\"problem\":\"\",\"options\":\"o\",\"variant\":\"v\","
+      "\"hash\":" HASH ",\"outcome\":0,\"reason\":\"\",\"samples\":3,\"seconds\":1.5,\"seconds_"
+      "min\":1,\"seconds_p20\":1.0,"
+      "\"seconds_p80\":2.0,\"error\":0.0,\"threads\":64,\"registers\":8,\"max_threads\":1024,"
+      "\"static_shared\":0,"
+      "\"dynamic_shared\":0,\"local_bytes\":0,\"spill_bytes\":0,\"constant_bytes\":0,\"occupancy\":"
+      "0.5,"
+      "\"limiter\":\"threads\",\"flops\":0.0,\"bytes\":800.0,\"clock_mhz\":0,\"power_watts\":0,"
+      "\"throttle\":\"\","
+      "\"driver_version\":0,\"nvrtc_version\":0,\"measured_at\":1700000005,\"source_hash\":\"\","
+      "\"launches_hash\":"
       "\"\","
-      "\"arguments_hash\":\"\",\"proof_hash\":\"\",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,"
+      "\"arguments_hash\":\"\",\"proof_hash\":\"\",\"cluster_blocks\":2,\"active_clusters\":66,"
+      "\"verdict\":2,"
       "\"unverified\":\"no\",\"compile_seconds\":0.5,\"measure_seconds\":0.25,\"requested\":16.0,"
-      "\"run_began\":1700000004123456,\"run_seconds\":1.5,\"energy\":0.5,\"energy_resolution\":0.01";
+      "\"run_began\":1700000004123456,\"run_seconds\":1.5,\"energy\":0.5,\"energy_resolution\":0."
+      "01";
   struct text text = {0};
   const char *at = from ? strstr(good, from) : NULL;
   assert_true(!from || at);
@@ -417,12 +437,14 @@ static char *record_with(const char *from, const char *to) {
   return text_take(&text);
 }
 
-static void assert_refused(struct cache *cache, const struct text *wisdom, int line, const char *what) {
+static void assert_refused(struct cache *cache, const struct text *wisdom, int line,
+                           const char *what) {
   struct cache_merged merged;
   struct text where = {0};
   cugen_error err = {0};
   text_addf(&where, "file:%d: ", line);
-  assert_int_equal(wisdom_import(cache, "file", text_get(wisdom), wisdom->length, &merged, &err), CUGEN_ERROR_CACHE);
+  assert_int_equal(wisdom_import(cache, "file", text_get(wisdom), wisdom->length, &merged, &err),
+                   CUGEN_ERROR_CACHE);
   if (!strstr(err.message, what) || strncmp(err.message, text_get(&where), where.length) != 0)
     fail_msg("%s\n  instead of %s %s", err.message, text_get(&where), what);
   assert_non_null(strstr(err.message, "nothing was imported"));
@@ -462,15 +484,19 @@ static void wrong_records_are_refused(void **state) {
       {"\"seconds\":1.5", "\"seconds\":NaN", "no JSON object"},
       {"\"seconds\":1.5", "\"seconds\":1e999", "no JSON object"},
       {"\"seconds\":1.5", "\"seconds\":null", "'seconds' must be a number, since the outcome is 0"},
-      {"\"seconds\":1.5", "\"seconds\":\"inf\"", "'seconds' must be a number, since the outcome is 0"},
+      {"\"seconds\":1.5", "\"seconds\":\"inf\"",
+       "'seconds' must be a number, since the outcome is 0"},
       {"\"seconds\":1.5", "\"seconds\":\"1.5\"", "'seconds' must be a number, null or \"inf\""},
       {"\"occupancy\":0.5", "\"occupancy\":1.5", "'occupancy' is out of range"},
-      {"\"limiter\":\"threads\"", "\"limiter\":\"far more than there is place for\"", "'limiter' is too long"},
+      {"\"limiter\":\"threads\"", "\"limiter\":\"far more than there is place for\"",
+       "'limiter' is too long"},
       {",\"active_clusters\":66", "", "'active_clusters' is missing"},
       {"\"verdict\":2", "\"verdict\":3", "'verdict' is out of range"},
       {"\"active_clusters\":66", "\"active_clusters\":-1", "'active_clusters' is out of range"},
-      {"\"measured_at\":1700000005,", "\"measured_at\":1700000005,\"colour\":1,", "'colour' is not known"},
-      {"\"measured_at\":1700000005,", "\"measured_at\":1700000005,\"measured_at\":1700000005,", "no JSON object"},
+      {"\"measured_at\":1700000005,", "\"measured_at\":1700000005,\"colour\":1,",
+       "'colour' is not known"},
+      {"\"measured_at\":1700000005,", "\"measured_at\":1700000005,\"measured_at\":1700000005,",
+       "no JSON object"},
       {"\"measured_at\":1700000005,", "", "'measured_at' is missing"},
       {"{\"device\"", "[\"device\"", "no JSON object"},
       {"{\"device\"", "\"device\"", "no JSON object"},
@@ -510,15 +536,18 @@ static void wisdom_of_a_wrong_clock_is_taken(void **state) {
 }
 
 static void other_outputs_are_refused(void **state) {
-  static const char *const others[][2] = {{"\"1 vary\"", "must be 'SEED DIGEST' or 'SEED varies'"},
-                                          {"\"-1 0123456789abcdef\"", "must be 'SEED DIGEST' or 'SEED varies'"},
-                                          {"1", "must be a string"}};
+  static const char *const others[][2] = {
+      {"\"1 vary\"", "must be 'SEED DIGEST' or 'SEED varies'"},
+      {"\"-1 0123456789abcdef\"", "must be 'SEED DIGEST' or 'SEED varies'"},
+      {"1", "must be a string"}};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     struct text more = {0};
     text_addf(&more, "\"energy_resolution\":0.01,\"outputs\":%s", others[i][0]);
     char *record = record_with("\"energy_resolution\":0.01", text_get(&more));
     const char *const lines[] = {
-        "{\"format\":\"cugen wisdom\",\"version\":9,\"cugen\":\"0.1.0\",\"records\":1,\"portfolios\":0", record};
+        "{\"format\":\"cugen "
+        "wisdom\",\"version\":9,\"cugen\":\"0.1.0\",\"records\":1,\"portfolios\":0",
+        record};
     struct text wisdom = seal(lines, 2);
     assert_refused(*state, &wisdom, 2, others[i][1]);
     text_free(&wisdom);
@@ -527,17 +556,20 @@ static void other_outputs_are_refused(void **state) {
   }
 }
 
-/* Version 1 knew no clusters, 2 no verdicts, 3 no cost, 4 no requests, 5 no runs, 6 no energy: such a file is taken, and may not have them. */
+/* Version 1 knew no clusters, 2 no verdicts, 3 no cost, 4 no requests, 5 no runs, 6 no energy:
+   such a file is taken, and may not have them. */
 static void older_versions_are_read(void **state) {
   static const struct {
     const char *header, *unknown, *wrong;
   } cases[] = {
-#define ENERGY             ",\"energy\":0.5,\"energy_resolution\":0.01"
-#define RUN                ",\"run_began\":1700000004123456,\"run_seconds\":1.5" ENERGY
-#define REQUESTS           ",\"requested\":16.0" RUN
-#define COST               ",\"compile_seconds\":0.5,\"measure_seconds\":0.25" REQUESTS
-#define HEADER_OF(version) "{\"format\":\"cugen wisdom\",\"version\":" version ",\"cugen\":\"0.1.0\",\"records\":1"
-      {HEADER_OF("1"), ",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,\"unverified\":\"no\"" COST,
+#define ENERGY   ",\"energy\":0.5,\"energy_resolution\":0.01"
+#define RUN      ",\"run_began\":1700000004123456,\"run_seconds\":1.5" ENERGY
+#define REQUESTS ",\"requested\":16.0" RUN
+#define COST     ",\"compile_seconds\":0.5,\"measure_seconds\":0.25" REQUESTS
+#define HEADER_OF(version)                                                                         \
+  "{\"format\":\"cugen wisdom\",\"version\":" version ",\"cugen\":\"0.1.0\",\"records\":1"
+      {HEADER_OF("1"),
+       ",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,\"unverified\":\"no\"" COST,
        "'cluster_blocks' is not known"},
       {HEADER_OF("2"), ",\"verdict\":2,\"unverified\":\"no\"" COST, "'verdict' is not known"},
       {HEADER_OF("3"), COST, "'compile_seconds' is not known"},
@@ -563,8 +595,10 @@ static void older_versions_are_read(void **state) {
 }
 
 static void wrong_files_are_refused(void **state) {
-  char *good = record_with(NULL, NULL), *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\""),
-       *later = record_with("\"energy_resolution\":0.01", "\"energy_resolution\":0.01,\"outputs\":\"1 00\"");
+  char *good = record_with(NULL, NULL),
+       *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\""),
+       *later = record_with("\"energy_resolution\":0.01",
+                            "\"energy_resolution\":0.01,\"outputs\":\"1 00\"");
   const struct {
     const char *lines[4];
     size_t count;
@@ -582,8 +616,14 @@ static void wrong_files_are_refused(void **state) {
        1,
        1,
        "wisdom of version 0; this cugen reads versions up to 9"},
-      {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"1\""}, 1, 1, "'records' is missing"},
-      {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":1,\"records\":0"}, 1, 1, "'cugen' must be a string"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"1\""},
+       1,
+       1,
+       "'records' is missing"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":1,\"records\":0"},
+       1,
+       1,
+       "'cugen' must be a string"},
       {{HEADER("-1")}, 1, 1, "'records' must be a whole number"},
       {{HEADER("0,\"more\":1")}, 1, 1, "a field that is not known"},
       {{HEADER("2"), good}, 2, 2, "ends after 1 of the 2 records"},
@@ -609,7 +649,8 @@ static void no_damage_passes(void **state) {
   struct text wisdom = seal(lines, 2);
   struct cache_merged merged;
   for (size_t length = 0; length + 1 < wisdom.length; length++)
-    assert_int_equal(wisdom_import(*state, "file", wisdom.data, length, &merged, NULL), CUGEN_ERROR_CACHE);
+    assert_int_equal(wisdom_import(*state, "file", wisdom.data, length, &merged, NULL),
+                     CUGEN_ERROR_CACHE);
   for (size_t i = 0; i < wisdom.length; i++) {
     char was = wisdom.data[i];
     for (int bit = 0; bit < 8; bit++) {
@@ -644,7 +685,8 @@ static void many_are_merged_at_once(void **state) {
     text_addf(&name, i < MANY ? "\"variant\":\"v%d\"" : "\"problem\":\"n=%d\"", i);
     char *record = i < MANY ? record_with("\"variant\":\"v\"", text_get(&name))
                             : record_with("\"problem\":\"\"", text_get(&name));
-    text_addf(&wisdom, "%s%s%s\"}\n", record, checksum_mark, hash_bytes(record, strlen(record)).hex);
+    text_addf(&wisdom, "%s%s%s\"}\n", record, checksum_mark,
+              hash_bytes(record, strlen(record)).hex);
     free(record);
     text_free(&name);
   }

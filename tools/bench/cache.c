@@ -1,6 +1,6 @@
-/* Benchmark: the cache by its size: opening it, finding the best of one problem, loading an image, and the first store
-   of a process, which checks every record. Medians over fresh handles, in a warm file cache.
-   bench_cache */
+/* Benchmark: the cache by its size: opening it, finding the best of one problem, loading an
+   image, and the first store of a process, which checks every record. Medians over fresh
+   handles, in a warm file cache. bench_cache */
 #include <sys/stat.h>
 
 #include "common.h"
@@ -11,8 +11,11 @@ static void store_images(struct cache *cache, size_t count) {
   char name[] = "kernel", empty[] = "";
   unsigned char *bytes = require_memory(malloc(IMAGE_BYTES));
   for (size_t i = 0; i < IMAGE_BYTES; i++) bytes[i] = (unsigned char)(i * 2654435761u >> 13);
-  struct compiled image = {
-      .image = bytes, .image_length = IMAGE_BYTES, .entry_count = 1, .entries = {name}, .log = empty};
+  struct compiled image = {.image = bytes,
+                           .image_length = IMAGE_BYTES,
+                           .entry_count = 1,
+                           .entries = {name},
+                           .log = empty};
   for (size_t i = 0; i < count; i++) {
     struct text key = {0};
     cugen_error err;
@@ -46,7 +49,8 @@ static void use(cugen_kernel *k, const char *path, bool image, struct times *tim
   times->open[run] = since(&mark);
   require(api_best(&k->lookup, &best, &err), &err);
   times->best[run] = since(&mark);
-  if (image) require(cache_image_load(k->lookup.lib->cache, "image 7", &compiled, &found, &err), &err);
+  if (image)
+    require(cache_image_load(k->lookup.lib->cache, "image 7", &compiled, &found, &err), &err);
   times->image[run] = since(&mark);
   const struct cache_key key = {"bench", "bench", "bench", "bench", NULL, NULL, NULL};
   require(cache_store(k->lookup.lib->cache, &key, &best.record, &err), &err);
@@ -74,8 +78,8 @@ static void measure(const char *folder, size_t records, size_t images) {
   for (int i = 0; i < RUNS; i++) use(k, text_get(&path), images > 0, times, i);
   stat(text_get(&path), &info);
   printf("%8zu %7zu %9.1f %9.2f %9.2f %9.2f %12.2f\n", records, images, (double)info.st_size / 1e6,
-         1e3 * median(times->open, RUNS), 1e3 * median(times->best, RUNS), 1e3 * median(times->image, RUNS),
-         1e3 * median(times->store, RUNS));
+         1e3 * median(times->open, RUNS), 1e3 * median(times->best, RUNS),
+         1e3 * median(times->image, RUNS), 1e3 * median(times->store, RUNS));
   free(times);
   cugen_kernel_close(k);
   cugen_close(lib);
@@ -88,8 +92,10 @@ int main(void) {
   cugen_error err;
   require(folder_temporary(&folder, &err), &err);
   print_machine("The cache by its size, medians of 21 fresh handles, times in ms");
-  printf("%8s %7s %9s %9s %9s %9s %12s\n", "records", "images", "MB", "open", "best", "image", "first store");
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) measure(text_get(&folder), sizes[i][0], sizes[i][1]);
+  printf("%8s %7s %9s %9s %9s %9s %12s\n", "records", "images", "MB", "open", "best", "image",
+         "first store");
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    measure(text_get(&folder), sizes[i][0], sizes[i][1]);
   folder_remove(text_get(&folder));
   text_free(&folder);
   return 0;

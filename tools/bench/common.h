@@ -22,7 +22,7 @@ static inline void *require_memory(void *memory) {
   exit(1);
 }
 
-/* ---- The machine -------------------------------------------------------------------------------------------------- */
+/* ---- The machine ---------------------------------------------------------------------------- */
 
 /* The value of the first line that begins with `name`, as /proc/cpuinfo writes it. */
 static inline void print_processor(void) {
@@ -51,7 +51,7 @@ static inline void print_version(const char *what, int version) {
   if (version) printf("%s %d.%d\n", what, version / 1000, version % 1000 / 10);
 }
 
-/* ---- Samples ------------------------------------------------------------------------------------------------------ */
+/* ---- Samples -------------------------------------------------------------------------------- */
 
 static inline int compare_doubles(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -71,10 +71,10 @@ static inline const char *verdict(double value, double bar) {
   return value <= bar ? "met" : "MISSED";
 }
 
-/* ---- Caches ------------------------------------------------------------------------------------------------------- */
+/* ---- Caches --------------------------------------------------------------------------------- */
 
-/* Remembers `count` right records as tuning would: the variants of the kernel's own space first, then the same of other
-   problems. The cache is the library's. */
+/* Remembers `count` right records as tuning would: the variants of the kernel's own space first,
+   then the same of other problems. The cache is the library's. */
 static inline void fill_cache(cugen_kernel *k, size_t count) {
   cugen_error err;
   struct cache *cache;

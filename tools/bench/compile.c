@@ -1,7 +1,8 @@
-/* Benchmark: the tuner's compile pool, of threads and of processes, against bare NVRTC, the same sources (variants of matmul as tuning picks them, at
-   random over the whole space) on as many threads, in turn; compiles a second, medians over rounds. Needs no GPU.
-   The first pool of each kind loads NVRTC, later ones find it loaded: they are told apart.
-   bench_compile [THREADS [VARIANTS [ROUNDS [ARCH]]]] (default: one a core, 8 a thread, 3, sm_90a) */
+/* Benchmark: the tuner's compile pool, of threads and of processes, against bare NVRTC, the same
+   sources (variants of matmul as tuning picks them, at random over the whole space) on as many
+   threads, in turn; compiles a second, medians over rounds. Needs no GPU. The first pool of each
+   kind loads NVRTC, later ones find it loaded: they are told apart. bench_compile [THREADS
+   [VARIANTS [ROUNDS [ARCH]]]] (default: one a core, 8 a thread, 3, sm_90a) */
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <pthread.h>
@@ -18,10 +19,11 @@
 enum { MOST_ROUNDS = 99 };
 static const double bar = 0.85, apart_bar = 0.95;
 
-/* ---- Bare NVRTC --------------------------------------------------------------------------------------------------- */
+/* ---- Bare NVRTC ----------------------------------------------------------------------------- */
 
 struct library {
-  nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *);
+  nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *,
+                        const char *const *);
   nvrtcResult (*add_name)(nvrtcProgram, const char *);
   nvrtcResult (*compile)(nvrtcProgram, int, const char *const *);
   nvrtcResult (*cubin_size)(nvrtcProgram, size_t *);
@@ -52,8 +54,8 @@ static void load(struct bench *b) {
   cugen_error err;
   require(nvrtc_open(b->kernel->lookup.lib->toolkit, &nvrtc, &err), &err);
   b->caches = nvrtc_version(nvrtc) >= 12090;
-  require(toolkit_load(text_get(&b->kernel->lookup.lib->toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols,
-                       &b->library, &err),
+  require(toolkit_load(text_get(&b->kernel->lookup.lib->toolkit->nvrtc), symbols,
+                       sizeof symbols / sizeof *symbols, &b->library, &err),
           &err);
 }
 
@@ -101,16 +103,18 @@ static double run_bare(struct bench *b) {
   return (double)b->count / (clock_seconds() - start);
 }
 
-/* ---- The tuner's pool --------------------------------------------------------------------------------------------- */
+/* ---- The tuner's pool ----------------------------------------------------------------------- */
 
-static void wait_for(struct compile_pool *builds, const struct kernel_spec *spec, struct compile_job *build) {
+static void wait_for(struct compile_pool *builds, const struct kernel_spec *spec,
+                     struct compile_job *build) {
   while (!compile_job_finished(builds, build)) compile_pool_wait(builds, 0.05);
   if (build->status) fprintf(stderr, "%s: %s\n", spec->variant, build->error.message);
   if (build->status) exit(1);
   compile_job_release(builds, build);
 }
 
-/* With as many requests under way as the tuner keeps. compilers NULL: on threads of this process. */
+/* With as many requests under way as the tuner keeps. compilers NULL: on threads of this
+   process. */
 static double run_pool(struct bench *b, struct compilers *compilers) {
   const struct compile_pool_options options = {.ops = &cuda_device_ops,
                                                .toolkit = b->kernel->lookup.lib->toolkit,
@@ -134,7 +138,7 @@ static double run_pool(struct bench *b, struct compilers *compilers) {
   return rate;
 }
 
-/* ---- Both --------------------------------------------------------------------------------------------------------- */
+/* ---- Both ----------------------------------------------------------------------------------- */
 
 /* Distinct sources only, as the tuner compiles equal ones once. */
 static bool is_new(const struct bench *b, const struct kernel_spec *spec) {
@@ -176,7 +180,8 @@ static int number(int argc, char **argv, int at, int otherwise) {
   return argc > at && atoi(argv[at]) > 0 ? atoi(argv[at]) : otherwise;
 }
 
-/* Kilobytes of this process's children, each counted alone (RSS) and with its part of what several share (PSS). */
+/* Kilobytes of this process's children, each counted alone (RSS) and with its part of what
+   several share (PSS). */
 static void print_children(void) {
   struct text list = {0}, rollup = {0};
   long rss = 0, pss = 0, count = 0;
@@ -188,26 +193,31 @@ static void print_children(void) {
     snprintf(path, sizeof path, "/proc/%ld/smaps_rollup", pid);
     text_clear(&rollup);
     if (file_read(path, &rollup, &ignored)) continue;
-    const char *rss_line = strstr(text_get(&rollup), "\nRss:"), *pss_line = strstr(text_get(&rollup), "\nPss:");
+    const char *rss_line = strstr(text_get(&rollup), "\nRss:"),
+               *pss_line = strstr(text_get(&rollup), "\nPss:");
     if (!rss_line || !pss_line) continue;
     rss += strtol(rss_line + 5, NULL, 10);
     pss += strtol(pss_line + 5, NULL, 10);
     count++;
   }
   if (count)
-    printf("%ld idle compilers: %ld MB each (RSS), %ld MB together (PSS)\n", count, rss / count / 1024, pss / 1024);
+    printf("%ld idle compilers: %ld MB each (RSS), %ld MB together (PSS)\n", count,
+           rss / count / 1024, pss / 1024);
   text_free(&list);
   text_free(&rollup);
 }
 
 /* Of the first pool of each kind, which loads NVRTC, and of the later ones. */
-static void print_rates(const char *which, double *bare, double *pool, double *apart, size_t count) {
-  double alone = median(bare, count), pooled = median(pool, count), processes = median(apart, count);
-  printf(
-      "%s: bare NVRTC %.2f/s; the tuner's pool on threads %.2f/s = %.3f of it, bar >= %.2f %s; on processes %.2f/s = "
-      "%.3f of threads, bar >= %.2f %s\n",
-      which, alone, pooled, pooled / alone, bar, pooled / alone >= bar ? "met" : "MISSED", processes,
-      processes / pooled, apart_bar, processes / pooled >= apart_bar ? "met" : "MISSED");
+static void print_rates(const char *which, double *bare, double *pool, double *apart,
+                        size_t count) {
+  double alone = median(bare, count), pooled = median(pool, count),
+         processes = median(apart, count);
+  printf("%s: bare NVRTC %.2f/s; the tuner's pool on threads %.2f/s = %.3f of it, bar >= %.2f %s; "
+         "on processes %.2f/s = "
+         "%.3f of threads, bar >= %.2f %s\n",
+         which, alone, pooled, pooled / alone, bar, pooled / alone >= bar ? "met" : "MISSED",
+         processes, processes / pooled, apart_bar,
+         processes / pooled >= apart_bar ? "met" : "MISSED");
 }
 
 static void measure(struct bench *b, int rounds) {
@@ -219,8 +229,8 @@ static void measure(struct bench *b, int rounds) {
     own += thread_seconds(RUSAGE_THREAD) - before;
     all += thread_seconds(RUSAGE_SELF) - whole;
     if (i % 2 == 0) apart[i] = run_pool(b, b->kernel->lookup.lib->compilers), bare[i] = run_bare(b);
-    printf("round %d: bare NVRTC %.2f/s, pool of threads %.2f/s, of processes %.2f/s\n", i + 1, bare[i], pool[i],
-           apart[i]);
+    printf("round %d: bare NVRTC %.2f/s, pool of threads %.2f/s, of processes %.2f/s\n", i + 1,
+           bare[i], pool[i], apart[i]);
     fflush(stdout);
   }
   print_children();
@@ -234,7 +244,8 @@ int main(int argc, char **argv) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error err;
   cugen *lib;
-  struct bench b = {.threads = number(argc, argv, 1, cpu_count()), .arch = argc > 4 ? argv[4] : "sm_90a"};
+  struct bench b = {.threads = number(argc, argv, 1, cpu_count()),
+                    .arch = argc > 4 ? argv[4] : "sm_90a"};
   int count = number(argc, argv, 2, 8 * b.threads), rounds = number(argc, argv, 3, 3);
   if (rounds > MOST_ROUNDS) rounds = MOST_ROUNDS;
   options.device = "cpu";

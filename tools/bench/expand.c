@@ -1,6 +1,6 @@
-/* Sources a second, on one core: every variant of one implementation of a config (default: matmul's register-blocked
-   one), expanded to its complete kernel_spec with hashes, over and over for two seconds of
-   the processor's time, so that what else runs does not count.
+/* Sources a second, on one core: every variant of one implementation of a config (default:
+   matmul's register-blocked one), expanded to its complete kernel_spec with hashes, over and
+   over for two seconds of the processor's time, so that what else runs does not count.
    bench_expand [CONFIG [IMPLEMENTATION]] */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,9 @@ static size_t expand_one(struct bench *bench, uint64_t index, struct value *valu
   struct variant variant;
   struct kernel_spec spec;
   space_variant(bench->space, bench->first + index % bench->count, &variant, values);
-  require(expand_variant(bench->expander, bench->config, &bench->problem, &facts, &variant, &spec, &err), &err);
+  require(expand_variant(bench->expander, bench->config, &bench->problem, &facts, &variant, &spec,
+                         &err),
+          &err);
   size_t length = strlen(spec.source);
   kernel_spec_free(&spec);
   return length;
@@ -83,11 +85,13 @@ static void measure(struct bench *bench, struct value *values) {
     elapsed = processor_seconds() - start;
   }
   printf("%.0f sources/s (%.1f us and %.0f bytes each, %llu variants)\n", (double)done / elapsed,
-         1e6 * elapsed / (double)done, (double)bytes / (double)done, (unsigned long long)bench->count);
+         1e6 * elapsed / (double)done, (double)bytes / (double)done,
+         (unsigned long long)bench->count);
 }
 
 int main(int argc, char **argv) {
-  const char *config = argc > 1 ? argv[1] : "configs/matmul.lua", *implementation = argc > 2 ? argv[2] : "blocked";
+  const char *config = argc > 1 ? argv[1] : "configs/matmul.lua",
+             *implementation = argc > 2 ? argv[2] : "blocked";
   struct sources sources = {NULL, NULL, NULL};
   struct bench bench = {0};
   cugen_error err;

@@ -11,10 +11,11 @@
 #include "fake.h"
 #include "tune/explore.h"
 
-/* ---- Simulation ---- */
+/* ---- Simulation ----------------------------------------------------------------------------- */
 
 static double normal(uint64_t *seed) {
-  const double u = ((double)(random_next(seed) >> 11) + 1) * 0x1p-53, v = (double)(random_next(seed) >> 11) * 0x1p-53;
+  const double u = ((double)(random_next(seed) >> 11) + 1) * 0x1p-53,
+               v = (double)(random_next(seed) >> 11) * 0x1p-53;
   return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979 * v);
 }
 
@@ -39,8 +40,8 @@ struct outcome {
 };
 
 /* times: of up to RACE_MOST variants in the application. */
-static double serve(const struct scene *scene, struct explore *e, const double *times, uint64_t *settled,
-                    uint64_t *seed) {
+static double serve(const struct scene *scene, struct explore *e, const double *times,
+                    uint64_t *settled, uint64_t *seed) {
   double seconds = 0;
   for (uint64_t i = 0; i < scene->launches; i++) {
     const bool timed = !e->settled && i >= explore_due(e);
@@ -53,8 +54,8 @@ static double serve(const struct scene *scene, struct explore *e, const double *
   return seconds;
 }
 
-static void simulate_set(const struct scene *scene, const double *recorded, size_t count, uint64_t seed,
-                         struct outcome *out) {
+static void simulate_set(const struct scene *scene, const double *recorded, size_t count,
+                         uint64_t seed, struct outcome *out) {
   double times[RACE_MOST], best = INFINITY;
   uint64_t settled = 0;
   struct explore e;
@@ -67,7 +68,8 @@ static void simulate_set(const struct scene *scene, const double *recorded, size
     best = fmin(best, times[i]);
   }
   explore_begin(&e, count, scene->share);
-  const double seconds = serve(scene, &e, times, &settled, &seed), all = best * (double)scene->launches;
+  const double seconds = serve(scene, &e, times, &settled, &seed),
+               all = best * (double)scene->launches;
   add_to(&out->tuned, times[0] / best);
   add_to(&out->explored, seconds / (all * exp(scene->noise * scene->noise / 2)));
   add_to(&out->settled_on, times[e.current] / best);
@@ -97,18 +99,21 @@ static int simulate(const struct scene *scene) {
   while (fgets(line, sizeof line, stdin)) {
     double times[RACE_MOST];
     const size_t count = read_set(line, times);
-    for (int draw = 0; draw < DRAWS; draw++) simulate_set(scene, times, count, seed++ * 0x9e3779b97f4a7c15u, &out);
+    for (int draw = 0; draw < DRAWS; draw++)
+      simulate_set(scene, times, count, seed++ * 0x9e3779b97f4a7c15u, &out);
   }
   const double n = (double)out.sets;
   if (!out.sets) return 1;
-  printf("%6.2f %5.1f %5.1f  %6.2f %6.1f  %6.2f %6.1f  %6.2f  %5.1f %7.0f %6.0f %5.2f\n", 100 * scene->share,
-         100 * scene->change, 100 * scene->noise, 100 * expm1(out.tuned.sum / n), 100 * expm1(out.tuned.worst),
-         100 * expm1(out.explored.sum / n), 100 * expm1(out.explored.worst), 100 * expm1(out.settled_on.sum / n),
-         100 * (double)out.switched / n, out.settled / n, out.used / n, 100 * (double)out.unsettled / n);
+  printf("%6.2f %5.1f %5.1f  %6.2f %6.1f  %6.2f %6.1f  %6.2f  %5.1f %7.0f %6.0f %5.2f\n",
+         100 * scene->share, 100 * scene->change, 100 * scene->noise,
+         100 * expm1(out.tuned.sum / n), 100 * expm1(out.tuned.worst),
+         100 * expm1(out.explored.sum / n), 100 * expm1(out.explored.worst),
+         100 * expm1(out.settled_on.sum / n), 100 * (double)out.switched / n, out.settled / n,
+         out.used / n, 100 * (double)out.unsettled / n);
   return 0;
 }
 
-/* ---- A loop on a device ---- */
+/* ---- A loop on a device --------------------------------------------------------------------- */
 
 static void *allocate(const struct driver *driver, size_t bytes) {
   CUdeviceptr memory = 0;
@@ -131,43 +136,50 @@ static cugen_call *bind_all(cugen_plan *plan, const struct driver *driver) {
   const size_t count = cugen_plan_about(plan)->arguments;
   for (size_t i = 0; i < count; i++) {
     require(cugen_plan_argument(plan, i, &info, &err), &err);
-    if (!info.absent && info.kind != CUGEN_ARGUMENT_SCALAR && info.kind != CUGEN_ARGUMENT_SCRATCH && info.bytes)
+    if (!info.absent && info.kind != CUGEN_ARGUMENT_SCALAR && info.kind != CUGEN_ARGUMENT_SCRATCH &&
+        info.bytes)
       arguments[i] = allocate(driver, (size_t)info.bytes);
   }
   require(cugen_call_bind(plan, arguments, count, &call, &err), &err);
   return call;
 }
 
-static void run_loop(cugen_kernel *kernel, const char *what, const cugen_plan_options *options, size_t launches) {
+static void run_loop(cugen_kernel *kernel, const char *what, const cugen_plan_options *options,
+                     size_t launches) {
   const struct driver *driver = NULL;
   cugen_plan_exploration explored;
   cugen_plan *plan;
   cugen_error err;
   require(cugen_plan_open(kernel, options, &plan, &err), &err);
-  if (kernel->lookup.device.facts.is_gpu) require(driver_open(kernel->lookup.lib->toolkit, &driver, &err), &err);
+  if (kernel->lookup.device.facts.is_gpu)
+    require(driver_open(kernel->lookup.lib->toolkit, &driver, &err), &err);
   cugen_call *call = bind_all(plan, driver);
   const double begin = clock_seconds();
   for (size_t i = 0; i < launches; i++) {
     require(cugen_call_launch(call, NULL, &err), &err);
-    if (driver && i % 256 == 255) check_driver(driver->context_sync(), "cuCtxSynchronize"); /* as applications do */
+    /* as applications do */
+    if (driver && i % 256 == 255) check_driver(driver->context_sync(), "cuCtxSynchronize");
   }
   if (driver) check_driver(driver->context_sync(), "cuCtxSynchronize");
   const double seconds = clock_seconds() - begin;
   require(cugen_plan_explored(plan, &explored, &err), &err);
   printf("%-10s %10.3f s  %9.2f us a launch  explored %6llu  %s  %s -> %s\n", what, seconds,
          1e6 * seconds / (double)launches, (unsigned long long)explored.explored,
-         explored.settled ? "settled" : "not settled", cugen_plan_about(plan)->variant, explored.variant);
+         explored.settled ? "settled" : "not settled", cugen_plan_about(plan)->variant,
+         explored.variant);
   cugen_call_close(call);
   cugen_plan_close(plan);
 }
 
-static void open_kernel(const char *cache, char **words, int count, cugen **lib, cugen_kernel **kernel) {
+static void open_kernel(const char *cache, char **words, int count, cugen **lib,
+                        cugen_kernel **kernel) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error err;
   options.device = getenv("CUGEN_DEVICE");
   options.cache = cache;
   require(cugen_open(&options, lib, &err), &err);
-  require(cugen_kernel_open(*lib, words[0], (const char *const *)(words + 1), (size_t)(count - 1), kernel, &err),
+  require(cugen_kernel_open(*lib, words[0], (const char *const *)(words + 1), (size_t)(count - 1),
+                            kernel, &err),
           &err);
 }
 
@@ -205,10 +217,13 @@ static int run(size_t launches, double share, char **words, int count) {
 
 int main(int argc, char **argv) {
   if (argc == 6 && strcmp(argv[1], "simulate") == 0)
-    return simulate(&(const struct scene){strtoull(argv[2], NULL, 10), atof(argv[3]), atof(argv[4]), atof(argv[5])});
+    return simulate(&(const struct scene){strtoull(argv[2], NULL, 10), atof(argv[3]), atof(argv[4]),
+                                          atof(argv[5])});
   if (argc > 4 && strcmp(argv[1], "run") == 0)
     return run(strtoull(argv[2], NULL, 10), atof(argv[3]), argv + 4, argc - 4);
-  fprintf(stderr, "usage: %s simulate LAUNCHES SHARE CHANGE NOISE | run LAUNCHES SHARE CONFIG [NAME=VALUE...]\n",
+  fprintf(stderr,
+          "usage: %s simulate LAUNCHES SHARE CHANGE NOISE | run LAUNCHES SHARE CONFIG "
+          "[NAME=VALUE...]\n",
           argv[0]);
   return 2;
 }

@@ -1,5 +1,6 @@
-/* Benchmarks that run over the fake driver too (tests/fault/fake_cuda.c as libcuda.so.1, LD_LIBRARY_PATH=build/tests/fake):
-   it loads any image, so that one is put into the cache; a real driver gets what NVRTC compiles. */
+/* Benchmarks that run over the fake driver too (tests/fault/fake_cuda.c as libcuda.so.1,
+   LD_LIBRARY_PATH=build/tests/fake): it loads any image, so that one is put into the cache; a
+   real driver gets what NVRTC compiles. */
 #ifndef BENCH_FAKE_H
 #define BENCH_FAKE_H
 
@@ -15,7 +16,8 @@ static inline bool driver_is_fake(void) {
 }
 
 /* The spec of a variant of the kernel, and the key of its image. */
-static inline void expand_for(cugen_kernel *k, const char *variant, struct kernel_spec *spec, struct text *key) {
+static inline void expand_for(cugen_kernel *k, const char *variant, struct kernel_spec *spec,
+                              struct text *key) {
   cugen_error err;
   struct variant chosen;
   uint64_t index;
@@ -23,21 +25,26 @@ static inline void expand_for(cugen_kernel *k, const char *variant, struct kerne
   require(lookup_expander(&k->lookup, &err), &err);
   chosen = lookup_variant(&k->lookup, index);
   require(lookup_expand(&k->lookup, &chosen, spec, &err), &err);
-  require(cache_image_key(spec, k->lookup.arch, text_get(&k->lookup.options), k->lookup.nvrtc_version, key, &err),
+  require(cache_image_key(spec, k->lookup.arch, text_get(&k->lookup.options),
+                          k->lookup.nvrtc_version, key, &err),
           &err);
 }
 
 /* A record and, for the fake driver, an image of the variant. */
 static inline void remember(cugen_kernel *k, const char *variant, double seconds) {
   char name[] = "kernel", empty[] = "";
-  struct compiled image = {.image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
+  struct compiled image = {
+      .image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
   struct kernel_spec spec;
   struct text key = {0};
   struct cache *cache;
   cugen_error err;
   expand_for(k, variant, &spec, &key);
-  struct cache_record record = {
-      .variant = spec.variant, .reason = empty, .seconds = seconds, .samples = 11, .measured_at = 1795000000};
+  struct cache_record record = {.variant = spec.variant,
+                                .reason = empty,
+                                .seconds = seconds,
+                                .samples = 11,
+                                .measured_at = 1795000000};
   cache_record_take_hashes(&record, &spec);
   const struct cache_key records = {k->lookup.device.fingerprint,
                                     k->lookup.config->name,

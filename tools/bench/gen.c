@@ -1,6 +1,7 @@
-/* Benchmark: `cugen gen` as a whole process, from start to exit, its output thrown away: median of many runs in a warm
-   file cache, on the default device and on the cpu device, with caches of several sizes.
-   bench_gen [PROGRAM [RUNS [RECORDS]]] (default: build/cugen, 50, in caches of up to 50,000 records) */
+/* Benchmark: `cugen gen` as a whole process, from start to exit, its output thrown away: median
+   of many runs in a warm file cache, on the default device and on the cpu device, with caches of
+   several sizes. bench_gen [PROGRAM [RUNS [RECORDS]]] (default: build/cugen, 50, in caches of up
+   to 50,000 records) */
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -35,15 +36,16 @@ static double run_once(const char *const *argv) {
   return seconds;
 }
 
-static void measure(const struct bench *b, const char *what, const char *cache, const char *const *more) {
+static void measure(const struct bench *b, const char *what, const char *cache,
+                    const char *const *more) {
   const char *argv[MOST_ARGUMENTS] = {b->program, "gen", "matmul", "-q", "--cache", cache};
   double samples[MOST_RUNS];
   for (int i = 0; more[i]; i++) argv[6 + i] = more[i];
   for (int i = 0; i < 3; i++) run_once(argv);
   for (size_t i = 0; i < b->runs; i++) samples[i] = run_once(argv);
   double middle = median(samples, b->runs);
-  printf("%-58s %8.2f %8.2f %8.2f   < 30  %s\n", what, 1e3 * middle, 1e3 * samples[0], 1e3 * samples[b->runs * 4 / 5],
-         verdict(middle, bar_seconds));
+  printf("%-58s %8.2f %8.2f %8.2f   < 30  %s\n", what, 1e3 * middle, 1e3 * samples[0],
+         1e3 * samples[b->runs * 4 / 5], verdict(middle, bar_seconds));
 }
 
 /* A cache for the device with that many records of the problem that gen asks for. */

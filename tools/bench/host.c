@@ -1,15 +1,16 @@
-/* Benchmark: what the host's processor does with the first kernels of docs/memory.md, on one core and on all: the sum of
-   1e8 floats, a transpose of 8192 x 8192, a product of 1000 x 1000 matrices. Compiled C, vectorised by the compiler for the
-   processor at hand; each result is looked at. Best and median of seven runs.
-   bench_host [THREADS] */
+/* Benchmark: what the host's processor does with the first kernels of docs/memory.md, on one
+   core and on all: the sum of 1e8 floats, a transpose of 8192 x 8192, a product of 1000 x 1000
+   matrices. Compiled C, vectorised by the compiler for the processor at hand; each result is
+   looked at. Best and median of seven runs. bench_host [THREADS] */
 #include <pthread.h>
 #include <stdint.h>
 
 #include "common.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&             \
-    !defined(__SANITIZE_THREAD__)
-#define FOR_EACH_PROCESSOR __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FOR_EACH_PROCESSOR                                                                         \
+  __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 #else
 #define FOR_EACH_PROCESSOR
 #endif
@@ -33,7 +34,7 @@ static size_t begin_of(const struct part *p, size_t count, int number) {
   return count * (size_t)number / (size_t)p->of;
 }
 
-/* ---- The work ------------------------------------------------------------------------------------------------------ */
+/* ---- The work ------------------------------------------------------------------------------- */
 
 static void fill(struct part *p) {
   const size_t end = begin_of(p, elements, p->number + 1);
@@ -43,8 +44,8 @@ static void fill(struct part *p) {
   }
 }
 
-/* As many sums as vectors have lanes, several times, so that additions need not wait for each other; in double from
-   block to block. */
+/* As many sums as vectors have lanes, several times, so that additions need not wait for each
+   other; in double from block to block. */
 FOR_EACH_PROCESSOR static double sum_of(const float *x, size_t count) {
   double total = 0;
   for (size_t at = 0; at < count; at += 1 << 16) {
@@ -68,7 +69,8 @@ static void reduce(struct part *p) {
 static void transpose_plain(struct part *p) {
   const size_t end = begin_of(p, SIDE, p->number + 1);
   for (size_t row = begin_of(p, SIDE, p->number); row < end; row++)
-    for (size_t col = 0; col < SIDE; col++) p->data->y[row * SIDE + col] = p->data->x[col * SIDE + row];
+    for (size_t col = 0; col < SIDE; col++)
+      p->data->y[row * SIDE + col] = p->data->x[col * SIDE + row];
 }
 
 /* In blocks that a core's first cache holds. */
@@ -87,16 +89,18 @@ static void product_plain(struct part *p) {
   for (size_t row = begin_of(p, WIDTH, p->number); row < end; row++)
     for (size_t col = 0; col < WIDTH; col++) {
       float sum = 0;
-      for (size_t k = 0; k < WIDTH; k++) sum += p->data->x[row * WIDTH + k] * p->data->y[k * WIDTH + col];
+      for (size_t k = 0; k < WIDTH; k++)
+        sum += p->data->x[row * WIDTH + k] * p->data->y[k * WIDTH + col];
       p->data->z[row * WIDTH + col] = sum;
     }
 }
 
 /* to[] += factor * from[], four rows at a time. */
-FOR_EACH_PROCESSOR static void add_rows(float *restrict to, const float *factors, const float *restrict from) {
+FOR_EACH_PROCESSOR static void add_rows(float *restrict to, const float *factors,
+                                        const float *restrict from) {
   for (size_t col = 0; col < WIDTH; col++)
-    to[col] += factors[0] * from[col] + factors[1] * from[WIDTH + col] + factors[2] * from[2 * WIDTH + col] +
-               factors[3] * from[3 * WIDTH + col];
+    to[col] += factors[0] * from[col] + factors[1] * from[WIDTH + col] +
+               factors[2] * from[2 * WIDTH + col] + factors[3] * from[3 * WIDTH + col];
 }
 
 /* The same with the loops exchanged, so that all accesses run along rows. */
@@ -105,11 +109,12 @@ static void product_rows(struct part *p) {
   for (size_t row = begin_of(p, WIDTH, p->number); row < end; row++) {
     float *to = p->data->z + row * WIDTH;
     memset(to, 0, WIDTH * sizeof *to);
-    for (size_t k = 0; k < WIDTH; k += 4) add_rows(to, p->data->x + row * WIDTH + k, p->data->y + k * WIDTH);
+    for (size_t k = 0; k < WIDTH; k += 4)
+      add_rows(to, p->data->x + row * WIDTH + k, p->data->y + k * WIDTH);
   }
 }
 
-/* ---- Running it ---------------------------------------------------------------------------------------------------- */
+/* ---- Running it ----------------------------------------------------------------------------- */
 
 static void *start(void *part) {
   struct part *p = part;
@@ -136,7 +141,8 @@ static double run(const struct data *data, void (*work)(struct part *), int thre
 
 static double wanted_product(const struct data *d, size_t row, size_t col) {
   double sum = 0;
-  for (size_t k = 0; k < WIDTH; k++) sum += (double)d->x[row * WIDTH + k] * (double)d->y[k * WIDTH + col];
+  for (size_t k = 0; k < WIDTH; k++)
+    sum += (double)d->x[row * WIDTH + k] * (double)d->y[k * WIDTH + col];
   return sum;
 }
 
@@ -146,7 +152,8 @@ static void check(bool right, const char *what) {
   exit(1);
 }
 
-static void check_result(const struct data *d, void (*work)(struct part *), double sum, const char *what) {
+static void check_result(const struct data *d, void (*work)(struct part *), double sum,
+                         const char *what) {
   const double wanted = (double)(elements / 128) * 63.5; /* 1e8 is a multiple of 128 */
   if (work == reduce) check(fabs(sum - wanted) <= 1e-6 * wanted, what);
   if (work == transpose_plain || work == transpose_blocks)
@@ -159,8 +166,8 @@ static void check_result(const struct data *d, void (*work)(struct part *), doub
     }
 }
 
-static void measure(const struct data *d, const char *what, void (*work)(struct part *), int threads, double bytes,
-                    double flops) {
+static void measure(const struct data *d, const char *what, void (*work)(struct part *),
+                    int threads, double bytes, double flops) {
   double seconds[RUNS], sum = run(d, work, threads); /* the first brings pages and clock */
   check_result(d, work, sum, what);
   for (int i = 0; i < RUNS; i++) {
@@ -170,7 +177,8 @@ static void measure(const struct data *d, const char *what, void (*work)(struct 
   }
   const double middle = median(seconds, RUNS);
   char rate[32];
-  snprintf(rate, sizeof rate, flops > 0 ? "%.1f GFLOP/s" : "%.1f GB/s", (flops > 0 ? flops : bytes) / middle / 1e9);
+  snprintf(rate, sizeof rate, flops > 0 ? "%.1f GFLOP/s" : "%.1f GB/s",
+           (flops > 0 ? flops : bytes) / middle / 1e9);
   printf("%-44s %4d %12.2f %12.2f %16s\n", what, threads, 1e3 * seconds[0], 1e3 * middle, rate);
 }
 
@@ -179,14 +187,17 @@ int main(int argc, char **argv) {
     const char *what;
     void (*work)(struct part *);
     double bytes, flops;
-  } rows[] = {{"sum of 1e8 floats", reduce, 4e8, 0},
-              {"transpose 8192 x 8192, by rows", transpose_plain, 8.0 * SIDE * SIDE, 0},
-              {"transpose 8192 x 8192, in blocks of 32 x 32", transpose_blocks, 8.0 * SIDE * SIDE, 0},
-              {"product 1000 x 1000 x 1000, three loops", product_plain, 0, 2.0 * WIDTH * WIDTH * WIDTH},
-              {"product 1000 x 1000 x 1000, along rows", product_rows, 0, 2.0 * WIDTH * WIDTH * WIDTH}};
+  } rows[] = {
+      {"sum of 1e8 floats", reduce, 4e8, 0},
+      {"transpose 8192 x 8192, by rows", transpose_plain, 8.0 * SIDE * SIDE, 0},
+      {"transpose 8192 x 8192, in blocks of 32 x 32", transpose_blocks, 8.0 * SIDE * SIDE, 0},
+      {"product 1000 x 1000 x 1000, three loops", product_plain, 0, 2.0 * WIDTH * WIDTH * WIDTH},
+      {"product 1000 x 1000 x 1000, along rows", product_rows, 0, 2.0 * WIDTH * WIDTH * WIDTH}};
   int all = argc > 1 ? atoi(argv[1]) : cpu_count();
-  if (all < 1 || all > MOST_THREADS) return fprintf(stderr, "bench_host [THREADS], 1 to %d\n", MOST_THREADS), 2;
-  struct data d = {require_memory(malloc(elements * sizeof(float))), require_memory(malloc(elements * sizeof(float))),
+  if (all < 1 || all > MOST_THREADS)
+    return fprintf(stderr, "bench_host [THREADS], 1 to %d\n", MOST_THREADS), 2;
+  struct data d = {require_memory(malloc(elements * sizeof(float))),
+                   require_memory(malloc(elements * sizeof(float))),
                    require_memory(malloc(WIDTH * WIDTH * sizeof(float)))};
   print_machine("host");
   printf("%-44s %4s %12s %12s %16s\n", "", "cores", "best ms", "median ms", "");

@@ -1,9 +1,10 @@
-/* Benchmark: a bound call's launch against bare cuLaunchKernel of the same kernel with the same parameters, in
-   alternating blocks of one process; nanoseconds a launch, medians over blocks. Runs over the fake driver too, see fake.h.
-   bench_launch [ROUNDS] (default: 201) */
+/* Benchmark: a bound call's launch against bare cuLaunchKernel of the same kernel with the same
+   parameters, in alternating blocks of one process; nanoseconds a launch, medians over blocks.
+   Runs over the fake driver too, see fake.h. bench_launch [ROUNDS] (default: 201) */
 #include "fake.h"
 
-enum { MOST_ROUNDS = 10000, GPU_BLOCK = 500, FAKE_BLOCK = 100000 }; /* below the depth of a stream's queue */
+/* below the depth of a stream's queue */
+enum { MOST_ROUNDS = 10000, GPU_BLOCK = 500, FAKE_BLOCK = 100000 };
 static const double bar_ratio = 1.05, bar_fake = 60e-9;
 
 struct bench {
@@ -20,8 +21,9 @@ static double time_bare(const struct bench *b) {
   const struct kernel_launch *l = &b->launch;
   double start = clock_seconds();
   for (int i = 0; i < b->block; i++)
-    check_driver(b->driver->launch(b->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-                                   l->block[2], (unsigned)l->shared_bytes, b->stream, b->parameters, NULL),
+    check_driver(b->driver->launch(b->function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+                                   l->block[1], l->block[2], (unsigned)l->shared_bytes, b->stream,
+                                   b->parameters, NULL),
                  "cuLaunchKernel");
   double seconds = clock_seconds() - start;
   check_driver(b->driver->stream_sync(b->stream), "cuStreamSynchronize");
@@ -46,8 +48,10 @@ static void report(struct bench *b, bool fake, size_t rounds) {
   }
   double own = median(bound, rounds), other = median(bare, rounds);
   printf("%-26s %9s %9s %9s\n", "ns a launch", "median", "least", "p80");
-  printf("%-26s %9.1f %9.1f %9.1f\n", "bare cuLaunchKernel", 1e9 * other, 1e9 * bare[0], 1e9 * bare[rounds * 4 / 5]);
-  printf("%-26s %9.1f %9.1f %9.1f\n", "cugen_call_launch", 1e9 * own, 1e9 * bound[0], 1e9 * bound[rounds * 4 / 5]);
+  printf("%-26s %9.1f %9.1f %9.1f\n", "bare cuLaunchKernel", 1e9 * other, 1e9 * bare[0],
+         1e9 * bare[rounds * 4 / 5]);
+  printf("%-26s %9.1f %9.1f %9.1f\n", "cugen_call_launch", 1e9 * own, 1e9 * bound[0],
+         1e9 * bound[rounds * 4 / 5]);
   if (fake)
     printf("cugen_call_launch: bar < 60 ns  %s\n", verdict(own, bar_fake));
   else
@@ -68,7 +72,8 @@ static void load_bare(cugen_kernel *k, const char *variant, struct bench *b) {
   require(cache_image_load(cache, text_get(&key), &image, &found, &err), &err);
   b->launch = spec.launches[0];
   check_driver(b->driver->module_load(&module, image.image), "cuModuleLoadData");
-  check_driver(b->driver->module_function(&b->function, module, image.entries[0]), "cuModuleGetFunction");
+  check_driver(b->driver->module_function(&b->function, module, image.entries[0]),
+               "cuModuleGetFunction");
   compiled_free(&image);
   kernel_spec_free(&spec);
   text_free(&key);

@@ -1,7 +1,7 @@
-/* Benchmark: memory held by idle handles, each kind a hundred times: heap in use (mallinfo2) and resident memory a handle.
-   The first of each kind, which also brings in what all share (libraries, Lua's and SQLite's own), stands apart. Runs over
-   the fake driver, see fake.h; without one, plans are left out.
-   bench_memory */
+/* Benchmark: memory held by idle handles, each kind a hundred times: heap in use (mallinfo2) and
+   resident memory a handle. The first of each kind, which also brings in what all share
+   (libraries, Lua's and SQLite's own), stands apart. Runs over the fake driver, see fake.h;
+   without one, plans are left out. bench_memory */
 #include <malloc.h>
 #include <unistd.h>
 
@@ -19,7 +19,8 @@ static struct usage usage_now(void) {
   FILE *file = fopen("/proc/self/statm", "r");
   if (file && fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
   if (file) fclose(file);
-  return (struct usage){(double)(info.uordblks + info.hblkhd), (double)resident * (double)sysconf(_SC_PAGESIZE)};
+  return (struct usage){(double)(info.uordblks + info.hblkhd),
+                        (double)resident * (double)sysconf(_SC_PAGESIZE)};
 }
 
 struct handles {
@@ -74,7 +75,8 @@ static void measure(const char *what, make *make_one, struct handles *h) {
   struct usage first = usage_now();
   for (int i = 1; i < COUNT; i++) make_one(h, i);
   struct usage after = usage_now();
-  printf("%-40s %12.1f %12.1f %14.1f %14.1f\n", what, (after.heap - first.heap) / (COUNT - 1) / 1024,
+  printf("%-40s %12.1f %12.1f %14.1f %14.1f\n", what,
+         (after.heap - first.heap) / (COUNT - 1) / 1024,
          (after.resident - first.resident) / (COUNT - 1) / 1024, (first.heap - before.heap) / 1024,
          (first.resident - before.resident) / 1024);
 }
@@ -94,7 +96,8 @@ int main(void) {
   text_addf(&path, "%s/cache.db", text_get(&folder));
   h.cache = text_get(&path);
   print_machine("Memory of idle handles, KiB");
-  printf("%-40s %12s %12s %14s %14s\n", "", "heap each", "resident", "first: heap", "first: resident");
+  printf("%-40s %12s %12s %14s %14s\n", "", "heap each", "resident", "first: heap",
+         "first: resident");
   measure("cugen_open", make_library, &h);
   measure("  its cache, once used", open_cache, &h);
   measure("cugen_kernel_open (matmul)", make_kernel, &h);

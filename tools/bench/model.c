@@ -1,12 +1,15 @@
-/* Benchmark: how well the model ranks. For every problem that there are measurements of, on a device that is described: the
-   rank correlation (Spearman) of predicted and measured times, the regret of the model's first choice, and how many
-   variants are tried until one is within 5 % of the best: in the model's order, in a random one, by the tuner's default
-   strategy, and by that when it begins with the model's eight. Nothing runs on a GPU; each variant is compiled.
-   bench_model [RECORDS [FOLDER [CONFIG]]]
-   RECORDS is a cache, wisdom or wisdom.xz; without it the measurements that are kept here, which is what
-   docs/performance.md has. FOLDER keeps what was compiled, so that the next run only predicts; there it also writes LINES.txt,
-   a line a variant, and RESIDUALS.txt: how much too slow (> 0) or too fast each value of each tunable is predicted. Of each record the very source is wanted that was measured: what ships now has it, or one of the
-   revisions below, which git has. Where none does, what ships now stands for it if it compiles to as many registers. */
+/* Benchmark: how well the model ranks. For every problem that there are measurements of, on a
+   device that is described: the rank correlation (Spearman) of predicted and measured times, the
+   regret of the model's first choice, and how many variants are tried until one is within 5 % of
+   the best: in the model's order, in a random one, by the tuner's default strategy, and by that
+   when it begins with the model's eight. Nothing runs on a GPU; each variant is compiled.
+   bench_model [RECORDS [FOLDER [CONFIG]]] RECORDS is a cache, wisdom or wisdom.xz; without it
+   the measurements that are kept here, which is what docs/performance.md has. FOLDER keeps what
+   was compiled, so that the next run only predicts; there it also writes LINES.txt, a line a
+   variant, and RESIDUALS.txt: how much too slow (> 0) or too fast each value of each tunable is
+   predicted. Of each record the very source is wanted that was measured: what ships now has it,
+   or one of the revisions below, which git has. Where none does, what ships now stands for it if
+   it compiles to as many registers. */
 #include <pthread.h>
 
 #include "common.h"
@@ -18,8 +21,9 @@
 enum { FEWEST = 20, MOST_THREADS = 64, SEEDS = 50, LATENCY = 6, FIRSTS = 8, DRAWN = 48 };
 
 static const char recorded[] = "tools/bench/results/2026-11-21-h200-model.wisdom.xz";
-static const char *const revisions[] = {"9e3cbd8af1bc", "d45a8ba54d6b", "50d6715e8803", "879a6831531b",
-                                        "4d0167d4cfda", "4824d9c2c63b", "09137f666915", "13b60066aeac"};
+static const char *const revisions[] = {"9e3cbd8af1bc", "d45a8ba54d6b", "50d6715e8803",
+                                        "879a6831531b", "4d0167d4cfda", "4824d9c2c63b",
+                                        "09137f666915", "13b60066aeac"};
 
 struct row {
   struct kernel_spec spec;
@@ -37,7 +41,7 @@ struct work {
   pthread_mutex_t mutex;
 };
 
-/* ---- What is kept ------------------------------------------------------------------------------------------------- */
+/* ---- What is kept --------------------------------------------------------------------------- */
 
 static void name_file(const struct work *w, const struct kernel_spec *spec, struct text *out) {
   text_addf(out, "%s/%s-%s", w->folder, w->kernel->lookup.arch, spec->source_hash.hex);
@@ -51,9 +55,9 @@ static bool load_kept(const char *path, size_t entries, struct compiled *out) {
   for (size_t i = 0; i < entries; i++) {
     struct kernel_resources *r = &out->resources[i];
     struct sass_facts *code = &out->code[i];
-    if (fscanf(file, "%1023s %d %d %lld %lld %lld %d %d %d %d %d", name, &r->registers, &r->max_threads,
-               &static_shared, &local, &spills, &code->instructions, &code->loads, &code->in_flight,
-               &code->shared_quads, &code->shared_pairs) != 11)
+    if (fscanf(file, "%1023s %d %d %lld %lld %lld %d %d %d %d %d", name, &r->registers,
+               &r->max_threads, &static_shared, &local, &spills, &code->instructions, &code->loads,
+               &code->in_flight, &code->shared_quads, &code->shared_pairs) != 11)
       break;
     r->static_shared = static_shared, r->local_bytes = local, r->spill_bytes = spills;
     out->entries[out->entry_count++] = require_memory(strdup(name));
@@ -72,15 +76,16 @@ static void keep(const char *path, const struct compiled *compiled) {
   for (size_t i = 0; i < compiled->entry_count; i++) {
     const struct kernel_resources *r = &compiled->resources[i];
     const struct sass_facts *code = &compiled->code[i];
-    fprintf(file, "%s %d %d %lld %lld %lld %d %d %d %d %d\n", compiled->entries[i], r->registers, r->max_threads,
-            (long long)r->static_shared, (long long)r->local_bytes, (long long)r->spill_bytes, code->instructions,
-            code->loads, code->in_flight, code->shared_quads, code->shared_pairs);
+    fprintf(file, "%s %d %d %lld %lld %lld %d %d %d %d %d\n", compiled->entries[i], r->registers,
+            r->max_threads, (long long)r->static_shared, (long long)r->local_bytes,
+            (long long)r->spill_bytes, code->instructions, code->loads, code->in_flight,
+            code->shared_quads, code->shared_pairs);
   }
   fputs(compiled->ptx, file);
   fclose(file);
 }
 
-/* ---- Predicting --------------------------------------------------------------------------------------------------- */
+/* ---- Predicting ----------------------------------------------------------------------------- */
 
 static int get_compiled(const struct work *w, const struct kernel_spec *spec, struct compiled *out,
                         cugen_error *err) {
@@ -106,7 +111,8 @@ static int get_compiled(const struct work *w, const struct kernel_spec *spec, st
 
 static bool same_kernel(const struct compiled *compiled, int registers) {
   bool same = false;
-  for (size_t i = 0; i < compiled->entry_count; i++) same |= compiled->resources[i].registers == registers;
+  for (size_t i = 0; i < compiled->entry_count; i++)
+    same |= compiled->resources[i].registers == registers;
   return same;
 }
 
@@ -116,7 +122,8 @@ static void predict(const struct work *w, struct row *row) {
   int status = get_compiled(w, &row->spec, &compiled, &err);
   if (!status && !same_kernel(&compiled, row->registers))
     status = error_set(&err, CUGEN_ERROR_CACHE, "another kernel than the one that was measured");
-  if (!status) status = model_predict(&w->kernel->lookup.device, &row->spec, &compiled, 0, &row->parts, &err);
+  if (!status)
+    status = model_predict(&w->kernel->lookup.device, &row->spec, &compiled, 0, &row->parts, &err);
   if (!status) row->predicted = row->parts.seconds;
   if (status) fprintf(stderr, "%s: %s\n", row->spec.variant, err.message);
   compiled_free(&compiled);
@@ -143,13 +150,14 @@ static void predict_all(struct work *w) {
   pthread_mutex_destroy(&w->mutex);
 }
 
-/* ---- Judging ------------------------------------------------------------------------------------------------------ */
+/* ---- Judging -------------------------------------------------------------------------------- */
 
 /* Equal values share the mean of their ranks. */
 static void rank(const double *values, size_t count, double *out) {
   for (size_t i = 0; i < count; i++) {
     double below = 0, same = 0;
-    for (size_t j = 0; j < count; j++) below += values[j] < values[i], same += values[j] == values[i];
+    for (size_t j = 0; j < count; j++)
+      below += values[j] < values[i], same += values[j] == values[i];
     out[i] = below + (same - 1) / 2;
   }
 }
@@ -167,7 +175,8 @@ static double correlation(const double *x, const double *y, size_t count) {
 static double spearman(const struct row *rows, size_t count) {
   double *all = require_memory(calloc(4 * count, sizeof *all));
   double *measured = all, *predicted = all + count, *x = all + 2 * count, *y = all + 3 * count;
-  for (size_t i = 0; i < count; i++) measured[i] = rows[i].measured, predicted[i] = rows[i].predicted;
+  for (size_t i = 0; i < count; i++)
+    measured[i] = rows[i].measured, predicted[i] = rows[i].predicted;
   rank(measured, count, x);
   rank(predicted, count, y);
   double rho = correlation(x, y, count);
@@ -175,7 +184,7 @@ static double spearman(const struct row *rows, size_t count) {
   return rho;
 }
 
-/* ---- Searching ---------------------------------------------------------------------------------------------------- */
+/* ---- Searching ------------------------------------------------------------------------------ */
 
 enum { MOST_SPANS = 64 };
 
@@ -199,7 +208,8 @@ static void find_spans(struct searched *s) {
   }
 }
 
-/* Words that differ; two variants are neighbours when it is one, of a tunable of the same implementation. */
+/* Words that differ; two variants are neighbours when it is one, of a tunable of the same
+   implementation. */
 static size_t differences(const char *a, const char *b) {
   size_t count = 0;
   for (;;) {
@@ -220,7 +230,8 @@ static size_t find_neighbours(const void *context, uint64_t index, uint64_t *out
   return count;
 }
 
-/* Tries until one is within 5 % of the best; the strategy hears of a variant when LATENCY more have been asked for. */
+/* Tries until one is within 5 % of the best; the strategy hears of a variant when LATENCY more
+   have been asked for. */
 static double tries(const struct searched *s, const char *name, size_t firsts, uint64_t seed) {
   const struct strategy_space space = {.spans = s->spans,
                                        .span_count = s->span_count,
@@ -237,7 +248,8 @@ static double tries(const struct searched *s, const char *name, size_t firsts, u
   require(strategy_find(name, &ops, NULL), NULL);
   struct strategy *strategy = require_memory(ops->open(&space));
   while (best > 1.05 * s->best) {
-    while (given - tried <= LATENCY && ops->next(strategy, &index)) ahead[given++ % (LATENCY + 1)] = index;
+    while (given - tried <= LATENCY && ops->next(strategy, &index))
+      ahead[given++ % (LATENCY + 1)] = index;
     if (tried == given) break;
     index = ahead[tried++ % (LATENCY + 1)];
     ops->report(strategy, index, s->rows[index].measured, 0);
@@ -259,7 +271,8 @@ static double median_tries(const struct searched *s, const char *name, size_t fi
   return median(all, SEEDS);
 }
 
-/* The model's order of some that are drawn at random: what a tune could find out by itself, at the cost of compiling them. */
+/* The model's order of some that are drawn at random: what a tune could find out by itself, at
+   the cost of compiling them. */
 static size_t draw(const struct searched *s, uint64_t seed, uint64_t *out) {
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
   size_t taken = 0;
@@ -288,7 +301,7 @@ static double drawn_tries(const struct searched *s) {
   return median(all, SEEDS);
 }
 
-/* ---- Verdicts ----------------------------------------------------------------------------------------------------- */
+/* ---- Verdicts ------------------------------------------------------------------------------- */
 
 struct verdicts {
   size_t count, left_out;
@@ -336,8 +349,9 @@ static struct verdicts judge(struct row *rows, size_t count) {
 }
 
 static void print_judgement(const char *config, const char *what, const struct verdicts *j) {
-  printf("%-10s %-44.44s %5zu %7.3f %7.3f %7.2f %7.1f %7.1f %7.1f %7.1f %7.1f\n", config, what, j->count, j->rho,
-         j->regret, j->error, j->model, j->random, j->local, j->informed, j->drawn);
+  printf("%-10s %-44.44s %5zu %7.3f %7.3f %7.2f %7.1f %7.1f %7.1f %7.1f %7.1f\n", config, what,
+         j->count, j->rho, j->regret, j->error, j->model, j->random, j->local, j->informed,
+         j->drawn);
   fflush(stdout);
 }
 
@@ -348,8 +362,9 @@ static void write_lines(const struct work *w) {
   text_free(&path);
   for (size_t i = 0; file && i < w->count; i++) {
     const struct row *r = &w->rows[i];
-    fprintf(file, "%s|%s|%s|%.4g|%.4g", w->kernel->lookup.config->name, text_get(&w->kernel->lookup.problem_text),
-            r->spec.variant, 1e6 * r->measured, 1e6 * r->predicted);
+    fprintf(file, "%s|%s|%s|%.4g|%.4g", w->kernel->lookup.config->name,
+            text_get(&w->kernel->lookup.problem_text), r->spec.variant, 1e6 * r->measured,
+            1e6 * r->predicted);
     for (int p = 0; p < MODEL_PARTS; p++)
       fprintf(file, "|%s %.4g", model_part_names[p], 1e6 * r->parts.launches[0].parts[p]);
     fputc('\n', file);
@@ -357,12 +372,13 @@ static void write_lines(const struct work *w) {
   if (file) fclose(file);
 }
 
-/* ---- Residuals ---------------------------------------------------------------------------------------------------- */
+/* ---- Residuals ------------------------------------------------------------------------------ */
 
 /* ln(predicted / measured), less its median over the problem. */
 static double *residuals_of(const struct row *rows, size_t count) {
   double *all = require_memory(calloc(2 * count + 1, sizeof *all));
-  for (size_t i = 0; i < count; i++) all[i] = all[count + i] = log(rows[i].predicted / rows[i].measured);
+  for (size_t i = 0; i < count; i++)
+    all[i] = all[count + i] = log(rows[i].predicted / rows[i].measured);
   double middle = median(all + count, count);
   for (size_t i = 0; i < count; i++) all[i] -= middle;
   return all;
@@ -377,8 +393,10 @@ static bool has_word(const char *variant, const char *of, const char *word, size
   return false;
 }
 
-/* A line for the word, if no row in front has it: how many have it, and the mean, least and most of their residuals. */
-static void write_word(FILE *file, const struct work *w, const double *residuals, size_t row, const char *word) {
+/* A line for the word, if no row in front has it: how many have it, and the mean, least and most
+   of their residuals. */
+static void write_word(FILE *file, const struct work *w, const double *residuals, size_t row,
+                       const char *word) {
   const char *variant = w->rows[row].spec.variant;
   size_t length = strcspn(word, " "), count = 0;
   double sum = 0, least = INFINITY, most = -INFINITY;
@@ -388,8 +406,9 @@ static void write_word(FILE *file, const struct work *w, const double *residuals
     count++, sum += residuals[i];
     least = fmin(least, residuals[i]), most = fmax(most, residuals[i]);
   }
-  fprintf(file, "  %-12.*s %-28.*s %4zu  mean %+5.2f  %+5.2f to %+5.2f\n", (int)strcspn(variant, " "), variant,
-          (int)length, word, count, sum / (double)count, least, most);
+  fprintf(file, "  %-12.*s %-28.*s %4zu  mean %+5.2f  %+5.2f to %+5.2f\n",
+          (int)strcspn(variant, " "), variant, (int)length, word, count, sum / (double)count, least,
+          most);
 }
 
 static void write_residuals(const struct work *w) {
@@ -399,24 +418,28 @@ static void write_residuals(const struct work *w) {
   text_free(&path);
   if (!file) return;
   double *residuals = residuals_of(w->rows, w->count);
-  fprintf(file, "%s %s: %zu variants\n", w->kernel->lookup.config->name, text_get(&w->kernel->lookup.problem_text),
-          w->count);
+  fprintf(file, "%s %s: %zu variants\n", w->kernel->lookup.config->name,
+          text_get(&w->kernel->lookup.problem_text), w->count);
   for (size_t i = 0; i < w->count; i++)
-    for (const char *at = w->rows[i].spec.variant; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
+    for (const char *at = w->rows[i].spec.variant; at;
+         at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
       write_word(file, w, residuals, i, at);
   free(residuals);
   fclose(file);
 }
 
-/* ---- One problem -------------------------------------------------------------------------------------------------- */
+/* ---- One problem ---------------------------------------------------------------------------- */
 
 /* exact: only with the very source. */
-static bool add_row(cugen_kernel *k, const struct cache_record *record, bool exact, struct row *out) {
+static bool add_row(cugen_kernel *k, const struct cache_record *record, bool exact,
+                    struct row *out) {
   struct variant variant;
   uint64_t index;
   cugen_error err;
   *out = (struct row){.measured = record->seconds, .registers = record->resources.registers};
-  if (record->outcome != CUGEN_OUTCOME_OK || space_find(k->lookup.space, record->variant, &index, &err)) return false;
+  if (record->outcome != CUGEN_OUTCOME_OK ||
+      space_find(k->lookup.space, record->variant, &index, &err))
+    return false;
   variant = lookup_variant(&k->lookup, index);
   out->place = index;
   if (lookup_expand(&k->lookup, &variant, &out->spec, &err)) return false;
@@ -462,7 +485,8 @@ static size_t cut_settings(char *text, const char **out, size_t most) {
   return count;
 }
 
-/* With the config and the templates of a tree, NULL: what ships. A config that cannot be opened has none. */
+/* With the config and the templates of a tree, NULL: what ships. A config that cannot be opened
+   has none. */
 static void open_and_predict(struct recorded *r, const char *tree, bool exact) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   const char *settings[KERNEL_MAX_ARGUMENTS];
@@ -489,13 +513,14 @@ static void open_and_predict(struct recorded *r, const char *tree, bool exact) {
   text_free(&templates), text_free(&config);
 }
 
-static struct verdicts look_at(const char *database, const struct cache_space *space, struct cache *cache,
-                               const char *trees, const char *folder) {
+static struct verdicts look_at(const char *database, const struct cache_space *space,
+                               struct cache *cache, const char *trees, const char *folder) {
   struct recorded r = {.database = database, .folder = folder, .space = space};
   struct verdicts out = {0};
   struct text tree = {0};
   cugen_error err;
-  const struct cache_key key = {space->device, space->config, space->problem, space->options, NULL, NULL, NULL};
+  const struct cache_key key = {space->device, space->config, space->problem, space->options, NULL,
+                                NULL,          NULL};
   require(cache_load(cache, &key, &r.records, &r.count, &err), &err);
   r.rows = require_memory(calloc(r.count + 1, sizeof *r.rows));
   r.taken = require_memory(calloc(r.count + 1, sizeof *r.taken));
@@ -520,9 +545,12 @@ static struct verdicts look_at(const char *database, const struct cache_space *s
 /* Of a family's problems: means weighted by their variants; the worst regret. */
 static void add_up(struct verdicts *sum, const struct verdicts *one) {
   double before = (double)sum->count, now = (double)one->count, all = before + now;
-  const double from[] = {one->rho, one->error, one->model, one->random, one->local, one->informed, one->drawn};
-  double *const to[] = {&sum->rho, &sum->error, &sum->model, &sum->random, &sum->local, &sum->informed, &sum->drawn};
-  for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] = (*to[i] * before + from[i] * now) / all;
+  const double from[] = {one->rho,   one->error,    one->model, one->random,
+                         one->local, one->informed, one->drawn};
+  double *const to[] = {&sum->rho,   &sum->error,    &sum->model, &sum->random,
+                        &sum->local, &sum->informed, &sum->drawn};
+  for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+    *to[i] = (*to[i] * before + from[i] * now) / all;
   sum->regret = fmax(sum->regret, one->regret);
   sum->count += one->count;
 }
@@ -540,10 +568,13 @@ static int by_family(const void *a, const void *b) {
   name_family(a, &x), name_family(b, &y);
   int order = strcmp(text_get(&x), text_get(&y));
   text_free(&x), text_free(&y);
-  return order ? order : strcmp(((const struct cache_space *)a)->problem, ((const struct cache_space *)b)->problem);
+  return order ? order
+               : strcmp(((const struct cache_space *)a)->problem,
+                        ((const struct cache_space *)b)->problem);
 }
 
-static void look_at_all(const char *database, const char *trees, const char *folder, const char *config) {
+static void look_at_all(const char *database, const char *trees, const char *folder,
+                        const char *config) {
   struct cache *cache;
   struct cache_space *spaces;
   struct verdicts family = {0};
@@ -553,14 +584,15 @@ static void look_at_all(const char *database, const char *trees, const char *fol
   require(cache_open(database, &cache, NULL, &err), &err);
   require(cache_spaces(cache, &spaces, &count, &err), &err);
   if (count) qsort(spaces, count, sizeof *spaces, by_family);
-  printf("%-10s %-44s %5s %7s %7s %7s %7s %7s %7s %7s %7s\n", "kernel", "problem", "n", "rho", "regret", "ratio",
-         "model", "random", "local", "both", "drawn");
+  printf("%-10s %-44s %5s %7s %7s %7s %7s %7s %7s %7s %7s\n", "kernel", "problem", "n", "rho",
+         "regret", "ratio", "model", "random", "local", "both", "drawn");
   for (size_t i = 0; i < count; i++) {
     bool wanted = !config || strcmp(config, spaces[i].config) == 0;
     name_family(&spaces[i], &name);
     if (wanted && spaces[i].records >= FEWEST && strncmp(spaces[i].options, "arch ", 5) == 0) {
       struct verdicts one = look_at(database, &spaces[i], cache, trees, folder);
-      if (one.count) print_judgement(spaces[i].config, spaces[i].problem, &one), add_up(&family, &one);
+      if (one.count)
+        print_judgement(spaces[i].config, spaces[i].problem, &one), add_up(&family, &one);
       left_out += one.left_out;
     }
     if (i + 1 < count) name_family(&spaces[i + 1], &next);
@@ -568,13 +600,14 @@ static void look_at_all(const char *database, const char *trees, const char *fol
     if (family.count) print_judgement(text_get(&name), "all of them; the worst regret", &family);
     family = (struct verdicts){0};
   }
-  printf("%zu records were left out: their source is neither here nor in the revisions.\n", left_out);
+  printf("%zu records were left out: their source is neither here nor in the revisions.\n",
+         left_out);
   cache_spaces_free(spaces, count);
   cache_close(cache);
   text_free(&name), text_free(&next);
 }
 
-/* ---- What was measured -------------------------------------------------------------------------------------------- */
+/* ---- What was measured ---------------------------------------------------------------------- */
 
 static bool ends_in(const char *text, const char *end) {
   return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
@@ -611,8 +644,8 @@ static void check_out(const char *trees) {
   struct text command = {0};
   for (size_t i = 0; i < sizeof revisions / sizeof *revisions; i++) {
     text_clear(&command);
-    text_addf(&command, "mkdir '%s/%s' && git archive %s configs templates | tar x -C '%s/%s'", trees, revisions[i],
-              revisions[i], trees, revisions[i]);
+    text_addf(&command, "mkdir '%s/%s' && git archive %s configs templates | tar x -C '%s/%s'",
+              trees, revisions[i], revisions[i], trees, revisions[i]);
     if (system(text_get(&command))) fprintf(stderr, "revision %s is not here\n", revisions[i]);
   }
   text_free(&command);

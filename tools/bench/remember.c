@@ -15,7 +15,8 @@ static cugen_kernel *open_kernel(cugen *lib, char **words, size_t count, char *s
   cugen_kernel *kernel;
   cugen_error err;
   for (size_t i = 1; i < count && at < MOST_SETTINGS; i++) all[at++] = words[i];
-  for (char *word = strtok_r(settings, " ", &next); word && at < MOST_SETTINGS; word = strtok_r(NULL, " ", &next))
+  for (char *word = strtok_r(settings, " ", &next); word && at < MOST_SETTINGS;
+       word = strtok_r(NULL, " ", &next))
     all[at++] = word;
   require(cugen_kernel_open(lib, words[0], all, at, &kernel, &err), &err);
   require(lookup_space(&kernel->lookup, &err), &err);
@@ -48,7 +49,8 @@ int main(int argc, char **argv) {
   size_t done = 0;
   cugen_error err;
   cugen *lib;
-  if (argc < 3) return fprintf(stderr, "usage: %s CONFIG CACHE [NAME=VALUE...] <pairs\n", argv[0]), 2;
+  if (argc < 3)
+    return fprintf(stderr, "usage: %s CONFIG CACHE [NAME=VALUE...] <pairs\n", argv[0]), 2;
   options.device = getenv("CUGEN_DEVICE");
   options.cache = argv[2];
   argv[2] = argv[1];

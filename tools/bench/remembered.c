@@ -1,6 +1,6 @@
-/* Benchmark: a remembered kernel in a fresh process: its own CUDA context first, then cugen_open to the first launch of
-   a bound call, step by step; medians over processes started one after the other. The image comes from the cache.
-   Runs over the fake driver too, see fake.h.
+/* Benchmark: a remembered kernel in a fresh process: its own CUDA context first, then cugen_open
+   to the first launch of a bound call, step by step; medians over processes started one after
+   the other. The image comes from the cache. Runs over the fake driver too, see fake.h.
    bench_remembered [PROCESSES [RECORDS]] (default: 31, with 5,000 records in the cache) */
 #include <spawn.h>
 #include <sys/wait.h>
@@ -32,7 +32,7 @@ static void open_kernel(const char *path, cugen **lib, cugen_kernel **kernel, do
   require(cugen_kernel_open(*lib, "matmul", settings, 3, kernel, &err), &err);
 }
 
-/* ---- The process that is timed ------------------------------------------------------------------------------------ */
+/* ---- The process that is timed -------------------------------------------------------------- */
 
 /* The driver's own functions, as an application that links libcuda has them. */
 struct application {
@@ -89,7 +89,7 @@ static int child(const char *path) {
   return write(STDOUT_FILENO, steps, sizeof steps) == sizeof steps ? 0 : 3;
 }
 
-/* ---- The process that asks ---------------------------------------------------------------------------------------- */
+/* ---- The process that asks ------------------------------------------------------------------ */
 
 /* In a process of its own: what it loads must not be here. */
 static int prepare(const char *path, size_t records) {
@@ -139,16 +139,18 @@ static void report(double (*samples)[STEPS], size_t count) {
       if (step != CONTEXT) sums[i] += column[i];
     }
     double middle = median(column, count);
-    printf("%-44s %9.3f %9.3f %9.3f\n", names[step], 1e3 * middle, 1e3 * column[0], 1e3 * column[count * 4 / 5]);
+    printf("%-44s %9.3f %9.3f %9.3f\n", names[step], 1e3 * middle, 1e3 * column[0],
+           1e3 * column[count * 4 / 5]);
   }
   double total = median(sums, count);
-  printf("%-44s %9.3f %9.3f %9.3f   < 5  %s\n", "cugen_open to the first launch", 1e3 * total, 1e3 * sums[0],
-         1e3 * sums[count * 4 / 5], verdict(total, bar_seconds));
+  printf("%-44s %9.3f %9.3f %9.3f   < 5  %s\n", "cugen_open to the first launch", 1e3 * total,
+         1e3 * sums[0], 1e3 * sums[count * 4 / 5], verdict(total, bar_seconds));
 }
 
 int main(int argc, char **argv) {
   if (argc > 2 && strcmp(argv[1], "child") == 0) return child(argv[2]);
-  if (argc > 3 && strcmp(argv[1], "prepare") == 0) return prepare(argv[2], strtoul(argv[3], NULL, 10));
+  if (argc > 3 && strcmp(argv[1], "prepare") == 0)
+    return prepare(argv[2], strtoul(argv[3], NULL, 10));
   size_t count = argc > 1 ? strtoul(argv[1], NULL, 10) : 31;
   static double samples[MOST_PROCESSES][STEPS];
   char *records = argc > 2 ? argv[2] : (char *)(uintptr_t) "5000";

@@ -11,7 +11,13 @@
 #include "api/choice.h"
 #include "fake.h"
 
-enum { MOST_VARIANTS = 128, MOST_SETS = 64, MOST_ROUNDS = 64, LEAST_ROUNDS = 3, MOST_SETTINGS = 64 };
+enum {
+  MOST_VARIANTS = 128,
+  MOST_SETS = 64,
+  MOST_ROUNDS = 64,
+  LEAST_ROUNDS = 3,
+  MOST_SETTINGS = 64
+};
 static const double batch_seconds = 1e-3;
 
 struct runner {
@@ -33,15 +39,17 @@ struct bench {
   void *buffers[MOST_SETS][KERNEL_MAX_ARGUMENTS];
 };
 
-/* ---- Buffers ------------------------------------------------------------------------------------------------------ */
+/* ---- Buffers -------------------------------------------------------------------------------- */
 
-/* Bytes of numbers between 0 and 2 in every float type, so that a product draws its power; each MiB alike. */
+/* Bytes of numbers between 0 and 2 in every float type, so that a product draws its power; each
+   MiB alike. */
 static void *make_data(size_t bytes) {
   unsigned char *data = require_memory(malloc(bytes));
   const size_t drawn = bytes < 1 << 20 ? bytes : 1 << 20;
   uint64_t state = 1;
   for (size_t i = 0; i < drawn; i++) data[i] = (unsigned char)(0x30 + (random_next(&state) & 15));
-  for (size_t at = drawn; at < bytes; at += drawn) memcpy(data + at, data, bytes - at < drawn ? bytes - at : drawn);
+  for (size_t at = drawn; at < bytes; at += drawn)
+    memcpy(data + at, data, bytes - at < drawn ? bytes - at : drawn);
   return data;
 }
 
@@ -58,7 +66,8 @@ static void *allocate(const struct bench *b, size_t bytes, const void *data) {
 }
 
 static void release(const struct bench *b, void *memory) {
-  if (b->driver && memory) check_driver(b->driver->mem_free((CUdeviceptr)(uintptr_t)memory), "cuMemFree");
+  if (b->driver && memory)
+    check_driver(b->driver->mem_free((CUdeviceptr)(uintptr_t)memory), "cuMemFree");
   if (!b->driver) free(memory);
 }
 
@@ -93,7 +102,8 @@ static void open_buffers(struct bench *b, size_t arguments) {
     const cugen_argument_info info = argument_of(b, i);
     if (!is_buffer(&info)) continue;
     void *data = make_data((size_t)info.bytes);
-    for (size_t set = 0; set < b->sets; set++) b->buffers[set][i] = allocate(b, (size_t)info.bytes, data);
+    for (size_t set = 0; set < b->sets; set++)
+      b->buffers[set][i] = allocate(b, (size_t)info.bytes, data);
     if (b->driver) check_driver(b->driver->context_sync(), "cuCtxSynchronize");
     free(data);
   }
@@ -105,7 +115,7 @@ static void close_buffers(struct bench *b) {
   memset(b->buffers, 0, sizeof b->buffers);
 }
 
-/* ---- Plans -------------------------------------------------------------------------------------------------------- */
+/* ---- Plans ---------------------------------------------------------------------------------- */
 
 /* As a choice that is pinned. */
 static int write_choice(struct bench *b, const char *variant, struct text *out, cugen_error *err) {
@@ -177,7 +187,7 @@ static void close_runners(struct bench *b) {
   b->count = 0;
 }
 
-/* ---- Timing ------------------------------------------------------------------------------------------------------- */
+/* ---- Timing --------------------------------------------------------------------------------- */
 
 /* Seconds of one launch, of so many. */
 static double time_batch(const struct bench *b, struct runner *runner, size_t launches) {
@@ -206,7 +216,8 @@ static void size_batches(struct bench *b) {
 static void time_all(struct bench *b, double seconds) {
   const double end = clock_seconds() + seconds;
   size_batches(b);
-  for (b->rounds = 0; b->rounds < MOST_ROUNDS && (b->rounds < LEAST_ROUNDS || clock_seconds() < end); b->rounds++)
+  for (b->rounds = 0;
+       b->rounds < MOST_ROUNDS && (b->rounds < LEAST_ROUNDS || clock_seconds() < end); b->rounds++)
     for (size_t i = 0; i < b->count; i++) {
       struct runner *runner = &b->runners[b->rounds % 2 ? b->count - 1 - i : i];
       runner->seconds[b->rounds] = time_batch(b, runner, runner->repeats);
@@ -217,24 +228,27 @@ static void print_all(struct bench *b, const char *settings) {
   for (size_t i = 0; i < b->count; i++) {
     double *seconds = b->runners[i].seconds;
     const double middle = median(seconds, b->rounds);
-    printf("{\"problem\": \"%s\", \"variant\": \"%s\", \"untuned\": %s, \"seconds\": %.4g, \"least\": %.4g, \"p80\": "
+    printf("{\"problem\": \"%s\", \"variant\": \"%s\", \"untuned\": %s, \"seconds\": %.4g, "
+           "\"least\": %.4g, \"p80\": "
            "%.4g, "
            "\"rounds\": %zu}\n",
-           settings, b->runners[i].variant, b->runners[i].untuned ? "true" : "false", middle, seconds[0],
-           quantile(seconds, b->rounds, 0.8), b->rounds);
+           settings, b->runners[i].variant, b->runners[i].untuned ? "true" : "false", middle,
+           seconds[0], quantile(seconds, b->rounds, 0.8), b->rounds);
   }
   fflush(stdout);
 }
 
-/* ---- A problem ---------------------------------------------------------------------------------------------------- */
+/* ---- A problem ------------------------------------------------------------------------------ */
 
-static void open_kernel(struct bench *b, const char *config, char **words, size_t count, char *settings) {
+static void open_kernel(struct bench *b, const char *config, char **words, size_t count,
+                        char *settings) {
   const char *all[MOST_SETTINGS];
   size_t at = 0;
   cugen_error err;
   char *next = NULL;
   for (size_t i = 0; i < count && at < MOST_SETTINGS; i++) all[at++] = words[i];
-  for (char *word = strtok_r(settings, " ", &next); word && at < MOST_SETTINGS; word = strtok_r(NULL, " ", &next))
+  for (char *word = strtok_r(settings, " ", &next); word && at < MOST_SETTINGS;
+       word = strtok_r(NULL, " ", &next))
     all[at++] = word;
   require(cugen_kernel_open(b->lib, config, all, at, &b->kernel, &err), &err);
   require(cugen_kernel_open(b->bare, config, all, at, &b->bare_kernel, &err), &err);
@@ -267,7 +281,8 @@ static void open_driver(struct bench *b, char **words, int count) {
   CUcontext context;
   cugen_error err;
   cugen_kernel *kernel;
-  require(cugen_kernel_open(b->lib, words[0], (const char *const *)(words + 1), (size_t)(count - 1), &kernel, &err),
+  require(cugen_kernel_open(b->lib, words[0], (const char *const *)(words + 1), (size_t)(count - 1),
+                            &kernel, &err),
           &err);
   const bool is_gpu = kernel->lookup.device.facts.is_gpu;
   cugen_kernel_close(kernel);

@@ -1,14 +1,15 @@
-/* Benchmark: what a plan takes for sizes of which nothing is remembered, by what ships, on a described H200: each time other sizes. Steps
-   that any plan needs, whatever serves it, are timed by themselves: opening the config's space for these sizes, opening its templates, and
-   expanding the source of the variant that was taken. Finding the portfolio, asking its rule and finding the variant is the choice.
-   Medians over sizes.
-   bench_shipped [SIZES] (default: 301) */
+/* Benchmark: what a plan takes for sizes of which nothing is remembered, by what ships, on a
+   described H200: each time other sizes. Steps that any plan needs, whatever serves it, are
+   timed by themselves: opening the config's space for these sizes, opening its templates, and
+   expanding the source of the variant that was taken. Finding the portfolio, asking its rule and
+   finding the variant is the choice. Medians over sizes. bench_shipped [SIZES] (default: 301) */
 #include "api/portfolio.h"
 #include "base/hash.h"
 #include "common.h"
 
 enum { SPACE, CHOICE, TEMPLATES, EXPAND, STEPS, MOST_SIZES = 10000 };
-static const char *const step_names[STEPS] = {"the space", "the choice", "the templates", "expanding"};
+static const char *const step_names[STEPS] = {"the space", "the choice", "the templates",
+                                              "expanding"};
 static const double bar_seconds = 0.0002;
 
 struct times {
@@ -24,7 +25,8 @@ static void expand(struct lookup *l, uint64_t index) {
   kernel_spec_free(&spec);
 }
 
-/* As portfolio_serve_shipped chooses: the portfolio, and the first of its rule's order that is a variant. */
+/* As portfolio_serve_shipped chooses: the portfolio, and the first of its rule's order that is a
+   variant. */
 static bool choose(struct lookup *l, uint64_t *index) {
   struct portfolio_shipped shipped;
   struct portfolio_order order;
@@ -60,8 +62,8 @@ static void measure_one(struct lookup *l, struct times *t) {
 static void report(const char *config, struct times *t) {
   for (int step = 0; step < STEPS; step++) {
     const double middle = median(t->steps[step], t->count);
-    printf("%-10s %-14s %8.1f %8.1f %8.1f", config, step_names[step], 1e6 * middle, 1e6 * t->steps[step][0],
-           1e6 * t->steps[step][t->count * 4 / 5]);
+    printf("%-10s %-14s %8.1f %8.1f %8.1f", config, step_names[step], 1e6 * middle,
+           1e6 * t->steps[step][0], 1e6 * t->steps[step][t->count * 4 / 5]);
     if (step == CHOICE) printf("   < 200  %s", verdict(middle, bar_seconds));
     printf("\n");
   }
@@ -69,7 +71,8 @@ static void report(const char *config, struct times *t) {
 }
 
 /* Sizes such that something ships for them. */
-static void measure(cugen *lib, const char *config, const char *const *names, const char *dtype, size_t count) {
+static void measure(cugen *lib, const char *config, const char *const *names, const char *dtype,
+                    size_t count) {
   static struct times times;
   uint64_t state = 1;
   cugen_error err;
@@ -80,7 +83,8 @@ static void measure(cugen *lib, const char *config, const char *const *names, co
     size_t sizes = 0;
     cugen_kernel *kernel;
     for (; names[sizes]; sizes++)
-      snprintf(texts[sizes], sizeof texts[sizes], "%s=%d", names[sizes], 8 + (int)(random_next(&state) % 1500));
+      snprintf(texts[sizes], sizeof texts[sizes], "%s=%d", names[sizes],
+               8 + (int)(random_next(&state) % 1500));
     require(cugen_kernel_open(lib, config, settings, 1 + sizes, &kernel, &err), &err);
     measure_one(&kernel->lookup, &times);
     cugen_kernel_close(kernel);
@@ -94,7 +98,8 @@ int main(int argc, char **argv) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error err;
   cugen *lib;
-  if (count < 1 || count > MOST_SIZES) return fprintf(stderr, "SIZES is from 1 to %d\n", MOST_SIZES), 2;
+  if (count < 1 || count > MOST_SIZES)
+    return fprintf(stderr, "SIZES is from 1 to %d\n", MOST_SIZES), 2;
   options.device = "model:H200";
   options.cache = "none";
   require(cugen_open(&options, &lib, &err), &err);

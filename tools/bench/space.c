@@ -1,5 +1,6 @@
-/* Benchmark: the spaces of tests/spaces (or of the configs named), built from their configs on one core. Prints the
-   time of the best of five builds for each, and the total, with the steps that the limit of a walk counts. */
+/* Benchmark: the spaces of tests/spaces (or of the configs named), built from their configs on
+   one core. Prints the time of the best of five builds for each, and the total, with the steps
+   that the limit of a walk counts. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,8 +33,8 @@ static const struct device_facts facts = {.compute_capability = 90,
                                           .is_gpu = 1};
 
 /* Builds the space once, the config's own reading left out. */
-static int build(const struct config *config, const struct problem *problem, double *seconds, struct space *counts,
-                 cugen_error *err) {
+static int build(const struct config *config, const struct problem *problem, double *seconds,
+                 struct space *counts, cugen_error *err) {
   struct space *space;
   double start = clock_seconds();
   int status = space_open(config, problem, &facts, &space, err);

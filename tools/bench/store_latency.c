@@ -1,6 +1,7 @@
-/* store_latency ADDRESS PROCESSES SECONDS: what a tuner's calls to a shared store take, with so many processes that call all the time: a claim, a record, the
-   news. Prints each call's mean and 99th percentile, and how many variants a second the server serves. Its records are of a device of their own,
-   and are removed. */
+/* store_latency ADDRESS PROCESSES SECONDS: what a tuner's calls to a shared store take, with so
+   many processes that call all the time: a claim, a record, the news. Prints each call's mean
+   and 99th percentile, and how many variants a second the server serves. Its records are of a
+   device of their own, and are removed. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ static int fail(const cugen_error *err) {
 }
 
 /* One variant, as a tuner has it. */
-static int one(struct cache *cache, const struct cache_lease *lease, struct cache_news *news, const char *variant,
-               double *out, cugen_error *err) {
+static int one(struct cache *cache, const struct cache_lease *lease, struct cache_news *news,
+               const char *variant, double *out, cugen_error *err) {
   struct cache_claim claim = {.variant = variant, .hash = "0123456789abcdef0123456789abcdef"};
   struct cache_record record = {.variant = (char *)(uintptr_t)variant,
                                 .reason = (char *)(uintptr_t) "",
@@ -73,7 +74,8 @@ static double claim_of_many(struct cache *cache, const struct cache_lease *lease
   cugen_error err;
   for (int i = 0; i < MANY; i++) {
     snprintf(variants[i], sizeof variants[i], "v rank=0 number=%d", i);
-    claims[i] = (struct cache_claim){variants[i], "0123456789abcdef0123456789abcdef", CACHE_CLAIM_TAKEN};
+    claims[i] =
+        (struct cache_claim){variants[i], "0123456789abcdef0123456789abcdef", CACHE_CLAIM_TAKEN};
   }
   const double begin = clock_seconds();
   for (int i = 0; i < TIMES; i++) cache_claim(cache, &key, lease, claims, MANY, &err);

@@ -1,17 +1,20 @@
-/* Benchmark: how many variants each strategy tries before it has seen one at 95, 97 and 99 % of the best's speed. The
-   spaces are those of tests/spaces. Where NAME.times lies beside NAME.lua, the times are those measured on a GPU; the
-   published spaces come without times, and get them from a model: a seeded effect of each tunable and of pairs of
-   them. `build/bench_strategies [LATENCY]`: so many variants are compiled ahead of the one that is measured. */
+/* Benchmark: how many variants each strategy tries before it has seen one at 95, 97 and 99 % of
+   the best's speed. The spaces are those of tests/spaces. Where NAME.times lies beside NAME.lua,
+   the times are those measured on a GPU; the published spaces come without times, and get them
+   from a model: a seeded effect of each tunable and of pairs of them. `build/bench_strategies
+   [LATENCY]`: so many variants are compiled ahead of the one that is measured. */
 #include "base/hash.h"
 #include "common.h"
 #include "tune/search/axes.h"
 
 enum { SEEDS = 50, LATENCY = 6 };
 
-static const char *const spaces[] = {"matmul_h200", "reduce_h200", "dedispersion", "expdist",     "hotspot",
-                                     "gemm",        "microhh",     "atf_prl_2x2",  "atf_prl_4x4", "atf_prl_8x8"};
+static const char *const spaces[] = {"matmul_h200", "reduce_h200", "dedispersion", "expdist",
+                                     "hotspot",     "gemm",        "microhh",      "atf_prl_2x2",
+                                     "atf_prl_4x4", "atf_prl_8x8"};
 
-static const char *const strategies[] = {"random", "local", "evolutionary", "portfolio", "surrogate"};
+static const char *const strategies[] = {"random", "local", "evolutionary", "portfolio",
+                                         "surrogate"};
 
 struct timed { /* a space and the time of each of its variants */
   struct config *config;
@@ -23,7 +26,7 @@ struct timed { /* a space and the time of each of its variants */
   bool measured; /* not modelled */
 };
 
-/* ---- Times ---- */
+/* ---- Times ---------------------------------------------------------------------------------- */
 
 /* Uniform in [0, 1), for these numbers. */
 static double drawn(uint64_t seed, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
@@ -33,7 +36,8 @@ static double drawn(uint64_t seed, uint64_t a, uint64_t b, uint64_t c, uint64_t 
   return (double)(random_next(&state) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* How far the value at `at` of `count` stands from the tunable's best one: GPUs like some middle or end of a scale. */
+/* How far the value at `at` of `count` stands from the tunable's best one: GPUs like some middle
+   or end of a scale. */
 static double effect(uint64_t seed, uint64_t tunable, size_t at, size_t count) {
   double best = drawn(seed, 1, tunable, 0, 0) * 1.4 - 0.2, weight = drawn(seed, 2, tunable, 0, 0);
   double x = count > 1 ? (double)at / (double)(count - 1) - best : 0;
@@ -55,7 +59,8 @@ static double modelled(const struct variant *variant, uint64_t index, uint64_t s
   const struct config_implementation *impl = variant->implementation;
   double sum = 0.02 * drawn(seed, 7, index, 0, 0);
   size_t at[64];
-  for (size_t t = 0; t < impl->tunable_count; t++) at[t] = value_at(&impl->tunables[t], variant->values[t]);
+  for (size_t t = 0; t < impl->tunable_count; t++)
+    at[t] = value_at(&impl->tunables[t], variant->values[t]);
   for (size_t t = 0; t < impl->tunable_count; t++) {
     sum += effect(seed, t, at[t], impl->tunables[t].value_count);
     for (size_t u = 0; u < t; u++) sum += pair_effect(seed, t, at[t], u, at[u]);
@@ -97,7 +102,8 @@ static void timed_open(struct timed *t, const char *name, uint64_t seed) {
   *t = (struct timed){.best = INFINITY};
   text_addf(&path, "tests/spaces/%s.lua", name);
   require(file_read(text_get(&path), &content, &err), &err);
-  require(config_parse(text_get(&path), text_get(&content), content.length, &t->config, &err), &err);
+  require(config_parse(text_get(&path), text_get(&content), content.length, &t->config, &err),
+          &err);
   require(problem_set(t->config, NULL, 0, false, &t->problem, &err), &err);
   require(space_open(t->config, &t->problem, &facts, &t->space, &err), &err);
   t->axes = require_memory(axes_open(t->space));
@@ -118,14 +124,15 @@ static void timed_close(struct timed *t) {
   config_close(t->config);
 }
 
-/* ---- Searching ---- */
+/* ---- Searching ------------------------------------------------------------------------------ */
 
 struct reached {
   double at95, at97, at99, after100; /* tries; and the share of the best after 100 */
 };
 
 /* The strategy is told of a variant when `latency` others have been asked for after it. */
-static struct reached search(const struct timed *t, const char *name, uint64_t seed, size_t latency) {
+static struct reached search(const struct timed *t, const char *name, uint64_t seed,
+                             size_t latency) {
   const struct strategy_span span = {0, space_valid(t->space)};
   struct strategy_space space = {.spans = &span, .span_count = 1, .seed = seed};
   const struct strategy_ops *ops;
@@ -157,21 +164,24 @@ static void run(const struct timed *t, const char *space, const char *strategy, 
     at95[seed] = reached.at95, at97[seed] = reached.at97, at99[seed] = reached.at99,
     after100[seed] = reached.after100;
   }
-  printf("%-14s %-8s %10llu  %-10s %8.0f %8.0f %8.0f %10.1f%%\n", space, t->measured ? "measured" : "modelled",
-         (unsigned long long)space_valid(t->space), strategy, median(at95, SEEDS), median(at97, SEEDS),
-         median(at99, SEEDS), 100 * median(after100, SEEDS));
+  printf("%-14s %-8s %10llu  %-10s %8.0f %8.0f %8.0f %10.1f%%\n", space,
+         t->measured ? "measured" : "modelled", (unsigned long long)space_valid(t->space), strategy,
+         median(at95, SEEDS), median(at97, SEEDS), median(at99, SEEDS),
+         100 * median(after100, SEEDS));
   fflush(stdout);
 }
 
 int main(int argc, char **argv) {
   size_t latency = argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : LATENCY;
-  printf("Medians of %d seeds; a strategy hears of a variant when it has given %zu more.\n", SEEDS, latency);
-  printf("%-14s %-8s %10s  %-10s %8s %8s %8s %11s\n", "space", "times", "variants", "strategy", "to 95%", "to 97%",
-         "to 99%", "after 100");
+  printf("Medians of %d seeds; a strategy hears of a variant when it has given %zu more.\n", SEEDS,
+         latency);
+  printf("%-14s %-8s %10s  %-10s %8s %8s %8s %11s\n", "space", "times", "variants", "strategy",
+         "to 95%", "to 97%", "to 99%", "after 100");
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
     struct timed t;
     timed_open(&t, spaces[i], 1 + i);
-    for (size_t n = 0; n < sizeof strategies / sizeof *strategies; n++) run(&t, spaces[i], strategies[n], latency);
+    for (size_t n = 0; n < sizeof strategies / sizeof *strategies; n++)
+      run(&t, spaces[i], strategies[n], latency);
     timed_close(&t);
   }
 }

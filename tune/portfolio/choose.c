@@ -37,12 +37,14 @@ struct chooser {
   double *rest; /* scratch, by row */
 };
 
-double portfolio_sum(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen, size_t count) {
+double portfolio_sum(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen,
+                     size_t count) {
   double sum = 0;
   for (size_t p = 0; p < m->problems; p++) {
     double least = PORTFOLIO_UNSERVED;
     if (rows && !rows[p]) continue;
-    for (size_t i = 0; i < count; i++) least = fmin(least, portfolio_choice_cost(portfolio_ratio(m, p, chosen[i])));
+    for (size_t i = 0; i < count; i++)
+      least = fmin(least, portfolio_choice_cost(portfolio_ratio(m, p, chosen[i])));
     sum += least;
   }
   return sum;
@@ -58,7 +60,7 @@ static double sum_of(const struct chooser *c, const size_t *columns, size_t coun
   return sum;
 }
 
-/* ---- What can be needed ---- */
+/* ---- What can be needed --------------------------------------------------------------------- */
 
 static bool serves_any(const struct portfolio_matrix *m, const bool *rows, size_t variant) {
   for (size_t p = 0; p < m->problems; p++)
@@ -73,7 +75,8 @@ static double ratio_or_worst(const struct portfolio_matrix *m, size_t problem, s
 
 /* Returns true if `other` is at least as good on every problem. Of two equal variants the first one
    stays. */
-static bool beats(const struct portfolio_matrix *m, const bool *rows, size_t other, size_t variant) {
+static bool beats(const struct portfolio_matrix *m, const bool *rows, size_t other,
+                  size_t variant) {
   bool better = false;
   for (size_t p = 0; p < m->problems; p++) {
     if (rows && !rows[p]) continue;
@@ -84,7 +87,8 @@ static bool beats(const struct portfolio_matrix *m, const bool *rows, size_t oth
   return better || other < variant;
 }
 
-static bool choose_is_beaten(const struct portfolio_matrix *m, const bool *rows, const bool *dropped, size_t variant) {
+static bool choose_is_beaten(const struct portfolio_matrix *m, const bool *rows,
+                             const bool *dropped, size_t variant) {
   for (size_t other = 0; other < m->variants; other++)
     if (other != variant && !dropped[other] && beats(m, rows, other, variant)) return true;
   return false;
@@ -95,7 +99,8 @@ static bool choose_is_beaten(const struct portfolio_matrix *m, const bool *rows,
 static size_t drop_needless(const struct portfolio_matrix *m, const bool *rows, bool *dropped) {
   size_t left = m->variants;
   for (size_t v = 0; v < m->variants; v++) dropped[v] = !serves_any(m, rows, v);
-  for (size_t v = 0; v < m->variants; v++) dropped[v] = dropped[v] || choose_is_beaten(m, rows, dropped, v);
+  for (size_t v = 0; v < m->variants; v++)
+    dropped[v] = dropped[v] || choose_is_beaten(m, rows, dropped, v);
   for (size_t v = 0; v < m->variants; v++) left -= dropped[v];
   return left;
 }
@@ -109,7 +114,8 @@ static void fill_costs(struct chooser *c, const struct portfolio_matrix *m, cons
   }
 }
 
-static int choose_allocate(struct chooser *c, size_t rows, size_t columns, size_t most, cugen_error *err) {
+static int choose_allocate(struct chooser *c, size_t rows, size_t columns, size_t most,
+                           cugen_error *err) {
   *c = (struct chooser){.rows = rows, .columns = columns, .most = most < columns ? most : columns};
   c->costs = calloc(rows * columns + 1, sizeof *c->costs);
   c->variants = calloc(columns ? columns : 1, sizeof *c->variants);
@@ -119,8 +125,8 @@ static int choose_allocate(struct chooser *c, size_t rows, size_t columns, size_
 }
 
 /* Opens a chooser. Call chooser_close even after an error. */
-static int chooser_open(struct chooser *c, const struct portfolio_matrix *m, const bool *rows, size_t most,
-                        cugen_error *err) {
+static int chooser_open(struct chooser *c, const struct portfolio_matrix *m, const bool *rows,
+                        size_t most, cugen_error *err) {
   size_t count = 0;
   *c = (struct chooser){0};
   for (size_t p = 0; p < m->problems; p++) count += !rows || rows[p];
@@ -141,7 +147,7 @@ static void chooser_close(struct chooser *c) {
   free(c->rest);
 }
 
-/* ---- Exactly ---- */
+/* ---- Exactly -------------------------------------------------------------------------------- */
 
 static double combinations(size_t of, size_t count) {
   double product = 1;
@@ -176,7 +182,7 @@ static int choose_exactly(struct chooser *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* ---- By exchange ---- */
+/* ---- By exchange ---------------------------------------------------------------------------- */
 
 /* Sets rest[row] to the least cost of the chosen columns other than the one at `place`. */
 static void fill_rest(struct chooser *c, size_t place) {
@@ -258,7 +264,7 @@ static int choose_often(struct chooser *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* ---- All ---- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
 static void remove_place(struct chooser *c, size_t place) {
   memmove(c->chosen + place, c->chosen + place + 1, (c->count - place - 1) * sizeof *c->chosen);
@@ -307,7 +313,7 @@ static int choose_run(struct chooser *c, cugen_error *err) {
   return status;
 }
 
-/* ---- Kernels, then variants ---- */
+/* ---- Kernels, then variants ----------------------------------------------------------------- */
 
 size_t portfolio_most_variants(const struct portfolio_matrix *m, size_t most) {
   size_t variants = m->kernels ? WAYS * most : most;
@@ -317,8 +323,8 @@ size_t portfolio_most_variants(const struct portfolio_matrix *m, size_t most) {
 
 /* Opens a chooser with one column for each kernel, as good as the best of the kernel's variants.
    Call chooser_close even after an error. */
-static int open_kernels(struct chooser *kernels, const struct portfolio_matrix *m, const struct chooser *variants,
-                        size_t most, cugen_error *err) {
+static int open_kernels(struct chooser *kernels, const struct portfolio_matrix *m,
+                        const struct chooser *variants, size_t most, cugen_error *err) {
   int status = choose_allocate(kernels, variants->rows, variants->columns, most, err);
   size_t count = 0;
   for (size_t i = 0; i < variants->columns && !status; i++) {
@@ -334,7 +340,8 @@ static int open_kernels(struct chooser *kernels, const struct portfolio_matrix *
   }
   if (status) return status;
   for (size_t r = 1; r < kernels->rows; r++)
-    memmove(&kernels->costs[r * count], &kernels->costs[r * kernels->columns], count * sizeof *kernels->costs);
+    memmove(&kernels->costs[r * count], &kernels->costs[r * kernels->columns],
+            count * sizeof *kernels->costs);
   kernels->columns = count;
   if (kernels->most > count) kernels->most = count;
   return CUGEN_OK;
@@ -347,20 +354,23 @@ static bool choose_is_chosen(const struct chooser *kernels, size_t kernel) {
 }
 
 /* Keeps only the columns of the chosen kernels. */
-static void keep_kernels(struct chooser *variants, const struct portfolio_matrix *m, const struct chooser *kernels) {
+static void keep_kernels(struct chooser *variants, const struct portfolio_matrix *m,
+                         const struct chooser *kernels) {
   size_t kept = 0, at = 0;
   for (size_t r = 0; r < variants->rows; r++)
     for (size_t i = 0; i < variants->columns; i++)
       if (choose_is_chosen(kernels, m->kernels[variants->variants[i]]))
         variants->costs[at++] = variants->costs[r * variants->columns + i];
   for (size_t i = 0; i < variants->columns; i++)
-    if (choose_is_chosen(kernels, m->kernels[variants->variants[i]])) variants->variants[kept++] = variants->variants[i];
+    if (choose_is_chosen(kernels, m->kernels[variants->variants[i]]))
+      variants->variants[kept++] = variants->variants[i];
   variants->columns = kept;
   if (variants->most > WAYS * kernels->count) variants->most = WAYS * kernels->count;
   if (variants->most > kept) variants->most = kept;
 }
 
-static int choose_kernels(struct chooser *variants, const struct portfolio_matrix *m, size_t most, cugen_error *err) {
+static int choose_kernels(struct chooser *variants, const struct portfolio_matrix *m, size_t most,
+                          cugen_error *err) {
   struct chooser kernels;
   int status = open_kernels(&kernels, m, variants, most, err);
   if (!status) status = choose_run(&kernels, err);
@@ -369,8 +379,8 @@ static int choose_kernels(struct chooser *variants, const struct portfolio_matri
   return status;
 }
 
-int portfolio_choose(const struct portfolio_matrix *m, const bool *rows, size_t most, size_t *chosen, size_t *count,
-                     cugen_error *err) {
+int portfolio_choose(const struct portfolio_matrix *m, const bool *rows, size_t most,
+                     size_t *chosen, size_t *count, cugen_error *err) {
   struct chooser c;
   int status = chooser_open(&c, m, rows, portfolio_most_variants(m, most), err);
   *count = 0;

@@ -7,7 +7,8 @@
 
 /* Returns the sum over the problems of the least portfolio_choice_cost among the chosen variants.
    rows: only these problems; NULL: all. */
-double portfolio_sum(const struct portfolio_matrix *matrix, const bool *rows, const size_t *chosen, size_t count);
+double portfolio_sum(const struct portfolio_matrix *matrix, const bool *rows, const size_t *chosen,
+                     size_t count);
 
 /* Returns the most variants that are chosen for `most` kernels. */
 size_t portfolio_most_variants(const struct portfolio_matrix *matrix, size_t most);
@@ -16,7 +17,7 @@ size_t portfolio_most_variants(const struct portfolio_matrix *matrix, size_t mos
    `chosen` has room for portfolio_most_variants. The choice is exact if few combinations are
    possible, and otherwise greedy and improved by exchange. Fewer variants are chosen if more would
    gain next to nothing, and none if no variant serves anything. The choice is deterministic. */
-int portfolio_choose(const struct portfolio_matrix *matrix, const bool *rows, size_t most, size_t *chosen,
-                     size_t *count, cugen_error *err);
+int portfolio_choose(const struct portfolio_matrix *matrix, const bool *rows, size_t most,
+                     size_t *chosen, size_t *count, cugen_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- Which ones ---- */
+/* ---- Which ones ----------------------------------------------------------------------------- */
 
 /* Returns true if the size can make features. A size that is equal for all problems says nothing,
    and a size below 1 has no ratio. */
@@ -32,12 +32,13 @@ static void features_add(struct list *list, enum portfolio_feature_kind kind, si
   list->all[list->count++].b = b;
 }
 
-static void add_pairs(struct list *list, const size_t *sizes, size_t count, enum portfolio_feature_kind kind) {
+static void add_pairs(struct list *list, const size_t *sizes, size_t count,
+                      enum portfolio_feature_kind kind) {
   for (size_t i = 0; i < count; i++)
     for (size_t k = i + 1; k < count; k++) features_add(list, kind, sizes[i], sizes[k]);
 }
 
-/* ---- What divides ---- */
+/* ---- What divides --------------------------------------------------------------------------- */
 
 enum { MOST_BITS = 64 };
 
@@ -57,7 +58,8 @@ static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
    are valid, divisors may decide how fast variants are, but problems whose sizes are multiples
    together do not tell which size matters. So all sizes are asked together: an odd size that does
    not matter costs little, while a wrongly assumed multiple of 8 costs a factor. */
-static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes, size_t count) {
+static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes,
+                          size_t count) {
   uint64_t each = 0;
   bool any = false;
   for (size_t i = 0; i < count; i++) {
@@ -90,7 +92,7 @@ struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, s
   return list.all;
 }
 
-/* ---- Their values ---- */
+/* ---- Their values --------------------------------------------------------------------------- */
 
 static double tiles(int64_t size) {
   return ceil((double)size / PORTFOLIO_TILE);
@@ -128,7 +130,7 @@ double portfolio_feature_of(const struct portfolio_feature *f, const int64_t *si
   return power_in(sizes[f->a]);
 }
 
-/* ---- Thresholds ---- */
+/* ---- Thresholds ----------------------------------------------------------------------------- */
 
 /* Returns the multiple of `unit` in [low, high) nearest to the geometric mean of low and high; NAN:
    there is none. */
@@ -145,7 +147,8 @@ static double round_within(double low, double high) {
   const double power = low >= 1 ? exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5)) : NAN;
   if (power >= low && power < high) return power;
   double unit = 1;
-  while (unit < 1e18 && !isnan(multiple_within(low, high, 10 * unit)) && multiple_within(low, high, 10 * unit) != 0)
+  while (unit < 1e18 && !isnan(multiple_within(low, high, 10 * unit)) &&
+         multiple_within(low, high, 10 * unit) != 0)
     unit *= 10;
   return multiple_within(low, high, unit);
 }
@@ -162,7 +165,7 @@ double portfolio_threshold(const struct portfolio_feature *f, double low, double
   return round_within(low, high);
 }
 
-/* ---- As expressions ---- */
+/* ---- As expressions ------------------------------------------------------------------------- */
 
 /* Prints "M <= 4 * N" or "4 * M <= N". */
 static void print_ratio(const char *a, const char *b, double threshold, struct text *out) {
@@ -175,7 +178,8 @@ static void print_ratio(const char *a, const char *b, double threshold, struct t
 }
 
 /* Prints "M % 8 ~= 0 or N % 8 ~= 0". */
-static void print_multiples(uint64_t each, const struct portfolio_matrix *m, int of, struct text *out) {
+static void print_multiples(uint64_t each, const struct portfolio_matrix *m, int of,
+                            struct text *out) {
   const char *between = "";
   for (size_t i = 0; i < m->sizes && i < MOST_BITS; i++) {
     if (!(each >> i & 1)) continue;
@@ -184,8 +188,8 @@ static void print_multiples(uint64_t each, const struct portfolio_matrix *m, int
   }
 }
 
-void portfolio_feature_print(const struct portfolio_feature *f, const struct portfolio_matrix *m, double threshold,
-                             struct text *out) {
+void portfolio_feature_print(const struct portfolio_feature *f, const struct portfolio_matrix *m,
+                             double threshold, struct text *out) {
   const char *a = m->names[f->a], *b = m->names[f->b];
   switch (f->kind) {
   case FEATURE_SIZE: text_add(out, a); break;

@@ -32,7 +32,8 @@ enum { PORTFOLIO_TILE = 128, PORTFOLIO_MOST_POWER = 7, PORTFOLIO_MOST_SIZES = 8 
    sizes are used. NULL: out of memory. */
 struct portfolio_feature *portfolio_features(const struct portfolio_matrix *matrix, size_t *count);
 
-double portfolio_feature_of(const struct portfolio_feature *feature, const int64_t *sizes, size_t count);
+double portfolio_feature_of(const struct portfolio_feature *feature, const int64_t *sizes,
+                            size_t count);
 
 /* Returns a round threshold that separates values up to `low` from values from `high` on, by "at
    most". NAN: no number that an expression can have separates them. */
@@ -40,7 +41,8 @@ double portfolio_threshold(const struct portfolio_feature *feature, double low, 
 
 /* Prints the condition that the feature is at most the threshold, in the config language: "M * N <=
    4096". */
-void portfolio_feature_print(const struct portfolio_feature *feature, const struct portfolio_matrix *matrix,
-                             double threshold, struct text *out);
+void portfolio_feature_print(const struct portfolio_feature *feature,
+                             const struct portfolio_matrix *matrix, double threshold,
+                             struct text *out);
 
 #endif

@@ -25,10 +25,18 @@ static const double unknown_ratio = 1.75, unknown_weight = 0.5, ridge = 1, inter
 static const int64_t tile_sizes[] = {1, 16, 32, 64, 96, 128, 192, 256};
 enum { TILE_SIZES = sizeof tile_sizes / sizeof *tile_sizes };
 
-/* ---- Terms ---- */
+/* ---- Terms ---------------------------------------------------------------------------------- */
 
 /* Factors of a term: waves of tiles, rounded up; waves, but at least one; tiles; sizes. */
-enum { WAVES = 1, FILLED = 2, TILES = 4, SIZE_A = 8, SIZE_B = 16, REST = 32, BLOCKS = WAVES | FILLED | TILES };
+enum {
+  WAVES = 1,
+  FILLED = 2,
+  TILES = 4,
+  SIZE_A = 8,
+  SIZE_B = 16,
+  REST = 32,
+  BLOCKS = WAVES | FILLED | TILES
+};
 /* The factors of each term. Terms with equal factors of BLOCKS are adjacent. */
 static const int term_factors[FORMULA_TERMS] = {
     0,      REST,          SIZE_A | SIZE_B, SIZE_A | REST, SIZE_B | REST, WAVES, WAVES | REST,
@@ -48,8 +56,8 @@ static double tiles_of(int64_t size, int64_t tile) {
   return (double)(whole + rest);
 }
 
-static double times_sizes(const struct portfolio_formula *f, const struct portfolio_matrix *m, int factors,
-                          const int64_t *sizes, double value) {
+static double times_sizes(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                          int factors, const int64_t *sizes, double value) {
   if (factors & SIZE_A) value *= (double)sizes[f->a];
   if (factors & SIZE_B && f->b != PORTFOLIO_NO_SIZE) value *= (double)sizes[f->b];
   for (size_t s = 0; s < m->sizes && factors & REST; s++)
@@ -57,8 +65,8 @@ static double times_sizes(const struct portfolio_formula *f, const struct portfo
   return value;
 }
 
-static double formula_blocks_of(const struct portfolio_formula *f, const struct portfolio_matrix *m, int factors,
-                        const int64_t *sizes) {
+static double formula_blocks_of(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                                int factors, const int64_t *sizes) {
   const double units = m->multiprocessors > 0 ? (double)m->multiprocessors : 1;
   double tiles = tiles_of(sizes[f->a], f->tile_a);
   if (f->b != PORTFOLIO_NO_SIZE) tiles *= tiles_of(sizes[f->b], f->tile_b);
@@ -66,8 +74,8 @@ static double formula_blocks_of(const struct portfolio_formula *f, const struct 
   return factors & FILLED ? fmax(tiles / units, 1) : tiles;
 }
 
-static double term_times(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t term,
-                         const int64_t *sizes, double value) {
+static double term_times(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                         size_t term, const int64_t *sizes, double value) {
   const int factors = term_factors[term];
   if (factors & BLOCKS) value *= formula_blocks_of(f, m, factors, sizes);
   return times_sizes(f, m, factors, sizes, value);
@@ -82,8 +90,8 @@ static bool is_ragged(const struct portfolio_ragged *ragged, const int64_t *size
 /* Sums up the terms, from *term on, that have equal factors of BLOCKS, and leaves out those
    factors. *term moves behind these terms. The order is that of the printed formula, so that both
    are rounded alike. */
-static double sum_group(const struct portfolio_formula *f, const struct portfolio_matrix *m, const int64_t *sizes,
-                        size_t *term) {
+static double sum_group(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                        const int64_t *sizes, size_t *term) {
   const int blocks = term_factors[*term] & BLOCKS;
   double sum = 0;
   for (; *term < FORMULA_TERMS && (term_factors[*term] & BLOCKS) == blocks; ++*term)
@@ -105,11 +113,12 @@ double portfolio_formula_of(const struct portfolio_formula *f, const struct port
   return sum;
 }
 
-/* ---- Linear systems ---- */
+/* ---- Linear systems ------------------------------------------------------------------------- */
 
 /* Solves a x = b by Cholesky's method for the unknowns that are taken; the others stay 0. a is
    symmetric and positive definite. Returns false if a is singular. */
-static bool solve(size_t count, double a[][MOST_UNKNOWNS], const double *b, const bool *taken, double *x) {
+static bool solve(size_t count, double a[][MOST_UNKNOWNS], const double *b, const bool *taken,
+                  double *x) {
   double l[MOST_UNKNOWNS][MOST_UNKNOWNS], y[MOST_UNKNOWNS];
   size_t at[MOST_UNKNOWNS], n = 0;
   for (size_t i = 0; i < count; i++) x[i] = 0;
@@ -134,8 +143,8 @@ static bool solve(size_t count, double a[][MOST_UNKNOWNS], const double *b, cons
 }
 
 /* Returns the unknown that would lower the error most if it rose from 0; count: none would. */
-static size_t most_wanted(size_t count, double a[][MOST_UNKNOWNS], const double *b, const bool *taken,
-                          const double *x) {
+static size_t most_wanted(size_t count, double a[][MOST_UNKNOWNS], const double *b,
+                          const bool *taken, const double *x) {
   double most = 1e-9;
   size_t wanted = count;
   for (size_t i = 0; i < count; i++) {
@@ -174,7 +183,7 @@ static void solve_positive(size_t count, double a[][MOST_UNKNOWNS], const double
   }
 }
 
-/* ---- Fitting ---- */
+/* ---- Fitting -------------------------------------------------------------------------------- */
 
 struct fitter {
   const struct portfolio_matrix *m;
@@ -207,12 +216,14 @@ static const int64_t *sizes_of(const struct fitter *f, size_t row) {
 /* Fits the terms for the formula's tiles to the times divided by the factors. Returns the sum of
    squares of the relative errors. */
 static double fit_terms(const struct fitter *f, struct portfolio_formula *out) {
-  double a[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, b[MOST_UNKNOWNS] = {0}, x[MOST_UNKNOWNS], scale[FORMULA_TERMS];
+  double a[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, b[MOST_UNKNOWNS] = {0}, x[MOST_UNKNOWNS],
+         scale[FORMULA_TERMS];
   double error = 0;
   for (size_t r = 0; r < f->rows; r++) {
     double value[FORMULA_TERMS] = {0};
     for (size_t t = 0; t < FORMULA_TERMS; t++)
-      if (term_is_asked(out, t)) value[t] = term_times(out, f->m, t, sizes_of(f, r), f->factors[r] / f->times[r]);
+      if (term_is_asked(out, t))
+        value[t] = term_times(out, f->m, t, sizes_of(f, r), f->factors[r] / f->times[r]);
     for (size_t t = 0; t < FORMULA_TERMS; t++) {
       b[t] += f->weights[r] * value[t];
       for (size_t k = 0; k <= t; k++) a[t][k] += f->weights[r] * value[t] * value[k];
@@ -222,7 +233,8 @@ static double fit_terms(const struct fitter *f, struct portfolio_formula *out) {
   for (size_t t = 0; t < FORMULA_TERMS; t++) scale[t] = a[t][t] > 0 ? 1 / sqrt(a[t][t]) : 0;
   for (size_t t = 0; t < FORMULA_TERMS; t++) {
     b[t] *= scale[t];
-    for (size_t k = 0; k <= t; k++) a[k][t] = a[t][k] = a[t][k] * scale[t] * scale[k] + (t == k ? 1e-9 : 0);
+    for (size_t k = 0; k <= t; k++)
+      a[k][t] = a[t][k] = a[t][k] * scale[t] * scale[k] + (t == k ? 1e-9 : 0);
   }
   solve_positive(FORMULA_TERMS, a, b, x);
   for (size_t t = 0; t < FORMULA_TERMS; t++) {
@@ -242,14 +254,16 @@ static void try_tiles(const struct fitter *f, struct portfolio_formula tried, ui
 }
 
 /* Finds the tiles that fit best, over each single size and each pair of sizes. */
-static void fit_tiles(const struct fitter *f, const size_t *sizes, size_t count, struct portfolio_formula *out) {
+static void fit_tiles(const struct fitter *f, const size_t *sizes, size_t count,
+                      struct portfolio_formula *out) {
   double least = INFINITY;
   uint64_t differ = 0;
   struct portfolio_formula tried = *out;
   for (size_t i = 0; i < count; i++) differ |= UINT64_C(1) << sizes[i];
   for (size_t i = 0; i < count; i++)
     for (size_t t = 0; t < TILE_SIZES; t++) {
-      tried.a = sizes[i], tried.tile_a = tile_sizes[t], tried.b = PORTFOLIO_NO_SIZE, tried.tile_b = 1;
+      tried.a = sizes[i], tried.tile_a = tile_sizes[t], tried.b = PORTFOLIO_NO_SIZE,
+      tried.tile_b = 1;
       try_tiles(f, tried, differ, out, &least);
       for (size_t k = i + 1; k < count && t > 0; k++)
         for (size_t u = 1; u < TILE_SIZES; u++) {
@@ -259,7 +273,7 @@ static void fit_tiles(const struct fitter *f, const size_t *sizes, size_t count,
     }
 }
 
-/* ---- Ragged sizes ---- */
+/* ---- Ragged sizes --------------------------------------------------------------------------- */
 
 /* Returns true if the condition holds for some rows and not for others; otherwise it explains
    nothing. */
@@ -269,12 +283,14 @@ static bool tells_apart(const struct fitter *f, const struct portfolio_ragged *r
   return are && are < f->rows;
 }
 
-static void add_ragged(const struct fitter *f, uint64_t sizes, int of, struct portfolio_formula *out) {
+static void add_ragged(const struct fitter *f, uint64_t sizes, int of,
+                       struct portfolio_formula *out) {
   const struct portfolio_ragged ragged = {sizes, of, 1};
   if (sizes && tells_apart(f, &ragged)) out->ragged[out->ragged_count++] = ragged;
 }
 
-static void list_ragged(const struct fitter *f, const size_t *sizes, size_t count, struct portfolio_formula *out) {
+static void list_ragged(const struct fitter *f, const size_t *sizes, size_t count,
+                        struct portfolio_formula *out) {
   uint64_t each = 0;
   for (size_t i = 0; i < count; i++) {
     const uint64_t own = UINT64_C(1) << sizes[i];
@@ -297,7 +313,8 @@ static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
     double value[MOST_UNKNOWNS] = {1};
     const double sum = portfolio_formula_of(out, f->m, sizes_of(f, r));
     const double left = log(f->times[r] / fmax(sum, 1e-9 * f->times[r]));
-    for (size_t i = 1; i < count; i++) value[i] = is_ragged(&out->ragged[i - 1], sizes_of(f, r)) ? 0.5 : -0.5;
+    for (size_t i = 1; i < count; i++)
+      value[i] = is_ragged(&out->ragged[i - 1], sizes_of(f, r)) ? 0.5 : -0.5;
     for (size_t i = 0; i < count; i++) {
       b[i] += f->weights[r] * value[i] * left;
       for (size_t k = 0; k < count; k++) a[i][k] += f->weights[r] * value[i] * value[k];
@@ -316,7 +333,7 @@ static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
   return true;
 }
 
-/* ---- As it is printed ---- */
+/* ---- As it is printed ----------------------------------------------------------------------- */
 
 /* Rounds to four digits, so that the printed decimal number reads back as exactly this double: a
    quotient of two numbers that are exact. */
@@ -332,7 +349,8 @@ static double round_off(double value) {
 /* A plan parses the text each time. So terms and factors that make no difference are left out. */
 static const double least_share = 0.005, least_factor = 0.01;
 
-static bool formula_matters(const struct fitter *f, const struct portfolio_formula *formula, size_t term) {
+static bool formula_matters(const struct fitter *f, const struct portfolio_formula *formula,
+                            size_t term) {
   for (size_t r = 0; r < f->rows; r++)
     if (term_times(formula, f->m, term, sizes_of(f, r), formula->terms[term]) >
         least_share * portfolio_formula_of(formula, f->m, sizes_of(f, r)))
@@ -346,7 +364,8 @@ static void round_all(const struct fitter *f, struct portfolio_formula *formula)
     formula->terms[t] = formula_matters(f, formula, t) ? round_off(formula->terms[t]) : 0;
   for (size_t i = 0; i < formula->ragged_count; i++) {
     formula->ragged[i].factor = round_off(formula->ragged[i].factor);
-    if (fabs(formula->ragged[i].factor - 1) > least_factor) formula->ragged[kept++] = formula->ragged[i];
+    if (fabs(formula->ragged[i].factor - 1) > least_factor)
+      formula->ragged[kept++] = formula->ragged[i];
   }
   formula->ragged_count = kept;
 }
@@ -355,13 +374,15 @@ static void formula_print_number(double value, struct text *out) {
   value_print(value_float(value), out);
 }
 
-static void print_tiles(const struct portfolio_formula *f, const struct portfolio_matrix *m, struct text *out) {
+static void print_tiles(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                        struct text *out) {
   text_addf(out, "ceil_div(%s, %lld)", m->names[f->a], (long long)f->tile_a);
-  if (f->b != PORTFOLIO_NO_SIZE) text_addf(out, " * ceil_div(%s, %lld)", m->names[f->b], (long long)f->tile_b);
+  if (f->b != PORTFOLIO_NO_SIZE)
+    text_addf(out, " * ceil_div(%s, %lld)", m->names[f->b], (long long)f->tile_b);
 }
 
-static void print_blocks(const struct portfolio_formula *f, const struct portfolio_matrix *m, int factors,
-                         struct text *out) {
+static void print_blocks(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                         int factors, struct text *out) {
   const long long units = m->multiprocessors > 0 ? m->multiprocessors : 1;
   text_add(out, factors & WAVES ? "ceil_div(" : factors & FILLED ? "max(" : "");
   print_tiles(f, m, out);
@@ -369,8 +390,8 @@ static void print_blocks(const struct portfolio_formula *f, const struct portfol
   if (factors & FILLED) text_addf(out, " / %lld.0, 1.0)", units);
 }
 
-static void print_term(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t term,
-                       struct text *out) {
+static void print_term(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                       size_t term, struct text *out) {
   const int factors = term_factors[term];
   formula_print_number(f->terms[term], out);
   if (factors & SIZE_A) text_addf(out, " * %s", m->names[f->a]);
@@ -381,8 +402,8 @@ static void print_term(const struct portfolio_formula *f, const struct portfolio
 
 /* Prints the terms that sum_group adds up. *between: text that separates them from what
    precedes. */
-static void print_group(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t *term,
-                        const char **between, struct text *out) {
+static void print_group(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                        size_t *term, const char **between, struct text *out) {
   const int blocks = term_factors[*term] & BLOCKS;
   const char *first = blocks ? "" : *between;
   bool any = false;
@@ -401,7 +422,8 @@ static void print_group(const struct portfolio_formula *f, const struct portfoli
   if (any) *between = " + ";
 }
 
-static void print_ragged(const struct portfolio_ragged *ragged, const struct portfolio_matrix *m, struct text *out) {
+static void print_ragged(const struct portfolio_ragged *ragged, const struct portfolio_matrix *m,
+                         struct text *out) {
   const char *between = "";
   text_add(out, " * select(");
   for (size_t s = 0; s < m->sizes && s < 64; s++) {
@@ -414,7 +436,8 @@ static void print_ragged(const struct portfolio_ragged *ragged, const struct por
   text_add(out, ", 1.0)");
 }
 
-void portfolio_formula_print(const struct portfolio_formula *f, const struct portfolio_matrix *m, struct text *out) {
+void portfolio_formula_print(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                             struct text *out) {
   const char *between = "";
   if (!f->known) return;
   text_add(out, f->ragged_count ? "(" : "");
@@ -424,7 +447,7 @@ void portfolio_formula_print(const struct portfolio_formula *f, const struct por
   for (size_t i = 0; i < f->ragged_count; i++) print_ragged(&f->ragged[i], m, out);
 }
 
-/* ---- All ---- */
+/* ---- All ------------------------------------------------------------------------------------ */
 
 /* Lists the first sizes that differ between problems. Nothing can be said about a size that is
    always equal. */

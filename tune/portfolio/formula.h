@@ -41,12 +41,12 @@ int portfolio_formula_fit(const struct portfolio_matrix *matrix, const bool *row
                           struct portfolio_formula out[FORMULA_WAYS], cugen_error *err);
 
 /* Returns the time in the unit of matrix->best; INFINITY: not known. */
-double portfolio_formula_of(const struct portfolio_formula *formula, const struct portfolio_matrix *matrix,
-                            const int64_t *sizes);
+double portfolio_formula_of(const struct portfolio_formula *formula,
+                            const struct portfolio_matrix *matrix, const int64_t *sizes);
 
 /* Prints the formula as an expression of the config language that gives the same number: "0.0123 *
    ceil_div(M, 64) * K + 1.5". */
-void portfolio_formula_print(const struct portfolio_formula *formula, const struct portfolio_matrix *matrix,
-                             struct text *out);
+void portfolio_formula_print(const struct portfolio_formula *formula,
+                             const struct portfolio_matrix *matrix, struct text *out);
 
 #endif

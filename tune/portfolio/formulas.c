@@ -43,7 +43,8 @@ static size_t find_least(const struct fitting *f, size_t problem, size_t way) {
   double least = INFINITY;
   for (size_t i = 0; i < f->count; i++) {
     if (isinf(portfolio_ratio(f->m, problem, f->chosen[i]))) continue;
-    const double value = portfolio_formula_of(&f->of[i][way], f->m, &f->m->values[problem * f->m->sizes]);
+    const double value =
+        portfolio_formula_of(&f->of[i][way], f->m, &f->m->values[problem * f->m->sizes]);
     if (best < f->count && !(value < least)) continue;
     best = i, least = value;
   }
@@ -51,14 +52,15 @@ static size_t find_least(const struct fitting *f, size_t problem, size_t way) {
 }
 
 static double formulas_cost_of(const struct fitting *f, size_t problem, size_t given) {
-  const double ratio = given < f->count ? portfolio_ratio(f->m, problem, f->chosen[given]) : (double)NAN;
+  const double ratio =
+      given < f->count ? portfolio_ratio(f->m, problem, f->chosen[given]) : (double)NAN;
   return fmin(portfolio_cost(ratio), PORTFOLIO_FAR_OFF);
 }
 
 /* Sets honest[way * problems + problem] for the problems of rows. Returns the way of fitting that
    costs these problems less. */
-static int validate(const struct fitting *f, const bool *rows, size_t *honest, size_t *part, bool *others,
-                    size_t *best, cugen_error *err) {
+static int validate(const struct fitting *f, const bool *rows, size_t *honest, size_t *part,
+                    bool *others, size_t *best, cugen_error *err) {
   const size_t problems = f->m->problems;
   double sums[FORMULA_WAYS] = {0};
   int status = CUGEN_OK;
@@ -84,8 +86,8 @@ static size_t count_rows(const struct portfolio_matrix *m, const bool *rows) {
   return count;
 }
 
-static int formulas_fit(const struct fitting *f, const bool *rows, size_t *honest, size_t *part, bool *others,
-               struct portfolio_formulas *out, cugen_error *err) {
+static int formulas_fit(const struct fitting *f, const bool *rows, size_t *honest, size_t *part,
+                        bool *others, struct portfolio_formulas *out, cugen_error *err) {
   const size_t problems = f->m->problems;
   int status = validate(f, rows, honest, part, others, &out->way, err);
   if (!status) status = fit_all(f, rows, err);
@@ -103,8 +105,8 @@ static bool has_size_least(const struct portfolio_matrix *m) {
   return false;
 }
 
-int portfolio_formulas_fit(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen, size_t count,
-                           struct portfolio_formulas *out, cugen_error *err) {
+int portfolio_formulas_fit(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen,
+                           size_t count, struct portfolio_formulas *out, cugen_error *err) {
   *out = (struct portfolio_formulas){0};
   if (count_rows(m, rows) < FEW || !m->sizes || has_size_least(m)) return CUGEN_OK;
   out->of = calloc(count + 1, sizeof *out->of);

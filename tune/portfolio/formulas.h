@@ -15,8 +15,9 @@ struct portfolio_formulas {
 
 /* Fits formulas to the problems of rows (NULL: all), in the way that predicts problems left out of
    the fit best. Call portfolio_formulas_free even after an error. */
-int portfolio_formulas_fit(const struct portfolio_matrix *matrix, const bool *rows, const size_t *chosen,
-                           size_t count, struct portfolio_formulas *out, cugen_error *err);
+int portfolio_formulas_fit(const struct portfolio_matrix *matrix, const bool *rows,
+                           const size_t *chosen, size_t count, struct portfolio_formulas *out,
+                           cugen_error *err);
 void portfolio_formulas_free(struct portfolio_formulas *formulas);
 
 /* Deals `count` problems into parts at random, so that a regular order of the problems cannot

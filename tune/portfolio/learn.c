@@ -41,7 +41,7 @@ struct validation {
   bool doubts;
 };
 
-/* ---- The order of the portfolio ---- */
+/* ---- The order of the portfolio ------------------------------------------------------------- */
 
 struct placed {
   size_t variant;
@@ -69,26 +69,29 @@ static double average_cost(const struct portfolio_matrix *m, const bool *rows, s
 /* Sorts the chosen variants by their average cost. If the rule's choice is not valid for a problem,
    the first valid variant in this order serves. So variants that are good where they are valid come
    first, and variants that are valid everywhere but never fast come last. */
-static void learn_put_in_order(const struct portfolio_matrix *m, const bool *rows, size_t *chosen, size_t count) {
+static void learn_put_in_order(const struct portfolio_matrix *m, const bool *rows, size_t *chosen,
+                               size_t count) {
   struct placed placed[PORTFOLIO_MOST];
-  for (size_t i = 0; i < count; i++) placed[i] = (struct placed){chosen[i], average_cost(m, rows, chosen[i])};
+  for (size_t i = 0; i < count; i++)
+    placed[i] = (struct placed){chosen[i], average_cost(m, rows, chosen[i])};
   qsort(placed, count, sizeof *placed, learn_by_cost);
   for (size_t i = 0; i < count; i++) chosen[i] = placed[i].variant;
 }
 
-static int learn_choose(const struct portfolio_matrix *m, const bool *rows, size_t most, size_t *chosen, size_t *count,
-                  cugen_error *err) {
+static int learn_choose(const struct portfolio_matrix *m, const bool *rows, size_t most,
+                        size_t *chosen, size_t *count, cugen_error *err) {
   int status = portfolio_choose(m, rows, most, chosen, count, err);
   if (!status) learn_put_in_order(m, rows, chosen, *count);
   return status;
 }
 
-/* ---- What problems lose ---- */
+/* ---- What problems lose --------------------------------------------------------------------- */
 
 /* Returns the variant that serves when the tree says `choice`: that variant, unless it is doubted
    because its formula is far above another one's. */
-static size_t served(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
-                     size_t choice, const struct portfolio_formulas *formulas, bool doubts) {
+static size_t served(const struct portfolio_matrix *m, size_t problem, const size_t *chosen,
+                     size_t count, size_t choice, const struct portfolio_formulas *formulas,
+                     bool doubts) {
   const size_t given = portfolio_given(m, problem, chosen, count, choice, formulas->least);
   const size_t least = formulas->least ? formulas->least[problem] : count;
   if (!doubts || choice >= count || given != choice || least >= count) return given;
@@ -98,8 +101,9 @@ static size_t served(const struct portfolio_matrix *m, size_t problem, const siz
   return isfinite(own) && other < own / PORTFOLIO_DOUBTED ? least : given;
 }
 
-static double loss_of(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
-                      size_t choice, const struct portfolio_formulas *formulas, bool doubts) {
+static double loss_of(const struct portfolio_matrix *m, size_t problem, const size_t *chosen,
+                      size_t count, size_t choice, const struct portfolio_formulas *formulas,
+                      bool doubts) {
   const size_t given = served(m, problem, chosen, count, choice, formulas, doubts);
   return given < count ? portfolio_ratio(m, problem, chosen[given]) : (double)NAN;
 }
@@ -118,13 +122,14 @@ static struct portfolio_loss sum_up(const double *losses, size_t count) {
   return loss;
 }
 
-static bool is_missed(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count) {
+static bool is_missed(const struct portfolio_matrix *m, size_t problem, const size_t *chosen,
+                      size_t count) {
   size_t i = 0;
   while (i < count && isinf(portfolio_ratio(m, problem, chosen[i]))) i++;
   return i == count;
 }
 
-/* ---- Cross-validation ---- */
+/* ---- Cross-validation ----------------------------------------------------------------------- */
 
 static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   const struct portfolio_matrix *m = v->m;
@@ -136,11 +141,14 @@ static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   for (size_t p = 0; p < m->problems && !status; p++)
     if (!v->rows[p]) v->missed[p] = is_missed(m, p, v->chosen, count);
   if (!status) status = portfolio_formulas_fit(m, v->rows, v->chosen, count, &formulas, err);
-  if (!status) status = portfolio_tree_grow(m, v->rows, v->chosen, count, formulas.honest, v->leaves, &tree, err);
+  if (!status)
+    status =
+        portfolio_tree_grow(m, v->rows, v->chosen, count, formulas.honest, v->leaves, &tree, err);
   for (size_t leaves = 1; leaves <= v->leaves && !status; leaves++)
     for (size_t p = 0; p < m->problems; p++) {
       if (v->rows[p]) continue;
-      const size_t says = portfolio_tree_says(&tree, leaves, m, p), at = (leaves - 1) * m->problems + p;
+      const size_t says = portfolio_tree_says(&tree, leaves, m, p),
+                   at = (leaves - 1) * m->problems + p;
       v->held[at] = loss_of(m, p, v->chosen, count, says, &formulas, true);
       v->trusts[at] = loss_of(m, p, v->chosen, count, says, &formulas, false);
     }
@@ -149,8 +157,10 @@ static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   return status;
 }
 
-static int open_validation(struct validation *v, const struct portfolio_matrix *m, size_t most, cugen_error *err) {
-  *v = (struct validation){.m = m, .most = most, .folds = m->problems < FOLDS ? m->problems : FOLDS};
+static int open_validation(struct validation *v, const struct portfolio_matrix *m, size_t most,
+                           cugen_error *err) {
+  *v =
+      (struct validation){.m = m, .most = most, .folds = m->problems < FOLDS ? m->problems : FOLDS};
   v->leaves = m->problems < MOST_LEAVES ? m->problems : MOST_LEAVES;
   v->fold = calloc(m->problems + 1, sizeof *v->fold);
   v->rows = calloc(m->problems + 1, sizeof *v->rows);
@@ -158,7 +168,8 @@ static int open_validation(struct validation *v, const struct portfolio_matrix *
   v->held = calloc(v->leaves * m->problems + 1, sizeof *v->held);
   v->trusts = calloc(v->leaves * m->problems + 1, sizeof *v->trusts);
   v->missed = calloc(m->problems + 1, sizeof *v->missed);
-  return v->fold && v->rows && v->chosen && v->held && v->trusts && v->missed ? CUGEN_OK : error_memory(err);
+  return v->fold && v->rows && v->chosen && v->held && v->trusts && v->missed ? CUGEN_OK
+                                                                              : error_memory(err);
 }
 
 static void close_validation(struct validation *v) {
@@ -175,7 +186,8 @@ static void close_validation(struct validation *v) {
 static double held_cost(const struct validation *v, size_t leaves) {
   const double *held = &v->held[(leaves - 1) * v->m->problems];
   double sum = 0;
-  for (size_t p = 0; p < v->m->problems; p++) sum += fmin(portfolio_cost(held[p]), PORTFOLIO_FAR_OFF);
+  for (size_t p = 0; p < v->m->problems; p++)
+    sum += fmin(portfolio_cost(held[p]), PORTFOLIO_FAR_OFF);
   return sum;
 }
 
@@ -204,37 +216,43 @@ static void choose_doubts(struct validation *v) {
 static void admit(const struct validation *v, bool *admitted) {
   const double least = least_cost(v);
   for (size_t leaves = 1; leaves <= v->leaves; leaves++)
-    admitted[leaves] = v->m->problems < FEW || held_cost(v, leaves) <= least + slack * (double)v->m->problems;
+    admitted[leaves] =
+        v->m->problems < FEW || held_cost(v, leaves) <= least + slack * (double)v->m->problems;
 }
 
-/* ---- From all ---- */
+/* ---- From all ------------------------------------------------------------------------------- */
 
-static double tuned_cost(const struct portfolio_matrix *m, const struct portfolio_tree *tree, size_t leaves,
-                         const size_t *chosen, size_t count, const struct portfolio_formulas *formulas, bool doubts) {
+static double tuned_cost(const struct portfolio_matrix *m, const struct portfolio_tree *tree,
+                         size_t leaves, const size_t *chosen, size_t count,
+                         const struct portfolio_formulas *formulas, bool doubts) {
   double sum = 0;
   for (size_t p = 0; p < m->problems; p++)
-    sum += portfolio_cost(loss_of(m, p, chosen, count, portfolio_tree_says(tree, leaves, m, p), formulas, doubts));
+    sum += portfolio_cost(
+        loss_of(m, p, chosen, count, portfolio_tree_says(tree, leaves, m, p), formulas, doubts));
   return sum;
 }
 
 /* Returns the fewest admitted leaves that serve the problems nearly as well as any. */
-static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree, const size_t *chosen,
-                            size_t count, const struct portfolio_formulas *serves) {
+static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree,
+                            const size_t *chosen, size_t count,
+                            const struct portfolio_formulas *serves) {
   const struct portfolio_matrix *m = v->m;
   bool admitted[MOST_LEAVES + 1] = {false};
   double costs[MOST_LEAVES + 1], least = INFINITY;
   size_t leaves = 1;
   admit(v, admitted);
   for (size_t i = 1; i <= v->leaves; i++) {
-    costs[i] = admitted[i] ? tuned_cost(m, tree, i, chosen, count, serves, v->doubts) : (double)INFINITY;
+    costs[i] =
+        admitted[i] ? tuned_cost(m, tree, i, chosen, count, serves, v->doubts) : (double)INFINITY;
     least = fmin(least, costs[i]);
   }
-  while (leaves < v->leaves && costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)m->problems) leaves++;
+  while (leaves < v->leaves && costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)m->problems)
+    leaves++;
   return leaves;
 }
 
-static int learn_make_room(const struct portfolio_matrix *m, size_t kernels, struct portfolio_learnt *out,
-                     cugen_error *err) {
+static int learn_make_room(const struct portfolio_matrix *m, size_t kernels,
+                           struct portfolio_learnt *out, cugen_error *err) {
   const size_t most = portfolio_most_variants(m, kernels);
   out->chosen = calloc(most + 1, sizeof *out->chosen);
   out->given = calloc(m->problems + 1, sizeof *out->given);
@@ -242,7 +260,8 @@ static int learn_make_room(const struct portfolio_matrix *m, size_t kernels, str
   out->held = calloc(m->problems + 1, sizeof *out->held);
   out->times = calloc(most + 1, sizeof *out->times);
   out->most = most;
-  return out->chosen && out->given && out->tuned && out->held && out->times ? CUGEN_OK : error_memory(err);
+  return out->chosen && out->given && out->tuned && out->held && out->times ? CUGEN_OK
+                                                                            : error_memory(err);
 }
 
 /* Removes the variants that the rule never gives. The others keep their order. */
@@ -266,7 +285,7 @@ static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree 
   out->count = kept;
 }
 
-/* ---- Exceptions ---- */
+/* ---- Exceptions ----------------------------------------------------------------------------- */
 
 /* The problems that another chosen variant would serve faster by more than this factor are named in
    the rule, those with the greatest gains first. */
@@ -279,10 +298,12 @@ struct exceptions {
   size_t count;
 };
 
-static size_t fastest_of(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count) {
+static size_t fastest_of(const struct portfolio_matrix *m, size_t problem, const size_t *chosen,
+                         size_t count) {
   size_t best = 0;
   for (size_t i = 1; i < count; i++) {
-    const double ratio = portfolio_ratio(m, problem, chosen[i]), least = portfolio_ratio(m, problem, chosen[best]);
+    const double ratio = portfolio_ratio(m, problem, chosen[i]),
+                 least = portfolio_ratio(m, problem, chosen[best]);
     if (ratio < least || isnan(least)) best = i;
   }
   return best;
@@ -291,7 +312,8 @@ static size_t fastest_of(const struct portfolio_matrix *m, size_t problem, const
 static void add_exception(struct exceptions *e, size_t problem, double gain) {
   size_t at = e->count < MOST_EXCEPTIONS ? e->count++ : MOST_EXCEPTIONS - 1;
   if (at == MOST_EXCEPTIONS - 1 && e->count == MOST_EXCEPTIONS && e->gains[at] >= gain) return;
-  for (; at > 0 && e->gains[at - 1] < gain; at--) e->at[at] = e->at[at - 1], e->gains[at] = e->gains[at - 1];
+  for (; at > 0 && e->gains[at - 1] < gain; at--)
+    e->at[at] = e->at[at - 1], e->gains[at] = e->gains[at - 1];
   e->at[at] = problem;
   e->gains[at] = gain;
 }
@@ -328,11 +350,12 @@ static void print_exceptions(const struct portfolio_matrix *m, const struct exce
   }
 }
 
-/* ---- All together ---- */
+/* ---- All together --------------------------------------------------------------------------- */
 
 static int print_rule(const struct portfolio_matrix *m, const struct portfolio_tree *tree,
-                      const struct portfolio_formulas *formulas, const struct exceptions *exceptions,
-                      struct portfolio_learnt *out, cugen_error *err) {
+                      const struct portfolio_formulas *formulas,
+                      const struct exceptions *exceptions, struct portfolio_learnt *out,
+                      cugen_error *err) {
   bool failed = false;
   print_exceptions(m, exceptions, out, &out->rule);
   portfolio_tree_print(tree, out->leaves, m, out->count, &out->rule);
@@ -355,8 +378,9 @@ static size_t count_kernels(const struct portfolio_matrix *m, const size_t *chos
 }
 
 /* Finds which variant serves each problem by the tree and the formulas, and prints the rule. */
-static int apply(const struct portfolio_matrix *m, const struct validation *v, struct portfolio_tree *tree,
-                 struct portfolio_formulas *formulas, struct portfolio_learnt *out, cugen_error *err) {
+static int apply(const struct portfolio_matrix *m, const struct validation *v,
+                 struct portfolio_tree *tree, struct portfolio_formulas *formulas,
+                 struct portfolio_learnt *out, cugen_error *err) {
   struct exceptions exceptions = {.count = 0};
   const size_t most = portfolio_tree_leaves(tree);
   out->doubted = v->doubts ? PORTFOLIO_DOUBTED : 0;
@@ -378,15 +402,17 @@ static void serve_nothing(const struct portfolio_matrix *m, struct portfolio_lea
   for (size_t p = 0; p < m->problems; p++) out->tuned[p] = NAN;
 }
 
-static int learn_from_all(const struct portfolio_matrix *m, const struct validation *v, struct portfolio_learnt *out,
-                          cugen_error *err) {
+static int learn_from_all(const struct portfolio_matrix *m, const struct validation *v,
+                          struct portfolio_learnt *out, cugen_error *err) {
   struct portfolio_tree tree = {0};
   struct portfolio_formulas formulas = {0};
   int status = learn_choose(m, NULL, v->most, out->chosen, &out->count, err);
   if (status) return status;
   if (!out->count) return serve_nothing(m, out), CUGEN_OK;
   status = portfolio_formulas_fit(m, NULL, out->chosen, out->count, &formulas, err);
-  if (!status) status = portfolio_tree_grow(m, NULL, out->chosen, out->count, formulas.honest, v->leaves, &tree, err);
+  if (!status)
+    status = portfolio_tree_grow(m, NULL, out->chosen, out->count, formulas.honest, v->leaves,
+                                 &tree, err);
   if (!status) status = apply(m, v, &tree, &formulas, out, err);
   portfolio_tree_free(&tree);
   portfolio_formulas_free(&formulas);
@@ -410,13 +436,15 @@ static void learn_sum_losses(const struct validation *v, struct portfolio_learnt
   }
 }
 
-int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfolio_learnt *out, cugen_error *err) {
+int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfolio_learnt *out,
+                    cugen_error *err) {
   struct validation v;
   *out = (struct portfolio_learnt){0};
   int status = open_validation(&v, m, most, err);
   if (!status) status = learn_make_room(m, most, out, err);
   if (!status && m->problems > 2) portfolio_deal(m->problems, v.folds, 1, v.fold);
-  for (size_t fold = 0; fold < v.folds && m->problems > 2 && !status; fold++) status = run_fold(&v, fold, err);
+  for (size_t fold = 0; fold < v.folds && m->problems > 2 && !status; fold++)
+    status = run_fold(&v, fold, err);
   if (!status && m->problems > 2) choose_doubts(&v);
   if (!status) status = learn_from_all(m, &v, out, err);
   if (!status) {

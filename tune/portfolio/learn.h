@@ -40,8 +40,8 @@ struct portfolio_learnt {
 
 /* Learns a portfolio of at most `most` kernels, 1 to PORTFOLIO_MOST. Call portfolio_learnt_free
    even after an error. If no variant serves any problem, count is 0 and the rule is empty. */
-int portfolio_learn(const struct portfolio_matrix *matrix, size_t most, struct portfolio_learnt *out,
-                    cugen_error *err);
+int portfolio_learn(const struct portfolio_matrix *matrix, size_t most,
+                    struct portfolio_learnt *out, cugen_error *err);
 void portfolio_learnt_free(struct portfolio_learnt *learnt);
 
 #endif

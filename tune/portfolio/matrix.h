@@ -29,11 +29,13 @@ struct portfolio_matrix {
   int64_t multiprocessors;
 };
 
-static inline double portfolio_ratio(const struct portfolio_matrix *m, size_t problem, size_t variant) {
+static inline double portfolio_ratio(const struct portfolio_matrix *m, size_t problem,
+                                     size_t variant) {
   return m->ratios[problem * m->variants + variant];
 }
 
-static inline int64_t portfolio_value(const struct portfolio_matrix *m, size_t problem, size_t size) {
+static inline int64_t portfolio_value(const struct portfolio_matrix *m, size_t problem,
+                                      size_t size) {
   return m->values[problem * m->sizes + size];
 }
 
@@ -55,7 +57,8 @@ static inline double portfolio_cost(double ratio) {
    is judged also by its worst problem. A variant that was not measured on the problem counts as 40
    % slower, because it was not worth measuring. */
 static inline double portfolio_choice_cost(double ratio) {
-  const double seen = isnan(ratio) ? 1.4 : ratio, beyond = isfinite(seen) ? fmax(log(seen) - log(1.08), 0) : 0;
+  const double seen = isnan(ratio) ? 1.4 : ratio,
+               beyond = isfinite(seen) ? fmax(log(seen) - log(1.08), 0) : 0;
   return portfolio_cost(seen) + 3.0 * beyond;
 }
 

@@ -62,8 +62,8 @@ struct grower {
   size_t leaf_count;
 };
 
-size_t portfolio_given(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
-                       size_t choice, const size_t *least) {
+size_t portfolio_given(const struct portfolio_matrix *m, size_t problem, const size_t *chosen,
+                       size_t count, size_t choice, const size_t *least) {
   if (choice < count && !isinf(portfolio_ratio(m, problem, chosen[choice]))) return choice;
   if (least) return least[problem];
   for (size_t i = 0; i < count; i++)
@@ -71,7 +71,7 @@ size_t portfolio_given(const struct portfolio_matrix *m, size_t problem, const s
   return count;
 }
 
-/* ---- Splitting ---- */
+/* ---- Splitting ------------------------------------------------------------------------------ */
 
 static int tree_by_value(const void *a, const void *b) {
   const struct ranked *x = a, *y = b;
@@ -84,7 +84,8 @@ static int tree_by_value(const void *a, const void *b) {
 static size_t best_choice(const double *sums, const double *prior, size_t count) {
   size_t best = 0;
   for (size_t i = 1; i < count; i++)
-    if (sums[i] + weight_of_prior * prior[i] < sums[best] + weight_of_prior * prior[best] - 1e-12) best = i;
+    if (sums[i] + weight_of_prior * prior[i] < sums[best] + weight_of_prior * prior[best] - 1e-12)
+      best = i;
   return best;
 }
 
@@ -95,7 +96,8 @@ static double least_sum(const double *sums, const double *prior, size_t count) {
 static void sum_costs(const struct grower *g, const struct leaf *leaf, double *out) {
   for (size_t c = 0; c < g->choices; c++) out[c] = 0;
   for (size_t i = 0; i < leaf->count; i++)
-    for (size_t c = 0; c < g->choices; c++) out[c] += g->costs[g->order[leaf->first + i] * g->choices + c];
+    for (size_t c = 0; c < g->choices; c++)
+      out[c] += g->costs[g->order[leaf->first + i] * g->choices + c];
 }
 
 /* Finds the best threshold of one feature, if it gains more than the leaf's best split so far. */
@@ -114,10 +116,11 @@ static void try_feature(struct grower *g, struct leaf *leaf, const double *prior
       g->before[c] += cost, g->after[c] -= cost;
     }
     if (g->ranked[i].value == g->ranked[i + 1].value) continue;
-    const double gain = leaf->cost - least_sum(g->before, prior, g->choices) - least_sum(g->after, prior, g->choices);
+    const double gain = leaf->cost - least_sum(g->before, prior, g->choices) -
+                        least_sum(g->after, prior, g->choices);
     if (gain <= leaf->gain + 1e-9) continue;
-    const double threshold =
-        portfolio_threshold(&g->tree->features[feature], g->ranked[i].value, g->ranked[i + 1].value);
+    const double threshold = portfolio_threshold(&g->tree->features[feature], g->ranked[i].value,
+                                                 g->ranked[i + 1].value);
     if (isnan(threshold)) continue;
     leaf->gain = gain;
     leaf->feature = feature;
@@ -144,7 +147,8 @@ static size_t measure_leaf(struct grower *g, struct leaf *leaf, double *inner) {
   average_near(g, leaf, inner);
   leaf->cost = g->after[choice];
   leaf->gain = 0;
-  for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++) try_feature(g, leaf, inner, f);
+  for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++)
+    try_feature(g, leaf, inner, f);
   return choice;
 }
 
@@ -156,7 +160,8 @@ static size_t tree_part(struct grower *g, const struct leaf *leaf) {
     const size_t problem = g->order[leaf->first + i];
     if (g->values[problem * g->tree->feature_count + leaf->feature] > leaf->threshold) continue;
     /* Moves the entries in between up, so that each part keeps its order. */
-    memmove(&g->order[leaf->first + low + 1], &g->order[leaf->first + low], (i - low) * sizeof *g->order);
+    memmove(&g->order[leaf->first + low + 1], &g->order[leaf->first + low],
+            (i - low) * sizeof *g->order);
     g->order[leaf->first + low++] = problem;
   }
   return low;
@@ -175,9 +180,12 @@ static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, doub
   const size_t low_count = tree_part(g, &split);
   if (low_count == 0 || low_count == leaf->count) return;
   const double *prior = inner_of(g, leaf->node);
-  struct leaf low = {.first = leaf->first, .count = low_count, .depth = leaf->depth + 1, .prior = prior};
-  struct leaf high = {
-      .first = leaf->first + low_count, .count = leaf->count - low_count, .depth = leaf->depth + 1, .prior = prior};
+  struct leaf low = {
+      .first = leaf->first, .count = low_count, .depth = leaf->depth + 1, .prior = prior};
+  struct leaf high = {.first = leaf->first + low_count,
+                      .count = leaf->count - low_count,
+                      .depth = leaf->depth + 1,
+                      .prior = prior};
   measure_leaf(g, &low, g->trial);
   measure_leaf(g, &high, g->trial);
   split.gain = leaf->cost - low.cost - high.cost + 0.5 * (low.gain + high.gain);
@@ -209,14 +217,17 @@ static void tree_split_leaf(struct grower *g, size_t at) {
                         .count = leaf->count - low_count,
                         .depth = leaf->depth + 1,
                         .prior = inner_of(g, leaf->node)};
-  *leaf = (struct leaf){
-      .node = tree->count, .first = leaf->first, .count = low_count, .depth = leaf->depth + 1, .prior = high->prior};
+  *leaf = (struct leaf){.node = tree->count,
+                        .first = leaf->first,
+                        .count = low_count,
+                        .depth = leaf->depth + 1,
+                        .prior = high->prior};
   tree->count += 2;
   judge_leaf(g, leaf);
   judge_leaf(g, high);
 }
 
-/* ---- Growing ---- */
+/* ---- Growing -------------------------------------------------------------------------------- */
 
 static size_t tree_list_rows(struct grower *g, const bool *rows) {
   size_t count = 0;
@@ -236,7 +247,8 @@ static void tree_fill(struct grower *g, const size_t *chosen, size_t count, cons
       g->costs[p * g->choices + c] = fmin(portfolio_cost(ratio), most_cost);
     }
     for (size_t f = 0; f < features; f++)
-      g->values[p * features + f] = portfolio_feature_of(&g->tree->features[f], &m->values[p * m->sizes], m->sizes);
+      g->values[p * features + f] =
+          portfolio_feature_of(&g->tree->features[f], &m->values[p * m->sizes], m->sizes);
   }
 }
 
@@ -253,8 +265,8 @@ static bool tree_make_room(struct grower *g, size_t leaves) {
   g->leaves = calloc(leaves + 1, sizeof *g->leaves);
   g->priors = calloc(2 * leaves * g->choices + 1, sizeof *g->priors);
   g->trial = calloc(2 * g->choices + 1, sizeof *g->trial);
-  return g->tree->features && g->tree->nodes && g->costs && g->values && g->order && g->ranked && g->before &&
-         g->after && g->leaves && g->priors && g->trial;
+  return g->tree->features && g->tree->nodes && g->costs && g->values && g->order && g->ranked &&
+         g->before && g->after && g->leaves && g->priors && g->trial;
 }
 
 static void tree_grow(struct grower *g, const bool *rows, size_t leaves) {
@@ -271,8 +283,9 @@ static void tree_grow(struct grower *g, const bool *rows, size_t leaves) {
   }
 }
 
-int portfolio_tree_grow(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen, size_t count,
-                        const size_t *least, size_t leaves, struct portfolio_tree *out, cugen_error *err) {
+int portfolio_tree_grow(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen,
+                        size_t count, const size_t *least, size_t leaves,
+                        struct portfolio_tree *out, cugen_error *err) {
   *out = (struct portfolio_tree){0};
   struct grower g = {.m = m, .tree = out, .choices = count + (least != NULL)};
   const bool good = tree_make_room(&g, leaves + 1);
@@ -280,7 +293,8 @@ int portfolio_tree_grow(const struct portfolio_matrix *m, const bool *rows, cons
     tree_fill(&g, chosen, count, least);
     tree_grow(&g, rows, leaves);
   }
-  void *arrays[] = {g.costs, g.values, g.order, g.ranked, g.before, g.after, g.leaves, g.priors, g.trial};
+  void *arrays[] = {g.costs, g.values, g.order,  g.ranked, g.before,
+                    g.after, g.leaves, g.priors, g.trial};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   return good ? CUGEN_OK : error_memory(err);
 }
@@ -291,7 +305,7 @@ void portfolio_tree_free(struct portfolio_tree *tree) {
   *tree = (struct portfolio_tree){0};
 }
 
-/* ---- What it says ---- */
+/* ---- What it says --------------------------------------------------------------------------- */
 
 size_t portfolio_tree_leaves(const struct portfolio_tree *tree) {
   return tree->count / 2 + 1;
@@ -302,13 +316,13 @@ static bool is_leaf(const struct portfolio_tree *tree, size_t leaves, size_t nod
   return !tree->nodes[node].low || tree->nodes[node].low >= 2 * leaves - 1;
 }
 
-size_t portfolio_tree_says(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *m,
-                           size_t problem) {
+size_t portfolio_tree_says(const struct portfolio_tree *tree, size_t leaves,
+                           const struct portfolio_matrix *m, size_t problem) {
   size_t at = 0;
   while (!is_leaf(tree, leaves, at)) {
     const struct portfolio_node *node = &tree->nodes[at];
-    const double value =
-        portfolio_feature_of(&tree->features[node->feature], &m->values[problem * m->sizes], m->sizes);
+    const double value = portfolio_feature_of(&tree->features[node->feature],
+                                              &m->values[problem * m->sizes], m->sizes);
     at = value <= node->threshold ? node->low : node->high;
   }
   return tree->nodes[at].choice;
@@ -342,8 +356,9 @@ static void print_choice(size_t choice, size_t count, struct text *out) {
 }
 
 /* Prints a node. The side above the threshold continues the same select. */
-static void print_below(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *m, size_t at,
-                        size_t count, struct text *out) {
+static void print_below(const struct portfolio_tree *tree, size_t leaves,
+                        const struct portfolio_matrix *m, size_t at, size_t count,
+                        struct text *out) {
   size_t only = only_choice(tree, leaves, at);
   if (only != SIZE_MAX) {
     print_choice(only, count, out);
@@ -362,7 +377,7 @@ static void print_below(const struct portfolio_tree *tree, size_t leaves, const 
   text_add_char(out, ')');
 }
 
-void portfolio_tree_print(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *m,
-                          size_t count, struct text *out) {
+void portfolio_tree_print(const struct portfolio_tree *tree, size_t leaves,
+                          const struct portfolio_matrix *m, size_t count, struct text *out) {
   print_below(tree, leaves, m, 0, count, out);
 }

@@ -32,7 +32,7 @@ struct axes {
   size_t count, first; /* first: 1 if the implementations are an axis, else 0 */
 };
 
-/* ---- Values ---- */
+/* ---- Values --------------------------------------------------------------------------------- */
 
 static bool axes_is_number(struct value v) {
   return v.type == VALUE_INT || v.type == VALUE_FLOAT || v.type == VALUE_BOOL;
@@ -78,11 +78,12 @@ static bool set_numbers(struct axis_values *axis) {
   for (size_t i = 0; i < axis->count; i++)
     if (!axes_is_number(axis->values[i])) return true;
   axis->numbers = calloc(axis->count + 1, sizeof *axis->numbers);
-  for (size_t i = 0; i < axis->count && axis->numbers; i++) axis->numbers[i] = axes_number(axis->values[i]);
+  for (size_t i = 0; i < axis->count && axis->numbers; i++)
+    axis->numbers[i] = axes_number(axis->values[i]);
   return axis->numbers;
 }
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 static const struct config_implementation *implementation(const struct axes *a, size_t i) {
   return a->implementations[i].implementation;
@@ -106,7 +107,8 @@ static bool axes_collect(struct axes *a) {
   return true;
 }
 
-static bool map_tunable(const struct axes *a, const struct config_tunable *tunable, struct own *own) {
+static bool map_tunable(const struct axes *a, const struct config_tunable *tunable,
+                        struct own *own) {
   while (own->axis < a->first || strcmp(a->all[own->axis].name, tunable->name) != 0) own->axis++;
   const struct axis_values *axis = &a->all[own->axis];
   own->positions = calloc(tunable->value_count + 1, sizeof *own->positions);
@@ -185,7 +187,7 @@ void axes_close(struct axes *a) {
   free(a);
 }
 
-/* ---- What strategies ask ---- */
+/* ---- What strategies ask -------------------------------------------------------------------- */
 
 static size_t neighbours(const void *context, uint64_t index, uint64_t *out) {
   return space_neighbours(((const struct axes *)context)->space, index, out);

@@ -28,7 +28,8 @@ static struct strategy *evolutionary_open(const struct strategy_space *space) {
   return (struct strategy *)s;
 }
 
-static void evolutionary_report(struct strategy *strategy, uint64_t index, double cost, double seconds) {
+static void evolutionary_report(struct strategy *strategy, uint64_t index, double cost,
+                                double seconds) {
   struct evolutionary *s = (struct evolutionary *)strategy;
   (void)seconds;
   search_report(strategy, index, cost);

@@ -81,11 +81,11 @@ static bool forest_reserve(struct tree *t, size_t count) {
   return true;
 }
 
-/* ---- Growing ---- */
+/* ---- Growing -------------------------------------------------------------------------------- */
 
 /* Lists the columns in which the rows differ, and sets the range of each column. */
-static size_t find_range(const struct forest *f, const uint32_t *rows, size_t count, float *low, float *high,
-                         size_t *differ) {
+static size_t find_range(const struct forest *f, const uint32_t *rows, size_t count, float *low,
+                         float *high, size_t *differ) {
   size_t found = 0;
   memcpy(low, f->x + rows[0] * f->columns, f->columns * sizeof *low);
   memcpy(high, low, f->columns * sizeof *high);
@@ -108,7 +108,8 @@ static double separation(const struct split *split, double sum, size_t count) {
   return between * between * left * right;
 }
 
-static double forest_count_left(const struct forest *f, const uint32_t *rows, size_t count, struct split *splits) {
+static double forest_count_left(const struct forest *f, const uint32_t *rows, size_t count,
+                                struct split *splits) {
   double sum = 0, sums[DRAWN] = {0};
   size_t counts[DRAWN] = {0};
   const float *const x = f->x;
@@ -130,7 +131,8 @@ static double forest_count_left(const struct forest *f, const uint32_t *rows, si
 /* Returns false if all rows are equal. */
 static bool choose_split(struct forest *f, const uint32_t *rows, size_t count, struct split *out) {
   float low[FOREST_MOST_COLUMNS], high[FOREST_MOST_COLUMNS];
-  size_t differ[FOREST_MOST_COLUMNS], found = count > 1 ? find_range(f, rows, count, low, high, differ) : 0;
+  size_t differ[FOREST_MOST_COLUMNS],
+      found = count > 1 ? find_range(f, rows, count, low, high, differ) : 0;
   struct split splits[DRAWN] = {0};
   double best = -1;
   if (!found) return false;
@@ -149,7 +151,8 @@ static bool choose_split(struct forest *f, const uint32_t *rows, size_t count, s
   return true;
 }
 
-static void search_forest_grow(struct forest *f, struct tree *t, size_t at, uint32_t *rows, size_t count) {
+static void search_forest_grow(struct forest *f, struct tree *t, size_t at, uint32_t *rows,
+                               size_t count) {
   struct split split;
   if (!choose_split(f, rows, count, &split)) {
     t->nodes[at] = (struct node){.column = -1, .next = rows[0]};
@@ -168,7 +171,7 @@ static void search_forest_grow(struct forest *f, struct tree *t, size_t at, uint
   search_forest_grow(f, t, next + 1, rows + left, count - left);
 }
 
-/* ---- Inserting, and growing anew ---- */
+/* ---- Inserting, and growing anew ------------------------------------------------------------ */
 
 static struct node *find_leaf(const struct tree *t, const float *row) {
   struct node *at = t->nodes;
@@ -202,15 +205,16 @@ static void forest_split_leaf(struct forest *f, struct tree *t, const float *x, 
   size_t column, next = t->count;
   if (!draw_column(f, there, added, &column)) return;
   bool before = added[column] < there[column];
-  float threshold =
-      before ? draw_threshold(f, added[column], there[column]) : draw_threshold(f, there[column], added[column]);
+  float threshold = before ? draw_threshold(f, added[column], there[column])
+                           : draw_threshold(f, there[column], added[column]);
   t->count += 2;
   *leaf = (struct node){threshold, (int32_t)column, (uint32_t)next};
   t->nodes[next] = (struct node){.column = -1, .next = before ? row : old};
   t->nodes[next + 1] = (struct node){.column = -1, .next = before ? old : row};
 }
 
-static bool grow_tree(struct forest *f, struct tree *t, const uint32_t *rows, size_t known, size_t count) {
+static bool grow_tree(struct forest *f, struct tree *t, const uint32_t *rows, size_t known,
+                      size_t count) {
   if (!forest_reserve(t, 2 * count)) return false;
   memcpy(f->order, rows, known * sizeof *rows);
   t->count = 1;
@@ -219,8 +223,8 @@ static bool grow_tree(struct forest *f, struct tree *t, const uint32_t *rows, si
   return true;
 }
 
-bool forest_grow(struct forest *f, const float *x, const double *y, const uint32_t *rows, size_t known, size_t count,
-                 size_t trees) {
+bool forest_grow(struct forest *f, const float *x, const double *y, const uint32_t *rows,
+                 size_t known, size_t count, size_t trees) {
   if (known > f->order_capacity) {
     uint32_t *order = realloc(f->order, 2 * known * sizeof *order);
     if (!order) return false;
@@ -244,6 +248,8 @@ bool forest_insert(struct forest *f, const float *x, size_t row) {
   return true;
 }
 
-void forest_nearest(const struct forest *f, const float *row, size_t from, size_t count, uint32_t *nearest) {
-  for (size_t i = 0; i < count; i++) nearest[i] = find_leaf(&f->trees[(from + i) % f->tree_count], row)->next;
+void forest_nearest(const struct forest *f, const float *row, size_t from, size_t count,
+                    uint32_t *nearest) {
+  for (size_t i = 0; i < count; i++)
+    nearest[i] = find_leaf(&f->trees[(from + i) % f->tree_count], row)->next;
 }

@@ -19,13 +19,14 @@ void forest_close(struct forest *forest);
 /* Grows the forest's next `trees` trees anew from the first `known` of the listed rows (at least
    one), whose values are y. The remaining rows, up to `count`, are inserted afterwards, so that
    their values do not influence the splits. */
-bool forest_grow(struct forest *forest, const float *x, const double *y, const uint32_t *rows, size_t known,
-                 size_t count, size_t trees);
+bool forest_grow(struct forest *forest, const float *x, const double *y, const uint32_t *rows,
+                 size_t known, size_t count, size_t trees);
 /* Inserts a row into every tree; the value of the row may become known later. */
 bool forest_insert(struct forest *forest, const float *x, size_t row);
 /* For each of `count` trees, beginning with tree `from`, sets `nearest` to the row whose leaf the
    given row falls into. The prediction is the mean of those rows' values. Tree numbers wrap
    around. */
-void forest_nearest(const struct forest *forest, const float *row, size_t from, size_t count, uint32_t *nearest);
+void forest_nearest(const struct forest *forest, const float *row, size_t from, size_t count,
+                    uint32_t *nearest);
 
 #endif

@@ -67,7 +67,8 @@ static void local_shuffle(uint64_t *values, size_t count, uint64_t state) {
 static void look_around(struct local *s, struct leader *leader) {
   leader->around = malloc((s->strategy.space.max_neighbours + 1) * sizeof *leader->around);
   if (!leader->around) return;
-  leader->count = s->strategy.space.neighbours(s->strategy.space.context, leader->index, leader->around);
+  leader->count =
+      s->strategy.space.neighbours(s->strategy.space.context, leader->index, leader->around);
   local_shuffle(leader->around, leader->count, s->strategy.space.seed + leader->index);
 }
 

@@ -76,7 +76,7 @@ struct model {
   bool grown, broken;               /* broken: out of memory, the model stays as it is */
 };
 
-/* ---- Numbers ---- */
+/* ---- Numbers -------------------------------------------------------------------------------- */
 
 /* Natural logarithm, x > 0: 2 artanh((m - 1) / (m + 1)) of the mantissa, to 12 digits. */
 static double logarithm(double x) {
@@ -98,7 +98,7 @@ static double odd_part(double v) {
   return (double)n;
 }
 
-/* ---- Columns ---- */
+/* ---- Columns -------------------------------------------------------------------------------- */
 
 /* Returns true if a column of odd parts pays off: for axes of many values other than powers of
    two. */
@@ -116,7 +116,8 @@ static float scaled(const struct strategy_axis *axis, size_t at) {
   if (axis->count < 2) return 0;
   if (!axis->values) return (float)at / (float)(axis->count - 1);
   double least = axis->values[0], most = axis->values[axis->count - 1];
-  if (least > 0 && most >= 4 * least) return (float)(logarithm(axis->values[at] / least) / logarithm(most / least));
+  if (least > 0 && most >= 4 * least)
+    return (float)(logarithm(axis->values[at] / least) / logarithm(most / least));
   return (float)((axis->values[at] - least) / (most - least));
 }
 
@@ -150,7 +151,7 @@ static void model_fill_row(const struct model *m, uint64_t index, float *row) {
   }
 }
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 struct model *model_open(const struct strategy_space *space, uint64_t seed) {
   struct model *m = calloc(1, sizeof *m);
@@ -191,7 +192,7 @@ void model_close(struct model *m) {
   free(m);
 }
 
-/* ---- Rows ---- */
+/* ---- Rows ----------------------------------------------------------------------------------- */
 
 static bool enlarge(void *array, size_t count, size_t size) {
   void **at = array, *larger = realloc(*at, count * size);
@@ -202,9 +203,12 @@ static bool enlarge(void *array, size_t count, size_t size) {
 static bool model_reserve(struct model *m) {
   size_t capacity = m->capacity ? 2 * m->capacity : 64;
   if (m->rows < m->capacity) return true;
-  if (!enlarge(&m->x, capacity, m->column_count * sizeof *m->x) || !enlarge(&m->cost, capacity, sizeof *m->cost) ||
-      !enlarge(&m->price, capacity, sizeof *m->price) || !enlarge(&m->index, capacity, sizeof *m->index) ||
-      !enlarge(&m->state, capacity, sizeof *m->state) || !enlarge(&m->order, capacity, sizeof *m->order))
+  if (!enlarge(&m->x, capacity, m->column_count * sizeof *m->x) ||
+      !enlarge(&m->cost, capacity, sizeof *m->cost) ||
+      !enlarge(&m->price, capacity, sizeof *m->price) ||
+      !enlarge(&m->index, capacity, sizeof *m->index) ||
+      !enlarge(&m->state, capacity, sizeof *m->state) ||
+      !enlarge(&m->order, capacity, sizeof *m->order))
     return false;
   m->capacity = capacity;
   return true;
@@ -229,11 +233,11 @@ static bool model_find_row(const struct model *m, uint64_t index, size_t *row) {
   return false;
 }
 
-/* ---- Predicting ---- */
+/* ---- Predicting ----------------------------------------------------------------------------- */
 
 /* Predicts by a committee of trees of costs, beginning with tree `from`. */
-static void search_model_predict(const struct model *m, const float *row, size_t from, double *mean, double *variance,
-                    double *price) {
+static void search_model_predict(const struct model *m, const float *row, size_t from, double *mean,
+                                 double *variance, double *price) {
   uint32_t nearest[FOREST_MOST_TREES];
   double sum = 0, squares = 0;
   forest_nearest(m->costs, row, from, COMMITTEE, nearest);
@@ -264,7 +268,8 @@ double model_score(const struct model *m, uint64_t index, size_t turn) {
      right for z = 0 and for large z, and above the value of a normal distribution for small z, so
      that it never vanishes. */
   const double share = ignorance[turn % IGNORANCES];
-  double deviation = sqrt(share * share * variance + noise * noise), z = (m->best - mean) / deviation;
+  double deviation = sqrt(share * share * variance + noise * noise),
+         z = (m->best - mean) / deviation;
   return logarithm(deviation * (z + sqrt(z * z + 0.63661977236758134))) - price;
 }
 
@@ -296,7 +301,7 @@ size_t model_idle(const struct model *m) {
   return m->idle > 2 * awaited ? m->idle - 2 * awaited : 0;
 }
 
-/* ---- Learning ---- */
+/* ---- Learning ------------------------------------------------------------------------------- */
 
 /* Returns how many trees to grow now; with many rows, trees are grown less often. */
 static size_t trees_to_grow(const struct model *m) {
@@ -318,7 +323,8 @@ static void set_unknown(struct model *m) {
 
 static void set_order(struct model *m) {
   size_t known = 0, expected = m->known;
-  for (size_t i = 0; i < m->rows; i++) m->order[m->state[i] == EXPECTED ? expected++ : known++] = (uint32_t)i;
+  for (size_t i = 0; i < m->rows; i++)
+    m->order[m->state[i] == EXPECTED ? expected++ : known++] = (uint32_t)i;
 }
 
 static void model_grow(struct model *m) {
@@ -328,7 +334,8 @@ static void model_grow(struct model *m) {
   size_t trees = trees_to_grow(m);
   bool grown =
       forest_grow(m->costs, m->x, m->cost, m->order, m->known, m->rows, m->grown ? trees : TREES) &&
-      forest_grow(m->prices, m->x, m->price, m->order, m->known, m->known, m->grown ? trees > 0 : TREES_PRICE);
+      forest_grow(m->prices, m->x, m->price, m->order, m->known, m->known,
+                  m->grown ? trees > 0 : TREES_PRICE);
   m->grown |= grown;
   m->broken |= !grown;
 }
@@ -364,6 +371,7 @@ void model_learn(struct model *m, uint64_t index, double cost, double seconds) {
   set_result(m, row, cost, seconds);
   if (m->broken) return;
   if (m->grown)
-    m->broken |= (!expected && !forest_insert(m->costs, m->x, row)) || !forest_insert(m->prices, m->x, row);
+    m->broken |=
+        (!expected && !forest_insert(m->costs, m->x, row)) || !forest_insert(m->prices, m->x, row);
   model_grow(m);
 }

@@ -20,14 +20,15 @@ uint64_t population_draw(uint64_t *state, uint64_t end) {
   return random_next(state) % end;
 }
 
-bool population_cross(const struct strategy_space *space, uint64_t mother, uint64_t father, uint64_t mutation,
-                      uint64_t *state, uint64_t *child) {
+bool population_cross(const struct strategy_space *space, uint64_t mother, uint64_t father,
+                      uint64_t mutation, uint64_t *state, uint64_t *child) {
   uint16_t positions[STRATEGY_MAX_AXES], others[STRATEGY_MAX_AXES];
   space->locate(space->context, mother, positions);
   space->locate(space->context, father, others);
   for (size_t a = 0; a < space->axis_count; a++) {
     if (population_draw(state, 2)) positions[a] = others[a];
-    if (!population_draw(state, mutation)) positions[a] = (uint16_t)population_draw(state, space->axes[a].count);
+    if (!population_draw(state, mutation))
+      positions[a] = (uint16_t)population_draw(state, space->axes[a].count);
   }
   return space->find(space->context, positions, child);
 }

@@ -21,7 +21,7 @@ uint64_t population_draw(uint64_t *state, uint64_t end);
 /* Uniform crossover of two variants: each position is the one of either parent, or, one time in
    `mutation`, any position. Returns false if there is no variant at these positions. The space has
    axes. */
-bool population_cross(const struct strategy_space *space, uint64_t mother, uint64_t father, uint64_t mutation,
-                      uint64_t *state, uint64_t *child);
+bool population_cross(const struct strategy_space *space, uint64_t mother, uint64_t father,
+                      uint64_t mutation, uint64_t *state, uint64_t *child);
 
 #endif

@@ -12,7 +12,8 @@
 #include "population.h"
 #include "search.h"
 
-static const struct strategy_ops *const arms[] = {&strategy_surrogate, &strategy_local, &strategy_evolutionary};
+static const struct strategy_ops *const arms[] = {&strategy_surrogate, &strategy_local,
+                                                  &strategy_evolutionary};
 enum { ARMS = sizeof arms / sizeof *arms, PENDING = 256, SAMPLES = 16, LEAST = 16 };
 static const double memory = 0.95; /* weight that a result keeps when the next one arrives */
 
@@ -54,9 +55,10 @@ static struct strategy *portfolio_open(const struct strategy_space *space) {
   return &s->strategy;
 }
 
-/* ---- Who is worth what ---- */
+/* ---- Who is worth what ---------------------------------------------------------------------- */
 
-static void portfolio_report(struct strategy *strategy, uint64_t index, double cost, double seconds) {
+static void portfolio_report(struct strategy *strategy, uint64_t index, double cost,
+                             double seconds) {
   struct portfolio *s = (struct portfolio *)strategy;
   size_t better = 0, arm = ARMS;
   while (better < s->population.count && s->population.members[better].cost <= cost) better++;
@@ -65,7 +67,8 @@ static void portfolio_report(struct strategy *strategy, uint64_t index, double c
   if (arm < ARMS) {
     s->heard[arm] = memory * s->heard[arm] + 1;
     s->paid[arm] *= memory;
-    if (s->reported >= SAMPLES) s->paid[arm] += (double)(POPULATION_MOST - better) / POPULATION_MOST;
+    if (s->reported >= SAMPLES)
+      s->paid[arm] += (double)(POPULATION_MOST - better) / POPULATION_MOST;
   }
   s->reported++;
   population_add(&s->population, index, cost);
@@ -87,7 +90,7 @@ static size_t search_portfolio_choose(struct portfolio *s) {
   return arm;
 }
 
-/* ---- Giving ---- */
+/* ---- Giving --------------------------------------------------------------------------------- */
 
 static bool portfolio_next(struct strategy *strategy, uint64_t *index) {
   struct portfolio *s = (struct portfolio *)strategy;

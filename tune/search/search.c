@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-/* ---- Positions: variants of all spans, counted through ---- */
+/* ---- Positions: variants of all spans, counted through -------------------------------------- */
 
 uint64_t search_variant(const struct strategy *s, uint64_t n) {
   size_t i = 0;
@@ -43,7 +43,7 @@ void search_taken(struct strategy *s, uint64_t index) {
   search_give(s, index);
 }
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 void search_close(struct strategy *s) {
   if (!s) return;
@@ -57,10 +57,13 @@ void search_close(struct strategy *s) {
 /* The first variant of each implementation comes before the rest, so that a large implementation
    cannot hide the small ones from a short budget. */
 static void add_firsts(struct strategy *s) {
-  for (size_t i = 0; i < STRATEGY_SOURCES; i++) s->sources[i].best = s->sources[i].others = (double)INFINITY;
+  for (size_t i = 0; i < STRATEGY_SOURCES; i++)
+    s->sources[i].best = s->sources[i].others = (double)INFINITY;
   for (size_t i = 0; i < s->space.prior_count; i++)
-    if (s->space.priors[i].source < STRATEGY_SOURCES) s->priors[s->prior_count++] = s->space.priors[i];
-  for (size_t i = 0; i < s->space.first_count; i++) s->firsts[s->first_count++] = s->space.firsts[i];
+    if (s->space.priors[i].source < STRATEGY_SOURCES)
+      s->priors[s->prior_count++] = s->space.priors[i];
+  for (size_t i = 0; i < s->space.first_count; i++)
+    s->firsts[s->first_count++] = s->space.firsts[i];
   s->known_count = s->first_count;
   for (size_t i = 0; i < s->span_count; i++) s->firsts[s->first_count++] = s->spans[i].first;
 }
@@ -86,7 +89,7 @@ struct strategy *search_open(const struct strategy_space *space, size_t bytes) {
   return s;
 }
 
-/* ---- A random order: a permutation computed, not stored ---- */
+/* ---- A random order: a permutation computed, not stored ------------------------------------- */
 
 /* A four-round Feistel network permutes 2^(2h) numbers (Luby and Rackoff, 1988); following it until
    it lands below total ("cycle walking", Black and Rogaway, 2002) permutes [0, total). */
@@ -141,7 +144,8 @@ void search_report(struct strategy *s, uint64_t index, double cost) {
 }
 
 static bool is_contradicted(const struct strategy *s, unsigned source) {
-  return s->sources[source].known >= HEARD && s->sources[source].others < clearly_better * s->sources[source].best;
+  return s->sources[source].known >= HEARD &&
+         s->sources[source].others < clearly_better * s->sources[source].best;
 }
 
 static bool prior_next(struct strategy *s, uint64_t *index) {

@@ -6,8 +6,9 @@
 
 #include "base/text.h"
 
-static const struct strategy_ops *const table[] = {&strategy_surrogate,    &strategy_portfolio, &strategy_local,
-                                                   &strategy_evolutionary, &strategy_random,    &strategy_exhaustive};
+static const struct strategy_ops *const table[] = {&strategy_surrogate, &strategy_portfolio,
+                                                   &strategy_local,     &strategy_evolutionary,
+                                                   &strategy_random,    &strategy_exhaustive};
 
 const struct strategy_ops *strategy_at(size_t index) {
   return index < sizeof table / sizeof *table ? table[index] : NULL;
@@ -26,6 +27,7 @@ int strategy_find(const char *name, const struct strategy_ops **out, cugen_error
   const char *nearest = text_nearest(name, names, COUNT);
   error_set(err, CUGEN_ERROR_USAGE, "no strategy is called '%.100s'", name);
   if (nearest) error_append(err, " (nearest '%s')", nearest);
-  for (size_t i = 0; i < COUNT; i++) error_append(err, "%s '%s'", i ? "," : "; there are", names[i]);
+  for (size_t i = 0; i < COUNT; i++)
+    error_append(err, "%s '%s'", i ? "," : "; there are", names[i]);
   return CUGEN_ERROR_USAGE;
 }

@@ -76,8 +76,8 @@ struct strategy_ops {
   void (*taken)(struct strategy *strategy, uint64_t index);
 };
 
-extern const struct strategy_ops strategy_surrogate, strategy_portfolio, strategy_local, strategy_evolutionary,
-    strategy_random, strategy_exhaustive;
+extern const struct strategy_ops strategy_surrogate, strategy_portfolio, strategy_local,
+    strategy_evolutionary, strategy_random, strategy_exhaustive;
 
 /* Returns the strategy of this number, the default first; NULL: there are no more. */
 const struct strategy_ops *strategy_at(size_t index);

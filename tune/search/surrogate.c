@@ -71,14 +71,15 @@ static struct strategy *surrogate_open(const struct strategy_space *space) {
   return NULL;
 }
 
-static void surrogate_report(struct strategy *strategy, uint64_t index, double cost, double seconds) {
+static void surrogate_report(struct strategy *strategy, uint64_t index, double cost,
+                             double seconds) {
   struct surrogate *s = (struct surrogate *)strategy;
   search_report(strategy, index, cost);
   population_add(&s->population, index, cost);
   if (s->model) model_learn(s->model, index, cost, seconds);
 }
 
-/* ---- Candidates ---- */
+/* ---- Candidates ----------------------------------------------------------------------------- */
 
 static void surrogate_consider(struct surrogate *s, uint64_t index, struct candidate *best) {
   if (!search_is_new(&s->strategy, index)) return;
@@ -100,7 +101,8 @@ static void consider_children(struct surrogate *s, struct candidate *best) {
   for (int i = 0; i < CHILDREN && p->count; i++) {
     uint64_t mother = p->members[population_draw(&s->state, p->count)].index;
     uint64_t father = p->members[population_draw(&s->state, p->count)].index;
-    if (population_cross(&s->strategy.space, mother, father, MUTATION, &s->state, &child)) surrogate_consider(s, child, best);
+    if (population_cross(&s->strategy.space, mother, father, MUTATION, &s->state, &child))
+      surrogate_consider(s, child, best);
   }
 }
 
@@ -118,7 +120,8 @@ static bool model_next(struct surrogate *s, uint64_t *index) {
   for (size_t i = 0; i < LEADERS && i < s->population.count; i++)
     consider_around(s, s->population.members[i].index, &best);
   for (int i = 0; i < RANDOM; i++)
-    surrogate_consider(s, search_variant(&s->strategy, population_draw(&s->state, s->strategy.total)), &best);
+    surrogate_consider(
+        s, search_variant(&s->strategy, population_draw(&s->state, s->strategy.total)), &best);
   consider_children(s, &best);
   climb(s, &best);
   *index = best.index;
@@ -157,7 +160,8 @@ static bool learnt_next(struct surrogate *s, uint64_t *index) {
 
 static bool surrogate_next(struct strategy *strategy, uint64_t *index) {
   struct surrogate *s = (struct surrogate *)strategy;
-  bool found = search_first(strategy, index) || (s->model && learnt_next(s, index)) || search_random(strategy, index);
+  bool found = search_first(strategy, index) || (s->model && learnt_next(s, index)) ||
+               search_random(strategy, index);
   if (found && s->model) model_expect(s->model, *index);
   return found;
 }

@@ -11,7 +11,7 @@
 
 #include "matmul.h"
 
-/* ---- The driver: an application with CUDA code of its own calls it directly --------------------------------------- */
+/* ---- The driver: an application with CUDA code of its own calls it directly ----------------- */
 
 enum { NON_BLOCKING = 1 }; /* CU_STREAM_NON_BLOCKING */
 
@@ -66,7 +66,7 @@ static void open_driver(void) {
   if (cu.init(0)) skip("the CUDA driver sees no GPU");
 }
 
-/* ---- Matrices ----------------------------------------------------------------------------------------------------- */
+/* ---- Matrices ------------------------------------------------------------------------------- */
 
 struct matrix {
   size_t count;
@@ -94,17 +94,20 @@ static size_t wrong_elements(const struct matrix m[3], size_t columns, size_t de
   for (size_t at = 0; at < m[2].count; at += m[2].count / 1000 + 1) {
     double sum = 0;
     for (size_t k = 0; k < depth; k++)
-      sum += (double)m[0].host[at / columns * depth + k] * (double)m[1].host[k * columns + at % columns];
+      sum += (double)m[0].host[at / columns * depth + k] *
+             (double)m[1].host[k * columns + at % columns];
     wrong += !(fabs(sum - (double)m[2].host[at]) <= 1e-6 * fabs(sum));
   }
   return wrong;
 }
 
-/* ---- One product -------------------------------------------------------------------------------------------------- */
+/* ---- One product ---------------------------------------------------------------------------- */
 
 static void say(const long long sizes[3], const matmul_info *info, size_t wrong) {
-  static const char *const how[] = {"the best measured", "the best of a near problem", "the default, never measured"};
-  printf("%lld x %lld x %lld: %s\n  %s", sizes[0], sizes[1], sizes[2], info->variant, how[info->choice]);
+  static const char *const how[] = {"the best measured", "the best of a near problem",
+                                    "the default, never measured"};
+  printf("%lld x %lld x %lld: %s\n  %s", sizes[0], sizes[1], sizes[2], info->variant,
+         how[info->choice]);
   if (info->tuned_for) printf(" (%s, distance %.2g)", info->tuned_for, info->distance);
   printf(", for %s as %s; %zu wrong elements\n", info->device, info->arch, wrong);
 }
@@ -121,7 +124,8 @@ static size_t multiply(matmul_library *library, const long long sizes[3], void *
   void *arguments[MATMUL_ARGUMENTS] = {matrices[0].device, matrices[1].device, matrices[2].device};
   check(matmul_bind(plan, arguments, MATMUL_ARGUMENTS, &call, &error), "bind", error.message);
   check(matmul_launch(call, stream, &error), "launch", error.message);
-  check(cu.download(matrices[2].host, matrices[2].device, m * n * sizeof(float), stream), "download", "");
+  check(cu.download(matrices[2].host, matrices[2].device, m * n * sizeof(float), stream),
+        "download", "");
   check(cu.wait(stream), "run", "");
   size_t wrong = wrong_elements(matrices, n, k);
   say(sizes, matmul_about(plan), wrong);

@@ -20,7 +20,7 @@ static void check(int status, const cugen_error *error) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* ---- Where a rank works ---------------------------------------------------------------------------------------------- */
+/* ---- Where a rank works --------------------------------------------------------------------- */
 
 static void find_rank(struct job *job) {
   MPI_Comm machine;
@@ -38,7 +38,8 @@ static void name_device(int local, char *out, size_t size) {
   const char *why, *named = getenv("CUGEN_DEVICE");
   check(cugen_open(NULL, &lib, &error), &error);
   cugen_devices(lib, NULL, 0, &why);
-  const size_t all = cugen_devices(lib, NULL, 0, NULL), gpus = why ? 0 : all - 1; /* the last is the cpu device */
+  /* the last is the cpu device */
+  const size_t all = cugen_devices(lib, NULL, 0, NULL), gpus = why ? 0 : all - 1;
   *out = '\0';
   if (gpus && !(named && *named)) snprintf(out, size, "cuda:%d", local % (int)gpus);
   cugen_close(lib);
@@ -57,7 +58,7 @@ static void open_kernel(struct job *job) {
   check(cugen_kernel_open(job->lib, "matmul", settings, 3, &job->kernel, &error), &error);
 }
 
-/* ---- One choice for all ------------------------------------------------------------------------------------------------ */
+/* ---- One choice for all --------------------------------------------------------------------- */
 
 static void tune(struct job *job, size_t variants) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -101,7 +102,7 @@ static cugen_plan *open_same(struct job *job) {
   return plan;
 }
 
-/* ---- The product, and whether all have the same --------------------------------------------------------------------------- */
+/* ---- The product, and whether all have the same --------------------------------------------- */
 
 /* Sums of these round: another order of adding would show. */
 static float value(size_t i) {
@@ -143,8 +144,8 @@ static double largest_error(const float *c, size_t n) {
       const double term = (double)value(at / n * n + k) * (double)value(k * n + at % n);
       sum += term, terms += term < 0 ? -term : term;
     }
-    const double error =
-        (sum > (double)c[at] ? sum - (double)c[at] : (double)c[at] - sum) / (terms * (double)n * 6e-8);
+    const double error = (sum > (double)c[at] ? sum - (double)c[at] : (double)c[at] - sum) /
+                         (terms * (double)n * 6e-8);
     worst = error > worst ? error : worst;
   }
   return worst;
@@ -169,12 +170,14 @@ static int run(struct job *job, size_t variants) {
   open_kernel(job);
   if (job->rank == 0) tune(job, variants);
   cugen_plan *plan = job->rank ? open_same(job) : open_first(job);
-  printf("rank %d on %s: %s\n", job->rank, cugen_kernel_device(job->kernel)->id, cugen_plan_about(plan)->variant);
+  printf("rank %d on %s: %s\n", job->rank, cugen_kernel_device(job->kernel)->id,
+         cugen_plan_about(plan)->variant);
   fflush(stdout);
   multiply(job, plan, product);
   const double error = largest_error(product, job->size);
   const int different = count_different(job, product), wrong = !(error < 1);
-  if (job->rank == 0) printf("%d ranks: %s\n", job->ranks, different ? "results differ" : "the same bits everywhere");
+  if (job->rank == 0)
+    printf("%d ranks: %s\n", job->ranks, different ? "results differ" : "the same bits everywhere");
   free(product);
   cugen_plan_close(plan);
   cugen_kernel_close(job->kernel);

@@ -46,7 +46,8 @@ static double largest_error(const float *in, const float *out, int n) {
 }
 
 /* Steps from a to b and back; *out gets the result of the first. */
-static void run(const struct device *d, cugen_plan *plan, const float *in, float *out, size_t bytes) {
+static void run(const struct device *d, cugen_plan *plan, const float *in, float *out,
+                size_t bytes) {
   CUstream stream = device_stream(d);
   void *a = device_alloc(d, bytes), *b = device_alloc(d, bytes);
   cugen_call *calls[] = {bind(plan, b, a), bind(plan, a, b)};
@@ -87,8 +88,8 @@ int main(int argc, char **argv) {
   run(&device, plan, in, out, bytes);
   double worst = largest_error(in, out, n);
   const cugen_plan_info *info = cugen_plan_about(plan);
-  printf("%s %s on %s: %s (%s), error %g\n", info->kernel, info->problem, cugen_kernel_device(kernel)->name,
-         info->variant, how[info->choice], worst);
+  printf("%s %s on %s: %s (%s), error %g\n", info->kernel, info->problem,
+         cugen_kernel_device(kernel)->name, info->variant, how[info->choice], worst);
   cugen_plan_close(plan);
   cugen_kernel_close(kernel);
   cugen_close(lib);

@@ -28,12 +28,15 @@ static cugen_plan *open_plan(cugen *lib, const char *config, struct device *devi
   return plan;
 }
 
-/* Launches, and reads the counters of vowels and others alone: the second and the third of eight. */
+/* Launches, and reads the counters of vowels and others alone: the second and the third of
+   eight. */
 static void count(const struct device *d, cugen_plan *plan, const cugen_call *call, CUstream stream,
                   unsigned counts[2]) {
   cugen_error error;
   check(cugen_call_launch(call, stream, &error), &error);
-  check(cugen_plan_read(plan, "counts", VOWEL * sizeof *counts, counts, 2 * sizeof *counts, stream, &error), &error);
+  check(cugen_plan_read(plan, "counts", VOWEL * sizeof *counts, counts, 2 * sizeof *counts, stream,
+                        &error),
+        &error);
   device_wait(d, stream);
   printf("%u vowels, %u others\n", counts[0], counts[1]);
 }
@@ -69,8 +72,8 @@ static int run(const struct device *d, cugen_plan *plan) {
   cugen_call_close(call);
   device_free(d, on_device);
   device_end_stream(d, stream);
-  return counts[0] == 5000 && counts[1] == 21000 && again[0] == 5000 + 6000 && again[1] == 21000 + 20000 &&
-         missing == CUGEN_ERROR_USAGE && beyond == CUGEN_ERROR_USAGE;
+  return counts[0] == 5000 && counts[1] == 21000 && again[0] == 5000 + 6000 &&
+         again[1] == 21000 + 20000 && missing == CUGEN_ERROR_USAGE && beyond == CUGEN_ERROR_USAGE;
 }
 
 int main(int argc, char **argv) {

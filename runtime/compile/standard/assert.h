@@ -1,4 +1,5 @@
-/* assert is built into NVRTC, which asks for NDEBUG before any source. As in C, each include asks again. */
+/* assert is built into NVRTC, which asks for NDEBUG before any source. As in C, each include
+   asks again. */
 #ifdef NDEBUG
 #undef assert
 #define assert(...) ((void)0)

@@ -13,7 +13,10 @@
 #include "quick_words.h"
 #include "runtime/cpu/fibers.h"
 
-enum { PLACES = 4096, CALL = 4 /* CALL: the least number of code bytes from one call to the next */ };
+enum {
+  PLACES = 4096,
+  CALL = 4 /* CALL: the least number of code bytes from one call to the next */
+};
 
 /* The kind of check of the shadow memory that an access needs. */
 enum look { LOOK_NONE, LOOK_WORDS, LOOK_CLAIMED, LOOK_FULL };
@@ -49,7 +52,7 @@ void access_forget(struct watch *w) {
   w->places_kept = false;
 }
 
-/* ---- The general way ---- */
+/* ---- The general way ------------------------------------------------------------------------ */
 
 /* If a thread does nothing but poll flags, it waits for another one: all other threads of its
    block run before it continues. */
@@ -96,39 +99,42 @@ void access_report(const void *at, unsigned long bytes, unsigned kind, const voi
   regions_visit(&a);
 }
 
-/* ---- Places ---- */
+/* ---- Places --------------------------------------------------------------------------------- */
 
 static struct place *access_place_of(const struct watch *w, uintptr_t from) {
   return &w->places[from / CALL % PLACES];
 }
 
 static void keep_constant(struct watch *w, uintptr_t at, uintptr_t from) {
-  *access_place_of(w, from) =
-      (struct place){.from = from, .start = at, .room = 1, .site = (uint32_t)finding_site(w, (const void *)from)};
+  *access_place_of(w, from) = (struct place){
+      .from = from, .start = at, .room = 1, .site = (uint32_t)finding_site(w, (const void *)from)};
 }
 
-static void keep_part(struct watch *w, const struct region_part *part, unsigned bytes, uintptr_t from) {
+static void keep_part(struct watch *w, const struct region_part *part, unsigned bytes,
+                      uintptr_t from) {
   const struct region *region = part->region;
   const uintptr_t first = (part->start - region->start) / WATCH_WORD;
   const bool claims = w->speculation && !region->shared && !region->read_only;
   const bool looks = !region->read_only && w->report->mode != WATCH_TRAFFIC;
-  const bool words = bytes >= WATCH_WORD && part->start % WATCH_WORD == 0 && region->start % WATCH_WORD == 0;
+  const bool words =
+      bytes >= WATCH_WORD && part->start % WATCH_WORD == 0 && region->start % WATCH_WORD == 0;
   const enum look words_look = claims ? LOOK_CLAIMED : LOOK_WORDS;
   const enum look look = !looks && !claims ? LOOK_NONE : words && looks ? words_look : LOOK_FULL;
   *access_place_of(w, from) = (struct place){.from = from,
-                                      .start = part->start,
-                                      .room = part->bytes - bytes + 1,
-                                      .cells = region->cells + first,
-                                      .reads = region->reads + first,
-                                      .region = region,
-                                      .site = (uint32_t)finding_site(w, (const void *)from),
-                                      .look = (uint8_t)look,
-                                      .shared = region->shared,
-                                      .unwritten = region->unwritten};
+                                             .start = part->start,
+                                             .room = part->bytes - bytes + 1,
+                                             .cells = region->cells + first,
+                                             .reads = region->reads + first,
+                                             .region = region,
+                                             .site = (uint32_t)finding_site(w, (const void *)from),
+                                             .look = (uint8_t)look,
+                                             .shared = region->shared,
+                                             .unwritten = region->unwritten};
 }
 
 /* Remembers what the place has accessed, if that helps the next access. */
-static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned kind, uintptr_t from) {
+static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned kind,
+                       uintptr_t from) {
   struct region_part part;
   if (w->launch.blocks > 1 || w->launch.overlap) return;
   w->places_kept = true;
@@ -141,16 +147,18 @@ static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned k
 }
 
 /* Takes the general way, and remembers the place. */
-static __attribute__((noinline)) void visit_new(struct watch *w, const void *at, unsigned bytes, unsigned kind,
-                                                uintptr_t from) {
+static __attribute__((noinline)) void visit_new(struct watch *w, const void *at, unsigned bytes,
+                                                unsigned kind, uintptr_t from) {
   const uintptr_t address = (uintptr_t)at;
   const bool own = address - w->launch.stacks < w->launch.stack_bytes;
   if (own && w->running && !w->full && !w->accumulators) return;
   access_report(at, bytes, kind, (const void *)from);
-  if (!own && w->running && !w->full && !(address & (bytes - 1))) keep_place(w, address, bytes, kind, from);
+  if (!own && w->running && !w->full && !(address & (bytes - 1)))
+    keep_place(w, address, bytes, kind, from);
 }
 
-static struct access access_of(struct watch *w, const struct place *p, uintptr_t at, unsigned bytes, unsigned kind) {
+static struct access access_of(struct watch *w, const struct place *p, uintptr_t at, unsigned bytes,
+                               unsigned kind) {
   return (struct access){.watch = w,
                          .region = p->region,
                          .at = at,
@@ -161,41 +169,44 @@ static struct access access_of(struct watch *w, const struct place *p, uintptr_t
                          .site = p->site};
 }
 
-static __attribute__((noinline)) void access_count(struct watch *w, struct place *p, uintptr_t at, unsigned bytes,
-                                            unsigned kind) {
+static __attribute__((noinline)) void access_count(struct watch *w, struct place *p, uintptr_t at,
+                                                   unsigned bytes, unsigned kind) {
   struct region_part part;
   if (!p->region || (!p->counted && !regions_part(w, at, &part))) return;
-  if (!p->counted) p->counted = traffic_site(w->traffic, p->site, part.name, p->shared, bytes, kind);
-  traffic_access(w->traffic, p->counted, w->launch.builtins->linear, p->shared ? at : at - p->start);
+  if (!p->counted)
+    p->counted = traffic_site(w->traffic, p->site, part.name, p->shared, bytes, kind);
+  traffic_access(w->traffic, p->counted, w->launch.builtins->linear,
+                 p->shared ? at : at - p->start);
 }
 
-static __attribute__((noinline)) void look_full(struct watch *w, struct place *p, uintptr_t at, unsigned bytes,
-                                                unsigned kind) {
+static __attribute__((noinline)) void look_full(struct watch *w, struct place *p, uintptr_t at,
+                                                unsigned bytes, unsigned kind) {
   const struct access a = access_of(w, p, at, bytes, kind);
   shadow_visit(&a);
   if (w->counting) access_count(w, p, at, bytes, kind);
 }
 
-static __attribute__((noinline)) void look_word(struct watch *w, struct place *p, uintptr_t at, unsigned bytes,
-                                                unsigned kind, struct cell *cell) {
+static __attribute__((noinline)) void look_word(struct watch *w, struct place *p, uintptr_t at,
+                                                unsigned bytes, unsigned kind, struct cell *cell) {
   const struct access a = access_of(w, p, at, bytes, kind);
   shadow_visit_word(&a, cell, WATCH_WHOLE_WORD);
 }
 
-static inline __attribute__((always_inline)) bool access_is_settled(struct watch *w, const struct place *p, size_t word,
-                                                             unsigned kind) {
+static inline __attribute__((always_inline)) bool
+access_is_settled(struct watch *w, const struct place *p, size_t word, unsigned kind) {
   const struct last_access now = {.epoch = w->hb.epoch,
                                   .site = p->site,
                                   .thread = (uint16_t)w->launch.builtins->linear,
                                   .bytes = WATCH_WHOLE_WORD,
                                   .kind = (uint8_t)kind};
-  return kind & CPU_WRITE ? quick_write(w, &p->cells[word], &p->reads[word], &now, p->shared)
-                          : quick_read(w, &p->cells[word], &p->reads[word], &now, p->shared, p->unwritten);
+  return kind & CPU_WRITE
+             ? quick_write(w, &p->cells[word], &p->reads[word], &now, p->shared)
+             : quick_read(w, &p->cells[word], &p->reads[word], &now, p->shared, p->unwritten);
 }
 
 /* Checks several words, one after the other. */
-static __attribute__((noinline)) void look_words(struct watch *w, struct place *p, uintptr_t at, unsigned bytes,
-                                                 unsigned kind) {
+static __attribute__((noinline)) void look_words(struct watch *w, struct place *p, uintptr_t at,
+                                                 unsigned bytes, unsigned kind) {
   const size_t first = (at - p->start) / WATCH_WORD;
   if (p->look == LOOK_CLAIMED)
     speculation_claim(w->speculation, (size_t)(p->region - w->regions), at - p->start, bytes, kind);
@@ -205,8 +216,9 @@ static __attribute__((noinline)) void look_words(struct watch *w, struct place *
 }
 
 /* Calls the other functions last, so that this one needs no stack. */
-static inline __attribute__((always_inline)) void access_see(const struct cpu_watch *hooks, const void *pointer,
-                                                      unsigned bytes, unsigned kind, const void *caller) {
+static inline __attribute__((always_inline)) void access_see(const struct cpu_watch *hooks,
+                                                             const void *pointer, unsigned bytes,
+                                                             unsigned kind, const void *caller) {
   struct watch *w = (struct watch *)((uintptr_t)hooks - offsetof(struct watch, hooks));
   const uintptr_t at = (uintptr_t)pointer, from = (uintptr_t)caller;
   struct place *p = access_place_of(w, from);
@@ -222,22 +234,22 @@ static inline __attribute__((always_inline)) void access_see(const struct cpu_wa
     look_words(w, p, at, bytes, kind);
     return;
   }
-  if (p->look == LOOK_FULL ||
-      (p->look == LOOK_WORDS && bytes == WATCH_WORD && !access_is_settled(w, p, (at - p->start) / WATCH_WORD, kind))) {
+  if (p->look == LOOK_FULL || (p->look == LOOK_WORDS && bytes == WATCH_WORD &&
+                               !access_is_settled(w, p, (at - p->start) / WATCH_WORD, kind))) {
     look_full(w, p, at, bytes, kind);
     return;
   }
   if (w->counting) access_count(w, p, at, bytes, kind);
 }
 
-/* ---- Hooks ---- */
+/* ---- Hooks ---------------------------------------------------------------------------------- */
 
-#define HOOKS(bytes)                                                                                                 \
-  static void on_read_##bytes(const void *at, const struct cpu_watch *hooks) {                                       \
-    access_see(hooks, at, bytes, 0, __builtin_return_address(0));                                                           \
-  }                                                                                                                  \
-  static void on_write_##bytes(const void *at, const struct cpu_watch *hooks) {                                      \
-    access_see(hooks, at, bytes, CPU_WRITE, __builtin_return_address(0));                                                   \
+#define HOOKS(bytes)                                                                               \
+  static void on_read_##bytes(const void *at, const struct cpu_watch *hooks) {                     \
+    access_see(hooks, at, bytes, 0, __builtin_return_address(0));                                  \
+  }                                                                                                \
+  static void on_write_##bytes(const void *at, const struct cpu_watch *hooks) {                    \
+    access_see(hooks, at, bytes, CPU_WRITE, __builtin_return_address(0));                          \
   }
 HOOKS(1)
 HOOKS(2)

@@ -13,8 +13,8 @@ void accumulators_touch(struct watch *w, uintptr_t at, const void *site) {
     if (at < all[i].start || at >= all[i].end) continue;
     all[i].touched = true;
     if (!all[i].in_flight) continue;
-    struct watch_finding *f =
-        finding_new(w, CUGEN_FINDING_ACCUMULATORS, finding_site(w, site), all[i].site, watch_thread(w));
+    struct watch_finding *f = finding_new(w, CUGEN_FINDING_ACCUMULATORS, finding_site(w, site),
+                                          all[i].site, watch_thread(w));
     if (f) finding_place(w, &f->other, all[i].site, w->block, watch_thread(w));
   }
 }
@@ -27,10 +27,12 @@ static struct accumulators *find_accumulators(struct watch *w, unsigned thread, 
   return NULL;
 }
 
-void accumulators_hold(struct watch *w, unsigned thread, const void *start, size_t bytes, const void *site) {
+void accumulators_hold(struct watch *w, unsigned thread, const void *start, size_t bytes,
+                       const void *site) {
   struct accumulators *r = find_accumulators(w, thread, (uintptr_t)start);
   if (!r) return;
-  if (!r->start) *r = (struct accumulators){.start = (uintptr_t)start, .touched = !w->products_fenced[thread]};
+  if (!r->start)
+    *r = (struct accumulators){.start = (uintptr_t)start, .touched = !w->products_fenced[thread]};
   if (r->touched && !r->in_flight)
     finding_report(w, CUGEN_FINDING_MISSING_FENCE, site, thread, NULL, 0,
                    "registers of a product's sums were used since the thread's last wgmma.fence");
@@ -46,10 +48,12 @@ void accumulators_release(struct watch *w, unsigned thread, const void *start) {
 
 void accumulators_fence(struct watch *w, unsigned thread) {
   w->products_fenced[thread] = true;
-  for (int i = 0; i < WATCH_ACCUMULATORS && w->accumulators; i++) w->accumulators[thread][i].touched = false;
+  for (int i = 0; i < WATCH_ACCUMULATORS && w->accumulators; i++)
+    w->accumulators[thread][i].touched = false;
 }
 
 void accumulators_block(struct watch *w) {
   memset(w->products_fenced, 0, sizeof w->products_fenced);
-  if (w->accumulators) memset(w->accumulators, 0, w->launch.blocks * w->launch.padded * sizeof *w->accumulators);
+  if (w->accumulators)
+    memset(w->accumulators, 0, w->launch.blocks * w->launch.padded * sizeof *w->accumulators);
 }

@@ -17,19 +17,21 @@ static unsigned needed_multiple(const struct access *a, bool noted) {
 /* Returns false if the address is not watched. */
 static bool alignment_add_misaligned(const struct access *a, unsigned multiple, const char *type) {
   const struct region *region = regions_find(a->watch, a->at);
-  struct watch_finding *f = region ? finding_new(a->watch, CUGEN_FINDING_MISALIGNED, a->site, 0, a->thread) : NULL;
+  struct watch_finding *f =
+      region ? finding_new(a->watch, CUGEN_FINDING_MISALIGNED, a->site, 0, a->thread) : NULL;
   if (!f) return region;
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)multiple;
   finding_where(a->watch, region, a->at, f);
-  snprintf(f->text, sizeof f->text, "%u bytes past a multiple of %u, which %s needs", (unsigned)(a->at % multiple),
-           multiple, *type ? type : "an access of that width");
+  snprintf(f->text, sizeof f->text, "%u bytes past a multiple of %u, which %s needs",
+           (unsigned)(a->at % multiple), multiple, *type ? type : "an access of that width");
   return true;
 }
 
 /* Ends the launch like a GPU, also because the host's processor may fault at that access. */
 void alignment_refuse(const struct access *a, unsigned multiple, const char *type) {
-  if (alignment_add_misaligned(a, multiple, type)) fibers_give_up(CUGEN_CAUSE_TRAP, "misaligned access");
+  if (alignment_add_misaligned(a, multiple, type))
+    fibers_give_up(CUGEN_CAUSE_TRAP, "misaligned access");
 }
 
 void alignment_check(const struct access *a, bool noted) {
@@ -46,5 +48,6 @@ void alignment_fault(struct watch *w, const void *site) {
                               .thread = watch_thread(w),
                               .site = w->last_site};
   if (w->last_at % WIDE && alignment_add_misaligned(&last, WIDE, "")) return;
-  finding_report(w, CUGEN_FINDING_TRAP, finding_position(w, site), last.thread, NULL, 0, "misaligned access");
+  finding_report(w, CUGEN_FINDING_TRAP, finding_position(w, site), last.thread, NULL, 0,
+                 "misaligned access");
 }

@@ -15,9 +15,11 @@ static const void *arrays_part(const struct image *image, uint64_t offset, uint6
   return offset <= image->length && length <= image->length - offset ? image->bytes + offset : NULL;
 }
 
-static const Elf64_Shdr *arrays_section_at(const struct image *image, const Elf64_Ehdr *header, size_t index) {
-  return index < header->e_shnum ? arrays_part(image, header->e_shoff + index * sizeof(Elf64_Shdr), sizeof(Elf64_Shdr))
-                                 : NULL;
+static const Elf64_Shdr *arrays_section_at(const struct image *image, const Elf64_Ehdr *header,
+                                           size_t index) {
+  return index < header->e_shnum
+             ? arrays_part(image, header->e_shoff + index * sizeof(Elf64_Shdr), sizeof(Elf64_Shdr))
+             : NULL;
 }
 
 static const Elf64_Shdr *symbols_of(const struct image *image, const Elf64_Ehdr *header) {
@@ -44,7 +46,8 @@ static bool local_name(const char *symbol, char out[WATCH_NAME]) {
     char *name;
     unsigned long digits = isdigit((unsigned char)at[1]) ? strtoul(at + 1, &name, 10) : 0;
     if (!digits || digits > strlen(name)) continue;
-    if (name[digits] == '\0' || name[digits] == '_' || name[digits] == '.') found = name, length = digits;
+    if (name[digits] == '\0' || name[digits] == '_' || name[digits] == '.')
+      found = name, length = digits;
   }
   return found && keep_name(found, length, out);
 }
@@ -65,7 +68,16 @@ static bool outer_name(const char *symbol, char out[WATCH_NAME]) {
 }
 
 /* The meanings of symbols. */
-enum kind { KIND_NONE, KIND_ARRAY, KIND_GAP, KIND_OUTER_GAP, KIND_END_GAP, KIND_OUTER, KIND_CONSTANT, KIND_OTHER };
+enum kind {
+  KIND_NONE,
+  KIND_ARRAY,
+  KIND_GAP,
+  KIND_OUTER_GAP,
+  KIND_END_GAP,
+  KIND_OUTER,
+  KIND_CONSTANT,
+  KIND_OTHER
+};
 
 static enum kind arrays_kind_of(const char *symbol, char name[WATCH_NAME]) {
   static const char gap[] = "cugen_gap_", end[] = "cugen_gap_end_", constant[] = "cugen_constant_";
@@ -92,15 +104,19 @@ static int by_address(const void *a, const void *b) {
 }
 
 /* Whether the symbol's section is writable: .data or .bss. */
-static bool is_writable(const struct image *image, const Elf64_Ehdr *header, const Elf64_Shdr *home) {
+static bool is_writable(const struct image *image, const Elf64_Ehdr *header,
+                        const Elf64_Shdr *home) {
   const Elf64_Shdr *names = arrays_section_at(image, header, header->e_shstrndx);
   const char *text = names ? arrays_part(image, names->sh_offset, names->sh_size) : NULL;
-  if (!home || !(home->sh_flags & SHF_WRITE) || !text || home->sh_name >= names->sh_size) return false;
+  if (!home || !(home->sh_flags & SHF_WRITE) || !text || home->sh_name >= names->sh_size)
+    return false;
   const char *name = text + home->sh_name;
-  return strncmp(name, ".bss", 4) == 0 || (strncmp(name, ".data", 5) == 0 && strncmp(name, ".data.rel.ro", 12) != 0);
+  return strncmp(name, ".bss", 4) == 0 ||
+         (strncmp(name, ".data", 5) == 0 && strncmp(name, ".data.rel.ro", 12) != 0);
 }
 
-static int arrays_read_symbols(const struct image *image, struct symbol **out, size_t *count, cugen_error *err) {
+static int arrays_read_symbols(const struct image *image, struct symbol **out, size_t *count,
+                               cugen_error *err) {
   const Elf64_Ehdr *header = arrays_part(image, 0, sizeof *header);
   const Elf64_Shdr *table = header ? symbols_of(image, header) : NULL;
   const Elf64_Shdr *names = table ? arrays_section_at(image, header, table->sh_link) : NULL;
@@ -115,7 +131,8 @@ static int arrays_read_symbols(const struct image *image, struct symbol **out, s
     struct symbol *s = &(*out)[*count];
     if (ELF64_ST_TYPE(from->st_info) != STT_OBJECT || from->st_name >= names->sh_size) continue;
     s->kind = arrays_kind_of(text + from->st_name, s->name);
-    const bool written = is_writable(image, header, arrays_section_at(image, header, from->st_shndx));
+    const bool written =
+        is_writable(image, header, arrays_section_at(image, header, from->st_shndx));
     if (s->kind == KIND_NONE || (!written && s->kind != KIND_CONSTANT)) continue;
     s->start = from->st_value;
     s->end = from->st_value + from->st_size;
@@ -140,7 +157,9 @@ static void find_outer_arrays(struct symbol *all, size_t count) {
 
 static bool is_constant(const struct symbol *all, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++)
-    if (all[i].kind == KIND_CONSTANT && strcmp(all[i].name + sizeof "cugen_constant_" - 1, name) == 0) return true;
+    if (all[i].kind == KIND_CONSTANT &&
+        strcmp(all[i].name + sizeof "cugen_constant_" - 1, name) == 0)
+      return true;
   return false;
 }
 
@@ -153,34 +172,41 @@ static uint64_t free_after(const struct symbol *all, size_t count, size_t i) {
   return next;
 }
 
-static size_t take_arrays(const struct symbol *all, size_t count, uintptr_t base, struct shared_array *out) {
+static size_t take_arrays(const struct symbol *all, size_t count, uintptr_t base,
+                          struct shared_array *out) {
   size_t taken = 0;
   for (size_t i = 0; i < count; i++) {
     const bool array = all[i].kind == KIND_ARRAY;
-    if (!array && all[i].kind != KIND_GAP && all[i].kind != KIND_OUTER_GAP && all[i].kind != KIND_END_GAP) continue;
+    if (!array && all[i].kind != KIND_GAP && all[i].kind != KIND_OUTER_GAP &&
+        all[i].kind != KIND_END_GAP)
+      continue;
     struct shared_array *to = &out[taken++];
     *to = (struct shared_array){.start = base + all[i].start, .end = base + all[i].end};
     if (!array) continue;
     keep_name(all[i].name, strlen(all[i].name), to->name);
     const uint64_t next = free_after(all, count, i);
-    if (next > all[i].end) out[taken++] = (struct shared_array){.start = base + all[i].end, .end = base + next};
+    if (next > all[i].end)
+      out[taken++] = (struct shared_array){.start = base + all[i].end, .end = base + next};
   }
   return taken;
 }
 
-static size_t take_variables(const struct symbol *all, size_t count, uintptr_t base, struct image_variable *out) {
+static size_t take_variables(const struct symbol *all, size_t count, uintptr_t base,
+                             struct image_variable *out) {
   size_t taken = 0;
   for (size_t i = 0; i < count; i++) {
     if (all[i].kind != KIND_OUTER) continue;
     struct image_variable *to = &out[taken++];
-    *to = (struct image_variable){
-        .start = base + all[i].start, .end = base + all[i].end, .constant = is_constant(all, count, all[i].name)};
+    *to = (struct image_variable){.start = base + all[i].start,
+                                  .end = base + all[i].end,
+                                  .constant = is_constant(all, count, all[i].name)};
     keep_name(all[i].name, strlen(all[i].name), to->name);
   }
   return taken;
 }
 
-int arrays_read(const void *bytes, size_t length, uintptr_t base, struct image_memory *out, cugen_error *err) {
+int arrays_read(const void *bytes, size_t length, uintptr_t base, struct image_memory *out,
+                cugen_error *err) {
   const struct image image = {bytes, length};
   struct symbol *all = NULL;
   size_t count = 0;

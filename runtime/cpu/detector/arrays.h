@@ -27,7 +27,8 @@ struct image_memory {
 
 /* Both lists are in order of address; the caller frees *out. bytes: the file; base: where its
    first byte is loaded. An image without arrays is no error. */
-int arrays_read(const void *bytes, size_t length, uintptr_t base, struct image_memory *out, cugen_error *err);
+int arrays_read(const void *bytes, size_t length, uintptr_t base, struct image_memory *out,
+                cugen_error *err);
 void arrays_free(struct image_memory *memory);
 
 #endif

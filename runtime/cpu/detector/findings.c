@@ -8,9 +8,12 @@ uint64_t finding_site(const struct watch *w, const void *site) {
   return site ? (uintptr_t)site - w->launch.image->base : 0;
 }
 
-void finding_place(const struct watch *w, struct watch_place *place, uint64_t site, uint64_t block, unsigned thread) {
-  const struct cpu_dim3 *grid = &w->launch.grid, *size = &w->launch.block, *cluster = &w->launch.cluster;
-  const unsigned rank = thread / w->launch.padded, wide = grid->x / cluster->x, high = grid->y / cluster->y;
+void finding_place(const struct watch *w, struct watch_place *place, uint64_t site, uint64_t block,
+                   unsigned thread) {
+  const struct cpu_dim3 *grid = &w->launch.grid, *size = &w->launch.block,
+                        *cluster = &w->launch.cluster;
+  const unsigned rank = thread / w->launch.padded, wide = grid->x / cluster->x,
+                 high = grid->y / cluster->y;
   thread %= w->launch.padded;
   place->site = site;
   place->block[0] = (uint32_t)(block % wide) * cluster->x + rank % cluster->x;
@@ -23,15 +26,16 @@ void finding_place(const struct watch *w, struct watch_place *place, uint64_t si
 
 /* Returns NULL if the finding is known already, or if there is no room. */
 /* The shared array that the address is in; NULL: it is in a buffer, or not watched. */
-static const struct shared_array *array_at(const struct watch *w, const struct region *region, uintptr_t at) {
+static const struct shared_array *array_at(const struct watch *w, const struct region *region,
+                                           uintptr_t at) {
   const uint8_t number = region->arrays ? w->array_of[(at - region->start) / WATCH_WORD] : 0;
   return number ? &w->arrays[number - 1] : NULL;
 }
 
 /* A place that accesses several arrays, as in a function that is not inlined, has a finding for
    each. array: NULL if the place tells it. */
-static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
-                                     unsigned thread, const char *array) {
+static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, uint64_t site,
+                                     uint64_t other_site, unsigned thread, const char *array) {
   struct watch_report *report = w->report;
   w->known = NULL;
   if (report->mode == WATCH_TRAFFIC) return NULL;
@@ -56,8 +60,8 @@ static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, u
   return f;
 }
 
-struct watch_finding *finding_new(struct watch *w, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
-                                  unsigned thread) {
+struct watch_finding *finding_new(struct watch *w, cugen_finding_kind kind, uint64_t site,
+                                  uint64_t other_site, unsigned thread) {
   return add_new(w, kind, site, other_site, thread, NULL);
 }
 
@@ -66,10 +70,12 @@ void finding_text(struct watch_finding *finding, const char *text) {
 }
 
 /* Fills in the shared array or the buffer that the address is in. */
-void finding_where(struct watch *w, const struct region *region, uintptr_t at, struct watch_finding *f) {
+void finding_where(struct watch *w, const struct region *region, uintptr_t at,
+                   struct watch_finding *f) {
   const struct shared_array *array = array_at(w, region, at);
   const char *name = array ? array->name : region->name;
-  const uintptr_t start = array ? array->start : region->start, end = array ? array->end : region->end;
+  const uintptr_t start = array ? array->start : region->start,
+                  end = array ? array->end : region->end;
   memcpy(f->array, name, strnlen(name, WATCH_NAME - 1));
   f->shared = region->shared;
   f->offset = (int64_t)(at - start);
@@ -86,11 +92,13 @@ void finding_compare(struct watch *w) {
 
 /* Begins to watch the value of a race between two plain writes; writes of more bytes are assumed
    to change the value. */
-static void begin_overwriting(const struct access *a, const struct last_access *other, struct watch_finding *f,
-                              bool known) {
+static void begin_overwriting(const struct access *a, const struct last_access *other,
+                              struct watch_finding *f, bool known) {
   struct overwriting *o = &a->watch->overwriting;
-  const bool plain = a->kind & other->kind & CPU_WRITE && !((a->kind | other->kind) & (CPU_ATOMIC | CPU_ASYNC));
-  const bool comes = plain && a->own && a->bytes <= sizeof o->before && !(a->kind & OBSERVED_ENGINE);
+  const bool plain =
+      a->kind & other->kind & CPU_WRITE && !((a->kind | other->kind) & (CPU_ATOMIC | CPU_ASYNC));
+  const bool comes =
+      plain && a->own && a->bytes <= sizeof o->before && !(a->kind & OBSERVED_ENGINE);
   f->same_value = comes && (f->same_value || !known);
   if (!f->same_value) return;
   if (o->finding && o->finding != f) finding_compare(a->watch);
@@ -106,8 +114,8 @@ static bool findings_is_race(cugen_finding_kind kind) {
 void finding_add(const struct access *a, cugen_finding_kind kind, const struct last_access *other) {
   struct watch *w = a->watch;
   const struct shared_array *array = array_at(w, a->region, a->at);
-  struct watch_finding *f =
-      add_new(w, kind, a->site, other ? other->site : 0, a->thread, array ? array->name : a->region->name);
+  struct watch_finding *f = add_new(w, kind, a->site, other ? other->site : 0, a->thread,
+                                    array ? array->name : a->region->name);
   if (findings_is_race(kind) && (f || w->known)) begin_overwriting(a, other, f ? f : w->known, !f);
   if (!f) return;
   f->here.write = a->kind & CPU_WRITE;
@@ -119,7 +127,8 @@ void finding_add(const struct access *a, cugen_finding_kind kind, const struct l
   f->other.write = other->kind & CPU_WRITE;
 }
 
-void finding_add_fence(const struct access *a, const struct last_access *other, const struct missing_fence *fence) {
+void finding_add_fence(const struct access *a, const struct last_access *other,
+                       const struct missing_fence *fence) {
   struct watch *w = a->watch;
   const uint32_t count = w->report->finding_count;
   finding_add(a, CUGEN_FINDING_MISSING_FENCE, other);
@@ -141,7 +150,8 @@ void finding_report(struct watch *w, cugen_finding_kind kind, const void *site, 
 
 void finding_stray(struct watch *w, const void *site, const void *address, bool write) {
   const uint64_t place = finding_site(w, finding_position(w, site));
-  struct watch_finding *f = finding_new(w, CUGEN_FINDING_OUT_OF_BOUNDS, place, 0, w->launch.builtins->linear);
+  struct watch_finding *f =
+      finding_new(w, CUGEN_FINDING_OUT_OF_BOUNDS, place, 0, w->launch.builtins->linear);
   if (!f) return;
   f->here.write = write;
   f->offset = (int64_t)(uintptr_t)address;

@@ -13,7 +13,8 @@ void flags_launch(struct watch *w) {
 
 void flags_block(struct watch *w) {
   struct flags *f = &w->flags;
-  struct flag_release *grown = array_reserve(f->releases, &f->release_room, f->release_count, sizeof *grown);
+  struct flag_release *grown =
+      array_reserve(f->releases, &f->release_room, f->release_count, sizeof *grown);
   f->use_count = 0;
   if (!grown) return; /* without memory this block gets no advice */
   f->releases = grown;
@@ -44,8 +45,8 @@ void flags_use(const struct access *a, const struct cell *cell) {
   const bool reads = !(a->kind & CPU_WRITE) || a->kind & CPU_ATOMIC;
   const bool other = found->thread != a->thread || found->epoch < w->hb.block_epoch;
   if (reads && other && found->epoch >= w->hb.launch_epoch)
-    f->uses[f->use_count++ % FLAG_USES] =
-        (struct flag_use){.at = a->at, .epoch = w->hb.epoch, .thread = a->thread, .site = a->site, .found = *found};
+    f->uses[f->use_count++ % FLAG_USES] = (struct flag_use){
+        .at = a->at, .epoch = w->hb.epoch, .thread = a->thread, .site = a->site, .found = *found};
   if (a->kind & CPU_WRITE) keep_release(w, a);
   w->hb.epoch++; /* the thread's next action comes after it */
 }
@@ -64,8 +65,8 @@ static const struct flag_release *release_of(const struct watch *w, uint32_t epo
 }
 
 /* Whether the thread has read a flag that was written from `epoch` on, or by that very thread. */
-static const struct flag_use *find_use(const struct access *a, uint32_t epoch, const struct last_access *then,
-                                       bool here) {
+static const struct flag_use *find_use(const struct access *a, uint32_t epoch,
+                                       const struct last_access *then, bool here) {
   const struct watch *w = a->watch;
   const struct flags *f = &w->flags;
   const unsigned count = f->use_count < FLAG_USES ? f->use_count : FLAG_USES;
@@ -79,7 +80,8 @@ static const struct flag_use *find_use(const struct access *a, uint32_t epoch, c
   return NULL;
 }
 
-static bool missing_within(const struct access *a, const struct last_access *then, struct missing_fence *out) {
+static bool missing_within(const struct access *a, const struct last_access *then,
+                           struct missing_fence *out) {
   const struct flag_use *use = find_use(a, then->epoch, then, true);
   if (!use) return false;
   *out = (struct missing_fence){.site = use->found.site, .front = true, .device = false};
@@ -97,9 +99,10 @@ bool flags_missing_fence(const struct access *a, const struct last_access *then,
   const struct flag_use *use = find_use(a, release->epoch, then, false);
   if (!use) return false;
   const bool released = release->fence > then->epoch;
-  const bool acquired =
-      ra_last_fence(w->ra, a->thread) > use->epoch || ra_last_fence(w->ra, use->thread) > use->epoch;
+  const bool acquired = ra_last_fence(w->ra, a->thread) > use->epoch ||
+                        ra_last_fence(w->ra, use->thread) > use->epoch;
   if (released && acquired) return false;
-  *out = (struct missing_fence){.site = released ? use->site : release->site, .front = !released, .device = true};
+  *out = (struct missing_fence){
+      .site = released ? use->site : release->site, .front = !released, .device = true};
   return true;
 }

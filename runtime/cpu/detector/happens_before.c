@@ -12,7 +12,7 @@ void hb_close(struct happens_before *hb) {
   hb->begun = NULL;
 }
 
-/* ---- The launch and its blocks ---- */
+/* ---- The launch and its blocks -------------------------------------------------------------- */
 
 void hb_launch(struct happens_before *hb, unsigned blocks, unsigned padded) {
   vector_clocks_drop(&hb->clocks); /* made for another number of threads */
@@ -55,7 +55,7 @@ const struct begun *hb_begun(const struct happens_before *hb, uint32_t epoch, ui
   return &hb->begun[low];
 }
 
-/* ---- Rows ---- */
+/* ---- Rows ----------------------------------------------------------------------------------- */
 
 static size_t block_row(const struct happens_before *hb, unsigned rank) {
   return (size_t)hb->blocks * hb->padded + rank;
@@ -69,7 +69,8 @@ static size_t sync_row(const struct happens_before *hb, unsigned sync) {
    whole blocks. */
 static bool need_clocks(struct happens_before *hb) {
   const size_t threads = (size_t)hb->blocks * hb->padded;
-  return hb->clocks.words || vector_clocks_make(&hb->clocks, threads, threads + hb->blocks + HB_SYNCS);
+  return hb->clocks.words ||
+         vector_clocks_make(&hb->clocks, threads, threads + hb->blocks + HB_SYNCS);
 }
 
 bool hb_by_clocks(const struct happens_before *hb, const struct event *then, unsigned thread) {
@@ -106,7 +107,7 @@ void hb_copy_counted(struct happens_before *hb, unsigned sync, uint32_t epoch) {
   if (epoch > words[hb->clocks.row_words - 1]) words[hb->clocks.row_words - 1] = epoch;
 }
 
-/* ---- Barriers ---- */
+/* ---- Barriers ------------------------------------------------------------------------------- */
 
 /* Joins the knowledge of a block's threads; in a block outside of clusters, only that of the
    copy engine. */

@@ -75,18 +75,21 @@ bool hb_by_clocks(const struct happens_before *hb, const struct event *then, uns
 
 /* Whether a barrier of a whole block, a cluster or a warp orders `then` before the thread's
    present action. */
-static inline bool hb_by_barriers(const struct happens_before *hb, const struct event *then, unsigned thread) {
+static inline bool hb_by_barriers(const struct happens_before *hb, const struct event *then,
+                                  unsigned thread) {
   const unsigned warp = thread / HB_WARP, rank = thread / hb->padded;
   if (then->thread == thread || then->epoch < hb->cluster_epoch) return true;
   if (then->thread / hb->padded == rank && then->epoch < hb->barrier_epoch[rank]) return true;
   if (then->thread / HB_WARP != warp) return false;
   if (then->epoch < hb->warp_epoch[warp]) return true;
-  return hb->pairs_used[warp] && then->epoch < hb->pairs[warp][then->thread % HB_WARP][thread % HB_WARP];
+  return hb->pairs_used[warp] &&
+         then->epoch < hb->pairs[warp][then->thread % HB_WARP][thread % HB_WARP];
 }
 
 /* Whether any of these orders `then`, an action of the running block, before the thread's
    present action. A write of the copy engine is ordered only by the barrier that counts it. */
-static inline bool happens_before(const struct happens_before *hb, const struct event *then, unsigned thread) {
+static inline bool happens_before(const struct happens_before *hb, const struct event *then,
+                                  unsigned thread) {
   if (!then->engine && hb_by_barriers(hb, then, thread)) return true;
   return hb->clocks.words && hb_by_clocks(hb, then, thread);
 }

@@ -54,7 +54,8 @@ static void take_report(struct watch *w, const struct watch_report *report, uint
 static uint64_t blocks_take_results(struct watch *w, const struct speculation *speculation) {
   const struct watch_report *report;
   const uint32_t slot = w->report->launch_count - 1;
-  for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++) take_report(w, report, slot);
+  for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++)
+    take_report(w, report, slot);
   take_written(w, speculation);
   w->report->spread++;
   return w->blocks;
@@ -103,7 +104,8 @@ static uint64_t divisor(uint64_t a, uint64_t b) {
 
 uint64_t parallel_step(const struct watch *w, uint64_t wanted) {
   uint64_t step = w->blocks > wanted ? w->blocks / wanted : 1;
-  while (step > 1 && (divisor(step, w->launch.grid.x) > 1 || divisor(step, w->launch.grid.y) > 1)) step++;
+  while (step > 1 && (divisor(step, w->launch.grid.x) > 1 || divisor(step, w->launch.grid.y) > 1))
+    step++;
   return step;
 }
 

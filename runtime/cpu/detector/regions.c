@@ -28,7 +28,8 @@ static void regions_count(const struct access *a, const char *array) {
   if (!first || is_modified(a) || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
-    struct traffic_site *site = traffic_site(a->watch->traffic, a->site, array, a->region->shared, bytes, a->kind);
+    struct traffic_site *site =
+        traffic_site(a->watch->traffic, a->site, array, a->region->shared, bytes, a->kind);
     traffic_access(a->watch->traffic, site, a->thread, at + done);
   }
 }
@@ -45,7 +46,9 @@ static const struct shared_array *nearest_array(const struct watch *w, uintptr_t
   uintptr_t distance = UINTPTR_MAX;
   for (size_t i = 0; i < w->array_count; i++) {
     const struct shared_array *array = &w->arrays[i];
-    const uintptr_t away = at < array->start ? array->start - at : at < array->end ? 0 : at - array->end;
+    const uintptr_t away = at < array->start ? array->start - at
+                           : at < array->end ? 0
+                                             : at - array->end;
     if (is_gap(array) || away >= distance) continue;
     nearest = array;
     distance = away;
@@ -79,7 +82,8 @@ static void leave_array(const struct access *a) {
   struct watch *w = a->watch;
   if (leave_variable(a)) return;
   const struct shared_array *array = nearest_array(w, a->at);
-  struct watch_finding *f = array ? finding_new(w, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread) : NULL;
+  struct watch_finding *f =
+      array ? finding_new(w, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread) : NULL;
   if (!f) return;
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)a->bytes;
@@ -149,7 +153,8 @@ static void access_dynamic(struct access *a, uintptr_t rank) {
 
 static struct region *find_region(struct watch *w, uintptr_t at) {
   const struct region *recent = &w->regions[w->recent];
-  if (w->region_count && at - recent->start < recent->end - recent->start) return &w->regions[w->recent];
+  if (w->region_count && at - recent->start < recent->end - recent->start)
+    return &w->regions[w->recent];
   size_t found = w->region_count;
   for (size_t i = 0; i < w->region_count; i++) {
     const struct region *r = &w->regions[i];
@@ -175,9 +180,9 @@ static void need_launch(struct watch *w, unsigned thread, uint64_t site) {
   if (w->last_waited.epoch && happens_before(&w->hb, &w->last_waited, thread)) return;
   struct watch_finding *f = finding_new(w, CUGEN_FINDING_MISSING_FENCE, site, 0, thread);
   if (f)
-    finding_text(
-        f, "global memory is used before griddepcontrol.wait, in a launch that may begin before the one in front "
-           "has ended (overlap)");
+    finding_text(f, "global memory is used before griddepcontrol.wait, in a launch that may begin "
+                    "before the one in front "
+                    "has ended (overlap)");
 }
 
 void regions_launch_waited(struct watch *w, unsigned thread) {
@@ -191,7 +196,8 @@ void regions_launch_used(struct watch *w, unsigned thread, const void *site) {
 
 /* Reports an access by a null pointer, or by an index from one. */
 static void leave_memory(const struct access *a) {
-  struct watch_finding *f = finding_new(a->watch, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread);
+  struct watch_finding *f =
+      finding_new(a->watch, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread);
   if (!f) return;
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)a->bytes;
@@ -206,7 +212,8 @@ static bool is_inside(uintptr_t at, const void *start, size_t bytes) {
    variables, and the tables of hooks. */
 static bool regions_is_table(const struct watch *w, uintptr_t at) {
   const struct cpu_hooks *hooks = fibers_hooks();
-  if (is_inside(at, hooks, sizeof *hooks) || is_inside(at, hooks->async, sizeof *hooks->async)) return true;
+  if (is_inside(at, hooks, sizeof *hooks) || is_inside(at, hooks->async, sizeof *hooks->async))
+    return true;
   if (is_inside(at, &w->hooks, sizeof w->hooks)) return true;
   const uintptr_t base = w->launch.image->base;
   return at - base < w->launch.image->length || (at >= base && at < w->shared[0].end);
@@ -233,7 +240,8 @@ static void access_global(struct access *a) {
   if (!region->read_only)
     shadow_visit(a);
   else if (a->kind & CPU_WRITE)
-    finding_add(a, region->variable ? CUGEN_FINDING_CONSTANT_WRITE : CUGEN_FINDING_INPUT_WRITE, NULL);
+    finding_add(a, region->variable ? CUGEN_FINDING_CONSTANT_WRITE : CUGEN_FINDING_INPUT_WRITE,
+                NULL);
   /* constants have a cache of their own */
   if (!region->variable || !region->read_only) regions_count(a, region->name);
 }
@@ -250,8 +258,8 @@ void regions_visit(struct access *a) {
     access_global(a);
 }
 
-static bool regions_part_of(const struct region *region, uintptr_t start, uintptr_t end, const char *name,
-                    struct region_part *out) {
+static bool regions_part_of(const struct region *region, uintptr_t start, uintptr_t end,
+                            const char *name, struct region_part *out) {
   *out = (struct region_part){.region = region, .name = name, .start = start, .bytes = end - start};
   return true;
 }
@@ -286,9 +294,10 @@ struct cell *regions_cell(struct watch *w, uintptr_t at) {
   return &r->cells[(at - r->start) / WATCH_WORD];
 }
 
-/* ---- Buffers and images ---- */
+/* ---- Buffers and images --------------------------------------------------------------------- */
 
-int regions_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
+int regions_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count,
+                    cugen_error *err) {
   for (size_t i = 0; i < w->region_count; i++) shadow_drop(&w->regions[i]);
   w->region_count = w->recent = 0;
   w->image = (struct observed_image){NULL, 0, 0}; /* another image may be loaded at its address */
@@ -311,7 +320,8 @@ int regions_buffers(struct watch *w, const struct watch_buffer *buffers, size_t 
 
 static void map_arrays(struct watch *w) {
   for (size_t i = 0; i < w->array_count; i++) {
-    const uintptr_t start = w->arrays[i].start - w->shared[0].start, end = w->arrays[i].end - w->shared[0].start;
+    const uintptr_t start = w->arrays[i].start - w->shared[0].start,
+                    end = w->arrays[i].end - w->shared[0].start;
     const uintptr_t first = (start + (is_gap(&w->arrays[i]) ? WATCH_WORD - 1 : 0)) / WATCH_WORD,
                     last = (end + WATCH_WORD - 1) / WATCH_WORD;
     if (first < last) /* a word that an array and a gap share belongs to the array */
@@ -323,10 +333,12 @@ static void map_arrays(struct watch *w) {
 static int regions_make_shared(struct watch *w, cugen_error *err) {
   int status = CUGEN_OK;
   if (!w->array_count) return status;
-  const uintptr_t start = w->arrays[0].start / WATCH_WORD * WATCH_WORD, end = w->arrays[w->array_count - 1].end;
+  const uintptr_t start = w->arrays[0].start / WATCH_WORD * WATCH_WORD,
+                  end = w->arrays[w->array_count - 1].end;
   for (unsigned i = 0; i < w->launch.blocks && !status; i++) {
     if (w->shared[i].cells) continue;
-    w->shared[i] = (struct region){.start = start, .end = end, .shared = true, .unwritten = true, .arrays = true};
+    w->shared[i] = (struct region){
+        .start = start, .end = end, .shared = true, .unwritten = true, .arrays = true};
     status = shadow_make(&w->shared[i], err);
   }
   return status;
@@ -364,7 +376,8 @@ void regions_close_image(struct watch *w) {
   w->array_count = w->variable_count = 0;
 }
 
-static int regions_read_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
+static int regions_read_image(struct watch *w, const struct observed_image *image,
+                              cugen_error *err) {
   struct image_memory memory;
   int status = arrays_read(image->bytes, image->length, image->base, &memory, err);
   if (status) return status;
@@ -376,7 +389,8 @@ static int regions_read_image(struct watch *w, const struct observed_image *imag
 }
 
 int regions_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
-  if (w->image.bytes == image->bytes && w->image.base == image->base) return regions_make_shared(w, err);
+  if (w->image.bytes == image->bytes && w->image.base == image->base)
+    return regions_make_shared(w, err);
   regions_close_image(w);
   w->image = *image;
   int status = regions_read_image(w, image, err);

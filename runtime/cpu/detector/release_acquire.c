@@ -96,7 +96,7 @@ static bool need_room(struct release_acquire *ra, struct events *events) {
   return true;
 }
 
-/* ---- Recording ---- */
+/* ---- Recording ------------------------------------------------------------------------------ */
 
 void ra_launch(struct release_acquire *ra) {
   ra->base += ra->releases.count;
@@ -150,12 +150,13 @@ static void acquire_acquire(struct release_acquire *ra, unsigned thread, uint32_
   struct synchronizer *self = &ra->threads[thread];
   if (self->acquired && nth_acquire(ra, self->acquired - 1)->release == release) return;
   if (!need_room(ra, &ra->acquires)) return;
-  *nth_acquire(ra, ra->acquires.count++) =
-      (struct acquire){.epoch = ++ra->hb->epoch, .release = release, .thread = thread, .unfenced = self->unfenced};
+  *nth_acquire(ra, ra->acquires.count++) = (struct acquire){
+      .epoch = ++ra->hb->epoch, .release = release, .thread = thread, .unfenced = self->unfenced};
   self->acquired = self->unfenced = ra->acquires.count;
 }
 
-static void acquire_release(struct release_acquire *ra, unsigned thread, uint32_t *word, bool adds) {
+static void acquire_release(struct release_acquire *ra, unsigned thread, uint32_t *word,
+                            bool adds) {
   const struct happens_before *hb = ra->hb;
   const struct synchronizer *self = &ra->threads[thread];
   const uint32_t swept = ra->swept[thread / hb->padded], before = *word;
@@ -185,23 +186,25 @@ void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *word, int use
   if (use & RA_WRITE) acquire_release(ra, thread, word, use & RA_READ);
 }
 
-/* ---- Searching ---- */
+/* ---- Searching ------------------------------------------------------------------------------ */
 
-static bool behind_fence(const struct release_acquire *ra, const struct fence *fence, unsigned whose,
-                         const struct event *then) {
+static bool behind_fence(const struct release_acquire *ra, const struct fence *fence,
+                         unsigned whose, const struct event *then) {
   if (!fence->epoch) return false;
   if (then->thread == whose) return then->epoch < fence->epoch;
   if (then->epoch < fence->cluster) return true;
-  if (then->thread / ra->hb->padded == whose / ra->hb->padded && then->epoch < fence->barrier) return true;
+  if (then->thread / ra->hb->padded == whose / ra->hb->padded && then->epoch < fence->barrier)
+    return true;
   return then->thread / HB_WARP == whose / HB_WARP && then->epoch < fence->warp;
 }
 
 /* Whether the release publishes what its block did then. */
-static bool is_behind(const struct release_acquire *ra, const struct release *r, const struct event *then,
-                      bool device) {
+static bool is_behind(const struct release_acquire *ra, const struct release *r,
+                      const struct event *then, bool device) {
   const struct fence *fence = device ? &r->device : &r->block;
   if (behind_fence(ra, fence, r->thread, then)) return true;
-  if (then->thread / ra->hb->padded == r->thread / ra->hb->padded && then->epoch < r->swept) return true;
+  if (then->thread / ra->hb->padded == r->thread / ra->hb->padded && then->epoch < r->swept)
+    return true;
   return r->vague && then->epoch < fence->epoch;
 }
 
@@ -233,7 +236,8 @@ static bool is_found(struct search *search, const struct acquire *acquire) {
   const uint32_t chain = nth_release(ra, acquire->release)->chain;
   for (uint32_t i = search->first; i < search->end && i <= acquire->release && search->steps > 0;
        i++, search->steps--)
-    if (nth_release(ra, i)->chain == chain && is_behind(ra, nth_release(ra, i), &search->then, search->device))
+    if (nth_release(ra, i)->chain == chain &&
+        is_behind(ra, nth_release(ra, i), &search->then, search->device))
       return true;
   return false;
 }
@@ -244,7 +248,8 @@ static bool is_handed_on(struct search *search, const struct acquire *acquire) {
   const struct release *r = nth_release(ra, acquire->release);
   while (r->epoch > search->then.epoch && search->steps > 0) {
     const struct acquire *newest = NULL;
-    for (uint32_t i = r->acquired_end; i-- > r->acquired_first && search->steps > 0; search->steps--) {
+    for (uint32_t i = r->acquired_end; i-- > r->acquired_first && search->steps > 0;
+         search->steps--) {
       const struct acquire *acquired = nth_acquire(ra, i);
       const struct event event = {.epoch = acquired->epoch, .thread = acquired->thread};
       if (!is_behind(ra, r, &event, search->device)) continue;
@@ -262,9 +267,11 @@ static bool is_fenced_since(const struct search *search, const struct acquire *a
   const struct release_acquire *ra = search->ra;
   const struct synchronizer *self = &ra->threads[search->thread];
   const struct event at = {.epoch = acquire->epoch, .thread = acquire->thread};
-  const struct event fenced = {.epoch = search->device ? acquire->device : acquire->block, .thread = acquire->thread};
+  const struct event fenced = {.epoch = search->device ? acquire->device : acquire->block,
+                               .thread = acquire->thread};
   if (fenced.epoch && happens_before(ra->hb, &fenced, search->thread)) return true;
-  if (behind_fence(ra, search->device ? &self->device : &self->block, search->thread, &at)) return true;
+  if (behind_fence(ra, search->device ? &self->device : &self->block, search->thread, &at))
+    return true;
   return search->strong && happens_before(ra->hb, &at, search->thread);
 }
 
@@ -281,7 +288,8 @@ bool ra_orders(struct release_acquire *ra, const struct event *then, unsigned th
                           .device = then->epoch < ra->hb->block_epoch,
                           .strong = strong,
                           .steps = MOST_STEPS};
-  for (uint32_t i = ra->acquires.count; i-- > ra->acquired_first && search.steps > 0; search.steps--) {
+  for (uint32_t i = ra->acquires.count; i-- > ra->acquired_first && search.steps > 0;
+       search.steps--) {
     const struct acquire *acquire = nth_acquire(ra, i);
     if (!is_fenced_since(&search, acquire)) continue;
     if (is_found(&search, acquire) || is_handed_on(&search, acquire)) return true;

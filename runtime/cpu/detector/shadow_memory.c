@@ -10,7 +10,8 @@ static size_t words_of(const struct region *region) {
 
 /* Untouched pages take no memory, and are zero. */
 static void *map_zeros(size_t bytes) {
-  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *at =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? NULL : at;
 }
 
@@ -41,7 +42,7 @@ void shadow_drop(struct region *region) {
   *region = (struct region){.shared = false};
 }
 
-/* ---- One word ---- */
+/* ---- One word ------------------------------------------------------------------------------- */
 
 enum { STRONG = CPU_ATOMIC | CPU_VOLATILE };
 
@@ -69,27 +70,34 @@ static bool is_waited_for(const struct watch *w, uintptr_t at) {
    blocks or on a flag. A flag is a word that is used with fences, that a thread has waited for,
    or that only one of the two writes in global memory. For other blocks, an atomic operation of
    block scope is only a plain access. */
-static bool may_meet(const struct access *a, const struct cell *cell, const struct last_access *then, bool here) {
+static bool may_meet(const struct access *a, const struct cell *cell,
+                     const struct last_access *then, bool here) {
   const unsigned padded = a->watch->hb.padded;
   const bool scoped = a->kind & CPU_BLOCK || (then->kind & CPU_ATOMIC && then->kind & CELL_BLOCK);
   if (scoped && (!here || then->thread / padded != a->thread / padded)) return false;
   if (a->kind & then->kind & CPU_ATOMIC) return true;
-  const bool both = a->kind & STRONG && then->kind & STRONG, writes = a->kind & then->kind & CPU_WRITE;
+  const bool both = a->kind & STRONG && then->kind & STRONG,
+             writes = a->kind & then->kind & CPU_WRITE;
   if (!both) return false;
-  return !here || ra_is_flag(a->watch->ra, shadow_rare(a->region, cell)->flag) || is_waited_for(a->watch, a->at) ||
-         (!a->region->shared && !writes);
+  return !here || ra_is_flag(a->watch->ra, shadow_rare(a->region, cell)->flag) ||
+         is_waited_for(a->watch, a->at) || (!a->region->shared && !writes);
 }
 
 /* Whether an earlier access may be unordered, after a check of the common orders. */
-static inline bool shadow_memory_is_open(const struct access *a, const struct last_access *then, unsigned bytes) {
+static inline bool shadow_memory_is_open(const struct access *a, const struct last_access *then,
+                                         unsigned bytes) {
   const struct happens_before *hb = &a->watch->hb;
-  if (!(then->bytes & bytes) || then->epoch < (a->region->shared ? hb->block_epoch : hb->launch_epoch)) return false;
+  if (!(then->bytes & bytes) ||
+      then->epoch < (a->region->shared ? hb->block_epoch : hb->launch_epoch))
+    return false;
   if (then->epoch < hb->block_epoch || then->kind & (CPU_ASYNC | OBSERVED_ENGINE)) return true;
   const unsigned rank = a->thread / hb->padded;
-  return then->thread != a->thread && (then->epoch >= hb->barrier_epoch[rank] || then->thread / hb->padded != rank);
+  return then->thread != a->thread &&
+         (then->epoch >= hb->barrier_epoch[rank] || then->thread / hb->padded != rank);
 }
 
-static void check_last(const struct access *a, const struct cell *cell, const struct last_access *then, bool flies) {
+static void check_last(const struct access *a, const struct cell *cell,
+                       const struct last_access *then, bool flies) {
   const bool here = then->epoch >= a->watch->hb.block_epoch;
   if (may_meet(a, cell, then, here)) return;
   struct missing_fence fence;
@@ -104,16 +112,18 @@ static void check_last(const struct access *a, const struct cell *cell, const st
 }
 
 void shadow_check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
-  if (shadow_memory_is_open(a, &cell->write, bytes)) check_last(a, cell, &cell->write, cell->write.kind & CPU_ASYNC);
+  if (shadow_memory_is_open(a, &cell->write, bytes))
+    check_last(a, cell, &cell->write, cell->write.kind & CPU_ASYNC);
   const struct last_access *atomic = &shadow_rare(a->region, cell)->atomic;
   if (shadow_memory_is_open(a, atomic, bytes)) check_last(a, cell, atomic, false);
 }
 
 /* Data that a thread's own copy has read are in registers, so they are not in flight for other
    threads. */
-static void check_read(const struct access *a, const struct cell *cell, const struct last_access *then,
-                       unsigned bytes) {
-  if (shadow_memory_is_open(a, then, bytes)) check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
+static void check_read(const struct access *a, const struct cell *cell,
+                       const struct last_access *then, unsigned bytes) {
+  if (shadow_memory_is_open(a, then, bytes))
+    check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
 }
 
 static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
@@ -129,12 +139,13 @@ static void keep_read(const struct access *a, struct cell *cell, const struct la
   const struct happens_before *hb = &a->watch->hb;
   struct read_cell *reads = &a->region->reads[cell - a->region->cells];
   const bool before = !a->region->shared && reads->last.epoch >= hb->launch_epoch;
-  if (before && reads->last.epoch < hb->block_epoch) need_rare(a->region, cell)->before = reads->last;
+  if (before && reads->last.epoch < hb->block_epoch)
+    need_rare(a->region, cell)->before = reads->last;
   cell->more |= CELL_READS;
   quick_keep_read(reads, now, hb->barrier_epoch[now->thread / hb->padded]);
 }
 
-/* ---- Separate bytes of a word ---- */
+/* ---- Separate bytes of a word --------------------------------------------------------------- */
 
 /* Returns NULL without memory; such accesses are then known only by their word. */
 static struct byte_cell *byte_cells(const struct access *a, const struct cell *cell) {
@@ -145,15 +156,18 @@ static struct byte_cell *byte_cells(const struct access *a, const struct cell *c
   return region->bytes ? region->bytes + WATCH_WORD * (cell - region->cells) : NULL;
 }
 
-static void check_byte(const struct access *a, const struct cell *cell, const struct byte_cell *byte, unsigned bit) {
+static void check_byte(const struct access *a, const struct cell *cell,
+                       const struct byte_cell *byte, unsigned bit) {
   const struct last_access *write = &byte->write;
   const bool known = write->epoch == cell->write.epoch && write->thread == cell->write.thread;
-  if (!known && shadow_memory_is_open(a, write, bit)) check_last(a, cell, write, write->kind & CPU_ASYNC);
+  if (!known && shadow_memory_is_open(a, write, bit))
+    check_last(a, cell, write, write->kind & CPU_ASYNC);
   for (int i = 0; i < 2 && a->kind & CPU_WRITE; i++)
     if (shadow_memory_is_open(a, &byte->reads[i], bit)) check_last(a, cell, &byte->reads[i], false);
 }
 
-static void shadow_memory_check_bytes(const struct access *a, const struct cell *cell, unsigned bytes) {
+static void shadow_memory_check_bytes(const struct access *a, const struct cell *cell,
+                                      unsigned bytes) {
   const struct byte_cell *all = byte_cells(a, cell);
   for (unsigned i = 0; i < WATCH_WORD && all; i++)
     if (bytes >> i & 1) check_byte(a, cell, &all[i], 1u << i);
@@ -191,7 +205,8 @@ static void keep_write(const struct access *a, struct cell *cell, const struct l
   const bool forgets = earlier || !(now->kind & STRONG);
   if (forgets && cell->more & CELL_RARE) need_rare(a->region, cell)->flag = 0;
   if (!a->region->shared && !(now->kind & STRONG)) w->written[a->thread] = w->hb.epoch;
-  struct last_access *last = now->kind & CPU_ATOMIC ? &need_rare(a->region, cell)->atomic : &cell->write;
+  struct last_access *last =
+      now->kind & CPU_ATOMIC ? &need_rare(a->region, cell)->atomic : &cell->write;
   if (earlier) cell->written = 0;
   const bool more = last->thread == now->thread && last->epoch == now->epoch;
   const unsigned bytes = more ? last->bytes : 0;
@@ -206,7 +221,8 @@ static bool makes_use(const struct access *a) {
 
 /* When more than a word is read, which may be the copy of a struct, unwritten bytes of a word
    are taken for padding. */
-static void shadow_memory_check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
+static void shadow_memory_check_written(const struct access *a, const struct cell *cell,
+                                        unsigned bytes) {
   const bool here = !a->region->shared || last_written(a->region, cell) >= a->watch->hb.block_epoch;
   const unsigned written = here ? cell->written & bytes : 0;
   if (!a->region->unwritten || written == bytes || (written && a->bytes > WATCH_WORD)) return;
@@ -262,15 +278,16 @@ static void use_flag(const struct access *a, struct cell *cell) {
 void shadow_visit(const struct access *a) {
   const uintptr_t offset = a->at - a->region->start, end = offset + a->bytes;
   if (a->watch->speculation && !a->region->shared && !a->region->variable)
-    speculation_claim(a->watch->speculation, (size_t)(a->region - a->watch->regions), offset, a->bytes,
-                      a->kind & CPU_WRITE);
+    speculation_claim(a->watch->speculation, (size_t)(a->region - a->watch->regions), offset,
+                      a->bytes, a->kind & CPU_WRITE);
   if (a->watch->report->mode == WATCH_TRAFFIC) return;
   if (a->kind & STRONG) flags_use(a, &a->region->cells[offset / WATCH_WORD]);
   for (uintptr_t word = offset / WATCH_WORD; word * WATCH_WORD < end; word++) {
     const unsigned whole = WATCH_WHOLE_WORD;
     unsigned bytes = whole;
     if (word * WATCH_WORD < offset) bytes &= whole << (unsigned)(offset - word * WATCH_WORD);
-    if (word * WATCH_WORD + WATCH_WORD > end) bytes &= whole >> (unsigned)(word * WATCH_WORD + WATCH_WORD - end);
+    if (word * WATCH_WORD + WATCH_WORD > end)
+      bytes &= whole >> (unsigned)(word * WATCH_WORD + WATCH_WORD - end);
     shadow_visit_word(a, &a->region->cells[word], bytes & whole);
   }
   if (a->kind & STRONG) use_flag(a, &a->region->cells[offset / WATCH_WORD]);

@@ -51,14 +51,15 @@ struct speculation {
   uint8_t self; /* 0: the parent */
 };
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 static size_t common_bytes(int processes) {
   return sizeof(struct common) + (size_t)processes * sizeof(struct slot);
 }
 
 static void *speculation_map_shared(size_t bytes) {
-  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *at =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? NULL : at;
 }
 
@@ -90,7 +91,8 @@ static size_t all_bytes(const struct speculation_memory *memory, size_t count) {
 }
 
 /* Returns NULL if there is no room. */
-static struct speculation *open_speculation(const struct speculation_memory *memory, size_t count, int processes) {
+static struct speculation *open_speculation(const struct speculation_memory *memory, size_t count,
+                                            int processes) {
   if (count > WATCH_MOST_BUFFERS || all_bytes(memory, count) > MOST_BYTES) return NULL;
   struct speculation *s = calloc(1, sizeof *s);
   if (!s) return NULL;
@@ -103,11 +105,12 @@ static struct speculation *open_speculation(const struct speculation_memory *mem
   return NULL;
 }
 
-/* ---- Processes ---- */
+/* ---- Processes ------------------------------------------------------------------------------ */
 
 /* A child process dies with its parent, has what is left of its parent's time, and reports no
    faults: they occur again when the parent runs the same block. */
-static void speculation_become_process(struct speculation *s, int number, pid_t parent, const struct itimerval *left) {
+static void speculation_become_process(struct speculation *s, int number, pid_t parent,
+                                       const struct itimerval *left) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   s->self = (uint8_t)(number + 1);
@@ -115,7 +118,8 @@ static void speculation_become_process(struct speculation *s, int number, pid_t 
   setitimer(ITIMER_REAL, left, NULL);
 }
 
-static bool is_child(struct speculation *s, pid_t *pids, const struct itimerval *left, uint64_t key) {
+static bool is_child(struct speculation *s, pid_t *pids, const struct itimerval *left,
+                     uint64_t key) {
   const pid_t parent = getpid();
   for (int i = 0; i < s->processes; i++) {
     pids[i] = seccomp_fork(key);
@@ -149,11 +153,13 @@ static enum speculation_outcome speculation_wait_for_all(struct speculation *s, 
 
 static void speculation_restore(const struct speculation *s) {
   for (size_t i = 0; i < s->area_count; i++)
-    if (s->areas[i].before) memcpy(s->areas[i].memory.start, s->areas[i].before, s->areas[i].memory.bytes);
+    if (s->areas[i].before)
+      memcpy(s->areas[i].memory.start, s->areas[i].before, s->areas[i].memory.bytes);
 }
 
-enum speculation_outcome speculation_run(const struct speculation_memory *memory, size_t count, int processes,
-                                         const struct speculation_range *range, struct speculation **speculation) {
+enum speculation_outcome speculation_run(const struct speculation_memory *memory, size_t count,
+                                         int processes, const struct speculation_range *range,
+                                         struct speculation **speculation) {
   static const struct itimerval never;
   struct itimerval left;
   pid_t pids[MOST_PROCESSES];
@@ -173,7 +179,7 @@ enum speculation_outcome speculation_run(const struct speculation_memory *memory
   return SPECULATION_NONE;
 }
 
-/* ---- In one of the processes ---- */
+/* ---- In one of the processes ---------------------------------------------------------------- */
 
 struct watch_report *speculation_report(struct speculation *s) {
   return &s->common->slots[s->self - 1].report;
@@ -216,8 +222,8 @@ static bool detector_speculation_claim(atomic_uchar *at, uint8_t self, bool writ
 static bool claim_word(atomic_uchar *claims, uint8_t self, bool write) {
   const uint32_t each = 0x01010101;
   uint32_t now = 0, *at = (uint32_t *)(void *)claims;
-  if (__atomic_compare_exchange_n(at, &now, each * (write ? self | WRITTEN : self), false, __ATOMIC_SEQ_CST,
-                                  __ATOMIC_SEQ_CST))
+  if (__atomic_compare_exchange_n(at, &now, each * (write ? self | WRITTEN : self), false,
+                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
     return true;
   return now == each * (self | WRITTEN) || (!write && now == each * self);
 }
@@ -225,19 +231,21 @@ static bool claim_word(atomic_uchar *claims, uint8_t self, bool write) {
 void speculation_claim(struct speculation *s, size_t i, size_t offset, size_t bytes, bool write) {
   atomic_uchar *claims = s->areas[i].claims;
   for (size_t b = offset; b < offset + bytes; b++) {
-    if (b % sizeof(uint32_t) == 0 && b + sizeof(uint32_t) <= offset + bytes && claim_word(&claims[b], s->self, write))
+    if (b % sizeof(uint32_t) == 0 && b + sizeof(uint32_t) <= offset + bytes &&
+        claim_word(&claims[b], s->self, write))
       b += sizeof(uint32_t) - 1;
     else if (!detector_speculation_claim(&claims[b], s->self, write))
       speculation_drop(s);
   }
 }
 
-/* ---- In the parent ---- */
+/* ---- In the parent -------------------------------------------------------------------------- */
 
 const struct watch_report *speculation_result(const struct speculation *s, size_t i) {
   return i < (size_t)s->processes ? &s->common->slots[i].report : NULL;
 }
 
 bool speculation_written(const struct speculation *s, size_t i, size_t offset) {
-  return s->areas[i].claims && atomic_load_explicit(&s->areas[i].claims[offset], memory_order_relaxed) & WRITTEN;
+  return s->areas[i].claims &&
+         atomic_load_explicit(&s->areas[i].claims[offset], memory_order_relaxed) & WRITTEN;
 }

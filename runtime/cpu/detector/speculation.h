@@ -36,11 +36,12 @@ struct speculation_range {
 /* Runs the blocks of the range in `processes` new processes; returns in each of them, and in the
    caller when they have ended. *speculation is for the functions below, until speculation_close;
    NULL with SPECULATION_NONE. */
-enum speculation_outcome speculation_run(const struct speculation_memory *memory, size_t count, int processes,
-                                         const struct speculation_range *range, struct speculation **speculation);
+enum speculation_outcome speculation_run(const struct speculation_memory *memory, size_t count,
+                                         int processes, const struct speculation_range *range,
+                                         struct speculation **speculation);
 void speculation_close(struct speculation *speculation);
 
-/* ---- In one of the processes ---- */
+/* ---- In one of the processes ---------------------------------------------------------------- */
 
 /* The report of this process, zeroed; the parent can read it. */
 struct watch_report *speculation_report(struct speculation *speculation);
@@ -48,13 +49,14 @@ struct watch_report *speculation_report(struct speculation *speculation);
 uint64_t speculation_next(struct speculation *speculation);
 /* Claims bytes of the i-th memory that are read or written. Does not return if the claim
    conflicts. */
-void speculation_claim(struct speculation *speculation, size_t i, size_t offset, size_t bytes, bool write);
+void speculation_claim(struct speculation *speculation, size_t i, size_t offset, size_t bytes,
+                       bool write);
 /* Drops the work of all processes, and ends this one. */
 _Noreturn void speculation_drop(struct speculation *speculation);
 /* Ends the process, whose blocks are done. */
 _Noreturn void speculation_end(struct speculation *speculation);
 
-/* ---- In the parent, with SPECULATION_DONE ---- */
+/* ---- In the parent, with SPECULATION_DONE --------------------------------------------------- */
 
 /* The report of the i-th process; NULL: there are no more. */
 const struct watch_report *speculation_result(const struct speculation *speculation, size_t i);

@@ -224,7 +224,7 @@ static inline void watch_look(struct watch *w) {
   if (w->time_is_up) w->full = true;
 }
 
-/* ---- access.c ---- */
+/* ---- access.c ------------------------------------------------------------------------------- */
 
 /* The watch of the running launch, because most hooks have no context argument. */
 extern _Thread_local struct watch *watching __attribute__((visibility("hidden")));
@@ -239,17 +239,18 @@ void access_forget(struct watch *watch);
 /* The hook of any access; the hooks of plain accesses are selected by access_choose_hooks. */
 void access_report(const void *at, unsigned long bytes, unsigned kind, const void *site);
 
-/* ---- findings.c ---- */
+/* ---- findings.c ----------------------------------------------------------------------------- */
 
 uint64_t finding_site(const struct watch *watch, const void *site);
-void finding_place(const struct watch *watch, struct watch_place *place, uint64_t site, uint64_t block,
-                   unsigned thread);
+void finding_place(const struct watch *watch, struct watch_place *place, uint64_t site,
+                   uint64_t block, unsigned thread);
 /* Returns NULL if the finding is known already, or if there is no room. */
-struct watch_finding *finding_new(struct watch *watch, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
-                                  unsigned thread);
+struct watch_finding *finding_new(struct watch *watch, cugen_finding_kind kind, uint64_t site,
+                                  uint64_t other_site, unsigned thread);
 void finding_text(struct watch_finding *finding, const char *text);
 /* Fills in the shared array or the buffer that the address is in. */
-void finding_where(struct watch *watch, const struct region *region, uintptr_t at, struct watch_finding *finding);
+void finding_where(struct watch *watch, const struct region *region, uintptr_t at,
+                   struct watch_finding *finding);
 /* Reports a finding of one or two threads at a site; other_site 0: no other site. */
 void finding_report(struct watch *watch, cugen_finding_kind kind, const void *site, unsigned thread,
                     const void *other_site, unsigned other_thread, const char *text);
@@ -258,14 +259,15 @@ void finding_stray(struct watch *watch, const void *site, const void *address, b
 /* The return address if it is in the kernel, else the site of the last access.
    Async-signal-safe. */
 const void *finding_position(const struct watch *watch, const void *site);
-void finding_add(const struct access *access, cugen_finding_kind kind, const struct last_access *other);
+void finding_add(const struct access *access, cugen_finding_kind kind,
+                 const struct last_access *other);
 /* Adds the fence that is missing, if a flag with one more fence would order the two accesses. */
 void finding_add_fence(const struct access *access, const struct last_access *other,
                        const struct missing_fence *fence);
 /* Notes whether a racing write has changed the value; called when the thread continues. */
 void finding_compare(struct watch *watch);
 
-/* ---- shadow_memory.c ---- */
+/* ---- shadow_memory.c ------------------------------------------------------------------------ */
 
 /* Makes the shadow memory; untouched pages take no memory and are zero. */
 int shadow_make(struct region *region, cugen_error *err);
@@ -275,12 +277,13 @@ void shadow_visit(const struct access *access);
 void shadow_visit_word(const struct access *access, struct cell *cell, unsigned bytes);
 void shadow_check_write(const struct access *access, const struct cell *cell, unsigned bytes);
 /* The rare cell of the word; an empty one if the word has none. */
-static inline const struct rare_cell *shadow_rare(const struct region *region, const struct cell *cell) {
+static inline const struct rare_cell *shadow_rare(const struct region *region,
+                                                  const struct cell *cell) {
   static const struct rare_cell none;
   return cell->more & CELL_RARE ? &region->rare[cell - region->cells] : &none;
 }
 
-/* ---- flags.c ---- */
+/* ---- flags.c -------------------------------------------------------------------------------- */
 
 void flags_launch(struct watch *watch);
 void flags_block(struct watch *watch);
@@ -290,9 +293,10 @@ void flags_use(const struct access *access, const struct cell *cell);
 bool flags_missing_fence(const struct access *access, const struct last_access *then, bool here,
                          struct missing_fence *out);
 
-/* ---- regions.c ---- */
+/* ---- regions.c ------------------------------------------------------------------------------ */
 
-int regions_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count, cugen_error *err);
+int regions_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count,
+                    cugen_error *err);
 int regions_image(struct watch *watch, const struct observed_image *image, cugen_error *err);
 void regions_close_image(struct watch *watch);
 int regions_dynamic(struct watch *watch, cugen_error *err);
@@ -317,7 +321,7 @@ struct cell *regions_cell(struct watch *watch, uintptr_t at);
 void regions_launch_waited(struct watch *watch, unsigned thread);
 void regions_launch_used(struct watch *watch, unsigned thread, const void *site);
 
-/* ---- alignment.c ---- */
+/* ---- alignment.c ---------------------------------------------------------------------------- */
 
 /* Checks an access whose address is not a multiple of its size; noted: the kernel's wrapper
    reports the access. Returns if the address is allowed, or not watched. */
@@ -327,17 +331,18 @@ void alignment_refuse(const struct access *access, unsigned multiple, const char
    Called in a signal handler. */
 void alignment_fault(struct watch *watch, const void *site);
 
-/* ---- accumulators.c ---- */
+/* ---- accumulators.c ------------------------------------------------------------------------- */
 
 /* Checks whether an access to a thread's own stack touches accumulators. */
 void accumulators_touch(struct watch *watch, uintptr_t at, const void *site);
 void accumulators_block(struct watch *watch);
 /* As in observer.h. */
-void accumulators_hold(struct watch *watch, unsigned thread, const void *start, size_t bytes, const void *site);
+void accumulators_hold(struct watch *watch, unsigned thread, const void *start, size_t bytes,
+                       const void *site);
 void accumulators_release(struct watch *watch, unsigned thread, const void *start);
 void accumulators_fence(struct watch *watch, unsigned thread);
 
-/* ---- parallel_blocks.c ---- */
+/* ---- parallel_blocks.c ---------------------------------------------------------------------- */
 
 /* The distance between the blocks that are taken so that about `wanted` are taken in all, from
    all rows and columns of the grid. */

@@ -45,14 +45,15 @@ struct traffic {
   struct launch_counters *out;
 };
 
-/* ---- One request ---- */
+/* ---- One request ---------------------------------------------------------------------------- */
 
 /* The largest number of distinct words in one bank. */
 static unsigned worst_bank(const uintptr_t at[WARP], unsigned lanes, unsigned bytes) {
   uintptr_t words[BANKS][WARP];
   unsigned counts[BANKS] = {0}, worst = 0;
   for (; lanes; lanes &= lanes - 1) {
-    const uintptr_t first = at[__builtin_ctz(lanes)] / 4, last = (at[__builtin_ctz(lanes)] + bytes - 1) / 4;
+    const uintptr_t first = at[__builtin_ctz(lanes)] / 4,
+                    last = (at[__builtin_ctz(lanes)] + bytes - 1) / 4;
     for (uintptr_t word = first; word <= last; word++) {
       const unsigned bank = (unsigned)(word % BANKS);
       unsigned known = 0;
@@ -76,7 +77,8 @@ static bool traffic_in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned 
 /* 32 lanes of 4 bytes, 16 of 8 or 8 of 16 are served together if no bank has to give two words.
    For 8 and 16 bytes, twice as many lanes are served where neighbours (or next but one) read the
    same. Measured on an H200: docs/check.md. */
-void traffic_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal) {
+void traffic_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed,
+                   unsigned *ideal) {
   const unsigned group = bytes <= 8 ? 32u : 16u;
   *needed = *ideal = 0;
   for (unsigned first = 0; first < WARP; first += group) {
@@ -126,7 +128,7 @@ struct traffic_touched traffic_sectors(const uintptr_t at[WARP], unsigned lanes,
   return out;
 }
 
-/* ---- Places ---- */
+/* ---- Places --------------------------------------------------------------------------------- */
 
 int traffic_open(struct traffic **out, cugen_error *err) {
   *out = calloc(1, sizeof **out);
@@ -156,7 +158,8 @@ void traffic_begin(struct traffic *t, struct launch_counters *out) {
   *out = (struct launch_counters){0};
 }
 
-static struct watch_counter *find_counter(struct launch_counters *out, const char *array, bool shared, bool write) {
+static struct watch_counter *find_counter(struct launch_counters *out, const char *array,
+                                          bool shared, bool write) {
   for (size_t i = 0; i < out->count; i++) {
     struct watch_counter *c = &out->counters[i];
     if (c->shared == shared && c->write == write && strcmp(c->array, array) == 0) return c;
@@ -169,12 +172,13 @@ static struct watch_counter *find_counter(struct launch_counters *out, const cha
 }
 
 /* The site of one place and array: a copy reads one array and writes another at the same place. */
-struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *array, bool shared, unsigned bytes,
-                                  unsigned kind) {
+struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *array, bool shared,
+                                  unsigned bytes, unsigned kind) {
   unsigned slot = (site * 2654435761u) >> 22;
   for (; t->sites[slot]; slot = (slot + 1) % MOST_SITES) {
     const struct traffic_site *s = t->sites[slot];
-    if (s->site == site && s->array == array && s->kind == kind && s->bytes == bytes) return t->sites[slot];
+    if (s->site == site && s->array == array && s->kind == kind && s->bytes == bytes)
+      return t->sites[slot];
   }
   struct watch_counter *counter =
       t->site_count > MOST_SITES / 2 ? NULL : find_counter(t->out, array, shared, kind & CPU_WRITE);
@@ -218,7 +222,7 @@ void traffic_access(struct traffic *t, struct traffic_site *s, unsigned thread, 
   trail->passes[lane]++;
 }
 
-/* ---- Adding up ---- */
+/* ---- Adding up ------------------------------------------------------------------------------ */
 
 /* A lane with fewer passes left a loop earlier, perhaps in each round of an outer loop. Aligns
    its passes with those of the guide at which their addresses differ by as much as at first. */
@@ -232,7 +236,8 @@ static void align_lane(struct trail *trail, unsigned lane, unsigned guide) {
     trail->instances[pass].lanes &= ~bit;
   }
   for (unsigned pass = 0, next = 0; pass < count; pass++, next++) {
-    const unsigned room = trail->used - (count - pass), last = room < next + REACH ? room : next + REACH;
+    const unsigned room = trail->used - (count - pass),
+                   last = room < next + REACH ? room : next + REACH;
     unsigned at = next;
     while (at <= last && trail->instances[at].at[guide] + apart != own[pass]) at++;
     if (at <= last) next = at;
@@ -253,7 +258,8 @@ static unsigned guide_of(const struct trail *trail, unsigned lane) {
 
 static void align(struct trail *trail) {
   for (unsigned lane = 0; lane < WARP; lane++)
-    if (trail->passes[lane] && trail->passes[lane] < trail->used) align_lane(trail, lane, guide_of(trail, lane));
+    if (trail->passes[lane] && trail->passes[lane] < trail->used)
+      align_lane(trail, lane, guide_of(trail, lane));
 }
 
 /* Whether so many passes have the same lanes, and each lane continues where it ended, from an
@@ -276,11 +282,13 @@ static bool side_by_side(const struct instance *first, unsigned passes, unsigned
 static unsigned together(const struct traffic_site *s, const struct trail *trail, unsigned pass) {
   if (!s->counter->shared || s->kind & CPU_WRITE) return 1;
   for (unsigned passes = 16 / s->bytes; passes > 1; passes /= 2)
-    if (pass + passes <= trail->used && side_by_side(&trail->instances[pass], passes, s->bytes)) return passes;
+    if (pass + passes <= trail->used && side_by_side(&trail->instances[pass], passes, s->bytes))
+      return passes;
   return 1;
 }
 
-static void traffic_add_up(const struct traffic_site *s, const struct instance *instance, unsigned bytes) {
+static void traffic_add_up(const struct traffic_site *s, const struct instance *instance,
+                           unsigned bytes) {
   unsigned needed, ideal;
   struct watch_counter *c = s->counter;
   if (s->counter->shared) {
@@ -305,7 +313,8 @@ void traffic_met(struct traffic *t, unsigned warp) {
     align(trail);
     for (unsigned pass = 0, passes; pass < trail->used; pass += passes) {
       passes = together(s, trail, pass);
-      if (trail->instances[pass].lanes) traffic_add_up(s, &trail->instances[pass], passes * s->bytes);
+      if (trail->instances[pass].lanes)
+        traffic_add_up(s, &trail->instances[pass], passes * s->bytes);
     }
     for (unsigned pass = 0; pass < trail->used; pass++) trail->instances[pass].lanes = 0;
     memset(trail->passes, 0, sizeof trail->passes);
@@ -319,13 +328,15 @@ void traffic_all_met(struct traffic *t, unsigned threads) {
 }
 
 static void scale_counter(struct watch_counter *c, double scale) {
-  double *const figures[] = {&c->requests, &c->bytes, &c->needed, &c->ideal, &c->lines, &c->touched};
+  double *const figures[] = {&c->requests, &c->bytes, &c->needed,
+                             &c->ideal,    &c->lines, &c->touched};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) *figures[i] *= scale;
 }
 
 void traffic_move(struct traffic *t, struct launch_counters *to) {
   for (unsigned i = 0; i < MOST_SITES; i++)
-    if (t->sites[i]) t->sites[i]->counter = to->counters + (t->sites[i]->counter - t->out->counters);
+    if (t->sites[i])
+      t->sites[i]->counter = to->counters + (t->sites[i]->counter - t->out->counters);
   t->out = to;
   to->counted = to->barriers = 0;
   for (size_t i = 0; i < to->count; i++) scale_counter(&to->counters[i], 0);

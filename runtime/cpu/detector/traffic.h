@@ -18,10 +18,11 @@ void traffic_begin(struct traffic *traffic, struct launch_counters *out);
 /* The counter of a place in the program that reads or writes (kind: of enum cpu_access) so many
    bytes of an array. array: its name, the same pointer each time. NULL: there is no room, and
    the counters are incomplete. */
-struct traffic_site *traffic_site(struct traffic *traffic, uint32_t site, const char *array, bool shared,
-                                  unsigned bytes, unsigned kind);
+struct traffic_site *traffic_site(struct traffic *traffic, uint32_t site, const char *array,
+                                  bool shared, unsigned bytes, unsigned kind);
 /* Counts an access of `thread` at the site; does nothing if site is NULL. */
-void traffic_access(struct traffic *traffic, struct traffic_site *site, unsigned thread, uintptr_t at);
+void traffic_access(struct traffic *traffic, struct traffic_site *site, unsigned thread,
+                    uintptr_t at);
 /* The lanes of a warp have met, or its block has ended. */
 void traffic_met(struct traffic *traffic, unsigned warp);
 /* All warps of a block of so many threads have met. */
@@ -35,7 +36,8 @@ void traffic_end(struct traffic *traffic);
 
 /* Passes that the banks need for these accesses, `bytes` each (1 to 16), of the lanes in a mask,
    and the smallest possible number. */
-void traffic_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal);
+void traffic_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned *needed,
+                   unsigned *ideal);
 /* The global memory that the accesses touch. */
 struct traffic_touched {
   unsigned sectors, lines; /* of 32 and of 128 bytes */

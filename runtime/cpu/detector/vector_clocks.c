@@ -7,7 +7,8 @@ bool vector_clocks_make(struct vector_clocks *clocks, size_t threads, size_t row
   vector_clocks_drop(clocks);
   clocks->row_words = threads + 1;
   clocks->bytes = rows * clocks->row_words * sizeof *clocks->words;
-  void *at = mmap(NULL, clocks->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *at = mmap(NULL, clocks->bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   clocks->words = at == MAP_FAILED ? NULL : at;
   return clocks->words;
 }

@@ -41,9 +41,10 @@
 #include "runtime/cpu/fibers.h"
 #include "state.h"
 
-/* ---- Hooks ---- */
+/* ---- Hooks ---------------------------------------------------------------------------------- */
 
-static void on_misaligned(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site) {
+static void on_misaligned(const char *type, const void *at, unsigned long multiple, unsigned kind,
+                          const void *site) {
   struct watch *w = watching;
   const struct access a = {.watch = w,
                            .at = (uintptr_t)at,
@@ -66,7 +67,8 @@ static void on_arrived(const void *at, unsigned long bytes, const void *site) {
 }
 
 static void on_mismatched(const struct cpu_ubsan_mismatch *what, const void *at, const void *site) {
-  on_misaligned(what->type->name, at, 1ul << what->log_multiple, what->use == 1 ? CPU_WRITE : 0, site);
+  on_misaligned(what->type->name, at, 1ul << what->log_multiple, what->use == 1 ? CPU_WRITE : 0,
+                site);
 }
 
 static long long index_value(const struct cpu_ubsan_type *type, unsigned long index) {
@@ -75,9 +77,11 @@ static long long index_value(const struct cpu_ubsan_type *type, unsigned long in
   return negative ? (long long)(index << shift) >> shift : (long long)index;
 }
 
-static void on_outside(const struct cpu_ubsan_bounds *bounds, unsigned long index, const void *site) {
+static void on_outside(const struct cpu_ubsan_bounds *bounds, unsigned long index,
+                       const void *site) {
   struct watch *w = watching;
-  struct watch_finding *f = finding_new(w, CUGEN_FINDING_INDEX, finding_site(w, site), 0, watch_thread(w));
+  struct watch_finding *f =
+      finding_new(w, CUGEN_FINDING_INDEX, finding_site(w, site), 0, watch_thread(w));
   if (!f) return;
   f->offset = index_value(bounds->index, index);
   finding_text(f, bounds->array->name);
@@ -97,7 +101,8 @@ static void *on_filled(void *to, int byte, unsigned long bytes, const void *site
 static void on_enter(const void *caller) {
   struct watch *w = watching;
   struct call_path *path = w ? &w->paths[watch_thread(w)] : NULL;
-  if (path && path->depth < PATH_DEPTH) path->sites[path->depth] = (uint32_t)finding_site(w, caller);
+  if (path && path->depth < PATH_DEPTH)
+    path->sites[path->depth] = (uint32_t)finding_site(w, caller);
   if (path) path->depth++;
 }
 
@@ -116,12 +121,14 @@ static void on_fence(int device) {
 static void on_lane(unsigned mask, unsigned lane) {
   char text[WATCH_TEXT];
   struct watch *w = watching;
-  const char *why = mask >> lane & 1 ? "has ended or is not in the block, though mask 0x%08x names it"
-                                     : "mask 0x%08x does not name";
+  const char *why = mask >> lane & 1
+                        ? "has ended or is not in the block, though mask 0x%08x names it"
+                        : "mask 0x%08x does not name";
   int length = snprintf(text, sizeof text, "reads lane %u, which ", lane);
   length += snprintf(text + length, sizeof text - (size_t)length, why, mask);
   snprintf(text + length, sizeof text - (size_t)length, ": what it gets is undefined");
-  finding_report(w, CUGEN_FINDING_ABSENT_LANES, __builtin_return_address(0), watch_thread(w), NULL, 0, text);
+  finding_report(w, CUGEN_FINDING_ABSENT_LANES, __builtin_return_address(0), watch_thread(w), NULL,
+                 0, text);
 }
 
 static void watch_set_hooks(struct cpu_watch *hooks) {
@@ -143,20 +150,22 @@ const struct cpu_watch *watch_hooks(const struct watch *watch) {
   return &watch->hooks;
 }
 
-/* ---- The launch ---- */
+/* ---- The launch ----------------------------------------------------------------------------- */
 
 static struct watch *watch_of(struct observer *observer) {
   return (struct watch *)observer;
 }
 
-static int watch_begin(struct observer *observer, const struct observed_launch *launch, cugen_error *err) {
+static int watch_begin(struct observer *observer, const struct observed_launch *launch,
+                       cugen_error *err) {
   struct watch *w = watch_of(observer);
   w->launch = *launch;
   int status = regions_image(w, launch->image, err);
   if (!status) status = regions_dynamic(w, err);
   if (status) return status;
   struct watch_report *report = w->report;
-  const uint32_t slot = report->launch_count <= WATCH_MOST_LAUNCHES ? report->launch_count++ : WATCH_MOST_LAUNCHES;
+  const uint32_t slot =
+      report->launch_count <= WATCH_MOST_LAUNCHES ? report->launch_count++ : WATCH_MOST_LAUNCHES;
   traffic_begin(w->traffic, &report->launches[slot]);
   w->blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z / launch->blocks;
   report->launches[slot].blocks = (double)w->blocks * launch->blocks;
@@ -190,7 +199,8 @@ static void watch_end(struct observer *observer) {
 
 static void block_begins(struct observer *observer) {
   struct watch *w = watch_of(observer);
-  const struct cpu_dim3 *at = &w->launch.builtins->block, *grid = &w->launch.grid, *cluster = &w->launch.cluster;
+  const struct cpu_dim3 *at = &w->launch.builtins->block, *grid = &w->launch.grid,
+                        *cluster = &w->launch.cluster;
   const uint64_t wide = grid->x / cluster->x, high = grid->y / cluster->y;
   if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
   w->block = at->x / cluster->x + wide * (at->y / cluster->y + high * (at->z / cluster->z));
@@ -203,7 +213,8 @@ static void block_begins(struct observer *observer) {
   for (unsigned i = 0; i < w->launch.blocks * w->launch.padded; i++) w->paths[i].depth = 0;
   memset(w->launch_waited, 0, sizeof w->launch_waited);
   w->last_waited = (struct event){0};
-  w->counting = w->report->mode != WATCH_FINDINGS && (w->report->count_blocks || w->block % w->every == 0);
+  w->counting =
+      w->report->mode != WATCH_FINDINGS && (w->report->count_blocks || w->block % w->every == 0);
   w->passed_over = w->report->mode == WATCH_TRAFFIC && !w->counting && parallel_decided(w);
   watch_look(w);
   access_choose_hooks(w);
@@ -223,7 +234,7 @@ static bool time_is_up(struct observer *observer) {
   return !already;
 }
 
-/* ---- Ordering of threads ---- */
+/* ---- Ordering of threads -------------------------------------------------------------------- */
 
 static void barrier(struct observer *observer, unsigned rank) {
   struct watch *w = watch_of(observer);
@@ -261,8 +272,8 @@ static void follow(struct observer *observer, unsigned thread, unsigned other, u
   hb_follow(&watch_of(observer)->hb, thread, other, epoch);
 }
 
-static bool same_path(const struct observer *observer, unsigned thread, unsigned other, const void **call,
-                      const void **other_call) {
+static bool same_path(const struct observer *observer, unsigned thread, unsigned other,
+                      const void **call, const void **other_call) {
   const struct watch *w = (const struct watch *)observer;
   const struct call_path *own = &w->paths[thread], *its = &w->paths[other];
   const unsigned depth = own->depth < its->depth ? own->depth : its->depth;
@@ -279,12 +290,13 @@ static uint32_t now(const struct observer *observer) {
   return ((const struct watch *)observer)->hb.epoch;
 }
 
-static bool knows(const struct observer *observer, unsigned thread, unsigned other, uint32_t epoch) {
+static bool knows(const struct observer *observer, unsigned thread, unsigned other,
+                  uint32_t epoch) {
   const struct event then = {.epoch = epoch, .thread = other};
   return happens_before(&((const struct watch *)observer)->hb, &then, thread);
 }
 
-/* ---- Asynchronous operations ---- */
+/* ---- Asynchronous operations ---------------------------------------------------------------- */
 
 static uint32_t async_access(struct observer *observer, const struct observed_access *what) {
   struct watch *w = watch_of(observer);
@@ -332,7 +344,8 @@ static void proxy_fence(struct observer *observer, unsigned thread) {
   w->fence_epoch[thread] = w->hb.epoch++;
 }
 
-static void watch_hold(struct observer *observer, unsigned thread, const void *start, size_t bytes, const void *site) {
+static void watch_hold(struct observer *observer, unsigned thread, const void *start, size_t bytes,
+                       const void *site) {
   accumulators_hold(watch_of(observer), thread, start, bytes, site);
 }
 
@@ -352,19 +365,22 @@ static void launch_used(struct observer *observer, unsigned thread, const void *
   regions_launch_used(watch_of(observer), thread, site);
 }
 
-/* ---- Errors ---- */
+/* ---- Errors --------------------------------------------------------------------------------- */
 
-static void finding(struct observer *observer, cugen_finding_kind kind, const void *site, unsigned thread,
-                    const void *other_site, unsigned other_thread, const char *text) {
+static void finding(struct observer *observer, cugen_finding_kind kind, const void *site,
+                    unsigned thread, const void *other_site, unsigned other_thread,
+                    const char *text) {
   struct watch *w = watch_of(observer);
   const uint32_t count = w->report->finding_count;
   finding_report(w, kind, site, thread, other_site, other_thread, text);
-  const bool looks = w->yielded && w->last_kind & (CPU_ATOMIC | CPU_VOLATILE) && w->block + 1 < w->blocks;
-  if (kind == CUGEN_FINDING_HANG && w->report->finding_count > count) w->report->findings[count].spins = looks;
+  const bool looks =
+      w->yielded && w->last_kind & (CPU_ATOMIC | CPU_VOLATILE) && w->block + 1 < w->blocks;
+  if (kind == CUGEN_FINDING_HANG && w->report->finding_count > count)
+    w->report->findings[count].spins = looks;
 }
 
-static void diverged(struct observer *observer, const void *site, unsigned thread, const void *other_site,
-                     unsigned other_thread, enum watch_apart apart) {
+static void diverged(struct observer *observer, const void *site, unsigned thread,
+                     const void *other_site, unsigned other_thread, enum watch_apart apart) {
   struct watch_report *report = watch_of(observer)->report;
   const uint32_t count = report->finding_count;
   finding(observer, CUGEN_FINDING_DIVERGENCE, site, thread, other_site, other_thread, "");
@@ -414,9 +430,10 @@ static const struct observer_ops watch_ops = {.begin = watch_begin,
                                               .time_is_up = time_is_up,
                                               .position = watch_position};
 
-/* ---- Opening ---- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
-int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out, cugen_error *err) {
+int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out,
+               cugen_error *err) {
   *out = NULL;
   struct watch *w = calloc(1, sizeof *w);
   if (!w) return error_memory(err);
@@ -450,7 +467,8 @@ void watch_close(struct watch *w) {
   free(w);
 }
 
-int watch_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
+int watch_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count,
+                  cugen_error *err) {
   const double limit = w->report->limit;
   const uint32_t count_blocks = w->report->count_blocks, processes = w->report->processes;
   const enum watch_mode mode = w->report->mode;

@@ -10,7 +10,8 @@
 struct watch;
 
 /* report is borrowed; watch_buffers sets it to zero. */
-int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out, cugen_error *err);
+int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out,
+               cugen_error *err);
 void watch_close(struct watch *watch);
 
 /* The hooks that a watched image is given; owned by the watch. */
@@ -19,7 +20,8 @@ const struct cpu_watch *watch_hooks(const struct watch *watch);
 struct observer *watch_observer(struct watch *watch);
 
 /* The buffers of the next launches. Copied. */
-int watch_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count, cugen_error *err);
+int watch_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count,
+                  cugen_error *err);
 /* Seconds that the report gives a launch; 0: no limit. */
 double watch_limit(const struct watch *watch);
 

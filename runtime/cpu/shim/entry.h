@@ -1,6 +1,6 @@
 /* Part of cuda_shim.h: constants, and the code after the user's source. */
 /* clang-format off */
-/* ---- Constants of math_constants.h ----------------------------------------------------------------------------- */
+/* ---- Constants of math_constants.h ----------------------------------------------------------- */
 
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")
@@ -9,7 +9,7 @@
 #define CUDART_PI_F  3.141592654f
 #define CUDART_PI    3.1415926535897931e+0
 
-/* ---- Entries: after the user's source, one for each kernel that is wanted -------------------------------------- */
+/* ---- Entries: after the user's source, one for each kernel that is wanted ------------------- */
 
 template <unsigned... index> struct cugen_indices {};
 template <unsigned count, unsigned... index>

@@ -1,6 +1,7 @@
-/* Part of cuda_shim.h: 16-bit floats; their types where unit.c defines CUGEN_SMALL_FLOATS, since parsing them takes long. */
+/* Part of cuda_shim.h: 16-bit floats; their types where unit.c defines CUGEN_SMALL_FLOATS, since
+   parsing them takes long. */
 /* clang-format off */
-/* ---- 16-bit floats: computed in float, rounded to nearest even ------------------------------------------------- */
+/* ---- 16-bit floats: computed in float, rounded to nearest even ------------------------------- */
 
 struct cugen_binary16 {
   static unsigned short encode(float from) {
@@ -13,7 +14,8 @@ struct cugen_binary16 {
     const unsigned bits = cugen_bits<unsigned>(from), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
     if (size > 0x7f800000u) return (unsigned short)(sign | 0x7e00u | (size >> 13 & 0x3ffu));
     if (size >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u); /* rounds to 2^16 or more */
-    if (size < 0x38800000u) { /* below 2^-14 the last place is 2^-24: adding 1.5 * 2^-1 rounds to it */
+    /* below 2^-14 the last place is 2^-24: adding 1.5 * 2^-1 rounds to it */
+    if (size < 0x38800000u) {
       return (unsigned short)(sign | (cugen_bits<unsigned>(cugen_bits<float>(size) + 0.5f) - 0x3f000000u));
     }
     return (unsigned short)(sign | ((size + 0xfffu + (size >> 13 & 1u) - 0x38000000u) >> 13));

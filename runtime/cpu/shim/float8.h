@@ -1,9 +1,11 @@
-/* Part of cuda_shim.h: 8-bit floats (cuda_fp8.h), which are stored and converted and nothing else. */
+/* Part of cuda_shim.h: 8-bit floats (cuda_fp8.h), which are stored and converted and nothing
+   else. */
 /* clang-format off */
-/* ---- 8-bit floats: rounded to nearest even, too large ones to the largest -------------------------------------- */
+/* ---- 8-bit floats: rounded to nearest even, too large ones to the largest -------------------- */
 
 #ifdef CUGEN_SMALL_FLOATS
-/* Open Compute Project, "OCP 8-bit Floating Point Specification": e4m3 has no infinity, and NaN where it would be. */
+/* Open Compute Project, "OCP 8-bit Floating Point Specification": e4m3 has no infinity, and NaN
+   where it would be. */
 template <int fraction_bits, int bias, int most> struct cugen_float8 {
   unsigned char __x;
 

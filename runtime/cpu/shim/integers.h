@@ -1,6 +1,6 @@
 /* Part of cuda_shim.h: conversions of numbers, operations on integers and their bits. */
 /* clang-format off */
-/* ---- Conversions ----------------------------------------------------------------------------------------------- */
+/* ---- Conversions ----------------------------------------------------------------------------- */
 
 template <class To, class From> static inline To cugen_bits(From from) {
   static_assert(sizeof(To) == sizeof(From), "a cast of bits keeps the size");
@@ -46,7 +46,7 @@ CUGEN_CONVERSIONS(ull, unsigned long long)
 #undef CUGEN_FROM_REAL
 static inline float __double2float_rn(double x) { return (float)x; }
 
-/* ---- Integers -------------------------------------------------------------------------------------------------- */
+/* ---- Integers ------------------------------------------------------------------------------- */
 
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

@@ -18,7 +18,7 @@ long long llabs(long long x) noexcept;
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 
-/* ---- What the program that loads this exports and sets --------------------------------------------------------- */
+/* ---- What the program that loads this exports and sets -------------------------------------- */
 
 extern "C" {
 __attribute__((__visibility__("default"))) struct cpu_builtins cugen_builtins;
@@ -35,7 +35,7 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_builtins"))) st
 extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const struct cpu_hooks *cugen_own_hooks;
 }
 
-/* ---- Language -------------------------------------------------------------------------------------------------- */
+/* ---- Language ------------------------------------------------------------------------------- */
 
 #define __global__ __attribute__((noinline)) /* compiled once, not again inside its entry */
 #define __host__
@@ -92,7 +92,7 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
                  : cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": assertion failed: " #__VA_ARGS__))
 #endif
 
-/* ---- Vector types, with CUDA's alignments ---------------------------------------------------------------------- */
+/* ---- Vector types, with CUDA's alignments --------------------------------------------------- */
 
 #define CUGEN_VECTORS(type, name, align2, align4)                                                                    \
   struct name##1 {                                                                                                   \
@@ -148,7 +148,7 @@ typedef unsigned short ushort;
 typedef unsigned uint;
 typedef unsigned long ulong;
 
-/* ---- Built-in variables ---------------------------------------------------------------------------------------- */
+/* ---- Built-in variables --------------------------------------------------------------------- */
 
 #define CUGEN_VARIABLE __attribute__((__unused__)) static constexpr
 CUGEN_VARIABLE const uint3 &threadIdx = cugen_own_builtins.thread;

@@ -1,6 +1,6 @@
 /* Part of cuda_shim.h: functions of real numbers. */
 /* clang-format off */
-/* ---- min, max, abs: the overloads of CUDA ---------------------------------------------------------------------- */
+/* ---- min, max, abs: the overloads of CUDA ---------------------------------------------------- */
 
 #define CUGEN_EXTREMES(result, first, second)                                                                        \
   static inline result min(first a, second b) { return (result)b < (result)a ? (result)b : (result)a; }              \

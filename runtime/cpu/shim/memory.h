@@ -1,6 +1,7 @@
-/* Part of cuda_shim.h: loads and stores with hints, address spaces, and atomics where unit.c defines CUGEN_ATOMICS. */
+/* Part of cuda_shim.h: loads and stores with hints, address spaces, and atomics where unit.c
+   defines CUGEN_ATOMICS. */
 /* clang-format off */
-/* ---- Loads and stores with cache hints: plain ones ------------------------------------------------------------- */
+/* ---- Loads and stores with cache hints: plain ones ------------------------------------------- */
 
 #define CUGEN_LOAD(name)                                                                                             \
   template <class Value> CUGEN_INLINE Value name(const Value *from) { return *from; }
@@ -38,7 +39,7 @@ CUGEN_INLINE size_t __cvta_generic_to_shared(const void *at) { return cugen_own_
 CUGEN_INLINE size_t __cvta_generic_to_global(const void *at) { return reinterpret_cast<size_t>(at); }
 CUGEN_INLINE void *__cvta_shared_to_generic(size_t at) { return cugen_own_hooks->async->pointer((unsigned)at); }
 
-/* ---- Atomics: a thread is interrupted only where it synchronises ----------------------------------------------- */
+/* ---- Atomics: a thread is interrupted only where it synchronises ---------------------------- */
 
 #ifdef CUGEN_ATOMICS
 CUGEN_INLINE float2 cugen_sum(float2 x, float2 y) { return {x.x + y.x, x.y + y.y}; }

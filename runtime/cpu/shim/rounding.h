@@ -1,4 +1,5 @@
-/* Part of cuda_shim.h: arithmetic and conversions with a direction of rounding, where unit.c defines CUGEN_ROUNDING. */
+/* Part of cuda_shim.h: arithmetic and conversions with a direction of rounding, where unit.c
+   defines CUGEN_ROUNDING. */
 /* clang-format off */
 #ifdef CUGEN_ROUNDING
 /* Rounds the nearest result in the given direction: moves it by one place if the sign of `rest`
@@ -9,7 +10,8 @@ template <class Real> static inline Real cugen_toward(Real rounded, Real rest, i
   /* the finite result overflowed */
   if (rounded == infinite || rounded == -infinite) rest = rounded > 0 ? -1 : 1;
   else if (rest != rest) return rounded;
-  const int wanted = direction ? direction : rounded > 0 ? -1 : rounded < 0 ? 1 : 0; /* 0: toward zero */
+  /* 0: toward zero */
+  const int wanted = direction ? direction : rounded > 0 ? -1 : rounded < 0 ? 1 : 0;
   if (wanted > 0 && rest > 0) return nextafter(rounded, infinite);
   if (wanted < 0 && rest < 0) return nextafter(rounded, -infinite);
   return rounded;

@@ -1,4 +1,5 @@
-/* Part of cuda_shim.h: operations on the bytes and halves of a word, where unit.c defines CUGEN_SIMD. CUDA Math API, "SIMD Intrinsics". */
+/* Part of cuda_shim.h: operations on the bytes and halves of a word, where unit.c defines
+   CUGEN_SIMD. CUDA Math API, "SIMD Intrinsics". */
 /* clang-format off */
 #ifdef CUGEN_SIMD
 /* a and b: a part of each word, as an int or unsigned; the lower bits of the result become the

@@ -1,7 +1,7 @@
 /* Part of cuda_shim.h: textures, where unit.c defines CUGEN_TEXTURES. */
 /* clang-format off */
 #ifdef CUGEN_TEXTURES
-/* ---- Textures: point-sampled, one channel ---------------------------------------------------------------------- */
+/* ---- Textures: point-sampled, one channel ---------------------------------------------------- */
 
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 
@@ -53,7 +53,7 @@ template <class Value> CUGEN_INLINE Value tex1Dfetch(cudaTextureObject_t object,
   return i < 0 || i >= texture->width ? Value() : cugen_texel<Value>::load(texture, i);
 }
 
-/* ---- Surfaces: the same memory, by byte along x; what lies outside ends the launch, as the default mode does -------- */
+/* ---- Surfaces: the same memory, by byte along x; what lies outside ends the launch, as the default mode does -- */
 
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
 template <class Value> CUGEN_INLINE Value *cugen_surface(cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode) {

@@ -1,6 +1,7 @@
-/* Part of cuda_shim.h: barriers, fences, and operations of a warp where unit.c defines CUGEN_WARP. */
+/* Part of cuda_shim.h: barriers, fences, and operations of a warp where unit.c defines
+   CUGEN_WARP. */
 /* clang-format off */
-/* ---- Barriers and fences --------------------------------------------------------------------------------------- */
+/* ---- Barriers and fences --------------------------------------------------------------------- */
 
 #ifdef __clang__ /* keeps two barriers separate, so that a watched kernel's can be told apart */
 #define CUGEN_APART [[clang::nomerge]]
@@ -36,7 +37,7 @@ CUGEN_INLINE void __nanosleep(unsigned) {}
 #define __trap()  cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __trap() was called")
 #define __brkpt() cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __brkpt() was called")
 
-/* ---- Warp operations: the lane that comes last computes for all ------------------------------------------------ */
+/* ---- Warp operations: the lane that comes last computes for all ----------------------------- */
 
 #define CUGEN_LANES(lane, lanes)                                                                                     \
   for (unsigned cugen_left = (lanes), lane; cugen_left && (lane = (unsigned)__builtin_ctz(cugen_left), true);        \

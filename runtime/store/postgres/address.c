@@ -50,8 +50,8 @@ bool pg_address_show(const char *path, struct text *shown) {
   const char *options = start + strcspn(start, "?#"), *place = start + strcspn(start, "/?#");
   const char *at = memchr(start, '@', (size_t)(place - start)), *host = at ? at + 1 : start;
   text_add(shown, schemes[0]);
-  if (strchr(host, '@') || memchr(place, ':', (size_t)(options - place)) || *options == '#' || !is_encoded(start) ||
-      !has_ports(host, place))
+  if (strchr(host, '@') || memchr(place, ':', (size_t)(options - place)) || *options == '#' ||
+      !is_encoded(start) || !has_ports(host, place))
     return false;
   if (at) {
     text_add_clean(shown, start, strcspn(start, ":@"));

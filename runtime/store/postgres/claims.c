@@ -23,11 +23,13 @@ static const char claim_sql[] =
     "(SELECT set_config('synchronous_commit', 'off', true)) AS quick), "
     "free AS ("
     "SELECT name FROM wanted WHERE NOT recorded AND NOT EXISTS ("
-    "SELECT FROM cugen.claim o WHERE o.space_id = $1::bigint AND o.variant = name AND o.owner <> $4 "
+    "SELECT FROM cugen.claim o WHERE o.space_id = $1::bigint AND o.variant = name AND o.owner <> "
+    "$4 "
     "AND o.until >= clock_timestamp()) ORDER BY place LIMIT $7::bigint), "
     "got AS ("
     "INSERT INTO cugen.claim AS c (space_id, variant, owner, until) "
-    "SELECT $1::bigint, name, $4, clock_timestamp() + make_interval(secs => $5) FROM free ORDER BY name "
+    "SELECT $1::bigint, name, $4, clock_timestamp() + make_interval(secs => $5) FROM free ORDER BY "
+    "name "
     "ON CONFLICT (space_id, variant) DO UPDATE SET owner = excluded.owner, until = excluded.until "
     "WHERE c.owner = excluded.owner OR c.until < clock_timestamp() RETURNING variant) "
     "SELECT place, recorded::integer FROM wanted WHERE recorded "
@@ -49,8 +51,8 @@ static void note_states(struct pg_cache *cache, const struct pg_result *result, 
     if (claims[i].state == CACHE_CLAIM_TAKEN) claims[i].state = CACHE_CLAIM_LEFT;
 }
 
-static int claims_claim(struct pg_cache *cache, int64_t space, const struct cache_lease *lease, struct cache_claim *claims,
-                 size_t count, cugen_error *err) {
+static int claims_claim(struct pg_cache *cache, int64_t space, const struct cache_lease *lease,
+                        struct cache_claim *claims, size_t count, cugen_error *err) {
   struct text names = {0}, kernels = {0};
   struct pg_parameters parameters = {0};
   struct pg_result *result = NULL;
@@ -102,18 +104,21 @@ int postgres_claim(struct cache *base, const struct cache_key *key, const struct
 int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err) {
   struct pg_parameters parameters = {0};
   pg_add_text(&parameters, owner);
-  return pg_run(pg_cache_of(base), PG_ALONE,
-                "DELETE FROM cugen.claim WHERE owner = $1 OR until < clock_timestamp() - interval '1 hour'",
-                &parameters, doing, NULL, err);
+  return pg_run(
+      pg_cache_of(base), PG_ALONE,
+      "DELETE FROM cugen.claim WHERE owner = $1 OR until < clock_timestamp() - interval '1 hour'",
+      &parameters, doing, NULL, err);
 }
 
-/* ---- News ------------------------------------------------------------------------------------------------------- */
+/* ---- News ----------------------------------------------------------------------------------- */
 
-#define OF_KEY                                                                                                       \
-  "space_id = (SELECT id FROM cugen.space WHERE device = $1 AND config = $2 AND problem = $3 AND options = $4)"
+#define OF_KEY                                                                                     \
+  "space_id = (SELECT id FROM cugen.space WHERE device = $1 AND config = $2 AND problem = $3 AND " \
+  "options = $4)"
 
 /* Counts the owners who have a claim that has not expired. */
-static int count_owners(struct pg_cache *cache, const struct cache_key *key, size_t *owners, cugen_error *err) {
+static int count_owners(struct pg_cache *cache, const struct cache_key *key, size_t *owners,
+                        cugen_error *err) {
   struct pg_parameters parameters = {0};
   struct pg_result *result;
   pg_add_key(&parameters, key);
@@ -128,13 +133,15 @@ static int count_owners(struct pg_cache *cache, const struct cache_key *key, siz
 
 static int latest(struct pg_cache *cache, int64_t *id, cugen_error *err) {
   struct pg_result *result;
-  int status = pg_run(cache, PG_ALONE, "SELECT coalesce(max(id), 0) FROM cugen.record", NULL, "read", &result, err);
+  int status = pg_run(cache, PG_ALONE, "SELECT coalesce(max(id), 0) FROM cugen.record", NULL,
+                      "read", &result, err);
   *id = status ? 0 : pg_integer(cache, result, 0, 0);
   pg_clear(cache, result);
   return status;
 }
 
-int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news, cugen_error *err) {
+int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news,
+                  cugen_error *err) {
   struct pg_cache *cache = pg_cache_of(base);
   int status = count_owners(cache, key, &news->tuners, err);
   if (status) return status;

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/system.h"
 
-/* ---- Parameters ------------------------------------------------------------------------------------------------ */
+/* ---- Parameters ----------------------------------------------------------------------------- */
 
 static void connection_add(struct pg_parameters *to, const char *value) {
   to->formats[to->count] = 0;
@@ -49,7 +49,9 @@ void pg_add_real(struct pg_parameters *to, double value) {
   snprintf(to->numbers[to->count], PG_NUMBER, "%.17g", value);
   char *point = strchr(to->numbers[to->count], decimal_point());
   if (point) *point = '.';
-  connection_add(to, isnan(value) ? NULL : isinf(value) ? value > 0 ? "Infinity" : "-Infinity" : to->numbers[to->count]);
+  connection_add(to, isnan(value)   ? NULL
+                     : isinf(value) ? value > 0 ? "Infinity" : "-Infinity"
+                                    : to->numbers[to->count]);
 }
 
 void pg_add_null(struct pg_parameters *to) {
@@ -85,7 +87,7 @@ void pg_array_end(struct text *array) {
   text_add(array, array->length ? "}" : "{}");
 }
 
-/* ---- Failures ---- */
+/* ---- Failures ------------------------------------------------------------------------------- */
 
 /* Appends the first line of a message of the server (which may be a stranger's) or of libpq,
    without the password that libpq was given. */
@@ -109,23 +111,29 @@ static const struct meaning {
   cugen_cause cause; /* CUGEN_CAUSE_BUSY: a repetition may succeed */
 } meanings[] = {
     {"42501", CUGEN_ERROR_IO,
-     "ask the owner of schema cugen for GRANT USAGE ON SCHEMA cugen and GRANT SELECT, INSERT, UPDATE, DELETE ON ALL "
+     "ask the owner of schema cugen for GRANT USAGE ON SCHEMA cugen and GRANT SELECT, INSERT, "
+     "UPDATE, DELETE ON ALL "
      "TABLES IN SCHEMA cugen, or of the database for GRANT CREATE ON DATABASE; or name a file with "
      "cugen_options.cache",
      CUGEN_CAUSE_NONE},
     {"25006", CUGEN_ERROR_IO,
-     "name the primary server, or add ?target_session_attrs=read-write to the connection string", CUGEN_CAUSE_NONE},
-    {"53100", CUGEN_ERROR_IO, "make room on the server's disk, or name a file with cugen_options.cache",
+     "name the primary server, or add ?target_session_attrs=read-write to the connection string",
      CUGEN_CAUSE_NONE},
-    {"53300", CUGEN_ERROR_IO, "raise the server's max_connections, or start fewer tuners", CUGEN_CAUSE_NONE},
-    {"22021", CUGEN_ERROR_CACHE, "the text is not UTF-8: rename what is called so", CUGEN_CAUSE_NONE},
+    {"53100", CUGEN_ERROR_IO,
+     "make room on the server's disk, or name a file with cugen_options.cache", CUGEN_CAUSE_NONE},
+    {"53300", CUGEN_ERROR_IO, "raise the server's max_connections, or start fewer tuners",
+     CUGEN_CAUSE_NONE},
+    {"22021", CUGEN_ERROR_CACHE, "the text is not UTF-8: rename what is called so",
+     CUGEN_CAUSE_NONE},
     {"22P05", CUGEN_ERROR_CACHE, "make the database with ENCODING 'UTF8'", CUGEN_CAUSE_NONE},
-    {"53", CUGEN_ERROR_IO, "free what the server lacks, or name a file with cugen_options.cache", CUGEN_CAUSE_NONE},
+    {"53", CUGEN_ERROR_IO, "free what the server lacks, or name a file with cugen_options.cache",
+     CUGEN_CAUSE_NONE},
     {"57", CUGEN_ERROR_IO, "try again, or name a file with cugen_options.cache", CUGEN_CAUSE_BUSY},
     {"08", CUGEN_ERROR_IO, "try again, or name a file with cugen_options.cache", CUGEN_CAUSE_BUSY},
     {"40", CUGEN_ERROR_IO, "try again", CUGEN_CAUSE_BUSY},
     {"23", CUGEN_ERROR_IO, "try again", CUGEN_CAUSE_BUSY},
-    {"", CUGEN_ERROR_CACHE, "'cugen cache verify' checks the tables; name another database with cugen_options.cache",
+    {"", CUGEN_ERROR_CACHE,
+     "'cugen cache verify' checks the tables; name another database with cugen_options.cache",
      CUGEN_CAUSE_NONE},
 };
 
@@ -141,22 +149,23 @@ static const char *connection_state_of(struct pg_cache *cache, const struct pg_r
 }
 
 static int given_up(const struct pg_cache *cache, cugen_error *err) {
-  return error_set_cause(
-      err, CUGEN_ERROR_INTERRUPTED, CUGEN_CAUSE_BUSY,
-      "%s: stopped on request while the server was waited for: what it has not answered may not be kept",
-      text_get(&cache->base.path));
+  return error_set_cause(err, CUGEN_ERROR_INTERRUPTED, CUGEN_CAUSE_BUSY,
+                         "%s: stopped on request while the server was waited for: what it has not "
+                         "answered may not be kept",
+                         text_get(&cache->base.path));
 }
 
-static int connection_fail(struct pg_cache *cache, const struct pg_result *result, const char *doing, cugen_error *err) {
+static int connection_fail(struct pg_cache *cache, const struct pg_result *result,
+                           const char *doing, cugen_error *err) {
   if (cache->given_up) return given_up(cache, err);
   const struct meaning *meaning = meaning_of(connection_state_of(cache, result));
   const char *message = result ? cache->pq.result_field(result, PQ_DIAG_MESSAGE) : NULL;
   struct text words = {0}, clean = {0};
   take_words(cache, message ? message : cache->pq.error(cache->conn), &words);
   text_add_clean(&clean, text_get(&words), words.length);
-  int status =
-      error_set_cause(err, meaning->status, meaning->cause, "%s: cannot %s: %s; %s", text_get(&cache->base.path),
-                      doing, clean.length ? text_get(&clean) : "the connection was lost", meaning->way_out);
+  int status = error_set_cause(
+      err, meaning->status, meaning->cause, "%s: cannot %s: %s; %s", text_get(&cache->base.path),
+      doing, clean.length ? text_get(&clean) : "the connection was lost", meaning->way_out);
   text_free(&words);
   text_free(&clean);
   return status;
@@ -166,7 +175,7 @@ bool pg_is_passing(const cugen_error *err) {
   return err->cause == CUGEN_CAUSE_BUSY;
 }
 
-/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+/* ---- Waiting -------------------------------------------------------------------------------- */
 
 static bool connection_is_stopped(const struct pg_cache *cache) {
   return cache->stop.asked && cache->stop.asked(cache->stop.context);
@@ -198,7 +207,8 @@ static const double grace = 1;
 static bool flush(struct pg_cache *cache) {
   int left;
   while ((left = cache->pq.flush(cache->conn)) > 0)
-    if (!connection_await(cache, POLLIN | POLLOUT, grace, 0) || !cache->pq.consume(cache->conn)) return false;
+    if (!connection_await(cache, POLLIN | POLLOUT, grace, 0) || !cache->pq.consume(cache->conn))
+      return false;
   return left == 0;
 }
 
@@ -219,7 +229,9 @@ static struct pg_result *last_result(struct pg_cache *cache) {
   for (struct pg_result *result; (result = next_result(cache));) {
     cache->pq.clear(last);
     last = result;
-    if (cache->pq.result_status(last) == PQ_COPY_IN || cache->pq.status(cache->conn) != PQ_CONNECTION_OK) break;
+    if (cache->pq.result_status(last) == PQ_COPY_IN ||
+        cache->pq.status(cache->conn) != PQ_CONNECTION_OK)
+      break;
   }
   return last;
 }
@@ -238,7 +250,7 @@ static void connection_wait_for(struct pg_cache *cache, double seconds) {
   }
 }
 
-/* ---- Connecting -------------------------------------------------------------------------------------------------- */
+/* ---- Connecting ----------------------------------------------------------------------------- */
 
 static void ignore_notice(void *context, const char *message) {
   (void)context, (void)message;
@@ -263,8 +275,10 @@ static bool set_up(struct pg_cache *cache) {
 static const char *connect_way_out(struct pg_cache *cache) {
   if (cache->pq.needs_password(cache->conn))
     return "the server asks for a password: put it into ~/.pgpass (mode 0600), or set PGPASSWORD";
-  if (cache->pq.used_password(cache->conn)) return "check user and password (~/.pgpass, PGPASSWORD)";
-  return "check that the server runs (pg_isready) and that host, port, user and database are right, or "
+  if (cache->pq.used_password(cache->conn))
+    return "check user and password (~/.pgpass, PGPASSWORD)";
+  return "check that the server runs (pg_isready) and that host, port, user and database are "
+         "right, or "
          "name a file with cugen_options.cache";
 }
 
@@ -287,11 +301,13 @@ static double connect_seconds(struct pg_cache *cache) {
 }
 
 static bool finish_connecting(struct pg_cache *cache, int (*step)(struct pg_conn *conn)) {
-  const double seconds = connect_seconds(cache), until = seconds > 0 ? clock_seconds() + seconds : 0;
+  const double seconds = connect_seconds(cache),
+               until = seconds > 0 ? clock_seconds() + seconds : 0;
   int state = PQ_POLL_WRITING;
   while (state == PQ_POLL_WRITING || state == PQ_POLL_READING) {
     if (cache->pq.status(cache->conn) == PQ_CONNECTION_BAD) return false;
-    if (!connection_await(cache, state == PQ_POLL_READING ? POLLIN : POLLOUT, 0, until)) return false;
+    if (!connection_await(cache, state == PQ_POLL_READING ? POLLIN : POLLOUT, 0, until))
+      return false;
     state = step(cache->conn);
   }
   return state == PQ_POLL_OK && set_up(cache);
@@ -309,7 +325,8 @@ int pg_connect(struct pg_cache *cache, cugen_error *err) {
                                "dbname",
                                "client_encoding",
                                NULL};
-  const char *const values[] = {"10", "cugen", "10", "5", "4", "30000", cache->address, "UTF8", NULL};
+  const char *const values[] = {"10",    "cugen",        "10",   "5", "4",
+                                "30000", cache->address, "UTF8", NULL};
   struct text words = {0}, clean = {0};
   cache->conn = cache->pq.connect_start(names, values, 1);
   if (!cache->conn) return error_memory(err);
@@ -318,8 +335,8 @@ int pg_connect(struct pg_cache *cache, cugen_error *err) {
   take_words(cache, cache->pq.error(cache->conn), &words);
   if (!words.length) text_add(&words, "the server does not answer");
   text_add_clean(&clean, text_get(&words), words.length);
-  int status = error_set(err, CUGEN_ERROR_IO, "%s: cannot connect: %s; %s", text_get(&cache->base.path),
-                         text_get(&clean), connect_way_out(cache));
+  int status = error_set(err, CUGEN_ERROR_IO, "%s: cannot connect: %s; %s",
+                         text_get(&cache->base.path), text_get(&clean), connect_way_out(cache));
   text_free(&words);
   text_free(&clean);
   return status;
@@ -338,7 +355,8 @@ static bool reconnect(struct pg_cache *cache, double until) {
   if (cache->lost && until <= clock_seconds() && clock_seconds() < cache->again_at) return false;
   for (;;) {
     const double begun = clock_seconds();
-    const bool connected = cache->pq.reset_start(cache->conn) && finish_connecting(cache, cache->pq.reset_poll);
+    const bool connected =
+        cache->pq.reset_start(cache->conn) && finish_connecting(cache, cache->pq.reset_poll);
     /* An attempt on a server that does not answer takes ten seconds, so attempts are spaced to
        use at most a tenth of the time. */
     cache->again_at = clock_seconds() + fmax(1, 10 * (clock_seconds() - begun));
@@ -358,7 +376,7 @@ static double patience_of(const struct pg_cache *cache, bool store) {
   return store ? CACHE_STORE_SECONDS : cache->lost ? 0 : CACHE_BUSY_SECONDS;
 }
 
-/* ---- Statements -------------------------------------------------------------------------------------------------- */
+/* ---- Statements ----------------------------------------------------------------------------- */
 
 static const char *const column_sql[] = {
     [COLUMN_TEXT] = "text",    [COLUMN_CHARS] = "text",           [COLUMN_HASH] = "text",
@@ -410,18 +428,20 @@ static bool is_collision(struct pg_cache *cache, const struct pg_result *result)
   return strncmp(state, "40", 2) == 0 || strcmp(state, "23505") == 0;
 }
 
-static struct pg_result *connection_run_once(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters,
-                                  bool binary) {
+static struct pg_result *connection_run_once(struct pg_cache *cache, const char *sql,
+                                             const struct pg_parameters *parameters, bool binary) {
   static const struct pg_parameters none = {0};
   const struct pg_parameters *p = parameters ? parameters : &none;
-  const bool sent = !cache->given_up && cache->pq.send_params(cache->conn, sql, p->count, NULL, p->values, p->lengths,
-                                                              p->formats, binary);
+  const bool sent =
+      !cache->given_up && cache->pq.send_params(cache->conn, sql, p->count, NULL, p->values,
+                                                p->lengths, p->formats, binary);
   return sent ? last_result(cache) : NULL;
 }
 
 /* Repeats a statement until it succeeds, is refused, or the time is over. */
 static struct pg_result *run_patiently(struct pg_cache *cache, const char *sql,
-                                       const struct pg_parameters *parameters, bool binary, double seconds) {
+                                       const struct pg_parameters *parameters, bool binary,
+                                       double seconds) {
   enum { MOST_COLLISIONS = 50 };
   const double until = clock_seconds() + seconds;
   for (int collisions = 0;;) {
@@ -435,8 +455,9 @@ static struct pg_result *run_patiently(struct pg_cache *cache, const char *sql,
   }
 }
 
-int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql, const struct pg_parameters *parameters,
-           const char *doing, struct pg_result **result, cugen_error *err) {
+int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql,
+           const struct pg_parameters *parameters, const char *doing, struct pg_result **result,
+           cugen_error *err) {
   struct text text = {0};
   struct pg_result *got = NULL;
   pg_write_sql(sql, &text);
@@ -445,7 +466,8 @@ int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql, const struc
   if (way == PG_WITHIN)
     got = connection_run_once(cache, text_get(&text), parameters, false);
   else
-    got = run_patiently(cache, text_get(&text), parameters, way == PG_BINARY, patience_of(cache, way == PG_STORE));
+    got = run_patiently(cache, text_get(&text), parameters, way == PG_BINARY,
+                        patience_of(cache, way == PG_STORE));
   text_free(&text);
   int status = is_good(cache, got) ? CUGEN_OK : connection_fail(cache, got, doing, err);
   if (result)
@@ -471,14 +493,17 @@ static int end_copy(struct pg_cache *cache, const char *doing, cugen_error *err)
   return status;
 }
 
-int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing, cugen_error *err) {
+int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing,
+            cugen_error *err) {
   struct pg_result *result = exec(cache, sql);
   const bool begun = result && cache->pq.result_status(result) == PQ_COPY_IN;
   int status = begun ? CUGEN_OK : connection_fail(cache, result, doing, err);
   cache->pq.clear(result);
   if (status) return status;
   int put, ended = -1; /* 0: libpq can take more after it has sent */
-  while ((put = cache->pq.put_copy(cache->conn, text_get(lines), (int)lines->length)) == 0 && flush(cache)) continue;
+  while ((put = cache->pq.put_copy(cache->conn, text_get(lines), (int)lines->length)) == 0 &&
+         flush(cache))
+    continue;
   while (put == 1 && (ended = cache->pq.end_copy(cache->conn, NULL)) == 0 && flush(cache)) continue;
   if (put != 1 || ended != 1 || !flush(cache)) return connection_fail(cache, NULL, doing, err);
   return end_copy(cache, doing, err);
@@ -492,7 +517,7 @@ void pg_rollback(struct pg_cache *cache) {
   cache->pq.clear(exec(cache, "ROLLBACK"));
 }
 
-/* ---- Results ------------------------------------------------------------------------------------------------------ */
+/* ---- Results -------------------------------------------------------------------------------- */
 
 int pg_rows(struct pg_cache *cache, const struct pg_result *result) {
   return result ? cache->pq.rows(result) : 0;

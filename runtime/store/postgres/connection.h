@@ -33,7 +33,7 @@ static inline struct pg_cache *pg_cache_of(struct cache *base) {
   return (struct pg_cache *)base;
 }
 
-/* ---- Parameters ---- */
+/* ---- Parameters ----------------------------------------------------------------------------- */
 
 enum { PG_MOST_PARAMETERS = 64, PG_NUMBER = OUTPUTS_TEXT };
 
@@ -57,7 +57,7 @@ void pg_array_integer(struct text *array, int64_t value);
 void pg_array_text(struct text *array, const char *value);
 void pg_array_end(struct text *array);
 
-/* ---- Running statements ---- */
+/* ---- Running statements --------------------------------------------------------------------- */
 
 enum pg_way {
   /* A statement outside of transactions. It may run twice: after a lost connection, or after a
@@ -76,12 +76,14 @@ void pg_write_added(const struct cache_column *column, struct text *out);
 
 /* Runs one statement. *result is to be cleared by pg_clear, also after a failure; result NULL:
    no result is wanted. */
-int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql, const struct pg_parameters *parameters,
-           const char *doing, struct pg_result **result, cugen_error *err);
+int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql,
+           const struct pg_parameters *parameters, const char *doing, struct pg_result **result,
+           cugen_error *err);
 /* Runs a text as written, without "%s" and parameters, which may hold several statements. */
 int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cugen_error *err);
 /* Runs COPY ... FROM STDIN with these lines. */
-int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing, cugen_error *err);
+int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing,
+            cugen_error *err);
 void pg_clear(struct pg_cache *cache, struct pg_result *result);
 /* Ends a transaction and discards its changes. */
 void pg_rollback(struct pg_cache *cache);
@@ -92,7 +94,7 @@ bool pg_is_passing(const cugen_error *err);
 int pg_connect(struct pg_cache *cache, cugen_error *err);
 void pg_disconnect(struct pg_cache *cache);
 
-/* ---- Results ---- */
+/* ---- Results -------------------------------------------------------------------------------- */
 
 int pg_rows(struct pg_cache *cache, const struct pg_result *result);
 const char *pg_text(struct pg_cache *cache, const struct pg_result *result, int row, int column);

@@ -6,10 +6,11 @@
 #include "base/system.h"
 #include "database.h"
 
-/* ---- Loading ---------------------------------------------------------------------------------------------------- */
+/* ---- Loading -------------------------------------------------------------------------------- */
 
 /* Columns come as bytes, with numbers in network byte order. */
-static int64_t number_at(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
+static int64_t number_at(struct pg_cache *cache, const struct pg_result *result, int row,
+                         int column) {
   const unsigned char *bytes = (const unsigned char *)pg_text(cache, result, row, column);
   const int length = cache->pq.length(result, row, column);
   uint64_t value = 0;
@@ -17,7 +18,8 @@ static int64_t number_at(struct pg_cache *cache, const struct pg_result *result,
   return (int64_t)value;
 }
 
-static bool image_read_entries(struct pg_cache *cache, const struct pg_result *result, struct compiled *out) {
+static bool image_read_entries(struct pg_cache *cache, const struct pg_result *result,
+                               struct compiled *out) {
   enum { NAME = 4 };
   for (int row = 0; row < pg_rows(cache, result) && out->entry_count < KERNEL_MAX_ENTRIES; row++) {
     if (cache->pq.is_null(result, row, NAME)) continue; /* an image without entries */
@@ -36,13 +38,15 @@ static bool image_read_entries(struct pg_cache *cache, const struct pg_result *r
   return true;
 }
 
-static bool image_read_image(struct pg_cache *cache, const struct pg_result *result, struct cache_image_row *out) {
+static bool image_read_image(struct pg_cache *cache, const struct pg_result *result,
+                             struct cache_image_row *out) {
   enum { HASH, LOG, DATA, SEAL };
   struct compiled *compiled = &out->compiled;
   const size_t length = (size_t)cache->pq.length(result, 0, DATA);
   out->sealed = cache->pq.length(result, 0, SEAL) == SEAL_BYTES;
   if (out->sealed) memcpy(out->mac, pg_text(cache, result, 0, SEAL), SEAL_BYTES);
-  strncat(compiled->image_hash.hex, pg_text(cache, result, 0, HASH), sizeof compiled->image_hash.hex - 1);
+  strncat(compiled->image_hash.hex, pg_text(cache, result, 0, HASH),
+          sizeof compiled->image_hash.hex - 1);
   compiled->log = strdup(pg_text(cache, result, 0, LOG));
   compiled->image = malloc(length ? length : 1);
   if (!compiled->log || !compiled->image) return false;
@@ -56,36 +60,45 @@ _Static_assert(CACHE_MAX_IMAGE == 67108864, "as above");
 
 /* Only the first row contains the image's bytes. */
 static const char load_sql[] =
-    "SELECT i.hash, i.log, CASE WHEN row_number() OVER (ORDER BY e.position) = 1 THEN i.data END, i.seal, e.name, "
-    "e.registers, e.max_threads, e.static_shared, e.local_bytes, e.spill_bytes, e.constant_bytes FROM cugen.image i "
-    "LEFT JOIN cugen.image_entry e ON e.key = i.key WHERE i.key = $1 AND " FITS " ORDER BY e.position";
+    "SELECT i.hash, i.log, CASE WHEN row_number() OVER (ORDER BY e.position) = 1 THEN i.data END, "
+    "i.seal, e.name, "
+    "e.registers, e.max_threads, e.static_shared, e.local_bytes, e.spill_bytes, e.constant_bytes "
+    "FROM cugen.image i "
+    "LEFT JOIN cugen.image_entry e ON e.key = i.key WHERE i.key = $1 AND " FITS
+    " ORDER BY e.position";
 
-int postgres_image_load(struct cache *base, const char *name, struct cache_image_row *out, bool *found,
-                        cugen_error *err) {
+int postgres_image_load(struct cache *base, const char *name, struct cache_image_row *out,
+                        bool *found, cugen_error *err) {
   struct pg_cache *cache = pg_cache_of(base);
   struct pg_parameters parameters = {0};
   struct pg_result *result;
   pg_add_text(&parameters, name);
-  int status = pg_run(cache, PG_BINARY, load_sql, &parameters, "read a compiled kernel", &result, err);
+  int status =
+      pg_run(cache, PG_BINARY, load_sql, &parameters, "read a compiled kernel", &result, err);
   *found = !status && pg_rows(cache, result) > 0;
   if (*found && !image_read_image(cache, result, out)) status = error_memory(err);
   pg_clear(cache, result);
   return status;
 }
 
-/* ---- Storing ------------------------------------------------------------------------------------------------------ */
+/* ---- Storing -------------------------------------------------------------------------------- */
 
 /* Entries of a replaced image would conflict with the new ones. An image of one name always has
    the same entries, so they are overwritten. */
 static const char store_sql[] =
-    "WITH kept AS (INSERT INTO cugen.image (key, hash, made_at, log, data, seal) VALUES ($1, $2, $3, $4, $5, $6) ON "
-    "CONFLICT (key) DO UPDATE SET hash = excluded.hash, made_at = excluded.made_at, log = excluded.log, data = "
-    "excluded.data, seal = excluded.seal RETURNING key) INSERT INTO cugen.image_entry SELECT kept.key, e.* FROM "
+    "WITH kept AS (INSERT INTO cugen.image (key, hash, made_at, log, data, seal) VALUES ($1, $2, "
+    "$3, $4, $5, $6) ON "
+    "CONFLICT (key) DO UPDATE SET hash = excluded.hash, made_at = excluded.made_at, log = "
+    "excluded.log, data = "
+    "excluded.data, seal = excluded.seal RETURNING key) INSERT INTO cugen.image_entry SELECT "
+    "kept.key, e.* FROM "
     "kept, "
-    "unnest($7::integer[], $8::text[], $9::integer[], $10::integer[], $11::bigint[], $12::bigint[], $13::bigint[], "
+    "unnest($7::integer[], $8::text[], $9::integer[], $10::integer[], $11::bigint[], "
+    "$12::bigint[], $13::bigint[], "
     "$14::bigint[]) e ON CONFLICT (key, position) DO UPDATE SET name = excluded.name, registers = "
     "excluded.registers, "
-    "max_threads = excluded.max_threads, static_shared = excluded.static_shared, local_bytes = excluded.local_bytes, "
+    "max_threads = excluded.max_threads, static_shared = excluded.static_shared, local_bytes = "
+    "excluded.local_bytes, "
     "spill_bytes = excluded.spill_bytes, constant_bytes = excluded.constant_bytes";
 
 enum { ARRAYS = 8 };
@@ -97,7 +110,8 @@ static void write_arrays(const struct compiled *compiled, struct text *arrays) {
                                r->local_bytes, r->spill_bytes, r->constant_bytes};
     pg_array_integer(&arrays[0], (int64_t)i);
     pg_array_text(&arrays[1], compiled->entries[i]);
-    for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) pg_array_integer(&arrays[2 + n], numbers[n]);
+    for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+      pg_array_integer(&arrays[2 + n], numbers[n]);
   }
   for (int i = 0; i < ARRAYS; i++) pg_array_end(&arrays[i]);
 }
@@ -116,43 +130,56 @@ int postgres_image_store(struct cache *base, const char *name, const struct comp
   write_arrays(compiled, arrays);
   for (int i = 0; i < ARRAYS; i++) pg_add_text(&parameters, text_get(&arrays[i]));
   for (int i = 0; i < ARRAYS; i++) failed = failed || arrays[i].failed;
-  int status = failed
-                   ? error_memory(err)
-                   : pg_run(pg_cache_of(base), PG_STORE, store_sql, &parameters, "keep a compiled kernel", NULL, err);
+  int status = failed ? error_memory(err)
+                      : pg_run(pg_cache_of(base), PG_STORE, store_sql, &parameters,
+                               "keep a compiled kernel", NULL, err);
   for (int i = 0; i < ARRAYS; i++) text_free(&arrays[i]);
   return status;
 }
 
-#define COST(by)                                                                                                     \
-  "CASE WHEN " by " > 1e-30 AND seconds < 1e30 THEN seconds / " by " ELSE 'Infinity'::double precision END"
-#define FASTEST_BY(cost)                                                                                             \
-  "(SELECT DISTINCT ON (space_id, origin) source_hash FROM cugen.record WHERE outcome = 0 AND superseded = 0 ORDER " \
-  "BY "                                                                                                              \
+#define COST(by)                                                                                   \
+  "CASE WHEN " by " > 1e-30 AND seconds < 1e30 THEN seconds / " by                                 \
+  " ELSE 'Infinity'::double precision END"
+#define FASTEST_BY(cost)                                                                           \
+  "(SELECT DISTINCT ON (space_id, origin) source_hash FROM cugen.record WHERE outcome = 0 AND "    \
+  "superseded = 0 ORDER "                                                                          \
+  "BY "                                                                                            \
   "space_id, origin, " cost ")"
 
 /* Removes images, except those of the fastest records and the newest ones, if all images
    together exceed the limit. */
 static const char trim_sql[] =
-    "DELETE FROM cugen.image WHERE (SELECT coalesce(sum(length(data)), 0) FROM cugen.image) > $1::bigint AND id IN "
-    "(SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM cugen.image WHERE "
-    "substr(key, 1, 32) NOT IN (" FASTEST_BY("seconds NULLS LAST") " UNION " FASTEST_BY(
-        COST("flops")) " UNION " FASTEST_BY(COST("bytes")) " UNION " FASTEST_BY("CASE WHEN energy > 0 THEN energy "
-                                                                                "END NULLS LAST") ")) o WHERE bytes "
-                                                                                                  "> $1::bigint)";
+    "DELETE FROM cugen.image WHERE (SELECT coalesce(sum(length(data)), 0) FROM cugen.image) > "
+    "$1::bigint AND id IN "
+    "(SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM "
+    "cugen.image WHERE "
+    "substr(key, 1, 32) NOT IN (" FASTEST_BY("seconds NULLS LAST") " UNION " FASTEST_BY(COST(
+        "flops")) " UNION " FASTEST_BY(COST("bytes")) " UNION " FASTEST_BY("CASE WHEN energy > 0 "
+                                                                           "THEN energy "
+                                                                           "END NULLS LAST") ")) o "
+                                                                                             "WHERE"
+                                                                                             " byte"
+                                                                                             "s "
+                                                                                             "> "
+                                                                                             "$1::"
+                                                                                             "bigin"
+                                                                                             "t)";
 
 int postgres_image_trim(struct cache *base, size_t most, cugen_error *err) {
   struct pg_parameters parameters = {0};
   pg_add_integer(&parameters, (int64_t)most);
-  return pg_run(pg_cache_of(base), PG_ALONE, trim_sql, &parameters, "remove the oldest compiled kernels", NULL, err);
+  return pg_run(pg_cache_of(base), PG_ALONE, trim_sql, &parameters,
+                "remove the oldest compiled kernels", NULL, err);
 }
 
-/* ---- Checking all images ---- */
+/* ---- Checking all images -------------------------------------------------------------------- */
 
-int postgres_images(struct cache *base, cache_image_visitor *visit, void *context, cugen_error *err) {
+int postgres_images(struct cache *base, cache_image_visitor *visit, void *context,
+                    cugen_error *err) {
   struct pg_cache *cache = pg_cache_of(base);
   struct pg_result *result;
-  int status =
-      pg_run(cache, PG_ALONE, "SELECT key, length(data) FROM cugen.image ORDER BY id", NULL, "check", &result, err);
+  int status = pg_run(cache, PG_ALONE, "SELECT key, length(data) FROM cugen.image ORDER BY id",
+                      NULL, "check", &result, err);
   for (int row = 0; !status && row < pg_rows(cache, result); row++)
     status = visit(context, pg_text(cache, result, row, 0), pg_integer(cache, result, row, 1), err);
   pg_clear(cache, result);

@@ -23,39 +23,42 @@ enum { PQ_DIAG_SQLSTATE = 'C', PQ_DIAG_MESSAGE = 'M' };
 
 typedef void pq_notice_processor(void *context, const char *message);
 
-#define PQ_FUNCTIONS(X)                                                                                              \
-  X(connect_start, PQconnectStartParams, struct pg_conn *, (const char *const *, const char *const *, int))          \
-  X(connect_poll, PQconnectPoll, int, (struct pg_conn *))                                                            \
-  X(options, PQconninfo, struct pg_option *, (struct pg_conn *))                                                     \
-  X(free_options, PQconninfoFree, void, (struct pg_option *))                                                        \
-  X(finish, PQfinish, void, (struct pg_conn *))                                                                      \
-  X(reset_start, PQresetStart, int, (struct pg_conn *))                                                              \
-  X(reset_poll, PQresetPoll, int, (struct pg_conn *))                                                                \
-  X(socket, PQsocket, int, (const struct pg_conn *))                                                                 \
-  X(set_nonblocking, PQsetnonblocking, int, (struct pg_conn *, int))                                                 \
-  X(flush, PQflush, int, (struct pg_conn *))                                                                         \
-  X(consume, PQconsumeInput, int, (struct pg_conn *))                                                                \
-  X(is_busy, PQisBusy, int, (struct pg_conn *))                                                                      \
-  X(status, PQstatus, int, (const struct pg_conn *))                                                                 \
-  X(error, PQerrorMessage, char *, (const struct pg_conn *))                                                         \
-  X(password, PQpass, char *, (const struct pg_conn *))                                                              \
-  X(needs_password, PQconnectionNeedsPassword, int, (const struct pg_conn *))                                        \
-  X(used_password, PQconnectionUsedPassword, int, (const struct pg_conn *))                                          \
-  X(set_notices, PQsetNoticeProcessor, pq_notice_processor *, (struct pg_conn *, pq_notice_processor *, void *))     \
-  X(server_version, PQserverVersion, int, (const struct pg_conn *))                                                  \
-  X(send, PQsendQuery, int, (struct pg_conn *, const char *))                                                        \
-  X(send_params, PQsendQueryParams, int,                                                                             \
-    (struct pg_conn *, const char *, int, const unsigned *, const char *const *, const int *, const int *, int))     \
-  X(result_status, PQresultStatus, int, (const struct pg_result *))                                                  \
-  X(result_field, PQresultErrorField, char *, (const struct pg_result *, int))                                       \
-  X(clear, PQclear, void, (struct pg_result *))                                                                      \
-  X(rows, PQntuples, int, (const struct pg_result *))                                                                \
-  X(value, PQgetvalue, char *, (const struct pg_result *, int, int))                                                 \
-  X(length, PQgetlength, int, (const struct pg_result *, int, int))                                                  \
-  X(is_null, PQgetisnull, int, (const struct pg_result *, int, int))                                                 \
-  X(changed, PQcmdTuples, char *, (struct pg_result *))                                                              \
-  X(put_copy, PQputCopyData, int, (struct pg_conn *, const char *, int))                                             \
-  X(end_copy, PQputCopyEnd, int, (struct pg_conn *, const char *))                                                   \
+#define PQ_FUNCTIONS(X)                                                                            \
+  X(connect_start, PQconnectStartParams, struct pg_conn *,                                         \
+    (const char *const *, const char *const *, int))                                               \
+  X(connect_poll, PQconnectPoll, int, (struct pg_conn *))                                          \
+  X(options, PQconninfo, struct pg_option *, (struct pg_conn *))                                   \
+  X(free_options, PQconninfoFree, void, (struct pg_option *))                                      \
+  X(finish, PQfinish, void, (struct pg_conn *))                                                    \
+  X(reset_start, PQresetStart, int, (struct pg_conn *))                                            \
+  X(reset_poll, PQresetPoll, int, (struct pg_conn *))                                              \
+  X(socket, PQsocket, int, (const struct pg_conn *))                                               \
+  X(set_nonblocking, PQsetnonblocking, int, (struct pg_conn *, int))                               \
+  X(flush, PQflush, int, (struct pg_conn *))                                                       \
+  X(consume, PQconsumeInput, int, (struct pg_conn *))                                              \
+  X(is_busy, PQisBusy, int, (struct pg_conn *))                                                    \
+  X(status, PQstatus, int, (const struct pg_conn *))                                               \
+  X(error, PQerrorMessage, char *, (const struct pg_conn *))                                       \
+  X(password, PQpass, char *, (const struct pg_conn *))                                            \
+  X(needs_password, PQconnectionNeedsPassword, int, (const struct pg_conn *))                      \
+  X(used_password, PQconnectionUsedPassword, int, (const struct pg_conn *))                        \
+  X(set_notices, PQsetNoticeProcessor, pq_notice_processor *,                                      \
+    (struct pg_conn *, pq_notice_processor *, void *))                                             \
+  X(server_version, PQserverVersion, int, (const struct pg_conn *))                                \
+  X(send, PQsendQuery, int, (struct pg_conn *, const char *))                                      \
+  X(send_params, PQsendQueryParams, int,                                                           \
+    (struct pg_conn *, const char *, int, const unsigned *, const char *const *, const int *,      \
+     const int *, int))                                                                            \
+  X(result_status, PQresultStatus, int, (const struct pg_result *))                                \
+  X(result_field, PQresultErrorField, char *, (const struct pg_result *, int))                     \
+  X(clear, PQclear, void, (struct pg_result *))                                                    \
+  X(rows, PQntuples, int, (const struct pg_result *))                                              \
+  X(value, PQgetvalue, char *, (const struct pg_result *, int, int))                               \
+  X(length, PQgetlength, int, (const struct pg_result *, int, int))                                \
+  X(is_null, PQgetisnull, int, (const struct pg_result *, int, int))                               \
+  X(changed, PQcmdTuples, char *, (struct pg_result *))                                            \
+  X(put_copy, PQputCopyData, int, (struct pg_conn *, const char *, int))                           \
+  X(end_copy, PQputCopyEnd, int, (struct pg_conn *, const char *))                                 \
   X(next_result, PQgetResult, struct pg_result *, (struct pg_conn *))
 
 struct libpq {

@@ -6,9 +6,10 @@
 #include "base/error.h"
 #include "database.h"
 
-static const char unreadable[] = "the connection string is not postgresql://USER@HOST:PORT/DB?OPTION=VALUE; "
-                                 "percent-encode in names and passwords: "
-                                 "%40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %25 for %";
+static const char unreadable[] =
+    "the connection string is not postgresql://USER@HOST:PORT/DB?OPTION=VALUE; "
+    "percent-encode in names and passwords: "
+    "%40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %25 for %";
 
 static void postgres_name(const char *path, struct text *out) {
   if (!pg_address_show(path, out)) text_add(out, "...");
@@ -24,14 +25,15 @@ static int open_address(struct pg_cache *cache, const char *path, cugen_error *e
   const bool readable = pg_address_show(path, &cache->base.path);
   cache->address = strdup(path);
   if (cache->base.path.failed || !cache->address) return error_memory(err);
-  if (!readable) return error_set(err, CUGEN_ERROR_USAGE, "%s...: %s", text_get(&cache->base.path), unreadable);
+  if (!readable)
+    return error_set(err, CUGEN_ERROR_USAGE, "%s...: %s", text_get(&cache->base.path), unreadable);
   int status = libpq_open(&cache->pq, err);
   if (!status) status = pg_connect(cache, err);
   return status ? status : pg_open_tables(cache, err);
 }
 
-int postgres_open(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
-                  cugen_error *err) {
+int postgres_open(const char *path, struct process_stop stop, struct cache **out,
+                  struct text *warning, cugen_error *err) {
   (void)warning;
   struct pg_cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);

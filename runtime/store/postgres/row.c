@@ -7,9 +7,10 @@
 
 #include "base/outputs.h"
 
-/* ---- To the server --------------------------------------------------------------------------------------------- */
+/* ---- To the server -------------------------------------------------------------------------- */
 
-static void add_column(struct pg_parameters *to, const struct cache_column *column, const char *from) {
+static void add_column(struct pg_parameters *to, const struct cache_column *column,
+                       const char *from) {
   switch (column->type) {
   case COLUMN_TEXT: pg_add_text(to, *(char *const *)(const void *)from); break;
   case COLUMN_HASH:
@@ -50,11 +51,11 @@ void pg_write_record(const struct cache_record *record, struct text *out) {
   }
 }
 
-/* ---- From the server ---- */
+/* ---- From the server ------------------------------------------------------------------------ */
 
 /* What is wrong with the column's value; *memory: out of memory. */
-static const char *row_read_column(struct pg_cache *cache, const struct pg_result *result, int row, int i,
-                               struct cache_record *out, bool *memory) {
+static const char *row_read_column(struct pg_cache *cache, const struct pg_result *result, int row,
+                                   int i, struct cache_record *out, bool *memory) {
   switch (cache_columns[i].type) {
   case COLUMN_TEXT:
     *(char **)cache_place_of(out, i) = strdup(pg_text(cache, result, row, i));
@@ -71,7 +72,8 @@ static const char *row_read_column(struct pg_cache *cache, const struct pg_resul
   return cache_take_real(out, i, pg_real(cache, result, row, i));
 }
 
-bool pg_read_record(struct pg_cache *cache, const struct pg_result *result, int row, struct cache_record *out) {
+bool pg_read_record(struct pg_cache *cache, const struct pg_result *result, int row,
+                    struct cache_record *out) {
   bool memory = true;
   *out = (struct cache_record){0};
   for (int i = 0; i < CACHE_COLUMNS && memory; i++) {

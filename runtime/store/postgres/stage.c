@@ -39,22 +39,24 @@ static struct postgres_stage *postgres_stage_of(struct cache_stage *base) {
 }
 
 static bool stage_is_stopped(const struct postgres_stage *stage) {
-  return stage->watch.stop && stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
+  return stage->watch.stop &&
+         stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
 }
 
 static int say_stopped(cugen_error *err) {
   return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
 }
 
-/* ---- Opening ---------------------------------------------------------------------------------------------------- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 static const char table_sql[] =
-    "CREATE TEMPORARY TABLE staged (line bigint PRIMARY KEY, device text COLLATE \"C\", config text COLLATE \"C\", "
+    "CREATE TEMPORARY TABLE staged (line bigint PRIMARY KEY, device text COLLATE \"C\", config "
+    "text COLLATE \"C\", "
     "problem text COLLATE \"C\", options text COLLATE \"C\", %t) ON COMMIT DROP";
 static const char copy_sql[] = "COPY pg_temp.staged FROM STDIN";
 
-int postgres_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
-                        cugen_error *err) {
+int postgres_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch,
+                        struct cache_stage **out, cugen_error *err) {
   struct postgres_stage *stage = calloc(1, sizeof *stage);
   if (!stage) return error_memory(err);
   stage->base.engine = base->engine;
@@ -89,12 +91,13 @@ void postgres_stage_close(struct cache_stage *base) {
   free(stage);
 }
 
-/* ---- Adding ------------------------------------------------------------------------------------------------------ */
+/* ---- Adding --------------------------------------------------------------------------------- */
 
 static int send_lines(struct postgres_stage *stage, cugen_error *err) {
   if (stage->lines.failed) return error_memory(err);
   int status = stage_begin(stage, err);
-  if (!status && stage->lines.length) status = pg_copy(stage->cache, copy_sql, &stage->lines, doing, err);
+  if (!status && stage->lines.length)
+    status = pg_copy(stage->cache, copy_sql, &stage->lines, doing, err);
   text_clear(&stage->lines);
   return status;
 }
@@ -124,14 +127,16 @@ static bool name_entry(const struct cache_entry *entry, struct hash *out) {
   const char *const texts[] = {entry->key.device,  entry->key.config,     entry->key.problem,
                                entry->key.options, entry->record.variant, entry->record.hash.hex};
   struct text all = {0};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_add_n(&all, texts[i], strlen(texts[i]) + 1);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    text_add_n(&all, texts[i], strlen(texts[i]) + 1);
   const bool good = !all.failed;
   if (good) *out = hash_bytes(text_get(&all), all.length);
   text_free(&all);
   return good;
 }
 
-static bool note_seen(struct postgres_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice) {
+static bool note_seen(struct postgres_stage *stage, const struct cache_entry *entry, size_t line,
+                      size_t *twice) {
   struct hash name;
   if (!name_entry(entry, &name)) return false;
   if (2 * stage->added >= stage->seen_room && !grow_seen(stage)) return false;
@@ -141,11 +146,12 @@ static bool note_seen(struct postgres_stage *stage, const struct cache_entry *en
   return true;
 }
 
-int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line, size_t *twice,
-                       cugen_error *err) {
+int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line,
+                       size_t *twice, cugen_error *err) {
   enum { CHECKS = 1024 };
   struct postgres_stage *stage = postgres_stage_of(base);
-  const char *const key[] = {entry->key.device, entry->key.config, entry->key.problem, entry->key.options};
+  const char *const key[] = {entry->key.device, entry->key.config, entry->key.problem,
+                             entry->key.options};
   if (!note_seen(stage, entry, line, twice)) return error_memory(err);
   if (*twice) return CUGEN_OK;
   text_addf(&stage->lines, "%zu", line);
@@ -160,7 +166,7 @@ int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry
   return stage->lines.length < PIECE && !stage->lines.failed ? CUGEN_OK : send_lines(stage, err);
 }
 
-/* ---- The cache's records of the same variants ---- */
+/* ---- The cache's records of the same variants ----------------------------------------------- */
 
 /* A record of the import, and the decision about it. */
 struct entry {
@@ -190,7 +196,8 @@ static void clear_batch(struct batch *batch) {
 static int read_batch(struct pg_cache *cache, struct batch *batch, cugen_error *err) {
   struct pg_result *result;
   batch->count = 0;
-  int status = pg_run(cache, PG_WITHIN, "FETCH FORWARD 500 FROM merging", NULL, doing, &result, err);
+  int status =
+      pg_run(cache, PG_WITHIN, "FETCH FORWARD 500 FROM merging", NULL, doing, &result, err);
   for (int row = 0; !status && row < pg_rows(cache, result); row++) {
     struct entry *entry = &batch->entries[batch->count];
     *entry = (struct entry){.space = pg_integer(cache, result, row, CACHE_COLUMNS),
@@ -211,7 +218,8 @@ static void stage_take(struct cache_record *to, struct cache_record *held) {
 
 /* Notes a row that the cache has of an entry's variant; entries are few and in order of space
    and variant. */
-static void note_held(struct entry *entry, struct cache_record *held, bool superseded, bool nameless) {
+static void note_held(struct entry *entry, struct cache_record *held, bool superseded,
+                      bool nameless) {
   if (strcmp(held->hash.hex, entry->record.hash.hex) == 0) {
     entry->known = entry->known || cache_records_equal(held, &entry->record);
     if (!superseded) stage_take(&entry->current, held);
@@ -220,9 +228,10 @@ static void note_held(struct entry *entry, struct cache_record *held, bool super
   }
 }
 
-static const char held_sql[] =
-    "SELECT %s, superseded, (origin = '')::integer, place FROM unnest($1::bigint[], $2::text[], $3::integer[]) AS "
-    "u (space, name, place) JOIN cugen.record ON space_id = u.space AND variant = u.name ORDER BY id";
+static const char held_sql[] = "SELECT %s, superseded, (origin = '')::integer, place FROM "
+                               "unnest($1::bigint[], $2::text[], $3::integer[]) AS "
+                               "u (space, name, place) JOIN cugen.record ON space_id = u.space AND "
+                               "variant = u.name ORDER BY id";
 
 static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *err) {
   struct text spaces = {0}, variants = {0}, places = {0};
@@ -255,7 +264,7 @@ static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *e
   return status;
 }
 
-/* ---- Merging ------------------------------------------------------------------------------------------------------ */
+/* ---- Merging -------------------------------------------------------------------------------- */
 
 /* The changes of a batch: arrays for the two statements. */
 struct changes {
@@ -287,17 +296,20 @@ static void decide(const struct entry *entry, struct changes *changes, struct ca
   pg_array_text(&changes->added_origin, first ? origin : "");
 }
 
-static const char retire_sql[] =
-    "UPDATE cugen.record r SET superseded = 1 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS "
-    "u (space, name, mark, file) WHERE r.space_id = u.space AND r.variant = u.name AND r.superseded = 0 AND "
-    "(r.hash = u.mark OR r.origin = u.file)";
-static const char add_sql[] =
-    "INSERT INTO cugen.record (space_id, superseded, origin, %s) SELECT u.space, u.history, u.file, %s FROM "
-    "unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[]) WITH ORDINALITY AS u (number, space, history, "
-    "file, "
-    "place) JOIN pg_temp.staged ON line = u.number ORDER BY place";
+static const char retire_sql[] = "UPDATE cugen.record r SET superseded = 1 FROM "
+                                 "unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS "
+                                 "u (space, name, mark, file) WHERE r.space_id = u.space AND "
+                                 "r.variant = u.name AND r.superseded = 0 AND "
+                                 "(r.hash = u.mark OR r.origin = u.file)";
+static const char add_sql[] = "INSERT INTO cugen.record (space_id, superseded, origin, %s) SELECT "
+                              "u.space, u.history, u.file, %s FROM "
+                              "unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[]) WITH "
+                              "ORDINALITY AS u (number, space, history, "
+                              "file, "
+                              "place) JOIN pg_temp.staged ON line = u.number ORDER BY place";
 
-static int run_four(struct pg_cache *cache, const char *sql, struct text *arrays, cugen_error *err) {
+static int run_four(struct pg_cache *cache, const char *sql, struct text *arrays,
+                    cugen_error *err) {
   struct pg_parameters parameters = {0};
   if (!arrays[0].length) return CUGEN_OK;
   for (int i = 0; i < 4; i++) {
@@ -308,7 +320,8 @@ static int run_four(struct pg_cache *cache, const char *sql, struct text *arrays
   return pg_run(cache, PG_WITHIN, sql, &parameters, doing, NULL, err);
 }
 
-static int merge_batch(struct pg_cache *cache, struct batch *batch, struct cache_merged *out, cugen_error *err) {
+static int merge_batch(struct pg_cache *cache, struct batch *batch, struct cache_merged *out,
+                       cugen_error *err) {
   union {
     struct changes named;
     struct text all[CHANGE_ARRAYS];
@@ -321,12 +334,14 @@ static int merge_batch(struct pg_cache *cache, struct batch *batch, struct cache
   return status;
 }
 
-static const char spaces_sql[] = "INSERT INTO cugen.space (device, config, problem, options) SELECT DISTINCT device, "
-                                 "config, problem, options FROM "
-                                 "pg_temp.staged ORDER BY config, device, options, problem ON CONFLICT DO NOTHING";
-static const char merging_sql[] =
-    "DECLARE merging NO SCROLL CURSOR FOR SELECT %s, s.id, line, count(*) OVER (PARTITION BY s.id, variant) FROM "
-    "pg_temp.staged t JOIN cugen.space s USING (device, config, problem, options) ORDER BY s.id, variant, hash";
+static const char spaces_sql[] =
+    "INSERT INTO cugen.space (device, config, problem, options) SELECT DISTINCT device, "
+    "config, problem, options FROM "
+    "pg_temp.staged ORDER BY config, device, options, problem ON CONFLICT DO NOTHING";
+static const char merging_sql[] = "DECLARE merging NO SCROLL CURSOR FOR SELECT %s, s.id, line, "
+                                  "count(*) OVER (PARTITION BY s.id, variant) FROM "
+                                  "pg_temp.staged t JOIN cugen.space s USING (device, config, "
+                                  "problem, options) ORDER BY s.id, variant, hash";
 
 static int merge_within(struct postgres_stage *stage, struct batch *batch, struct cache_merged *out,
                         cugen_error *err) {
@@ -346,7 +361,8 @@ static int merge_within(struct postgres_stage *stage, struct batch *batch, struc
 }
 
 /* The temporary table is kept when the transaction is rolled back to the savepoint. */
-static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch *batch, struct cache_merged *out, cugen_error *err) {
+static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch *batch,
+                                     struct cache_merged *out, cugen_error *err) {
   enum { TRIES = 20 };
   int status = pg_run(stage->cache, PG_WITHIN, "SAVEPOINT staged", NULL, doing, NULL, err);
   for (int i = 1; !status; i++) {
@@ -354,7 +370,8 @@ static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch 
     stage->merged = 0;
     status = merge_within(stage, batch, out, err);
     if (!status || !pg_is_passing(err) || i == TRIES) break;
-    status = pg_run(stage->cache, PG_WITHIN, "ROLLBACK TO SAVEPOINT staged", NULL, doing, NULL, err);
+    status =
+        pg_run(stage->cache, PG_WITHIN, "ROLLBACK TO SAVEPOINT staged", NULL, doing, NULL, err);
   }
   return status;
 }

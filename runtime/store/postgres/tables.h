@@ -11,7 +11,8 @@ int pg_open_tables(struct pg_cache *cache, cugen_error *err);
 /* Checks that the tables are as cugen makes them. */
 int pg_check_tables(struct pg_cache *cache, cugen_error *err);
 /* The id of the key's set. A missing set is created if `make` is set; otherwise *id is 0. */
-int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int64_t *id, cugen_error *err);
+int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int64_t *id,
+             cugen_error *err);
 void pg_forget_space(struct pg_cache *cache);
 void pg_add_key(struct pg_parameters *to, const struct cache_key *key);
 

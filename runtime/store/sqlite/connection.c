@@ -18,6 +18,9 @@ bool cache_harden(sqlite3 *db) {
   bool good = true;
   for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
     good = good && sqlite3_db_config(db, switches[i][0], switches[i][1], NULL) == SQLITE_OK;
-  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) sqlite3_limit(db, limits[i][0], limits[i][1]);
-  return good && cache_sql(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY");
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+    sqlite3_limit(db, limits[i][0], limits[i][1]);
+  return good &&
+         cache_sql(db,
+                   "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY");
 }

@@ -24,7 +24,7 @@ enum {
 };
 /* CACHE_FORMAT_VERSION stands in the file's header at byte 60. */
 
-/* ---- Statements ---- */
+/* ---- Statements ----------------------------------------------------------------------------- */
 
 /* In every statement about records and spaces, ?1 to ?4 are the key and ?5 on are a record's
    columns, the variant first. The key's origin is bound where a statement uses it. */
@@ -72,7 +72,7 @@ struct sqlite_cache {
   bool full; /* the last failure was for lack of room on the disk */
 };
 
-/* ---- tables.c ---- */
+/* ---- tables.c ------------------------------------------------------------------------------- */
 
 bool cache_sql(sqlite3 *db, const char *sql);
 /* Makes the tables in one transaction: after a crash the file is either still empty or complete.
@@ -109,7 +109,7 @@ bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **o
 /* Runs statements on that database, with "%s" and so on replaced. */
 bool cache_sql_on(sqlite3 *db, const char *sql);
 
-/* ---- transaction.c ---- */
+/* ---- transaction.c -------------------------------------------------------------------------- */
 
 /* Must be called before a handle's first transaction that writes, so that a damaged file is left
    as it is. Returns false if the file may not be written: cache_error reports why. */
@@ -127,7 +127,7 @@ int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen
 #define CACHE_STEP_SECONDS 0.03
 void cache_pause(void);
 
-/* ---- row.c ---- */
+/* ---- row.c ---------------------------------------------------------------------------------- */
 
 /* string NULL is bound as "". The string must live until the statement has run. */
 bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string);
@@ -137,7 +137,7 @@ const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
 /* Reads a record from a row that begins with its columns. Returns false if out of memory. */
 bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out);
 
-/* ---- merge.c ---- */
+/* ---- merge.c -------------------------------------------------------------------------------- */
 
 enum cache_merge_statement {
   MERGE_SAME,
@@ -160,26 +160,27 @@ bool cache_merge_prepare(struct cache_merge *merge);
 bool cache_merge_next(struct cache_merge *merge, const struct cache_entry *entry);
 void cache_merge_end(struct cache_merge *merge);
 
-/* ---- stage.c ---- */
+/* ---- stage.c -------------------------------------------------------------------------------- */
 
 /* Finishes an import that was killed: if it had been read completely it is merged, otherwise
    dropped. A running import is left alone. dropped: drop a complete one too. */
 void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
 
-/* ---- schema.c ---- */
+/* ---- schema.c ------------------------------------------------------------------------------- */
 
 /* tables: the statements that make the tables, as cache_write_sql takes them, each ended by a
    line's end. CUGEN_ERROR_CACHE, with the remedy, if the tables, columns or indices differ from
    those that cugen makes in any format, or if there are others: triggers, views, generated
    columns. Nothing of the schema has been run by then. */
-int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path, cugen_error *err);
+int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path,
+                       cugen_error *err);
 
-/* ---- connection.c ---- */
+/* ---- connection.c --------------------------------------------------------------------------- */
 
 /* Secures a connection to a file that may come from a stranger. */
 bool cache_harden(sqlite3 *db);
 
-/* ---- file.c ---- */
+/* ---- file.c --------------------------------------------------------------------------------- */
 
 int cache_error_corrupt(const char *path, const char *what, cugen_error *err);
 /* Reports SQLite's last failure on this database in the user's terms. */
@@ -204,7 +205,7 @@ int cache_why_not_writable(const char *path, const char *folder);
    are not yet in the file, or a journal for rolling back an unfinished change. */
 bool cache_has_log(const char *path);
 
-/* ---- The functions of engine.h ---- */
+/* ---- The functions of engine.h -------------------------------------------------------------- */
 
 static inline struct sqlite_cache *sqlite_cache_of(struct cache *base) {
   return (struct sqlite_cache *)base;
@@ -213,45 +214,47 @@ static inline struct sqlite_cache *sqlite_cache_of(struct cache *base) {
 bool sqlite_takes(const char *path);
 void sqlite_name(const char *path, struct text *out);
 bool sqlite_is_missing(const char *path);
-int sqlite_open(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
-                cugen_error *err);
+int sqlite_open(const char *path, struct process_stop stop, struct cache **out,
+                struct text *warning, cugen_error *err);
 void sqlite_close(struct cache *base);
 int sqlite_sync(struct cache *base, cugen_error *err);
 void sqlite_set_patience(struct cache *base, double seconds);
-int sqlite_load(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
-int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit, void *context,
+int sqlite_load(struct cache *base, const struct cache_key *key, struct cache_records *out,
+                cugen_error *err);
+int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit,
+                   void *context, cugen_error *err);
+int sqlite_history(struct cache *base, const struct cache_key *key, struct cache_records *out,
                    cugen_error *err);
-int sqlite_history(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
-int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit, void *context,
-                   cugen_error *err);
-int sqlite_problems(struct cache *base, const struct cache_key *key, cache_problem_visitor *visit, void *context,
-                    cugen_error *err);
-int sqlite_shorter(struct cache *base, const struct cache_key *key, const char *from, const char *to,
-                   cache_problem_visitor *visit, void *context, cugen_error *err);
+int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit,
+                   void *context, cugen_error *err);
+int sqlite_problems(struct cache *base, const struct cache_key *key, cache_problem_visitor *visit,
+                    void *context, cugen_error *err);
+int sqlite_shorter(struct cache *base, const struct cache_key *key, const char *from,
+                   const char *to, cache_problem_visitor *visit, void *context, cugen_error *err);
 int sqlite_store(struct cache *base, const struct cache_key *key, const struct cache_record *record,
                  cugen_error *err);
-int sqlite_greatest_rate(struct cache *base, const char *device, const char *config, const char *word,
-                         struct cache_rate *out, cugen_error *err);
+int sqlite_greatest_rate(struct cache *base, const char *device, const char *config,
+                         const char *word, struct cache_rate *out, cugen_error *err);
 int sqlite_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err);
 int sqlite_has_origin(struct cache *base, const char *origin, bool *has, cugen_error *err);
-int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really, struct cache_removal *out,
-                  cugen_error *err);
-int sqlite_each(struct cache *base, const struct cache_filter *filter, const struct cache_visit *visit,
-                cugen_error *err);
-int sqlite_verify(struct cache *base, struct cache_checked *out, struct text *wrong, struct text *foreign,
-                  cugen_error *err);
-int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
-                      cugen_error *err);
-int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line, size_t *twice,
-                     cugen_error *err);
+int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really,
+                  struct cache_removal *out, cugen_error *err);
+int sqlite_each(struct cache *base, const struct cache_filter *filter,
+                const struct cache_visit *visit, cugen_error *err);
+int sqlite_verify(struct cache *base, struct cache_checked *out, struct text *wrong,
+                  struct text *foreign, cugen_error *err);
+int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch,
+                      struct cache_stage **out, cugen_error *err);
+int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line,
+                     size_t *twice, cugen_error *err);
 int sqlite_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err);
 void sqlite_stage_close(struct cache_stage *base);
 int sqlite_portfolios(struct cache *base, const struct cache_key *key, struct cache_portfolios *out,
                       cugen_error *err);
-int sqlite_portfolios_change(struct cache *base, const struct cache_portfolio *portfolios, size_t count, bool removed,
-                             cugen_error *err);
-int sqlite_image_load(struct cache *base, const char *name, struct cache_image_row *out, bool *found,
-                      cugen_error *err);
+int sqlite_portfolios_change(struct cache *base, const struct cache_portfolio *portfolios,
+                             size_t count, bool removed, cugen_error *err);
+int sqlite_image_load(struct cache *base, const char *name, struct cache_image_row *out,
+                      bool *found, cugen_error *err);
 int sqlite_image_store(struct cache *base, const char *name, const struct compiled *compiled,
                        const unsigned char *mac, cugen_error *err);
 int sqlite_image_trim(struct cache *base, size_t most, cugen_error *err);

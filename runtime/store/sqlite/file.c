@@ -15,7 +15,7 @@
 #include "base/system.h"
 #include "database.h"
 
-/* ---- Errors -------------------------------------------------------------------------------------------------- */
+/* ---- Errors --------------------------------------------------------------------------------- */
 
 #define WAY_OUT "move it away, or name another with cugen_options.cache"
 
@@ -25,32 +25,35 @@ int cache_error_corrupt(const char *path, const char *what, cugen_error *err) {
 
 bool cache_is_moved(sqlite3 *db) {
   int moved = 0;
-  return db && sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+  return db && sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+         moved;
 }
 
 static int refuse_moved(const char *path, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_IO,
-      "%s: the cache was removed, moved or replaced while it was in use: what was stored in it meanwhile is not "
-      "there; run the command again",
-      path);
+  return error_set(err, CUGEN_ERROR_IO,
+                   "%s: the cache was removed, moved or replaced while it was in use: what was "
+                   "stored in it meanwhile is not "
+                   "there; run the command again",
+                   path);
 }
 
 bool cache_is_full(sqlite3 *db) {
   const int code = sqlite3_errcode(db), system = sqlite3_system_errno(db);
-  return code == SQLITE_FULL ||
-         ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && (system == ENOSPC || system == EDQUOT));
+  return code == SQLITE_FULL || ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) &&
+                                 (system == ENOSPC || system == EDQUOT));
 }
 
 static int refuse_full(const char *path, const char *doing, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_IO,
-                   "%s: cannot %s: the disk is full; make room, or name another with cugen_options.cache", path,
-                   doing);
+  return error_set(
+      err, CUGEN_ERROR_IO,
+      "%s: cannot %s: the disk is full; make room, or name another with cugen_options.cache", path,
+      doing);
 }
 
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err) {
   int code = sqlite3_errcode(db);
-  const char *system = sqlite3_system_errno(db) ? strerror(sqlite3_system_errno(db)) : sqlite3_errstr(code);
+  const char *system =
+      sqlite3_system_errno(db) ? strerror(sqlite3_system_errno(db)) : sqlite3_errstr(code);
   if (cache_is_moved(db)) return refuse_moved(path, err);
   if (cache_is_full(db)) return refuse_full(path, doing, err);
   switch (code) {
@@ -60,22 +63,24 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
   case SQLITE_NOTADB: return cache_error_corrupt(path, sqlite3_errmsg(db), err);
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
-    return error_set(
-        err, CUGEN_ERROR_IO,
-        "%s: cannot %s: another process keeps the cache locked; end it, or name another with cugen_options.cache",
-        path, doing);
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s: cannot %s: another process keeps the cache locked; end it, or name "
+                     "another with cugen_options.cache",
+                     path, doing);
   case SQLITE_NOMEM: /* also when a damaged file asks for an impossible amount */
-    return error_set(err, CUGEN_ERROR_MEMORY, "%s: cannot %s: out of memory, or the file is damaged; " WAY_OUT, path,
-                     doing);
+    return error_set(err, CUGEN_ERROR_MEMORY,
+                     "%s: cannot %s: out of memory, or the file is damaged; " WAY_OUT, path, doing);
   case SQLITE_IOERR:
   case SQLITE_READONLY:
   case SQLITE_PERM:
   case SQLITE_CANTOPEN:
   case SQLITE_PROTOCOL:
-    return error_set(err, CUGEN_ERROR_IO, "%s: cannot %s: %s; name another place with cugen_options.cache", path,
-                     doing, system);
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s: cannot %s: %s; name another place with cugen_options.cache", path, doing,
+                     system);
   default: /* tables that differ from those that cugen makes */
-    return error_set(err, CUGEN_ERROR_CACHE, "%s: cannot %s: %s; " WAY_OUT, path, doing, sqlite3_errmsg(db));
+    return error_set(err, CUGEN_ERROR_CACHE, "%s: cannot %s: %s; " WAY_OUT, path, doing,
+                     sqlite3_errmsg(db));
   }
 }
 
@@ -92,12 +97,13 @@ int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err)
   if (cache->refusal_status) {
     int status = cache->refusal_status;
     cache->refusal_status = CUGEN_OK;
-    return cache->refusal.failed ? error_memory(err) : error_set(err, status, "%s", text_get(&cache->refusal));
+    return cache->refusal.failed ? error_memory(err)
+                                 : error_set(err, status, "%s", text_get(&cache->refusal));
   }
   return cache_error_database(cache->db, text_get(&cache->base.path), doing, err);
 }
 
-/* ---- Checking the file ---- */
+/* ---- Checking the file ---------------------------------------------------------------------- */
 
 enum { HEADER_BYTES = 100 };
 
@@ -108,20 +114,24 @@ static uint32_t big_endian(const unsigned char *bytes) {
 /* https://www.sqlite.org/fileformat2.html section 1.3 */
 static int check_header(const unsigned char *header, const char *path, cugen_error *err) {
   if (memcmp(header, "SQLite format 3", 16) != 0)
-    return error_set(err, CUGEN_ERROR_CACHE, "%s: is not a cugen cache (no SQLite database at all); " WAY_OUT, path);
+    return error_set(err, CUGEN_ERROR_CACHE,
+                     "%s: is not a cugen cache (no SQLite database at all); " WAY_OUT, path);
   if (big_endian(header + 68) != CACHE_APPLICATION_ID)
-    return error_set(err, CUGEN_ERROR_CACHE, "%s: is an SQLite database but not a cugen cache; " WAY_OUT, path);
+    return error_set(err, CUGEN_ERROR_CACHE,
+                     "%s: is an SQLite database but not a cugen cache; " WAY_OUT, path);
   uint32_t version = big_endian(header + 60);
   if (version > CACHE_FORMAT_VERSION)
     return error_set(err, CUGEN_ERROR_CACHE,
-                     "%s: was written by a newer cugen (format %u, this one reads up to %d); update cugen, " WAY_OUT,
+                     "%s: was written by a newer cugen (format %u, this one reads up to %d); "
+                     "update cugen, " WAY_OUT,
                      path, version, CACHE_FORMAT_VERSION);
   return version < 1 ? cache_error_corrupt(path, "no format version", err) : CUGEN_OK;
 }
 
 /* Refuses a file that ends within a page, which SQLite would fill up with zeros. A killed writer
    may also leave such a file, but then with a log beside it. */
-static int file_check_size(const unsigned char *header, sqlite3_int64 size, const char *path, cugen_error *err) {
+static int file_check_size(const unsigned char *header, sqlite3_int64 size, const char *path,
+                           cugen_error *err) {
   int page = header[16] << 8 | header[17]; /* 1: 65536 */
   if (size % (page == 1 ? 65536 : page ? page : 1) == 0 || cache_has_log(path)) return CUGEN_OK;
   return cache_error_corrupt(path, "it is cut off", err);
@@ -143,9 +153,10 @@ static bool names_another_file(const char *journal) {
   unsigned char end[sizeof magic];
   int fd = open(journal, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat info;
-  bool names = fd >= 0 && fstat(fd, &info) == 0 && info.st_size >= (off_t)sizeof magic &&
-               pread(fd, end, sizeof end, info.st_size - (off_t)sizeof end) == (ssize_t)sizeof end &&
-               memcmp(end, magic, sizeof magic) == 0;
+  bool names =
+      fd >= 0 && fstat(fd, &info) == 0 && info.st_size >= (off_t)sizeof magic &&
+      pread(fd, end, sizeof end, info.st_size - (off_t)sizeof end) == (ssize_t)sizeof end &&
+      memcmp(end, magic, sizeof magic) == 0;
   if (fd >= 0) close(fd);
   return names;
 }
@@ -153,7 +164,8 @@ static bool names_another_file(const char *journal) {
 /* Refuses a link or a pipe in the place of a log, because SQLite would open it. */
 static int check_beside(const char *path, cugen_error *err) {
   enum { JOURNALS = 2 };
-  static const char *const suffixes[] = {"-journal", "-import-journal", "-wal", "-shm", "-import-wal", "-import-shm"};
+  static const char *const suffixes[] = {"-journal", "-import-journal", "-wal",
+                                         "-shm",     "-import-wal",     "-import-shm"};
   struct text name = {0};
   int status = CUGEN_OK;
   for (size_t i = 0; !status && i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -163,10 +175,12 @@ static int check_beside(const char *path, cugen_error *err) {
     if (name.failed)
       status = error_memory(err);
     else if (lstat(text_get(&name), &info) == 0 && !S_ISREG(info.st_mode))
-      status = error_set(err, CUGEN_ERROR_CACHE, "%s: is not a file, and no log of a cugen cache; " WAY_OUT,
-                         text_get(&name));
+      status =
+          error_set(err, CUGEN_ERROR_CACHE,
+                    "%s: is not a file, and no log of a cugen cache; " WAY_OUT, text_get(&name));
     else if (i < JOURNALS && names_another_file(text_get(&name)))
-      status = error_set(err, CUGEN_ERROR_CACHE, "%s: names another file, and so is no journal of cugen's; " WAY_OUT,
+      status = error_set(err, CUGEN_ERROR_CACHE,
+                         "%s: names another file, and so is no journal of cugen's; " WAY_OUT,
                          text_get(&name));
   }
   text_free(&name);
@@ -180,10 +194,10 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   *fresh = file_missing(path);
   if (beside || *fresh) return beside;
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
-    return error_set(
-        err, CUGEN_ERROR_IO,
-        "%s: is a device or a pipe, and a cache is a file; name another file, or none, with cugen_options.cache",
-        path);
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s: is a device or a pipe, and a cache is a file; name another file, or "
+                     "none, with cugen_options.cache",
+                     path);
   sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
   sqlite3_file *file = vfs ? calloc(1, (size_t)vfs->szOsFile) : NULL;
   sqlite3_filename name = file ? sqlite3_create_filename(path, "", "", 0, NULL) : NULL;
@@ -200,7 +214,8 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   if (code == SQLITE_NOMEM)
     status = error_memory(err);
   else if (code != SQLITE_OK)
-    status = error_set(err, CUGEN_ERROR_IO, "%s: cannot read: %s; name another place with cugen_options.cache", path,
+    status = error_set(err, CUGEN_ERROR_IO,
+                       "%s: cannot read: %s; name another place with cugen_options.cache", path,
                        strerror(errno));
   else if (!*fresh)
     status = check_header(header, path, err);
@@ -214,11 +229,13 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
 /* Magic numbers from linux/magic.h and the file systems' own sources. */
 bool cache_on_network(const char *folder) {
   static const uint32_t network[] = {
-      0x00006969 /* NFS */,    0x0000517b /* SMB */,    0xfe534d42 /* SMB2 */,     0xff534d42 /* CIFS */,
-      0x65735546 /* FUSE */,   0x5346414f /* AFS */,    0x6b414653 /* kAFS */,     0x73757245 /* Coda */,
-      0x01021997 /* 9P */,     0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */,     0x00c36400 /* Ceph */,
-      0x19830326 /* BeeGFS */, 0x01161970 /* GFS2 */,   0x7461636f /* OCFS2 */,    0xaad7aaea /* PanFS */,
-      0x564c /* NCP */,        0x786f4256 /* vboxsf */, 0x20030528 /* OrangeFS */,
+      0x00006969 /* NFS */,      0x0000517b /* SMB */,  0xfe534d42 /* SMB2 */,
+      0xff534d42 /* CIFS */,     0x65735546 /* FUSE */, 0x5346414f /* AFS */,
+      0x6b414653 /* kAFS */,     0x73757245 /* Coda */, 0x01021997 /* 9P */,
+      0x0bd00bd0 /* Lustre */,   0x47504653 /* GPFS */, 0x00c36400 /* Ceph */,
+      0x19830326 /* BeeGFS */,   0x01161970 /* GFS2 */, 0x7461636f /* OCFS2 */,
+      0xaad7aaea /* PanFS */,    0x564c /* NCP */,      0x786f4256 /* vboxsf */,
+      0x20030528 /* OrangeFS */,
   };
   struct statfs info;
   /* unknown: choose the way that works on every file system */

@@ -6,7 +6,7 @@
 #include "base/system.h"
 #include "database.h"
 
-/* ---- Loading ---------------------------------------------------------------------------------------------------- */
+/* ---- Loading -------------------------------------------------------------------------------- */
 
 /* Reads an entry's resources, from the column after its name on. */
 static void read_resources(sqlite3_stmt *statement, struct kernel_resources *out) {
@@ -49,8 +49,8 @@ static bool read_row(sqlite3_stmt *row, sqlite3_stmt *entries, struct cache_imag
   return compiled->log && sqlite_image_read_entries(entries, compiled) && take_data(row, compiled);
 }
 
-int sqlite_image_load(struct cache *base, const char *name, struct cache_image_row *out, bool *found,
-                      cugen_error *err) {
+int sqlite_image_load(struct cache *base, const char *name, struct cache_image_row *out,
+                      bool *found, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *image = cache->statements[IMAGE_LOAD], *entries = cache->statements[IMAGE_ENTRIES];
   bool memory = true;
@@ -60,40 +60,49 @@ int sqlite_image_load(struct cache *base, const char *name, struct cache_image_r
   const int codes[] = {sqlite3_reset(image), sqlite3_reset(entries)};
   if (!memory) return error_memory(err);
   if (codes[0] == SQLITE_TOOBIG || codes[1] == SQLITE_TOOBIG) return *found = false, CUGEN_OK;
-  return good && !codes[0] && !codes[1] ? CUGEN_OK : cache_error(cache, "read a compiled kernel", err);
+  return good && !codes[0] && !codes[1] ? CUGEN_OK
+                                        : cache_error(cache, "read a compiled kernel", err);
 }
 
-/* ---- Storing ------------------------------------------------------------------------------------------------------ */
+/* ---- Storing -------------------------------------------------------------------------------- */
 
 static bool bind_resources(sqlite3_stmt *statement, const struct kernel_resources *resources) {
-  const int64_t values[] = {resources->registers,   resources->max_threads, resources->static_shared,
-                            resources->local_bytes, resources->spill_bytes, resources->constant_bytes};
+  const int64_t values[] = {resources->registers,     resources->max_threads,
+                            resources->static_shared, resources->local_bytes,
+                            resources->spill_bytes,   resources->constant_bytes};
   for (int i = 0; i < 6; i++)
     if (sqlite3_bind_int64(statement, 4 + i, values[i]) != SQLITE_OK) return false;
   return true;
 }
 
-static bool store_entries(struct sqlite_cache *cache, const char *name, const struct compiled *compiled) {
+static bool store_entries(struct sqlite_cache *cache, const char *name,
+                          const struct compiled *compiled) {
   sqlite3_stmt *statement = cache->statements[IMAGE_ENTRY_ADD];
   for (size_t i = 0; i < compiled->entry_count; i++)
-    if (!cache_bind_text(statement, 1, name) || sqlite3_bind_int(statement, 2, (int)i) != SQLITE_OK ||
-        !cache_bind_text(statement, 3, compiled->entries[i]) || !bind_resources(statement, &compiled->resources[i]) ||
-        !cache_step(cache, IMAGE_ENTRY_ADD))
+    if (!cache_bind_text(statement, 1, name) ||
+        sqlite3_bind_int(statement, 2, (int)i) != SQLITE_OK ||
+        !cache_bind_text(statement, 3, compiled->entries[i]) ||
+        !bind_resources(statement, &compiled->resources[i]) || !cache_step(cache, IMAGE_ENTRY_ADD))
       return false;
   return true;
 }
 
 /* The checksum is read by processes of format 6 that have the file open. */
-static int store_image(struct sqlite_cache *cache, const char *name, const struct compiled *compiled,
-                       const unsigned char *mac, cugen_error *err) {
+static int store_image(struct sqlite_cache *cache, const char *name,
+                       const struct compiled *compiled, const unsigned char *mac,
+                       cugen_error *err) {
   sqlite3_stmt *drop = cache->statements[IMAGE_DROP], *add = cache->statements[IMAGE_ADD];
   struct hash checksum = hash_bytes(compiled->image, compiled->image_length);
   bool good = cache_bind_text(drop, 1, name) && cache_bind_text(add, 1, name) &&
-              cache_bind_text(add, 2, checksum.hex) && cache_bind_text(add, 3, compiled->image_hash.hex) &&
-              sqlite3_bind_int64(add, 4, clock_unix()) == SQLITE_OK && cache_bind_text(add, 5, compiled->log) &&
-              sqlite3_bind_blob64(add, 6, compiled->image, compiled->image_length, SQLITE_STATIC) == SQLITE_OK &&
-              sqlite3_bind_blob(add, 7, mac, SEAL_BYTES, SQLITE_STATIC) == SQLITE_OK && cache_step(cache, BEGIN) &&
-              cache_step(cache, IMAGE_DROP) && cache_step(cache, IMAGE_ADD) && store_entries(cache, name, compiled);
+              cache_bind_text(add, 2, checksum.hex) &&
+              cache_bind_text(add, 3, compiled->image_hash.hex) &&
+              sqlite3_bind_int64(add, 4, clock_unix()) == SQLITE_OK &&
+              cache_bind_text(add, 5, compiled->log) &&
+              sqlite3_bind_blob64(add, 6, compiled->image, compiled->image_length, SQLITE_STATIC) ==
+                  SQLITE_OK &&
+              sqlite3_bind_blob(add, 7, mac, SEAL_BYTES, SQLITE_STATIC) == SQLITE_OK &&
+              cache_step(cache, BEGIN) && cache_step(cache, IMAGE_DROP) &&
+              cache_step(cache, IMAGE_ADD) && store_entries(cache, name, compiled);
   int status = cache_finish(cache, good, "keep a compiled kernel", err);
   sqlite3_clear_bindings(add); /* the binding pointed at the caller's memory */
   return status;
@@ -112,14 +121,14 @@ int sqlite_image_trim(struct cache *base, size_t most, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *statement = cache->statements[IMAGE_TRIM];
   cache_hurry(cache);
-  bool good = sqlite3_bind_int64(statement, 1, (int64_t)most) == SQLITE_OK && cache_step(cache, BEGIN) &&
-              cache_step(cache, IMAGE_TRIM);
+  bool good = sqlite3_bind_int64(statement, 1, (int64_t)most) == SQLITE_OK &&
+              cache_step(cache, BEGIN) && cache_step(cache, IMAGE_TRIM);
   int status = cache_finish(cache, good, "remove the oldest compiled kernels", err);
   cache_hurried(cache, status);
   return status;
 }
 
-/* ---- Checking all images ---- */
+/* ---- Checking all images -------------------------------------------------------------------- */
 
 int sqlite_images(struct cache *base, cache_image_visitor *visit, void *context, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);

@@ -7,10 +7,12 @@
 #include "database.h"
 
 /* statement NULL: preparing it failed. */
-static int sqlite_load_all(struct sqlite_cache *cache, sqlite3_stmt *statement, const struct cache_key *key,
-                    struct cache_records *records, cugen_error *err) {
+static int sqlite_load_all(struct sqlite_cache *cache, sqlite3_stmt *statement,
+                           const struct cache_key *key, struct cache_records *records,
+                           cugen_error *err) {
   bool memory = true;
-  if (statement && cache_bind_key(statement, key) && cache_bind_text(statement, CACHE_ORIGIN, key->origin)) {
+  if (statement && cache_bind_key(statement, key) &&
+      cache_bind_text(statement, CACHE_ORIGIN, key->origin)) {
     while (memory && sqlite3_step(statement) == SQLITE_ROW) {
       struct cache_record *next = cache_records_next(records);
       memory = next && cache_read_record(statement, next);
@@ -25,25 +27,28 @@ static int sqlite_load_all(struct sqlite_cache *cache, sqlite3_stmt *statement, 
   return !memory ? error_memory(err) : good ? CUGEN_OK : cache_error(cache, "read", err);
 }
 
-int sqlite_load(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err) {
+int sqlite_load(struct cache *base, const struct cache_key *key, struct cache_records *out,
+                cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   return sqlite_load_all(cache, cache->statements[RECORD_LOAD], key, out, err);
 }
 
-int sqlite_history(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err) {
+int sqlite_history(struct cache *base, const struct cache_key *key, struct cache_records *out,
+                   cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
-  sqlite3_stmt *statement =
-      cache_query(cache, "SELECT %s, 0 FROM record WHERE superseded = 1 AND origin IN ('', " CACHE_ORIGIN_PLACE
-                         ") AND space_id = (SELECT id FROM space WHERE device = ?1 "
-                         "AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY id DESC");
+  sqlite3_stmt *statement = cache_query(
+      cache, "SELECT %s, 0 FROM record WHERE superseded = 1 AND origin IN ('', " CACHE_ORIGIN_PLACE
+             ") AND space_id = (SELECT id FROM space WHERE device = ?1 "
+             "AND config = ?2 AND problem = ?3 AND options = ?4) ORDER BY id DESC");
   int status = sqlite_load_all(cache, statement, key, out, err);
   sqlite3_finalize(statement);
   return status;
 }
 
-/* ---- The fastest ------------------------------------------------------------------------------------------------ */
+/* ---- The fastest ---------------------------------------------------------------------------- */
 
-static int visit_row(sqlite3_stmt *statement, cache_visitor *visit, void *context, bool *stop, cugen_error *err) {
+static int visit_row(sqlite3_stmt *statement, cache_visitor *visit, void *context, bool *stop,
+                     cugen_error *err) {
   struct cache_record record;
   if (!cache_read_record(statement, &record)) return error_memory(err);
   int status = record.wrong ? CUGEN_OK : visit(context, &record, stop, err);
@@ -51,8 +56,8 @@ static int visit_row(sqlite3_stmt *statement, cache_visitor *visit, void *contex
   return status;
 }
 
-int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit, void *context,
-                   cugen_error *err) {
+int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit,
+                   void *context, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *statement = cache->statements[RECORD_FASTEST];
   int status = CUGEN_OK;
@@ -64,10 +69,10 @@ int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visito
   return !status && !good ? cache_error(cache, "read", err) : status;
 }
 
-/* ---- Problems --------------------------------------------------------------------------------------------------- */
+/* ---- Problems ------------------------------------------------------------------------------- */
 
-static int load_visit_problems(struct sqlite_cache *cache, sqlite3_stmt *statement, cache_problem_visitor *visit,
-                          void *context, cugen_error *err) {
+static int load_visit_problems(struct sqlite_cache *cache, sqlite3_stmt *statement,
+                               cache_problem_visitor *visit, void *context, cugen_error *err) {
   int status = CUGEN_OK;
   while (!status && sqlite3_step(statement) == SQLITE_ROW)
     status = visit(context, cache_column_text(statement, 0), err);
@@ -75,8 +80,8 @@ static int load_visit_problems(struct sqlite_cache *cache, sqlite3_stmt *stateme
   return !status && !good ? cache_error(cache, "read", err) : status;
 }
 
-int sqlite_problems(struct cache *base, const struct cache_key *key, cache_problem_visitor *visit, void *context,
-                    cugen_error *err) {
+int sqlite_problems(struct cache *base, const struct cache_key *key, cache_problem_visitor *visit,
+                    void *context, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *statement = cache->statements[SPACE_LIST];
   if (!cache_bind_text(statement, 1, key->device) || !cache_bind_text(statement, 2, key->config) ||
@@ -86,14 +91,16 @@ int sqlite_problems(struct cache *base, const struct cache_key *key, cache_probl
 }
 
 /* Called only for a kernel that has no records of its own device. */
-int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit, void *context,
-                   cugen_error *err) {
-  static const char sql[] = "SELECT device, options FROM space s WHERE config = ?1 AND problem = ?2 AND EXISTS "
-                            "(SELECT 1 FROM record WHERE space_id = s.id AND superseded = 0 AND outcome = 0) "
-                            "ORDER BY device, options";
+int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit,
+                   void *context, cugen_error *err) {
+  static const char sql[] =
+      "SELECT device, options FROM space s WHERE config = ?1 AND problem = ?2 AND EXISTS "
+      "(SELECT 1 FROM record WHERE space_id = s.id AND superseded = 0 AND outcome = 0) "
+      "ORDER BY device, options";
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *statement = cache_query(cache, sql);
-  bool good = statement && cache_bind_text(statement, 1, key->config) && cache_bind_text(statement, 2, key->problem);
+  bool good = statement && cache_bind_text(statement, 1, key->config) &&
+              cache_bind_text(statement, 2, key->problem);
   int status = CUGEN_OK;
   while (good && !status && sqlite3_step(statement) == SQLITE_ROW)
     status = visit(context, cache_column_text(statement, 0), cache_column_text(statement, 1), err);
@@ -103,28 +110,32 @@ int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device
   return status;
 }
 
-int sqlite_shorter(struct cache *base, const struct cache_key *key, const char *from, const char *to,
-                   cache_problem_visitor *visit, void *context, cugen_error *err) {
+int sqlite_shorter(struct cache *base, const struct cache_key *key, const char *from,
+                   const char *to, cache_problem_visitor *visit, void *context, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *statement = cache->statements[SPACE_SHORTER];
-  if (!cache_bind_key(statement, key) || !cache_bind_text(statement, 5, from) || !cache_bind_text(statement, 6, to))
+  if (!cache_bind_key(statement, key) || !cache_bind_text(statement, 5, from) ||
+      !cache_bind_text(statement, 6, to))
     return cache_error(cache, "read", err);
   return load_visit_problems(cache, statement, visit, context, err);
 }
 
-/* ---- Rates ------------------------------------------------------------------------------------------------------ */
+/* ---- Rates ---------------------------------------------------------------------------------- */
 
-int sqlite_greatest_rate(struct cache *base, const char *device, const char *config, const char *word,
-                         struct cache_rate *out, cugen_error *err) {
+int sqlite_greatest_rate(struct cache *base, const char *device, const char *config,
+                         const char *word, struct cache_rate *out, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *statement = cache_query(
-      cache, "SELECT flops / seconds, bytes / seconds, measured_at FROM space JOIN record ON space_id = space.id "
+      cache, "SELECT flops / seconds, bytes / seconds, measured_at FROM space JOIN record ON "
+             "space_id = space.id "
              "WHERE device = ?1 AND config = ?2 AND instr(' ' || problem || ' ', ' ' || ?3) > 0 "
-             "AND superseded = 0 AND outcome = 0 AND seconds > 0 ORDER BY (flops + bytes) / seconds DESC LIMIT 1");
-  bool good = statement && cache_bind_text(statement, 1, device) && cache_bind_text(statement, 2, config) &&
-              cache_bind_text(statement, 3, word);
+             "AND superseded = 0 AND outcome = 0 AND seconds > 0 ORDER BY (flops + bytes) / "
+             "seconds DESC LIMIT 1");
+  bool good = statement && cache_bind_text(statement, 1, device) &&
+              cache_bind_text(statement, 2, config) && cache_bind_text(statement, 3, word);
   if (good && sqlite3_step(statement) == SQLITE_ROW)
-    *out = (struct cache_rate){sqlite3_column_double(statement, 0), sqlite3_column_double(statement, 1),
+    *out = (struct cache_rate){sqlite3_column_double(statement, 0),
+                               sqlite3_column_double(statement, 1),
                                sqlite3_column_int64(statement, 2)};
   good = good && sqlite3_reset(statement) == SQLITE_OK;
   int status = good ? CUGEN_OK : cache_error(cache, "read", err);

@@ -6,7 +6,7 @@
 #include "base/system.h"
 #include "database.h"
 
-/* ---- Sets of records ----------------------------------------------------------------------------------------- */
+/* ---- Sets of records ------------------------------------------------------------------------ */
 
 /* Failed records: their outcome is neither OK nor UNPREDICTED. */
 #define FAILED "outcome NOT IN (0, 7)"
@@ -14,10 +14,13 @@ _Static_assert(CUGEN_OUTCOME_OK == 0 && CUGEN_OUTCOME_UNPREDICTED == 7, "as abov
 
 static const char spaces_sql[] =
     "SELECT s.id, s.device, s.config, s.problem, s.options, "
-    "count(r.id) FILTER (WHERE NOT r.superseded), count(r.id) FILTER (WHERE NOT r.superseded AND r." FAILED "), "
-    "count(r.id) FILTER (WHERE r.superseded), max(r.measured_at), b.variant, b.seconds, b.flops, b.bytes, b.origin "
+    "count(r.id) FILTER (WHERE NOT r.superseded), count(r.id) FILTER (WHERE NOT r.superseded AND "
+    "r." FAILED "), "
+    "count(r.id) FILTER (WHERE r.superseded), max(r.measured_at), b.variant, b.seconds, b.flops, "
+    "b.bytes, b.origin "
     "FROM space s JOIN record r ON r.space_id = s.id "
-    "LEFT JOIN record b ON b.id = (SELECT id FROM record WHERE space_id = s.id AND superseded = 0 AND outcome = 0 "
+    "LEFT JOIN record b ON b.id = (SELECT id FROM record WHERE space_id = s.id AND superseded = 0 "
+    "AND outcome = 0 "
     "ORDER BY seconds, id LIMIT 1) GROUP BY s.id ORDER BY s.config, s.device, s.options, s.problem";
 
 static bool sqlite_manage_read_space(sqlite3_stmt *row, struct cache_space *out) {
@@ -52,7 +55,7 @@ int sqlite_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err
   return status;
 }
 
-/* ---- Listing what is removed ---- */
+/* ---- Listing what is removed ---------------------------------------------------------------- */
 
 /* One transaction that removes a million records would lock out tuners for a minute. Therefore
    the rows to be removed are listed first, which only reads; then they are removed in
@@ -61,32 +64,38 @@ int sqlite_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err
    another process may have removed that row and used the id again. A killed removal leaves the
    rows that it had not reached. */
 #define UNLIST_SQL "DROP TABLE IF EXISTS temp.goes"
-static const char list_sql[] = UNLIST_SQL "; CREATE TEMP TABLE goes (id INTEGER PRIMARY KEY, owner, mark, weight)";
+static const char list_sql[] =
+    UNLIST_SQL "; CREATE TEMP TABLE goes (id INTEGER PRIMARY KEY, owner, mark, weight)";
 
-static const char meant_sql[] =
-    "INSERT INTO temp.goes SELECT id, space_id, measured_at, superseded FROM main.record WHERE space_id = ?1 AND "
-    "(?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " FAILED ") AND (?4 IS NULL OR origin = ?4 OR (origin = '' AND ?5))";
+static const char meant_sql[] = "INSERT INTO temp.goes SELECT id, space_id, measured_at, "
+                                "superseded FROM main.record WHERE space_id = ?1 AND "
+                                "(?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " FAILED
+                                ") AND (?4 IS NULL OR origin = ?4 OR (origin = '' AND ?5))";
 
 #define STAYS "id NOT IN (SELECT id FROM temp.goes)"
 
 /* Rows that are removed together with records, both for listing and for counting. */
-static const char empty_sql[] =
-    "SELECT id, 0, 0, 0 AS weight FROM main.space s WHERE NOT EXISTS (SELECT 1 FROM main.record WHERE "
-    "space_id = s.id AND " STAYS ")";
+static const char empty_sql[] = "SELECT id, 0, 0, 0 AS weight FROM main.space s WHERE NOT EXISTS "
+                                "(SELECT 1 FROM main.record WHERE "
+                                "space_id = s.id AND " STAYS ")";
 
 /* An image belongs to a source; records from before format 2 do not say which source was theirs.
    Each list is made once instead of once an image. */
 static const char unwanted_sql[] =
     "SELECT id, key, made_at, length(data) AS weight FROM main.image WHERE "
-    "substr(key, 1, 32) NOT IN (SELECT source_hash FROM main.record WHERE superseded = 0 AND " STAYS ") AND "
-    "NOT EXISTS (SELECT 1 FROM (SELECT DISTINCT s.options FROM main.record r JOIN main.space s ON s.id = r.space_id "
+    "substr(key, 1, 32) NOT IN (SELECT source_hash FROM main.record WHERE superseded = 0 AND " STAYS
+    ") AND "
+    "NOT EXISTS (SELECT 1 FROM (SELECT DISTINCT s.options FROM main.record r JOIN main.space s ON "
+    "s.id = r.space_id "
     "WHERE r.superseded = 0 AND r.source_hash = '' AND r." STAYS
     ") o WHERE instr(key, ' ' || o.options || ' nvrtc '))";
 
-static const char drop_record_sql[] = "DELETE FROM main.record WHERE id = ?1 AND space_id = ?2 AND measured_at = ?3";
-static const char drop_space_sql[] =
-    "DELETE FROM main.space WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM main.record WHERE space_id = ?1)";
-static const char drop_image_sql[] = "DELETE FROM main.image WHERE id = ?1 AND key = ?2 AND made_at = ?3";
+static const char drop_record_sql[] =
+    "DELETE FROM main.record WHERE id = ?1 AND space_id = ?2 AND measured_at = ?3";
+static const char drop_space_sql[] = "DELETE FROM main.space WHERE id = ?1 AND NOT EXISTS (SELECT "
+                                     "1 FROM main.record WHERE space_id = ?1)";
+static const char drop_image_sql[] =
+    "DELETE FROM main.image WHERE id = ?1 AND key = ?2 AND made_at = ?3";
 
 static const char doing[] = "remove records";
 
@@ -111,12 +120,14 @@ static bool manage_run(sqlite3_stmt *statement) {
 }
 
 static bool list_records(struct sqlite_cache *cache, const struct cache_filter *filter) {
-  sqlite3_stmt *space = cache_query(cache, "SELECT id, device, config, problem, options FROM main.space");
+  sqlite3_stmt *space =
+      cache_query(cache, "SELECT id, device, config, problem, options FROM main.space");
   sqlite3_stmt *add = cache_query(cache, meant_sql);
   bool good = space && add && bind_meant(add, filter);
   while (good && sqlite3_step(space) == SQLITE_ROW)
     if (space_is_meant(filter, space))
-      good = sqlite3_bind_int64(add, 1, sqlite3_column_int64(space, 0)) == SQLITE_OK && manage_run(add);
+      good = sqlite3_bind_int64(add, 1, sqlite3_column_int64(space, 0)) == SQLITE_OK &&
+             manage_run(add);
   good = good && sqlite3_reset(space) == SQLITE_OK;
   if (!good) cache_keep_error(cache, doing);
   sqlite3_finalize(space);
@@ -125,7 +136,8 @@ static bool list_records(struct sqlite_cache *cache, const struct cache_filter *
 }
 
 /* Returns the number of rows and the sum of their weights. */
-static bool manage_measure(struct sqlite_cache *cache, const char *rows, size_t *count, int64_t *weight) {
+static bool manage_measure(struct sqlite_cache *cache, const char *rows, size_t *count,
+                           int64_t *weight) {
   struct text sql = {0};
   text_addf(&sql, "SELECT count(*), ifnull(sum(weight), 0) FROM (%s)", rows);
   sqlite3_stmt *statement = sql.failed ? NULL : cache_query(cache, text_get(&sql));
@@ -147,7 +159,7 @@ static bool count_all(struct sqlite_cache *cache, struct cache_removal *out) {
   return good;
 }
 
-/* ---- Removing ------------------------------------------------------------------------------------------------- */
+/* ---- Removing ------------------------------------------------------------------------------- */
 
 struct removing {
   struct sqlite_cache *cache;
@@ -197,14 +209,14 @@ static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
   return status;
 }
 
-static int drop_listed(struct sqlite_cache *cache, const char *drop, size_t *removed, int64_t *weight,
-                       cugen_error *err) {
-  struct removing removing = {.cache = cache,
-                              .next =
-                                  cache_query(cache, "SELECT id, owner, mark, weight FROM temp.goes WHERE id > ?1 "
-                                                     "ORDER BY id"),
-                              .drop = cache_query(cache, drop),
-                              .last = INT64_MIN};
+static int drop_listed(struct sqlite_cache *cache, const char *drop, size_t *removed,
+                       int64_t *weight, cugen_error *err) {
+  struct removing removing = {
+      .cache = cache,
+      .next = cache_query(cache, "SELECT id, owner, mark, weight FROM temp.goes WHERE id > ?1 "
+                                 "ORDER BY id"),
+      .drop = cache_query(cache, drop),
+      .last = INT64_MIN};
   bool more = true;
   int status = removing.next && removing.drop ? CUGEN_OK : cache_error(cache, doing, err);
   while (!status && more) {
@@ -218,8 +230,8 @@ static int drop_listed(struct sqlite_cache *cache, const char *drop, size_t *rem
 }
 
 /* Makes a new list of these rows, and removes them. */
-static int drop_rows(struct sqlite_cache *cache, const char *rows, const char *drop, size_t *removed, int64_t *weight,
-                     cugen_error *err) {
+static int drop_rows(struct sqlite_cache *cache, const char *rows, const char *drop,
+                     size_t *removed, int64_t *weight, cugen_error *err) {
   struct text sql = {0};
   text_addf(&sql, "%s; INSERT INTO temp.goes %s", list_sql, rows);
   int status = sql.failed                             ? error_memory(err)
@@ -233,9 +245,11 @@ static int drop_rows(struct sqlite_cache *cache, const char *rows, const char *d
    failure is ignored. */
 static void shrink(struct sqlite_cache *cache) {
   enum { QUICK_PAGES = 4096 }; /* 16 MiB */
-  sqlite3_stmt *statement = cache_query(cache, "SELECT page_count - freelist_count FROM pragma_page_count, "
-                                               "pragma_freelist_count");
-  bool quick = statement && sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) < QUICK_PAGES;
+  sqlite3_stmt *statement =
+      cache_query(cache, "SELECT page_count - freelist_count FROM pragma_page_count, "
+                         "pragma_freelist_count");
+  bool quick = statement && sqlite3_step(statement) == SQLITE_ROW &&
+               sqlite3_column_int64(statement, 0) < QUICK_PAGES;
   sqlite3_finalize(statement);
   if (quick) cache_sql(cache->db, "VACUUM");
 }
@@ -246,15 +260,18 @@ static int drop_all(struct sqlite_cache *cache, struct cache_removal *out, cugen
   out->history = (size_t)history;
   out->records -= out->history;
   if (!status) status = drop_rows(cache, empty_sql, drop_space_sql, &out->spaces, &none, err);
-  if (!status) status = drop_rows(cache, unwanted_sql, drop_image_sql, &out->images, &out->image_bytes, err);
+  if (!status)
+    status = drop_rows(cache, unwanted_sql, drop_image_sql, &out->images, &out->image_bytes, err);
   if (!status) shrink(cache);
   return status;
 }
 
 /* Lists the rows in one transaction, so that all are of one moment. */
-static bool sqlite_manage_list_meant(struct sqlite_cache *cache, const struct cache_filter *filter, struct cache_removal *count) {
-  return cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) && list_records(cache, filter) &&
-         (!count || count_all(cache, count)) && cache_sql(cache->db, "COMMIT");
+static bool sqlite_manage_list_meant(struct sqlite_cache *cache, const struct cache_filter *filter,
+                                     struct cache_removal *count) {
+  return cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) &&
+         list_records(cache, filter) && (!count || count_all(cache, count)) &&
+         cache_sql(cache->db, "COMMIT");
 }
 
 /* Checks the whole file before the first removal: damage that is found halfway would leave a
@@ -271,12 +288,14 @@ static int manage_check_whole(struct sqlite_cache *cache, cugen_error *err) {
   return status;
 }
 
-int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really, struct cache_removal *out,
-                  cugen_error *err) {
+int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really,
+                  struct cache_removal *out, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   const int damaged = really ? manage_check_whole(cache, err) : CUGEN_OK;
   if (damaged) return damaged;
-  int status = sqlite_manage_list_meant(cache, filter, really ? NULL : out) ? CUGEN_OK : cache_error(cache, doing, err);
+  int status = sqlite_manage_list_meant(cache, filter, really ? NULL : out)
+                   ? CUGEN_OK
+                   : cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   if (!status && really) status = drop_all(cache, out, err);
   cache_sql(cache->db, UNLIST_SQL);
@@ -286,9 +305,11 @@ int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool re
 int sqlite_has_origin(struct cache *base, const char *origin, bool *has, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *statement = cache_query(cache, "SELECT 1 FROM record WHERE origin = ?1 LIMIT 1");
-  int code = statement && cache_bind_text(statement, 1, origin) ? sqlite3_step(statement) : SQLITE_ERROR;
+  int code =
+      statement && cache_bind_text(statement, 1, origin) ? sqlite3_step(statement) : SQLITE_ERROR;
   *has = code == SQLITE_ROW;
-  int status = code == SQLITE_ROW || code == SQLITE_DONE ? CUGEN_OK : cache_error(cache, "read", err);
+  int status =
+      code == SQLITE_ROW || code == SQLITE_DONE ? CUGEN_OK : cache_error(cache, "read", err);
   sqlite3_finalize(statement);
   return status;
 }

@@ -1,29 +1,35 @@
-/* Merging records that were measured elsewhere into the cache, one by one; see cache_merge_next in database.h. */
+/* Merging records that were measured elsewhere into the cache, one by one; see cache_merge_next
+   in database.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "database.h"
 
-/* ---- The cache's records of the variant ---- */
+/* ---- The cache's records of the variant ----------------------------------------------------- */
 
 /* Each statement reads only the records that it needs: there may be a million records of one
    variant, of as many kernels. */
 static const char *const merge_sql[CACHE_MERGE_STATEMENTS] = {
-    [MERGE_SAME] = "SELECT %s, superseded FROM record WHERE space_id = ?1 AND variant = ?2 AND hash = ?3 ORDER BY id",
-    [MERGE_UNKNOWN] = "SELECT %s FROM record WHERE space_id = ?1 AND variant = ?2 AND superseded = 0 AND origin = ''",
-    [MERGE_RETIRE_SAME] = "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 AND hash = ?3 AND "
-                          "+superseded = 0",
-    [MERGE_RETIRE_ORIGIN] = "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 AND "
-                            "superseded = 0 AND origin = ?3",
+    [MERGE_SAME] = "SELECT %s, superseded FROM record WHERE space_id = ?1 AND variant = ?2 AND "
+                   "hash = ?3 ORDER BY id",
+    [MERGE_UNKNOWN] = "SELECT %s FROM record WHERE space_id = ?1 AND variant = ?2 AND superseded = "
+                      "0 AND origin = ''",
+    [MERGE_RETIRE_SAME] =
+        "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 AND hash = ?3 AND "
+        "+superseded = 0",
+    [MERGE_RETIRE_ORIGIN] =
+        "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 AND "
+        "superseded = 0 AND origin = ?3",
     [MERGE_ADD] = "INSERT INTO record (space_id, superseded, origin, %s) VALUES (?1, ?2, ?3, %v)",
-    [MERGE_SPACE] = "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
+    [MERGE_SPACE] =
+        "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
 };
 
 /* Looks at the records of the entry's own kernel: whether the entry is already there; *current
    is the current one. */
-static bool find_same(struct cache_merge *merge, const struct cache_entry *entry, struct cache_record *current,
-                      bool *known) {
+static bool find_same(struct cache_merge *merge, const struct cache_entry *entry,
+                      struct cache_record *current, bool *known) {
   sqlite3_stmt *statement = merge->statements[MERGE_SAME];
   while (!*known && sqlite3_step(statement) == SQLITE_ROW) {
     struct cache_record held;
@@ -46,11 +52,11 @@ static bool find_unknown(struct cache_merge *merge, struct cache_record *current
   return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-static bool bind_three(struct cache_merge *merge, enum cache_merge_statement which, const char *variant,
-                       const char *third) {
+static bool bind_three(struct cache_merge *merge, enum cache_merge_statement which,
+                       const char *variant, const char *third) {
   sqlite3_stmt *statement = merge->statements[which];
-  return sqlite3_bind_int64(statement, 1, merge->space) == SQLITE_OK && cache_bind_text(statement, 2, variant) &&
-         (!third || cache_bind_text(statement, 3, third));
+  return sqlite3_bind_int64(statement, 1, merge->space) == SQLITE_OK &&
+         cache_bind_text(statement, 2, variant) && (!third || cache_bind_text(statement, 3, third));
 }
 
 static bool merge_run(struct cache_merge *merge, enum cache_merge_statement which) {
@@ -58,12 +64,14 @@ static bool merge_run(struct cache_merge *merge, enum cache_merge_statement whic
   return sqlite3_reset(merge->statements[which]) == SQLITE_OK;
 }
 
-/* ---- One record ------------------------------------------------------------------------------------------------- */
+/* ---- One record ----------------------------------------------------------------------------- */
 
 static bool retire(struct cache_merge *merge, const struct cache_entry *entry) {
   const char *variant = entry->record.variant;
-  return bind_three(merge, MERGE_RETIRE_SAME, variant, entry->record.hash.hex) && merge_run(merge, MERGE_RETIRE_SAME) &&
-         bind_three(merge, MERGE_RETIRE_ORIGIN, variant, entry->key.origin ? entry->key.origin : "") &&
+  return bind_three(merge, MERGE_RETIRE_SAME, variant, entry->record.hash.hex) &&
+         merge_run(merge, MERGE_RETIRE_SAME) &&
+         bind_three(merge, MERGE_RETIRE_ORIGIN, variant,
+                    entry->key.origin ? entry->key.origin : "") &&
          merge_run(merge, MERGE_RETIRE_ORIGIN);
 }
 
@@ -79,14 +87,19 @@ static bool merge_add(struct cache_merge *merge, const struct cache_entry *entry
    config file, as the new record's own file is not known. Other records stay beside it. */
 static bool merge_entry(struct cache_merge *merge, const struct cache_entry *entry) {
   struct cache_record current = {0};
-  bool known = false, good = bind_three(merge, MERGE_SAME, entry->record.variant, entry->record.hash.hex) &&
-                             find_same(merge, entry, &current, &known);
+  bool known = false,
+       good = bind_three(merge, MERGE_SAME, entry->record.variant, entry->record.hash.hex) &&
+              find_same(merge, entry, &current, &known);
   if (good && !known && !current.variant && !entry->key.origin)
-    good = bind_three(merge, MERGE_UNKNOWN, entry->record.variant, NULL) && find_unknown(merge, &current);
+    good = bind_three(merge, MERGE_UNKNOWN, entry->record.variant, NULL) &&
+           find_unknown(merge, &current);
   bool any = current.variant, first = !any || cache_record_goes_first(&entry->record, &current);
   cache_record_free(&current);
   if (!good) return false;
-  ++*(known ? &merge->out->known : !any ? &merge->out->added : first ? &merge->out->better : &merge->out->worse);
+  ++*(known   ? &merge->out->known
+      : !any  ? &merge->out->added
+      : first ? &merge->out->better
+              : &merge->out->worse);
   if (known) return true;
   if (first && (any || entry->key.origin) && !retire(merge, entry)) return false;
   return merge_add(merge, entry, !first);
@@ -95,7 +108,8 @@ static bool merge_entry(struct cache_merge *merge, const struct cache_entry *ent
 static bool merge_find_space(struct cache_merge *merge, const struct cache_key *key) {
   struct sqlite_cache *cache = merge->cache;
   sqlite3_stmt *statement = merge->statements[MERGE_SPACE];
-  if (!cache_bind_key(cache->statements[SPACE_ADD], key) || !cache_step(cache, SPACE_ADD)) return false;
+  if (!cache_bind_key(cache->statements[SPACE_ADD], key) || !cache_step(cache, SPACE_ADD))
+    return false;
   bool found = cache_bind_key(statement, key) && sqlite3_step(statement) == SQLITE_ROW;
   merge->space = found ? sqlite3_column_int64(statement, 0) : 0;
   return sqlite3_reset(statement) == SQLITE_OK && found;

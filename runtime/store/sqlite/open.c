@@ -62,14 +62,15 @@ static int sqlite_open_database(struct sqlite_cache *cache, const char *name, cu
     return cache->db ? cache_error(cache, "open", err) : error_memory(err);
   sqlite3_extended_result_codes(cache->db, 0);
   sqlite3_busy_handler(cache->db, wait_for_others, cache);
-  bool good =
-      sqlite3_db_config(cache->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) == SQLITE_OK && cache_harden(cache->db);
+  bool good = sqlite3_db_config(cache->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) == SQLITE_OK &&
+              cache_harden(cache->db);
   return good ? CUGEN_OK : cache_error(cache, "open", err);
 }
 
 /* A refused file is not changed, not even by a checkpoint of its write-ahead log. */
 static int check_schema(struct sqlite_cache *cache, const char *schema, cugen_error *err) {
-  int status = cache_check_schema(cache->db, schema, cache_tables_sql, text_get(&cache->base.path), err);
+  int status =
+      cache_check_schema(cache->db, schema, cache_tables_sql, text_get(&cache->base.path), err);
   if (status && cache_has_log(text_get(&cache->base.path)))
     sqlite3_db_config(cache->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   return status;
@@ -106,7 +107,8 @@ static int open_memory(struct sqlite_cache *cache, cugen_error *err) {
   text_clear(&cache->base.path);
   text_add(&cache->base.path, "none");
   int status = sqlite_open_database(cache, ":memory:", err);
-  if (status == CUGEN_OK && !cache_make_tables(cache->db)) status = cache_error(cache, "create", err);
+  if (status == CUGEN_OK && !cache_make_tables(cache->db))
+    status = cache_error(cache, "create", err);
   return status == CUGEN_OK ? cache_prepare(cache, false, err) : status;
 }
 
@@ -126,7 +128,8 @@ static bool open_attach(sqlite3 *db, const char *path, const char *query) {
   struct text uri = {0};
   write_uri(path, query, &uri);
   sqlite3_stmt *statement = NULL;
-  bool attached = !uri.failed && sqlite3_prepare_v2(db, "ATTACH ?1 AS disk", -1, &statement, NULL) == SQLITE_OK &&
+  bool attached = !uri.failed &&
+                  sqlite3_prepare_v2(db, "ATTACH ?1 AS disk", -1, &statement, NULL) == SQLITE_OK &&
                   sqlite3_bind_text(statement, 1, text_get(&uri), -1, SQLITE_STATIC) == SQLITE_OK &&
                   sqlite3_step(statement) == SQLITE_DONE;
   sqlite3_finalize(statement);
@@ -149,7 +152,8 @@ static int open_read_only(struct sqlite_cache *cache, cugen_error *err) {
   status = check_schema(cache, "disk", err);
   if (!status) status = cache_check_tables(cache->db, "disk", path, err);
   if (status != CUGEN_OK) return status;
-  if (!cache_make_tables(cache->db) || !cache_copy_disk(cache->db)) return cache_error(cache, "read", err);
+  if (!cache_make_tables(cache->db) || !cache_copy_disk(cache->db))
+    return cache_error(cache, "read", err);
   return cache_prepare(cache, true, err);
 }
 
@@ -160,11 +164,13 @@ static void close_database(struct sqlite_cache *cache) {
   cache->db = NULL;
 }
 
-static void warn(struct cache *cache, const char *why, const char *way_out, const char *then, struct text *warning) {
+static void warn(struct cache *cache, const char *why, const char *way_out, const char *then,
+                 struct text *warning) {
   text_addf(&cache->unwritable, "%s; %s another place with cugen_options.cache", why, then);
   if (warning)
     text_addf(warning,
-              "%s: cannot be written (%s); what is measured now is remembered until the end of this run only. "
+              "%s: cannot be written (%s); what is measured now is remembered until the end of "
+              "this run only. "
               "%s another place with cugen_options.cache",
               text_get(&cache->path), why, way_out);
 }
@@ -175,7 +181,8 @@ static int open_without_writing(struct sqlite_cache *cache, bool fresh, cugen_er
 
 /* Even reading needs a little room beside a file that other processes write. Without room, the
    records are read from a read-only file. */
-static int open_on_full_disk(struct sqlite_cache *cache, bool fresh, struct text *warning, cugen_error *err) {
+static int open_on_full_disk(struct sqlite_cache *cache, bool fresh, struct text *warning,
+                             cugen_error *err) {
   close_database(cache);
   cache->refusal_status = CUGEN_OK;
   cache->base.in_file = cache->log_wanted = false;
@@ -195,7 +202,8 @@ static int open_path(struct sqlite_cache *cache, struct text *warning, cugen_err
     if (fresh) folder_make(text_get(&folder), NULL);
     int why = cache_why_not_writable(path, text_get(&folder));
     if (why) warn(&cache->base, strerror(why), "Name", "name", warning);
-    status = why ? open_without_writing(cache, fresh, err) : open_file(cache, text_get(&folder), err);
+    status =
+        why ? open_without_writing(cache, fresh, err) : open_file(cache, text_get(&folder), err);
     const bool full = !why && status && cache->db && (cache->full || cache_is_full(cache->db));
     if (full) status = open_on_full_disk(cache, fresh, warning, err);
     if (!status && !((why || full) && fresh)) cache_stage_resume(cache, fresh);
@@ -217,8 +225,8 @@ bool sqlite_takes(const char *path) {
   return true;
 }
 
-int sqlite_open(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
-                cugen_error *err) {
+int sqlite_open(const char *path, struct process_stop stop, struct cache **out,
+                struct text *warning, cugen_error *err) {
   (void)stop; /* all waiting here ends by itself soon */
   struct sqlite_cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);

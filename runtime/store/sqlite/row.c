@@ -20,23 +20,29 @@ static bool bind_outputs(sqlite3_stmt *statement, int place, const cugen_outputs
   return sqlite3_bind_text(statement, place, text, -1, SQLITE_TRANSIENT) == SQLITE_OK;
 }
 
-static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_column *column, const char *from) {
+static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_column *column,
+                        const char *from) {
   switch (column->type) {
   case COLUMN_TEXT: return cache_bind_text(statement, place, *(char *const *)(const void *)from);
   case COLUMN_HASH:
   case COLUMN_CHARS: return cache_bind_text(statement, place, from);
-  case COLUMN_OUTPUTS: return bind_outputs(statement, place, (const cugen_outputs *)(const void *)from);
-  case COLUMN_INT: return sqlite3_bind_int(statement, place, *(const int *)(const void *)from) == SQLITE_OK;
+  case COLUMN_OUTPUTS:
+    return bind_outputs(statement, place, (const cugen_outputs *)(const void *)from);
+  case COLUMN_INT:
+    return sqlite3_bind_int(statement, place, *(const int *)(const void *)from) == SQLITE_OK;
   case COLUMN_INT64:
-  case COLUMN_TIME: return sqlite3_bind_int64(statement, place, *(const int64_t *)(const void *)from) == SQLITE_OK;
-  case COLUMN_REAL: return sqlite3_bind_double(statement, place, *(const double *)(const void *)from) == SQLITE_OK;
+  case COLUMN_TIME:
+    return sqlite3_bind_int64(statement, place, *(const int64_t *)(const void *)from) == SQLITE_OK;
+  case COLUMN_REAL:
+    return sqlite3_bind_double(statement, place, *(const double *)(const void *)from) == SQLITE_OK;
   }
   return false;
 }
 
 bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!bind_column(statement, 5 + i, &cache_columns[i], (const char *)record + cache_columns[i].offset))
+    if (!bind_column(statement, 5 + i, &cache_columns[i],
+                     (const char *)record + cache_columns[i].offset))
       return false;
   return true;
 }
@@ -47,7 +53,8 @@ const char *cache_column_text(sqlite3_stmt *statement, int i) {
 }
 
 /* What is wrong with the column's value; *memory: out of memory. */
-static const char *sqlite_row_read_column(sqlite3_stmt *statement, int i, struct cache_record *out, bool *memory) {
+static const char *sqlite_row_read_column(sqlite3_stmt *statement, int i, struct cache_record *out,
+                                          bool *memory) {
   switch (cache_columns[i].type) {
   case COLUMN_TEXT:
     *(char **)cache_place_of(out, i) = strdup(cache_column_text(statement, i));

@@ -14,7 +14,8 @@
 static const char *const indices[] = {
     "CREATE UNIQUE INDEX record_current ON record (space_id, variant, origin) WHERE superseded = 0",
     "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0",
-    "CREATE INDEX record_fastest ON record (space_id, seconds) WHERE superseded = 0 AND outcome = 0",
+    "CREATE INDEX record_fastest ON record (space_id, seconds) WHERE superseded = 0 AND outcome = "
+    "0",
     "CREATE INDEX record_variant ON record (space_id, variant, hash)",
 };
 
@@ -42,7 +43,8 @@ static bool schema_take_apart(struct span sql, struct table *out) {
   const char *end = sql.at + sql.length, *open = memchr(sql.at, '(', sql.length);
   const char *close = open ? memrchr(open, ')', (size_t)(end - open)) : NULL;
   if (!close) return false;
-  *out = (struct table){trimmed(sql.at, open), {open + 1, (size_t)(close - open - 1)}, trimmed(close, end)};
+  *out = (struct table){
+      trimmed(sql.at, open), {open + 1, (size_t)(close - open - 1)}, trimmed(close, end)};
   return true;
 }
 
@@ -85,7 +87,7 @@ static bool schema_is_ours(const char *sql, const char *made) {
   return false;
 }
 
-/* ---- The whole schema ---- */
+/* ---- The whole schema ----------------------------------------------------------------------- */
 
 /* The index of a UNIQUE or PRIMARY KEY constraint has no statement of its own. */
 static bool is_implied(const char *type, const char *name, bool has_sql) {
@@ -94,14 +96,16 @@ static bool is_implied(const char *type, const char *name, bool has_sql) {
 }
 
 static int schema_refuse(const char *path, const char *type, const char *name, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_CACHE,
-      "%s: %.20s '%.100s' is not as cugen makes it, so nothing in this database is trusted; ask whoever it is "
-      "from for 'cugen cache export -o FILE', or move it away, or name another with cugen_options.cache",
-      path, type, name);
+  return error_set(err, CUGEN_ERROR_CACHE,
+                   "%s: %.20s '%.100s' is not as cugen makes it, so nothing in this database is "
+                   "trusted; ask whoever it is "
+                   "from for 'cugen cache export -o FILE', or move it away, or name another with "
+                   "cugen_options.cache",
+                   path, type, name);
 }
 
-int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path, cugen_error *err) {
+int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path,
+                       cugen_error *err) {
   struct text sql = {0}, made = {0};
   sqlite3_stmt *row = NULL;
   text_addf(&sql, "SELECT type, name, sql FROM %s.sqlite_schema", schema);
@@ -112,7 +116,8 @@ int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, cons
   while (!status && sqlite3_step(row) == SQLITE_ROW) {
     const char *type = cache_column_text(row, 0), *name = cache_column_text(row, 1),
                *text = cache_column_text(row, 2);
-    if (!is_implied(type, name, *text) && !schema_is_ours(text, text_get(&made))) status = schema_refuse(path, type, name, err);
+    if (!is_implied(type, name, *text) && !schema_is_ours(text, text_get(&made)))
+      status = schema_refuse(path, type, name, err);
   }
   if (row && sqlite3_finalize(row) && !status) status = cache_error_database(db, path, "read", err);
   text_free(&sql);

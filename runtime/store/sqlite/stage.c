@@ -26,21 +26,25 @@ enum stage_statement { SPACE_OF, SPACE_NEW, ENTRY_NEW, ENTRY_LINE, STAGE_STATEME
 
 /* "%t", "%s", "%v": as in tables.c. */
 static const char stage_tables_sql[] =
-    "CREATE TABLE space (id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, problem TEXT NOT NULL, "
+    "CREATE TABLE space (id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, "
+    "problem TEXT NOT NULL, "
     "options TEXT NOT NULL, UNIQUE (problem, config, device, options));\n"
     "CREATE TABLE record (space_id INTEGER NOT NULL, line INTEGER NOT NULL, %t, "
     "PRIMARY KEY (space_id, variant, hash)) WITHOUT ROWID;\n"
-    "CREATE TABLE place (id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL, variant TEXT NOT NULL, hash TEXT NOT "
+    "CREATE TABLE place (id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL, variant TEXT NOT NULL, "
+    "hash TEXT NOT "
     "NULL);\n";
 static const char *const stage_sql[STAGE_STATEMENTS] = {
-    [SPACE_OF] = "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
+    [SPACE_OF] =
+        "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
     [SPACE_NEW] = "INSERT INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
     [ENTRY_NEW] = "INSERT OR IGNORE INTO record (space_id, line, %s) VALUES (?1, ?2, %v)",
     [ENTRY_LINE] = "SELECT line FROM record WHERE space_id = ?1 AND variant = ?2 AND hash = ?3",
 };
 /* Records of two config files with the same kernel name are kept apart. */
 static const char entries_sql[] =
-    "SELECT %o, space_id, EXISTS (SELECT 1 FROM record o WHERE o.space_id = r.space_id AND o.variant = r.variant AND "
+    "SELECT %o, space_id, EXISTS (SELECT 1 FROM record o WHERE o.space_id = r.space_id AND "
+    "o.variant = r.variant AND "
     "o.hash <> r.hash) FROM record r WHERE (space_id, variant, hash) > "
     "(SELECT space_id, variant, hash FROM place) ORDER BY space_id, variant, hash";
 static const char key_sql[] = "SELECT device, config, problem, options FROM space WHERE id = ?1";
@@ -70,19 +74,22 @@ static struct sqlite_stage *sqlite_stage_of(struct cache_stage *base) {
 }
 
 static int stage_error(struct sqlite_stage *stage, cugen_error *err) {
-  return stage->db ? cache_error_database(stage->db, text_get(&stage->path), doing, err) : error_memory(err);
+  return stage->db ? cache_error_database(stage->db, text_get(&stage->path), doing, err)
+                   : error_memory(err);
 }
 
 static bool sqlite_stage_is_stopped(const struct sqlite_stage *stage) {
-  return stage->watch.stop && stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
+  return stage->watch.stop &&
+         stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
 }
 
-/* ---- The file --------------------------------------------------------------------------------------------------- */
+/* ---- The file ------------------------------------------------------------------------------- */
 
 /* Whether the name still refers to the open file. */
 static bool stage_is_there(int fd, const char *path) {
   struct stat mine, named;
-  return !fstat(fd, &mine) && !stat(path, &named) && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+  return !fstat(fd, &mine) && !stat(path, &named) && mine.st_dev == named.st_dev &&
+         mine.st_ino == named.st_ino;
 }
 
 /* Opens and locks the file. 0: another process has it; -1: errno says why not. */
@@ -101,7 +108,8 @@ static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
 
 static int stage_open_database(struct sqlite_stage *stage, const char *name, cugen_error *err) {
   int flags = stage->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  if (sqlite3_open_v2(name, &stage->db, flags | SQLITE_OPEN_NOMUTEX, NULL)) return stage_error(stage, err);
+  if (sqlite3_open_v2(name, &stage->db, flags | SQLITE_OPEN_NOMUTEX, NULL))
+    return stage_error(stage, err);
   bool good = cache_harden(stage->db) && cache_sql(stage->db, "PRAGMA locking_mode = EXCLUSIVE");
   return good ? CUGEN_OK : stage_error(stage, err);
 }
@@ -122,11 +130,13 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
       close(stage->fd);
       stage->fd = -1;
       if (++tries == 3)
-        return error_set(err, CUGEN_ERROR_IO,
-                         "%s: has an import that was killed and cannot be merged now; remove it to give that up",
-                         path);
+        return error_set(
+            err, CUGEN_ERROR_IO,
+            "%s: has an import that was killed and cannot be merged now; remove it to give that up",
+            path);
     }
-    if (sqlite_stage_is_stopped(stage)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
+    if (sqlite_stage_is_stopped(stage))
+      return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
     nanosleep(&lock_pause, NULL);
   }
 }
@@ -171,10 +181,12 @@ static struct sqlite_stage *stage_new(struct sqlite_cache *cache) {
 }
 
 static int stage_make_tables(struct sqlite_stage *stage, cugen_error *err) {
-  bool made = cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; "
-                                   "BEGIN EXCLUSIVE") &&
-              cache_sql_on(stage->db, stage_tables_sql) &&
-              cache_sql(stage->db, "INSERT INTO place VALUES (1, 0, '', '')");
+  bool made =
+      cache_sql(stage->db,
+                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; "
+                "BEGIN EXCLUSIVE") &&
+      cache_sql_on(stage->db, stage_tables_sql) &&
+      cache_sql(stage->db, "INSERT INTO place VALUES (1, 0, '', '')");
   if (!made) return stage_error(stage, err);
   for (int i = 0; i < STAGE_STATEMENTS; i++)
     if (!cache_prepare_on(stage->db, stage_sql[i], stage->format, &stage->statements[i]))
@@ -182,8 +194,8 @@ static int stage_make_tables(struct sqlite_stage *stage, cugen_error *err) {
   return CUGEN_OK;
 }
 
-int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
-                      cugen_error *err) {
+int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch,
+                      struct cache_stage **out, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   struct sqlite_stage *stage = stage_new(cache);
   if (!stage) return error_memory(err);
@@ -191,7 +203,8 @@ int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_wat
   stage->planned = planned;
   bool in_memory = planned <= CACHE_STAGE_FEW || !cache->base.in_file;
   int status = in_memory ? CUGEN_OK : take_file(stage, err);
-  if (!status) status = stage_open_database(stage, in_memory ? ":memory:" : text_get(&stage->path), err);
+  if (!status)
+    status = stage_open_database(stage, in_memory ? ":memory:" : text_get(&stage->path), err);
   if (!status) status = stage_make_tables(stage, err);
   if (status)
     stage_close(stage);
@@ -200,7 +213,7 @@ int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_wat
   return status;
 }
 
-/* ---- Adding ------------------------------------------------------------------------------------------------------ */
+/* ---- Adding --------------------------------------------------------------------------------- */
 
 static bool stage_run(sqlite3_stmt *statement) {
   sqlite3_step(statement);
@@ -235,7 +248,8 @@ static bool stage_find_space(struct sqlite_stage *stage, const struct cache_key 
   return true;
 }
 
-static bool stage_find_line(struct sqlite_stage *stage, const struct cache_entry *entry, size_t *line) {
+static bool stage_find_line(struct sqlite_stage *stage, const struct cache_entry *entry,
+                            size_t *line) {
   sqlite3_stmt *statement = stage->statements[ENTRY_LINE];
   int64_t found = 0;
   bool good = sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
@@ -245,8 +259,8 @@ static bool stage_find_line(struct sqlite_stage *stage, const struct cache_entry
   return good;
 }
 
-int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line, size_t *twice,
-                     cugen_error *err) {
+int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line,
+                     size_t *twice, cugen_error *err) {
   enum { CHECKS = 1024 };
   struct sqlite_stage *stage = sqlite_stage_of(base);
   sqlite3_stmt *statement = stage->statements[ENTRY_NEW];
@@ -262,7 +276,7 @@ int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, 
   return CUGEN_OK;
 }
 
-/* ---- Merging ------------------------------------------------------------------------------------------------------ */
+/* ---- Merging -------------------------------------------------------------------------------- */
 
 static bool sync_folder(const char *path) {
   struct text folder = {0};
@@ -300,7 +314,8 @@ static bool load_key(struct sqlite_stage *stage, int64_t space) {
   sqlite3_stmt *statement = stage->keys;
   text_clear(&stage->key);
   stage->space = 0;
-  if (sqlite3_bind_int64(statement, 1, space) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+  if (sqlite3_bind_int64(statement, 1, space) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW) {
     for (int i = 0; i < 4; i++) {
       const char *text = cache_column_text(statement, i);
       text_add_n(&stage->key, text, strlen(text) + 1);
@@ -311,7 +326,8 @@ static bool load_key(struct sqlite_stage *stage, int64_t space) {
 }
 
 static void take_key(const struct sqlite_stage *stage, struct cache_entry *out) {
-  const char **const parts[] = {&out->key.device, &out->key.config, &out->key.problem, &out->key.options};
+  const char **const parts[] = {&out->key.device, &out->key.config, &out->key.problem,
+                                &out->key.options};
   const char *at = text_get(&stage->key);
   for (int i = 0; i < 4; i++) {
     *parts[i] = at;
@@ -326,15 +342,18 @@ static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cuge
   const int64_t space = sqlite3_column_int64(stage->entries, CACHE_COLUMNS);
   if (space != stage->space) {
     merge->space = 0;
-    if (!load_key(stage, space)) return stage->key.failed ? error_memory(err) : stage_error(stage, err);
+    if (!load_key(stage, space))
+      return stage->key.failed ? error_memory(err) : stage_error(stage, err);
   }
   if (!cache_read_record(stage->entries, &entry.record)) return error_memory(err);
   take_key(stage, &entry);
-  if (sqlite3_column_int(stage->entries, CACHE_COLUMNS + 1)) entry.key.origin = entry.record.hash.hex;
+  if (sqlite3_column_int(stage->entries, CACHE_COLUMNS + 1))
+    entry.key.origin = entry.record.hash.hex;
   int status = CUGEN_OK;
   if (!stage->checked && (cache_key_wrong(&entry.key, &name) || entry.record.wrong))
-    status = cache_error_corrupt(text_get(&stage->path),
-                                 entry.record.wrong ? cache_columns[entry.record.wrong_column].name : name, err);
+    status = cache_error_corrupt(
+        text_get(&stage->path),
+        entry.record.wrong ? cache_columns[entry.record.wrong_column].name : name, err);
   else if (!cache_merge_next(merge, &entry))
     status = merge->no_memory ? error_memory(err) : cache_error(stage->cache, doing, err);
   cache_record_free(&entry.record);
@@ -343,7 +362,8 @@ static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cuge
 }
 
 /* Merges as many rows as fit one transaction; *more: there are further rows. */
-static int merge_rows(struct sqlite_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
+static int merge_rows(struct sqlite_stage *stage, struct cache_merge *merge, bool *more,
+                      cugen_error *err) {
   enum { CHECKS = 16 };
   const double end = clock_seconds() + CACHE_STEP_SECONDS;
   int status = CUGEN_OK;
@@ -360,7 +380,8 @@ static int merge_rows(struct sqlite_stage *stage, struct cache_merge *merge, boo
   return status;
 }
 
-static int merge_step(struct sqlite_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
+static int merge_step(struct sqlite_stage *stage, struct cache_merge *merge, bool *more,
+                      cugen_error *err) {
   struct sqlite_cache *cache = stage->cache;
   pthread_mutex_lock(&cache->base.lock);
   if (stage->fd >= 0) cache_hurry(cache);
@@ -377,7 +398,8 @@ static int merge_step(struct sqlite_stage *stage, struct cache_merge *merge, boo
 /* Rows before the next one need not be merged again, once they are safe from a power cut. */
 static void stage_note_place(struct sqlite_stage *stage) {
   sqlite3_stmt *row = stage->entries;
-  if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row)) return;
+  if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row))
+    return;
   /* The stored place is one earlier: its row is merged again, which changes nothing. */
   if (stage->space && sqlite3_bind_int64(stage->places, 1, stage->space) == SQLITE_OK &&
       cache_bind_text(stage->places, 2, "") && cache_bind_text(stage->places, 3, ""))
@@ -396,17 +418,20 @@ static int merge_all(struct sqlite_stage *stage, struct cache_merged *out, cugen
   bool more = true;
   stage->space = 0;
   int status = prepare_reading(stage, err);
-  if (stage->fd >= 0) set_pragmas(stage->cache, "PRAGMA wal_autocheckpoint = 8192; PRAGMA cache_size = -65536");
+  if (stage->fd >= 0)
+    set_pragmas(stage->cache, "PRAGMA wal_autocheckpoint = 8192; PRAGMA cache_size = -65536");
   while (!status && more) {
     status = merge_step(stage, &merge, &more, err);
     stage->steps += !status;
     if (!status) stage_note_place(stage);
     if (!status && more && sqlite_stage_is_stopped(stage))
-      status = error_set(err, CUGEN_ERROR_INTERRUPTED,
-                         "stopped on request; what is not merged yet is merged when the cache is next opened");
+      status = error_set(
+          err, CUGEN_ERROR_INTERRUPTED,
+          "stopped on request; what is not merged yet is merged when the cache is next opened");
     if (!status && more) cache_pause();
   }
-  if (status && stage->steps && status != CUGEN_ERROR_INTERRUPTED && !cache_is_moved(stage->cache->db))
+  if (status && stage->steps && status != CUGEN_ERROR_INTERRUPTED &&
+      !cache_is_moved(stage->cache->db))
     error_append(err, "; what is not merged yet is merged when the cache is next opened");
   cache_merge_end(&merge);
   if (stage->fd >= 0) {
@@ -427,7 +452,7 @@ int sqlite_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen
   return status ? status : merge_all(stage, out, err);
 }
 
-/* ---- After a kill ------------------------------------------------------------------------------------------------- */
+/* ---- After a kill --------------------------------------------------------------------------- */
 
 /* The format of the records; 0: the import is not complete. */
 static int format_of(sqlite3 *db) {
@@ -476,7 +501,8 @@ void cache_stage_resume(struct sqlite_cache *cache, bool dropped) {
   if (!stage) return;
   stage->read_only = !cache->base.in_file;
   const char *path = text_get(&stage->path);
-  if (access(path, F_OK) == 0 && try_lock(path, stage->read_only ? O_RDONLY : O_RDWR, 0, &stage->fd) > 0) {
+  if (access(path, F_OK) == 0 &&
+      try_lock(path, stage->read_only ? O_RDONLY : O_RDWR, 0, &stage->fd) > 0) {
     stage->kept = !is_trusted(stage);
     if (!stage->kept && !dropped) resume(stage);
   }

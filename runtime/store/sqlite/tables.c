@@ -5,21 +5,22 @@
 
 #include "base/error.h"
 
-static const char *const column_sql[] = {[COLUMN_TEXT] = "TEXT NOT NULL",    [COLUMN_CHARS] = "TEXT NOT NULL",
-                                         [COLUMN_HASH] = "TEXT NOT NULL",    [COLUMN_OUTPUTS] = "TEXT NOT NULL",
-                                         [COLUMN_INT] = "INTEGER NOT NULL",  [COLUMN_INT64] = "INTEGER NOT NULL",
-                                         [COLUMN_TIME] = "INTEGER NOT NULL", [COLUMN_REAL] = "REAL"};
+static const char *const column_sql[] = {
+    [COLUMN_TEXT] = "TEXT NOT NULL",    [COLUMN_CHARS] = "TEXT NOT NULL",
+    [COLUMN_HASH] = "TEXT NOT NULL",    [COLUMN_OUTPUTS] = "TEXT NOT NULL",
+    [COLUMN_INT] = "INTEGER NOT NULL",  [COLUMN_INT64] = "INTEGER NOT NULL",
+    [COLUMN_TIME] = "INTEGER NOT NULL", [COLUMN_REAL] = "REAL"};
 /* A REAL that is not a number is stored as NULL. */
 
-/* ---- The statements ------------------------------------------------------------------------------------------ */
+/* ---- The statements ------------------------------------------------------------------------- */
 
 #define KEY_IS       "device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4"
 #define SPACE_OF_KEY "(SELECT id FROM space WHERE " KEY_IS ")"
 
 #define COST_BY(work) "coalesce(seconds / " work ", 9e999)"
 #define ENERGY        "CASE WHEN energy > 0 THEN energy ELSE 9e999 END"
-#define FASTEST_BY(cost)                                                                                             \
-  "SELECT source_hash FROM (SELECT source_hash, min(" cost                                                           \
+#define FASTEST_BY(cost)                                                                           \
+  "SELECT source_hash FROM (SELECT source_hash, min(" cost                                         \
   ") FROM main.record WHERE outcome = 0 AND superseded = 0 GROUP BY space_id, origin)"
 
 /* "%s": the names of the columns; "%v": their places, from ?5 on, the variant's. */
@@ -27,56 +28,73 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
-    [SPACE_ADD] = "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
-    [SPACE_LIST] = "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND EXISTS "
-                   "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) ORDER BY problem",
-    [SPACE_SHORTER] =
-        "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND problem >= ?5 "
-        "AND problem < ?6 AND length(problem) < length(?3) AND EXISTS "
-        "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) "
-        "ORDER BY length(problem) DESC, id",
-    [RECORD_LOAD] = "SELECT %s, origin NOT IN ('', " CACHE_ORIGIN_PLACE ") FROM record WHERE superseded = 0 AND "
+    [SPACE_ADD] =
+        "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
+    [SPACE_LIST] =
+        "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND EXISTS "
+        "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) ORDER BY problem",
+    [SPACE_SHORTER] = "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = "
+                      "?4 AND problem >= ?5 "
+                      "AND problem < ?6 AND length(problem) < length(?3) AND EXISTS "
+                      "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) "
+                      "ORDER BY length(problem) DESC, id",
+    [RECORD_LOAD] = "SELECT %s, origin NOT IN ('', " CACHE_ORIGIN_PLACE
+                    ") FROM record WHERE superseded = 0 AND "
                     "space_id = " SPACE_OF_KEY " ORDER BY outcome <> 0, seconds, id",
     /* in the order of the index record_fastest, so that no sorting is needed */
-    [RECORD_FASTEST] = "SELECT %s FROM record WHERE superseded = 0 AND outcome = 0 AND space_id = " SPACE_OF_KEY
-                       " ORDER BY seconds, id",
-    [RECORD_SUPERSEDE] = "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND "
-                         "(origin = " CACHE_ORIGIN_PLACE " OR origin = '' OR hash = ?6) AND space_id = " SPACE_OF_KEY,
+    [RECORD_FASTEST] =
+        "SELECT %s FROM record WHERE superseded = 0 AND outcome = 0 AND space_id = " SPACE_OF_KEY
+        " ORDER BY seconds, id",
+    [RECORD_SUPERSEDE] =
+        "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND "
+        "(origin = " CACHE_ORIGIN_PLACE
+        " OR origin = '' OR hash = ?6) AND space_id = " SPACE_OF_KEY,
     [RECORD_ADD] = "INSERT INTO record (space_id, superseded, origin, %s) VALUES (" SPACE_OF_KEY
                    ", 0, " CACHE_ORIGIN_PLACE ", %v)",
     [IMAGE_LOAD] = "SELECT hash, log, data, seal FROM images WHERE key = ?1 AND " CACHE_IMAGE_FITS,
-    [IMAGE_ENTRIES] = "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, constant_bytes "
+    [IMAGE_ENTRIES] = "SELECT name, registers, max_threads, static_shared, local_bytes, "
+                      "spill_bytes, constant_bytes "
                       "FROM image_entries WHERE key = ?1 ORDER BY position",
     /* Removes images, except those of the fastest records and the newest ones, if all images
        together exceed the limit. */
     [IMAGE_TRIM] =
-        "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN (SELECT id FROM "
-        "(SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM main.image WHERE substr(key, 1, 32) "
-        "NOT IN (" FASTEST_BY("seconds") " UNION " FASTEST_BY(COST_BY("flops")) " UNION " FASTEST_BY(
-            COST_BY("bytes")) " UNION " FASTEST_BY(ENERGY) ")) WHERE bytes > ?1)",
+        "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN "
+        "(SELECT id FROM "
+        "(SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM main.image WHERE "
+        "substr(key, 1, 32) "
+        "NOT IN (" FASTEST_BY("seconds") " UNION " FASTEST_BY(COST_BY(
+            "flops")) " UNION " FASTEST_BY(COST_BY("bytes")) " UNION " FASTEST_BY(ENERGY) ")) "
+                                                                                          "WHERE "
+                                                                                          "bytes > "
+                                                                                          "?1)",
     [IMAGE_DROP] = "DELETE FROM image WHERE key = ?1",
-    [IMAGE_ADD] =
-        "INSERT INTO image (key, checksum, hash, made_at, log, data, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [IMAGE_ADD] = "INSERT INTO image (key, checksum, hash, made_at, log, data, seal) VALUES (?1, "
+                  "?2, ?3, ?4, ?5, ?6, ?7)",
     [IMAGE_ENTRY_ADD] =
-        "INSERT OR REPLACE INTO image_entry (key, position, name, registers, max_threads, static_shared, "
+        "INSERT OR REPLACE INTO image_entry (key, position, name, registers, max_threads, "
+        "static_shared, "
         "local_bytes, spill_bytes, constant_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 };
 
-#define SEAL_SQL    "seal BLOB NOT NULL DEFAULT x''"
-#define ORIGIN_SQL  "origin TEXT NOT NULL DEFAULT ''"
-#define CURRENT_SQL "CREATE UNIQUE INDEX record_current ON record (space_id, variant, origin) WHERE superseded = 0;\n"
-#define FASTEST_SQL                                                                                                  \
-  "CREATE INDEX IF NOT EXISTS record_fastest ON record (space_id, seconds) WHERE superseded = 0 AND outcome = 0;\n"
+#define SEAL_SQL   "seal BLOB NOT NULL DEFAULT x''"
+#define ORIGIN_SQL "origin TEXT NOT NULL DEFAULT ''"
+#define CURRENT_SQL                                                                                \
+  "CREATE UNIQUE INDEX record_current ON record (space_id, variant, origin) WHERE superseded = "   \
+  "0;\n"
+#define FASTEST_SQL                                                                                \
+  "CREATE INDEX IF NOT EXISTS record_fastest ON record (space_id, seconds) WHERE superseded = 0 "  \
+  "AND outcome = 0;\n"
 
 /* An index of all records: without it, looking for a set's history or removing a set reads the
    whole table. */
 #define VARIANT_SQL "CREATE INDEX record_variant ON record (space_id, variant, hash);\n"
 
 /* The body of a portfolio is a text of its own format (runtime/store/portfolio.h). */
-#define PORTFOLIO_SQL                                                                                                \
-  "CREATE TABLE portfolio (\n"                                                                                       \
-  "  id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, class TEXT NOT NULL,\n"                     \
-  "  options TEXT NOT NULL, origin TEXT NOT NULL, objective TEXT NOT NULL, learnt_at INTEGER NOT NULL,\n"            \
+#define PORTFOLIO_SQL                                                                              \
+  "CREATE TABLE portfolio (\n"                                                                     \
+  "  id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, class TEXT NOT NULL,\n"   \
+  "  options TEXT NOT NULL, origin TEXT NOT NULL, objective TEXT NOT NULL, learnt_at INTEGER NOT " \
+  "NULL,\n"                                                                                        \
   "  body TEXT NOT NULL, UNIQUE (device, config, class, options, origin, objective)) STRICT;\n"
 
 /* "%t": the columns with their types. */
@@ -85,29 +103,35 @@ const char cache_tables_sql[] =
     "  id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, problem TEXT NOT NULL,\n"
     "  options TEXT NOT NULL, UNIQUE (device, config, problem, options)) STRICT;\n"
     "CREATE TABLE record (\n"
-    "  id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL REFERENCES space, superseded INTEGER NOT NULL,\n"
+    "  id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL REFERENCES space, superseded INTEGER NOT "
+    "NULL,\n"
     "  %t) STRICT;\n" CURRENT_SQL FASTEST_SQL VARIANT_SQL "CREATE TABLE image (\n"
-    "  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL, hash TEXT NOT NULL,\n"
+    "  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, checksum TEXT NOT NULL, hash TEXT NOT "
+    "NULL,\n"
     "  made_at INTEGER NOT NULL, log TEXT NOT NULL, data BLOB NOT NULL, " SEAL_SQL ") STRICT;\n"
     "CREATE TABLE image_entry (\n"
-    "  key TEXT NOT NULL REFERENCES image (key) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,\n"
+    "  key TEXT NOT NULL REFERENCES image (key) ON DELETE CASCADE, position INTEGER NOT NULL, name "
+    "TEXT NOT NULL,\n"
     "  registers INTEGER NOT NULL, max_threads INTEGER NOT NULL, static_shared INTEGER NOT NULL,\n"
-    "  local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT NULL,\n"
+    "  local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT "
+    "NULL,\n"
     "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n" PORTFOLIO_SQL;
 
 /* The image tables that look-ups read: the database itself, and with a read-only database
    attached as disk, both. */
 #define IMAGES(schema) "SELECT key, hash, log, data, seal FROM " schema ".image"
-#define ENTRIES(schema)                                                                                              \
-  "SELECT key, position, name, registers, max_threads, static_shared, local_bytes, spill_bytes, constant_bytes "     \
+#define ENTRIES(schema)                                                                            \
+  "SELECT key, position, name, registers, max_threads, static_shared, local_bytes, spill_bytes, "  \
+  "constant_bytes "                                                                                \
   "FROM " schema ".image_entry"
 #define NOT_IN_MAIN " WHERE key NOT IN (SELECT key FROM main.image)"
-static const char views_sql[] =
-    "CREATE TEMP VIEW images AS " IMAGES("main") ";CREATE TEMP VIEW image_entries AS " ENTRIES("main");
-static const char views_with_disk_sql[] = "CREATE TEMP VIEW images AS " IMAGES("main") " UNION ALL " IMAGES("disk")
-    NOT_IN_MAIN ";CREATE TEMP VIEW image_entries AS " ENTRIES("main") " UNION ALL " ENTRIES("disk") NOT_IN_MAIN;
+static const char views_sql[] = "CREATE TEMP VIEW images AS " IMAGES(
+    "main") ";CREATE TEMP VIEW image_entries AS " ENTRIES("main");
+static const char views_with_disk_sql[] =
+    "CREATE TEMP VIEW images AS " IMAGES("main") " UNION ALL " IMAGES("disk") NOT_IN_MAIN
+    ";CREATE TEMP VIEW image_entries AS " ENTRIES("main") " UNION ALL " ENTRIES("disk") NOT_IN_MAIN;
 
-/* ---- Making, checking, preparing ------------------------------------------------------------------------------- */
+/* ---- Making, checking, preparing ------------------------------------------------------------ */
 
 bool cache_sql(sqlite3 *db, const char *sql) {
   return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
@@ -115,7 +139,8 @@ bool cache_sql(sqlite3 *db, const char *sql) {
 
 bool cache_query_text(sqlite3 *db, const char *sql, struct text *out) {
   sqlite3_stmt *statement = NULL;
-  bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+  bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+             sqlite3_step(statement) == SQLITE_ROW;
   const char *text = got ? (const char *)sqlite3_column_text(statement, 0) : NULL;
   if (text) text_add(out, text);
   got = text != NULL; /* copied before finalize, because the statement owns the text */
@@ -132,7 +157,8 @@ static bool query_is(sqlite3 *db, const char *sql, const char *want) {
 /* -1: the query has no row. */
 static int query_number(sqlite3 *db, const char *sql) {
   sqlite3_stmt *statement = NULL;
-  bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+  bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+             sqlite3_step(statement) == SQLITE_ROW;
   int number = got ? sqlite3_column_int(statement, 0) : -1;
   return sqlite3_finalize(statement) == SQLITE_OK ? number : -1;
 }
@@ -148,7 +174,8 @@ static void tables_write_columns(char how, int format, struct text *out) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
     const struct cache_column *column = &cache_columns[i];
     if (i) text_add(out, ", ");
-    if (how == 't' && i && column->format > 5 && cache_columns[i - 1].format < 5) text_add(out, ORIGIN_SQL ", ");
+    if (how == 't' && i && column->format > 5 && cache_columns[i - 1].format < 5)
+      text_add(out, ORIGIN_SQL ", ");
     if (how == 'v')
       text_addf(out, "?%d", 5 + i);
     else
@@ -195,7 +222,9 @@ static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [3] = "",
     [4] = ("ALTER TABLE record ADD COLUMN " ORIGIN_SQL ";DROP INDEX record_current;" CURRENT_SQL),
     [5] = "",
-    [6] = (VARIANT_SQL "DELETE FROM image_entry; DELETE FROM image; ALTER TABLE image ADD COLUMN " SEAL_SQL ";"),
+    [6] =
+        (VARIANT_SQL
+         "DELETE FROM image_entry; DELETE FROM image; ALTER TABLE image ADD COLUMN " SEAL_SQL ";"),
     [7] = "",
     [8] = "",
     [9] = "",
@@ -215,14 +244,16 @@ static bool migrate(sqlite3 *db, int format) {
   return good;
 }
 
-#define COPY_SQL(origin)                                                                                             \
-  "INSERT INTO main.space (id, device, config, problem, options) "                                                   \
-  "SELECT id, device, config, problem, options FROM disk.space;"                                                     \
-  "INSERT INTO main.record (id, space_id, superseded, %s, origin) "                                                  \
+#define COPY_SQL(origin)                                                                           \
+  "INSERT INTO main.space (id, device, config, problem, options) "                                 \
+  "SELECT id, device, config, problem, options FROM disk.space;"                                   \
+  "INSERT INTO main.record (id, space_id, superseded, %s, origin) "                                \
   "SELECT id, space_id, superseded, %o, " origin " FROM disk.record"
-#define COPY_PORTFOLIOS_SQL                                                                                          \
-  ";INSERT INTO main.portfolio (id, device, config, class, options, origin, objective, learnt_at, body) "            \
-  "SELECT id, device, config, class, options, origin, objective, learnt_at, body FROM disk.portfolio"
+#define COPY_PORTFOLIOS_SQL                                                                        \
+  ";INSERT INTO main.portfolio (id, device, config, class, options, origin, objective, "           \
+  "learnt_at, body) "                                                                              \
+  "SELECT id, device, config, class, options, origin, objective, learnt_at, body FROM "            \
+  "disk.portfolio"
 /* for the latest format */
 static const char copy_sql[] = COPY_SQL("origin") COPY_PORTFOLIOS_SQL;
 /* for formats 5 to 10, and for earlier ones */
@@ -254,7 +285,9 @@ bool cache_copy_disk(sqlite3 *db) {
 /* There are no portfolios before format 11, and none in an import's own database. */
 static bool has_portfolios(sqlite3 *db, const char *schema) {
   struct text sql = {0};
-  text_addf(&sql, "SELECT count(*) FROM %s.sqlite_schema WHERE type = 'table' AND name = 'portfolio'", schema);
+  text_addf(&sql,
+            "SELECT count(*) FROM %s.sqlite_schema WHERE type = 'table' AND name = 'portfolio'",
+            schema);
   bool has = !sql.failed && query_is(db, text_get(&sql), "1");
   text_free(&sql);
   return has;
@@ -306,8 +339,10 @@ sqlite3_stmt *cache_query(struct sqlite_cache *cache, const char *sql) {
 
 int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err) {
   cache->schema = with_disk ? "disk" : "main";
-  bool both = with_disk && query_number(cache->db, "PRAGMA disk.user_version") >= CACHE_FORMAT_VERSION;
-  if (!cache_sql(cache->db, both ? views_with_disk_sql : views_sql)) return cache_error(cache, "read", err);
+  bool both =
+      with_disk && query_number(cache->db, "PRAGMA disk.user_version") >= CACHE_FORMAT_VERSION;
+  if (!cache_sql(cache->db, both ? views_with_disk_sql : views_sql))
+    return cache_error(cache, "read", err);
   struct text sql = {0};
   int status = CUGEN_OK;
   for (int i = 0; status == CUGEN_OK && i < CACHE_STATEMENTS; i++) {
@@ -315,8 +350,8 @@ int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err) 
     cache_write_sql(statement_sql[i], CACHE_FORMAT_VERSION, &sql);
     if (sql.failed)
       status = error_memory(err);
-    else if (sqlite3_prepare_v3(cache->db, text_get(&sql), -1, SQLITE_PREPARE_PERSISTENT, &cache->statements[i],
-                                NULL))
+    else if (sqlite3_prepare_v3(cache->db, text_get(&sql), -1, SQLITE_PREPARE_PERSISTENT,
+                                &cache->statements[i], NULL))
       status = cache_error(cache, "read", err);
   }
   text_free(&sql);

@@ -31,7 +31,8 @@ static bool set_waiting(struct sqlite_cache *cache, bool wait) {
 }
 
 bool cache_step(struct sqlite_cache *cache, enum cache_statement which) {
-  if (which == BEGIN && !(cache_before_writing(cache) && set_waiting(cache, !cache->hurry))) return false;
+  if (which == BEGIN && !(cache_before_writing(cache) && set_waiting(cache, !cache->hurry)))
+    return false;
   sqlite3_stmt *statement = cache->statements[which];
   sqlite3_step(statement);
   return sqlite3_reset(statement) == SQLITE_OK;
@@ -45,7 +46,7 @@ int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen
   return status;
 }
 
-/* ---- The disk ---- */
+/* ---- The disk ------------------------------------------------------------------------------- */
 
 /* Waiting for the disk takes milliseconds, as long as measuring a small kernel. A commit to a
    write-ahead log that did not wait outlives this process, and the next commit that waits makes
@@ -79,9 +80,11 @@ int sqlite_sync(struct cache *base, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   int status = CUGEN_OK;
   pthread_mutex_lock(&cache->base.lock);
-  if (cache->unsynced) sqlite3_wal_checkpoint_v2(cache->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  if (cache->unsynced)
+    sqlite3_wal_checkpoint_v2(cache->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
   cache->unsynced = false;
-  if (cache_is_moved(cache->db)) status = cache_error_database(cache->db, text_get(&cache->base.path), "sync", err);
+  if (cache_is_moved(cache->db))
+    status = cache_error_database(cache->db, text_get(&cache->base.path), "sync", err);
   pthread_mutex_unlock(&cache->base.lock);
   return status;
 }

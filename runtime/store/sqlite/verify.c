@@ -7,7 +7,7 @@
 
 /* Calls visit with each row of the statement; "%S" is replaced by the schema of the file. */
 static bool verify_each_row(struct cache_check *check, const char *sql,
-                     void (*visit)(struct cache_check *check, sqlite3_stmt *row)) {
+                            void (*visit)(struct cache_check *check, sqlite3_stmt *row)) {
   struct sqlite_cache *cache = sqlite_cache_of(check->cache);
   struct text text = {0};
   for (const char *mark; (mark = strstr(sql, "%S")); sql = mark + 2) {
@@ -21,27 +21,30 @@ static bool verify_each_row(struct cache_check *check, const char *sql,
   return statement && sqlite3_finalize(statement) == SQLITE_OK;
 }
 
-/* ---- The file and its tables --------------------------------------------------------------------------------- */
+/* ---- The file and its tables ---------------------------------------------------------------- */
 
 static void visit_integrity(struct cache_check *check, sqlite3_stmt *row) {
-  if (strcmp(cache_column_text(row, 0), "ok") != 0) cache_check_add(check, "%s", cache_column_text(row, 0));
+  if (strcmp(cache_column_text(row, 0), "ok") != 0)
+    cache_check_add(check, "%s", cache_column_text(row, 0));
 }
 
 static void visit_reference(struct cache_check *check, sqlite3_stmt *row) {
-  cache_check_add(check, "a row of %s belongs to no row of %s", cache_column_text(row, 0), cache_column_text(row, 2));
+  cache_check_add(check, "a row of %s belongs to no row of %s", cache_column_text(row, 0),
+                  cache_column_text(row, 2));
 }
 
 static void visit_missing_index(struct cache_check *check, sqlite3_stmt *row) {
   (void)row;
-  cache_check_add(check, "index 'record_current' is missing: nothing keeps a variant from having two records");
+  cache_check_add(
+      check, "index 'record_current' is missing: nothing keeps a variant from having two records");
 }
 
 static void visit_double(struct cache_check *check, sqlite3_stmt *row) {
-  cache_check_add(check, "variant '%s' has %s records that are not superseded", cache_column_text(row, 0),
-                  cache_column_text(row, 1));
+  cache_check_add(check, "variant '%s' has %s records that are not superseded",
+                  cache_column_text(row, 0), cache_column_text(row, 1));
 }
 
-/* ---- Records -------------------------------------------------------------------------------------------------- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
 static void verify_visit_record(struct cache_check *check, sqlite3_stmt *row) {
   struct cache_record record;
@@ -68,13 +71,14 @@ static void verify_visit_space(struct cache_check *check, sqlite3_stmt *row) {
   cache_check_key(check, sqlite3_column_int64(row, 4), &key);
 }
 
-/* ---- Images --------------------------------------------------------------------------------------------------- */
+/* ---- Images --------------------------------------------------------------------------------- */
 
 static void visit_lone_entry(struct cache_check *check, sqlite3_stmt *row) {
-  cache_check_add(check, "image '%s' has %s kernels", cache_column_text(row, 0), cache_column_text(row, 1));
+  cache_check_add(check, "image '%s' has %s kernels", cache_column_text(row, 0),
+                  cache_column_text(row, 1));
 }
 
-/* ---- The whole check ---- */
+/* ---- The whole check ------------------------------------------------------------------------ */
 
 #define KERNELS "8"
 _Static_assert(KERNEL_MAX_ENTRIES == 8, "as above");
@@ -85,23 +89,27 @@ static const struct {
 } checks[] = {
     {"PRAGMA %S.integrity_check(20)", visit_integrity},
     {"PRAGMA %S.foreign_key_check", visit_reference},
-    {"SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM %S.sqlite_schema WHERE name = 'record_current' AND type = 'index')",
+    {"SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM %S.sqlite_schema WHERE name = 'record_current' AND "
+     "type = 'index')",
      visit_missing_index},
-    {"SELECT variant, count(*) FROM %S.record WHERE superseded = 0 GROUP BY space_id, variant, hash HAVING count(*) "
+    {"SELECT variant, count(*) FROM %S.record WHERE superseded = 0 GROUP BY space_id, variant, "
+     "hash HAVING count(*) "
      "> 1",
      visit_double},
     {"SELECT device, config, problem, options, id FROM %S.space", verify_visit_space},
     {"SELECT id FROM %S.record WHERE superseded NOT IN (0, 1)", visit_flag},
     {"SELECT %s, id, superseded FROM main.record", verify_visit_record},
-    {"SELECT key, (SELECT count(*) FROM image_entries e WHERE e.key = i.key) AS entries FROM images i "
+    {"SELECT key, (SELECT count(*) FROM image_entries e WHERE e.key = i.key) AS entries FROM "
+     "images i "
      "WHERE entries NOT BETWEEN 1 AND " KERNELS,
      visit_lone_entry},
 };
 
-int sqlite_verify(struct cache *base, struct cache_checked *out, struct text *wrong, struct text *foreign,
-                  cugen_error *err) {
+int sqlite_verify(struct cache *base, struct cache_checked *out, struct text *wrong,
+                  struct text *foreign, cugen_error *err) {
   struct cache_check check = {base, out, wrong, foreign};
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-    if (!verify_each_row(&check, checks[i].sql, checks[i].visit)) return cache_error(sqlite_cache_of(base), "check", err);
+    if (!verify_each_row(&check, checks[i].sql, checks[i].visit))
+      return cache_error(sqlite_cache_of(base), "check", err);
   return cache_check_images(&check, err);
 }

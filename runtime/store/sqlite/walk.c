@@ -11,11 +11,13 @@
 enum walk_statement { GROUPS, SPACES, COUNT, ORDER, RECORD, WALK_STATEMENTS };
 
 static const char *const walk_sql[WALK_STATEMENTS] = {
-    [GROUPS] = "SELECT DISTINCT config, device, options FROM space ORDER BY config, device, options",
-    [SPACES] = "SELECT id, problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 ORDER BY problem",
+    [GROUPS] =
+        "SELECT DISTINCT config, device, options FROM space ORDER BY config, device, options",
+    [SPACES] = "SELECT id, problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 "
+               "ORDER BY problem",
     [COUNT] = "SELECT %s FROM record WHERE space_id = ?1 AND superseded = 0",
-    [ORDER] =
-        "SELECT id FROM record WHERE space_id = ?1 AND superseded = 0 ORDER BY variant, outcome <> 0, seconds, id",
+    [ORDER] = "SELECT id FROM record WHERE space_id = ?1 AND superseded = 0 ORDER BY variant, "
+              "outcome <> 0, seconds, id",
     [RECORD] = "SELECT %s FROM record WHERE id = ?1",
 };
 
@@ -31,27 +33,31 @@ struct walk {
 
 typedef int row_visitor(struct walk *walk, sqlite3_stmt *row, cugen_error *err);
 
-static int walk_each_row(struct walk *walk, enum walk_statement which, row_visitor *visit, cugen_error *err) {
+static int walk_each_row(struct walk *walk, enum walk_statement which, row_visitor *visit,
+                         cugen_error *err) {
   sqlite3_stmt *statement = walk->statements[which];
   int status = CUGEN_OK;
   while (!status && sqlite3_step(statement) == SQLITE_ROW) status = visit(walk, statement, err);
-  if (sqlite3_reset(statement) != SQLITE_OK && !status) status = cache_error(walk->cache, "read", err);
+  if (sqlite3_reset(statement) != SQLITE_OK && !status)
+    status = cache_error(walk->cache, "read", err);
   return status;
 }
 
 /* Visits the rows of a statement that selects by id. */
 static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id, row_visitor *visit,
                        cugen_error *err) {
-  if (sqlite3_bind_int64(walk->statements[which], 1, id) != SQLITE_OK) return cache_error(walk->cache, "read", err);
+  if (sqlite3_bind_int64(walk->statements[which], 1, id) != SQLITE_OK)
+    return cache_error(walk->cache, "read", err);
   return walk_each_row(walk, which, visit, err);
 }
 
-/* ---- Records ---------------------------------------------------------------------------------------------------- */
+/* ---- Records -------------------------------------------------------------------------------- */
 
 static int walk_visit_record(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
   struct cache_entry entry = {.key = walk->key};
   if (!cache_read_record(row, &entry.record)) return error_memory(err);
-  int status = cache_entry_is_sound(&entry) ? walk->visit->record(walk->visit->context, &entry, err) : CUGEN_OK;
+  int status = cache_entry_is_sound(&entry) ? walk->visit->record(walk->visit->context, &entry, err)
+                                            : CUGEN_OK;
   cache_record_free(&entry.record);
   return status;
 }
@@ -76,12 +82,13 @@ static int count_space(struct walk *walk, int64_t space, cugen_error *err) {
   return each_row_of(walk, COUNT, space, visit_count, err);
 }
 
-/* ---- Sets of records ---- */
+/* ---- Sets of records ------------------------------------------------------------------------ */
 
 static int walk_visit_space(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
   walk->key.problem = cache_column_text(row, 1);
-  return cache_filter_takes(walk->filter, &walk->key) ? walk->enter(walk, sqlite3_column_int64(row, 0), err)
-                                                      : CUGEN_OK;
+  return cache_filter_takes(walk->filter, &walk->key)
+             ? walk->enter(walk, sqlite3_column_int64(row, 0), err)
+             : CUGEN_OK;
 }
 
 static int visit_group(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
@@ -89,7 +96,8 @@ static int visit_group(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
                                  .device = cache_column_text(row, 1),
                                  .options = cache_column_text(row, 2),
                                  .problem = ""};
-  if (!cache_bind_key(walk->statements[SPACES], &walk->key)) return cache_error(walk->cache, "read", err);
+  if (!cache_bind_key(walk->statements[SPACES], &walk->key))
+    return cache_error(walk->cache, "read", err);
   return walk_each_row(walk, SPACES, walk_visit_space, err);
 }
 
@@ -101,7 +109,7 @@ static int sqlite_walk_all(struct walk *walk, cugen_error *err) {
   return status ? status : walk_each_row(walk, GROUPS, visit_group, err);
 }
 
-/* ---- All sets ---- */
+/* ---- All sets ------------------------------------------------------------------------------- */
 
 static bool walk_prepare(struct walk *walk) {
   for (int i = 0; i < WALK_STATEMENTS; i++)
@@ -110,8 +118,8 @@ static bool walk_prepare(struct walk *walk) {
 }
 
 /* Runs in one read-only transaction, so that the records counted are those visited. */
-int sqlite_each(struct cache *base, const struct cache_filter *filter, const struct cache_visit *visit,
-                cugen_error *err) {
+int sqlite_each(struct cache *base, const struct cache_filter *filter,
+                const struct cache_visit *visit, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   struct walk walk = {.cache = cache, .filter = filter, .visit = visit};
   bool good = walk_prepare(&walk) && cache_sql(cache->db, "BEGIN");

@@ -7,7 +7,8 @@ const char wisdom_checksum_mark[] = ",\"checksum\":\"";
 const char *const wisdom_key_names[WISDOM_KEYS] = {"device", "config", "problem", "options"};
 
 const char **wisdom_key_part(struct cache_key *key, int i) {
-  const char **const parts[WISDOM_KEYS] = {&key->device, &key->config, &key->problem, &key->options};
+  const char **const parts[WISDOM_KEYS] = {&key->device, &key->config, &key->problem,
+                                           &key->options};
   return parts[i];
 }
 

@@ -17,6 +17,7 @@ const char *wisdom_entry_wrong(const struct cache_entry *entry, const char **nam
 /* Reads a record's line that has exactly the form that cugen writes. The entry's strings lie in
    *scratch, so they must not be freed with the entry. Returns false for any other line, right or
    wrong. */
-bool wisdom_read_plain(const char *line, size_t length, int format, struct text *scratch, struct cache_entry *out);
+bool wisdom_read_plain(const char *line, size_t length, int format, struct text *scratch,
+                       struct cache_entry *out);
 
 #endif

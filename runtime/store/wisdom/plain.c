@@ -21,13 +21,15 @@ static bool plain_take(struct plain *plain, const char *text, size_t length) {
 
 /* Takes "name": after the comma or brace. */
 static bool plain_take_name(struct plain *plain, bool first, const char *name) {
-  return plain_take(plain, first ? "{\"" : ",\"", 2) && plain_take(plain, name, strlen(name)) && plain_take(plain, "\":", 2);
+  return plain_take(plain, first ? "{\"" : ",\"", 2) && plain_take(plain, name, strlen(name)) &&
+         plain_take(plain, "\":", 2);
 }
 
 static char *take_string(struct plain *plain) {
   if (*plain->at != '"') return NULL;
   char *start = ++plain->at;
-  while (*plain->at >= ' ' && *plain->at != '"' && *plain->at != '\\' && *plain->at != 127) plain->at++;
+  while (*plain->at >= ' ' && *plain->at != '"' && *plain->at != '\\' && *plain->at != 127)
+    plain->at++;
   if (*plain->at != '"') return NULL;
   *plain->at++ = '\0';
   return start;
@@ -90,11 +92,13 @@ static bool take_column(struct plain *plain, int i, struct cache_record *out) {
 
 static bool plain_take_entry(struct plain *plain, int format, struct cache_entry *out) {
   for (int i = 0; i < WISDOM_KEYS; i++)
-    if (!plain_take_name(plain, i == 0, wisdom_key_names[i]) || !(*wisdom_key_part(&out->key, i) = take_string(plain)))
+    if (!plain_take_name(plain, i == 0, wisdom_key_names[i]) ||
+        !(*wisdom_key_part(&out->key, i) = take_string(plain)))
       return false;
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].format <= format &&
-        !(plain_take_name(plain, false, cache_columns[i].name) && take_column(plain, i, &out->record)))
+        !(plain_take_name(plain, false, cache_columns[i].name) &&
+          take_column(plain, i, &out->record)))
       return false;
   return true;
 }
@@ -102,11 +106,13 @@ static bool plain_take_entry(struct plain *plain, int format, struct cache_entry
 static bool is_proved(const char *line, size_t covered) {
   struct hash hash = hash_bytes(line, covered);
   const char *mark = line + covered;
-  return memcmp(mark, wisdom_checksum_mark, WISDOM_MARK) == 0 && memcmp(mark + WISDOM_MARK, hash.hex, 32) == 0 &&
+  return memcmp(mark, wisdom_checksum_mark, WISDOM_MARK) == 0 &&
+         memcmp(mark + WISDOM_MARK, hash.hex, 32) == 0 &&
          memcmp(mark + WISDOM_MARK + 32, "\"}", 2) == 0;
 }
 
-bool wisdom_read_plain(const char *line, size_t length, int format, struct text *scratch, struct cache_entry *out) {
+bool wisdom_read_plain(const char *line, size_t length, int format, struct text *scratch,
+                       struct cache_entry *out) {
   const char *name;
   if (length <= WISDOM_CHECKSUM || !is_proved(line, length - WISDOM_CHECKSUM)) return false;
   text_clear(scratch);
@@ -114,6 +120,6 @@ bool wisdom_read_plain(const char *line, size_t length, int format, struct text 
   if (scratch->failed || strlen(text_get(scratch)) != length) return false;
   struct plain plain = {scratch->data};
   *out = (struct cache_entry){0};
-  return plain_take_entry(&plain, format, out) && plain.at == scratch->data + length - WISDOM_CHECKSUM &&
-         !wisdom_entry_wrong(out, &name);
+  return plain_take_entry(&plain, format, out) &&
+         plain.at == scratch->data + length - WISDOM_CHECKSUM && !wisdom_entry_wrong(out, &name);
 }

@@ -9,7 +9,7 @@
 #include "base/input.h"
 #include "format.h"
 
-/* ---- Reading ---------------------------------------------------------------------------------------------------- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 struct reader {
   const char *name;
@@ -34,16 +34,18 @@ static int read_refuse(const struct reader *reader, const char *format, ...) {
   va_start(args, format);
   text_vaddf(&what, format, args);
   va_end(args);
-  int status = what.failed ? error_memory(reader->err)
-                           : error_set_at(reader->err, CUGEN_ERROR_CACHE, reader->name, (int)reader->line,
-                                          "%.2000s; nothing was imported", text_get(&what));
+  int status = what.failed
+                   ? error_memory(reader->err)
+                   : error_set_at(reader->err, CUGEN_ERROR_CACHE, reader->name, (int)reader->line,
+                                  "%.2000s; nothing was imported", text_get(&what));
   text_free(&what);
   return status;
 }
 
 /* jansson does not always report a lack of memory, but it always reports an error in the text. */
 static bool was_memory(const json_error_t *error) {
-  return json_error_code(error) == json_error_out_of_memory || json_error_code(error) == json_error_unknown;
+  return json_error_code(error) == json_error_out_of_memory ||
+         json_error_code(error) == json_error_unknown;
 }
 
 /* Parses the line as an object and checks its checksum. */
@@ -51,7 +53,9 @@ static int read_object(const struct reader *reader, const char *line, size_t len
   json_error_t error;
   *out = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
   if (!*out && was_memory(&error)) return error_memory(reader->err);
-  if (!*out) return read_refuse(reader, "no JSON object: %s at byte %d; is the line whole?", error.text, error.position);
+  if (!*out)
+    return read_refuse(reader, "no JSON object: %s at byte %d; is the line whole?", error.text,
+                       error.position);
   if (!json_is_object(*out)) return read_refuse(reader, "no JSON object");
   const char *checksum = json_string_value(json_object_get(*out, "checksum"));
   if (!checksum) return read_refuse(reader, "'checksum' is missing");
@@ -59,14 +63,16 @@ static int read_object(const struct reader *reader, const char *line, size_t len
   if (!covered || memcmp(line + covered, wisdom_checksum_mark, WISDOM_MARK) != 0)
     return read_refuse(reader, "'checksum' must stand last");
   struct hash hash = hash_bytes(line, covered);
-  return strcmp(hash.hex, checksum) == 0
-             ? CUGEN_OK
-             : read_refuse(reader, "the checksum does not match: the line was changed (it says %.40s, the line has %s)",
-                      checksum, hash.hex);
+  return strcmp(hash.hex, checksum) == 0 ? CUGEN_OK
+                                         : read_refuse(reader,
+                                                       "the checksum does not match: the line was "
+                                                       "changed (it says %.40s, the line has %s)",
+                                                       checksum, hash.hex);
 }
 
 /* Gets a member of the object and counts it in *used. */
-static int get(const struct reader *reader, json_t *object, const char *name, json_t **out, size_t *used) {
+static int get(const struct reader *reader, json_t *object, const char *name, json_t **out,
+               size_t *used) {
   *out = json_object_get(object, name);
   ++*used;
   return *out ? CUGEN_OK : read_refuse(reader, "'%s' is missing", name);
@@ -76,7 +82,7 @@ static int read_wrong_type(const struct reader *reader, const char *name, const 
   return read_refuse(reader, "'%s' must be %s", name, want);
 }
 
-/* ---- The header ---- */
+/* ---- The header ----------------------------------------------------------------------------- */
 
 /* Files have portfolios from version 8 on. */
 static int read_portfolio_count(struct reader *reader, json_t *object, size_t *used) {
@@ -84,9 +90,11 @@ static int read_portfolio_count(struct reader *reader, json_t *object, size_t *u
   int status = get(reader, object, "portfolios", &value, used);
   if (status) return status;
   const json_int_t count = json_integer_value(value);
-  if (!json_is_integer(value) || count < 0) return read_wrong_type(reader, "portfolios", "a whole number");
+  if (!json_is_integer(value) || count < 0)
+    return read_wrong_type(reader, "portfolios", "a whole number");
   if (count > WISDOM_MAX_PORTFOLIOS)
-    return read_refuse(reader, "%lld portfolios; %d are the most", (long long)count, WISDOM_MAX_PORTFOLIOS);
+    return read_refuse(reader, "%lld portfolios; %d are the most", (long long)count,
+                       WISDOM_MAX_PORTFOLIOS);
   reader->promised_portfolios = (size_t)count;
   return CUGEN_OK;
 }
@@ -103,10 +111,11 @@ static int wisdom_read_header(struct reader *reader, const char *line, size_t le
   json_int_t number = json_integer_value(json_object_get(object, "version"));
   int status = CUGEN_OK;
   if (!name || strcmp(name, WISDOM_FORMAT) != 0)
-    status = read_refuse(reader, "no wisdom: the first line is to begin with {\"format\":\"%s\"", WISDOM_FORMAT);
+    status = read_refuse(reader, "no wisdom: the first line is to begin with {\"format\":\"%s\"",
+                         WISDOM_FORMAT);
   else if (number < 1 || number > WISDOM_VERSION)
-    status = read_refuse(reader, "wisdom of version %lld; this cugen reads versions up to %d", (long long)number,
-                    WISDOM_VERSION);
+    status = read_refuse(reader, "wisdom of version %lld; this cugen reads versions up to %d",
+                         (long long)number, WISDOM_VERSION);
   json_decref(object);
   if (status) return status;
   status = read_object(reader, line, length, &object);
@@ -121,20 +130,23 @@ static int wisdom_read_header(struct reader *reader, const char *line, size_t le
   if (!status && json_object_size(object) != used)
     status = read_refuse(reader, "the header has a field that is not known");
   if (!status && json_integer_value(records) > WISDOM_MAX_RECORDS)
-    status =
-        read_refuse(reader, "%lld records; %d are the most", (long long)json_integer_value(records), WISDOM_MAX_RECORDS);
+    status = read_refuse(reader, "%lld records; %d are the most",
+                         (long long)json_integer_value(records), WISDOM_MAX_RECORDS);
   if (!status) reader->promised = (size_t)json_integer_value(records);
   reader->format = formats[number];
   json_decref(object);
   return status;
 }
 
-/* ---- A record ---- */
+/* ---- A record ------------------------------------------------------------------------------- */
 
-static int wisdom_read_text(const struct reader *reader, const char *name, json_t *value, const char **out) {
+static int wisdom_read_text(const struct reader *reader, const char *name, json_t *value,
+                            const char **out) {
   *out = json_string_value(value);
   if (!*out) return read_wrong_type(reader, name, "a string");
-  return strlen(*out) == json_string_length(value) ? CUGEN_OK : read_refuse(reader, "'%s' has a zero byte", name);
+  return strlen(*out) == json_string_length(value)
+             ? CUGEN_OK
+             : read_refuse(reader, "'%s' has a zero byte", name);
 }
 
 /* wrong NULL: the column's value was accepted. */
@@ -142,7 +154,8 @@ static int taken(const struct reader *reader, int i, const char *wrong) {
   return wrong ? read_refuse(reader, "'%s' %s", cache_columns[i].name, wrong) : CUGEN_OK;
 }
 
-static int read_real(const struct reader *reader, const struct cache_column *column, json_t *value, double *out) {
+static int read_real(const struct reader *reader, const struct cache_column *column, json_t *value,
+                     double *out) {
   const char *text = json_string_value(value);
   if (json_is_number(value))
     *out = json_number_value(value);
@@ -155,7 +168,8 @@ static int read_real(const struct reader *reader, const struct cache_column *col
   return CUGEN_OK;
 }
 
-static int wisdom_read_column(const struct reader *reader, int i, json_t *value, struct cache_record *record) {
+static int wisdom_read_column(const struct reader *reader, int i, json_t *value,
+                              struct cache_record *record) {
   const struct cache_column *column = &cache_columns[i];
   const char *text;
   double real = 0;
@@ -205,7 +219,8 @@ static int fill_entry(const struct reader *reader, json_t *object, struct cache_
   int status = CUGEN_OK;
   for (int i = 0; i < WISDOM_KEYS && !status; i++) {
     status = get(reader, object, wisdom_key_names[i], &value, &used);
-    if (!status) status = wisdom_read_text(reader, wisdom_key_names[i], value, wisdom_key_part(&out->key, i));
+    if (!status)
+      status = wisdom_read_text(reader, wisdom_key_names[i], value, wisdom_key_part(&out->key, i));
   }
   for (int i = 0; i < CACHE_COLUMNS && !status; i++) {
     if (!in_format(reader, i)) continue;
@@ -222,7 +237,8 @@ static int stage_record(struct reader *reader, const struct cache_entry *entry) 
   size_t twice;
   int status = cache_stage_add(reader->stage, entry, reader->line, &twice, reader->err);
   if (status || !twice) return status;
-  return read_refuse(reader, "a second record of '%s', which line %zu has", entry->record.variant, twice);
+  return read_refuse(reader, "a second record of '%s', which line %zu has", entry->record.variant,
+                     twice);
 }
 
 static int read_any(struct reader *reader, const char *line, size_t length) {
@@ -239,15 +255,19 @@ static int read_any(struct reader *reader, const char *line, size_t length) {
 static int read_record(struct reader *reader, const char *line, size_t length) {
   struct cache_entry entry;
   if (reader->count == reader->promised)
-    return read_refuse(reader, "the file has more than the %zu records that its first line promises", reader->promised);
+    return read_refuse(reader,
+                       "the file has more than the %zu records that its first line promises",
+                       reader->promised);
   reader->count++;
-  return wisdom_read_plain(line, length, reader->format, &reader->scratch, &entry) ? stage_record(reader, &entry)
-                                                                                   : read_any(reader, line, length);
+  return wisdom_read_plain(line, length, reader->format, &reader->scratch, &entry)
+             ? stage_record(reader, &entry)
+             : read_any(reader, line, length);
 }
 
-/* ---- A portfolio ---- */
+/* ---- A portfolio ---------------------------------------------------------------------------- */
 
-static int read_copy_text(const struct reader *reader, json_t *object, const char *name, size_t *used, char **out) {
+static int read_copy_text(const struct reader *reader, json_t *object, const char *name,
+                          size_t *used, char **out) {
   json_t *value = NULL;
   const char *text = NULL;
   int status = get(reader, object, name, &value, used);
@@ -263,23 +283,27 @@ static int check_portfolio(const struct reader *reader, const struct cache_portf
   const char *name, *wrong = cache_portfolio_wrong(p, &name);
   if (wrong) return read_refuse(reader, "'%s' %s", name, wrong);
   if (portfolio_body_parse(p->body, &body, &why))
-    return why.status == CUGEN_ERROR_MEMORY ? error_memory(reader->err) : read_refuse(reader, "%s", why.message);
+    return why.status == CUGEN_ERROR_MEMORY ? error_memory(reader->err)
+                                            : read_refuse(reader, "%s", why.message);
   portfolio_body_free(&body);
   return CUGEN_OK;
 }
 
 /* The config file of an imported portfolio is not known. */
-static int fill_portfolio(const struct reader *reader, json_t *object, struct cache_portfolio *out) {
+static int fill_portfolio(const struct reader *reader, json_t *object,
+                          struct cache_portfolio *out) {
   json_t *value = NULL;
   size_t used = 1;
   int status = CUGEN_OK;
-#define X(field)                                                                                                     \
-  if (!status && strcmp(#field, "origin") != 0) status = read_copy_text(reader, object, #field, &used, &out->field);
+#define X(field)                                                                                   \
+  if (!status && strcmp(#field, "origin") != 0)                                                    \
+    status = read_copy_text(reader, object, #field, &used, &out->field);
   CACHE_PORTFOLIO_KEY(X)
 #undef X
   if (!status) status = read_copy_text(reader, object, "portfolio", &used, &out->body);
   if (!status) status = get(reader, object, "learnt_at", &value, &used);
-  if (!status && !json_is_integer(value)) status = read_wrong_type(reader, "learnt_at", "a whole number");
+  if (!status && !json_is_integer(value))
+    status = read_wrong_type(reader, "learnt_at", "a whole number");
   if (!status && json_object_size(object) != used)
     status = read_refuse(reader, "a portfolio has a field that is not known");
   if (status) return status;
@@ -291,9 +315,11 @@ static int fill_portfolio(const struct reader *reader, json_t *object, struct ca
 static int wisdom_read_portfolio(struct reader *reader, const char *line, size_t length) {
   json_t *object = NULL;
   if (reader->portfolio_count == reader->promised_portfolios)
-    return read_refuse(reader, "the file has more lines than its first line promises: %zu records, %zu portfolios",
-                  reader->promised, reader->promised_portfolios);
-  struct cache_portfolio *all = array_grow(reader->portfolios, reader->portfolio_count, sizeof *all);
+    return read_refuse(
+        reader, "the file has more lines than its first line promises: %zu records, %zu portfolios",
+        reader->promised, reader->promised_portfolios);
+  struct cache_portfolio *all =
+      array_grow(reader->portfolios, reader->portfolio_count, sizeof *all);
   if (!all) return error_memory(reader->err);
   reader->portfolios = all;
   all[reader->portfolio_count] = (struct cache_portfolio){0};
@@ -303,17 +329,19 @@ static int wisdom_read_portfolio(struct reader *reader, const char *line, size_t
   return status;
 }
 
-/* ---- The file ---- */
+/* ---- The file ------------------------------------------------------------------------------- */
 
 static int wisdom_read_line(struct reader *reader, const char *line, size_t length) {
   reader->line++;
-  if (length > WISDOM_MAX_LINE) return read_refuse(reader, "a line of more than %d bytes", WISDOM_MAX_LINE);
+  if (length > WISDOM_MAX_LINE)
+    return read_refuse(reader, "a line of more than %d bytes", WISDOM_MAX_LINE);
   if (reader->line > 1 && reader->count == reader->promised && reader->promised_portfolios)
     return wisdom_read_portfolio(reader, line, length);
   if (reader->line > 1) return read_record(reader, line, length);
   int status = wisdom_read_header(reader, line, length);
   return status ? status
-                : cache_stage_open(reader->cache, reader->promised, reader->watch, &reader->stage, reader->err);
+                : cache_stage_open(reader->cache, reader->promised, reader->watch, &reader->stage,
+                                   reader->err);
 }
 
 static int wisdom_read_lines(struct reader *reader, struct input *input) {
@@ -327,13 +355,16 @@ static int wisdom_read_lines(struct reader *reader, struct input *input) {
     status = wisdom_read_line(reader, line, length);
     if (status) return status;
   }
-  if (reader->line == 0) return reader->line = 1, read_refuse(reader, "no wisdom: the file is empty");
+  if (reader->line == 0)
+    return reader->line = 1, read_refuse(reader, "no wisdom: the file is empty");
   if (reader->count != reader->promised)
-    return read_refuse(reader, "the file ends after %zu of the %zu records that its first line promises", reader->count,
-                  reader->promised);
+    return read_refuse(reader,
+                       "the file ends after %zu of the %zu records that its first line promises",
+                       reader->count, reader->promised);
   if (reader->portfolio_count != reader->promised_portfolios)
-    return read_refuse(reader, "the file ends after %zu of the %zu portfolios that its first line promises",
-                  reader->portfolio_count, reader->promised_portfolios);
+    return read_refuse(reader,
+                       "the file ends after %zu of the %zu portfolios that its first line promises",
+                       reader->portfolio_count, reader->promised_portfolios);
   return CUGEN_OK;
 }
 
@@ -344,15 +375,16 @@ static int read_import(struct reader *reader, struct input *input, struct cache_
   if (!status) status = cache_stage_merge(reader->stage, out, reader->err);
   cache_stage_close(reader->stage);
   if (!status)
-    status = cache_portfolios_store(reader->cache, reader->portfolios, reader->portfolio_count, reader->err);
+    status = cache_portfolios_store(reader->cache, reader->portfolios, reader->portfolio_count,
+                                    reader->err);
   if (!status) out->portfolios = reader->portfolio_count;
   cache_portfolios_free(reader->portfolios, reader->portfolio_count);
   text_free(&reader->scratch);
   return status;
 }
 
-int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length, struct cache_merged *out,
-                  cugen_error *err) {
+int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length,
+                  struct cache_merged *out, cugen_error *err) {
   struct reader reader = {.name = name, .cache = cache, .err = err};
   struct input input = input_of_memory(name, data, length);
   return read_import(&reader, &input, out);
@@ -367,7 +399,8 @@ int wisdom_import_file(struct cache *cache, const char *path, const struct cache
                        struct cache_merged *out, cugen_error *err) {
   struct reader reader = {.name = path, .cache = cache, .watch = watch, .err = err};
   struct cache_watch asked = watch ? *watch : (struct cache_watch){0};
-  const struct input_limits limits = {.most_line = WISDOM_MAX_LINE, .stop = {asked.stop ? read_is_stopped : NULL, &asked}};
+  const struct input_limits limits = {.most_line = WISDOM_MAX_LINE,
+                                      .stop = {asked.stop ? read_is_stopped : NULL, &asked}};
   struct input input;
   int status = input_open(&input, path, &limits, err);
   if (status) return status;

@@ -8,7 +8,7 @@
 #include "base/outputs.h"
 #include "format.h"
 
-/* ---- Writing ---------------------------------------------------------------------------------------------------- */
+/* ---- Writing -------------------------------------------------------------------------------- */
 
 /* Appends the object as a line with its checksum, and releases the object. */
 static int wisdom_write_line(json_t *object, struct text *out, cugen_error *err) {
@@ -44,15 +44,19 @@ static json_t *column_json(struct cache_record *record, int i) {
 }
 
 static int write_too_long(struct cache *cache, const struct cache_entry *entry, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_CACHE, "%s: the record of %s %s, '%s', is longer than a line of %d bytes",
-                   cache_path(cache), entry->key.config, entry->key.problem, entry->record.variant, WISDOM_MAX_LINE);
+  return error_set(err, CUGEN_ERROR_CACHE,
+                   "%s: the record of %s %s, '%s', is longer than a line of %d bytes",
+                   cache_path(cache), entry->key.config, entry->key.problem, entry->record.variant,
+                   WISDOM_MAX_LINE);
 }
 
-static int write_entry(struct cache *cache, struct cache_entry *entry, struct text *out, cugen_error *err) {
+static int write_entry(struct cache *cache, struct cache_entry *entry, struct text *out,
+                       cugen_error *err) {
   json_t *object = json_object();
   bool good = object != NULL;
   for (int i = 0; i < WISDOM_KEYS && good; i++)
-    good = json_object_set_new(object, wisdom_key_names[i], json_string(*wisdom_key_part(&entry->key, i))) == 0;
+    good = json_object_set_new(object, wisdom_key_names[i],
+                               json_string(*wisdom_key_part(&entry->key, i))) == 0;
   for (int i = 0; i < CACHE_COLUMNS && good; i++)
     good = json_object_set_new(object, cache_columns[i].name, column_json(&entry->record, i)) == 0;
   if (!good) {
@@ -61,37 +65,41 @@ static int write_entry(struct cache *cache, struct cache_entry *entry, struct te
   }
   const size_t before = out->length;
   int status = wisdom_write_line(object, out, err);
-  return status || out->length - before <= WISDOM_MAX_LINE ? status : write_too_long(cache, entry, err);
+  return status || out->length - before <= WISDOM_MAX_LINE ? status
+                                                           : write_too_long(cache, entry, err);
 }
 
-/* ---- Portfolios -------------------------------------------------------------------------------------------------- */
+/* ---- Portfolios ----------------------------------------------------------------------------- */
 
-static int write_portfolio(struct cache *cache, const struct cache_portfolio *p, struct text *out, cugen_error *err) {
+static int write_portfolio(struct cache *cache, const struct cache_portfolio *p, struct text *out,
+                           cugen_error *err) {
   const char *name, *wrong = cache_portfolio_wrong(p, &name);
   struct portfolio_body body;
-  int status =
-      wrong ? error_set(err, CUGEN_ERROR_CACHE, "%s %s", name, wrong) : portfolio_body_parse(p->body, &body, err);
+  int status = wrong ? error_set(err, CUGEN_ERROR_CACHE, "%s %s", name, wrong)
+                     : portfolio_body_parse(p->body, &body, err);
   if (status)
-    return error_prefix(err, "%s: the portfolio of %s %s is not as it should be", cache_path(cache), p->config,
-                        p->class);
+    return error_prefix(err, "%s: the portfolio of %s %s is not as it should be", cache_path(cache),
+                        p->config, p->class);
   portfolio_body_free(&body);
   json_t *object = json_object();
   bool good = object != NULL;
-#define X(field)                                                                                                     \
-  if (good && strcmp(#field, "origin") != 0) good = json_object_set_new(object, #field, json_string(p->field)) == 0;
+#define X(field)                                                                                   \
+  if (good && strcmp(#field, "origin") != 0)                                                       \
+    good = json_object_set_new(object, #field, json_string(p->field)) == 0;
   CACHE_PORTFOLIO_KEY(X)
 #undef X
-  good = good && json_object_set_new(object, "learnt_at", json_integer((json_int_t)p->learnt_at)) == 0 &&
+  good = good &&
+         json_object_set_new(object, "learnt_at", json_integer((json_int_t)p->learnt_at)) == 0 &&
          json_object_set_new(object, "portfolio", json_string(p->body)) == 0;
   if (good) return wisdom_write_line(object, out, err);
   json_decref(object);
-  return error_set(err, CUGEN_ERROR_CACHE, "%s: a text of the portfolio of %s %s is not UTF-8", cache_path(cache),
-                   p->config, p->class);
+  return error_set(err, CUGEN_ERROR_CACHE, "%s: a text of the portfolio of %s %s is not UTF-8",
+                   cache_path(cache), p->config, p->class);
 }
 
 /* Lists the portfolios that the filter selects; the caller frees them. */
-static int write_list_portfolios(struct cache *cache, const struct cache_filter *filter, struct cache_portfolio **out,
-                           size_t *count, cugen_error *err) {
+static int write_list_portfolios(struct cache *cache, const struct cache_filter *filter,
+                                 struct cache_portfolio **out, size_t *count, cugen_error *err) {
   size_t all, kept = 0;
   int status = cache_portfolios(cache, NULL, out, &all, err);
   for (size_t i = 0; i < all; i++) {
@@ -107,7 +115,7 @@ static int write_list_portfolios(struct cache *cache, const struct cache_filter 
   return status;
 }
 
-/* ---- Writing in pieces ---- */
+/* ---- Writing in pieces ---------------------------------------------------------------------- */
 
 struct writer {
   struct cache *cache;
@@ -121,8 +129,8 @@ struct writer {
 static int hand_over(struct writer *writer, cugen_error *err) {
   const struct text *lines = &writer->lines;
   if (lines->failed) return error_memory(err);
-  const struct wisdom_piece piece = {text_get(lines), lines->length, writer->written, writer->records,
-                                     writer->left_out};
+  const struct wisdom_piece piece = {text_get(lines), lines->length, writer->written,
+                                     writer->records, writer->left_out};
   int status = piece.length ? writer->sink->take(writer->sink->context, &piece, err) : CUGEN_OK;
   text_clear(&writer->lines);
   return status;
@@ -149,11 +157,12 @@ static int write_add(void *context, struct cache_entry *entry, cugen_error *err)
   return status || writer->lines.length < PIECE ? status : hand_over(writer, err);
 }
 
-int wisdom_write(struct cache *cache, const struct cache_filter *filter, const struct wisdom_sink *sink,
-                 size_t *count, cugen_error *err) {
+int wisdom_write(struct cache *cache, const struct cache_filter *filter,
+                 const struct wisdom_sink *sink, size_t *count, cugen_error *err) {
   struct writer writer = {.cache = cache, .sink = sink};
   const struct cache_visit visit = {write_begin, write_add, &writer};
-  int status = write_list_portfolios(cache, filter, &writer.portfolios, &writer.portfolio_count, err);
+  int status =
+      write_list_portfolios(cache, filter, &writer.portfolios, &writer.portfolio_count, err);
   if (!status) status = cache_each(cache, filter, &visit, err);
   for (size_t i = 0; i < writer.portfolio_count && !status; i++)
     status = write_portfolio(cache, &writer.portfolios[i], &writer.lines, err);
@@ -170,8 +179,8 @@ static int add_to_text(void *context, const struct wisdom_piece *piece, cugen_er
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct text *out, size_t *count,
-                  cugen_error *err) {
+int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct text *out,
+                  size_t *count, cugen_error *err) {
   const struct wisdom_sink sink = {add_to_text, out};
   return wisdom_write(cache, filter, &sink, count, err);
 }

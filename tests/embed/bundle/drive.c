@@ -1,4 +1,5 @@
-/* Uses the bundle over the fake driver: what is launched, and every call of the driver failing once. */
+/* Uses the bundle over the fake driver: what is launched, and every call of the driver failing
+   once. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -66,7 +67,8 @@ static void watch_step(const struct fake_launch *launch) {
   memcpy(&s->n, launch->parameters[4], sizeof s->n);
 }
 #elif defined BY_SYMBOL
-enum { LAUNCHES = 7 }; /* and to copy, before and after: a context pushed, a copy, the context popped */
+/* and to copy, before and after: a context pushed, a copy, the context popped */
+enum { LAUNCHES = 7 };
 #else
 enum { LAUNCHES = 1 };
 #endif
@@ -138,11 +140,12 @@ static int refuses(void *at, const char *message, rows_error *error) {
   return status == ROWS_ERROR_USAGE && strstr(error->message, message) && !call;
 }
 
-#define EXPECT(what)                                                                                                 \
+#define EXPECT(what)                                                                               \
   if (!(what)) return printf("line %d: not so: %s\n", __LINE__, #what), 1
 
 #if !defined BY_STEPS && !defined BY_MAP && !defined BY_SYMBOL && !defined OVERWRITES
-/* NULL is an error, as cugen.h's functions have it; a size that no code can have is named as that. */
+/* NULL is an error, as cugen.h's functions have it; a size that no code can have is named as
+   that. */
 static int drive_refusals(rows_error *error) {
   rows_problem problem = ROWS_PROBLEM_INIT;
   rows_library *library;
@@ -153,11 +156,15 @@ static int drive_refusals(rows_error *error) {
   EXPECT(rows_open(NULL, NULL, error) == ROWS_ERROR_USAGE);
   EXPECT(rows_pick(NULL, &problem, &plan, error) == ROWS_ERROR_USAGE && !plan);
   EXPECT(!strcmp(error->message, "rows_pick: library is NULL"));
-  EXPECT(rows_pick(library, NULL, &plan, error) == ROWS_ERROR_USAGE && strstr(error->message, "problem is NULL"));
-  EXPECT(rows_pick(library, &problem, NULL, error) == ROWS_ERROR_USAGE && strstr(error->message, "out is NULL"));
-  EXPECT(rows_choose(NULL, &problem, &info, error) == ROWS_ERROR_USAGE && strstr(error->message, "device is NULL"));
+  EXPECT(rows_pick(library, NULL, &plan, error) == ROWS_ERROR_USAGE &&
+         strstr(error->message, "problem is NULL"));
+  EXPECT(rows_pick(library, &problem, NULL, error) == ROWS_ERROR_USAGE &&
+         strstr(error->message, "out is NULL"));
+  EXPECT(rows_choose(NULL, &problem, &info, error) == ROWS_ERROR_USAGE &&
+         strstr(error->message, "device is NULL"));
   EXPECT(rows_bind(NULL, NULL, ROWS_ARGUMENTS, &call, error) == ROWS_ERROR_USAGE && !call);
-  EXPECT(rows_launch(NULL, NULL, error) == ROWS_ERROR_USAGE && strstr(error->message, "call is NULL"));
+  EXPECT(rows_launch(NULL, NULL, error) == ROWS_ERROR_USAGE &&
+         strstr(error->message, "call is NULL"));
   EXPECT(!rows_about(NULL) && !rows_about_device(NULL));
   static const long long sizes[] = {0, -3, 1LL << 62};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -173,15 +180,19 @@ static int drive_refusals(rows_error *error) {
 #ifdef BY_MAP
 /* "mapped box=32": 500 lines of 1000 floats in two parts. */
 static int drive_mapped(rows_error *error) {
-  static const struct fake_tensor want = {.shape = {1000, 250, 2}, .stride = {4000, 1000000}, .box = {32, 8, 1}};
+  static const struct fake_tensor want = {
+      .shape = {1000, 250, 2}, .stride = {4000, 1000000}, .box = {32, 8, 1}};
   enum { FLOATS = 7, SWIZZLE_128 = 3 };
   if (use(error)) return printf("%s\n", error->message), 1;
-  EXPECT(seen.early && seen.grid[0] == 63 && seen.grid[1] == 1 && seen.block[0] == 128 && seen.stream == &stream);
+  EXPECT(seen.early && seen.grid[0] == 63 && seen.grid[1] == 1 && seen.block[0] == 128 &&
+         seen.stream == &stream);
   EXPECT(map.address == x && map.rank == 3 && map.type == FLOATS && map.swizzle == SWIZZLE_128);
-  EXPECT(!memcmp(map.shape, want.shape, sizeof want.shape) && !memcmp(map.stride, want.stride, sizeof want.stride));
+  EXPECT(!memcmp(map.shape, want.shape, sizeof want.shape) &&
+         !memcmp(map.stride, want.stride, sizeof want.stride));
   EXPECT(!memcmp(map.box, want.box, sizeof want.box));
   EXPECT(refuses(x + 1, "argument 'x' is reached through a tensor map", error));
-  fake->calls = 0, fake->fail_at = 1, fake->fail_only = "cuTensorMapEncodeTiled", fake->fail_with = 1;
+  fake->calls = 0, fake->fail_at = 1, fake->fail_only = "cuTensorMapEncodeTiled",
+  fake->fail_with = 1;
   EXPECT(use(error) == ROWS_ERROR_DEVICE && strstr(error->message, "cuTensorMapEncodeTiled"));
   EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
   return 0;
@@ -189,7 +200,8 @@ static int drive_mapped(rows_error *error) {
 #endif
 
 #ifdef BY_SYMBOL
-/* What the kernel finds is the buffer's, and what it leaves there is the buffer's again. Without a buffer it stays. */
+/* What the kernel finds is the buffer's, and what it leaves there is the buffer's again. Without
+   a buffer it stays. */
 static int drive_symbol(rows_error *error) {
   static const double want[] = {11, 12, 13, 14};
   int status = use(error);
@@ -216,9 +228,11 @@ static int drive_steps(long long rows, rows_error *error) {
   EXPECT(step_count == LAUNCHES);
   EXPECT(steps[0].grid == first && steps[1].grid == second && steps[2].grid == 1);
   EXPECT(steps[0].block == 32 && steps[1].block == 64 && steps[2].block == 96);
-  EXPECT(steps[0].in == x && steps[0].out == steps[1].in && steps[1].out == steps[2].in && steps[2].out == y);
+  EXPECT(steps[0].in == x && steps[0].out == steps[1].in && steps[1].out == steps[2].in &&
+         steps[2].out == y);
   EXPECT(steps[0].m == rows && steps[1].m == (int32_t)first && steps[2].m == (int32_t)second);
-  for (int i = 0; i < LAUNCHES; i++) EXPECT(steps[i].n == 1000 && steps[i].scale == (float)(1.0 / (1000 + i)));
+  for (int i = 0; i < LAUNCHES; i++)
+    EXPECT(steps[i].n == 1000 && steps[i].scale == (float)(1.0 / (1000 + i)));
   EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
   return 0;
 }
@@ -246,11 +260,13 @@ int main(void) {
   EXPECT(overwrites == 1);
   return 0;
 #endif
-  EXPECT(refuses((char *)x + 1, "argument 'x' was given 0x", &error)); /* between two of its elements */
+  /* between two of its elements */
+  EXPECT(refuses((char *)x + 1, "argument 'x' was given 0x", &error));
   if (use(&error)) return printf("%s\n", error.message), 1;
   /* wide vec=4 threads=128: see the records that the test plants */
   EXPECT(seen.grid[0] == 4 && seen.grid[1] == 8 && seen.grid[2] == 1);
-  EXPECT(seen.block[0] == 128 && seen.block[1] == 1 && seen.shared == 1024 && seen.stream == &stream);
+  EXPECT(seen.block[0] == 128 && seen.block[1] == 1 && seen.shared == 1024 &&
+         seen.stream == &stream);
   EXPECT(fake->allowed_shared == 1024 && fake->carveout == 40);
   EXPECT(m == 500 && n == 1000 && scale == 1.0f / 1000 && x_seen == x && partial_seen);
   EXPECT(memcmp(factors_seen, factors, sizeof factors) == 0);

@@ -15,8 +15,8 @@ int main(void) {
     if (rows_choose(&device, &problem, &info, &error))
       printf("refused\n");
     else
-      printf("%s|%s|%s|%.9f\n", choices[info.choice], info.variant, info.tuned_for ? info.tuned_for : "",
-             info.distance);
+      printf("%s|%s|%s|%.9f\n", choices[info.choice], info.variant,
+             info.tuned_for ? info.tuned_for : "", info.distance);
   }
   return 0;
 }

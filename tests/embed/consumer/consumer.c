@@ -1,5 +1,5 @@
-/* Opens cugen on the cpu device, loads a shipped config and counts its arguments: enough to need every room. It has
-   a Lua and an SQLite "of its own", which must not meet cugen's. */
+/* Opens cugen on the cpu device, loads a shipped config and counts its arguments: enough to need
+   every room. It has a Lua and an SQLite "of its own", which must not meet cugen's. */
 #include <cugen.h>
 #include <stdio.h>
 
@@ -19,12 +19,14 @@ int main(void) {
   cugen_kernel *kernel = NULL;
   options.device = "cpu";
   options.cache = "none";
-  if (cugen_open(&options, &lib, &error) || cugen_kernel_open(lib, "matmul", NULL, 0, &kernel, &error)) {
+  if (cugen_open(&options, &lib, &error) ||
+      cugen_kernel_open(lib, "matmul", NULL, 0, &kernel, &error)) {
     fprintf(stderr, "%s: %s\n", cugen_status_text(error.status), error.message);
     cugen_close(lib);
     return 1;
   }
-  printf("%s %s: %zu arguments\n", CUGEN_VERSION, cugen_kernel_name(kernel), cugen_kernel_arguments(kernel));
+  printf("%s %s: %zu arguments\n", CUGEN_VERSION, cugen_kernel_name(kernel),
+         cugen_kernel_arguments(kernel));
   cugen_kernel_close(kernel);
   cugen_close(lib);
   return lua_newstate() + sqlite3_open_v2() == 2 ? 0 : 1;

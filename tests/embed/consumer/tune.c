@@ -1,5 +1,5 @@
-/* An application that tunes and never looks at its arguments, nor at the environment: what verifies and times for it is not
-   this program once more. */
+/* An application that tunes and never looks at its arguments, nor at the environment: what
+   verifies and times for it is not this program once more. */
 #include <cugen.h>
 #include <stdio.h>
 #include <string.h>

@@ -21,17 +21,20 @@ struct Case {
   const char *family, *config;
   Settings settings;
   Peer peer;
-  double seconds;      // of tuning that it should have when the time is enough; else what there is is shared alike
+  double
+      seconds; // of tuning that it should have when the time is enough; else what there is is shared alike
   double bytes, flops; // of one run; what the rate counts is flops, else bytes
-  double tolerance;    // of the comparison with the peer, relative to max(1, |wanted|); < 0: they differ by nature
+  double
+      tolerance; // of the comparison with the peer, relative to max(1, |wanted|); < 0: they differ by nature
   std::vector<const char *> implementations = {}; // to tune; empty: all
-  Settings lender = {};                           // the problem that lends its best variant; empty: this one
-  bool burst = false;                             // batches after a rest, at full clocks, decide
-  double sustained = 0;                           // seconds of load before they are raced once more without rests
+  Settings lender = {}; // the problem that lends its best variant; empty: this one
+  bool burst = false;   // batches after a rest, at full clocks, decide
+  double sustained = 0; // seconds of load before they are raced once more without rests
 };
 
 std::vector<Case> all_cases();
-std::vector<Case> hopper_cases(); // the families "hopper", "fused" and "odd", for compute capability 9.0 alone
+std::vector<Case>
+hopper_cases(); // the families "hopper", "fused" and "odd", for compute capability 9.0 alone
 
 // "name=value", kept until the program ends.
 const char *set(const char *name, double value);

@@ -36,8 +36,9 @@ struct Stopwatch {
   double batch(const std::function<void(cudaStream_t)> &run, int repeats);
   // Finds the repeats that make a batch of a millisecond and more, and warms up.
   void prepare(Racer &racer);
-  void race(Racer &a, Racer &b, int rounds, double rest = 0); // A B A B, each after so many seconds of rest
-  void load(const Racer &a, const Racer &b, double seconds);  // both in turns, untimed
+  void race(Racer &a, Racer &b, int rounds,
+            double rest = 0); // A B A B, each after so many seconds of rest
+  void load(const Racer &a, const Racer &b, double seconds); // both in turns, untimed
 };
 
 // As a graph of `repeats` runs, so that the host's part in a short launch does not count. Empty: it cannot be captured.

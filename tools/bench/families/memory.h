@@ -23,4 +23,5 @@ struct Buffer {
 size_t type_bytes(const char *dtype);
 
 // Elements of got that are off by more than tolerance * max(1, |wanted|); NaN is.
-unsigned long long count_differing(const Buffer &got, const Buffer &wanted, const char *dtype, double tolerance);
+unsigned long long count_differing(const Buffer &got, const Buffer &wanted, const char *dtype,
+                                   double tolerance);

@@ -19,7 +19,7 @@ struct Program {
   int rounds = 15;
   size_t l2 = 0;
   std::vector<std::pair<std::string, double>>
-      ratios;                               // of the cases that burst, one each, and what they go together with
+      ratios; // of the cases that burst, one each, and what they go together with
   std::map<std::string, std::string> tuned; // problems, in this run, and what tuning them was
   double left() const {
     return limit - (now() - started);
@@ -49,7 +49,8 @@ std::string field(const std::string &json, const std::string &name, size_t at = 
 
 // Once for each problem, each of the implementations (empty: all of them together) for its part of the share. Says how
 // many variants it tried.
-std::string tune(Program &program, const Kernel &kernel, const std::vector<const char *> &implementations);
+std::string tune(Program &program, const Kernel &kernel,
+                 const std::vector<const char *> &implementations);
 
 struct Ours {
   Kernel kernel;

@@ -1,8 +1,9 @@
-/* Isotonic regression by pooling adjacent violators (Busing, Monotone regression: a simple and fast O(n) PAVA implementation,
-   Journal of Statistical Software 102, 2022), and the monotone cubic interpolation of Fritsch and Butland (A method for
-   constructing local monotone piecewise cubic interpolants, SIAM Journal on Scientific and Statistical Computing 5, 1984). The
-   order of additions is that of SciPy and scikit-learn: a mean of indices is rounded afterwards, and one half must be one half here
-   as there. */
+/* Isotonic regression by pooling adjacent violators (Busing, Monotone regression: a simple and
+   fast O(n) PAVA implementation, Journal of Statistical Software 102, 2022), and the monotone
+   cubic interpolation of Fritsch and Butland (A method for constructing local monotone piecewise
+   cubic interpolants, SIAM Journal on Scientific and Statistical Computing 5, 1984). The order
+   of additions is that of SciPy and scikit-learn: a mean of indices is rounded afterwards, and
+   one half must be one half here as there. */
 #include "curves.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 #include "twister.h"
 
-/* ---- Isotonic --------------------------------------------------------------------------------------------------- */
+/* ---- Isotonic ------------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b) {
   const struct curve_point *p = a, *q = b;
@@ -30,7 +31,8 @@ static size_t merge_equal(struct curve_point *points, double *weights, size_t co
   for (size_t i = 0; i < count;) {
     const double x = points[i].x;
     double sum = 0, weight = 0;
-    for (; i < count && points[i].x - x < resolution; i++) sum += points[i].y * weights[i], weight += weights[i];
+    for (; i < count && points[i].x - x < resolution; i++)
+      sum += points[i].y * weights[i], weight += weights[i];
     points[kept] = (struct curve_point){x, sum / weight};
     weights[kept++] = weight;
   }
@@ -44,7 +46,8 @@ struct blocks {
   size_t count;
 };
 
-static void pool(const struct curve_point *points, const double *weights, size_t count, struct blocks *out) {
+static void pool(const struct curve_point *points, const double *weights, size_t count,
+                 struct blocks *out) {
 #define VALUE(i)  points[count - 1 - (i)].y
 #define WEIGHT(i) weights[count - 1 - (i)]
   out->count = 0;
@@ -89,7 +92,8 @@ static size_t drop_level(struct curve_point *points, size_t count) {
   double before = 0;
   for (size_t i = 0; i < count; i++) {
     const double own = points[i].y;
-    if (i == 0 || i + 1 == count || own != before || own != points[i + 1].y) points[kept++] = points[i];
+    if (i == 0 || i + 1 == count || own != before || own != points[i + 1].y)
+      points[kept++] = points[i];
     before = own;
   }
   return kept;
@@ -99,15 +103,16 @@ static void clip(struct curve_point *points, size_t count, double low, double hi
   for (size_t i = 0; i < count; i++) points[i].y = fmin(fmax(points[i].y, low), high);
 }
 
-static void interpolate(const struct curve_point *points, size_t count, const double *wanted, size_t wanted_count,
-                        double *out) {
+static void interpolate(const struct curve_point *points, size_t count, const double *wanted,
+                        size_t wanted_count, double *out) {
   size_t at = 0;
   for (size_t i = 0; i < wanted_count; i++) {
     const double x = fmin(fmax(wanted[i], points[0].x), points[count - 1].x);
     while (at + 1 < count && points[at + 1].x <= x) at++;
     out[i] = points[at].y;
     if (at + 1 == count || points[at].x == x) continue;
-    out[i] += (points[at + 1].y - points[at].y) / (points[at + 1].x - points[at].x) * (x - points[at].x);
+    out[i] +=
+        (points[at + 1].y - points[at].y) / (points[at + 1].x - points[at].x) * (x - points[at].x);
   }
 }
 
@@ -138,7 +143,8 @@ static void draw(struct fitting *f, uint32_t seed, size_t samples) {
   struct twister twister;
   twister_seed(&twister, seed);
   memset(f->drawn, 0, f->count * sizeof *f->drawn);
-  for (size_t i = 0; i < samples; i++) f->drawn[f->places[twister_below(&twister, (uint32_t)f->count - 1)]]++;
+  for (size_t i = 0; i < samples; i++)
+    f->drawn[f->places[twister_below(&twister, (uint32_t)f->count - 1)]]++;
 }
 
 /* Sorts, and remembers what came where. */
@@ -159,7 +165,8 @@ static void sort_points(struct fitting *f, struct placed *placed) {
   for (size_t i = 0; i < f->count; i++) f->all[i] = placed[i].point, f->places[placed[i].from] = i;
 }
 
-static void fit_all(struct fitting *f, size_t fits, const double *wanted, size_t wanted_count, double *out) {
+static void fit_all(struct fitting *f, size_t fits, const double *wanted, size_t wanted_count,
+                    double *out) {
   const double share = 1 / sqrt((double)fits);
   const size_t samples = (size_t)fmax(1, share * (double)f->count);
   struct twister seeds;
@@ -173,9 +180,10 @@ static void fit_all(struct fitting *f, size_t fits, const double *wanted, size_t
   for (size_t i = 0; i < wanted_count; i++) out[i] /= (double)fits;
 }
 
-int curve_isotonic(struct curve_point *points, size_t count, size_t fits, const double *wanted, size_t wanted_count,
-                   double *out, cugen_error *err) {
-  struct fitting f = {.all = points, .count = count, .low = (double)INFINITY, .high = -(double)INFINITY};
+int curve_isotonic(struct curve_point *points, size_t count, size_t fits, const double *wanted,
+                   size_t wanted_count, double *out, cugen_error *err) {
+  struct fitting f = {
+      .all = points, .count = count, .low = (double)INFINITY, .high = -(double)INFINITY};
   struct placed *placed = calloc(count, sizeof *placed);
   double *numbers = calloc(4 * count + wanted_count, sizeof *numbers);
   size_t *sizes = calloc(2 * count, sizeof *sizes);
@@ -185,7 +193,8 @@ int curve_isotonic(struct curve_point *points, size_t count, size_t fits, const 
     f.drawn = numbers, f.weights = numbers + count, f.curve = numbers + 4 * count;
     f.blocks = (struct blocks){numbers + 2 * count, numbers + 3 * count, sizes, 0};
     f.places = sizes + count;
-    for (size_t i = 0; i < count; i++) f.low = fmin(f.low, points[i].y), f.high = fmax(f.high, points[i].y);
+    for (size_t i = 0; i < count; i++)
+      f.low = fmin(f.low, points[i].y), f.high = fmax(f.high, points[i].y);
     sort_points(&f, placed);
     fit_all(&f, fits, wanted, wanted_count, out);
   }
@@ -196,7 +205,7 @@ int curve_isotonic(struct curve_point *points, size_t count, size_t fits, const 
   return memory ? CUGEN_OK : error_memory(err);
 }
 
-/* ---- Cubic ------------------------------------------------------------------------------------------------------ */
+/* ---- Cubic ---------------------------------------------------------------------------------- */
 
 static int sign(double x) {
   return (x > 0) - (x < 0);
@@ -204,7 +213,8 @@ static int sign(double x) {
 
 /* The slope at an end, of its two nearest stretches' widths and slopes. */
 static double end_slope(double width, double next_width, double slope, double next_slope) {
-  const double wanted = ((2 * width + next_width) * slope - width * next_slope) / (width + next_width);
+  const double wanted =
+      ((2 * width + next_width) * slope - width * next_slope) / (width + next_width);
   if (sign(wanted) != sign(slope)) return 0;
   return sign(slope) != sign(next_slope) && fabs(wanted) > 3 * fabs(slope) ? 3 * slope : wanted;
 }
@@ -223,17 +233,18 @@ static void find_slopes(const struct curve_point *points, size_t count, double *
   if (count == 2) return;
   for (size_t i = 1; i < last; i++) {
     const double before = slope(points, i - 1), after = slope(points, i);
-    const double w1 = 2 * width(points, i) + width(points, i - 1), w2 = width(points, i) + 2 * width(points, i - 1);
+    const double w1 = 2 * width(points, i) + width(points, i - 1),
+                 w2 = width(points, i) + 2 * width(points, i - 1);
     const bool turns = sign(before) != sign(after) || sign(before) == 0;
     out[i] = turns ? 0 : 1 / ((w1 / before + w2 / after) / (w1 + w2));
   }
   out[0] = end_slope(width(points, 0), width(points, 1), slope(points, 0), slope(points, 1));
-  out[last] =
-      end_slope(width(points, last - 1), width(points, last - 2), slope(points, last - 1), slope(points, last - 2));
+  out[last] = end_slope(width(points, last - 1), width(points, last - 2), slope(points, last - 1),
+                        slope(points, last - 2));
 }
 
-int curve_cubic(const struct curve_point *points, size_t count, const double *wanted, size_t wanted_count,
-                double *out, cugen_error *err) {
+int curve_cubic(const struct curve_point *points, size_t count, const double *wanted,
+                size_t wanted_count, double *out, cugen_error *err) {
   double *slopes = calloc(count, sizeof *slopes);
   if (!slopes) return error_memory(err);
   find_slopes(points, count, slopes);
@@ -241,7 +252,8 @@ int curve_cubic(const struct curve_point *points, size_t count, const double *wa
     while (at + 2 < count && points[at + 1].x <= wanted[i]) at++;
     const double x = wanted[i] - points[at].x, w = width(points, at), rise = slope(points, at);
     const double t = (slopes[at] + slopes[at + 1] - 2 * rise) / w;
-    out[i] = points[at].y + slopes[at] * x + ((rise - slopes[at]) / w - t) * (x * x) + t / w * (x * x * x);
+    out[i] = points[at].y + slopes[at] * x + ((rise - slopes[at]) / w - t) * (x * x) +
+             t / w * (x * x * x);
   }
   free(slopes);
   return CUGEN_OK;

@@ -1,15 +1,17 @@
 /* The files that other tuners write:
 
-   - Kernel Tuner's cache: {"tune_params_keys": [...], "cache": {"16,1": {"block": 16, ..., "time": 3.8, "compile_time": 918.6,
-     ...}}}, milliseconds; a variant that failed has a word in place of its time;
-   - T4, what Kernel Tuner writes as a result and the community's methodology reads: {"results": [{"configuration": {...},
-     "times": {...}, "invalidity": "correct", "measurements": [{"name": "time", "value": 3.8}]}], "metadata": {"timeunit":
-     "milliseconds"}};
-   - KTT's results: {"Metadata": {"TimeUnit": "Microseconds"}, "Results": [{"Configuration": [{"Name": ..., "Value": ...}],
-     "Status": "Ok", "ComputationResults": [{"Duration": ...}], "TotalDuration": ..., "TotalOverhead": ...}]}.
+   - Kernel Tuner's cache: {"tune_params_keys": [...], "cache": {"16,1": {"block": 16, ...,
+     "time": 3.8, "compile_time": 918.6, ...}}}, milliseconds; a variant that failed has a word
+     in place of its time;
+   - T4, what Kernel Tuner writes as a result and the community's methodology reads: {"results":
+     [{"configuration": {...}, "times": {...}, "invalidity": "correct", "measurements": [{"name":
+     "time", "value": 3.8}]}], "metadata": {"timeunit": "milliseconds"}};
+   - KTT's results: {"Metadata": {"TimeUnit": "Microseconds"}, "Results": [{"Configuration":
+     [{"Name": ..., "Value": ...}], "Status": "Ok", "ComputationResults": [{"Duration": ...}],
+     "TotalDuration": ..., "TotalOverhead": ...}]}.
 
-   What a variant took is added up in the methodology's order, and each part divided as it divides them, so that sums are equal
-   to the last bit. */
+   What a variant took is added up in the methodology's order, and each part divided as it
+   divides them, so that sums are equal to the last bit. */
 #include "formats.h"
 
 #include <math.h>
@@ -32,7 +34,8 @@ static int read_unit(struct recording *recording, const char *name, cugen_error 
   recording->per_second = units[i].per_second;
   if (units[i].name) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_CACHE,
-                   "%s: '%.50s' is no unit of time; there are seconds, milliseconds, microseconds and nanoseconds",
+                   "%s: '%.50s' is no unit of time; there are seconds, milliseconds, microseconds "
+                   "and nanoseconds",
                    recording->path, name);
 }
 
@@ -44,13 +47,16 @@ static const char *text_member(const json_t *object, const char *name) {
 /* In seconds: of a number that is not negative, of a list the sum of such, else 0. */
 static double duration(const json_t *value, double per_second) {
   double sum = 0;
-  if (json_is_number(value) && json_number_value(value) >= 0) return json_number_value(value) / per_second;
-  for (size_t i = 0; i < json_array_size(value); i++) sum += duration(json_array_get(value, i), per_second);
+  if (json_is_number(value) && json_number_value(value) >= 0)
+    return json_number_value(value) / per_second;
+  for (size_t i = 0; i < json_array_size(value); i++)
+    sum += duration(json_array_get(value, i), per_second);
   return sum;
 }
 
 /* The sum of the members; the first is the compile's. */
-static double durations(const json_t *object, const char *const *names, double per_second, double *compile) {
+static double durations(const json_t *object, const char *const *names, double per_second,
+                        double *compile) {
   double sum = *compile = duration(json_object_get(object, *names), per_second);
   while (*++names) sum += duration(json_object_get(object, *names), per_second);
   return sum;
@@ -65,16 +71,20 @@ static int refuse_more(const struct recording *recording, cugen_error *err) {
   return recording_refuse(recording, err, "it has a tunable that the first variant lacks");
 }
 
-/* ---- Kernel Tuner's cache --------------------------------------------------------------------------------------- */
+/* ---- Kernel Tuner's cache ------------------------------------------------------------------- */
 
-static int read_kernel_tuner_axes(struct recording *recording, const json_t *root, cugen_error *err) {
+static int read_kernel_tuner_axes(struct recording *recording, const json_t *root,
+                                  cugen_error *err) {
   const json_t *keys = json_object_get(root, "tune_params_keys"), *key;
   size_t i;
   int status = CUGEN_OK;
   if (!json_is_array(keys))
-    return error_set(err, CUGEN_ERROR_CACHE, "%s: a Kernel Tuner cache without 'tune_params_keys'", recording->path);
+    return error_set(err, CUGEN_ERROR_CACHE, "%s: a Kernel Tuner cache without 'tune_params_keys'",
+                     recording->path);
   json_array_foreach(keys, i, key) {
-    if (!status) status = recording_add_axis(recording, json_is_string(key) ? json_string_value(key) : "", err);
+    if (!status)
+      status =
+          recording_add_axis(recording, json_is_string(key) ? json_string_value(key) : "", err);
   }
   return status;
 }
@@ -91,14 +101,16 @@ static int read_kernel_tuner(struct recording *recording, const json_t *root, cu
   recording->device = text_member(root, "device_name");
   json_object_foreach(cache, key, entry) {
     double compile, total = durations(entry, times, recording->per_second, &compile);
-    for (size_t i = 0; i < recording->axis_count; i++) values[i] = json_object_get(entry, recording->axes[i].name);
+    for (size_t i = 0; i < recording->axis_count; i++)
+      values[i] = json_object_get(entry, recording->axes[i].name);
     if (!status)
-      status = recording_add(recording, values, cost_of(json_object_get(entry, "time")), compile, total, err);
+      status = recording_add(recording, values, cost_of(json_object_get(entry, "time")), compile,
+                             total, err);
   }
   return status;
 }
 
-/* ---- T4 --------------------------------------------------------------------------------------------------------- */
+/* ---- T4 ------------------------------------------------------------------------------------- */
 
 static int read_t4_axes(struct recording *recording, const json_t *results, cugen_error *err) {
   json_t *configuration = json_object_get(json_array_get(results, 0), "configuration"), *value;
@@ -114,20 +126,27 @@ static const json_t *t4_measurement(const json_t *result, const char *name) {
   const json_t *measurements = json_object_get(result, "measurements");
   for (size_t i = 0; i < json_array_size(measurements); i++) {
     const json_t *measurement = json_array_get(measurements, i);
-    if (strcmp(text_member(measurement, "name"), name) == 0) return json_object_get(measurement, "value");
+    if (strcmp(text_member(measurement, "name"), name) == 0)
+      return json_object_get(measurement, "value");
   }
   return NULL;
 }
 
-static int read_t4_result(struct recording *recording, const json_t *result, double per_second, cugen_error *err) {
-  static const char *const names[] = {"compilation", "runtimes", "framework", "search_algorithm", "validation", NULL};
-  const json_t *values[RECORDED_MOST_AXES], *configuration = json_object_get(result, "configuration");
+static int read_t4_result(struct recording *recording, const json_t *result, double per_second,
+                          cugen_error *err) {
+  static const char *const names[] = {"compilation",      "runtimes",   "framework",
+                                      "search_algorithm", "validation", NULL};
+  const json_t *values[RECORDED_MOST_AXES],
+      *configuration = json_object_get(result, "configuration");
   const json_t *times = json_object_get(result, "times"), *time = t4_measurement(result, "time");
   double compile, total = durations(times, names, per_second, &compile);
   bool right = strcmp(text_member(result, "invalidity"), "correct") == 0;
-  if (!json_is_object(configuration)) return recording_refuse(recording, err, "it has no 'configuration'");
-  if (!*text_member(result, "invalidity")) return recording_refuse(recording, err, "it has no 'invalidity'");
-  if (right && !time) return recording_refuse(recording, err, "it is correct, and has no measurement called 'time'");
+  if (!json_is_object(configuration))
+    return recording_refuse(recording, err, "it has no 'configuration'");
+  if (!*text_member(result, "invalidity"))
+    return recording_refuse(recording, err, "it has no 'invalidity'");
+  if (right && !time)
+    return recording_refuse(recording, err, "it is correct, and has no measurement called 'time'");
   for (size_t i = 0; i < recording->axis_count; i++)
     values[i] = json_object_get(configuration, recording->axes[i].name);
   if (json_object_size(configuration) > recording->axis_count) return refuse_more(recording, err);
@@ -135,7 +154,8 @@ static int read_t4_result(struct recording *recording, const json_t *result, dou
 }
 
 static int read_t4(struct recording *recording, const json_t *root, cugen_error *err) {
-  const json_t *metadata = json_object_get(root, "metadata"), *results = json_object_get(root, "results"), *result;
+  const json_t *metadata = json_object_get(root, "metadata"),
+               *results = json_object_get(root, "results"), *result;
   const char *unit = text_member(metadata, "timeunit");
   size_t i;
   int status = read_unit(recording, *unit ? unit : "seconds", err);
@@ -148,7 +168,7 @@ static int read_t4(struct recording *recording, const json_t *root, cugen_error 
   return status;
 }
 
-/* ---- KTT -------------------------------------------------------------------------------------------------------- */
+/* ---- KTT ------------------------------------------------------------------------------------ */
 
 static const json_t *ktt_value(const json_t *configuration, const char *name) {
   for (size_t i = 0; i < json_array_size(configuration); i++) {
@@ -180,20 +200,26 @@ static double ktt_cost(const json_t *result) {
 }
 
 static int read_ktt_result(struct recording *recording, const json_t *result, cugen_error *err) {
-  static const char *const parts[] = {"SearcherOverhead", "ValidationOverhead", "DataMovementOverhead", NULL};
-  const json_t *values[RECORDED_MOST_AXES], *configuration = json_object_get(result, "Configuration");
+  static const char *const parts[] = {"SearcherOverhead", "ValidationOverhead",
+                                      "DataMovementOverhead", NULL};
+  const json_t *values[RECORDED_MOST_AXES],
+      *configuration = json_object_get(result, "Configuration");
   const double per_second = recording->per_second;
   double run = duration(json_object_get(result, "TotalDuration"), per_second);
   double overhead = duration(json_object_get(result, "TotalOverhead"), per_second), first;
   double rest = durations(result, parts, per_second, &first);
-  if (!json_is_array(configuration)) return recording_refuse(recording, err, "it has no 'Configuration'");
-  for (size_t i = 0; i < recording->axis_count; i++) values[i] = ktt_value(configuration, recording->axes[i].name);
+  if (!json_is_array(configuration))
+    return recording_refuse(recording, err, "it has no 'Configuration'");
+  for (size_t i = 0; i < recording->axis_count; i++)
+    values[i] = ktt_value(configuration, recording->axes[i].name);
   if (json_array_size(configuration) > recording->axis_count) return refuse_more(recording, err);
-  return recording_add(recording, values, ktt_cost(result), fmax(0, overhead - rest), run + overhead, err);
+  return recording_add(recording, values, ktt_cost(result), fmax(0, overhead - rest),
+                       run + overhead, err);
 }
 
 static int read_ktt(struct recording *recording, const json_t *root, cugen_error *err) {
-  const json_t *metadata = json_object_get(root, "Metadata"), *results = json_object_get(root, "Results"), *result;
+  const json_t *metadata = json_object_get(root, "Metadata"),
+               *results = json_object_get(root, "Results"), *result;
   size_t i;
   int status = read_unit(recording, text_member(metadata, "TimeUnit"), err);
   if (!status) status = read_ktt_axes(recording, results, err);

@@ -1,5 +1,5 @@
-/* bench_replay FILE...: scores the strategies of `cugen tune` on recorded spaces, by a simulated clock. README.md in this folder
-   has the options and what a score means. */
+/* bench_replay FILE...: scores the strategies of `cugen tune` on recorded spaces, by a simulated
+   clock. README.md in this folder has the options and what a score means. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ struct space {
 
 /* What a strategy came to on a space. */
 struct result {
-  double score, reached, tried; /* reached: the optimum's time by the best found, the median of the runs */
+  /* reached: the optimum's time by the best found, the median of the runs */
+  double score, reached, tried;
 };
 
 static _Noreturn void fail(const char *message) {
@@ -50,13 +51,14 @@ static void *allocate(size_t count, size_t size) {
   return memory;
 }
 
-/* ---- Options ---- */
+/* ---- Options -------------------------------------------------------------------------------- */
 
 static void add_strategies(struct options *o, const char *list) {
   char *words = strdup(list), *rest = words;
   cugen_error err;
   if (!words) fail("out of memory");
-  for (const char *name; (name = strtok_r(rest, ", ", &rest)) && o->strategy_count < MOST_STRATEGIES;)
+  for (const char *name;
+       (name = strtok_r(rest, ", ", &rest)) && o->strategy_count < MOST_STRATEGIES;)
     check(strategy_find(name, &o->strategies[o->strategy_count++], &err), &err);
   free(words);
 }
@@ -103,7 +105,8 @@ static void read_options(struct options *o, int argc, char **argv) {
     }
     if (letter == 'o' && !o->runs) fail("the file of runs cannot be written");
   }
-  if (optind == argc) fail("a FILE is missing: what Kernel Tuner or KTT wrote, or T4; - is the standard input");
+  if (optind == argc)
+    fail("a FILE is missing: what Kernel Tuner or KTT wrote, or T4; - is the standard input");
   if (!o->strategy_count)
     while (o->strategy_count < MOST_STRATEGIES && (strategy = strategy_at(o->strategy_count)))
       o->strategies[o->strategy_count++] = strategy;
@@ -112,7 +115,7 @@ static void read_options(struct options *o, int argc, char **argv) {
   if (o->threads > o->in_flight + 1) fail("there are more --threads than variants --in-flight");
 }
 
-/* ---- A space ---- */
+/* ---- A space -------------------------------------------------------------------------------- */
 
 static void open_space(struct space *s, const struct options *o, const char *path) {
   cugen_error err;
@@ -121,29 +124,33 @@ static void open_space(struct space *s, const struct options *o, const char *pat
   s->recorded.all_compile = o->compile, s->recorded.all_else = o->rest;
   check(score_open(&s->recorded, o->budget, &s->score, &err), &err);
   if (score_variants(s->score) < 10)
-    fprintf(stderr, "bench_replay: %s: the budget is %.0f variants, too few for a score to mean much\n", path,
-            score_variants(s->score));
+    fprintf(stderr,
+            "bench_replay: %s: the budget is %.0f variants, too few for a score to mean much\n",
+            path, score_variants(s->score));
   if (!o->prior) return;
   struct recorded prior;
   check(recorded_read(o->prior, (struct process_stop){0}, &prior, &err), &err);
-  check(prior_find(&prior, &s->recorded, SIMULATE_MOST_PRIORS, s->priors, &s->prior_count, &err), &err);
+  check(prior_find(&prior, &s->recorded, SIMULATE_MOST_PRIORS, s->priors, &s->prior_count, &err),
+        &err);
   recorded_free(&prior);
-  if (!s->prior_count) fail("no variant of the prior is one of the space: both need the same tunables and values");
+  if (!s->prior_count)
+    fail("no variant of the prior is one of the space: both need the same tunables and values");
 }
 
-static void write_run(const struct space *s, const char *strategy, uint64_t seed, const struct score_run *run,
-                      const uint64_t *tried, FILE *out) {
+static void write_run(const struct space *s, const char *strategy, uint64_t seed,
+                      const struct score_run *run, const uint64_t *tried, FILE *out) {
   json_t *all = json_array();
   struct text variant = {0};
   for (size_t i = 0; i < run->count; i++) {
     text_clear(&variant);
     recorded_print(&s->recorded, tried[i], &variant);
-    json_t *seconds = isnan(run->costs[i]) ? json_null() : json_real(run->costs[i] / s->recorded.per_second);
-    json_array_append_new(
-        all, json_pack("{s:s, s:f, s:o}", "variant", text_get(&variant), "at", run->seconds[i], "seconds", seconds));
+    json_t *seconds =
+        isnan(run->costs[i]) ? json_null() : json_real(run->costs[i] / s->recorded.per_second);
+    json_array_append_new(all, json_pack("{s:s, s:f, s:o}", "variant", text_get(&variant), "at",
+                                         run->seconds[i], "seconds", seconds));
   }
-  json_t *line = json_pack("{s:s, s:s, s:I, s:o}", "file", s->path, "strategy", strategy, "seed", (json_int_t)seed,
-                           "tried", all);
+  json_t *line = json_pack("{s:s, s:s, s:I, s:o}", "file", s->path, "strategy", strategy, "seed",
+                           (json_int_t)seed, "tried", all);
   json_dumpf(line, out, JSON_COMPACT | JSON_REAL_PRECISION(MOST_DIGITS));
   fputc('\n', out);
   json_decref(line);
@@ -155,7 +162,8 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static struct result score_strategy(const struct space *s, const struct options *o, size_t strategy) {
+static struct result score_strategy(const struct space *s, const struct options *o,
+                                    size_t strategy) {
   struct score_run *runs = allocate(o->seeds, sizeof *runs);
   double *reached = allocate(o->seeds, sizeof *reached);
   struct result out = {0};
@@ -182,30 +190,34 @@ static struct result score_strategy(const struct space *s, const struct options 
   return out;
 }
 
-/* ---- What is printed ---- */
+/* ---- What is printed ------------------------------------------------------------------------ */
 
-static json_t *space_json(const struct space *s, const struct options *o, const struct result *results) {
+static json_t *space_json(const struct space *s, const struct options *o,
+                          const struct result *results) {
   const struct recorded *r = &s->recorded;
   json_t *strategies = json_array();
   for (size_t i = 0; i < o->strategy_count; i++)
     json_array_append_new(strategies,
-                          json_pack("{s:s, s:f, s:f, s:f}", "strategy", o->strategies[i]->name, "score",
-                                    results[i].score, "reached", results[i].reached, "tried", results[i].tried));
-  return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:o}", "file", s->path, "format", r->format, "kernel",
-                   r->kernel, "device", r->device, "tunables", (json_int_t)r->axis_count, "variants",
-                   (json_int_t)r->count, "budget_seconds", score_stop(s->score), "budget_variants",
-                   score_variants(s->score), "strategies", strategies);
+                          json_pack("{s:s, s:f, s:f, s:f}", "strategy", o->strategies[i]->name,
+                                    "score", results[i].score, "reached", results[i].reached,
+                                    "tried", results[i].tried));
+  return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:o}", "file", s->path, "format",
+                   r->format, "kernel", r->kernel, "device", r->device, "tunables",
+                   (json_int_t)r->axis_count, "variants", (json_int_t)r->count, "budget_seconds",
+                   score_stop(s->score), "budget_variants", score_variants(s->score), "strategies",
+                   strategies);
 }
 
-static void print_row(const char *name, const char *variants, const char *budget, const double *scores,
-                      size_t count) {
+static void print_row(const char *name, const char *variants, const char *budget,
+                      const double *scores, size_t count) {
   printf("%-32s %8s %9s", name, variants, budget);
   for (size_t i = 0; i < count; i++) printf(" %12.3f", scores[i]);
   putchar('\n');
 }
 
 /* The scores of one space, with which the means and the lowest are brought up to date. */
-static void replay_space(const char *path, const struct options *o, json_t *spaces, double *sums, double *lowest) {
+static void replay_space(const char *path, const struct options *o, json_t *spaces, double *sums,
+                         double *lowest) {
   struct result results[MOST_STRATEGIES];
   double scores[MOST_STRATEGIES];
   struct space s;
@@ -241,8 +253,9 @@ int main(int argc, char **argv) {
   const int count = argc - optind;
   for (int i = 0; i < count; i++) replay_space(argv[optind + i], &o, spaces, sums, lowest);
   if (o.json) {
-    json_t *out = json_pack("{s:I, s:I, s:I, s:o}", "runs", (json_int_t)o.seeds, "in_flight", (json_int_t)o.in_flight,
-                            "threads", (json_int_t)o.threads, "spaces", spaces);
+    json_t *out =
+        json_pack("{s:I, s:I, s:I, s:o}", "runs", (json_int_t)o.seeds, "in_flight",
+                  (json_int_t)o.in_flight, "threads", (json_int_t)o.threads, "spaces", spaces);
     json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(MOST_DIGITS));
     putchar('\n');
     json_decref(out);

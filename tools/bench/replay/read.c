@@ -4,7 +4,8 @@
 #include "base/input.h"
 #include "formats.h"
 
-static int read_file(const char *path, struct process_stop stop, struct text *out, cugen_error *err) {
+static int read_file(const char *path, struct process_stop stop, struct text *out,
+                     cugen_error *err) {
   const struct input_limits limits = {.most = (size_t)1 << 30, .stop = stop};
   struct input input;
   int status = input_open(&input, path, &limits, err);
@@ -27,8 +28,10 @@ static json_t *load_unfinished(const struct text *text) {
 
 static int load(const char *path, const struct text *text, json_t **root, cugen_error *err) {
   json_error_t why;
-  if (text->length > 1 && (unsigned char)text->data[0] == 0x1f && (unsigned char)text->data[1] == 0x8b)
-    return error_set(err, CUGEN_ERROR_USAGE, "%s is compressed: gunzip -c %s | bench_replay -", path, path);
+  if (text->length > 1 && (unsigned char)text->data[0] == 0x1f &&
+      (unsigned char)text->data[1] == 0x8b)
+    return error_set(err, CUGEN_ERROR_USAGE, "%s is compressed: gunzip -c %s | bench_replay -",
+                     path, path);
   *root = json_loadb(text_get(text), text->length, 0, &why);
   if (!*root) *root = load_unfinished(text);
   if (*root) return CUGEN_OK;
@@ -47,11 +50,11 @@ static int read_root(const char *path, const json_t *root, struct recorded *out,
   struct recording recording = {.path = path, .kernel = "", .device = ""};
   const struct recorded_format *format = format_of(root);
   if (!format)
-    return error_set(
-        err, CUGEN_ERROR_CACHE,
-        "%s: not a recorded space: neither T4 ('results'), nor a Kernel Tuner cache ('cache'), nor KTT's "
-        "('Results')",
-        path);
+    return error_set(err, CUGEN_ERROR_CACHE,
+                     "%s: not a recorded space: neither T4 ('results'), nor a Kernel Tuner cache "
+                     "('cache'), nor KTT's "
+                     "('Results')",
+                     path);
   out->format = format->name;
   out->all_compile = out->all_else = -1;
   int status = format->read(&recording, root, err);
@@ -60,7 +63,8 @@ static int read_root(const char *path, const json_t *root, struct recorded *out,
   return status;
 }
 
-int recorded_read(const char *path, struct process_stop stop, struct recorded *out, cugen_error *err) {
+int recorded_read(const char *path, struct process_stop stop, struct recorded *out,
+                  cugen_error *err) {
   struct text text = {0};
   json_t *root = NULL;
   *out = (struct recorded){0};

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-/* ---- Variants by their positions -------------------------------------------------------------------------------- */
+/* ---- Variants by their positions ------------------------------------------------------------ */
 
 static size_t slot_of(const struct recorded *recorded, const uint16_t *positions) {
   const uint64_t hash = hash_next(0, positions, recorded->axis_count * sizeof *positions);
@@ -31,7 +31,8 @@ int recorded_index(struct recorded *out, cugen_error *err) {
     const size_t slot = slot_of(out, positions);
     if (out->table[slot] != UINT32_MAX) continue;
     out->table[slot] = (uint32_t)kept;
-    out->costs[kept] = out->costs[i], out->compile[kept] = out->compile[i], out->total[kept++] = out->total[i];
+    out->costs[kept] = out->costs[i], out->compile[kept] = out->compile[i],
+    out->total[kept++] = out->total[i];
   }
   out->count = kept;
   return CUGEN_OK;
@@ -39,7 +40,8 @@ int recorded_index(struct recorded *out, cugen_error *err) {
 
 void recorded_free(struct recorded *recorded) {
   for (size_t i = 0; i < recorded->axis_count; i++) {
-    for (size_t v = 0; v < recorded->axes[i].count && recorded->axes[i].texts; v++) free(recorded->axes[i].texts[v]);
+    for (size_t v = 0; v < recorded->axes[i].count && recorded->axes[i].texts; v++)
+      free(recorded->axes[i].texts[v]);
     free(recorded->axes[i].texts);
     free(recorded->axes[i].values);
     free(recorded->axes[i].name);
@@ -55,7 +57,7 @@ void recorded_free(struct recorded *recorded) {
   *recorded = (struct recorded){0};
 }
 
-/* ---- Asking ----------------------------------------------------------------------------------------------------- */
+/* ---- Asking --------------------------------------------------------------------------------- */
 
 double recorded_compile(const struct recorded *recorded, size_t index) {
   return recorded->all_compile < 0 ? recorded->compile[index] : recorded->all_compile;
@@ -64,7 +66,8 @@ double recorded_compile(const struct recorded *recorded, size_t index) {
 double recorded_total(const struct recorded *recorded, size_t index) {
   const double total = recorded->total[index], compile = recorded->compile[index];
   if (recorded->all_compile < 0 && recorded->all_else < 0) return total;
-  return recorded_compile(recorded, index) + (recorded->all_else < 0 ? total - compile : recorded->all_else);
+  return recorded_compile(recorded, index) +
+         (recorded->all_else < 0 ? total - compile : recorded->all_else);
 }
 
 void recorded_print(const struct recorded *recorded, size_t index, struct text *out) {
@@ -78,7 +81,8 @@ void recorded_print(const struct recorded *recorded, size_t index, struct text *
 
 void recorded_locate(const void *context, uint64_t index, uint16_t *positions) {
   const struct recorded *recorded = context;
-  memcpy(positions, recorded->positions + index * recorded->axis_count, recorded->axis_count * sizeof *positions);
+  memcpy(positions, recorded->positions + index * recorded->axis_count,
+         recorded->axis_count * sizeof *positions);
 }
 
 bool recorded_find(const void *context, const uint16_t *positions, uint64_t *index) {

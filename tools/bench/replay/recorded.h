@@ -1,6 +1,7 @@
-/* A recorded space: tunables, the variants that were measured, what each took. It is read from what other tuners write, and it is
-   any set of variants, not the product of its tunables' values: which variants there are is looked up by hash. Variants are
-   numbered in the file's order. */
+/* A recorded space: tunables, the variants that were measured, what each took. It is read from
+   what other tuners write, and it is any set of variants, not the product of its tunables'
+   values: which variants there are is looked up by hash. Variants are numbered in the file's
+   order. */
 #ifndef REPLAY_RECORDED_H
 #define REPLAY_RECORDED_H
 
@@ -42,7 +43,8 @@ struct recorded {
 };
 
 /* path "-": standard input. The error names the file. */
-int recorded_read(const char *path, struct process_stop stop, struct recorded *out, cugen_error *err);
+int recorded_read(const char *path, struct process_stop stop, struct recorded *out,
+                  cugen_error *err);
 void recorded_free(struct recorded *recorded);
 /* Makes the table, of which a variant that comes twice is left as it came first. */
 int recorded_index(struct recorded *recorded, cugen_error *err);
@@ -54,7 +56,7 @@ double recorded_total(const struct recorded *recorded, size_t index);
 /* "block=32 tile=4" */
 void recorded_print(const struct recorded *recorded, size_t index, struct text *out);
 
-/* ---- For strategies: context is a struct recorded ---- */
+/* ---- For strategies: context is a struct recorded ------------------------------------------- */
 
 void recorded_locate(const void *context, uint64_t index, uint16_t *positions);
 bool recorded_find(const void *context, const uint16_t *positions, uint64_t *index);

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-/* ---- Adding variants -------------------------------------------------------------------------------------------- */
+/* ---- Adding variants ------------------------------------------------------------------------ */
 
 int recording_refuse(const struct recording *recording, cugen_error *err, const char *format, ...) {
   struct text what = {0};
@@ -15,15 +15,16 @@ int recording_refuse(const struct recording *recording, cugen_error *err, const 
   va_start(args, format);
   text_vaddf(&what, format, args);
   va_end(args);
-  int status = error_set(err, CUGEN_ERROR_CACHE, "%s: variant %zu: %s", recording->path, recording->count + 1,
-                         text_get(&what));
+  int status = error_set(err, CUGEN_ERROR_CACHE, "%s: variant %zu: %s", recording->path,
+                         recording->count + 1, text_get(&what));
   text_free(&what);
   return status;
 }
 
 int recording_add_axis(struct recording *recording, const char *name, cugen_error *err) {
   if (recording->axis_count == RECORDED_MOST_AXES)
-    return error_set(err, CUGEN_ERROR_CACHE, "%s: it has more than %d tunables", recording->path, RECORDED_MOST_AXES);
+    return error_set(err, CUGEN_ERROR_CACHE, "%s: it has more than %d tunables", recording->path,
+                     RECORDED_MOST_AXES);
   char *copy = strdup(name);
   if (!copy) return error_memory(err);
   recording->axes[recording->axis_count++] = (struct recording_axis){.name = copy};
@@ -47,7 +48,8 @@ static bool print_value(const json_t *value, struct text *text, double *number) 
   return true;
 }
 
-static int add_value(struct recording_axis *axis, const char *text, double number, cugen_error *err) {
+static int add_value(struct recording_axis *axis, const char *text, double number,
+                     cugen_error *err) {
   char **texts = array_grow(axis->texts, axis->count, sizeof *texts);
   if (texts) axis->texts = texts;
   double *numbers = texts ? array_grow(axis->numbers, axis->count, sizeof *numbers) : NULL;
@@ -59,8 +61,8 @@ static int add_value(struct recording_axis *axis, const char *text, double numbe
   return CUGEN_OK;
 }
 
-static int place_value(struct recording *recording, struct recording_axis *axis, const json_t *value,
-                       uint16_t *position, cugen_error *err) {
+static int place_value(struct recording *recording, struct recording_axis *axis,
+                       const json_t *value, uint16_t *position, cugen_error *err) {
   struct text text = {0};
   double number;
   size_t at = 0;
@@ -72,10 +74,12 @@ static int place_value(struct recording *recording, struct recording_axis *axis,
     return CUGEN_OK;
   }
   if (!print_value(value, &text, &number))
-    status = recording_refuse(recording, err, "the value of '%s' is neither a number nor a text", axis->name);
+    status = recording_refuse(recording, err, "the value of '%s' is neither a number nor a text",
+                              axis->name);
   while (at < axis->count && strcmp(axis->texts[at], text_get(&text)) != 0) at++;
   if (!status && at == RECORDED_MOST_VALUES)
-    status = recording_refuse(recording, err, "'%s' has more than %d values", axis->name, RECORDED_MOST_VALUES);
+    status = recording_refuse(recording, err, "'%s' has more than %d values", axis->name,
+                              RECORDED_MOST_VALUES);
   if (!status && at == axis->count) status = add_value(axis, text_get(&text), number, err);
   *position = (uint16_t)at;
   text_free(&text);
@@ -90,14 +94,15 @@ static int grow(struct recording *recording, cugen_error *err) {
     if (!grown) return error_memory(err);
     *columns[i] = grown;
   }
-  uint16_t *positions = array_grow(recording->positions, recording->count, recording->axis_count * sizeof *positions);
+  uint16_t *positions =
+      array_grow(recording->positions, recording->count, recording->axis_count * sizeof *positions);
   if (!positions) return error_memory(err);
   recording->positions = positions;
   return CUGEN_OK;
 }
 
-int recording_add(struct recording *recording, const json_t *const *values, double cost, double compile, double total,
-                  cugen_error *err) {
+int recording_add(struct recording *recording, const json_t *const *values, double cost,
+                  double compile, double total, cugen_error *err) {
   if (!recording->axis_count)
     return error_set(err, CUGEN_ERROR_CACHE, "%s: its variants have no tunables", recording->path);
   int status = grow(recording, err);
@@ -124,7 +129,7 @@ void recording_free(struct recording *recording) {
   free(recording->total);
 }
 
-/* ---- From what was read to a space ------------------------------------------------------------------------------ */
+/* ---- From what was read to a space ---------------------------------------------------------- */
 
 static bool is_numeric(const struct recording_axis *axis) {
   for (size_t i = 0; i < axis->count; i++)
@@ -137,15 +142,18 @@ static void rank_values(const struct recording_axis *axis, bool numeric, uint16_
   for (size_t v = 0; v < axis->count; v++) {
     size_t below = numeric ? 0 : v;
     for (size_t other = 0; other < axis->count && numeric; other++)
-      below += axis->numbers[other] < axis->numbers[v] || (other < v && axis->numbers[other] <= axis->numbers[v]);
+      below += axis->numbers[other] < axis->numbers[v] ||
+               (other < v && axis->numbers[other] <= axis->numbers[v]);
     to[v] = (uint16_t)below;
   }
 }
 
 /* Takes over the texts; to: the new position of each value. */
-static int finish_axis(struct recording_axis *from, struct recorded_axis *out, uint16_t *to, cugen_error *err) {
+static int finish_axis(struct recording_axis *from, struct recorded_axis *out, uint16_t *to,
+                       cugen_error *err) {
   const bool numeric = is_numeric(from);
-  *out = (struct recorded_axis){.count = from->count, .texts = calloc(from->count, sizeof *out->texts)};
+  *out = (struct recorded_axis){.count = from->count,
+                                .texts = calloc(from->count, sizeof *out->texts)};
   if (numeric) out->values = calloc(from->count, sizeof *out->values);
   if (!out->texts || (numeric && !out->values)) return error_memory(err);
   rank_values(from, numeric, to);
@@ -187,7 +195,8 @@ int recording_finish(struct recording *from, struct recorded *out, cugen_error *
   size_t valid = 0;
   for (size_t i = 0; i < from->count; i++) valid += isnan(from->costs[i]) ? 0 : 1;
   if (!valid)
-    return error_set(err, CUGEN_ERROR_CACHE, "%s: not one of its %zu variants has a time", from->path, from->count);
+    return error_set(err, CUGEN_ERROR_CACHE, "%s: not one of its %zu variants has a time",
+                     from->path, from->count);
   out->count = from->count, out->per_second = from->per_second;
   out->kernel = strdup(from->kernel), out->device = strdup(from->device);
   if (!out->kernel || !out->device) return error_memory(err);

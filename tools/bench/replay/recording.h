@@ -28,12 +28,13 @@ struct recording {
 
 int recording_add_axis(struct recording *recording, const char *name, cugen_error *err);
 /* values: one for each axis, JSON's null where it has none. cost NAN: it failed. */
-int recording_add(struct recording *recording, const json_t *const *values, double cost, double compile, double total,
-                  cugen_error *err);
+int recording_add(struct recording *recording, const json_t *const *values, double cost,
+                  double compile, double total, cugen_error *err);
 /* Takes over the texts and the numbers; out->format is kept. */
 int recording_finish(struct recording *recording, struct recorded *out, cugen_error *err);
 void recording_free(struct recording *recording);
 /* "PATH: variant 12: ..." of the one that would be added next. */
-int recording_refuse(const struct recording *recording, cugen_error *err, const char *format, ...) PRINTF_LIKE(3, 4);
+int recording_refuse(const struct recording *recording, cugen_error *err, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 
 #endif

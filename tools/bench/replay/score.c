@@ -1,11 +1,13 @@
 /* The methodology's score; see score.h. What follows autotuning_methodology 1.1.0, step by step:
 
-   - costs of the variants that are right, ranked; the end of the budget is where the cost is 95 % of the way from the median to the
-     optimum (find_end), in variants of random search without replacement, times the median time of a variant;
+   - costs of the variants that are right, ranked; the end of the budget is where the cost is 95
+     % of the way from the median to the optimum (find_end), in variants of random search without
+     replacement, times the median time of a variant;
    - 10,000 points of time over the budget (make_times);
-   - random search at these: the expected rank after so many draws, at the mean time of a variant, smoothed (make_baseline);
-   - the strategy: the ranks of the best so far, of all runs together, fitted by bagged isotonic regression (fit), with the numbers
-     that it draws after numpy.random.seed(1);
+   - random search at these: the expected rank after so many draws, at the mean time of a
+     variant, smoothed (make_baseline);
+   - the strategy: the ranks of the best so far, of all runs together, fitted by bagged isotonic
+     regression (fit), with the numbers that it draws after numpy.random.seed(1);
    - the mean of (curve - random) / (optimum - random) (score_runs). */
 #include "score.h"
 
@@ -42,7 +44,7 @@ double score_optimum(const struct score *score) {
   return score->ranked[0];
 }
 
-/* ---- The budget ------------------------------------------------------------------------------------------------- */
+/* ---- The budget ----------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -53,7 +55,8 @@ static double median(const double *sorted, size_t count) {
   return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 }
 
-/* After how many variants random search is expected to be that share of the way from the median to the optimum. */
+/* After how many variants random search is expected to be that share of the way from the median
+   to the optimum. */
 static double draws_until(const struct score *score, double share) {
   const double best = score->ranked[0], middle = median(score->ranked, score->valid);
   const double wanted = best + (middle - best) * (1 - share);
@@ -75,7 +78,8 @@ static double mean_time(const struct recorded *recorded) {
   return right / rights + (wrongs > 0 ? wrongs / (rights + wrongs) * (wrong / wrongs) : 0);
 }
 
-static int find_budget(struct score *score, const struct recorded *recorded, double seconds, cugen_error *err) {
+static int find_budget(struct score *score, const struct recorded *recorded, double seconds,
+                       cugen_error *err) {
   double *sorted = calloc(recorded->count + 1, sizeof *sorted);
   if (!sorted) return error_memory(err);
   for (size_t i = 0; i < recorded->count; i++) sorted[i] = recorded_total(recorded, i);
@@ -84,14 +88,16 @@ static int find_budget(struct score *score, const struct recorded *recorded, dou
   free(sorted);
   score->per_variant = mean_time(recorded);
   if (usual <= 0)
-    return error_set(err, CUGEN_ERROR_CACHE,
-                     "what a variant took is not recorded: give it with cugen_replay_options.compile_time and "
-                     "cugen_replay_options.run_time");
+    return error_set(
+        err, CUGEN_ERROR_CACHE,
+        "what a variant took is not recorded: give it with cugen_replay_options.compile_time and "
+        "cugen_replay_options.run_time");
   score->variants = seconds > 0 ? seconds / usual : fmax(draws_until(score, end_share), from + 2);
   score->start = from * usual;
   score->stop = score->variants * usual;
   if (score->stop > score->start) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE, "a budget of %.3g s is too short: a variant takes %.3g s", seconds, usual);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "a budget of %.3g s is too short: a variant takes %.3g s", seconds, usual);
 }
 
 static void make_times(struct score *score) {
@@ -100,7 +106,7 @@ static void make_times(struct score *score) {
   score->times[POINTS - 1] = score->stop;
 }
 
-/* ---- Random search ---------------------------------------------------------------------------------------------- */
+/* ---- Random search -------------------------------------------------------------------------- */
 
 /* The expected best of so many draws without replacement: the rank's expectation, looked up. */
 static double expected_cost(const struct score *score, double draws) {
@@ -115,7 +121,8 @@ static size_t draw(struct score *score, double *draws, struct curve_point *steps
   for (size_t i = 0; i < POINTS; i++) {
     draws[i] = rint(fmax(score->times[i] / score->per_variant, 1));
     score->baseline[i] = expected_cost(score, draws[i]);
-    if (i == 0 || draws[i] > draws[i - 1]) steps[count++] = (struct curve_point){draws[i], score->baseline[i]};
+    if (i == 0 || draws[i] > draws[i - 1])
+      steps[count++] = (struct curve_point){draws[i], score->baseline[i]};
   }
   return count;
 }
@@ -136,7 +143,8 @@ static int make_baseline(struct score *score, cugen_error *err) {
   return status;
 }
 
-int score_open(const struct recorded *recorded, double seconds, struct score **out, cugen_error *err) {
+int score_open(const struct recorded *recorded, double seconds, struct score **out,
+               cugen_error *err) {
   struct score *score = calloc(1, sizeof *score);
   if (score) score->ranked = calloc(recorded->count + 1, sizeof *score->ranked);
   int status = score && score->ranked ? CUGEN_OK : error_memory(err);
@@ -156,7 +164,7 @@ void score_close(struct score *score) {
   free(score);
 }
 
-/* ---- A strategy ------------------------------------------------------------------------------------------------- */
+/* ---- A strategy ----------------------------------------------------------------------------- */
 
 /* All runs' points in time, from before the budget to behind it. */
 struct pooled {
@@ -182,7 +190,8 @@ static double rank_of(const struct score *score, double cost) {
 static size_t longest(const struct score_run *runs, size_t count) {
   size_t most = 0;
   double sum = 0;
-  for (size_t i = 0; i < count; i++) most = runs[i].count > most ? runs[i].count : most, sum += (double)runs[i].count;
+  for (size_t i = 0; i < count; i++)
+    most = runs[i].count > most ? runs[i].count : most, sum += (double)runs[i].count;
   const double twice = 2 * (sum / (double)count);
   return (double)most > twice ? (size_t)twice : most;
 }
@@ -194,8 +203,8 @@ static size_t first_valid(const struct score_run *run) {
 }
 
 /* The time after which only runs that are longer than most go on. */
-static double find_stopping(const struct score *score, const struct score_run *runs, size_t count, size_t most,
-                            double *ends) {
+static double find_stopping(const struct score *score, const struct score_run *runs, size_t count,
+                            size_t most, double *ends) {
   size_t ended = 0;
   for (size_t i = 0; i < count; i++) {
     const size_t length = runs[i].count < most ? runs[i].count : most;
@@ -218,21 +227,24 @@ struct found {
 };
 
 /* All runs' n-th results, then their next, as the methodology draws from them. */
-static void add_results(const struct score *score, const struct score_run *runs, size_t count, size_t most,
-                        struct found *found, struct pooled *pooled) {
+static void add_results(const struct score *score, const struct score_run *runs, size_t count,
+                        size_t most, struct found *found, struct pooled *pooled) {
   for (size_t i = 0; i < count; i++) found[i] = (struct found){(double)INFINITY, 0};
   for (size_t n = 0; n < most; n++)
     for (size_t i = 0; i < count; i++) {
       if (n >= runs[i].count) continue;
       found[i].best = fmin(found[i].best, runs[i].costs[n]);
-      if (!isfinite(found[i].best) || runs[i].seconds[n] < pooled->from || runs[i].seconds[n] > pooled->to) continue;
+      if (!isfinite(found[i].best) || runs[i].seconds[n] < pooled->from ||
+          runs[i].seconds[n] > pooled->to)
+        continue;
       add_point(pooled, runs[i].seconds[n], rank_of(score, found[i].best));
       found[i].points++;
     }
 }
 
 /* The methodology refuses a run that found nothing in the budget; here it counts as the worst. */
-static void add_missing(const struct score *score, const struct found *found, size_t count, struct pooled *pooled) {
+static void add_missing(const struct score *score, const struct found *found, size_t count,
+                        struct pooled *pooled) {
   for (size_t i = 0; i < count; i++) {
     if (found[i].points) continue;
     add_point(pooled, score->start, (double)score->valid - 1);
@@ -240,8 +252,8 @@ static void add_missing(const struct score *score, const struct found *found, si
   }
 }
 
-static int pool_runs(const struct score *score, const struct score_run *runs, size_t count, struct pooled *out,
-                     cugen_error *err) {
+static int pool_runs(const struct score *score, const struct score_run *runs, size_t count,
+                     struct pooled *out, cugen_error *err) {
   const size_t most = longest(runs, count);
   size_t first = most;
   double *ends = calloc(count, sizeof *ends);
@@ -252,7 +264,8 @@ static int pool_runs(const struct score *score, const struct score_run *runs, si
     free(found);
     return error_memory(err);
   }
-  for (size_t i = 0; i < count; i++) first = first_valid(&runs[i]) < first ? first_valid(&runs[i]) : first;
+  for (size_t i = 0; i < count; i++)
+    first = first_valid(&runs[i]) < first ? first_valid(&runs[i]) : first;
   const double margin = 0.1 + 0.25 / (double)(most > first ? most - first : 1);
   out->from = score->start * (1 - margin), out->to = score->stop * (1 + margin);
   out->stopping = find_stopping(score, runs, count, most, ends);
@@ -264,9 +277,11 @@ static int pool_runs(const struct score *score, const struct score_run *runs, si
 }
 
 /* The costs on the way, as indices into what is ranked, fitted and rounded. */
-static int fit(const struct score *score, struct pooled *pooled, size_t runs, double *curve, cugen_error *err) {
+static int fit(const struct score *score, struct pooled *pooled, size_t runs, double *curve,
+               cugen_error *err) {
   const size_t fits = runs > FEWEST_FITS ? runs : FEWEST_FITS;
-  int status = curve_isotonic(pooled->points, pooled->count, fits, score->times, POINTS, curve, err);
+  int status =
+      curve_isotonic(pooled->points, pooled->count, fits, score->times, POINTS, curve, err);
   double last = -1;
   for (size_t i = 0; i < POINTS && !status; i++) {
     const double rank = fmin(fmax(rint(curve[i]), 0), (double)score->valid - 1);
@@ -286,7 +301,8 @@ static double mean_gain(const struct score *score, const double *curve) {
   return count > 0 ? sum / count : 0;
 }
 
-int score_runs(const struct score *score, const struct score_run *runs, size_t count, double *out, cugen_error *err) {
+int score_runs(const struct score *score, const struct score_run *runs, size_t count, double *out,
+               cugen_error *err) {
   struct pooled pooled;
   double *curve = calloc(POINTS, sizeof *curve);
   int status = curve ? CUGEN_OK : error_memory(err);

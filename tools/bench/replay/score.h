@@ -1,8 +1,10 @@
-/* The score of a strategy on a recorded space, as the community's methodology defines it (Willemsen and others, A methodology for
-   comparing optimization algorithms for auto-tuning, Future Generation Computer Systems 159, 2024; the Python package
-   autotuning_methodology): the mean, over a budget of time, of how far the best found so far has come from what random search is
-   expected to have found by then (0) to the optimum (1). The budget begins when random search is expected to be 1 % of the way
-   from the median to the optimum, and ends when it is 95 %. README.md has the definition. */
+/* The score of a strategy on a recorded space, as the community's methodology defines it
+   (Willemsen and others, A methodology for comparing optimization algorithms for auto-tuning,
+   Future Generation Computer Systems 159, 2024; the Python package autotuning_methodology): the
+   mean, over a budget of time, of how far the best found so far has come from what random search
+   is expected to have found by then (0) to the optimum (1). The budget begins when random search
+   is expected to be 1 % of the way from the median to the optimum, and ends when it is 95 %.
+   README.md has the definition. */
 #ifndef REPLAY_SCORE_H
 #define REPLAY_SCORE_H
 
@@ -10,8 +12,10 @@
 
 struct score;
 
-/* seconds: the end of the budget; 0: where random search is expected to have come 95 % of the way. recorded is not kept. */
-int score_open(const struct recorded *recorded, double seconds, struct score **out, cugen_error *err);
+/* seconds: the end of the budget; 0: where random search is expected to have come 95 % of the
+   way. recorded is not kept. */
+int score_open(const struct recorded *recorded, double seconds, struct score **out,
+               cugen_error *err);
 void score_close(struct score *score);
 
 /* When random search is at 1 %, and the end. */
@@ -28,6 +32,7 @@ struct score_run {
   double *costs;   /* NAN: it failed */
 };
 
-int score_runs(const struct score *score, const struct score_run *runs, size_t count, double *out, cugen_error *err);
+int score_runs(const struct score *score, const struct score_run *runs, size_t count, double *out,
+               cugen_error *err);
 
 #endif

@@ -1,13 +1,15 @@
-/* The clock of the tuner's pipeline; see simulate.h and tune/tuner.c. Variants are asked for as long as fewer than in_flight + 1
-   are under way. A compile thread takes the one that was asked for first. The device takes, of those that are compiled, the
-   one that was asked for first; a variant that did not compile takes none of its time. Its result is reported, and so many
+/* The clock of the tuner's pipeline; see simulate.h and tune/tuner.c. Variants are asked for as
+   long as fewer than in_flight + 1 are under way. A compile thread takes the one that was asked
+   for first. The device takes, of those that are compiled, the one that was asked for first; a
+   variant that did not compile takes none of its time. Its result is reported, and so many
    variants are asked for again.
 
-   A file's first variant means nothing, where a config's is one that its writer believes in: so the strategy's numbers begin at a
-   random one.
+   A file's first variant means nothing, where a config's is one that its writer believes in: so
+   the strategy's numbers begin at a random one.
 
-   Without threads one worker does everything in turn: with nothing else in flight that is how Kernel Tuner goes, and with more in
-   flight a strategy's choice knows less while a variant costs the same. */
+   Without threads one worker does everything in turn: with nothing else in flight that is how
+   Kernel Tuner goes, and with more in flight a strategy's choice knows less while a variant
+   costs the same. */
 #include "simulate.h"
 
 #include <math.h>
@@ -37,7 +39,7 @@ struct run {
   uint64_t *tried;
 };
 
-/* ---- What the strategy sees: the file's variants, numbered from a random one on ---- */
+/* ---- What the strategy sees: the file's variants, numbered from a random one on ------------- */
 
 static uint64_t in_file(const struct run *run, uint64_t index) {
   return (index + run->first) % run->simulation->recorded->count;
@@ -91,7 +93,7 @@ static struct strategy *open_strategy(struct run *run) {
   return run->simulation->strategy->open(&space);
 }
 
-/* ---- The clock ---- */
+/* ---- The clock ------------------------------------------------------------------------------ */
 
 static int keep(struct run *run, uint64_t index, double cost, cugen_error *err) {
   struct score_run *out = run->out;
@@ -119,7 +121,8 @@ static double compile(struct run *run, uint64_t index) {
 
 static void top_up(struct run *run) {
   uint64_t index;
-  while (run->job_count <= run->simulation->in_flight && run->simulation->strategy->next(run->strategy, &index)) {
+  while (run->job_count <= run->simulation->in_flight &&
+         run->simulation->strategy->next(run->strategy, &index)) {
     run->jobs[run->job_count++] = (struct job){index, compile(run, in_file(run, index))};
   }
 }
@@ -136,7 +139,8 @@ static size_t choose(const struct run *run) {
 
 /* What it takes once its turn has come. */
 static double remaining(const struct simulation *s, uint64_t index) {
-  return recorded_total(s->recorded, index) - (s->threads ? recorded_compile(s->recorded, index) : 0);
+  return recorded_total(s->recorded, index) -
+         (s->threads ? recorded_compile(s->recorded, index) : 0);
 }
 
 static int finish_one(struct run *run, cugen_error *err) {
@@ -148,12 +152,14 @@ static int finish_one(struct run *run, cugen_error *err) {
   memmove(&run->jobs[at], &run->jobs[at + 1], (run->job_count - at - 1) * sizeof *run->jobs);
   run->job_count--;
   run->now = fmax(run->now, job.compiled) + remaining(s, index);
-  s->strategy->report(run->strategy, job.index, isnan(cost) ? (double)INFINITY : cost / s->recorded->per_second,
+  s->strategy->report(run->strategy, job.index,
+                      isnan(cost) ? (double)INFINITY : cost / s->recorded->per_second,
                       recorded_total(s->recorded, index));
   return keep(run, index, cost, err);
 }
 
-int simulate(const struct simulation *simulation, struct score_run *out, uint64_t **tried, cugen_error *err) {
+int simulate(const struct simulation *simulation, struct score_run *out, uint64_t **tried,
+             cugen_error *err) {
   struct run run = {.simulation = simulation,
                     .jobs = calloc(simulation->in_flight + 2, sizeof *run.jobs),
                     .threads = calloc(simulation->threads + 1, sizeof *run.threads),

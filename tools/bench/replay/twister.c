@@ -13,7 +13,8 @@ void twister_seed(struct twister *twister, uint32_t seed) {
 
 static void renew(uint32_t *words) {
   for (unsigned i = 0; i < TWISTER_WORDS; i++) {
-    const uint32_t mixed = (words[i] & 0x80000000u) | (words[(i + 1) % TWISTER_WORDS] & 0x7fffffffu);
+    const uint32_t mixed =
+        (words[i] & 0x80000000u) | (words[(i + 1) % TWISTER_WORDS] & 0x7fffffffu);
     words[i] = words[(i + AHEAD) % TWISTER_WORDS] ^ (mixed >> 1) ^ (mixed & 1 ? 0x9908b0dfu : 0);
   }
 }
@@ -27,7 +28,8 @@ static uint32_t next(struct twister *twister) {
   return x ^ (x >> 18);
 }
 
-/* As many bits as `most` has, drawn until they are not more than it; none at all where there is no choice. */
+/* As many bits as `most` has, drawn until they are not more than it; none at all where there is
+   no choice. */
 uint32_t twister_below(struct twister *twister, uint32_t most) {
   uint32_t mask = most, drawn;
   for (unsigned shift = 1; shift < 32; shift *= 2) mask |= mask >> shift;

@@ -1,6 +1,7 @@
-/* The Mersenne Twister (Matsumoto and Nishimura, ACM Transactions on Modeling and Computer Simulation 8, 1998), and numbers below a
-   bound as NumPy's RandomState draws them: a score is what the methodology's package computes after numpy.random.seed. For all
-   else there is random_next of base/hash.h. */
+/* The Mersenne Twister (Matsumoto and Nishimura, ACM Transactions on Modeling and Computer
+   Simulation 8, 1998), and numbers below a bound as NumPy's RandomState draws them: a score is
+   what the methodology's package computes after numpy.random.seed. For all else there is
+   random_next of base/hash.h. */
 #ifndef REPLAY_TWISTER_H
 #define REPLAY_TWISTER_H
 

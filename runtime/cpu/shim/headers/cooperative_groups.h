@@ -148,7 +148,7 @@ public:
 };
 CUGEN_GROUP cluster_group this_cluster() { return cluster_group(); }
 
-/* ---- Parts of a warp ---- */
+/* ---- Parts of a warp ------------------------------------------------------------------------ */
 
 class cugen_lanes_group : public thread_group {
 public:
@@ -268,7 +268,7 @@ template <class Group, class Label> CUGEN_GROUP coalesced_group labeled_partitio
   return coalesced_group(__match_any_sync(group.cugen_mask, label));
 }
 
-/* ---- Functions of all groups ---- */
+/* ---- Functions of all groups ---------------------------------------------------------------- */
 
 template <class Group> CUGEN_GROUP void sync(const Group &group) { group.sync(); }
 template <class Group> CUGEN_GROUP auto thread_rank(const Group &group) { return group.thread_rank(); }
@@ -285,7 +285,7 @@ template <class Group, class Call> CUGEN_GROUP auto invoke_one_broadcast(const G
   return group.shfl(value, 0);
 }
 
-/* ---- Reductions and scans ---- */
+/* ---- Reductions and scans ------------------------------------------------------------------- */
 
 #define CUGEN_OPERATION(name, expression)                                                                              \
   template <class Value = void> struct name {                                                                          \
@@ -352,7 +352,7 @@ CUGEN_GROUP typename details::plain<Value>::type exclusive_scan(const Group &gro
   return cugen_scan(group, value, operation, true);
 }
 
-/* ---- Asynchronous copies ---- */
+/* ---- Asynchronous copies -------------------------------------------------------------------- */
 
 template <class Group, class To, class From, class Bytes>
 CUGEN_GROUP void memcpy_async(const Group &group, To *to, const From *from, const Bytes &bytes) {
