@@ -618,10 +618,11 @@ int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_
    options that are not given are those with which lib was opened. The command runs in a process of
    its own, whose program is that of options.worker (see below), so that nothing that it does harms
    this process. Therefore it sees neither files of cugen_add_file nor a cache in memory. The
-   library's stop callback is called; stopping acts like Ctrl-C on the command. *json is also set if
-   the command failed after it had a result, such as a check with findings (CUGEN_ERROR_WRONG);
-   otherwise a failure sets it to NULL. CUGEN_ERROR_USAGE: there is no such command, or it has no
-   JSON. CUGEN_ERROR_MISSING: there is no worker program. */
+   library's stop callback is called; a stop ends the process, what was measured by then is kept,
+   and CUGEN_ERROR_INTERRUPTED comes back. *json is also set if the command failed after it had a
+   result, such as a check with findings (CUGEN_ERROR_WRONG); otherwise a failure sets it to NULL.
+   CUGEN_ERROR_USAGE: there is no such command, or it has no JSON. CUGEN_ERROR_MISSING: there is no
+   worker program. */
 int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json,
                   cugen_error *error);
 

@@ -558,7 +558,8 @@ static void set_timer(int timer, double seconds) {
   const struct timeval time = {.tv_sec = (time_t)seconds,
                                .tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6)};
   const struct timeval again = {.tv_usec = timer == ITIMER_VIRTUAL && seconds > 0 ? 1000 : 0};
-  setitimer(timer, &(struct itimerval){.it_interval = again, .it_value = time}, NULL);
+  setitimer((__itimer_which_t)timer, &(struct itimerval){.it_interval = again, .it_value = time},
+            NULL);
 }
 
 static int run_within(struct cpu_device *d, const struct fiber_launch *launch, int timer,

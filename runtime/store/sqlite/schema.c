@@ -14,8 +14,8 @@
 static const char *const indices[] = {
     "CREATE UNIQUE INDEX record_current ON record (space_id, variant, origin) WHERE superseded = 0",
     "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0",
-    "CREATE INDEX record_fastest ON record (space_id, seconds) WHERE superseded = 0 AND outcome = "
-    "0",
+    ("CREATE INDEX record_fastest ON record (space_id, seconds) "
+     "WHERE superseded = 0 AND outcome = 0"),
     "CREATE INDEX record_variant ON record (space_id, variant, hash)",
 };
 
