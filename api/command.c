@@ -108,8 +108,8 @@ int cugen_command(cugen *lib, const char *const *words, size_t count, const char
                   cugen_error *error) {
   struct text answer = {0};
   int exit_code = 0;
-  if (json) *json = NULL;
   if (API_NEEDS(error, "lib, words, json", lib, words, json)) return CUGEN_ERROR_USAGE;
+  *json = NULL;
   for (size_t i = 0; i < count; i++)
     if (!words[i])
       return error_set(error, CUGEN_ERROR_USAGE, "cugen_command: words[%zu] is NULL", i);
