@@ -538,10 +538,10 @@ static int give_datasets(struct worker *w, const struct worker_job *job,
 /* ---- One variant ---------------------------------------------------------------------------- */
 
 /* Returns true if blocks may read what other blocks of their launch write, judging by words in the
-   source. */
+   source; without a source nothing is known. */
 static bool may_communicate(const struct kernel_spec *spec) {
   static const char *const words[] = {"atomic", "volatile", "__threadfence", "asm"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+  for (size_t i = 0; spec->source && i < sizeof words / sizeof *words; i++)
     if (strstr(spec->source, words[i])) return true;
   return false;
 }
