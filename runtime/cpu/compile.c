@@ -38,7 +38,10 @@ static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC
                                     "-fno-strict-aliasing", "-ffp-contract=fast", "-fno-math-errno",
                                     /* keeps a loop that waits for another thread, because
                                        atomics are plain accesses here */
-                                    "-fno-finite-loops", "-fno-exceptions", "-fno-rtti"};
+                                    "-fno-finite-loops", "-fno-exceptions", "-fno-rtti",
+                                    /* Ubuntu's compilers define it, and its headers would then
+                                       define memcpy, as the watch of cugen check does */
+                                    "-U_FORTIFY_SOURCE"};
 enum { FLAG_COUNT = sizeof flags / sizeof *flags };
 
 /* Options of g++ for kernels that are not watched. The loop vectoriser of g++ 12.2 reads a whole
