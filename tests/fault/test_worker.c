@@ -108,8 +108,10 @@ static void say_error(void) {
 }
 
 static void say_result(cugen_outcome outcome, double seconds) {
-  struct worker_result result = {.outcome = outcome,
-                                 .measurement = {3, seconds, seconds, seconds, seconds}};
+  struct worker_result result = {
+      .outcome = outcome,
+      .measurement = {
+          .samples = 3, .seconds = seconds, .minimum = seconds, .p20 = seconds, .p80 = seconds}};
   struct text payload = {0};
   wire_put_int(&payload, 0);
   wire_put(&payload, &result, sizeof result);

@@ -135,7 +135,7 @@ const struct cache_record full = {
     .measure_seconds = 8.25,
     .error = 6.5,
     .threads = 7,
-    .resources = {8, 9, 10, 11, 12, 13},
+    .resources = {8, 9, 10, 11, 12, 13, false},
     .dynamic_shared = INT64_MAX,
     .occupancy = 0.15,
     .limiter = "shared memory",
@@ -209,7 +209,7 @@ struct compiled image_of(const char *content) {
       .image_hash = {"feedfeedfeedfeedfeedfeedfeedfeed"},
       .entry_count = 2,
       .entries = {(char *)(uintptr_t) "first", (char *)(uintptr_t) "second<4>"},
-      .resources = {{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}},
+      .resources = {{1, 2, 3, 4, 5, 6, false}, {7, 8, 9, 10, 11, 12, false}},
       .log = (char *)(uintptr_t) "warning",
   };
   return compiled;
