@@ -236,7 +236,7 @@ static void what_is_wrong_is_said_first(void **state) {
                    CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "1 to 1000 can be tuned together"));
   assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_string_equal(error.message, "api_kernels_tune: kernels[1] is NULL");
+  assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is NULL");
   options.budget_count = 2;
   assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, NULL, &error), CUGEN_ERROR_USAGE);
   assert_int_equal(cugen_kernel_open(lib, "tests/configs/planted.lua", &none, 1, &other, &error),
@@ -250,7 +250,7 @@ static void what_is_wrong_is_said_first(void **state) {
                    CUGEN_OK);
   with[1] = other;
   assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_string_equal(error.message, "api_kernels_tune: kernels[1] is of another library");
+  assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is of another library");
   cugen_kernel_close(other);
   cugen_close(foreign);
   for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(api_kernel_records(kernels[i]), 0);
