@@ -398,15 +398,17 @@ static int open_image(struct loaded *loaded, cugen_error *err) {
     done += (size_t)wrote;
   }
   if (loaded->file >= 0) object_disarm(compiled->image, compiled->image_length, loaded->file);
-  if (loaded->file < 0 || done < compiled->image_length)
-    return error_set(err, CUGEN_ERROR_MEMORY, "memory for a kernel's image: %s", strerror(errno));
+  if (loaded->file < 0 || done < compiled->image_length) {
+    error_set(err, CUGEN_ERROR_MEMORY, "memory for a kernel's image: %s", strerror(errno));
+    return CUGEN_ERROR_MEMORY;
+  }
   struct text path = {0};
   text_addf(&path, "/proc/self/fd/%d", loaded->file);
   loaded->library = dlopen(text_get(&path), RTLD_NOW | RTLD_LOCAL);
   text_free(&path);
-  return loaded->library
-             ? CUGEN_OK
-             : error_set(err, CUGEN_ERROR_DEVICE, "loading the compiled kernel: %s", dlerror());
+  if (loaded->library) return CUGEN_OK;
+  error_set(err, CUGEN_ERROR_DEVICE, "loading the compiled kernel: %s", dlerror());
+  return CUGEN_ERROR_DEVICE;
 }
 
 static void cpu_unload(struct device *device, struct loaded *loaded) {
