@@ -88,12 +88,13 @@ static int command_take_answer(cugen *lib, const struct text *text, int exit_cod
   json_t *result = json_object_get(answer, "json");
   char *copy = json_is_object(result) ? json_dumps(result, JSON_REAL_PRECISION(17)) : NULL;
   int status = CUGEN_OK;
-  if (!answer)
+  /* Without a message the program is another one, or its answer was cut. */
+  if (!json_is_string(json_object_get(answer, "message")))
     status = error_set(err, CUGEN_ERROR_MISSING,
                        "%s does not run commands of cugen " CUGEN_VERSION
-                       " (exit code %d): the worker must be the "
+                       " (exit code %d, %zu bytes of output): the worker must be the "
                        "cugen-worker of this build; see cugen_options.worker and $CUGEN_WORKER",
-                       lib->worker, exit_code);
+                       lib->worker, exit_code, text->length);
   text_restart(&lib->json);
   if (copy) text_add(&lib->json, copy);
   if (!status && json_is_object(result) && (!copy || lib->json.failed)) status = error_memory(err);

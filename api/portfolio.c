@@ -314,7 +314,7 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
   return status;
 }
 
-/* ---- Its variants --------------------------------------------------------------------------- */
+/* ---- Variants of a portfolio ----------------------------------------------------------------- */
 
 int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v,
                   enum portfolio_state *state, uint64_t *index, struct kernel_spec *spec,

@@ -23,7 +23,7 @@ struct proof {
   struct problem check;
   struct text key_options;
   struct device_description device; /* the cpu device, with the facts of the GPU */
-  struct tune_target target;        /* its problem and space are those of the current run */
+  struct tune_target target;        /* with the problem and the space of the current run */
   struct trial *trial;              /* opened for the first run */
   double begin, limit;
   bool by_budget;                  /* limit is the rest of the budget */

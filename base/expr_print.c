@@ -270,7 +270,7 @@ static void expr_print_operate(struct printer *printer, enum expr_op op) {
   struct fragment *right = &printer->stack[printer->top - 1],
                   *left = op >= OP_FIRST_BINARY ? right - 1 : right;
   if (printer->c && !check_kinds(printer, op, left, right)) return;
-  /* it is whole */
+  /* an operand that is a whole number already stays as it is */
   if (printer->c && !printer->formula && gives_whole(op) && left->kind == FRAGMENT_NUMBER) return;
   bool real = left->kind == FRAGMENT_REAL || right->kind == FRAGMENT_REAL;
   const char *pattern = printer->c ? patterns[op].c : patterns[op].lua;

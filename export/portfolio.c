@@ -60,7 +60,7 @@ static int portfolio_print_times(const struct config *config, const struct portf
   return status;
 }
 
-/* ---- Its variants --------------------------------------------------------------------------- */
+/* ---- Variants of a portfolio ----------------------------------------------------------------- */
 
 static int add_member(struct exporter *x, cugen_error *err) {
   struct export_member *members = array_grow(x->members, x->member_count, sizeof *members);
