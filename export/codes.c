@@ -73,9 +73,11 @@ static int name_kernels(const struct kernel_spec *spec, const struct compiled *c
                         struct export_code *code, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   const size_t count = plan_entries(spec, entries);
-  for (; code->kernel_count < count; code->kernel_count++) {
-    code->kernels[code->kernel_count] = strdup(compiled->entries[code->kernel_count]);
-    if (!code->kernels[code->kernel_count]) return error_memory(err);
+  for (size_t i = 0; i < count; i++) {
+    char *name = strdup(compiled->entries[i]);
+    if (!name) return error_memory(err);
+    code->kernels[i] = name;
+    code->kernel_count = i + 1;
   }
   return CUGEN_OK;
 }

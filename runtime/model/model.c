@@ -547,7 +547,7 @@ int model_predict(const struct device_description *device, const struct kernel_s
                                               next_launch * (double)(kernel_spec_calls(spec) - 1)};
   size_t *times = status ? NULL : weigh_launches(spec, err);
   if (!status && !times) status = err->status;
-  for (size_t i = 0; i < spec->launch_count && !status; i++)
+  for (size_t i = 0; times && i < spec->launch_count && !status; i++)
     if (times[i])
       status = add_launch(device, spec, compiled, i, (double)times[i], until, out, totals, err);
   free(times);

@@ -126,7 +126,8 @@ static uint64_t wrap(const struct ptx_values *v, const struct ptx_kernel *kernel
     size = kernel->static_shared + v->launch->shared_bytes, base = address & tags;
   else if (!(address & tags) && buffer < (uint64_t)v->launch->buffer_count)
     size = v->launch->buffers[buffer].bytes, base = (buffer + 1) << PTX_BUFFER_SHIFT;
-  return size > bytes ? base + (address - base) % (uint64_t)(size / bytes * bytes) : address;
+  const uint64_t whole = (uint64_t)(size / bytes * bytes);
+  return size > bytes && whole ? base + (address - base) % whole : address;
 }
 
 void ptx_lanes_read(const struct ptx_values *v, const struct ptx_kernel *kernel,

@@ -283,13 +283,12 @@ static int shared_atomic_passes(const struct ptx_instruction *in, const struct p
    other addresses, only the size of the buffer is known. */
 static void count_atomic(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                          const struct ptx_lanes *lanes, int sectors) {
-  const int64_t line = 128;
   const struct ptx_launch *l = walk->launch;
   const uint64_t first = lanes->address[__builtin_ctz(lanes->mask)],
                  buffer = (first >> PTX_BUFFER_SHIFT) - 1;
-  const double passes = ptx_atomic_passes(lanes);
-  const double lines = buffer < (uint64_t)l->buffer_count && l->buffers[buffer].bytes > line
-                           ? (double)(l->buffers[buffer].bytes / line)
+  const double passes = ptx_atomic_passes(lanes), line = 128;
+  const double lines = buffer < (uint64_t)l->buffer_count
+                           ? fmax(1, floor((double)l->buffers[buffer].bytes / line))
                            : 1;
   w->counts.atomics += passes * (in->results ? 3 : 2) - sectors;
   w->counts.crowded +=

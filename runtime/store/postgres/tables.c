@@ -147,13 +147,13 @@ static const char *const known[] = {
     "claim.owner text C not null",
     "claim.until timestamp with time zone not null",
     "claim_pkey CREATE UNIQUE INDEX claim_pkey ON cugen.claim USING btree (space_id, variant)",
-    "image_entry_pkey CREATE UNIQUE INDEX image_entry_pkey ON cugen.image_entry USING btree (key, "
-    "\"position\")",
+    ("image_entry_pkey CREATE UNIQUE INDEX image_entry_pkey ON cugen.image_entry USING btree (key, "
+     "\"position\")"),
     "image_key_key CREATE UNIQUE INDEX image_key_key ON cugen.image USING btree (key)",
     "image_pkey CREATE UNIQUE INDEX image_pkey ON cugen.image USING btree (id)",
     "record_pkey CREATE UNIQUE INDEX record_pkey ON cugen.record USING btree (id)",
-    "space_key CREATE UNIQUE INDEX space_key ON cugen.space USING btree (device, config, problem, "
-    "options)",
+    ("space_key CREATE UNIQUE INDEX space_key ON cugen.space USING btree (device, config, problem, "
+     "options)"),
     "space_pkey CREATE UNIQUE INDEX space_pkey ON cugen.space USING btree (id)",
     ("record_current CREATE UNIQUE INDEX record_current ON cugen.record USING btree (space_id, "
      "variant, origin) "
@@ -161,15 +161,15 @@ static const char *const known[] = {
     ("record_fastest CREATE INDEX record_fastest ON cugen.record USING btree (space_id, seconds "
      "NULLS FIRST, id) "
      "WHERE ((superseded = 0) AND (outcome = 0))"),
-    "record_variant CREATE INDEX record_variant ON cugen.record USING btree (space_id, variant, "
-    "hash)",
+    ("record_variant CREATE INDEX record_variant ON cugen.record USING btree (space_id, variant, "
+     "hash)"),
     "record_news CREATE INDEX record_news ON cugen.record USING btree (space_id, id)",
     "claim claim_pkey PRIMARY KEY (space_id, variant)",
     "claim claim_space_id_fkey FOREIGN KEY (space_id) REFERENCES cugen.space(id) ON DELETE CASCADE",
     "image image_key_key UNIQUE (key)",
     "image image_pkey PRIMARY KEY (id)",
-    "image_entry image_entry_key_fkey FOREIGN KEY (key) REFERENCES cugen.image(key) ON DELETE "
-    "CASCADE",
+    ("image_entry image_entry_key_fkey FOREIGN KEY (key) REFERENCES cugen.image(key) ON DELETE "
+     "CASCADE"),
     "image_entry image_entry_pkey PRIMARY KEY (key, \"position\")",
     "record record_pkey PRIMARY KEY (id)",
     "record record_space_id_fkey FOREIGN KEY (space_id) REFERENCES cugen.space(id)",

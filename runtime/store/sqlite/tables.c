@@ -217,7 +217,7 @@ bool cache_make_tables(sqlite3 *db) {
 /* Steps from each format to the next, besides the record columns that came with it. Images from
    before format 7 have no seal. */
 static const char *const migrations[CACHE_FORMAT_VERSION] = {
-    [1] = FASTEST_SQL,
+    [1] = (FASTEST_SQL),
     [2] = "",
     [3] = "",
     [4] = ("ALTER TABLE record ADD COLUMN " ORIGIN_SQL ";DROP INDEX record_current;" CURRENT_SQL),
