@@ -16,7 +16,7 @@
 #define API_API_H
 
 #include "lookup.h"
-#include "tune/tuner.h"
+#include "tune/tuner/tuner.h"
 
 /* The variant that a plan uses, and the reason for the choice. */
 struct selection {

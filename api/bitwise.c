@@ -1,6 +1,6 @@
 /* Restricts tuning and plans to variants that give the same bits as a named variant.
 
-   Every correct record has a digest of the bits of its outputs (tune/dataset.h). Equal digests mean
+   Every correct record has a digest of the bits of its outputs (tune/data/dataset.h). Equal digests mean
    equal outputs, whoever measured them, when, and on which device, so variants need not be compared
    in pairs. Tuning runs the named variant first and then accepts only variants with its digest; a
    plan looks at the records.

@@ -1,5 +1,5 @@
 /* Checking variants: api_kernel_check. */
-#include "check/check.h"
+#include "emulator/check/check.h"
 
 #include <stdlib.h>
 #include <string.h>

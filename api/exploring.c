@@ -1,4 +1,4 @@
-/* Exploration of variants while a plan serves. The rule in tune/explore.h decides which variant is
+/* Exploration of variants while a plan serves. The rule in tune/tuner/explore.h decides which variant is
    timed and when; this file gives the rule variants, clocks and launches:
 
    plan_open   loads further variants: those with records of this very problem that are right and
@@ -24,7 +24,7 @@
 
 #include "base/element_conversion.h"
 #include "base/system.h"
-#include "tune/explore.h"
+#include "tune/tuner/explore.h"
 
 /* A variant whose record is this many times slower than the best is not explored. */
 static const double most_times = 2;

@@ -8,7 +8,7 @@
 #include "library.h"
 #include "runtime/cuda/compilers.h"
 #include "runtime/devices.h"
-#include "tune/worker.h"
+#include "tune/worker/worker.h"
 
 /* More compilers are started when needed: the first result needs about ten compiles. */
 enum { MOST_PREPARED = 16 };

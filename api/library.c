@@ -10,7 +10,7 @@
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/devices.h"
 #include "tune/compiled_store.h"
-#include "tune/worker.h"
+#include "tune/worker/worker.h"
 
 const char *api_nearest(const char *name, const char *const *names, size_t count) {
   return name && names ? text_nearest(name, names, count) : NULL;

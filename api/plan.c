@@ -12,7 +12,7 @@
 #include "portfolio.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
-#include "tune/race.h"
+#include "tune/tuner/race.h"
 
 struct cugen_plan {
   struct selection selection;

@@ -5,7 +5,7 @@
 #define API_PRIORS_H
 
 #include "lookup.h"
-#include "tune/tuner.h"
+#include "tune/target.h"
 
 /* The sources, in the order in which they are asked; tune_priors counts by source. */
 enum prior_source {

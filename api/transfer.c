@@ -4,7 +4,7 @@
 
 #include "library.h"
 #include "runtime/devices.h"
-#include "tune/transfer.h"
+#include "tune/worker/transfer.h"
 
 enum { MOST_SIZES = 64 };
 

@@ -6,13 +6,13 @@
 #include "api.h"
 #include "base/system.h"
 #include "bitwise.h"
-#include "check/left_out.h"
+#include "emulator/check/left_out.h"
 #include "priors.h"
 #include "runtime/compile/toolkit.h"
-#include "tune/energy.h"
 #include "tune/portfolio/learn.h"
 #include "tune/search/strategy.h"
 #include "tune/trial.h"
+#include "tune/worker/energy.h"
 
 /* Blames the problem, and not a variant, for a size that no variant can have, such as 0 or 2^63 -
    1. If tunables influence arguments, the problem is blamed only if both the first and the last

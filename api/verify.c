@@ -9,7 +9,7 @@
 
 #include "api.h"
 #include "base/system.h"
-#include "check/selection.h"
+#include "emulator/check/selection.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/devices.h"
 #include "tune/trial.h"

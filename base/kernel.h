@@ -89,7 +89,7 @@ struct kernel_argument {
                                 dimension, which become a dimension of their own; 0 or 1 for none */
   enum fill_kind fill;
   enum data_kind data;   /* unless DATA_FILL, the contents lie in the memory shared by a data set
-                            (tune/dataset.h) */
+                            (tune/data/dataset.h) */
   struct hash data_hash; /* hash of everything that the data depends on; empty if the data depends
                             on its fill alone */
   double tolerance;      /* outputs must satisfy |got - want| <= tolerance * max(1, |want|) */

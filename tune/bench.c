@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "data.h"
-#include "results.h"
+#include "data/data.h"
+#include "data/results.h"
 #include "runtime/compile/toolkit.h"
 
 /* Limits of the reference results and inputs' data kept in main memory, and of the number of

@@ -4,9 +4,9 @@
 #define TUNE_BENCH_H
 
 #include "compile_pool.h"
-#include "tuner.h"
+#include "target.h"
 #include "unpredicted.h"
-#include "worker_pool.h"
+#include "worker/worker_pool.h"
 
 struct bench {
   const struct tune_target *target;

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "claim.h"
 #include "compiled_store.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
 #include "runtime/model/model.h"
 #include "runtime/model/occupancy.h"
 #include "runtime/plan.h"
+#include "worker/claim.h"
 
 /* ---- Candidates ----------------------------------------------------------------------------- */
 

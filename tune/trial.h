@@ -3,8 +3,8 @@
 #ifndef TUNE_TRIAL_H
 #define TUNE_TRIAL_H
 
-#include "measure.h"
-#include "tuner.h"
+#include "target.h"
+#include "worker/measure.h"
 
 struct trial;
 

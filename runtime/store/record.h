@@ -172,7 +172,7 @@ void *cache_place_of(struct cache_record *record, int column);
 /* ---- The gate ------------------------------------------------------------------------------- */
 
 /* The conditions that every record must meet. The same functions check a row of a database, a
-   line of wisdom, a worker's measurement (tune/claim.h) and a record that is about to be stored,
+   line of wisdom, a worker's measurement (tune/worker/claim.h) and a record that is about to be stored,
    so that cugen accepts everything it wrote. Each function returns what is wrong, or NULL. */
 
 /* Control characters allowed in a reason, because a compiler's messages have line ends; a

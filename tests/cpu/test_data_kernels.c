@@ -14,9 +14,9 @@
 #include "opened.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
-#include "tune/data_proof.h"
-#include "tune/dataset_buffers.h"
-#include "tune/elements.h"
+#include "tune/data/data_proof.h"
+#include "tune/data/dataset_buffers.h"
+#include "tune/data/elements.h"
 
 struct fixture {
   struct toolkit *toolkit;

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "runtime/cpu/compile.h"
-#include "runtime/cpu/fibers.h"
-#include "runtime/cpu/translate.h"
+#include "emulator/compile.h"
+#include "emulator/fibers.h"
+#include "emulator/translate.h"
 
 static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);

@@ -10,7 +10,7 @@
 
 #include "base/dtype.h"
 #include "runtime/devices.h"
-#include "tune/dataset_buffers.h"
+#include "tune/data/dataset_buffers.h"
 
 enum { ARGUMENTS = 4, ELEMENTS = 10 };
 

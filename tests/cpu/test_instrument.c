@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/instrument.h"
+#include "emulator/check/instrument.h"
 #include "opened.h"
 
 struct fixture {

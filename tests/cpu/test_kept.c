@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "runtime/compile/kept.h"
 #include "runtime/compile/toolkit.h"
-#include "runtime/cpu/compile.h"
+#include "emulator/compile.h"
 
 static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);

@@ -16,7 +16,7 @@
 
 #include "base/hash.h"
 #include "base/system.h"
-#include "export/export.h"
+#include "api/export/export.h"
 
 static const char config[] = "tests/configs/export.lua",
                   device[] = "NVIDIA Pretended sm_90 132 SMs";

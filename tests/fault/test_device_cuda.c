@@ -20,7 +20,7 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
-#include "tune/measure.h"
+#include "tune/worker/measure.h"
 
 static struct fake_cuda *fake;
 static struct text fake_path;

@@ -15,7 +15,7 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/devices.h"
-#include "tune/measure.h"
+#include "tune/worker/measure.h"
 
 enum { SETS = 3, LAUNCHES = 2 };
 

@@ -19,7 +19,7 @@
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"
-#include "tune/data_kernels.h"
+#include "tune/data/data_kernels.h"
 
 enum { VARIANTS = 4 };
 

@@ -20,7 +20,7 @@
 
 #include "base/system.h"
 #include "runtime/wire.h"
-#include "tune/worker.h"
+#include "tune/worker/worker.h"
 
 /* ---- The worker ----------------------------------------------------------------------------- */
 

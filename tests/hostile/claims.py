@@ -38,7 +38,7 @@ static __device__ int hunt(char **out, int most) {
   return count;
 }
 static __device__ char *pages[512];
-// As struct shared of tune/isolate.c and struct claim of tune/claim.h; the variant forges_right shows that they still are.
+// As struct shared of tune/worker/isolate.c and struct claim of tune/worker/claim.h; the variant forges_right shows that they still are.
 struct claim {
   unsigned done, padding[3];
   int outcome, cause, samples;

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../fault/find_fake.h"
+#include "tests/fault/find_fake.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"

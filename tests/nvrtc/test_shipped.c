@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../golden/shipped.h"
+#include "tests/golden/shipped.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"

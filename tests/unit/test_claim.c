@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "tune/claim.h"
+#include "tune/worker/claim.h"
 
 static const struct claim_bounds bounds = {.timed = true, .seconds = 1};
 

@@ -1,4 +1,4 @@
-/* Choosing sources that take every branch: check/coverage.h. */
+/* Choosing sources that take every branch: emulator/check/coverage.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "check/coverage.h"
+#include "emulator/check/coverage.h"
 
 enum { MOST = 8 };
 

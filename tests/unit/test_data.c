@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "expanding.h"
-#include "tune/data.h"
-#include "tune/dataset_buffers.h"
-#include "tune/elements.h"
+#include "tune/data/data.h"
+#include "tune/data/dataset_buffers.h"
+#include "tune/data/elements.h"
 
 #define REST                                                                                       \
   "output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = 0 }, reference 'none',"                \

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "tune/explore.h"
+#include "tune/tuner/explore.h"
 
 /* Of a time: log-normal, as the race takes it. */
 static double noisy(double seconds, double spread, uint64_t *seed) {

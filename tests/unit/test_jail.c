@@ -26,7 +26,7 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/device.h"
 #include "runtime/devices.h"
-#include "tune/isolate.h"
+#include "tune/worker/isolate.h"
 
 static struct text folder, inside, outside;
 

@@ -14,7 +14,7 @@
 
 #include "base/jail.h"
 #include "base/system.h"
-#include "runtime/cpu/lines.h"
+#include "emulator/lines.h"
 
 static struct text folder; /* bin/addr2line, and a secret */
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "runtime/cpu/detector/quick_words.h"
+#include "emulator/detector/quick_words.h"
 
 enum { WORDS = 6, THREADS = 64, EVENTS = 100000, FRESH = 200, SITES = 5 };
 

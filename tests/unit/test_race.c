@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "tune/race.h"
+#include "tune/tuner/race.h"
 
 enum { RACES = 2000 };
 static const double tie = 1.005;

@@ -1,4 +1,4 @@
-/* Passes over the banks and sectors of one request: runtime/cpu/detector/traffic.h. */
+/* Passes over the banks and sectors of one request: emulator/detector/traffic.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/cpu/detector/traffic.h"
+#include "emulator/detector/traffic.h"
 
 enum { BASE = 4096 };
 

@@ -15,10 +15,10 @@
 
 #include "runtime/model/roofline.h"
 #include "runtime/wire.h"
-#include "tune/elements.h"
-#include "tune/measure.h"
+#include "tune/data/elements.h"
+#include "tune/worker/measure.h"
 #include "tune/search/strategy.h"
-#include "tune/verify.h"
+#include "tune/data/verify.h"
 
 /* ---- Elements ------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "fake.h"
-#include "tune/explore.h"
+#include "tune/tuner/explore.h"
 
 /* ---- Simulation ----------------------------------------------------------------------------- */
 

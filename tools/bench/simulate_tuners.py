@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """simulate_tuners.py T4 CLAIM EACH STORE NEWS ROW LATENCY [VARIANTS [CORES [SECONDS]]]: how many tuners one store serves. Discrete events: each tuner claims a
-variant while it measures the one before, stores a record, and asks for news as tune/sharing.c does. Times of variants are replayed from a T4 file (with repetition, to
+variant while it measures the one before, stores a record, and asks for news as tune/tuner/sharing.c does. Times of variants are replayed from a T4 file (with repetition, to
 VARIANTS of them, which take SECONDS on average), once so and once a tenth. The server has CORES processors, each busy with a claim, each further variant of that claim, a store, an
 answer of no news, and each record of an answer for these many milliseconds; LATENCY milliseconds pass beside that on the way (tools/bench/store_latency.c measures them).
 
@@ -11,7 +11,7 @@ import json
 import random
 import sys
 
-PAUSE, EACH, MOST_PAUSE, BATCH = 0.25, 0.01, 5.0, 64  # tune/sharing.c
+PAUSE, EACH, MOST_PAUSE, BATCH = 0.25, 0.01, 5.0, 64  # tune/tuner/sharing.c
 
 
 def replayed(path, count, seconds):

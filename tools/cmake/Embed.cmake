@@ -30,7 +30,8 @@ endmacro()
 # A hash of the headers whose structs travel between a program and its worker, as wire_layout[] (runtime/wire.c).
 macro(embed_layout out)
   file(GLOB layout CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/base/*.h ${CMAKE_SOURCE_DIR}/runtime/*.h
-       ${CMAKE_SOURCE_DIR}/runtime/*/*.h ${CMAKE_SOURCE_DIR}/tune/*.h)
+       ${CMAKE_SOURCE_DIR}/runtime/*/*.h ${CMAKE_SOURCE_DIR}/emulator/*.h ${CMAKE_SOURCE_DIR}/tune/*.h
+       ${CMAKE_SOURCE_DIR}/tune/*/*.h)
   embed(${out} layout.c layout ${layout})
 endmacro()
 
@@ -52,21 +53,21 @@ macro(embed_standard out)
   embed(${out} standard.c standard ${standard})
 endmacro()
 
-# runtime/cpu/abi.h and the parts of cuda_shim.h, one after the other in its order, as cpu_shim_text, cpu_shim_length.
+# emulator/abi.h and the parts of cuda_shim.h, one after the other in its order, as cpu_shim_text, cpu_shim_length.
 macro(embed_cpu_shim out)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h)
-  file(STRINGS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h shim REGEX "^#include \"shim/")
-  list(TRANSFORM shim REPLACE "#include \"(.*)\"" "${CMAKE_SOURCE_DIR}/runtime/cpu/\\1")
-  embed(${out} cpu_shim.c shim ${CMAKE_SOURCE_DIR}/runtime/cpu/abi.h ${shim})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/emulator/cuda_shim.h)
+  file(STRINGS ${CMAKE_SOURCE_DIR}/emulator/cuda_shim.h shim REGEX "^#include \"shim/")
+  list(TRANSFORM shim REPLACE "#include \"(.*)\"" "${CMAKE_SOURCE_DIR}/emulator/\\1")
+  embed(${out} cpu_shim.c shim ${CMAKE_SOURCE_DIR}/emulator/abi.h ${shim})
 endmacro()
 
-# runtime/cpu/shim/headers/** as cpu_headers[] (runtime/cpu/headers.h).
+# emulator/shim/headers/** as cpu_headers[] (emulator/headers.h).
 macro(embed_cpu_headers out)
-  file(GLOB_RECURSE cpu_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/cpu/shim/headers/*)
+  file(GLOB_RECURSE cpu_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/emulator/shim/headers/*)
   embed(${out} cpu_headers.c headers ${cpu_headers})
 endmacro()
 
-# tune/data_layout.h and tune/data_kernels.cu, one after the other, as data_kernels_text.
+# tune/data/data_layout.h and tune/data/data_kernels.cu, one after the other, as data_kernels_text.
 macro(embed_data_kernels out)
-  embed(${out} data_kernels.c kernels ${CMAKE_SOURCE_DIR}/tune/data_layout.h ${CMAKE_SOURCE_DIR}/tune/data_kernels.cu)
+  embed(${out} data_kernels.c kernels ${CMAKE_SOURCE_DIR}/tune/data/data_layout.h ${CMAKE_SOURCE_DIR}/tune/data/data_kernels.cu)
 endmacro()

@@ -1,4 +1,4 @@
-/* The clock of the tuner's pipeline; see simulate.h and tune/tuner.c. Variants are asked for as
+/* The clock of the tuner's pipeline; see simulate.h and tune/tuner/tuner.c. Variants are asked for as
    long as fewer than in_flight + 1 are under way. A compile thread takes the one that was asked
    for first. The device takes, of those that are compiled, the one that was asked for first; a
    variant that did not compile takes none of its time. Its result is reported, and so many

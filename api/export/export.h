@@ -1,0 +1,217 @@
+/* The inside of an export, shared by its files: export.c runs it and writes the folder; collect.c
+   decides what is exported; codes.c compiles variants and stores each once; classes.c finds sizes
+   with other codes; portfolio.c exports portfolios, named.c a variant by name; code.c prints one
+   variant as C; source.c prints the source, readme.c the other files of the bundle. */
+#ifndef API_EXPORT_EXPORT_H
+#define API_EXPORT_EXPORT_H
+
+#include "api/api.h"
+
+/* A device that is exported for. The look-up is of the config on this device, for one problem after
+   another. */
+struct export_device {
+  struct lookup lookup;
+  char *text;     /* the device in messages: its fingerprint, "any sm_90a", "PTX compute_75" */
+  bool anonymous; /* stands for any GPU of the compute capability */
+  bool ptx;
+};
+
+/* A cubin or PTX, stored once for all variants that use it. */
+struct export_image {
+  struct hash hash;
+  void *data;
+  size_t bytes;
+  bool ptx;
+};
+
+/* A variant printed as C. */
+struct export_code {
+  size_t device;
+  char *variant;
+  struct text conditions; /* conditions for a problem to be served, in addition to the class; one
+                             per line */
+  struct text class;      /* the values that are not sizes; one per line */
+  struct text label;      /* the class for a reader: "dtype=f32 layout=row" */
+  struct text sizes;      /* body of the function that computes the sizes */
+  bool wide;
+  bool pinned; /* some sizes are part of the code and therefore fixed */
+  size_t image;
+  int64_t rounds; /* number of rounds of a loop that is printed round by round, so that the code
+                     serves only this number; 0: there is no such loop */
+  size_t kernel_count;
+  char *kernels[KERNEL_MAX_ENTRIES];
+  size_t implementation;
+  uint64_t order; /* order in the implementation, for the defaults */
+};
+
+struct export_measured {
+  size_t code;
+  double seconds, cost; /* cost: cache_record_cost */
+  uint64_t order;       /* order in the space of its problem */
+};
+
+/* Strings in the problem belong to `text` below or to the config. */
+struct export_tuned {
+  size_t device;
+  struct problem problem;
+  char *text;
+  size_t first, count; /* range in `measured` */
+};
+
+struct export_default {
+  size_t device, code;
+  size_t try; /* which try of the config it is (space_default) */
+};
+
+/* A portfolio, whose rule gives indices of its members. */
+struct export_portfolio {
+  size_t device;
+  const struct problem *class; /* a problem of its class */
+  struct text rule;            /* the rule as a C expression */
+  struct text times;           /* C statements that set the times of the variants */
+  size_t first, count;         /* range in `members` */
+  bool shipped;                /* it is shipped with cugen, so variants measured here precede it */
+  double doubted;              /* `doubted` of its body */
+};
+
+/* A variant of a portfolio: its codes, each for other sizes. Without codes the bundle does not have
+   the variant. */
+struct export_member {
+  size_t first, count; /* range in `member_codes` */
+};
+
+struct exporter {
+  cugen_kernel *base;
+  const cugen_export_options *options;
+  cugen_export_result *result;
+  struct cache *cache;
+  struct text *notes;       /* notes for the user, one per line */
+  struct problem *problems; /* from --problems */
+  size_t problem_count;
+  struct export_device *devices;
+  size_t device_count;
+  struct export_image *images;
+  size_t image_count;
+  struct export_code *codes;
+  size_t code_count;
+  struct export_measured *measured;
+  size_t measured_count;
+  struct export_tuned *tuned;
+  size_t tuned_count;
+  struct export_default *defaults;
+  size_t default_count;
+  struct export_portfolio *portfolios;
+  size_t portfolio_count;
+  struct export_member *members;
+  size_t member_count;
+  size_t *member_codes;
+  size_t member_code_count;
+  struct problem **portfolio_classes;
+  size_t portfolio_class_count;
+  struct text named;    /* full text of options->variant, once it was found */
+  struct text *classes; /* labels of the classes, without duplicates */
+  size_t class_count;
+};
+
+/* ---- collect.c ------------------------------------------------------------------------------ */
+
+/* Fills in devices, tuned problems, defaults, codes and images. */
+int export_collect(struct exporter *x, cugen_error *err);
+void export_free(struct exporter *x);
+
+/* ---- codes.c -------------------------------------------------------------------------------- */
+
+/* Prints a variant of the device's problem as C, without its image; spec is the variant's
+   expansion. */
+int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
+                     struct kernel_spec *spec, cugen_error *err);
+/* Takes over the code and compiles its image; if an equal code exists, that is used instead. */
+int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
+                    size_t *index, cugen_error *err);
+/* Returns the first argument that is read as a texture, which bundles do not support; NULL: there
+   is none. */
+const struct kernel_argument *export_textured(const struct kernel_spec *spec);
+/* Adds the code of a variant of the device's problem, compiled; *code is SIZE_MAX if a bundle
+   cannot contain it. */
+int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code,
+                       cugen_error *err);
+/* Adds a default. Each code is kept once, at its first place in the order of the config. */
+int export_keep_default(struct exporter *x, struct export_default candidate, cugen_error *err);
+
+/* ---- classes.c ------------------------------------------------------------------------------ */
+
+/* Problems of other classes of sizes, in which a derived name has another value and the variant
+   therefore another code. */
+struct export_classes {
+  struct problem *problems; /* several problems of one class, because the variant may not be valid
+                               for the first one. Their strings belong to the problem from which
+                               they were made */
+  size_t *of;               /* for each problem, its class */
+  bool *served;             /* for each class: it has code, so its further problems are not
+                               needed */
+  size_t count;
+};
+
+/* Finds the classes for a variant of the look-up's problem, which is `from`. The variant must be
+   the one that was expanded last. */
+int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
+                        struct export_classes *out, cugen_error *err);
+/* Tell whether the class of this problem still needs code, and note that it has code now. */
+bool export_class_open(const struct export_classes *classes, size_t problem);
+void export_class_serve(struct export_classes *classes, size_t problem);
+void export_classes_free(struct export_classes *classes);
+
+/* ---- portfolio.c ---------------------------------------------------------------------------- */
+
+/* Exports the portfolios that a plan would use on the device. */
+int export_portfolios(struct exporter *x, size_t device, cugen_error *err);
+/* Exports the shipped portfolio for the problem's class, if there is one. The problem must live as
+   long as the exporter. */
+int export_shipped(struct exporter *x, size_t device, const struct problem *problem,
+                   cugen_error *err);
+size_t export_portfolio_count(const struct exporter *x, bool shipped);
+void export_portfolios_free(struct exporter *x);
+
+/* ---- named.c -------------------------------------------------------------------------------- */
+
+/* Exports the variant that options->variant names on the device: for the problems of
+   options->problems, else for the base's. */
+int export_named(struct exporter *x, size_t device, cugen_error *err);
+/* Returns whether the named variant is in the look-up's space; true if no variant is named. */
+bool export_named_fits(struct exporter *x, struct lookup *lookup);
+
+/* ---- devices.c ------------------------------------------------------------------------------ */
+
+int export_devices(struct exporter *x, cugen_error *err);
+void export_device_free(struct export_device *device);
+/* Opens the config on a described device (runtime/model/described.h), or on the device itself if it
+   is present. known: the description; NULL: it follows from the text. notes: gets a note if a GPU
+   represents an architecture of which too little is known; NULL: no GPU may. */
+int export_open_device(const struct lookup *base, const char *text, const char *options,
+                       const struct device_description *known, struct text *notes,
+                       struct export_device *out, cugen_error *err);
+
+/* ---- code.c --------------------------------------------------------------------------------- */
+
+/* Prints the variant for the device at its look-up's problem; spec is its expansion, which must be
+   the last one made. The image and the names of kernels are not set. */
+int export_code(const struct lookup *lookup, const struct variant *variant,
+                const struct kernel_spec *spec, struct export_code *out, cugen_error *err);
+void export_code_free(struct export_code *code);
+/* Appends the string as a C string literal. */
+void export_quote(const char *string, struct text *out);
+
+/* ---- source.c, readme.c --------------------------------------------------------------------- */
+
+/* Appends "matmul": the prefix of all names, and the name of the files. */
+void export_name(const struct config *config, struct text *out);
+/* Lists the inputs that the kernel may write to, each on a line that begins with `before`; nothing
+   if there are none. */
+void export_overwritten(const struct config *config, const char *before, struct text *out);
+int export_header(const struct exporter *x, struct text *out, cugen_error *err);
+int export_source(const struct exporter *x, struct text *out, cugen_error *err);
+void export_readme(const struct exporter *x, struct text *out);
+void export_cmake(const struct exporter *x, struct text *out);
+void export_example(const struct exporter *x, struct text *out);
+
+#endif

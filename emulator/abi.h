@@ -1,0 +1,229 @@
+/* The interface between a kernel compiled for the cpu device and the program that runs it. Plain C
+   that also compiles as C++: it is put in front of cuda_shim.h in every translation unit, and
+   included by fibers.c.
+
+   A compiled kernel is a shared object that exports
+     struct cpu_builtins cugen_builtins;            set by the scheduler before a CUDA thread
+                                                    runs or resumes
+     const struct cpu_hooks *cugen_hooks;           set once after loading
+     void cugen_entry_0(void **parameters), ...     run one CUDA thread of the N-th kernel
+     int cugen_entry_0_takes(int *sizes, int capacity), ...  number and sizes of its parameters
+     const unsigned cugen_entry_0_cluster[3];       blocks of a cluster, for a kernel with
+                                                    __cluster_dims__
+     const char cugen_cooperative                   for a source whose blocks may wait for each
+                                                    other
+     const char cugen_aligned                       for a source that mentions alignment
+   and its __constant__ and __device__ variables under their own names.
+
+   All CUDA threads of a launch run on one thread of the operating system. Blocks (or clusters of
+   blocks) run one after the other, and their threads are fibers that run uninterrupted until
+   they synchronise. */
+#ifndef EMULATOR_ABI_H
+#define EMULATOR_ABI_H
+
+struct cpu_dim3 {
+  unsigned x, y, z;
+};
+
+struct cpu_builtins {
+  struct cpu_dim3 thread, block, block_size, grid_size; /* threadIdx, blockIdx, blockDim, gridDim */
+  /* x + y * block_size.x + z * block_size.x * block_size.y */
+  unsigned linear;
+  void *dynamic_shared;
+  unsigned cluster_rank;        /* rank of the block in its cluster */
+  struct cpu_dim3 cluster_size; /* blocks of a cluster */
+  unsigned cooperative;         /* the launch is cooperative, and the grid's blocks run together */
+};
+
+/* A texture object is the address of a cpu_texture. Sizes are in elements; x is the contiguous
+   dimension. */
+enum cpu_address { CPU_ADDRESS_CLAMP, CPU_ADDRESS_BORDER, CPU_ADDRESS_WRAP, CPU_ADDRESS_MIRROR };
+
+struct cpu_texture {
+  const void *base;
+  long long width, height, depth, row, slice;
+  int address;    /* an enum cpu_address; the last two take coordinates from 0 to 1 */
+  int half_float; /* elements are binary16, read as float */
+};
+
+/* A tensor map of the cpu device; the first dimension is the contiguous one. */
+enum { CPU_TENSOR_RANK = 5 };
+
+struct cpu_tensor {
+  const void *base;
+  long long stride[CPU_TENSOR_RANK]; /* bytes from one element to the next in each dimension */
+  unsigned shape[CPU_TENSOR_RANK];
+  unsigned short box[CPU_TENSOR_RANK];
+  unsigned char rank, element, swizzle; /* element: bytes of an element; swizzle: bytes, or 0 */
+};
+
+/* ---- Asynchronous operations (compute capability 9.0). Addresses are those of
+   __cvta_generic_to_shared: the low 18 bits are an offset in dynamic shared memory, the bits
+   from 24 on the block of the cluster ---- */
+
+enum cpu_fence { CPU_FENCE_PROXY, CPU_FENCE_MBARRIER_INIT, CPU_FENCE_LAUNCH };
+enum cpu_cluster { CPU_CLUSTER_ARRIVE = 1, CPU_CLUSTER_WAIT = 2 };
+enum cpu_number { CPU_F16, CPU_BF16, CPU_TF32, CPU_E4M3, CPU_E5M2, CPU_S8, CPU_U8 };
+enum cpu_wgmma { CPU_WGMMA_ADD = 1, CPU_WGMMA_X_ACROSS = 2, CPU_WGMMA_Y_ACROSS = 4 };
+
+enum { CPU_COPY_ALL = 0x7fffffff };
+
+/* A thread's own copy (cp.async) to shared memory. Bytes past from_bytes become zero. */
+struct cpu_copy {
+  void *to;
+  const void *from;
+  unsigned bytes, from_bytes;
+};
+
+/* The place of an `asm` operand's value. */
+struct cpu_ptx_operand {
+  void *at;
+  unsigned bytes;
+  int output; /* the operand may be written */
+};
+
+/* One `asm` of the source. */
+struct cpu_ptx_place {
+  void *program;     /* what its text was read as; null at first */
+  const char *where; /* "k.cu:12: " */
+};
+
+struct cpu_watch;
+
+struct cpu_async {
+  unsigned (*address)(const void *at);
+  void *(*pointer)(unsigned address); /* may be in another block of the cluster */
+  unsigned (*map)(unsigned address, unsigned rank);
+  void (*fence)(int kind);
+  void (*cluster_barrier)(int what);
+  void (*named_barrier)(unsigned number, unsigned threads, int wait);
+  void (*mbarrier_init)(unsigned address, unsigned arrivals);
+  void (*mbarrier_arrive)(unsigned address, unsigned expected_bytes);
+  void (*mbarrier_wait)(unsigned address, unsigned parity);
+  /* blocks: a mask for multicast; 0: only the own block. */
+  void (*tensor_load)(unsigned to, const void *map, unsigned barrier, const int *at,
+                      unsigned blocks);
+  void (*tensor_store)(const void *map, unsigned from, const int *at);
+  void (*bulk_load)(unsigned to, const void *from, unsigned bytes, unsigned barrier);
+  void (*bulk_store)(void *to, unsigned from, unsigned bytes);
+  void (*bulk_commit)(void);
+  /* waits until at most so many groups of the thread are in flight */
+  void (*bulk_wait)(unsigned newest);
+  void (*wgmma_fence)(void);
+  /* sums: N / 2 numbers of 4 bytes; X and Y: descriptors of tiles in shared memory; flags: enum
+     cpu_wgmma. */
+  void (*wgmma)(int number, int n, void *sums, unsigned long long x, unsigned long long y,
+                int flags);
+  void (*wgmma_commit)(void);
+  void (*wgmma_wait)(unsigned newest);
+  unsigned (*mbarrier_phase)(unsigned address); /* the number of completed phases */
+  void (*mbarrier_expect)(unsigned address, unsigned bytes);
+  /* A thread's own copies. next: removes the oldest copy whose group is not among the `newest`
+     (CPU_COPY_ALL: also one that was not committed); 0: there is none. */
+  void (*copy_begin)(const struct cpu_copy *copy);
+  void (*copy_commit)(void);
+  int (*copy_next)(unsigned newest, struct cpu_copy *out);
+  /* Inline PTX. watch: null when the kernel is not watched. */
+  void (*ptx)(struct cpu_ptx_place *place, const char *text, const struct cpu_ptx_operand *operands,
+              unsigned count, const struct cpu_watch *watch);
+};
+
+enum cpu_barrier {
+  CPU_BARRIER_PLAIN,
+  CPU_BARRIER_COUNT,
+  CPU_BARRIER_AND,
+  CPU_BARRIER_OR,
+  CPU_BARRIER_KINDS
+};
+
+struct cpu_hooks {
+  /* Block-wide barrier: waits for every thread of the block that has not ended; returns the
+     combined predicate. kind: of enum cpu_barrier, plus CPU_BARRIER_KINDS times the barrier's
+     number in the source, or 0. */
+  int (*barrier)(int kind, int predicate);
+  /* Warp-wide operation. The lane parks with a pointer to its arguments; when every live lane of
+     mask has arrived with the same mask and combine, combine(slots, lanes) is called once for
+     those lanes: slots[lane] is the lane's `mine`, null for lanes not in mask or ended. Then all
+     go on. Gives the lanes that came, if the kernel is watched. */
+  unsigned (*warp)(unsigned mask, void (*combine)(void **slots, unsigned lanes), void *mine);
+  /* Lanes of the current warp that have not ended. */
+  unsigned (*active_mask)(void);
+  /* Ends the launch (in a worker, the process) with "trap: what" and the block and thread as its
+     fault text. Does not return. */
+  void (*trap)(const char *what);
+  const struct cpu_async *async;
+  /* The lanes of the warp that have converged here: all that reach this place before any other
+     thread can run. */
+  unsigned (*converged)(void);
+  /* Ends the launch, because it would have to be cooperative. Does not return. */
+  void (*needs_grid)(void);
+};
+
+/* ---- A watched kernel, compiled with CUGEN_WATCH, reports its accesses to memory ------------ */
+
+enum cpu_access {
+  CPU_WRITE = 1,      /* otherwise the access is a read */
+  CPU_ATOMIC = 2,     /* with the scope of the whole device */
+  CPU_ASYNC = 4,      /* part of an asynchronous copy */
+  CPU_PACKED = 32,    /* bytes, or a type without an alignment: the address may be any */
+  CPU_VOLATILE = 64,  /* bypasses caches; with CPU_ATOMIC: an atomic load or store */
+  CPU_REPLACES = 128, /* an atomic operation that ignores the old value: an exchange */
+  CPU_BLOCK = 256     /* an atomic operation of block scope; not atomic for other blocks */
+};
+
+/* Arguments of the functions that -fsanitize=alignment and -fsanitize=bounds call: compiler-rt,
+   lib/ubsan/ubsan_handlers.h and ubsan_value.h. */
+struct cpu_ubsan_type {
+  unsigned short kind, info; /* for an integer: 1 if signed, plus twice the logarithm of its bits */
+  char name[1];
+};
+struct cpu_ubsan_line {
+  const char *file;
+  unsigned line, column;
+};
+struct cpu_ubsan_mismatch {
+  struct cpu_ubsan_line line;
+  const struct cpu_ubsan_type *type;
+  unsigned char log_multiple, use; /* use: 1 for a write */
+};
+struct cpu_ubsan_bounds {
+  struct cpu_ubsan_line line;
+  const struct cpu_ubsan_type *array, *index;
+};
+
+enum { CPU_WATCH_SIZES = 5 };
+
+/* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: the place in
+   the program. The calls that the compiler inserts reach the members up to `write` through
+   shim/watch.h, which knows their offsets as numbers. */
+struct cpu_watch {
+  void (*access)(const void *at, unsigned long bytes, unsigned kind, const void *site);
+  /* enter: a function that is not inlined begins, with its return address; leave: it ends. */
+  void (*enter)(const void *caller);
+  void (*leave)(void);
+  /* memmove and memset of any length, with their accesses. */
+  void *(*copied)(void *to, const void *from, unsigned long bytes, const void *site);
+  void *(*filled)(void *to, int byte, unsigned long bytes, const void *site);
+  /* mismatched: an address that is not a multiple of its type's alignment; outside: an index
+     outside of the array's type in the source. */
+  void (*mismatched)(const struct cpu_ubsan_mismatch *what, const void *at, const void *site);
+  void (*outside)(const struct cpu_ubsan_bounds *bounds, unsigned long index, const void *site);
+  /* Plain accesses of 1, 2, 4, 8 and 16 bytes, the most frequent ones; their return address is
+     the site. self: this table. */
+  void (*read[CPU_WATCH_SIZES])(const void *at, const struct cpu_watch *self);
+  void (*write[CPU_WATCH_SIZES])(const void *at, const struct cpu_watch *self);
+  /* An earlier copy to shared memory has arrived. */
+  void (*arrived)(const void *at, unsigned long bytes, const void *site);
+  void (*fence)(int device); /* __threadfence(); device 0: __threadfence_block() */
+  /* A place that is no multiple of what its type, "'float4'", needs. */
+  void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind,
+                     const void *site);
+  /* An operation that reads a lane which its mask does not name, or which has ended. */
+  void (*lane)(unsigned mask, unsigned lane);
+  /* The host's memmove and memset, because in the kernel these names belong to functions that
+     report. */
+  void *(*move)(void *to, const void *from, unsigned long bytes);
+  void *(*fill)(void *to, int byte, unsigned long bytes);
+};
+
+#endif

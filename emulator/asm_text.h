@@ -1,0 +1,13 @@
+/* Translating `asm` in a source into calls of the shim; see asm_text.c. */
+#ifndef EMULATOR_ASM_TEXT_H
+#define EMULATOR_ASM_TEXT_H
+
+#include "base/text.h"
+
+/* Translates `asm volatile("text" : "=r"(x) : "r"(y) : "memory")`, which begins at `at`: writes
+   the replacement and returns the place behind the statement, on the same line. Returns NULL if
+   there is no such statement, or if its form stays as it is. refused: the number of instructions
+   refused so far. */
+const char *asm_translate(const char *at, unsigned *refused, struct text *out);
+
+#endif

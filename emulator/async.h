@@ -1,0 +1,175 @@
+/* Declarations shared by the asynchronous operations of a launch: shared_address.c (addresses),
+   mbarrier.c, barriers.c (of some warps, of a cluster), copies.c (the copy engine) and
+   warpgroup.c (matrix products), and above them async.c. */
+#ifndef EMULATOR_ASYNC_H
+#define EMULATOR_ASYNC_H
+
+#include "wait_queues.h"
+
+enum {
+  /* bits of an offset in dynamic shared memory; static shared memory has higher addresses */
+  ASYNC_PLACE_BITS = 18,
+  ASYNC_BLOCK_SHIFT = 24,
+  ASYNC_MOST_MBARRIERS = 128,
+  ASYNC_NAMED = 16,
+  ASYNC_WARPGROUP = 128,
+  ASYNC_WARPGROUPS = FIBERS_SLOTS / ASYNC_WARPGROUP
+};
+
+struct mbarrier {
+  unsigned address, arrivals; /* number of arrivals that complete a phase */
+  unsigned pending, phase;
+  /* bytes that are expected and have not come yet, or < 0: that have come before they were
+     expected */
+  int64_t bytes;
+  /* For the observer: sync of the threads that have reached this phase; the next number is that
+     of the phase before. */
+  unsigned sync;
+  unsigned slot; /* the thread that initialised the barrier */
+  bool fenced;   /* that thread has made the initialisation visible to the users of the barrier */
+  struct wait_queue queue;
+};
+
+struct named_barrier {
+  unsigned threads, arrived;
+  unsigned last; /* The thread that completed the barrier's last round, in that epoch; 0: none. */
+  uint32_t completed;
+  struct wait_queue queue;
+};
+
+struct remote_use { /* the last use of a block's shared memory by another block of the cluster */
+  unsigned slot;
+  uint32_t epoch; /* of the observer; 0: no use */
+  const void *site;
+};
+
+struct copies;
+struct thread_copies;
+struct warpgroup;
+struct iptx_program;
+
+struct async {
+  struct mbarrier mbarriers[FIBERS_BLOCKS][ASYNC_MOST_MBARRIERS];
+  unsigned mbarrier_count[FIBERS_BLOCKS];
+  struct named_barrier named[FIBERS_BLOCKS][ASYNC_NAMED];
+  unsigned cluster_arrived, cluster_phase;
+  /* The phase + 1 that the thread has arrived for; 0: it has not arrived. */
+  unsigned cluster_phase_of[FIBERS_SLOTS];
+  struct wait_queue cluster_queue;
+  /* [a][b]: use of block a's memory by block b */
+  struct remote_use remote[FIBERS_BLOCKS][FIBERS_BLOCKS];
+  struct copies *copies;
+  struct thread_copies *thread_copies;
+  struct warpgroup *warpgroups[ASYNC_WARPGROUPS];
+  bool used; /* something asynchronous was used in this cluster */
+  /* place of the operation that inline PTX calls next; NULL: the kernel makes the call itself */
+  const void *site;
+  struct iptx_program *programs; /* parsed inline PTX */
+};
+
+int async_open(struct async **out, cugen_error *err);
+void async_close(struct async *async);
+/* Called before a cluster's threads begin, and when all have ended. */
+void async_begin(struct async *async);
+void async_end(struct async *async);
+/* Lets one copy that is under way arrive. Returns false if there is none. */
+bool async_step(struct async *async);
+/* Called when a thread has ended, because other threads may wait for that. */
+void async_ended(struct async *async);
+extern const struct cpu_async async_hooks;
+
+/* ---- shared_address.c ----------------------------------------------------------------------- */
+
+/* The offset within a block's shared memory; *rank becomes the rank of the block, the thread's
+   own if the address names none. */
+unsigned async_place(unsigned address, unsigned *rank);
+/* The address of that many bytes of shared memory; traps if there are fewer. */
+char *async_shared(unsigned place, unsigned rank, size_t bytes);
+/* The address of the memory for the observer: that of static shared memory is where the running
+   block has it. */
+void *async_raw(unsigned place, unsigned rank);
+/* Notes that the current thread uses shared memory of the block of that rank, which must not end
+   before. */
+void async_remember_remote(unsigned rank, const void *site);
+/* Called when all blocks have ended: checks that each ended after the other blocks' uses of its
+   memory. */
+void async_check_remote(const struct async *async);
+/* Reports a wrong use of a barrier or copy: a finding of a watched kernel. async_trap ends the
+   launch as well. */
+void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what);
+_Noreturn void async_trap(const void *site, const char *what);
+
+/* The site of an operation that was called from that address. */
+const void *async_site(const void *address);
+
+/* Hooks of abi.h, like all functions that follow. */
+unsigned async_address(const void *at);
+void *async_pointer(unsigned address);
+unsigned async_map(unsigned address, unsigned rank);
+
+/* ---- mbarrier.c ----------------------------------------------------------------------------- */
+
+/* The arrival of a copy of the copy engine at a barrier. */
+struct arrival {
+  unsigned rank, barrier, bytes, slot;
+  uint32_t epoch; /* when the copy began */
+  const void *site;
+};
+void mbarrier_complete(struct async *async, const struct arrival *arrival);
+/* Makes the barriers that the current thread has initialised visible. */
+void mbarrier_fence(struct async *async);
+
+void mbarrier_init(unsigned address, unsigned arrivals);
+void mbarrier_arrive(unsigned address, unsigned expected_bytes);
+void mbarrier_wait(unsigned address, unsigned parity);
+unsigned mbarrier_phase(unsigned address);
+void mbarrier_expect(unsigned address, unsigned bytes);
+
+/* ---- barriers.c ----------------------------------------------------------------------------- */
+
+/* Completes the cluster's barrier if every thread of the cluster that has not ended has reached
+   it. */
+void barriers_try_cluster(struct async *async);
+
+void barriers_named(unsigned number, unsigned threads, int wait);
+void barriers_cluster(int what);
+void barriers_fence(int kind);
+
+/* ---- copies.c ------------------------------------------------------------------------------- */
+
+int copies_open(struct copies **out, cugen_error *err);
+void copies_close(struct copies *copies);
+void copies_begin(struct copies *copies);
+void copies_end(struct copies *copies);
+bool copies_step(struct copies *copies);
+
+void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at,
+                        unsigned blocks);
+void copies_tensor_store(const void *map, unsigned from, const int *at);
+void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier);
+void copies_bulk_store(void *to, unsigned from, unsigned bytes);
+void copies_commit(void);
+void copies_wait(unsigned newest);
+
+/* ---- thread_copies.c ------------------------------------------------------------------------ */
+
+int thread_copies_open(struct thread_copies **out, cugen_error *err);
+void thread_copies_close(struct thread_copies *copies);
+void thread_copies_begin(struct thread_copies *copies);
+
+void thread_copies_add(const struct cpu_copy *copy);
+void thread_copies_commit(void);
+int thread_copies_next(unsigned newest, struct cpu_copy *out);
+
+/* ---- warpgroup.c ---------------------------------------------------------------------------- */
+
+void warpgroup_close(struct warpgroup *warpgroup);
+void warpgroup_begin(struct warpgroup *warpgroup);
+
+void warpgroup_fence(void);
+void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, unsigned long long y,
+                        int flags);
+void warpgroup_commit(void);
+void warpgroup_wait(unsigned newest);
+
+#endif

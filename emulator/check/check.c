@@ -1,0 +1,867 @@
+/* Carrying out a check; see check.h. Each thread has an instrument of its own and takes runs
+   from one list. */
+#include "check.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/system.h"
+#include "left_out.h"
+#include "messages.h"
+#include "order.h"
+#include "selection.h"
+#include "tune/data/verify.h"
+#include "waivers.h"
+
+/* Where a variant's traffic was counted; a later kind replaces the earlier ones. */
+enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
+
+struct check {
+  const struct tune_target *target;
+  const struct check_options *options;
+  struct check_list list;
+  struct check_result *result;
+  pthread_mutex_t mutex; /* protects the members that follow, and result */
+  pthread_cond_t changed;
+  size_t next, done;
+  int running; /* number of threads */
+  bool *variants_seen, *problems_seen;
+  enum counted *variants_counted;
+  /* variants whose data cannot be made, because that crashes or never ends; not tried on other
+     sizes */
+  bool *variants_lost;
+  size_t most_variants;
+  size_t refused_run; /* the run that result->refusal is about */
+  /* the variant that result->fault is about, if the config has no launch for it */
+  size_t fault_variant;
+  const char *latest;
+  int status;
+  cugen_error error;
+  atomic_bool stop;
+};
+
+static bool check_is_stopped(void *context) {
+  return atomic_load(&((struct check *)context)->stop);
+}
+
+/* ---- Results: called with the mutex held ---------------------------------------------------- */
+
+static int check_add_variant(const struct check *c, struct check_variants *set, size_t variant,
+                             cugen_error *err) {
+  const uint64_t bit = UINT64_C(1) << variant % 64;
+  if (!set->bits) set->bits = calloc(c->most_variants / 64 + 1, sizeof *set->bits);
+  if (!set->bits) return error_memory(err);
+  set->count += !(set->bits[variant / 64] & bit);
+  set->bits[variant / 64] |= bit;
+  return CUGEN_OK;
+}
+
+static bool same_place(const struct source_place *a, const struct source_place *b) {
+  return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
+static bool check_is_race(const struct check_finding *f) {
+  return f->kind == CUGEN_FINDING_RACE || f->kind == CUGEN_FINDING_BLOCK_RACE ||
+         f->kind == CUGEN_FINDING_SAME_VALUE ||
+         (f->kind == CUGEN_FINDING_MISSING_FENCE && f->raw.fence);
+}
+
+/* How much a finding says about two accesses that race: what is a race in one run may in another
+   be a write of the same value, or be ordered by chance, by atomics on the same data. */
+static int race_rank(const struct check_finding *f) {
+  if (f->kind == CUGEN_FINDING_SAME_VALUE) return 0;
+  return f->kind == CUGEN_FINDING_MISSING_FENCE && same_place(&f->fence, &f->here) ? 1 : 2;
+}
+
+static bool same_kind(const struct check_finding *a, const struct check_finding *b) {
+  return a->kind == b->kind ||
+         (check_is_race(a) && check_is_race(b) && race_rank(a) != race_rank(b));
+}
+
+/* Two accesses that race are one finding, in either order. Accesses of one line to two arrays
+   are two findings. */
+static bool same_places(const struct check_finding *a, const struct check_finding *b) {
+  if (strcmp(a->raw.array, b->raw.array) != 0) return false;
+  if (same_place(&a->here, &b->here) && same_place(&a->other, &b->other)) return true;
+  return check_is_race(a) && a->here.line && a->other.line && same_place(&a->here, &b->other) &&
+         same_place(&a->other, &b->here);
+}
+
+static bool check_same_finding(const struct check_finding *a, const struct check_finding *b) {
+  if (!same_kind(a, b) || !same_places(a, b)) return false;
+  const size_t length = strcspn(a->variant, " "); /* the implementation's name */
+  return a->here.line ||
+         (strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length);
+}
+
+/* Whether the finding describes the problem better than the known one: races are preferred, then
+   accesses that stand later in the source, then the earlier run in the list, because it is
+   chance which run ended first. */
+static bool describes_better(const struct check_finding *f, const struct check_finding *known) {
+  if (f->kind != known->kind) return race_rank(f) > race_rank(known);
+  if (strcmp(f->here.file, known->here.file) == 0 && f->here.line != known->here.line)
+    return f->here.line > known->here.line;
+  return f->run < known->run;
+}
+
+/* Joins two findings; the description that is not used is left in `f`. */
+static void join_findings(struct check_finding *known, struct check_finding *f) {
+  const uint64_t count = known->count + f->count;
+  if (describes_better(f, known)) {
+    const struct check_variants variants = known->variants;
+    const struct check_finding other = *known;
+    *known = *f;
+    *f = other;
+    f->variants = (struct check_variants){NULL, 0};
+    known->variants = variants;
+  }
+  known->count = count;
+}
+
+/* Takes over the finding's memory. */
+static int keep_finding(struct check *c, struct check_finding *f, size_t variant,
+                        cugen_error *err) {
+  struct check_result *r = c->result;
+  if (!f->message || !f->variant || !f->problem) {
+    finding_free(f);
+    return error_memory(err);
+  }
+  const size_t problem = c->list.runs[f->run].problem;
+  f->on_check = problem == c->list.families[c->list.problems[problem].family].first;
+  for (size_t i = 0; i < r->finding_count; i++) {
+    struct check_finding *known = &r->findings[i];
+    if (!check_same_finding(known, f)) continue;
+    const bool waived = known->waiver && f->waiver, on_check = known->on_check || f->on_check;
+    join_findings(known, f);
+    known->on_check = on_check;
+    if (!waived) known->waiver = NULL;
+    finding_free(f);
+    return check_add_variant(c, &known->variants, variant, err);
+  }
+  struct check_finding *grown = array_grow(r->findings, r->finding_count, sizeof *grown);
+  if (!grown) {
+    finding_free(f);
+    return error_memory(err);
+  }
+  r->findings = grown;
+  grown[r->finding_count++] = *f;
+  return check_add_variant(c, &grown[r->finding_count - 1].variants, variant, err);
+}
+
+/* Adds a variant that is skipped for the same reason. The first in the list gives the name,
+   because it is chance which run ended first. */
+static int join_skip(struct check *c, struct check_skip *known, const char *what, size_t number,
+                     const char *why, cugen_error *err) {
+  if (number < known->first) {
+    char *name = strdup(what), *reason = strdup(why);
+    free(name && reason ? known->what : name);
+    free(name && reason ? known->why : reason);
+    if (!name || !reason) return error_memory(err);
+    known->what = name;
+    known->why = reason;
+    known->first = number;
+  }
+  return check_add_variant(c, &known->variants, number, err);
+}
+
+/* Whether two reasons are alike although an expression fails with each variant's own values:
+   `k.lua:6: grid x: in "n / BX": n / BX is 512 / 96, ...`. */
+static bool check_is_alike(const char *why, const char *other) {
+  const char *expression = strstr(why, ": in \""),
+             *values = expression ? strstr(expression, "\": ") : NULL;
+  return values ? strncmp(why, other, (size_t)(values + 3 - why)) == 0 : strcmp(why, other) == 0;
+}
+
+static int keep_skip(struct check *c, const char *what, size_t number, const char *why,
+                     bool refused, cugen_error *err) {
+  struct check_result *r = c->result;
+  for (size_t i = 0; i < r->skip_count; i++)
+    if (check_is_alike(r->skips[i].why, why))
+      return join_skip(c, &r->skips[i], what, number, why, err);
+  struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->skips = grown;
+  struct check_skip *s = &grown[r->skip_count++];
+  *s = (struct check_skip){
+      .what = strdup(what), .why = strdup(why), .first = number, .refused = refused};
+  return s->what && s->why ? check_add_variant(c, &s->variants, number, err) : error_memory(err);
+}
+
+static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
+  struct check_result *r = c->result;
+  struct check_ran *grown = array_grow(r->ran, r->runs, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->ran = grown;
+  struct check_ran *ran = &grown[r->runs++];
+  *ran = (struct check_ran){strdup(variant), strdup(problem)};
+  return ran->variant && ran->problem ? CUGEN_OK : error_memory(err);
+}
+
+/* ---- Results of a run ----------------------------------------------------------------------- */
+
+enum { SITES = 3 }; /* of a finding */
+
+struct outcome {
+  struct check *check;
+  struct check_problem *problem;
+  const struct check_run *run;
+  const struct instrument_result *result;
+  const struct reached_image *image;
+  struct source_place places[SITES * WATCH_MOST_FINDINGS];
+};
+
+static void check_find_places(struct outcome *o) {
+  const struct watch_report *report = o->result->report;
+  struct line_site sites[SITES * WATCH_MOST_FINDINGS];
+  cugen_error ignored;
+  for (uint32_t i = 0; i < report->finding_count; i++) {
+    sites[SITES * i] =
+        (struct line_site){report->findings[i].here.site, report->findings[i].last_site};
+    sites[SITES * i + 1] = (struct line_site){report->findings[i].other.site, 0};
+    sites[SITES * i + 2] = (struct line_site){report->findings[i].fence, 0};
+  }
+  memset(o->places, 0, sizeof o->places);
+  const struct compiled *compiled = o->result->compiled;
+  if (!report->finding_count || !compiled) return;
+  lines_find(compiled->image, compiled->image_length, sites, SITES * (size_t)report->finding_count,
+             o->places, &ignored);
+}
+
+/* The compiler duplicates a barrier where it repeats code, and may lose its line: two barriers
+   with one number in the source are a divergence only on different lines, those of their
+   function's callers. */
+static bool is_false_alarm(const struct watch_finding *f, const struct source_place *here,
+                           const struct source_place *other) {
+  if (f->kind != CUGEN_FINDING_DIVERGENCE) return false;
+  if (f->apart == WATCH_APART_AT_CALLS) /* the compiler may have repeated the call as well */
+    return !here->line || !other->line ||
+           (same_place(here, other) && here->discriminator == other->discriminator);
+  if (f->apart == WATCH_APART_AT_BARRIERS) return false;
+  return !here->line || !other->line || same_place(here, other);
+}
+
+/* Takes the message about a read of unwritten memory; for an output, adds how the output begins. */
+static char *say_beginning(const struct outcome *o, const struct watch_finding *raw,
+                           char *message) {
+  const struct kernel_spec *spec = o->result->spec;
+  struct text text = {0};
+  bool output = false;
+  for (size_t i = 0; i < spec->argument_count && !raw->shared; i++)
+    output |= spec->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT &&
+              strcmp(spec->arguments[i].name, raw->array) == 0;
+  if (!message || !output || raw->kind != CUGEN_FINDING_UNINITIALISED) return message;
+  text_add(&text, message);
+  verify_add_beginning(raw->array, &text);
+  free(message);
+  return text_take(&text);
+}
+
+/* Takes the message, and adds whether arguments may be exchanged. */
+static char *say_order(const struct outcome *o, cugen_outcome outcome, char *message) {
+  struct text text = {0};
+  if (!message || !o->result->spec->order) return message;
+  text_add(&text, message);
+  kernel_add_order(o->result->spec, outcome, &text);
+  free(message);
+  return text_take(&text);
+}
+
+static int check_add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
+  const struct watch_finding *raw = &o->result->report->findings[i];
+  const struct source_place *here = &o->places[SITES * i], *other = here + 1;
+  if (is_false_alarm(raw, here, other)) return CUGEN_OK;
+  const bool race = raw->kind == CUGEN_FINDING_RACE || raw->kind == CUGEN_FINDING_BLOCK_RACE;
+  struct check_finding f = {.kind = race && raw->same_value ? CUGEN_FINDING_SAME_VALUE : raw->kind,
+                            .count = raw->count,
+                            .run = (size_t)(o->run - o->check->list.runs),
+                            .here = *here,
+                            .other = *other,
+                            .fence = here[2],
+                            .raw = *raw,
+                            .variant = strdup(o->result->variant),
+                            .problem = strdup(o->problem->text)};
+  f.waiver = waiver_of(o->check->target->config, f.kind, o->result->source, here);
+  f.message =
+      say_order(o, f.kind == CUGEN_FINDING_INPUT_WRITE ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK,
+                say_beginning(o, raw, check_message(&f)));
+  return keep_finding(o->check, &f, o->run->variant, err);
+}
+
+/* Whether the watch has already reported what ended the run; otherwise that is a finding of its
+   own. */
+static bool is_explained(const struct instrument_result *result) {
+  const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
+  for (uint32_t i = 0; i < result->report->finding_count; i++) {
+    const cugen_finding_kind kind = result->report->findings[i].kind;
+    if (wrong && kind == CUGEN_FINDING_INPUT_WRITE && result->cause == CUGEN_CAUSE_INPUT)
+      return true;
+    if (wrong) continue;
+    const bool last = kind == CUGEN_FINDING_DEADLOCK || kind == CUGEN_FINDING_HANG ||
+                      kind == CUGEN_FINDING_TRAP || kind == CUGEN_FINDING_MISALIGNED;
+    const bool refused = kind == CUGEN_FINDING_ABSENT_LANES && result->cause == CUGEN_CAUSE_MASK;
+    if (last || refused || kind == CUGEN_FINDING_OUT_OF_BOUNDS) return true;
+  }
+  return false;
+}
+
+static int add_outcome(const struct outcome *o, cugen_error *err) {
+  const struct instrument_result *result = o->result;
+  struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG
+                                                                           : CUGEN_FINDING_TRAP,
+                            .count = 1,
+                            .run = (size_t)(o->run - o->check->list.runs),
+                            .variant = strdup(result->variant),
+                            .problem = strdup(o->problem->text),
+                            .message = say_order(o, result->outcome, strdup(result->reason))};
+  return keep_finding(o->check, &f, o->run->variant, err);
+}
+
+static int keep_traffic(const struct outcome *o, size_t launch, const struct watch_counter *counter,
+                        cugen_error *err) {
+  struct check_result *r = o->check->result;
+  const struct kernel_spec *spec = o->result->spec;
+  const size_t calls = kernel_spec_calls(spec);
+  struct check_traffic *grown = array_grow(r->traffic, r->traffic_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->traffic = grown;
+  struct check_traffic *t = &grown[r->traffic_count++];
+  *t = (struct check_traffic){
+      .variant = strdup(o->result->variant),
+      .problem = strdup(o->problem->text),
+      .entry = strdup(launch < calls ? spec->launches[kernel_spec_call(spec, launch)].entry : ""),
+      .launch = (int)launch,
+      .launches = (int)calls,
+      .elsewhere = !check_list_sized(&o->check->list, o->problem),
+      .counter = *counter};
+  return t->variant && t->problem && t->entry ? CUGEN_OK : error_memory(err);
+}
+
+static void traffic_free(struct check_traffic *t) {
+  free(t->variant);
+  free(t->problem);
+  free(t->entry);
+}
+
+/* Drops the counters of an earlier run of the variant. */
+static void drop_counters(const struct outcome *o) {
+  struct check_result *r = o->check->result;
+  size_t kept = 0;
+  for (size_t i = 0; i < r->traffic_count; i++) {
+    struct check_traffic *t = &r->traffic[i];
+    if (strcmp(t->variant, o->result->variant) != 0) {
+      r->traffic[kept++] = *t;
+      continue;
+    }
+    traffic_free(t);
+  }
+  r->traffic_count = kept;
+}
+
+static int add_counters(const struct outcome *o, cugen_error *err) {
+  drop_counters(o);
+  const struct watch_report *report = o->result->report;
+  int status = CUGEN_OK;
+  for (uint32_t l = 0; l < report->launch_count && l < WATCH_MOST_LAUNCHES; l++)
+    for (size_t i = 0; i < report->launches[l].count && i < WATCH_MOST_COUNTERS && !status; i++)
+      status = keep_traffic(o, l, &report->launches[l].counters[i], err);
+  return status;
+}
+
+/* Keeps the status of the first run in the list, so that the result does not depend on the speed
+   of threads. */
+static int note_refused(const struct outcome *o, int why, cugen_error *err) {
+  struct check *c = o->check;
+  const size_t run = (size_t)(o->run - c->list.runs);
+  if (!c->result->refusal || run < c->refused_run) c->result->refusal = why, c->refused_run = run;
+  return check_add_variant(c, &c->result->refused, o->run->variant, err);
+}
+
+static int keep_refused(const struct outcome *o, cugen_error *err) {
+  struct check *c = o->check;
+  char *why = check_not_emulated(o->result->source, o->result->cause, o->result->reason);
+  int status =
+      why ? keep_skip(c, o->result->variant, o->run->variant, why, true, err) : error_memory(err);
+  free(why);
+  return status ? status : note_refused(o, CUGEN_ERROR_COMPILE, err);
+}
+
+static int keep_without_data(const struct outcome *o, const char *reason, int fault,
+                             cugen_error *err) {
+  struct check *c = o->check;
+  struct text why = {0}, variant = {0};
+  text_addf(&why, "with %s: %s", o->problem->text, reason);
+  int status = check_list_print(&c->list, o->run, &variant, err);
+  if (!status)
+    status = keep_skip(c, text_get(&variant), o->run->variant, text_get(&why), true, err);
+  if (!o->problem->no_data)
+    o->problem->no_data = strdup(reason), o->problem->no_data_status = fault;
+  text_free(&why);
+  text_free(&variant);
+  return status ? status : note_refused(o, fault, err);
+}
+
+static int keep_faulty(const struct outcome *o, cugen_error *err) {
+  struct check *c = o->check;
+  const struct instrument_result *result = o->result;
+  if (!c->result->fault.status) error_set(&c->result->fault, result->fault, "%s", result->reason);
+  c->variants_lost[o->run->variant] |= result->fault == CUGEN_ERROR_DEVICE;
+  int status = keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
+  return status ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
+}
+
+/* The check problem is the config's own, so that a missing launch there is the config's mistake.
+   Other sizes are made up, and a variant need not be valid on all of them. */
+static int keep_invalid(const struct outcome *o, cugen_error *err) {
+  struct check *c = o->check;
+  const struct check_family *family = &c->list.families[o->problem->family];
+  const bool own = o->run->problem == family->first;
+  if (own && (!c->result->fault.status || o->run->variant < c->fault_variant)) {
+    error_set(&c->result->fault, CUGEN_ERROR_CONFIG, "%s: %s", o->result->variant,
+              o->result->reason);
+    c->fault_variant = o->run->variant;
+  }
+  int status = keep_skip(c, o->result->variant, o->run->variant, o->result->reason, false, err);
+  return status || !own ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
+}
+
+/* Whether the variant was refused on the check problem, and so for all sizes. */
+static bool is_known_refused(const struct check *c, size_t variant) {
+  for (size_t i = 0; i < c->result->finding_count; i++) {
+    const struct check_finding *f = &c->result->findings[i];
+    if (f->kind == CUGEN_FINDING_LAUNCH && f->variants.bits[variant / 64] >> variant % 64 & 1)
+      return true;
+  }
+  return false;
+}
+
+/* On the check problem a finding; made-up sizes may not fit blocks and clusters. */
+static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
+  struct check *c = o->check;
+  const struct instrument_result *result = o->result;
+  if (!result->always && is_known_refused(c, o->run->variant)) return CUGEN_OK;
+  if (!result->always && o->run->problem != c->list.families[o->problem->family].first)
+    return keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
+  struct check_finding f = {.kind = CUGEN_FINDING_LAUNCH,
+                            .count = 1,
+                            .run = (size_t)(o->run - c->list.runs),
+                            .here = result->where,
+                            .variant = strdup(result->variant),
+                            .problem = strdup(o->problem->text),
+                            .message = strdup(result->reason)};
+  return keep_finding(c, &f, o->run->variant, err);
+}
+
+/* Notes that the variant and the problem have been checked. */
+static void count_run(const struct outcome *o) {
+  struct check *c = o->check;
+  const struct check_run *run = o->run;
+  c->result->variants += !c->variants_seen[run->variant];
+  c->result->variants_elsewhere += run->elsewhere && !c->variants_seen[run->variant];
+  c->result->problems += !c->problems_seen[run->problem];
+  c->variants_seen[run->variant] = c->problems_seen[run->problem] = true;
+}
+
+static int keep_printed(const struct outcome *o, cugen_error *err) {
+  char **kept = &o->check->result->printed;
+  struct text text = {0};
+  if (*kept || !*o->result->printed) return CUGEN_OK;
+  text_addf(&text, "%s; %s:\n%s", o->result->variant, o->problem->text, o->result->printed);
+  *kept = text_take(&text);
+  return *kept ? CUGEN_OK : error_memory(err);
+}
+
+static enum counted counted_where(const struct check *c, const struct check_problem *problem) {
+  if (problem->around) return COUNTED_NOT; /* the variant has run on its family's first problem */
+  if (!check_list_sized(&c->list, problem)) return COUNTED_ELSEWHERE;
+  return problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
+}
+
+/* Whether to count traffic in this run, because no other run of the variant is better for that. */
+static bool wants_traffic(struct check *c, const struct check_run *run) {
+  enum counted best = COUNTED_NOT;
+  if (c->options->no_traffic) return false;
+  for (size_t i = 0; i < c->list.run_count; i++) {
+    const struct check_run *other = &c->list.runs[i];
+    const enum counted where = counted_where(c, &c->list.problems[other->problem]);
+    if (other->variant == run->variant && where > best) best = where;
+  }
+  pthread_mutex_lock(&c->mutex);
+  const bool wanted = counted_where(c, &c->list.problems[run->problem]) >= best &&
+                      c->variants_counted[run->variant] < best;
+  pthread_mutex_unlock(&c->mutex);
+  return wanted;
+}
+
+static int keep_unwatched(struct check_result *r, const char *what, cugen_error *err) {
+  for (size_t i = 0; i < r->unwatched_count; i++)
+    if (strcmp(r->unwatched[i], what) == 0) return CUGEN_OK;
+  char **grown = array_grow(r->unwatched, r->unwatched_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->unwatched = grown;
+  grown[r->unwatched_count] = strdup(what);
+  return grown[r->unwatched_count++] ? CUGEN_OK : error_memory(err);
+}
+
+/* Notes memory that the run touched without being observed, and findings that were dropped for
+   lack of room. */
+static int note_unwatched(const struct outcome *o, cugen_error *err) {
+  struct check_result *r = o->check->result;
+  const struct kernel_spec *spec = o->result->spec;
+  const struct watch_report *report = o->result->report;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < spec->argument_count && !status; i++) {
+    struct text what = {0};
+    if (!kernel_argument_textured(&spec->arguments[i])) continue;
+    text_addf(&what, "the texture %s", spec->arguments[i].name);
+    status = what.failed ? error_memory(err) : keep_unwatched(r, text_get(&what), err);
+    text_free(&what);
+  }
+  if (!status && report->elsewhere)
+    status = keep_unwatched(
+        r, "memory that is neither an argument nor a variable of the kernel (malloc)", err);
+  if (!status && report->lost)
+    status = keep_unwatched(r, "further findings: there were more than a run keeps", err);
+  return status;
+}
+
+/* Skips a hang in which a thread waits for a block that runs later, because the device cannot
+   run both; it says nothing about the kernel. */
+static int keep_spin(const struct outcome *o, const struct source_place *at, cugen_error *err) {
+  struct text why = {0};
+  text_add(&why, "a thread waits in a loop for what another block writes, and the cpu device runs "
+                 "blocks one after the other");
+  if (at->line) text_addf(&why, ": %s:%d", at->file, at->line);
+  int status = why.failed ? error_memory(err)
+                          : keep_skip(o->check, o->result->variant, o->run->variant, text_get(&why),
+                                      false, err);
+  text_free(&why);
+  return status;
+}
+
+static const struct source_place *find_spin(const struct outcome *o) {
+  const struct watch_report *report = o->result->report;
+  for (uint32_t i = 0; i < report->finding_count; i++)
+    if (report->findings[i].kind == CUGEN_FINDING_HANG && report->findings[i].spins)
+      return &o->places[SITES * i];
+  return NULL;
+}
+
+static int keep_run(struct outcome *o, cugen_error *err) {
+  struct check *c = o->check;
+  const struct check_run *run = o->run;
+  const struct instrument_result *result = o->result;
+  int status = CUGEN_OK;
+  if (result->without_data) return keep_without_data(o, result->reason, result->fault, err);
+  if (result->fault) return keep_faulty(o, err);
+  if (result->outcome == CUGEN_OUTCOME_COMPILE) return keep_refused(o, err);
+  if (result->invalid) return keep_invalid(o, err);
+  if (result->refused) return keep_unlaunchable(o, err);
+  if (result->outcome == CUGEN_OUTCOME_LAUNCH)
+    return keep_skip(c, result->variant, run->variant, result->reason, false, err);
+  const struct source_place *spin = find_spin(o);
+  if (spin) return keep_spin(o, spin, err);
+  for (uint32_t i = 0; i < result->report->finding_count && !status; i++)
+    status = check_add_finding(o, i, err);
+  if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result))
+    status = add_outcome(o, err);
+  if (!status) status = reached_add(&c->result->reached, o->image, result->report, err);
+  if (!status) status = note_unwatched(o, err);
+  const enum counted where = counted_where(c, o->problem);
+  if (!status && where > c->variants_counted[run->variant]) {
+    c->variants_counted[run->variant] = where;
+    status = add_counters(o, err);
+  }
+  count_run(o);
+  if (!status) status = keep_printed(o, err);
+  return status ? status : keep_ran(c, result->variant, o->problem->text, err);
+}
+
+/* ---- Threads -------------------------------------------------------------------------------- */
+
+/* Processors for one run, including those of threads that have no more runs. */
+static int processes_now(struct check *c) {
+  pthread_mutex_lock(&c->mutex);
+  const int each = c->options->threads / (c->running ? c->running : 1);
+  pthread_mutex_unlock(&c->mutex);
+  return each;
+}
+
+/* Whether an earlier run has shown that the problem's data cannot be made. */
+static bool lacks_data(struct check *c, const struct check_run *run, int *status,
+                       cugen_error *err) {
+  struct outcome outcome = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
+  pthread_mutex_lock(&c->mutex);
+  const bool lacks = outcome.problem->no_data != NULL;
+  *status = lacks ? keep_without_data(&outcome, outcome.problem->no_data,
+                                      outcome.problem->no_data_status, err)
+                  : CUGEN_OK;
+  pthread_mutex_unlock(&c->mutex);
+  return lacks;
+}
+
+static bool is_lost(struct check *c, const struct check_run *run) {
+  pthread_mutex_lock(&c->mutex);
+  bool lost = c->variants_lost[run->variant];
+  pthread_mutex_unlock(&c->mutex);
+  return lost;
+}
+
+static int carry_out(struct check *c, struct instrument *instrument, struct reached_image *image,
+                     const struct check_run *run, cugen_error *err) {
+  int lacking;
+  if (lacks_data(c, run, &lacking, err)) return lacking;
+  struct check_problem *problem = &c->list.problems[run->problem];
+  struct variant variant;
+  struct instrument_result result;
+  if (is_lost(c, run)) return CUGEN_OK;
+  struct outcome *outcome = calloc(1, sizeof *outcome);
+  struct value *values = calloc(space_max_tunables(problem->space) + 1, sizeof *values);
+  int status = outcome && values ? CUGEN_OK : error_memory(err);
+  if (!status) {
+    space_variant(problem->space, run->index, &variant, values);
+    const struct instrument_request request = {.processes = processes_now(c),
+                                               .traffic = wants_traffic(c, run)};
+    status = instrument_run(instrument, &problem->problem, &variant, &request, &result, err);
+  }
+  if (!status) {
+    *outcome = (struct outcome){
+        .check = c, .problem = problem, .run = run, .result = &result, .image = image};
+    if (result.compiled && result.compiled->image)
+      status = reached_look(image, result.compiled, err);
+  }
+  if (!status) {
+    check_find_places(outcome);
+    pthread_mutex_lock(&c->mutex);
+    status = keep_run(outcome, err);
+    pthread_mutex_unlock(&c->mutex);
+  }
+  free(values);
+  free(outcome);
+  return status;
+}
+
+/* Takes the next runs: all runs of a variant, so that they share a compile; one run if there are
+   fewer variants than threads. */
+static size_t check_take(struct check *c, size_t *first) {
+  const struct check_list *list = &c->list;
+  pthread_mutex_lock(&c->mutex);
+  *first = c->next;
+  size_t count = c->next < list->run_count && !c->status;
+  const bool together = list->variant_count >= (size_t)c->options->threads;
+  while (count && together && *first + count < list->run_count &&
+         list->runs[*first + count].variant == list->runs[*first].variant)
+    count++;
+  c->next += count;
+  pthread_mutex_unlock(&c->mutex);
+  return count;
+}
+
+static void finish_run(struct check *c, int status, const cugen_error *err) {
+  pthread_mutex_lock(&c->mutex);
+  c->done += !status;
+  if (status && !c->status) c->status = status, c->error = *err;
+  pthread_cond_signal(&c->changed);
+  pthread_mutex_unlock(&c->mutex);
+}
+
+static void *check_thread_main(void *context) {
+  struct check *c = context;
+  const struct instrument_options options = {.seed = c->options->seed,
+                                             .timeout = c->options->timeout,
+                                             .interrupted = check_is_stopped,
+                                             .context = c};
+  struct instrument *instrument = NULL;
+  struct reached_image image = {.sites = NULL};
+  cugen_error err = {0};
+  int status = instrument_open(c->target, &c->target->device->facts, &options, &instrument, &err);
+  size_t first;
+  for (size_t count; !status && !atomic_load(&c->stop) && (count = check_take(c, &first)) > 0;) {
+    for (size_t i = 0; i < count && !status && !atomic_load(&c->stop); i++) {
+      status = carry_out(c, instrument, &image, &c->list.runs[first + i], &err);
+      finish_run(c, status, &err);
+    }
+  }
+  instrument_close(instrument);
+  reached_image_free(&image);
+  pthread_mutex_lock(&c->mutex);
+  if (status && !c->status) c->status = status, c->error = err;
+  c->running--;
+  pthread_cond_signal(&c->changed);
+  pthread_mutex_unlock(&c->mutex);
+  return NULL;
+}
+
+/* Called with the mutex held. */
+static void report_progress(struct check *c) {
+  if (!c->options->progress) return;
+  const struct check_progress progress = {.done = c->done,
+                                          .planned = c->list.run_count,
+                                          .findings = c->result->finding_count,
+                                          .variant = c->latest ? c->latest : ""};
+  if (c->options->progress(&progress, c->options->context)) atomic_store(&c->stop, true);
+}
+
+static void check_wait_for_all(struct check *c) {
+  pthread_mutex_lock(&c->mutex);
+  while (c->running) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 100000000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    pthread_cond_clockwait(&c->changed, &c->mutex, CLOCK_MONOTONIC, &until);
+    report_progress(c);
+  }
+  pthread_mutex_unlock(&c->mutex);
+}
+
+static int run_threads(struct check *c, cugen_error *err) {
+  pthread_t threads[64];
+  size_t started = 0, wanted = (size_t)c->options->threads;
+  if (wanted > sizeof threads / sizeof *threads) wanted = sizeof threads / sizeof *threads;
+  if (wanted > c->list.run_count) wanted = c->list.run_count;
+  pthread_mutex_lock(&c->mutex);
+  while (started < wanted && pthread_create(&threads[started], NULL, check_thread_main, c) == 0)
+    started++;
+  c->running = (int)started;
+  pthread_mutex_unlock(&c->mutex);
+  if (!started && wanted) return error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread");
+  check_wait_for_all(c);
+  for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+  if (c->status) return error_copy(err, &c->error);
+  return atomic_load(&c->stop) ? error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request")
+                               : CUGEN_OK;
+}
+
+/* ---- The whole check ------------------------------------------------------------------------ */
+
+static int keep_left(void *context, const char *what, size_t variants, const char *why,
+                     cugen_error *err) {
+  const struct check *c = context;
+  struct check_result *r = c->result;
+  struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->skips = grown;
+  struct check_skip *s = &grown[r->skip_count++];
+  *s = (struct check_skip){.what = strdup(what),
+                           .why = strdup(why),
+                           .first = c->list.variant_count + r->skip_count,
+                           .variants = {.count = variants}};
+  return s->what && s->why ? CUGEN_OK : error_memory(err);
+}
+
+/* Fills in what the result says about the list; problems that differ from the check problem in
+   sizes alone come first. */
+static int publish_list(struct check *c, cugen_error *err) {
+  struct check_result *r = c->result;
+  r->done = c->done;
+  r->planned = c->list.run_count;
+  r->kept = c->list.kept;
+  r->kept_count = c->list.kept_count;
+  c->list.kept = NULL;
+  c->list.kept_count = 0;
+  r->problem_texts = calloc(r->problems + 1, sizeof *r->problem_texts);
+  size_t count = 0;
+  if (!r->problem_texts) return error_memory(err);
+  for (int sized = 1; sized >= 0 && r->problems; sized--)
+    for (size_t i = 0; i < c->list.problem_count; i++) {
+      const struct check_problem *p = &c->list.problems[i];
+      if (!c->problems_seen[i] || check_list_sized(&c->list, p) != sized) continue;
+      if (!(r->problem_texts[count++] = strdup(p->text))) return error_memory(err);
+    }
+  return CUGEN_OK;
+}
+
+static void mark_notes(struct check_result *r, bool strict) {
+  size_t on_check = 0;
+  for (size_t i = 0; i < r->finding_count; i++) {
+    struct check_finding *f = &r->findings[i];
+    f->note = f->waiver || (f->kind == CUGEN_FINDING_SAME_VALUE && !strict);
+    r->note_count += f->note;
+    r->waived_count += f->waiver != NULL;
+    on_check += !f->note && f->on_check;
+  }
+  r->elsewhere = r->finding_count > r->note_count && !on_check;
+}
+
+static int check_make_tables(struct check *c, cugen_error *err) {
+  c->most_variants = c->list.variant_count;
+  c->variants_seen = calloc(c->list.variant_count + 1, sizeof *c->variants_seen);
+  c->variants_counted = calloc(c->list.variant_count + 1, sizeof *c->variants_counted);
+  c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);
+  c->variants_lost = calloc(c->list.variant_count + 1, sizeof *c->variants_lost);
+  return c->variants_seen && c->variants_counted && c->problems_seen && c->variants_lost
+             ? CUGEN_OK
+             : error_memory(err);
+}
+
+int check_run(const struct tune_target *target, const struct check_options *options,
+              struct check_result *out, cugen_error *err) {
+  *out = (struct check_result){0};
+  struct check *c = calloc(1, sizeof *c);
+  if (!c) return error_memory(err);
+  c->target = target;
+  c->options = options;
+  c->result = out;
+  pthread_mutex_init(&c->mutex, NULL);
+  pthread_cond_init(&c->changed, NULL);
+  int status = check_select(target, options, &c->list, err);
+  const bool listed = !status;
+  if (!status) status = check_make_tables(c, err);
+  if (!status) out->variants_of = check_list_valid(&c->list);
+  if (!status) status = run_threads(c, err);
+  cugen_error ignored;
+  const bool told = listed && (!status || status == CUGEN_ERROR_INTERRUPTED);
+  if (told && check_left_tell(target, options, &c->list, keep_left, c, status ? &ignored : err) &&
+      !status)
+    status = err->status;
+  if (publish_list(c, status ? &ignored : err) && !status) status = err->status;
+  reached_sort(&out->reached);
+  findings_sort(out->findings, out->finding_count);
+  out->finding_count = findings_join(out->findings, out->finding_count, c->most_variants / 64 + 1);
+  mark_notes(out, options->strict);
+  skips_sort(out->skips, out->skip_count);
+  check_list_free(&c->list);
+  free(c->variants_seen);
+  free(c->variants_counted);
+  free(c->problems_seen);
+  free(c->variants_lost);
+  pthread_mutex_destroy(&c->mutex);
+  pthread_cond_destroy(&c->changed);
+  free(c);
+  return status;
+}
+
+void check_result_free(struct check_result *r) {
+  reached_free(&r->reached);
+  for (size_t i = 0; i < r->unwatched_count; i++) free(r->unwatched[i]);
+  free(r->unwatched);
+  for (size_t i = 0; i < r->finding_count; i++) finding_free(&r->findings[i]);
+  for (size_t i = 0; i < r->traffic_count; i++) traffic_free(&r->traffic[i]);
+  for (size_t i = 0; r->problem_texts && i < r->problems; i++) free(r->problem_texts[i]);
+  free(r->problem_texts);
+  free(r->printed);
+  for (size_t i = 0; i < r->kept_count; i++) {
+    free(r->kept[i].setting);
+    free(r->kept[i].why);
+  }
+  free(r->kept);
+  for (size_t i = 0; i < r->skip_count; i++) {
+    free(r->skips[i].what);
+    free(r->skips[i].why);
+    free(r->skips[i].variants.bits);
+  }
+  for (size_t i = 0; i < r->runs; i++) {
+    free(r->ran[i].variant);
+    free(r->ran[i].problem);
+  }
+  free(r->refused.bits);
+  free(r->faulty.bits);
+  free(r->ran);
+  free(r->findings);
+  free(r->traffic);
+  free(r->skips);
+  *r = (struct check_result){0};
+}

@@ -1,0 +1,26 @@
+/* Which branches of templates a source takes: the template's lines that it contains, and the
+   lines that other sources contain and it does not. The lines are known from the #line
+   directives of expansions, so that the template need not be parsed. */
+#ifndef EMULATOR_CHECK_COVERAGE_H
+#define EMULATOR_CHECK_COVERAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct coverage;
+
+int coverage_open(struct coverage **out, cugen_error *err);
+void coverage_close(struct coverage *branches);
+
+/* Adds a source as the next one, counted from 0. *more: no earlier source took the same
+   branches; otherwise the source is dropped. */
+int coverage_add(struct coverage *branches, const char *source, bool *more, cugen_error *err);
+
+/* Chooses few of the kept sources such that they take every branch that any source takes, and
+   take it twice where two sources take it. `chosen` has a place for each source. Sources that
+   are already chosen stay. */
+int coverage_choose(const struct coverage *branches, bool *chosen, cugen_error *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* An instrument runs a variant under observation on the cpu device, whatever device the variant
+   is for. The results are findings, and counts of the load on the memory system
+   (runtime/watch.h). An instrument has a worker process of its own, so that a variant cannot
+   harm this process. */
+#ifndef EMULATOR_CHECK_INSTRUMENT_H
+#define EMULATOR_CHECK_INSTRUMENT_H
+
+#include "emulator/lines.h"
+#include "tune/candidate.h"
+
+struct instrument;
+
+struct instrument_options {
+  uint64_t seed;  /* of the input data */
+  double timeout; /* limit of one run in seconds */
+  /* As in worker_options. */
+  bool (*interrupted)(void *context);
+  void *context;
+};
+
+/* target and the objects that it points to are borrowed, except its device, problem and space:
+   each run has its own. The config's kernel is expanded with the facts of `facts`. One thread at
+   a time may use an instrument; different instruments are independent. */
+int instrument_open(const struct tune_target *target, const struct device_facts *facts,
+                    const struct instrument_options *options, struct instrument **out,
+                    cugen_error *err);
+void instrument_close(struct instrument *instrument);
+
+struct instrument_result {
+  const char *variant; /* full text; valid until the next run */
+  /* Nothing ran, because the problem's data and reference could not be made; reason says why. */
+  bool without_data;
+  cugen_outcome outcome;
+  cugen_cause cause; /* the cause of a failure, if it has one */
+  /* outcome is LAUNCH: the config has no valid launch for the variant, on any device */
+  bool invalid;
+  /* outcome is LAUNCH: the device that is checked for, or any GPU, refuses the launch;
+     reason says why, and where */
+  bool refused;
+  bool always;               /* the launch is refused for all sizes */
+  struct source_place where; /* the place of the refusal; line 0: not known */
+  char reason[1024];         /* "" when ok */
+  /* status set: the variant cannot be tried, as in candidate.faulty; or why there are no data */
+  int fault;
+  double error;                      /* largest error, in units of the tolerance */
+  const struct watch_report *report; /* valid until the next run */
+  /* the output of the kernels, valid until the next run; see worker_printed */
+  const char *printed;
+  /* the image that the report's sites are in; valid until the next run */
+  const struct compiled *compiled;
+  const char *source;             /* valid until the next run */
+  const struct kernel_spec *spec; /* the launched kernels; valid until the next run */
+};
+
+struct instrument_request {
+  /* 0: every block runs and the result is compared. Otherwise only so many blocks, evenly
+     spread, run to be counted; then the buffers have the problem's full size, and are zero where
+     the config fills them, so that few pages are touched. */
+  uint32_t count_blocks;
+  int processes; /* processes that a long launch may be spread over */
+  bool traffic;  /* the traffic of the launches is wanted, even if that takes another run */
+};
+
+/* Runs a variant. If the variant does not expand, compile or run, that is a result. */
+int instrument_run(struct instrument *instrument, const struct problem *problem,
+                   const struct variant *variant, const struct instrument_request *request,
+                   struct instrument_result *out, cugen_error *err);
+
+#endif

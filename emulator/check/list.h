@@ -1,0 +1,103 @@
+/* The list of runs of a check, each a variant on a problem. */
+#ifndef EMULATOR_CHECK_LIST_H
+#define EMULATOR_CHECK_LIST_H
+
+#include "check.h"
+#include "gen/space/sizes.h"
+
+struct check_problem {
+  struct problem problem;
+  struct space *space;
+  char *text;
+  size_t family;
+  bool whole; /* the sizes are whole tiles */
+  /* The problem has sizes around the tiles of a variant, and differs from its family's first
+     problem in sizes alone. */
+  bool around;
+  /* NULL, or why its data and reference could not be made; they are not tried again */
+  char *no_data;
+  int no_data_status;
+};
+
+/* Implementations that are checked on the same sizes: those of the kernel's check { }, or one
+   with a check { } of its own. */
+struct check_family {
+  /* the implementation that has the check { }; NULL: the kernel's */
+  const struct config_implementation *owner;
+  /* the family's problems, which differ in sizes alone */
+  size_t first, count;
+  /* the first problem, which provides the other values */
+  struct problem base;
+  struct sizes sizes;
+};
+
+struct check_run {
+  size_t problem;
+  uint64_t index; /* in the problem's space */
+  uint64_t text;  /* hash of the variant's text */
+  bool elsewhere; /* the variant is not valid on its family's first problem */
+  size_t variant; /* equal for equal texts; below variant_count */
+};
+
+/* The values of tunables that variants of one implementation had: a bit for each, as far as
+   there is room. */
+struct check_covered {
+  uint64_t values[32];
+};
+/* Whether the variant has a value that none before it had. */
+bool check_covers_more(const struct variant *variant, struct check_covered *covered);
+
+struct check_list {
+  struct check_problem *problems;
+  size_t problem_count;
+  struct check_family *families;
+  size_t family_count;
+  size_t *family_of; /* by implementation */
+  struct check_run *runs;
+  size_t run_count, room, variant_count;
+  struct check_kept *kept; /* settings that a check { } names and that are not varied */
+  size_t kept_count;
+};
+
+void check_list_free(struct check_list *list);
+/* The number of valid variants of all implementations, each on the first problem of its family. */
+uint64_t check_list_valid(const struct check_list *list);
+/* Prints the run's variant. */
+int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out,
+                     cugen_error *err);
+
+/* Whether the problem differs from its family's first in sizes alone. */
+bool check_list_sized(const struct check_list *list, const struct check_problem *problem);
+bool check_list_has_run(const struct check_list *list, size_t implementation);
+/* Appends `before` and the settings ("-s n=192") of a size in the family on which the variant is
+   valid, if there is one. */
+void check_list_suggest(const struct tune_target *target, const struct check_list *list,
+                        size_t family, const char *variant, const char *before, struct text *out);
+
+/* For a variant that is not valid on the check problem: appends the sizes on which it is valid,
+   if any, to the message. */
+void check_list_explain(const struct tune_target *target, const struct check_list *list,
+                        const char *variant, cugen_error *err);
+
+/* ---- For the files that fill the list: selection.c, sample.c, sizes.c ----------------------- */
+
+/* Appends a copy of base to the list; its values may then be changed. NULL: no memory. */
+struct problem *check_list_problem(struct check_list *list, size_t family,
+                                   const struct problem *base, cugen_error *err);
+int check_list_open(const struct tune_target *target, struct check_problem *problem,
+                    cugen_error *err);
+void check_list_drop(struct check_list *list); /* removes the last problem, which has no run yet */
+/* Whether the user has set the parameter. */
+bool check_list_fixed(const struct check_options *options, const char *name);
+int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err);
+/* Whether the variant, whose runs are the last ones of the list, has a run on the problem. */
+bool check_list_ran(const struct check_list *list, size_t problem, uint64_t index);
+/* Adds runs of the variant on its family's first problem, and on the other sizes on which it is
+   valid: on all, or on the `only`-th. */
+int check_list_variant(struct check_list *list, size_t family, uint64_t index, size_t only,
+                       cugen_error *err);
+/* The implementation on its family's first problem; *count: the number of implementations there. */
+const struct space_implementation *check_list_home(const struct check_list *list,
+                                                   size_t implementation, size_t *count);
+
+#endif

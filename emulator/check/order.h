@@ -1,0 +1,17 @@
+/* The order in which findings, and skipped variants, are reported. */
+#ifndef EMULATOR_CHECK_ORDER_H
+#define EMULATOR_CHECK_ORDER_H
+
+#include "check.h"
+
+/* Findings that are likely to cause others come first; then by file and line. */
+void findings_sort(struct check_finding *findings, size_t count);
+/* Joins findings with one cause, such as a barrier that is missing between writes to an array
+   and reads of it on several lines. The findings must be sorted. words: of each set of variants.
+   Returns the number of findings left. */
+size_t findings_join(struct check_finding *findings, size_t count, size_t words);
+void finding_free(struct check_finding *finding);
+/* Sorts by the order of variants in the list. */
+void skips_sort(struct check_skip *skips, size_t count);
+
+#endif

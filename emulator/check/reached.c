@@ -1,0 +1,78 @@
+/* Finding the lines that have run; see reached.h. */
+#include "reached.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "emulator/sites.h"
+
+void reached_image_free(struct reached_image *image) {
+  free(image->sites);
+  free(image->places);
+  *image = (struct reached_image){.sites = NULL};
+}
+
+/* Without addr2line no line is known, and none is counted. */
+static int reached_find_places(struct reached_image *image, const struct compiled *compiled,
+                               cugen_error *err) {
+  struct line_site *sites = calloc(image->count + 1, sizeof *sites);
+  cugen_error ignored;
+  image->places = calloc(image->count + 1, sizeof *image->places);
+  const bool made = sites && image->places;
+  for (size_t i = 0; i < image->count && made; i++) sites[i].site = image->sites[i];
+  if (made && lines_find(compiled->image, compiled->image_length, sites, image->count,
+                         image->places, &ignored))
+    image->count = 0;
+  free(sites);
+  return made ? CUGEN_OK : error_memory(err);
+}
+
+int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err) {
+  if (image->sites && strcmp(image->hash.hex, compiled->image_hash.hex) == 0) return CUGEN_OK;
+  reached_image_free(image);
+  int status =
+      sites_find(compiled->image, compiled->image_length, &image->sites, &image->count, err);
+  if (!status) status = reached_find_places(image, compiled, err);
+  image->hash = compiled->image_hash;
+  return status;
+}
+
+static struct reached_line *reached_line_of(struct reached *r, const struct source_place *place) {
+  for (size_t i = r->count; i-- > 0;)
+    if (r->lines[i].line == place->line && strcmp(r->lines[i].file, place->file) == 0)
+      return &r->lines[i];
+  struct reached_line *grown = array_grow(r->lines, r->count, sizeof *grown);
+  if (!grown) return NULL;
+  r->lines = grown;
+  grown[r->count] = (struct reached_line){.file = strdup(place->file), .line = place->line};
+  return grown[r->count].file ? &grown[r->count++] : NULL;
+}
+
+int reached_add(struct reached *r, const struct reached_image *image,
+                const struct watch_report *report, cugen_error *err) {
+  for (size_t i = 0; i < image->count; i++) {
+    const uint64_t site = image->sites[i];
+    if (!image->places[i].line || site >= WATCH_REACHED) continue;
+    struct reached_line *line = reached_line_of(r, &image->places[i]);
+    if (!line) return error_memory(err);
+    line->ran |= report->reached[site / 8] >> site % 8 & 1;
+  }
+  return CUGEN_OK;
+}
+
+static int reached_by_place(const void *a, const void *b) {
+  const struct reached_line *x = a, *y = b;
+  const int files = strcmp(x->file, y->file);
+  return files ? files : x->line - y->line;
+}
+
+void reached_sort(struct reached *r) {
+  if (r->count) qsort(r->lines, r->count, sizeof *r->lines, reached_by_place);
+}
+
+void reached_free(struct reached *r) {
+  for (size_t i = 0; i < r->count; i++) free(r->lines[i].file);
+  free(r->lines);
+  *r = (struct reached){.lines = NULL};
+}

@@ -1,0 +1,15 @@
+/* Findings that the config waives, each by its kind and by the text of its line. A line is
+   identified by its text, because a line number would mean another line after the next edit of
+   the template. */
+#ifndef EMULATOR_CHECK_WAIVERS_H
+#define EMULATOR_CHECK_WAIVERS_H
+
+#include "emulator/lines.h"
+#include "gen/config/config.h"
+
+/* The first of the config's waivers that matches a finding of this kind in that line; NULL:
+   none. source: the compiled source, with #line directives. Blanks are ignored. */
+const struct config_waiver *waiver_of(const struct config *config, cugen_finding_kind kind,
+                                      const char *source, const struct source_place *here);
+
+#endif

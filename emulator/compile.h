@@ -1,0 +1,18 @@
+/* Compiling CUDA C++ for the cpu device with the system's C++ compiler. */
+#ifndef EMULATOR_COMPILE_H
+#define EMULATOR_COMPILE_H
+
+#include "runtime/device.h"
+
+/* The compile function of the row: the image is a shared object, entry i is "cugen_entry_i". */
+int cpu_compile(const struct compile_request *request, struct compiled *out, cugen_error *err);
+
+/* Appends the compiler's name and version, the first line of --version, and the flags that are
+   used. */
+void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out);
+
+/* Appends C code without comments, empty lines and trailing spaces, which do not change the
+   compiled result. */
+void cpu_add_code(const char *text, struct text *out);
+
+#endif

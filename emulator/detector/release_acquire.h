@@ -1,0 +1,41 @@
+/* Release and acquire: a fence followed by an atomic operation (or a volatile write) on a word
+   releases the earlier accesses, and an atomic (or volatile) access that reads the written
+   value, followed by a fence, acquires them: a ticket, a lock, a flag. PTX ISA, "Memory
+   Consistency Model: Release and Acquire Patterns". Orders threads of a block, and blocks when
+   the earlier one has ended before the later one runs. The prefix ra_ stands for release and
+   acquire. */
+#ifndef EMULATOR_DETECTOR_RELEASE_ACQUIRE_H
+#define EMULATOR_DETECTOR_RELEASE_ACQUIRE_H
+
+#include "happens_before.h"
+
+struct release_acquire;
+
+int ra_open(struct release_acquire **out, struct happens_before *hb, cugen_error *err);
+void ra_close(struct release_acquire *ra);
+
+void ra_launch(struct release_acquire *ra);
+void ra_block(struct release_acquire *ra);
+/* Called after hb_barrier. */
+void ra_barrier(struct release_acquire *ra, unsigned rank);
+
+/* A __threadfence(), or with device false a __threadfence_block(). */
+void ra_fence(struct release_acquire *ra, unsigned thread, bool device);
+/* The epoch of the thread's last __threadfence() in this block; 0: none. */
+uint32_t ra_last_fence(const struct release_acquire *ra, unsigned thread);
+/* For each thread, the epoch of its last plain write to global memory; the observer of such a
+   write sets it. */
+uint32_t *ra_written(struct release_acquire *ra);
+
+/* *word: the last release at the word that is used as a flag; 0: none. A plain write to the word
+   sets it to 0. */
+enum ra_use { RA_READ = 1, RA_WRITE = 2 };
+void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *word, int use);
+/* Whether something was released at the word in this launch. */
+bool ra_is_flag(const struct release_acquire *ra, uint32_t word);
+
+/* Whether releases and acquires order `then`, an action of this launch, before the thread's
+   present action. strong: the present access bypasses caches, and needs no fence before it. */
+bool ra_orders(struct release_acquire *ra, const struct event *then, unsigned thread, bool strong);
+
+#endif

@@ -1,0 +1,49 @@
+/* Counts the load of a warp's accesses on the banks of shared memory and the sectors of global
+   memory. Because the lanes run one after the other here, accesses are grouped into requests by
+   their place in the program and by how often the lane has come there since its warp last met. */
+#ifndef EMULATOR_DETECTOR_TRAFFIC_H
+#define EMULATOR_DETECTOR_TRAFFIC_H
+
+#include "base/error.h"
+#include "runtime/watch.h"
+
+struct traffic;
+struct traffic_site;
+
+int traffic_open(struct traffic **out, cugen_error *err);
+void traffic_close(struct traffic *traffic);
+
+/* Begins a launch, whose counters go into *out. */
+void traffic_begin(struct traffic *traffic, struct launch_counters *out);
+/* The counter of a place in the program that reads or writes (kind: of enum cpu_access) so many
+   bytes of an array. array: its name, the same pointer each time. NULL: there is no room, and
+   the counters are incomplete. */
+struct traffic_site *traffic_site(struct traffic *traffic, uint32_t site, const char *array,
+                                  bool shared, unsigned bytes, unsigned kind);
+/* Counts an access of `thread` at the site; does nothing if site is NULL. */
+void traffic_access(struct traffic *traffic, struct traffic_site *site, unsigned thread,
+                    uintptr_t at);
+/* The lanes of a warp have met, or its block has ended. */
+void traffic_met(struct traffic *traffic, unsigned warp);
+/* All warps of a block of so many threads have met. */
+void traffic_all_met(struct traffic *traffic, unsigned threads);
+/* From here on counters go to `to`, a copy of the present ones, and begin at zero. */
+void traffic_move(struct traffic *traffic, struct launch_counters *to);
+/* Adds the counters of another process. */
+void traffic_add(struct launch_counters *to, const struct launch_counters *more);
+/* Scales the counters to the whole grid. */
+void traffic_end(struct traffic *traffic);
+
+/* Passes that the banks need for these accesses, `bytes` each (1 to 16), of the lanes in a mask,
+   and the smallest possible number. */
+void traffic_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned *needed,
+                   unsigned *ideal);
+/* The global memory that the accesses touch. */
+struct traffic_touched {
+  unsigned sectors, lines; /* of 32 and of 128 bytes */
+  /* each byte counted once; the fewest sectors that hold so many bytes */
+  unsigned bytes, sectors_ideal;
+};
+struct traffic_touched traffic_sectors(const uintptr_t at[32], unsigned lanes, unsigned bytes);
+
+#endif

@@ -1,0 +1,28 @@
+/* Finds races and other misuse of memory in a running kernel: records who touched each word of
+   shared and global memory, when, and whether that access is ordered before the next. The input
+   are the accesses that a watched kernel reports (abi.h) and the emulator's calls to the watch
+   as its observer. watch.c explains the method. */
+#ifndef EMULATOR_DETECTOR_WATCH_H
+#define EMULATOR_DETECTOR_WATCH_H
+
+#include "emulator/observer.h"
+
+struct watch;
+
+/* report is borrowed; watch_buffers sets it to zero. */
+int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out,
+               cugen_error *err);
+void watch_close(struct watch *watch);
+
+/* The hooks that a watched image is given; owned by the watch. */
+const struct cpu_watch *watch_hooks(const struct watch *watch);
+/* The watch as the observer of launches; NULL for NULL. */
+struct observer *watch_observer(struct watch *watch);
+
+/* The buffers of the next launches. Copied. */
+int watch_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count,
+                  cugen_error *err);
+/* Seconds that the report gives a launch; 0: no limit. */
+double watch_limit(const struct watch *watch);
+
+#endif

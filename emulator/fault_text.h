@@ -1,0 +1,21 @@
+/* Formatting fault texts without the C library, because only async-signal-safe functions may be
+   called in a signal handler. */
+#ifndef EMULATOR_FAULT_TEXT_H
+#define EMULATOR_FAULT_TEXT_H
+
+#include "abi.h"
+
+struct fault_text {
+  char *at, *end; /* the final NUL is written to *at, which never passes *end */
+};
+
+void fault_text_add(struct fault_text *line, const char *string);
+void fault_text_number(struct fault_text *line, unsigned number, unsigned base, int digits);
+/* Appends "block (0,1,0)". */
+void fault_text_position(struct fault_text *line, const char *what, struct cpu_dim3 at);
+/* Appends a lane mask. */
+void fault_text_lanes(struct fault_text *line, unsigned lanes);
+/* Appends "1 of 32". */
+void fault_text_count(struct fault_text *line, unsigned count, const char *what, unsigned of);
+
+#endif

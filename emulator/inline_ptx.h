@@ -1,0 +1,178 @@
+/* Inline PTX: the text of a kernel's `asm` is parsed once and interpreted at each execution.
+   inline_ptx_parse.c parses; inline_ptx_run.c executes, with the operations of
+   inline_ptx_arithmetic.c, inline_ptx_memory.c, inline_ptx_collective.c, inline_ptx_matrix.c and
+   inline_ptx_warpgroup.c. PTX ISA 9.0. */
+#ifndef EMULATOR_INLINE_PTX_H
+#define EMULATOR_INLINE_PTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "base/error.h"
+
+/* The words of an instruction after its name. */
+/* clang-format off */
+#define IPTX_TYPES(X)                                                                                                \
+  X(U8, 8, 'u') X(U16, 16, 'u') X(U32, 32, 'u') X(U64, 64, 'u') X(S8, 8, 's') X(S16, 16, 's') X(S32, 32, 's')        \
+  X(S64, 64, 's') X(B8, 8, 'b') X(B16, 16, 'b') X(B32, 32, 'b') X(B64, 64, 'b') X(F16, 16, 'h') X(F16X2, 32, 'H')    \
+  X(BF16, 16, 'g') X(BF16X2, 32, 'G') X(TF32, 32, 't') X(F32, 32, 'f') X(F64, 64, 'd') X(PRED, 1, 'p')               \
+  X(E4M3, 8, 'x') X(E5M2, 8, 'y')
+#define IPTX_WORDS(X)                                                                                                 \
+  X(GLOBAL) X(SHARED) X(LOCAL) X(CONST) X(PARAM) X(CTA) X(CLUSTER) X(GPU) X(SYS) X(VOLATILE) X(RELAXED) X(ACQUIRE)    \
+  X(RELEASE) X(ACQ_REL) X(SC) X(WEAK) X(CA) X(CG) X(CS) X(LU) X(CV) X(WB) X(WT) X(NC) X(V2) X(V4) X(V8) X(HI) X(LO)   \
+  X(WIDE) X(SAT) X(SATFINITE) X(FTZ) X(APPROX) X(FULL) X(RN) X(RZ) X(RM) X(RP) X(RNI) X(RZI) X(RMI) X(RPI) X(NAN)     \
+  X(EQ) X(NE) X(LT) X(LE) X(GT) X(GE) X(LS) X(HS) X(EQU) X(NEU) X(LTU) X(LEU) X(GTU) X(GEU) X(NUM) X(AND) X(OR)       \
+  X(XOR) X(ADD) X(INC) X(DEC) X(MIN) X(MAX) X(EXCH) X(CAS) X(SYNC) X(ALIGNED) X(UP) X(DOWN) X(BFLY) X(IDX) X(ALL)     \
+  X(ANY) X(UNI) X(BALLOT) X(ARRIVE) X(WAIT) X(RED) X(POPC) X(ASYNC) X(BULK) X(TENSOR) X(COMMIT_GROUP) X(WAIT_GROUP)   \
+  X(WAIT_ALL) X(READ) X(MBARRIER) X(INIT) X(INVAL) X(EXPECT_TX) X(NOCOMPLETE) X(NOINC) X(TRY_WAIT) X(TEST_WAIT)       \
+  X(PARITY) X(TILE) X(X1) X(X2) X(X4) X(TRANS) X(M8N8) X(M8N8K4) X(M8N8K16) X(M16N8K4) X(M16N8K8) X(M16N8K16)         \
+  X(M16N8K32) X(ROW) X(COL) X(L1) X(L2) X(PROXY) X(ALIAS) X(MBARRIER_INIT) X(TO) X(MULTICAST) X(SHIFTAMT) X(CLAMP)    \
+  X(WRAP) X(L) X(R) X(CC) X(TENSORMAP) X(LAUNCH_DEPENDENTS) X(UNIFORM) X(LEVEL) X(EVICT_NORMAL) X(EVICT_LAST)         \
+  X(FRACTIONAL) X(HINT) X(WARP) X(RNA) X(CACHE) X(D1) X(D2) X(D3) X(D4) X(D5)     \
+  X(MMA_ASYNC) X(FENCE)
+/* clang-format on */
+
+enum iptx_type {
+  IPTX_NO_TYPE,
+#define IPTX_TYPE(name, bits, kind) IPTX_##name,
+  IPTX_TYPES(IPTX_TYPE)
+#undef IPTX_TYPE
+};
+enum iptx_word {
+#define IPTX_WORD(name) IPTX_W_##name,
+  IPTX_WORDS(IPTX_WORD)
+#undef IPTX_WORD
+      IPTX_W_COUNT
+};
+
+enum {
+  IPTX_TERMS = 8,
+  IPTX_ARGUMENTS = 8,
+  IPTX_LIST = 128,
+  IPTX_INSTRUCTION_TYPES = 4,
+  IPTX_REGISTERS = 128,
+  IPTX_OPERANDS = 160
+};
+
+enum iptx_term_kind {
+  IPTX_NOTHING,
+  IPTX_REGISTER,
+  IPTX_OPERAND,
+  IPTX_IMMEDIATE,
+  IPTX_REAL,
+  IPTX_SPECIAL
+};
+
+struct iptx_term {
+  unsigned char kind;
+  bool negated;   /* of a predicate: `!p` */
+  uint16_t index; /* number of a register, operand or special register */
+  uint64_t bits;  /* value of a number; a real number is a double unless it was written as bits */
+};
+
+/* `%1`, `{a, b}`, or `[%1 + 16]`, also `[%1, {x, y}]`, whose coordinates are the terms from the
+   second on. */
+struct iptx_argument {
+  bool address;
+  /* number of terms; a wgmma's sums may be up to IPTX_LIST, of which the first IPTX_TERMS are
+     kept */
+  unsigned char count;
+  struct iptx_term terms[IPTX_TERMS];
+  int64_t offset;
+};
+
+struct iptx_run;
+struct iptx_instruction;
+typedef void iptx_perform(struct iptx_run *run, const struct iptx_instruction *i);
+
+struct iptx_instruction {
+  iptx_perform *perform;
+  struct iptx_term guard; /* kind IPTX_NOTHING: no guard */
+  uint64_t words[(IPTX_W_COUNT + 63) / 64];
+  unsigned char types[IPTX_INSTRUCTION_TYPES], type_count, vector;
+  unsigned char count;
+  uint16_t columns; /* of a wgmma: the n of m64nNkK */
+  uint16_t target;  /* of a branch */
+  const char *label;
+  size_t label_length;
+  int line; /* number of the line in the text, used only to order definitions */
+  struct iptx_argument arguments[IPTX_ARGUMENTS];
+};
+
+struct iptx_program {
+  struct iptx_instruction *instructions;
+  size_t count;
+  unsigned registers;
+  char *text; /* the text, which label names point into */
+  struct iptx_program *next;
+};
+
+/* One execution of a program. */
+struct iptx_run {
+  const struct iptx_program *program;
+  const struct cpu_ptx_operand *operands;
+  unsigned operand_count;
+  const struct cpu_watch *watch; /* NULL: the kernel is not watched */
+  const void *site;
+  const char *where;
+  size_t at; /* the next instruction */
+  uint64_t registers[IPTX_REGISTERS];
+};
+
+/* Parses a text. Returns NULL with the reason in `wrong`, such as "the instruction 'wgmma'". */
+struct iptx_program *iptx_parse(const char *text, char *wrong, size_t size);
+void iptx_free(struct iptx_program *program);
+
+static inline bool iptx_has(const struct iptx_instruction *i, enum iptx_word word) {
+  return i->words[word / 64] >> word % 64 & 1;
+}
+
+/* ---- inline_ptx_values.c -------------------------------------------------------------------- */
+
+uint64_t iptx_read(const struct iptx_run *run, const struct iptx_term *term, enum iptx_type type);
+void iptx_write(struct iptx_run *run, const struct iptx_term *term, uint64_t bits);
+/* The value of an argument's first term; a source may be a number. */
+static inline uint64_t iptx_get(const struct iptx_run *run, const struct iptx_instruction *i,
+                                unsigned argument, enum iptx_type type) {
+  return iptx_read(run, &i->arguments[argument].terms[0], type);
+}
+static inline void iptx_put(struct iptx_run *run, const struct iptx_instruction *i,
+                            unsigned argument, uint64_t bits) {
+  iptx_write(run, &i->arguments[argument].terms[0], bits);
+}
+/* Ends the launch, the second for a misuse of instructions that go on by themselves. */
+_Noreturn void iptx_end(const struct iptx_run *run, const char *what);
+_Noreturn void iptx_trap(const struct iptx_run *run, const char *what);
+void iptx_close(struct iptx_program *programs);
+/* The hook. */
+void iptx_call(struct cpu_ptx_place *place, const char *text,
+               const struct cpu_ptx_operand *operands, unsigned count,
+               const struct cpu_watch *watch);
+
+/* ---- The operations ------------------------------------------------------------------------- */
+
+struct iptx_operation {
+  const char *name; /* up to the first point */
+  /* the word that tells instructions of one name apart; IPTX_W_COUNT: none */
+  enum iptx_word word;
+  unsigned char least, most; /* number of arguments */
+  iptx_perform *perform;
+};
+/* Tables of operations, each ended by a NULL name; the first row that fits is used. */
+extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collective[],
+    iptx_matrix[], iptx_control[], iptx_warpgroup[];
+
+unsigned iptx_bits(enum iptx_type type);
+char iptx_kind(enum iptx_type type);
+double iptx_real(uint64_t bits, enum iptx_type type);
+uint64_t iptx_from_real(double value, enum iptx_type type);
+/* The memory that an address argument points to. */
+void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument);
+/* The argument as an address of shared memory. */
+unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i,
+                     unsigned argument);
+void iptx_note(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind);
+
+#endif

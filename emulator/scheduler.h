@@ -1,0 +1,195 @@
+/* Declarations shared by the parts of the scheduler: the threads of a block or a cluster of
+   blocks, and which of them can run. From the bottom up: fault.c ends a launch, positions.c says
+   where threads are when something went wrong, scheduler.c chooses the next thread,
+   collectives.c has barriers and warp operations, and fibers.c runs threads, blocks and grids.
+   Two functions that scheduler.c needs belong to higher parts and are pointers here: the program
+   of a fresh fiber, and one step of asynchronous copies. */
+#ifndef EMULATOR_SCHEDULER_H
+#define EMULATOR_SCHEDULER_H
+
+#include "context.h"
+#include "wait_queues.h"
+
+enum {
+  FIBERS_WARPS = FIBERS_SLOTS / FIBERS_LANES,
+  FIBERS_READY_BITS = 64,
+  FIBERS_STACK_BYTES = 128 * 1024,
+  /* Stacks at equal distances share the sets of the L1 cache. Therefore their tops are moved
+     apart by an odd number of cache lines, which visits all 64 lines of a 4 KB way before it
+     repeats. */
+  FIBERS_COLOUR_STEP = 9 * 64,
+  FIBERS_COLOUR_BYTES = 4096
+};
+
+struct fiber {
+  struct context context;
+  bool made;
+};
+
+/* What a waiting thread waits for. */
+struct parked {
+  struct fiber *fiber;
+  const void *site; /* in the kernel */
+  unsigned mask;    /* of its warp operation */
+  void (*combine)(void **slots, unsigned mask);
+  void *mine;
+  int barrier;   /* the barrier's number in the source, or 0 */
+  unsigned next; /* next thread in the queue: slot + 1 */
+  describe_wait *describe;
+  const void *object;
+};
+
+/* Bits are lanes. A live lane that is in none of the other sets is running, waits at the
+   barrier, or has not begun. */
+struct warp {
+  unsigned live;       /* has not ended */
+  unsigned ready;      /* has waited and can continue */
+  unsigned waiting;    /* waits at a warp operation */
+  unsigned yielded;    /* can continue, after all others */
+  unsigned converging; /* waits for lanes that come to the same place */
+};
+
+/* A block of the cluster. */
+struct block {
+  struct cpu_dim3 at;
+  unsigned live;
+  /* threads at the present barrier; those of them with a true predicate */
+  unsigned arrived, agreed;
+  unsigned released, released_agreed; /* the same two numbers of the barrier that was passed last */
+};
+
+struct fibers {
+  char *stacks; /* FIBERS_SLOTS stacks, each with a guard page */
+  size_t guard, stride;
+  unsigned usable;                   /* stacks that may be written */
+  void (*thread_main)(void);         /* runs on a fresh fiber */
+  bool (*step)(struct async *async); /* lets one copy in flight arrive; false: there is none */
+  struct fiber fibers[FIBERS_SLOTS];
+  struct fiber *idle[FIBERS_SLOTS]; /* fibers without a thread; the last one is taken first */
+  unsigned idle_count;
+  struct cpu_dim3 positions[FIBERS_THREADS]; /* threadIdx by linear number, for positions_of */
+  struct cpu_dim3 positions_of;
+
+  /* The present launch. */
+  const struct fiber_launch *launch;
+  struct context caller, *active;
+  struct context *left; /* the context that control came from */
+  struct async *async;
+  uint64_t number; /* number of the running block, or cluster, in the order of the launch */
+  char *kept;      /* static shared memory of the cluster's blocks that are not running */
+  size_t kept_bytes;
+
+  /* The running block, or cluster of blocks. */
+  struct current current;
+  unsigned unstarted, slots, live; /* slots: of all blocks */
+  unsigned converging;             /* threads that wait for lanes to converge */
+  struct block blocks[FIBERS_BLOCKS];
+  struct cpu_dim3 cluster;                                /* blocks of a cluster */
+  uint64_t ready_warps[FIBERS_WARPS / FIBERS_READY_BITS]; /* warps with a ready lane */
+  struct warp warps[FIBERS_WARPS];
+  bool any_yielded;
+  struct parked parked[FIBERS_SLOTS];
+  struct fault fault; /* why the launch was given up */
+};
+
+/* The launch that runs on this thread, because hooks and signal handlers get no context
+   argument. */
+extern _Thread_local struct fibers *fibers_running __attribute__((visibility("hidden")));
+
+static inline bool fibers_is_live(const struct fibers *all, unsigned slot) {
+  return all->warps[slot / FIBERS_LANES].live >> slot % FIBERS_LANES & 1;
+}
+
+static inline void fibers_mark_ready(struct fibers *all, unsigned warp, unsigned lanes) {
+  all->warps[warp].ready |= lanes;
+  if (lanes) all->ready_warps[warp / FIBERS_READY_BITS] |= UINT64_C(1) << warp % FIBERS_READY_BITS;
+}
+
+static inline void fibers_unmark_ready(struct fibers *all, unsigned slot) {
+  const unsigned warp = slot / FIBERS_LANES;
+  all->warps[warp].ready &= ~(1u << slot % FIBERS_LANES);
+  if (!all->warps[warp].ready)
+    all->ready_warps[warp / FIBERS_READY_BITS] &= ~(UINT64_C(1) << warp % FIBERS_READY_BITS);
+}
+
+static inline bool fibers_any_ready(const struct fibers *all) {
+  if (all->current.blocks == 1) return all->ready_warps[0];
+  uint64_t any = 0;
+  for (unsigned i = 0; i < FIBERS_WARPS / FIBERS_READY_BITS; ++i) any |= all->ready_warps[i];
+  return any;
+}
+
+/* ---- fault.c -------------------------------------------------------------------------------- */
+
+/* Ends the launch, or the process. */
+_Noreturn void fibers_fault(cugen_cause cause, const char *text);
+
+static inline void fibers_switch_to(struct fibers *all, struct context *to) {
+  struct context *from = all->active;
+  all->active = to;
+  all->left = from;
+  context_switch(from, to);
+  context_arrive(all->left, from);
+}
+
+/* ---- positions.c ---------------------------------------------------------------------------- */
+
+/* Reports a deadlock. There is a thread that waits at something other than its block's barrier,
+   because a block passes its barrier when all its live threads have reached it. */
+_Noreturn void positions_deadlock(const struct fibers *all);
+
+/* ---- scheduler.c ---------------------------------------------------------------------------- */
+
+/* Suspends the current thread; returns when it is ready again. */
+void fibers_park(struct fibers *all);
+/* Makes the lowest ready thread the current one, and returns its fiber. Precondition: a thread
+   is ready. */
+struct fiber *fibers_resume_ready(struct fibers *all);
+/* Takes a stack for a thread. There are as many as threads in the largest block so far. */
+struct fiber *fibers_take_idle(struct fibers *all);
+/* Called when no thread can run: only then are the lanes known that have converged, and copies
+   in flight arrive, one after the other. */
+void fibers_await(struct fibers *all);
+void fibers_stop_if_asked(const struct fibers *all);
+/* Control goes to another block of the cluster. */
+void fibers_enter_block(struct fibers *all, unsigned rank);
+
+static inline void fibers_set_current(struct fibers *all, unsigned slot) {
+  struct cpu_builtins *builtins = all->launch->builtins;
+  unsigned thread = slot;
+  if (all->current.blocks > 1) {
+    const unsigned rank = slot / all->current.padded;
+    if (rank != all->current.rank) fibers_enter_block(all, rank);
+    thread -= rank * all->current.padded;
+  }
+  builtins->thread = all->positions[thread];
+  builtins->linear = thread;
+  all->current.slot = slot;
+}
+
+/* Makes the lowest thread that has not begun the current one. */
+static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
+  const unsigned slot = all->unstarted++;
+  if (all->unstarted % all->current.padded == all->current.threads)
+    all->unstarted += all->current.padded - all->current.threads;
+  all->parked[slot].fiber = on;
+  fibers_set_current(all, slot);
+}
+
+/* ---- collectives.c -------------------------------------------------------------------------- */
+
+/* site: where the kernel waits; without a site, the caller. */
+int collective_barrier_at(const void *site, int kind, int predicate);
+/* Gives the lanes that came, in a watched launch. */
+unsigned collective_warp_at(const void *site, unsigned mask,
+                            void (*combine)(void **slots, unsigned mask), void *mine);
+int collective_barrier(int kind, int predicate);
+unsigned collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
+unsigned collective_active_mask(void);
+unsigned collective_converged(void);
+/* All live threads of the block have reached its barrier. */
+void collective_release(struct fibers *all, unsigned rank);
+/* Performs the operation at which a thread waits, when all lanes of its mask have come. */
+bool collective_try_warp(struct fibers *all, unsigned thread);
+
+#endif

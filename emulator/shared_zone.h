@@ -1,0 +1,44 @@
+/* Dynamic shared memory of the blocks that run together, surrounded by inaccessible memory: an
+   access outside faults. The bytes that alignment leaves up to the nearest page have a known
+   content that is compared after a launch. */
+#ifndef EMULATOR_SHARED_ZONE_H
+#define EMULATOR_SHARED_ZONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum {
+  SHARED_ROOM = 64 << 20, /* distance from one block's memory to the next one's */
+  SHARED_ZONE_NEAR = 16,  /* alignment of the start that CUDA guarantees */
+  /* alignment for a source that mentions alignment: the most that an instruction needs */
+  SHARED_ZONE_FAR = 1024
+};
+
+struct shared_zone {
+  char *base;      /* of the reserved address space */
+  size_t reserved; /* bytes of it */
+  unsigned blocks;
+  size_t bytes, alignment; /* of each block's memory */
+  /* for an application's process: zones on both sides are compared, and none is inaccessible */
+  bool soft;
+  /* of the first block's memory; other blocks' memory follows at distances of SHARED_ROOM */
+  char *start;
+};
+
+/* Lays the memory out; keeps the present layout if nothing has changed. */
+int shared_zone_prepare(struct shared_zone *zone, unsigned blocks, size_t bytes, size_t alignment,
+                        cugen_error *err);
+/* CUGEN_CAUSE_BOUNDS when the kernel wrote around the memory. */
+int shared_zone_check(struct shared_zone *zone, cugen_error *err);
+void shared_zone_free(struct shared_zone *zone);
+/* Finds the block whose memory is near an address outside of it. Async-signal-safe; false: the
+   address is not near any. */
+bool shared_zone_find(const struct shared_zone *zone, const void *address, bool *before,
+                      size_t *distance);
+
+/* The hint after "... of dynamic shared memory". */
+#define SHARED_ZONE_HINT ", whose size 'shared' of the implementation sets in the config"
+
+#endif

@@ -1,0 +1,14 @@
+/* Writing the input of the C++ compiler: the shim, the source as C++, an exported entry for each
+   kernel; and beside it the CUDA headers that the source may include. */
+#ifndef EMULATOR_UNIT_H
+#define EMULATOR_UNIT_H
+
+#include "runtime/device.h"
+
+/* Writes all files into the folder (runtime/compile/advice.h has their names). */
+int unit_write(const struct compile_request *request, const char *folder, cugen_error *err);
+
+/* Whether the source may include headers of the toolkit that compile here unchanged. */
+bool unit_wants_toolkit(const char *source);
+
+#endif

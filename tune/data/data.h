@@ -1,0 +1,27 @@
+/* Makes the data of inputs that a config gives by an expression, a list or a file. The data is made
+   in this process and written to the memory that the dataset shares with the worker (dataset.h). */
+#ifndef TUNE_DATA_DATA_H
+#define TUNE_DATA_DATA_H
+
+#include "gen/template/expand.h"
+
+/* The parameters that decide the data of one problem. */
+struct data_request {
+  const struct config *config;
+  const struct sources *sources;
+  const struct value *slots; /* parameters and shared tunables */
+  const struct kernel_spec *spec;
+  uint64_t seed;
+  /* Seconds for the values of one input, CUGEN_ERROR_DEVICE beyond them; 0: no limit. */
+  double timeout;
+  /* Called repeatedly by the calling thread; if it returns true, data_make ends with
+     CUGEN_ERROR_INTERRUPTED. NULL: never called. */
+  bool (*stop)(void *context);
+  void *context;
+};
+
+/* Writes every input with such data to shared + dataset_data_offset. Inputs that a generator makes
+   are skipped. An error message names the line of the argument. */
+int data_make(const struct data_request *request, char *shared, cugen_error *err);
+
+#endif

@@ -1,0 +1,87 @@
+/* Work on data in device memory by kernels of cugen's own (data_kernels.cu): they fill and digest
+   inputs, look for bytes that were overwritten, and compare outputs, so that no buffer has to cross
+   the bus. They compute exactly what elements.c and verify.c compute on the host, so that a verdict
+   does not depend on where it was found; data_proof.c checks this on each device before the kernels
+   are used. Questions are collected: call begin, ask any number of questions, and call await. The
+   answers have the order of the questions. All functions are ordered like launches; only
+   data_kernels_await waits. */
+#ifndef TUNE_DATA_DATA_KERNELS_H
+#define TUNE_DATA_DATA_KERNELS_H
+
+#include "data_layout.h"
+#include "runtime/device.h"
+#include "verify.h"
+
+struct data_kernels;
+
+enum { DATA_MOST_QUESTIONS = 6 * KERNEL_MAX_ARGUMENTS, DATA_PARTS = 6 };
+
+/* Makes the source and the entries of one part, for a compiler; free them with kernel_spec_free. */
+int data_kernels_spec(int part, struct kernel_spec *out, cugen_error *err);
+
+/* compiled: the images of all parts. */
+int data_kernels_open(struct device *device, const struct compiled *const *compiled,
+                      struct data_kernels **out, cugen_error *err);
+void data_kernels_close(struct data_kernels *kernels);
+
+/* Returns true if the argument has a fill, so that data_kernels_fill can make its contents. */
+bool data_kernels_make(const struct kernel_argument *argument);
+int data_kernels_fill(struct data_kernels *kernels, const struct kernel_argument *argument,
+                      uint64_t seed, size_t ordinal, void *to, cugen_error *err);
+
+/* Converts elements, or only the samples, to the wide type as element_widen does: to[n] is sample
+   n. to[n] is left as it is if the array has no such element. */
+int data_kernels_widen(struct data_kernels *kernels, const struct kernel_argument *argument,
+                       const void *from, void *to, const int64_t *samples, int64_t count,
+                       cugen_error *err);
+/* Writes the numbers of `count` samples to `to`, or of all elements if samples is NULL, the last
+   one first. */
+int data_kernels_reverse(struct data_kernels *kernels, const int64_t *samples, int64_t count,
+                         int64_t *to, cugen_error *err);
+
+/* ---- Questions ------------------------------------------------------------------------------ */
+
+int data_kernels_begin(struct data_kernels *kernels, cugen_error *err);
+/* Answers with tally.digest. Data that differ in one byte always have different digests; otherwise
+   digests collide with a chance of 2^-64. Digests of two devices cannot be compared, because each
+   device has a random key. */
+int data_kernels_digest(struct data_kernels *kernels, const void *from, size_t bytes,
+                        cugen_error *err);
+/* Answers with tally.digest: element_digest of the argument's elements, which is equal on every
+   device. */
+int data_kernels_bits(struct data_kernels *kernels, const struct kernel_argument *argument,
+                      const void *from, cugen_error *err);
+/* Answers with tally.first: the index from `from` of the first of these bytes that is not `byte`;
+   UINT64_MAX: there is none. */
+int data_kernels_find(struct data_kernels *kernels, const void *from,
+                      const struct verify_gaps *where, unsigned char byte, cugen_error *err);
+/* Asks data_kernels_find about both guards of a memory, which makes two questions. *asked is false
+   if the guards cannot be read on the device; then no question is asked. */
+int data_kernels_guards(struct data_kernels *kernels, const struct memory *memory, bool *asked,
+                        cugen_error *err);
+/* Answers with a tally like struct verify_tally. want: the reference in the wide type. samples: the
+   elements to compare, or NULL. Both are in device memory. */
+int data_kernels_compare(struct data_kernels *kernels, const struct kernel_argument *output,
+                         const void *got, const void *want, const int64_t *samples, int64_t count,
+                         cugen_error *err);
+/* Answers with tally.first: the first of a reference's results, of 8 bytes each, that the output
+   has and that still holds `byte` in all its bytes. */
+int data_kernels_unwritten(struct data_kernels *kernels, const struct kernel_argument *output,
+                           const void *results, const int64_t *samples, int64_t count,
+                           unsigned char poison, cugen_error *err);
+/* Converts all elements of an argument from the wide type, packed at `from` with 8 bytes each, into
+   the layout of the argument at `to`, as element_put does. Answers with tally.wrong: the number of
+   elements that hold only the poison or may not fit the argument's type, for the host to inspect;
+   0: all are right. */
+int data_kernels_narrow(struct data_kernels *kernels, const struct kernel_argument *argument,
+                        const void *from, unsigned char poison, void *to, cugen_error *err);
+/* Like data_kernels_compare, for errors given in units of the tolerance. */
+int data_kernels_errors(struct data_kernels *kernels, const double *errors, int64_t count,
+                        cugen_error *err);
+/* Waits for all questions. *tallies has their answers, valid until the next data_kernels_begin. */
+int data_kernels_await(struct data_kernels *kernels, const struct data_tally **tallies,
+                       cugen_error *err);
+
+struct verify_tally data_tally_read(const struct data_tally *tally);
+
+#endif

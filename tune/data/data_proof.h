@@ -1,0 +1,11 @@
+/* Tests on a device that the data kernels compute the same as the host. */
+#ifndef TUNE_DATA_DATA_PROOF_H
+#define TUNE_DATA_DATA_PROOF_H
+
+#include "data_kernels.h"
+
+/* Sets *same to whether fills of every dtype, digests and comparisons with a planted fault agree
+   with the host, each on some hundred elements. An error means that the device failed. */
+int data_proof(struct device *device, struct data_kernels *kernels, bool *same, cugen_error *err);
+
+#endif

@@ -1,0 +1,153 @@
+/* A dataset is what a variant runs on: the device buffers of one problem, filled from a seed or
+   with the data of the config, and the reference's results. The parts that take long to make are
+   kept in memory that the coordinator and the worker share, so that they outlive the worker: a head
+   that says which parts are ready, the data of each input that is not filled from the seed, in the
+   layout of its buffer, and the reference's results of each output. */
+#ifndef TUNE_DATA_DATASET_H
+#define TUNE_DATA_DATASET_H
+
+#include "data_kernels.h"
+#include "runtime/plan.h"
+
+enum { DATASET_MOST_SETS = 16, DATASET_DOING_BYTES = 512 };
+
+struct dataset {
+  int64_t id;
+  struct kernel_spec spec; /* arguments, buffers_hash, and the flops by which samples are chosen */
+  uint64_t seed;
+  struct memory *sets[DATASET_MOST_SETS]; /* one memory for each argument (unused for scalars) */
+  size_t set_count;
+  /* Copies of the arguments that a kernel may change, one for each argument; filled by
+     dataset_keep. */
+  struct memory *kept;
+  /* Digests of the inputs as they were filled, one for each argument, computed by the data kernels
+     or the host. */
+  uint64_t *digests;
+  bool again; /* the last dataset_prepare was for a second launch */
+  struct samples samples;
+  char *shared; /* the shared memory; NULL: nothing is shared */
+  size_t shared_bytes;
+  bool has_reference;
+  /* The reference's results for each output, in the shared memory; NULL: the config has no
+     reference. */
+  char *results;
+  size_t results_bytes;
+  /* NULL: the config has no verify kernel, or it is not loaded yet. */
+  struct verifier *verifier;
+  /* The request whose verify kernel dataset_load will load; NULL: none. */
+  const struct dataset_request *late;
+  /* Buffer that names the kernel of the config that runs, such as "c.lua:5: the reference r.cu",
+     for the process that outlives a crash; NULL: none. */
+  char *doing;
+  /* Pinned memory to which outputs are copied for comparison; allocated when first needed. */
+  struct memory staging;
+  /* The data kernels; NULL: the host fills, digests and compares. With data kernels, the device
+     also holds the reference's results (`wanted`) and the samples (`sampled`). */
+  struct data_kernels *kernels;
+  struct memory wanted, sampled;
+};
+
+/* The parameters of dataset_open besides the device. reference NULL: the config has no
+   reference. */
+struct dataset_request {
+  int64_t id;
+  const struct kernel_spec *spec; /* arguments, flops, buffers_hash */
+  uint64_t seed;
+  bool timed;                 /* allocate enough buffer sets to rotate past the L2 cache */
+  char *doing;                /* as in struct dataset */
+  const char *reference_name; /* for messages: "c.lua:5: the reference r.cu" */
+  const struct kernel_spec *reference;
+  const struct compiled *reference_compiled;
+  /* The verify kernel; verify NULL: none. The dataset borrows it until dataset_change or
+     dataset_close. */
+  const char *verify_name;
+  const struct kernel_spec *verify;
+  const struct compiled *verify_compiled;
+  struct dataset_generator *generators; /* in the order of their arguments */
+  size_t generator_count;
+  /* Runs a step, which runs one of the kernels above, in another process that shares the buffers;
+     NULL: steps run in this process. With `apart`, dataset_load loads the verify kernel, and the
+     request must live as long as the dataset uses it. */
+  int (*apart)(void *context, int (*step)(void *step_context, cugen_error *err), void *step_context,
+               cugen_error *err);
+  void *apart_context;
+  int shared; /* descriptor of the shared memory, borrowed; -1: nothing is shared */
+  /* The coordinator sends the images of the data kernels; the worker loads them into `kernels`,
+     which outlives the dataset. kernels NULL: the host fills and compares. */
+  bool has_kernels;
+  const struct compiled *kernels_compiled[DATA_PARTS];
+  struct data_kernels *kernels;
+};
+
+/* The generator kernel that makes an input's data. */
+struct dataset_generator {
+  size_t argument;
+  const char *name; /* for messages: "c.lua:8: the generator keys.cu of 'k'" */
+  const struct kernel_spec *spec;
+  const struct compiled *compiled;
+};
+
+/* Returns the offset of the data of argument i in the shared memory. */
+size_t dataset_data_offset(const struct kernel_spec *spec, size_t i);
+/* Computes the size of the shared memory; 0: nothing is shared. */
+int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t seed,
+                        size_t *bytes, cugen_error *err);
+
+/* Copies the inputs' data from the shared memory of one dataset to that of another dataset with
+   equal buffers, so that they are not made again. Data that a worker is still making is skipped. */
+void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *to);
+
+/* Opens a dataset. Copies the arguments; the rest of the request stays the caller's. Computes the
+   reference unless the shared memory holds its results already. */
+int dataset_open(struct device *device, const struct dataset_request *request, struct dataset **out,
+                 cugen_error *err);
+/* Returns true if the request is for equal buffers with equal contents. */
+bool dataset_has_buffers(const struct dataset *dataset, const struct dataset_request *request);
+/* Changes the dataset to a request with equal buffers, which differs only in the reference and the
+   verify kernel. */
+int dataset_change(struct device *device, struct dataset *dataset,
+                   const struct dataset_request *request, cugen_error *err);
+void dataset_close(struct device *device, struct dataset *dataset);
+/* Loads the verify kernel in the process that is to run it, if the dataset was opened with
+   `apart`. */
+int dataset_load(struct device *device, struct dataset *dataset, cugen_error *err);
+
+/* Writes the name of the reference, generator or verify kernel that runs from now until
+   dataset_end. doing may be NULL. */
+void dataset_begin(char *doing, const char *name);
+void dataset_end(char *doing);
+
+/* Writes the original contents of an input, or of an argument changed in place, into a buffer of
+   its size. */
+int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i,
+                        const struct memory *to, cugen_error *err);
+
+/* Prepares set 0 for a run of spec, which is a variant or the reference. Poisons the outputs and
+   the scratch, and restores the arguments that a kernel changes in place or may overwrite. For a
+   second launch (`again`), integer outputs get another poison and the scratch is left as it is. */
+int dataset_prepare(struct device *device, struct dataset *dataset, const struct kernel_spec *spec,
+                    bool again, cugen_error *err);
+/* Returns true if a kernel may change what it is given: an inout, or an input that it may
+   overwrite. */
+bool dataset_changes(const struct dataset *dataset);
+/* Keeps copies on the device from which dataset_renew restores. If the device lacks memory for a
+   copy, dataset_renew restores from the host. */
+int dataset_keep(struct device *device, struct dataset *dataset, cugen_error *err);
+/* Restores all arguments of a set that a kernel may change. The copies are ordered like
+   launches. */
+int dataset_renew(struct device *device, struct dataset *dataset, size_t set, cugen_error *err);
+/* Returns CUGEN_ERROR_WRONG if a guard of set 0 was overwritten, and repairs the guards. */
+int dataset_guards(struct device *device, struct dataset *dataset, cugen_error *err);
+/* Judges a run of spec on set 0: guards, padding, and results (by reference, verify kernel or
+   both), with the tolerances of spec. *error as in verify_output. On CUGEN_ERROR_WRONG,
+   CUGEN_CAUSE_BOUNDS tells a write out of bounds from a wrong number. */
+int dataset_verify(struct device *device, struct dataset *dataset, const struct kernel_spec *spec,
+                   double *error, cugen_error *err);
+/* Digests the outputs that a run left in set 0. Equal digests mean equal bits, on any device. */
+int dataset_outputs(struct device *device, struct dataset *dataset, uint64_t *digest,
+                    cugen_error *err);
+/* Called after every run on set 0, right or not: returns CUGEN_ERROR_WRONG if an input has changed
+   (inputs.h says what is compared), and restores the inputs. */
+int dataset_restore(struct device *device, struct dataset *dataset, cugen_error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* Test data that a kernel makes: runs an input's generator, checks what the generator wrote, and
+   copies it to the place of the input's data. */
+#ifndef TUNE_DATA_GENERATED_H
+#define TUNE_DATA_GENERATED_H
+
+#include "dataset.h"
+
+/* Runs the generator of an argument. `memory` has the generator's inputs by their numbers, already
+   filled, and an unused entry for the argument itself. The data is written to `to` in the layout of
+   the argument's buffer. CUGEN_ERROR_CONFIG if the generator leaves an element unwritten, or writes
+   a number that the input's type cannot hold. */
+int generated_make(struct device *device, const struct kernel_argument *argument,
+                   const struct dataset_generator *generator, struct memory *memory, void *to,
+                   cugen_error *err);
+
+/* Like generated_make, but with the data kernels and a `to` in device memory, so that no data
+   crosses the bus. *done is false if an element may be wrong; generated_make then finds the error
+   and reports it. */
+int generated_make_there(struct device *device, struct data_kernels *kernels,
+                         const struct kernel_argument *argument,
+                         const struct dataset_generator *generator, struct memory *memory, void *to,
+                         bool *done, cugen_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* The results that a reference computes for a dataset: which elements of the outputs they cover,
+   where they are stored in the shared memory, and how they are computed. */
+#ifndef TUNE_DATA_RESULTS_H
+#define TUNE_DATA_RESULTS_H
+
+#include "dataset.h"
+
+/* Returns a hint to append to a message that a reference wrote beyond its buffers. Past the end of
+   a buffer, the cause is usually a missing `if (t >= sample_count) return;`. */
+const char *results_hint(const char *message);
+
+/* Returns true if the argument is compared after a run: an output, or an argument that is changed
+   in place. */
+bool results_has_output(const struct kernel_argument *argument);
+
+/* Chooses the elements to compare of the spec's outputs, and computes how many bytes their results
+   take. The caller frees samples. */
+int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples *samples,
+                   size_t *bytes, cugen_error *err);
+
+/* Returns the distance in bytes from an output's results to the next output's results. */
+size_t results_bytes(const struct kernel_argument *output, const struct samples *samples);
+
+/* Runs the reference on set 0 and leaves its results on the device, in dataset.wanted, which is
+   large enough. *slow: the computation took so long that the results should be copied to the host
+   for later use. *done is false if a result may be missing; results_compute then finds the error.
+   Needs the data kernels. */
+int results_compute_there(struct device *device, struct dataset *dataset,
+                          const struct dataset_request *request, bool *done, bool *slow,
+                          cugen_error *err);
+
+/* Runs the reference on set 0 and copies its results into the shared memory. An element that the
+   reference had to write and did not is an error. */
+int results_compute(struct device *device, struct dataset *dataset,
+                    const struct dataset_request *request, cugen_error *err);
+
+#endif

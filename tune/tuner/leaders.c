@@ -1,0 +1,289 @@
+/* The race of the leaders; see tuner_run.h and race.h. A search that measures each of a thousand
+   variants once favours the lucky ones. So the best few are timed again, in turn, until it is known
+   who is faster, or that the difference does not matter. */
+#include "tuner_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/system.h"
+#include "race.h"
+#include "tune/worker/energy.h"
+
+/* Limits in seconds of all races together, which otherwise take a tenth of the search's time. */
+static const double least_seconds = 1, most_seconds = 4, most_energy_seconds = 10;
+
+/* Variants take part if single measurements say that they are at most `near` times as slow as the
+   best. The races go on until all variants within `too_near` have raced. */
+static const double near = 1.03, too_near = 1.01;
+
+/* Used instead of `near` after a search on several devices: devices of one model differ by some
+   percent, and the race is on one of them. */
+static const double near_of_several = 1.1;
+
+/* Under sustained load, the board is already loaded by the variant before. So each measurement
+   takes only this much load, and more of the budget goes to the race. */
+static const double load_between = 0.5, most_seconds_loaded = 15;
+
+/* Limit of the variants whose energy is raced. */
+enum { MOST_ENERGY = 3 };
+
+/* A variant that may take part in races, from this run or remembered. */
+struct entrant {
+  const struct cache_record *record; /* points into t->records or t->known */
+  /* Cost in the record, or in the race once the variant has raced. */
+  double cost;
+  bool raced;
+};
+
+/* A variant in a race: its candidate, and the records of its rounds. */
+struct leader {
+  struct entrant *entrant;
+  /* NULL: the remembered record is of another kernel, or the variant is not asked for. */
+  struct candidate *candidate;
+  struct cache_record rounds[RACE_ROUNDS];
+  double seconds; /* time that the rounds took */
+  bool failed;    /* a round failed */
+};
+
+static int leaders_by_cost(const void *a, const void *b) {
+  const struct entrant *x = a, *y = b;
+  return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* ---- One race ------------------------------------------------------------------------------- */
+
+static int open_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
+  int status = tuner_open_again(t, leader->entrant->record, &leader->candidate, err);
+  leader->failed = !leader->candidate;
+  if (status || leader->failed) return status;
+  status = candidate_build(&t->bench, leader->candidate, err);
+  /* So that leaders compile side by side. */
+  if (!status) candidate_hasten(&t->bench, leader->candidate);
+  return status;
+}
+
+static int measure_leader(struct tuner *t, struct race *race, size_t runner, struct leader *leader,
+                          cugen_error *err) {
+  const bool energy = objective_needs_energy(t->target->config->objective);
+  const struct measure_options measure = {.seconds = 0.05,
+                                          .samples = 11,
+                                          .few = true,
+                                          .way = t->target->measure,
+                                          .load = load_between,
+                                          .energy = energy ? energy_window : 0};
+  double busy, begin = clock_seconds();
+  struct cache_record *record = &leader->rounds[race->runners[runner].rounds];
+  int status = candidate_run(&t->bench, leader->candidate, false, &measure, tuner_variant_timeout,
+                             record, &busy, err);
+  if (status) {
+    cache_record_free(record);
+    *record = (struct cache_record){0};
+    return status;
+  }
+  t->result->measuring += busy;
+  leader->seconds += clock_seconds() - begin;
+  leader->failed = record->outcome != CUGEN_OUTCOME_OK || !tuner_cost_is_known(t, record);
+  if (leader->failed) {
+    race->runners[runner].state = RACE_SLOWER;
+    cache_record_free(record);
+    *record = (struct cache_record){0};
+  } else {
+    race_note(race, runner, tuner_cost(t, record));
+  }
+  return CUGEN_OK;
+}
+
+/* The order alternates from round to round, so that no variant always runs behind the same one. */
+static int run_round(struct tuner *t, struct race *race, struct leader *leaders, int round,
+                     cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t n = 0; n < race->count && !status; n++) {
+    size_t i = round % 2 ? race->count - 1 - n : n;
+    if (race->runners[i].state != RACE_SLOWER)
+      status = measure_leader(t, race, i, &leaders[i], err);
+  }
+  return status;
+}
+
+static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders, double until,
+                      cugen_error *err) {
+  int status = CUGEN_OK;
+  bool over = false;
+  for (int round = 0; round < RACE_ROUNDS && !over && !status; round++) {
+    status = run_round(t, race, leaders, round, err);
+    if (status) break; /* the round is incomplete */
+    over =
+        race_judge(race, CUGEN_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
+  }
+  return status;
+}
+
+/* Stores the round of median time as the leader's record. The record keeps the compile time of the
+   earlier one, and its measure time includes that of the earlier one and of all rounds. */
+static int store_leader(struct tuner *t, const struct race_runner *runner, struct leader *leader,
+                        cugen_error *err) {
+  const struct cache_record *before = leader->entrant->record;
+  size_t middle = 0;
+  if (leader->failed) leader->entrant->cost = (double)INFINITY;
+  if (leader->failed || runner->rounds < RACE_LEAST_ROUNDS) return CUGEN_OK;
+  for (int i = 1; i < runner->rounds; i++)
+    if (fabs(runner->times[i] - runner->median) < fabs(runner->times[middle] - runner->median))
+      middle = (size_t)i;
+  struct cache_record *record = &leader->rounds[middle];
+  leader->entrant->cost = runner->times[middle];
+  record->error = before->error;
+  cache_record_keep_outputs(before, record);
+  record->requested = before->requested;
+  tuner_keep_energy(before, record);
+  record->compile_seconds = before->compile_seconds;
+  record->measure_seconds = before->measure_seconds + leader->seconds;
+  tuner_stamp(t, record);
+  int status = cache_store(t->target->cache, &t->target->key, record, err);
+  return status ? status : candidate_keep_image(&t->bench, leader->candidate, err);
+}
+
+/* Counts the variants that were not found to be slower than the fastest, and their largest possible
+   difference. */
+static void count_ties(struct tuner *t, const struct race *race) {
+  t->result->tied = 0;
+  t->result->tied_within = 0;
+  for (size_t i = 0; i < race->count; i++) {
+    const struct race_runner *r = &race->runners[i];
+    if (i == race->leader || r->state == RACE_SLOWER || r->rounds < RACE_LEAST_ROUNDS) continue;
+    t->result->tied++;
+    t->result->tied_within = fmax(t->result->tied_within, fabs(r->behind - 1));
+  }
+}
+
+static int run_race(struct tuner *t, struct entrant *const *entrants, size_t count, double until,
+                    cugen_error *err) {
+  struct leader *leaders = calloc(count, sizeof *leaders);
+  struct race race = {.count = count};
+  int status = leaders ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < count && !status; i++) {
+    leaders[i].entrant = entrants[i];
+    entrants[i]->raced = true;
+    status = open_leader(t, &leaders[i], err);
+    if (leaders[i].failed) race.runners[i].state = RACE_SLOWER;
+  }
+  for (size_t i = 0; i < count && !status; i++)
+    if (leaders[i].candidate) candidate_finish(&t->bench, leaders[i].candidate);
+  if (!status) status = run_rounds(t, &race, leaders, until, err);
+  if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* the rounds that are complete count */
+  for (size_t i = 0; i < count && !status; i++)
+    status = store_leader(t, &race.runners[i], &leaders[i], err);
+  if (!status) count_ties(t, &race);
+  for (size_t i = 0; leaders && i < count; i++) {
+    for (size_t k = 0; k < RACE_ROUNDS; k++) cache_record_free(&leaders[i].rounds[k]);
+    candidate_close(&t->bench, leaders[i].candidate);
+  }
+  free(leaders);
+  return status;
+}
+
+/* ---- All races ------------------------------------------------------------------------------ */
+
+static double most_of_race(const struct tuner *t) {
+  return t->target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
+}
+
+/* Chooses who races: the fastest, those near the fastest that have not raced, then those that have
+   raced and are tied. At least two. */
+static size_t leaders_choose(struct entrant *sorted, size_t count, size_t most, double margin,
+                             struct entrant *chosen[RACE_MOST]) {
+  size_t number = 0;
+  chosen[number++] = &sorted[0];
+  for (size_t i = 1; i < count && number < most; i++)
+    if (!sorted[i].raced && (number < 2 || sorted[i].cost <= sorted[0].cost * margin))
+      chosen[number++] = &sorted[i];
+  for (size_t i = 1; i < count && number < most; i++)
+    if (sorted[i].raced && sorted[i].cost <= sorted[0].cost * CUGEN_TIE)
+      chosen[number++] = &sorted[i];
+  return number;
+}
+
+static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
+  size_t i = 0;
+  while (i < count && sorted[i].raced && sorted[i].cost <= sorted[0].cost * too_near) i++;
+  return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
+}
+
+/* Returns how many variants fit into the time, because a round with energy or under load takes
+   long. */
+static size_t most_entrants(const struct tuner *t, double until) {
+  const bool energy = objective_needs_energy(t->target->config->objective),
+             loaded = t->target->measure == MEASURE_SUSTAINED;
+  if (!energy && !loaded) return RACE_MOST;
+  const double round = (energy ? energy_window + 0.3 : 0) + (loaded ? load_between + 0.1 : 0);
+  const double left = until - clock_seconds(),
+               fit = left > 0 ? left / (RACE_LEAST_ROUNDS * round) : 0;
+  const size_t most = energy ? MOST_ENERGY : RACE_MOST;
+  return fit > (double)most ? most : (size_t)fit;
+}
+
+/* Races until the fastest and all that could be as fast have raced, so that a single lucky
+   measurement does not win. */
+static int race_all(struct tuner *t, struct entrant *entrants, size_t count, double until,
+                    cugen_error *err) {
+  int status = CUGEN_OK;
+  struct entrant *chosen[RACE_MOST];
+  for (bool first = true;
+       count > 1 && !status && !t->interrupted && (first || clock_seconds() < until);
+       first = false) {
+    qsort(entrants, count, sizeof *entrants, leaders_by_cost);
+    if (leaders_is_settled(entrants, count)) break;
+    const size_t most = most_entrants(t, until);
+    if (most < 2) break;
+    const double margin = t->slot_count > 1 ? near_of_several : near;
+    status = run_race(t, chosen, leaders_choose(entrants, count, most, margin, chosen), until, err);
+  }
+  return status;
+}
+
+double tuner_race_share(const struct tuner *t) {
+  if (t->target->predicted) return t->target->kept;
+  const bool races = t->target->device->facts.is_gpu && !t->target->predicted && t->budget > 0;
+  if (races && objective_needs_energy(t->target->config->objective))
+    return t->budget * tuner_energy_share;
+  return races ? fmin(t->budget * 0.1, most_of_race(t)) : 0;
+}
+
+static void add_entrant(const struct tuner *t, const struct cache_record *record,
+                        struct entrant *all, size_t *count) {
+  if (tuner_is_wanted(t, record) && tuner_cost_is_known(t, record))
+    all[(*count)++] = (struct entrant){.record = record, .cost = tuner_cost(t, record)};
+}
+
+/* Collects the right variants. Remembered ones take part, because they may be the fastest, or
+   lucky: a run that was stopped had no race. */
+static int leaders_collect(const struct tuner *t, struct entrant **out, size_t *count,
+                           cugen_error *err) {
+  struct entrant *all = calloc(t->record_count + t->known_count, sizeof *all);
+  *out = all;
+  *count = 0;
+  if (!all) return error_memory(err);
+  for (size_t i = 0; i < t->record_count; i++) add_entrant(t, &t->records[i], all, count);
+  for (size_t i = 0; i < t->known_count; i++)
+    if (!tuner_has_record(t, t->known[i].variant)) add_entrant(t, &t->known[i], all, count);
+  return CUGEN_OK;
+}
+
+int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
+  struct entrant *entrants;
+  size_t count;
+  if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu ||
+      t->target->predicted)
+    return CUGEN_OK;
+  bench_lift_limit(&t->bench);
+  t->stage = CUGEN_STAGE_RACE;
+  int status = leaders_collect(t, &entrants, &count, err);
+  if (status) return status;
+  const double now = clock_seconds();
+  double until = now + fmin(most_of_race(t), fmax(least_seconds, 0.1 * (now - t->begin)));
+  if (objective_needs_energy(t->target->config->objective)) until = now + most_energy_seconds;
+  if (t->budget > 0) until = fmin(until, t->begin + t->budget);
+  status = race_all(t, entrants, count, until, err);
+  free(entrants);
+  return status;
+}

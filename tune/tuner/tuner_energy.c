@@ -1,0 +1,180 @@
+/* Measures the energies of the variants that can still be the best; see tuner_run.h and energy.h.
+   Half a second of launches per variant is far too long for a search. So the search ranks as if all
+   variants drew the same power. Then the energies of the fastest are measured, the fastest first. A
+   variant is skipped if it is so slow that it could win only by drawing less power than is
+   plausible. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "tune/worker/energy.h"
+#include "tuner_run.h"
+
+/* Limit of a contender's time, as a factor to the fastest. */
+static const double slowest = 1.5;
+/* Time for measuring energies if the budget is not a time: a share of the search's time, and at
+   least so many seconds. */
+static const double share_of_search = 0.5, least_seconds = 10;
+
+enum {
+  AHEAD = 8,        /* contenders compiled side by side */
+  POWERS_KNOWN = 3, /* number of known powers from which the least one is relied on */
+};
+/* Least plausible power, as a factor to the least one seen. */
+static const double least_power = 0.9;
+
+struct contender {
+  const struct cache_record *record; /* points into t->known; NULL: the record is in t->records */
+  size_t at;                         /* index into t->records */
+  double seconds;
+  struct candidate *candidate;
+};
+
+struct energies {
+  struct tuner *t;
+  struct contender *all;
+  size_t count, measured;
+  double fastest, power, cost; /* least values so far */
+  double until;
+};
+
+static const struct cache_record *record_of(const struct energies *e, const struct contender *c) {
+  return c->record ? c->record : &e->t->records[c->at];
+}
+
+/* ---- Who is asked --------------------------------------------------------------------------- */
+
+static void note_energy(struct energies *e, const struct cache_record *record) {
+  if (!(record->energy > 0)) return;
+  e->measured++;
+  e->power = fmin(e->power, record->energy / record->seconds);
+  e->cost = fmin(e->cost, tuner_cost(e->t, record));
+}
+
+static void tuner_energy_add(struct energies *e, const struct cache_record *known, size_t at) {
+  struct contender *c = &e->all[e->count];
+  *c = (struct contender){.record = known, .at = at};
+  const struct cache_record *record = record_of(e, c);
+  if (!tuner_is_wanted(e->t, record)) return;
+  c->seconds = record->seconds;
+  e->fastest = fmin(e->fastest, c->seconds);
+  note_energy(e, record);
+  if (!(record->energy > 0) || (!known && e->t->options->again)) e->count++;
+}
+
+static int tuner_energy_by_seconds(const void *a, const void *b) {
+  const struct contender *x = a, *y = b;
+  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static int tuner_energy_collect(struct energies *e, cugen_error *err) {
+  struct tuner *t = e->t;
+  e->all = calloc(t->record_count + t->known_count + 1, sizeof *e->all);
+  if (!e->all) return error_memory(err);
+  for (size_t i = 0; i < t->record_count; i++) tuner_energy_add(e, NULL, i);
+  for (size_t i = 0; i < t->known_count; i++)
+    if (!tuner_has_record(t, t->known[i].variant)) tuner_energy_add(e, &t->known[i], 0);
+  qsort(e->all, e->count, sizeof *e->all, tuner_energy_by_seconds);
+  return CUGEN_OK;
+}
+
+static bool can_win(const struct energies *e, const struct contender *c) {
+  struct objective_values values = cache_record_values(record_of(e, c));
+  if (c->seconds > slowest * e->fastest) return false;
+  if (e->measured < POWERS_KNOWN) return true;
+  values.joules = least_power * e->power * values.seconds;
+  return objective_cost(e->t->target->config->objective, &values) < e->cost;
+}
+
+/* ---- One of them ---------------------------------------------------------------------------- */
+
+static int open_contender(struct energies *e, struct contender *c, cugen_error *err) {
+  struct tuner *t = e->t;
+  int status = tuner_open_again(t, record_of(e, c), &c->candidate, err);
+  if (status || !c->candidate) return status;
+  status = candidate_build(&t->bench, c->candidate, err);
+  if (!status) candidate_hasten(&t->bench, c->candidate);
+  return status;
+}
+
+/* Replaces the record by the one with the energy. */
+static int tuner_energy_keep(struct energies *e, const struct contender *c,
+                             struct cache_record *record, cugen_error *err) {
+  struct tuner *t = e->t;
+  const struct cache_record *before = record_of(e, c);
+  record->error = before->error;
+  cache_record_keep_outputs(before, record);
+  record->requested = before->requested;
+  record->compile_seconds = before->compile_seconds;
+  record->measure_seconds += before->measure_seconds;
+  tuner_stamp(t, record);
+  int status = cache_store(t->target->cache, &t->target->key, record, err);
+  if (!status) status = candidate_keep_image(&t->bench, c->candidate, err);
+  if (status) return status;
+  note_energy(e, record);
+  t->result->energies++;
+  if (c->record) return tuner_keep_record(t, record, (struct hash){{0}}, err);
+  cache_record_free(&t->records[c->at]);
+  t->records[c->at] = *record;
+  return CUGEN_OK;
+}
+
+static int tuner_energy_measure(struct energies *e, struct contender *c, cugen_error *err) {
+  struct tuner *t = e->t;
+  const struct measure_options measure = {.way = t->target->measure,
+                                          .load = measure_load_limit(tuner_variant_timeout),
+                                          .seconds = 0.05,
+                                          .samples = 11,
+                                          .energy = energy_window};
+  const double begin = clock_seconds();
+  struct cache_record record;
+  double busy = 0;
+  candidate_finish(&t->bench, c->candidate);
+  int status = candidate_run(&t->bench, c->candidate, false, &measure, tuner_variant_timeout,
+                             &record, &busy, err);
+  t->result->measuring += busy;
+  record.measure_seconds = clock_seconds() - begin;
+  const bool right = !status && record.outcome == CUGEN_OUTCOME_OK;
+  if (right && !(record.energy > 0))
+    status =
+        error_set(err, CUGEN_ERROR_DEVICE,
+                  "the energy counter of %s stands still, so objective \"%s\" cannot be measured",
+                  t->target->device->name, t->target->config->objective->text);
+  if (right && !status) status = tuner_energy_keep(e, c, &record, err);
+  if (status || !right) cache_record_free(&record);
+  return status ? status : worker_usable(worker_pool_at(t->bench.workers, t->bench.worker), err);
+}
+
+/* ---- All of them ---------------------------------------------------------------------------- */
+
+static int measure_some(struct energies *e, struct contender *from, size_t count,
+                        cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status; i++)
+    if (can_win(e, &from[i])) status = open_contender(e, &from[i], err);
+  for (size_t i = 0; i < count && !status && !e->t->interrupted && clock_seconds() < e->until; i++)
+    if (from[i].candidate && can_win(e, &from[i])) status = tuner_energy_measure(e, &from[i], err);
+  for (size_t i = 0; i < count; i++) candidate_close(&e->t->bench, from[i].candidate);
+  return status;
+}
+
+static double tuner_energy_end_of(const struct tuner *t) {
+  const double now = clock_seconds(),
+               most = now + fmax(least_seconds, share_of_search * (now - t->begin));
+  return t->budget > 0 ? t->begin + t->budget * (1 - tuner_energy_race) : most;
+}
+
+int tuner_measure_energies(struct tuner *t, cugen_error *err) {
+  struct energies e = {
+      .t = t, .fastest = (double)INFINITY, .power = (double)INFINITY, .cost = (double)INFINITY};
+  if (!objective_needs_energy(t->target->config->objective) || t->interrupted) return CUGEN_OK;
+  e.until = tuner_energy_end_of(t);
+  bench_lift_limit(&t->bench);
+  int status = tuner_energy_collect(&e, err);
+  for (size_t i = 0; i < e.count && !status && !t->interrupted && clock_seconds() < e.until;
+       i += AHEAD)
+    status = measure_some(&e, &e.all[i], e.count - i < AHEAD ? e.count - i : AHEAD, err);
+  free(e.all);
+  return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
+}

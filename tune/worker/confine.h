@@ -1,0 +1,27 @@
+/* The jail of a process that loads and runs kernels on the cpu device. Such kernels are native code
+   and could do anything that the process may do. */
+#ifndef TUNE_WORKER_CONFINE_H
+#define TUNE_WORKER_CONFINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A worker makes one confinement for all processes that it forks. */
+struct confinement {
+  /* Landlock ruleset of jail_make: the files that may be opened while an object is loaded. -1: the
+     kernel has no Landlock. */
+  int files;
+  uint64_t fork; /* key of seccomp_fork that lets this process fork; 0: it must not fork */
+};
+
+void confinement_open(struct confinement *out);
+void confinement_close(struct confinement *confinement);
+
+/* Called in the forked process before it loads anything. spreads: launches may use further
+   processes. */
+void confine_loading(struct confinement *confinement, bool spreads);
+/* Called before the first kernel runs. From then on no file can be opened, and all descriptors but
+   the standard streams are closed; loaded objects stay loaded. */
+void confine_running(const struct confinement *confinement);
+
+#endif

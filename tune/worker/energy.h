@@ -1,0 +1,20 @@
+/* Measures the energy of a run: launches follow each other without a pause between two steps of the
+   board's energy counter. */
+#ifndef TUNE_WORKER_ENERGY_H
+#define TUNE_WORKER_ENERGY_H
+
+#include "measure.h"
+
+/* Seconds of launches that give a useful energy: the counters of GPUs advance about ten times a
+   second. */
+static const double energy_window = 0.5;
+
+/* Sets out->energy and out->energy_resolution for one run, which takes out->seconds. calls and
+   renewal as for measure_calls. The measurement takes somewhat longer than `seconds`, because the
+   counter moves in steps of up to a tenth of a second. Both fields stay 0 if the device has no
+   counter or the counter does not move. A failing launch gives the error. */
+int energy_measure(struct device *device, struct call *const *calls, size_t count,
+                   const struct measure_renewal *renewal, double seconds, struct measurement *out,
+                   cugen_error *err);
+
+#endif

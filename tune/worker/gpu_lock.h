@@ -1,0 +1,13 @@
+/* The lock of a GPU: only one process measures on it at a time. */
+#ifndef TUNE_WORKER_GPU_LOCK_H
+#define TUNE_WORKER_GPU_LOCK_H
+
+#include "runtime/device.h"
+
+/* Returns a descriptor that the caller closes, or -1 if the device needs no lock. */
+int gpu_lock_open(const struct device_description *device);
+/* Waits until this process holds the lock. */
+void gpu_lock_take(int lock);
+void gpu_lock_give(int lock);
+
+#endif

@@ -1,0 +1,62 @@
+/* Measures how fast data moves between host and device, for every kind of host memory and for small
+   and large sizes. */
+#ifndef TUNE_WORKER_TRANSFER_H
+#define TUNE_WORKER_TRANSFER_H
+
+#include "measure.h"
+
+enum transfer_kind {
+  TRANSFER_PAGEABLE,   /* malloc; the driver copies through pinned memory of its own */
+  TRANSFER_REGISTERED, /* malloc, page-locked afterwards */
+  TRANSFER_PINNED,     /* page-locked from the start */
+  TRANSFER_COMBINED,   /* pinned and write-combined: host writes bypass the processor's caches */
+  /* Pinned, 2-D: packed rows of 255 floats on the host, rows of the driver's pitch on the
+     device. */
+  TRANSFER_PITCHED,
+  /* Like TRANSFER_PITCHED, in slices of 15 rows on the host and 16 rows on the device. */
+  TRANSFER_PITCHED_3D,
+  /* Pinned, copied by cuMemcpy: the driver finds the direction from the addresses. */
+  TRANSFER_DEFAULT,
+  TRANSFER_MAPPED,   /* zero-copy: a kernel reads or writes the host memory directly */
+  TRANSFER_MANAGED,  /* managed memory: pages move when a kernel or the host touches them */
+  TRANSFER_PREFETCH, /* managed memory, prefetched before a kernel or the host touches it */
+  TRANSFER_KIND_COUNT
+};
+
+/* Names by kind, terminated by NULL. */
+extern const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1];
+
+struct transfer_row {
+  enum transfer_kind kind;
+  bool to_host;
+  /* Reason why the kind was not measured, in a single row without figures; NULL: it was
+     measured. */
+  const char *unavailable;
+  size_t size, bytes; /* bytes requested by the options, and bytes moved */
+  double alone;       /* seconds of one transfer that the host waits for */
+  /* Seconds per transfer of many in a row; of single transfers if each needs preparing. */
+  struct measurement many;
+};
+
+struct transfer_options {
+  bool kinds[TRANSFER_KIND_COUNT];
+  const size_t *sizes; /* sizes in bytes, each at least 1 */
+  size_t size_count;
+  double seconds;                /* approximate seconds to spend on a row */
+  const struct compiled *copier; /* image of templates/transfer_copy.cu; NULL: kernels cannot run */
+  const char *why;               /* reason why `copier` is NULL */
+  /* Called after each row; a status other than CUGEN_OK ends the measurement. */
+  int (*done)(const struct transfer_row *row, void *context);
+  void *context;
+};
+
+/* Returns an upper bound of the number of rows. */
+size_t transfer_count(const struct transfer_options *options);
+
+/* Measures in the device's primary context, while no other cugen process measures on the GPU. Up to
+   16 MiB of the bytes that arrive are compared with the bytes that were sent; a difference is
+   CUGEN_ERROR_WRONG. */
+int transfer_measure(const struct toolkit *toolkit, int ordinal,
+                     const struct transfer_options *options, cugen_error *err);
+
+#endif

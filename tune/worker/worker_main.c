@@ -1,0 +1,834 @@
+/* The worker itself, usually a process: one device, one coordinator, one question at a time. It
+   ends when the coordinator ends, or when its device is not usable any more. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "claim.h"
+#include "confine.h"
+#include "energy.h"
+#include "gpu_lock.h"
+#include "isolate.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/compilers.h"
+#include "runtime/cuda/nvml.h"
+#include "runtime/devices.h"
+#include "tune/data/data_proof.h"
+#include "worker.h"
+
+enum { KEPT_DATASETS = 2 };
+
+struct server {
+  int socket;
+  const struct worker_place *place;
+  struct toolkit *toolkit;
+  struct device *device;
+  struct worker_shared *shared; /* NULL: nothing is shared */
+  struct compilers_child compiler;
+  struct isolate_output *output; /* in `shared`, or private */
+  struct confinement confinement;
+  int lock; /* descriptor of the device's lock file; -1: none */
+  /* Untimed and timed; a new dataset replaces the one of its kind. */
+  struct dataset *datasets[KEPT_DATASETS];
+  struct dataset_parts *parts[KEPT_DATASETS]; /* the memory that the datasets borrow */
+  /* Kernels that fill, digest and compare; NULL: the host does. */
+  struct data_kernels *kernels;
+  /* The data kernels compute something else here than the host. */
+  bool kernels_refused;
+};
+
+/* ---- Failures ------------------------------------------------------------------------------- */
+
+static void worker_main_fail(struct worker_result *result, cugen_outcome outcome,
+                             const cugen_error *err) {
+  result->outcome = outcome;
+  result->cause = err->cause;
+  size_t length = strnlen(err->message, sizeof result->reason - 1);
+  memcpy(result->reason, err->message, length);
+  result->reason[length] = '\0';
+}
+
+/* ---- A variant ------------------------------------------------------------------------------ */
+
+struct job {
+  bool verify, watched, shared, reversed;
+  struct measure_options measure;
+  int64_t real_id, check_id;
+  struct kernel_spec real_spec, check_spec;
+  struct compiled real_compiled, check_compiled;
+};
+
+static void worker_main_job_free(struct job *job) {
+  kernel_spec_free(&job->real_spec);
+  kernel_spec_free(&job->check_spec);
+  compiled_free(&job->real_compiled);
+  compiled_free(&job->check_compiled);
+}
+
+static int read_job(struct wire_reader *reader, struct job *job, cugen_error *err) {
+  job->verify = wire_get_int(reader) != 0;
+  job->watched = wire_get_int(reader) != 0;
+  job->reversed = wire_get_int(reader) != 0;
+  const void *measure = wire_get(reader, sizeof job->measure);
+  if (measure) memcpy(&job->measure, measure, sizeof job->measure);
+  job->real_id = wire_get_int(reader);
+  int status = wire_get_spec(reader, &job->real_spec, err);
+  if (!status) status = wire_get_compiled(reader, &job->real_compiled, err);
+  if (status) return status;
+  job->check_id = wire_get_int(reader);
+  job->shared = wire_get_int(reader) != 0;
+  if (job->check_id >= 0) status = wire_get_spec(reader, &job->check_spec, err);
+  if (!status && job->check_id >= 0 && !job->shared)
+    status = wire_get_compiled(reader, &job->check_compiled, err);
+  return status;
+}
+
+static struct dataset *find_dataset(const struct server *s, int64_t id) {
+  for (size_t i = 0; i < KEPT_DATASETS; i++)
+    if (s->datasets[i] && s->datasets[i]->id == id) return s->datasets[i];
+  return NULL;
+}
+
+/* Returns true on the cpu device, where a variant is native code and may change anything in its
+   process. */
+static bool is_isolated(const struct server *s) {
+  return !s->place->embedded && s->device->ops->capabilities & DEVICE_IN_PROCESS;
+}
+
+static int worker_main_launch_once(void *call, cugen_error *err) {
+  return call_launch(call, err);
+}
+
+static int launch_and_wait(struct device *device, struct call *call, cugen_error *err) {
+  int status = call_launch(call, err);
+  return status ? status : device->ops->sync(device, err);
+}
+
+/* Restores the inputs after a run, so that the next variant finds them as they were. If the run
+   changed an input, this replaces a wrong result, which it may have caused, but not a worse
+   failure. */
+static bool keep_inputs(struct device *device, struct dataset *dataset,
+                        struct worker_result *result) {
+  cugen_error err = {0};
+  if (dataset_restore(device, dataset, &err) == CUGEN_OK) return true;
+  if (result->outcome == CUGEN_OUTCOME_OK || result->outcome == CUGEN_OUTCOME_WRONG)
+    worker_main_fail(result, CUGEN_OUTCOME_WRONG, &err);
+  return false;
+}
+
+/* Digests the outputs of the run and compares the digest with that of the run before. */
+static void note_outputs(struct device *device, struct dataset *dataset, bool again,
+                         struct worker_result *result) {
+  const uint64_t before = result->outputs;
+  const bool compares = again && result->has_outputs;
+  cugen_error err = {0};
+  if (dataset_outputs(device, dataset, &result->outputs, &err))
+    worker_main_fail(result, cause_outcome(err.cause), &err);
+  result->has_outputs = result->outcome == CUGEN_OUTCOME_OK;
+  result->varies |= compares && result->has_outputs && result->outputs != before;
+}
+
+/* Runs once on set 0 and compares. *seconds: duration of the run. A failure before the launch
+   counts as a refused launch. */
+static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec,
+                      bool again, struct dataset *dataset, struct worker_result *result,
+                      double *seconds) {
+  cugen_error err = {0};
+  struct call *call = NULL;
+  int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
+  if (!status) status = dataset_prepare(device, dataset, spec, again, &err);
+  if (!status) status = call_poison(call, &err);
+  if (status) worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+  if (!status && (status = device->ops->time(device, worker_main_launch_once, call, seconds,
+                                             &err)) != CUGEN_OK)
+    worker_main_fail(result, cause_outcome(err.cause), &err);
+  if (!status && (status = dataset_verify(device, dataset, spec, &result->error, &err)) != CUGEN_OK)
+    worker_main_fail(
+        result, err.cause == CUGEN_CAUSE_BOUNDS ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
+  if (!status) note_outputs(device, dataset, again, result);
+  bool kept = keep_inputs(device, dataset, result);
+  call_free(call);
+  return result->outcome == CUGEN_OUTCOME_OK && status == CUGEN_OK && kept;
+}
+
+/* Adds the place and an advice to the reason of a failure. */
+static bool worker_main_fail_at(const char *where, const char *advice,
+                                struct worker_result *result) {
+  cugen_error err = {0};
+  error_set_cause(&err, CUGEN_ERROR_WRONG, result->cause, "%s: %.800s%s", where, result->reason,
+                  advice);
+  worker_main_fail(result, result->outcome, &err);
+  return false;
+}
+
+/* Verifies two launches. State that a kernel keeps in scratch or outside of its arguments, such as
+   a __device__ variable, shows from the second launch on. */
+static bool verify_twice(const struct server *s, struct plan *plan, const struct kernel_spec *spec,
+                         struct dataset *dataset, struct worker_result *result, double *seconds) {
+  if (!verify_on(s->device, plan, spec, false, dataset, result, seconds)) return false;
+  if (is_isolated(s)) isolate_mark(); /* text printed by the first launch is shown only once */
+  return verify_on(s->device, plan, spec, true, dataset, result, seconds) ||
+         worker_main_fail_at("in a second launch", "", result);
+}
+
+/* Verifies once more with the blocks in reverse order, if the device can do so and a run is short.
+   A kernel whose blocks wait for earlier blocks does not end then. This says nothing against the
+   kernel, but leaves its variables in any state; therefore this is the last launch in the
+   process. */
+static void verify_reversed(const struct server *s, struct plan *plan,
+                            const struct kernel_spec *spec, struct dataset *dataset,
+                            struct worker_result *result, double seconds) {
+  struct device *device = s->device;
+  const struct worker_result found = *result;
+  if (!is_isolated(s) || !device->ops->reverse_blocks || seconds > 2) return;
+  device->ops->reverse_blocks(device, 2 * seconds + 0.2);
+  const bool right = verify_on(device, plan, spec, false, dataset, result, &seconds);
+  if (right || result->cause == CUGEN_CAUSE_UNSUPPORTED)
+    *result = found;
+  else
+    worker_main_fail_at("with its blocks in reverse order",
+                        "; a GPU runs blocks in any order, and no result may depend on it", result);
+}
+
+struct renewing {
+  struct device *device;
+  struct dataset *dataset;
+};
+
+static int worker_main_renew(void *context, size_t set, cugen_error *err) {
+  const struct renewing *r = context;
+  return dataset_renew(r->device, r->dataset, set, err);
+}
+
+/* Marks the timed launches for a profiler, so that `ncu --profile-from-start off` does not count
+   those on the check problem. An application's own process controls its profiler itself. */
+static void mark_timed(const struct server *s, bool begin) {
+  if (!s->place->embedded && s->device->ops->profile) s->device->ops->profile(s->device, begin);
+}
+
+static void time_on(const struct server *s, struct plan *plan, struct dataset *dataset,
+                    const struct measure_options *options, struct worker_result *result) {
+  struct device *device = s->device;
+  cugen_error err = {0};
+  struct call *calls[DATASET_MOST_SETS] = {0};
+  struct renewing renewing = {device, dataset};
+  const struct measure_renewal renewal = {worker_main_renew, &renewing};
+  const bool changes = dataset_changes(dataset);
+  int status = changes ? dataset_keep(device, dataset, &err) : CUGEN_OK;
+  for (size_t i = 0; i < dataset->set_count && !status; i++)
+    status = call_bind(plan, dataset->sets[i], NULL, 0, &calls[i], &err);
+  mark_timed(s, true);
+  if (!status)
+    status = measure_calls(device, calls, dataset->set_count, changes ? &renewal : NULL, options,
+                           &result->measurement, &err);
+  mark_timed(s, false);
+  if (!status && options->energy > 0 && !result->measurement.dropped)
+    status = energy_measure(device, calls, dataset->set_count, changes ? &renewal : NULL,
+                            options->energy, &result->measurement, &err);
+  if (status) worker_main_fail(result, cause_outcome(err.cause), &err);
+  if (!status && dataset_guards(device, dataset, &err)) {
+    error_prefix(&err, "in a later launch");
+    worker_main_fail(result, CUGEN_OUTCOME_BOUNDS, &err);
+  }
+  if (result->outcome == CUGEN_OUTCOME_OK && !changes) note_outputs(device, dataset, true, result);
+  for (size_t i = 0; i < dataset->set_count; i++) call_free(calls[i]);
+}
+
+/* Loads the variant. A variant that does not load counts as a refused launch. */
+static bool with_plan(struct server *s, const struct kernel_spec *spec,
+                      const struct compiled *compiled, struct worker_result *result,
+                      struct plan **plan) {
+  cugen_error err = {0};
+  if (plan_open(s->device, spec, compiled, plan, &err) == CUGEN_OK) return true;
+  worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+  return false;
+}
+
+/* Tells the watching device the names of the dataset's buffers. */
+static int name_buffers(struct device *device, const struct dataset *dataset, cugen_error *err) {
+  struct watch_buffer buffers[WATCH_MOST_BUFFERS];
+  size_t count = 0;
+  for (size_t i = 0; i < dataset->spec.argument_count && count < WATCH_MOST_BUFFERS; i++) {
+    const struct kernel_argument *a = &dataset->spec.arguments[i];
+    if (a->rank == 0) continue;
+    bool zero = a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
+    bool written = a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT ||
+                   a->kind == CUGEN_ARGUMENT_CONSTANT || zero;
+    buffers[count++] =
+        (struct watch_buffer){.name = a->name,
+                              .start = dataset->sets[0][i].device,
+                              .bytes = (size_t)kernel_argument_bytes(a),
+                              .element = a->dtype->bytes,
+                              .read_only = a->kind == CUGEN_ARGUMENT_INPUT && !a->overwrite,
+                              .unwritten = !written};
+  }
+  return device->ops->watch(device, buffers, count, err);
+}
+
+/* Runs without comparing, because most blocks do not run. */
+static void count_on(struct device *device, struct plan *plan, struct dataset *dataset,
+                     struct worker_result *result) {
+  cugen_error err = {0};
+  struct call *call = NULL;
+  int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
+  if (!status) status = dataset_renew(device, dataset, 0, &err);
+  if (!status) status = launch_and_wait(device, call, &err);
+  if (status) worker_main_fail(result, cause_outcome(err.cause), &err);
+  call_free(call);
+}
+
+static bool only_counts(const struct watch_report *report) {
+  return report->count_blocks || report->mode == WATCH_TRAFFIC;
+}
+
+/* Loads the verify kernel in the process that will run it. */
+static bool load_judges(struct server *s, struct dataset *dataset, struct worker_result *result) {
+  cugen_error err = {0};
+  if (!dataset || dataset_load(s->device, dataset, &err) == CUGEN_OK) return true;
+  worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+  return false;
+}
+
+static void watch_variant(struct server *s, struct job *job, struct dataset *real,
+                          struct worker_result *result) {
+  struct plan *plan = NULL;
+  cugen_error err = {0};
+  if (!s->shared || !s->device->ops->watch || name_buffers(s->device, real, &err)) {
+    worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
+    return;
+  }
+  if (!load_judges(s, real, result) ||
+      !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan))
+    return;
+  if (only_counts(&s->shared->report))
+    count_on(s->device, plan, real, result);
+  else
+    verify_on(s->device, plan, &job->real_spec, false, real, result, &(double){0});
+  plan_close(plan);
+}
+
+/* The plans of the check problem and of the real problem. */
+struct plans {
+  struct plan *check, *real;
+};
+
+static bool worker_main_load_check(struct server *s, const struct job *job,
+                                   struct worker_result *result, struct plans *plans) {
+  const struct compiled *compiled = job->shared ? &job->real_compiled : &job->check_compiled;
+  return plans->check || with_plan(s, &job->check_spec, compiled, result, &plans->check);
+}
+
+static bool load_real(struct server *s, const struct job *job, struct worker_result *result,
+                      struct plans *plans) {
+  return plans->real || with_plan(s, &job->real_spec, &job->real_compiled, result, &plans->real);
+}
+
+/* Loads everything at once, because in a jail nothing can be loaded after a kernel has run. */
+static bool worker_main_load_all(struct server *s, const struct job *job, struct dataset *check,
+                                 struct dataset *real, struct worker_result *result,
+                                 struct plans *plans) {
+  return load_judges(s, check, result) && load_judges(s, real, result) &&
+         (!check || worker_main_load_check(s, job, result, plans)) &&
+         load_real(s, job, result, plans);
+}
+
+/* *seconds: duration of the run that was verified. */
+static void time_variant(struct server *s, const struct job *job, bool checked, struct plan *plan,
+                         struct dataset *real, struct worker_result *result, double *seconds) {
+  struct measure_options measure = job->measure;
+  bool right = true;
+  result->active_clusters =
+      plan_active_clusters(plan, plan_heaviest(&job->real_spec, &job->real_compiled));
+  if (job->verify)
+    right = checked
+                ? verify_on(s->device, plan, &job->real_spec, false, real, result, &measure.seen)
+                : verify_twice(s, plan, &job->real_spec, real, result, &measure.seen);
+  *seconds = measure.seen;
+  if (right) time_on(s, plan, real, &measure, result);
+}
+
+/* Noted before the run, because the process may die in it. */
+static void note_check(const struct server *s, bool runs) {
+  if (s->shared) s->shared->on_check = runs;
+}
+
+static void worker_main_run_variant(struct server *s, struct job *job, struct dataset *check,
+                                    struct dataset *real, struct worker_result *result) {
+  struct plans plans = {NULL, NULL};
+  double seconds = 0, real_seconds = 0;
+  if (!job->verify) check = NULL;
+  bool right = !is_isolated(s) || worker_main_load_all(s, job, check, real, result, &plans);
+  if (right && check) {
+    note_check(s, true);
+    right = worker_main_load_check(s, job, result, &plans) &&
+            verify_twice(s, plans.check, &job->check_spec, check, result, &seconds);
+    if (right) note_check(s, false);
+  }
+  if (right && load_real(s, job, result, &plans))
+    time_variant(s, job, check != NULL, plans.real, real, result, &real_seconds);
+  if (right && job->verify && job->reversed && result->outcome == CUGEN_OUTCOME_OK) {
+    note_check(s, check != NULL);
+    if (check)
+      verify_reversed(s, plans.check, &job->check_spec, check, result, seconds);
+    else
+      verify_reversed(s, plans.real, &job->real_spec, real, result, real_seconds);
+  }
+  plan_close(plans.check);
+  plan_close(plans.real);
+}
+
+struct task {
+  struct server *server;
+  struct job *job;
+  struct dataset *check, *real;
+};
+
+static void run_task(void *context, void *result) {
+  const struct task *t = context;
+  if (is_isolated(t->server))
+    confine_loading(&t->server->confinement, t->job->watched && t->server->shared &&
+                                                 t->server->shared->report.processes > 1);
+  if (t->job->watched)
+    watch_variant(t->server, t->job, t->real, result);
+  else
+    worker_main_run_variant(t->server, t->job, t->check, t->real, result);
+}
+
+/* Checks and restores the buffers that this process shares with the variant's process, whatever
+   happened there. A damaged guard that the variant's process did not find was written by a later
+   launch. */
+static void make_whole(struct server *s, struct dataset *dataset, struct worker_result *result) {
+  cugen_error err = {0};
+  if (!dataset) return;
+  if (dataset_guards(s->device, dataset, &err) && result->outcome == CUGEN_OUTCOME_OK) {
+    error_prefix(&err, "in a later launch");
+    worker_main_fail(result, CUGEN_OUTCOME_BOUNDS, &err);
+  }
+  keep_inputs(s->device, dataset, result);
+}
+
+static void claim_task(void *context, void *claim) {
+  struct worker_result result = {0};
+  run_task(context, &result);
+  claim_make(&result, claim);
+}
+
+static int run_isolated(struct server *s, struct task *task, struct worker_result *result,
+                        cugen_error *err) {
+  /* Nothing is compared. */
+  const bool counted = task->job->watched && s->shared && only_counts(&s->shared->report);
+  struct worker_result ignored = {0};
+  struct claim claim = {0};
+  char why[160];
+  const double begin = clock_seconds();
+  int status =
+      isolate(claim_task, task, &claim, sizeof claim, s->output, s->confinement.files, err);
+  if (status) return status;
+  const struct claim_bounds bounds = {.timed = !task->job->watched,
+                                      .seconds = clock_seconds() - begin};
+  claim_read(&claim, result);
+  if (!claim_is_possible(result, &bounds, why, sizeof why)) claim_refuse(why, result);
+  make_whole(s, task->check, result);
+  make_whole(s, task->real, counted ? &ignored : result);
+  return CUGEN_OK;
+}
+
+static int worker_main_run_job(struct server *s, struct job *job, struct worker_result *result,
+                               cugen_error *err) {
+  struct task task = {s, job, find_dataset(s, job->check_id), find_dataset(s, job->real_id)};
+  int status = CUGEN_OK;
+  if (!task.real)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "the worker was not given dataset %lld",
+                     (long long)job->real_id);
+  gpu_lock_take(s->lock);
+  if (is_isolated(s))
+    status = run_isolated(s, &task, result, err);
+  else
+    run_task(&task, result);
+  gpu_lock_give(s->lock);
+  return status;
+}
+
+/* ---- What the config's own kernels do ------------------------------------------------------- */
+
+struct errand {
+  struct server *server;
+  int (*step)(void *context, cugen_error *err);
+  void *context;
+};
+
+static void run_errand(void *context, void *claim) {
+  const struct errand *errand = context;
+  cugen_error err = {0};
+  confine_loading(&errand->server->confinement, false);
+  const int status = errand->step(errand->context, &err);
+  claim_make_error(status, &err, claim);
+}
+
+static int run_apart(void *context, int (*step)(void *step_context, cugen_error *err),
+                     void *step_context, cugen_error *err) {
+  struct errand errand = {context, step, step_context};
+  struct claim_error claim = {.status = CUGEN_OK};
+  int status = isolate(run_errand, &errand, &claim, sizeof claim, errand.server->output,
+                       errand.server->confinement.files, err);
+  return status ? status : claim_read_error(&claim, err);
+}
+
+/* ---- Questions ------------------------------------------------------------------------------ */
+
+static int answer_error(struct server *s, const cugen_error *why, cugen_error *err) {
+  struct text payload = {0};
+  wire_put_error(&payload, why);
+  int status = wire_send(s->socket, MESSAGE_ERROR, &payload, -1, err);
+  text_free(&payload);
+  return status;
+}
+
+static int answer_done(struct server *s, const struct text *payload, cugen_error *err) {
+  struct text nothing = {0};
+  return wire_send(s->socket, MESSAGE_DONE, payload ? payload : &nothing, -1, err);
+}
+
+/* Sends this program's identity. The coordinator compares, because it knows the names of both
+   programs for the message. */
+static int answer_hello(struct server *s, cugen_error *err) {
+  struct text identity = {0}, payload = {0};
+  wire_identity(&identity);
+  wire_put_string(&payload, text_get(&identity));
+  int status = answer_done(s, &payload, err);
+  text_free(&identity);
+  text_free(&payload);
+  return status;
+}
+
+static void before_launch(void *server) {
+  confine_running(&((struct server *)server)->confinement);
+}
+
+/* Reads the toolkit's options, which begin both MESSAGE_GPUS and MESSAGE_OPEN, and opens it. */
+static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  const char *toolkit = wire_get_string(reader), *compiler = wire_get_string(reader);
+  const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
+                                          .compiler = *compiler ? compiler : NULL};
+  return s->toolkit ? CUGEN_OK : toolkit_open(&options, &s->toolkit, err);
+}
+
+/* Lists all GPUs, or returns an error, in which case the coordinator looks for GPUs itself. */
+static int worker_main_list_gpus(struct server *s, struct wire_reader *reader, struct text *payload,
+                                 cugen_error *err) {
+  struct device_description gpu;
+  int status = open_toolkit(s, reader, err);
+  const int count = status ? 0 : cuda_device_ops.count(s->toolkit, err);
+  if (!status && count < 1) status = CUGEN_ERROR_DEVICE;
+  wire_put_int(payload, count);
+  for (int i = 0; i < count && !status; i++) {
+    status = cuda_device_ops.describe(s->toolkit, i, &gpu, err);
+    wire_put(payload, &gpu, sizeof gpu);
+  }
+  return status;
+}
+
+/* Opens NVML, which takes 20 ms and is needed by the first measurement, while the coordinator or
+   its compilers are busy. */
+static void start_nvml(const struct server *s) {
+  const struct nvml *nvml;
+  cugen_error ignored; /* without NVML clocks are not known */
+  nvml_open(s->toolkit, &nvml, &ignored);
+}
+
+static int answer_gpus(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  struct text payload = {0};
+  cugen_error why = {0};
+  int status = worker_main_list_gpus(s, reader, &payload, &why);
+  const bool any = status == CUGEN_OK;
+  status = any ? answer_done(s, &payload, err) : answer_error(s, &why, err);
+  text_free(&payload);
+  if (any) start_nvml(s);
+  return status;
+}
+
+/* Applies restrictions that do not affect the device. CUDA's libraries may start a program with
+   privileges of its own, but not after the device is open. */
+static void harden(void) {
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});
+}
+
+static int worker_main_open_device(struct server *s, struct wire_reader *reader, int fd,
+                                   cugen_error *err) {
+  const struct device_ops *ops;
+  struct device_options device = {
+      .context = s->place->context, .embedded = s->place->embedded, .stop = s->place->stop};
+  void *shared = fd < 0 ? MAP_FAILED
+                        : mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (shared != MAP_FAILED) {
+    s->shared = shared;
+    s->output = &s->shared->output;
+    device.fault = &s->shared->fault;
+    device.report = &s->shared->report;
+  }
+  if (!s->place->embedded) confinement_open(&s->confinement);
+  int status = open_toolkit(s, reader, err);
+  if (!status) status = device_find(wire_get_string(reader), &ops, &device.ordinal, err);
+  device.toolkit = s->toolkit;
+  if (!s->place->embedded)
+    device.before_launch = before_launch, device.before_context = s,
+    device.fork = &s->confinement.fork;
+  if (!status) status = ops->open(&device, &s->device, err);
+  if (!status && !s->place->embedded) harden();
+  if (!status) s->lock = gpu_lock_open(&s->device->description);
+  if (!status && ops->capabilities & DEVICE_EXECUTES_ON_GPU) start_nvml(s);
+  return status;
+}
+
+/* Opens a dataset in place of the earlier one of its kind. Equal buffers are kept. */
+static int take_dataset(struct server *s, const struct dataset_request *request, cugen_error *err) {
+  struct dataset **place = &s->datasets[request->timed], *dataset = *place;
+  if (!dataset || !dataset_has_buffers(dataset, request)) {
+    dataset_close(s->device, dataset);
+    *place = NULL;
+    return dataset_open(s->device, request, place, err);
+  }
+  int status = dataset_change(s->device, dataset, request, err);
+  if (!status) return CUGEN_OK;
+  dataset_close(s->device, dataset);
+  *place = NULL;
+  return status;
+}
+
+/* The memory that a request for a dataset points to. */
+struct dataset_parts {
+  struct dataset_request request;
+  struct kernel_spec spec, reference, verify, generator_specs[KERNEL_MAX_ARGUMENTS];
+  struct compiled compiled, verify_compiled, kernels_compiled[DATA_PARTS],
+      generator_compiled[KERNEL_MAX_ARGUMENTS];
+  char *verify_name;
+  struct dataset_generator generators[KERNEL_MAX_ARGUMENTS];
+};
+
+static int read_generators(struct wire_reader *reader, struct dataset_parts *parts,
+                           cugen_error *err) {
+  int64_t count = wire_get_int(reader);
+  int status = CUGEN_OK;
+  if (count < 0 || count > KERNEL_MAX_ARGUMENTS) count = 0, reader->failed = true;
+  for (int64_t i = 0; i < count && !status; i++) {
+    parts->generators[i].argument = (size_t)wire_get_int(reader);
+    parts->generators[i].name = wire_get_string(reader);
+    parts->generators[i].spec = &parts->generator_specs[i];
+    parts->generators[i].compiled = &parts->generator_compiled[i];
+    status = wire_get_spec(reader, &parts->generator_specs[i], err);
+    if (!status) status = wire_get_compiled(reader, &parts->generator_compiled[i], err);
+    parts->request.generator_count++;
+  }
+  parts->request.generators = parts->generators;
+  return status;
+}
+
+static int worker_main_read_verify(struct wire_reader *reader, struct dataset_parts *parts,
+                                   cugen_error *err) {
+  if (!wire_get_int(reader)) return CUGEN_OK;
+  /* Copied, because it outlives the message. */
+  parts->verify_name = strdup(wire_get_string(reader));
+  int status = parts->verify_name ? wire_get_spec(reader, &parts->verify, err) : error_memory(err);
+  if (!status) status = wire_get_compiled(reader, &parts->verify_compiled, err);
+  parts->request.verify_name = parts->verify_name;
+  parts->request.verify = &parts->verify;
+  parts->request.verify_compiled = &parts->verify_compiled;
+  return status;
+}
+
+static int read_kernels(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
+  int status = CUGEN_OK;
+  parts->request.has_kernels = wire_get_int(reader) != 0;
+  for (int part = 0; part < DATA_PARTS && parts->request.has_kernels && !status; part++) {
+    parts->request.kernels_compiled[part] = &parts->kernels_compiled[part];
+    status = wire_get_compiled(reader, &parts->kernels_compiled[part], err);
+  }
+  return status;
+}
+
+static int read_dataset(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
+  struct dataset_request *request = &parts->request;
+  request->id = wire_get_int(reader);
+  request->seed = (uint64_t)wire_get_int(reader);
+  request->timed = wire_get_int(reader) != 0;
+  bool has_reference = wire_get_int(reader) != 0;
+  double flops = wire_get_float(reader);
+  const void *buffers = wire_get(reader, sizeof parts->spec.buffers_hash);
+  int status = wire_get_spec(reader, &parts->spec, err);
+  parts->spec.flops = flops;
+  if (!status && buffers)
+    memcpy(&parts->spec.buffers_hash, buffers, sizeof parts->spec.buffers_hash);
+  request->reference_name = has_reference ? wire_get_string(reader) : "";
+  if (!status && has_reference) status = wire_get_spec(reader, &parts->reference, err);
+  if (!status && has_reference) status = wire_get_compiled(reader, &parts->compiled, err);
+  if (!status) status = worker_main_read_verify(reader, parts, err);
+  if (!status) status = read_kernels(reader, parts, err);
+  if (!status) status = read_generators(reader, parts, err);
+  request->spec = &parts->spec;
+  request->reference = has_reference ? &parts->reference : NULL;
+  request->reference_compiled = &parts->compiled;
+  return status;
+}
+
+static void dataset_parts_free(struct dataset_parts *parts) {
+  if (!parts) return;
+  kernel_spec_free(&parts->spec);
+  kernel_spec_free(&parts->reference);
+  kernel_spec_free(&parts->verify);
+  compiled_free(&parts->compiled);
+  compiled_free(&parts->verify_compiled);
+  for (int part = 0; part < DATA_PARTS; part++) compiled_free(&parts->kernels_compiled[part]);
+  free(parts->verify_name);
+  for (size_t i = 0; i < parts->request.generator_count; i++) {
+    kernel_spec_free(&parts->generator_specs[i]);
+    compiled_free(&parts->generator_compiled[i]);
+  }
+  free(parts);
+}
+
+/* Decides, once for all datasets, what fills, digests and compares: the data kernels, if there are
+   any and they prove to compute the same as the host; otherwise the host. */
+static int worker_main_take_kernels(struct server *s, struct dataset_request *request,
+                                    cugen_error *err) {
+  bool same = true;
+  int status = CUGEN_OK;
+  if (!s->kernels && !s->kernels_refused && request->has_kernels) {
+    status = data_kernels_open(s->device, request->kernels_compiled, &s->kernels, err);
+    if (!status) status = data_proof(s->device, s->kernels, &same, err);
+    s->kernels_refused = !same;
+    if (status || !same) {
+      data_kernels_close(s->kernels);
+      s->kernels = NULL;
+    }
+  }
+  request->kernels = s->kernels;
+  return status;
+}
+
+static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
+  struct dataset_parts *parts = calloc(1, sizeof *parts);
+  if (!parts) return error_memory(err);
+  int status = read_dataset(reader, parts, err);
+  parts->request.shared = fd;
+  parts->request.doing = s->shared ? s->shared->doing : NULL; /* where the coordinator reads it */
+  if (is_isolated(s)) parts->request.apart = run_apart, parts->request.apart_context = s;
+  gpu_lock_take(s->lock);
+  if (!status) status = worker_main_take_kernels(s, &parts->request, err);
+  if (!status) status = take_dataset(s, &parts->request, err);
+  if (!status) {
+    struct dataset_parts **kept = &s->parts[parts->request.timed], *replaced = *kept;
+    *kept = parts;
+    parts = replaced;
+  }
+  gpu_lock_give(s->lock);
+  dataset_parts_free(parts);
+  return status;
+}
+
+/* Returns true if the device cannot be used any more: its context is broken, or a variant that
+   failed may have overwritten what its process shares with this one, such as the buffers. The
+   process tells the coordinator and is replaced. */
+static bool is_beyond_use(struct server *s) {
+  cugen_error err;
+  return is_isolated(s) || s->device->ops->sync(s->device, &err) != CUGEN_OK;
+}
+
+static int answer_variant(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  struct job job = {0};
+  struct worker_result result = {0};
+  int status = read_job(reader, &job, err);
+  if (!status) status = worker_main_run_job(s, &job, &result, err);
+  /* A kernel in the jail cannot cause this. */
+  if (!status && result.outcome && result.cause == CUGEN_CAUSE_DEVICE_LOST)
+    status = error_set_cause(err, CUGEN_ERROR_DEVICE, result.cause,
+                             "the device is gone: %s\nEverything measured is kept.", result.reason);
+  worker_main_job_free(&job);
+  if (status) return status;
+  struct text payload = {0};
+  wire_put_int(&payload, result.outcome != CUGEN_OUTCOME_OK && is_beyond_use(s));
+  wire_put(&payload, &result, sizeof result);
+  status = answer_done(s, &payload, err);
+  text_free(&payload);
+  return status;
+}
+
+static int answer_compile(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  struct text payload = {0};
+  cugen_error why = {0};
+  int status = compilers_serve(reader, &s->compiler, &payload, &why);
+  status = status ? answer_error(s, &why, err) : answer_done(s, &payload, err);
+  text_free(&payload);
+  return status;
+}
+
+static int answer_prepare(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  cugen_error why = {0};
+  int status = compilers_serve_prepare(reader, &s->compiler, &why);
+  return status ? answer_error(s, &why, err) : answer_done(s, NULL, err);
+}
+
+/* Carries out one message. Only an error of the communication with the coordinator ends the
+   process. */
+static int serve_one(struct server *s, enum message_type type, const struct text *message, int fd,
+                     cugen_error *err) {
+  struct wire_reader reader = wire_read(message);
+  cugen_error why = {0};
+  int status = CUGEN_ERROR_INTERNAL;
+  if (type == MESSAGE_HELLO) return answer_hello(s, err);
+  if (type == MESSAGE_COMPILE) return answer_compile(s, &reader, err);
+  if (type == MESSAGE_PREPARE) return answer_prepare(s, &reader, err);
+  if (type == MESSAGE_GPUS) return answer_gpus(s, &reader, err);
+  if (!s->device && type != MESSAGE_OPEN) {
+    error_set(&why, status, "the worker was asked before it was given a device");
+    return answer_error(s, &why, err);
+  }
+  switch (type) {
+  case MESSAGE_OPEN: status = worker_main_open_device(s, &reader, fd, &why); break;
+  case MESSAGE_DATASET: status = open_dataset(s, &reader, fd, &why); break;
+  case MESSAGE_VARIANT:
+    status = answer_variant(s, &reader, &why);
+    if (status == CUGEN_OK) return CUGEN_OK;
+    break;
+  default: error_set(&why, CUGEN_ERROR_INTERNAL, "the worker was asked an answer"); break;
+  }
+  return status ? answer_error(s, &why, err) : answer_done(s, NULL, err);
+}
+
+static void server_close(struct server *s) {
+  for (size_t i = 0; i < KEPT_DATASETS; i++) {
+    dataset_close(s->device, s->datasets[i]);
+    dataset_parts_free(s->parts[i]);
+  }
+  data_kernels_close(s->kernels);
+  if (s->device) s->device->ops->close(s->device);
+  toolkit_close(s->toolkit);
+  compilers_child_close(&s->compiler);
+  confinement_close(&s->confinement);
+  if (s->shared) munmap(s->shared, sizeof *s->shared);
+  if (s->lock >= 0) close(s->lock);
+}
+
+int worker_serve(int socket, const struct worker_place *place) {
+  struct isolate_output unread = {.bytes = 0};
+  struct server server = {.socket = socket, .place = place, .lock = -1, .output = &unread};
+  struct text message = {0};
+  cugen_error err = {0};
+  int status = CUGEN_OK;
+  server.confinement.files = -1;
+  while (!status) {
+    enum message_type type;
+    int fd;
+    if (server.compiler.idle > 0) wire_end_when_idle(socket, server.compiler.idle);
+    status = wire_receive(socket, -1, &type, &message, &fd, &err);
+    if (!status) status = serve_one(&server, type, &message, fd, &err);
+    if (fd >= 0) close(fd);
+  }
+  text_free(&message);
+  server_close(&server);
+  return 0;
+}
