@@ -346,15 +346,8 @@ typedef struct cugen_plan_info {
 
 /* Opens a plan. It takes the pinned choice (options->choice, else the problem's choice in the file
    of cugen_options.pin), else the best variant remembered for the kernel's problem. Without either,
-   the config's policy or options->distance decides:
-   - exact: no other problem serves.
-   - nearest: the nearest tuned problem serves. Each size may differ by a factor of at most
-     2^distance (distance is the largest |log2| of a ratio of sizes). Types, layouts, flags and
-     sizes below 1 must be equal.
-   - buckets: the problem in which each size is rounded up to the bound of its bucket serves; sizes
-     above the last bound become the last bound.
-   - portfolio: the variant that the portfolio's rule names serves; if no portfolio serves and the
-     policy has a distance, the nearest tuned problem does.
+   the config's policy (docs/config.md) or options->distance decides which other problem or which
+   portfolio serves.
 
    The variant must be valid for this problem and measured with the present source; otherwise the
    next best variant of that problem is taken. If there is none, records of this very problem on
@@ -369,12 +362,9 @@ typedef struct cugen_plan_info {
    belongs to another device, or a context was given for the cpu device. A line that cannot be
    appended to options.capture is not an error.
 
-   With CUGEN_PLAN_EXPLORE at most options->explore_share of the launches use another variant: one
-   that is recorded as correct for this very problem on this device and whose image is in the cache.
-   Exploration never waits and never compiles. The plan changes to a variant that proves faster, and
-   settles after at most 168 such launches (cugen_plan_explored). When the plan is closed, the
-   variant that served is remembered for later plans with this flag. Without such records the plan
-   is like any other. */
+   With CUGEN_PLAN_EXPLORE at most options->explore_share of the launches use another variant, and
+   the plan changes to one that proves faster (docs/embedding.md). Exploration never waits and never
+   compiles. Without other variants to choose from, the plan is like any other. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out,
                     cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
@@ -530,7 +520,8 @@ typedef struct cugen_tune_options {
                                        30; < 0: no verification */
   double compile_timeout;           /* seconds one compile may take before it is stopped; 0: 60 */
   /* cugen_kernels_tune: spend half of the budget on measuring the best of each problem on all
-     others, so that cugen_kernels_learn finds this many variants for all; 0: do not */
+     others, so that a portfolio of this many kernels can be learnt: cugen_command with "tune",
+     "--portfolio", "8", "--budget", "0" (docs/portfolios.md); 0: do not */
   size_t portfolio;
   const double *weights; /* cugen_kernels_tune: each kernel's share of the budget; NULL: equal
                             shares */
