@@ -14,7 +14,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1])
-OURS = ("api", "base", "check", "cli", "export", "gen", "include", "runtime", "tune")
+OURS = ("api", "base", "cli", "emulator", "gen", "include", "runtime", "tune")
 READ_IN_C = re.compile(r'getenv\("(\w+)"\)|"(CUGEN_[A-Z]+)"\}')
 READ_BY_LAUNCHER = re.compile(r"\$\{([A-Z_]+):-")
 READ_IN_PYTHON = re.compile(r'environ(?:\.get\(|\[)"(\w+)"')
