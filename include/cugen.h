@@ -431,12 +431,10 @@ int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cu
 /* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL: the default stream of the
    current context, which must be the plan's. Returns before the kernels end. The function takes no
    lock, allocates nothing and looks nothing up: it makes one cuLaunchKernel (or cuLaunchKernelEx)
-   for each of the plan's launches. In addition, it makes one cuMemcpy3DAsync for each input with
-   access "array" before the launches, one cuMemcpyAsync in each direction for a buffer in a symbol,
-   and with CUGEN_PLAN_EXPLORE records events around a few launches. A call with scratch or an array
-   may be used by one thread and on one stream at a time; bind more calls for more. If a plan has a
-   buffer in a symbol, this holds for all its calls together. On the cpu device stream must be NULL,
-   else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
+   for each of the plan's launches, and the copies of arrays and symbols. A call with scratch or an
+   array may be used by one thread and on one stream at a time; bind more calls for more. If a plan
+   has a buffer in a symbol, this holds for all its calls together. On the cpu device stream must be
+   NULL, else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
 /* ---- Symbols: the __device__ and __constant__ variables of a plan --------------------------- */
@@ -536,31 +534,29 @@ typedef struct cugen_tune_options {
   }
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; calling it again
-   resumes. Leaders are tried first, unless results contradict them or the strategy is "exhaustive":
-   the best variants of near problems, on other GPUs, and by the model. Plans opened afterwards take
-   the new best. *result (result may be NULL) becomes JSON: "problem", the figures of the "run", and
-   the "records" of the problem: correct variants by time, then failed ones.
+   resumes (docs/tuning.md). Plans opened afterwards take the new best. *result (result may be NULL)
+   becomes JSON: "problem", the figures of the "run", and the "records" of the problem: correct
+   variants by time, then failed ones.
 
    On the cpu device the config's check problem is tuned, except for parameters that settings set.
    When the function returns, the kernel's problem is the caller's again. For a described GPU
    predictions are stored instead of measurements, and the fastest is verified on the cpu device
    (docs/model.md).
 
-   On a GPU a tenth of the budget, at most 4 s, is kept for a race of the fastest variants. The
-   budget is exceeded by at most a tenth, or by a second if that is more. This may take longer if a
-   variant runs while no variant was correct yet, or with CUGEN_TUNE_IN_PROCESS. A run with a budget
-   ends early if one compile error refuses all variants. A variant that crashes or never ends only
-   fails itself. CUGEN_ERROR_WRONG: no variant was correct, or none was measured in the budget.
-   CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both cases *result and the records are
-   filled in. CUGEN_ERROR_USAGE: the variant of options->bitwise is not valid, not correct, or its
-   launches differ. CUGEN_ERROR_MISSING: there is no worker program.
+   The budget is exceeded by at most a tenth, or by a second if that is more. This may take longer
+   if a variant runs while no variant was correct yet, or with CUGEN_TUNE_IN_PROCESS. A run with a
+   budget ends early if one compile error refuses all variants. CUGEN_ERROR_WRONG: no variant was
+   correct, or none was measured in the budget. CUGEN_ERROR_INTERRUPTED: the callback asked to stop.
+   In both cases *result and the records are filled in. CUGEN_ERROR_USAGE: the variant of
+   options->bitwise is not valid, not correct, or its launches differ. CUGEN_ERROR_MISSING: there is
+   no worker program.
 
    CUGEN_TUNE_IN_PROCESS uses threads of this process instead, in options->cuda_context, else the
    current context, else the primary one. This gives no isolation: on a GPU a variant that traps
    breaks the context and everything in it. A variant that does not end within variant_timeout keeps
    its thread, and the library must stay loaded. Both are CUGEN_ERROR_DEVICE, and the variant is
    remembered as failed; call again to go on. On the cpu device a variant can do whatever the
-   application can (docs/embedding.md). */
+   application can. */
 int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, const char **result,
                       cugen_error *error);
 
