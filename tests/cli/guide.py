@@ -9,15 +9,12 @@ remembered. Those of one line run in turn with one cache, since one may show wha
   `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs at a hundredth
 
 A `cugen check` runs once, since it neither reads nor leaves anything. Those of tools/bench/results/*-guide-check.txt, to which tools/check-guide
-holds the page, are run by tools/bench/guide.sh alone: they end with 0 and count what stands there. And where there is nvcc, its -Xptxas -v
-says of a generated source what cugen says of the variant."""
+holds the page, are run by tools/bench/guide.sh alone: they end with 0 and count what stands there."""
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,20 +82,6 @@ def counts(cugen):
     return None if have == want else f"cugen check counts otherwise than {RECORDED.relative_to(ROOT)}:\n{have}"
 
 
-def compiler(cugen):
-    if not shutil.which("nvcc"):
-        return None
-    variant = ["matmul", "--device", "model:H200", "--variant", "tiled tile=16", "--cache", "none"]
-    ours = json.loads(subprocess.run([cugen, "occupancy", *variant, "--json"], capture_output=True, text=True, check=True).stdout)
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([cugen, "gen", *variant, "-o", "tiled.cu"], cwd=folder, capture_output=True, check=True)
-        said = subprocess.run(["nvcc", "-arch=sm_90a", "-Xptxas", "-v", "-cubin", "-o", "tiled.cubin", "tiled.cu"], cwd=folder,
-                              capture_output=True, text=True, check=False).stderr
-    theirs = re.search(r"Used (\d+) registers.* (\d+) bytes smem", said)
-    same = theirs and (int(theirs[1]), int(theirs[2])) == (ours["registers"], ours["shared_bytes"]) == (32, 2048)
-    return None if same else f"{ours['registers']} registers, {ours['shared_bytes']} B of shared memory; nvcc said:\n{said}"
-
-
 def main(argv):
     cugen = str(pathlib.Path(argv[0]).resolve())
     recorded = {(normal(line[2:]), None) for line in RECORDED.read_text().split("\n") if line.startswith("$ cugen check ")}
@@ -109,7 +92,7 @@ def main(argv):
         if any(other[:len(found)] == found and other != found for _, other in unique.values()):
             del unique[str(found)]
     with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        jobs = [pool.submit(counts, cugen), pool.submit(compiler, cugen)] + [pool.submit(run_line, cugen, *line) for line in unique.values()]
+        jobs = [pool.submit(counts, cugen)] + [pool.submit(run_line, cugen, *line) for line in unique.values()]
         wrong = [text for text in (job.result() for job in jobs) if text]
     print("\n".join(wrong) or f"{len(recorded) + sum(len(found) for _, found in unique.values())} commands run as printed")
     return 1 if wrong or len(unique) < 50 else 0
