@@ -7,7 +7,8 @@
 
 #include "text.h"
 
-/* Length of the message without a last character that the end of the buffer has cut. */
+/* Returns the length of the message without a UTF-8 character that the end of the buffer has cut in
+   two. */
 static size_t whole_length(const char *message) {
   size_t length = strlen(message), back = 0;
   if (length + 1 < sizeof((cugen_error *)0)->message) return length;

@@ -316,7 +316,7 @@ static enum trouble load_element(const struct expr_buffer *buffer, int rank, str
   int64_t offset = 0;
   for (int i = 0; i < rank; i++) {
     failure->left = top[i];
-    /* who has elements gives their buffers: NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+    /* a caller with elements passes buffers: NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
     failure->right = value_int(buffer->shape[i]);
     if (top[i].type != VALUE_INT) return TROUBLE_INTEGERS;
     if (top[i].integer < 0 || top[i].integer >= buffer->shape[i]) return TROUBLE_INDEX;

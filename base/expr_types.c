@@ -219,9 +219,9 @@ static unsigned compared(unsigned types) {
   return types & IS_BOOLEAN ? types | IS_BOOLEAN : types;
 }
 
-/* Returns whether the operand is a tunable with a single value. Comparisons with it are not
-   refused, because expressions that several implementations share also ask for the values of the
-   others. */
+/* Returns whether the operand is a tunable with a single value. Comparisons with such a tunable are
+   not refused, because an expression that several implementations share also compares with the
+   values that the other implementations have. */
 static bool is_fixed(const struct set *set) {
   return set->name && set->count == 1;
 }

@@ -133,7 +133,7 @@ static void skip_unless(struct program *p, uint16_t test, uint32_t value, uint8_
   seccomp_add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, 0, steps));
 }
 
-/* Answers the call of that number with `what`. */
+/* Adds a rule: a call with this number gets the answer `what`. */
 static void rule(struct program *p, int number, uint32_t what) {
   skip_unless(p, BPF_JEQ, (uint32_t)number, 1);
   answer(p, what);

@@ -74,7 +74,7 @@ static bool is_end(const struct token *token) {
   return is(token, ";") || is(token, "{") || is(token, "}");
 }
 
-/* ---- Of a kernel's declaration or body ------------------------------------------------------ */
+/* ---- A word in a kernel's declaration or body ----------------------------------------------- */
 
 /* What was seen of the current declaration. */
 struct declaration {
@@ -111,7 +111,7 @@ static bool see_end(struct search *s, const struct token *token) {
   return false;
 }
 
-/* Looks at a token; returns whether the search is over. */
+/* Handles the next token. Returns whether the search is over. */
 static bool source_place_see(struct search *s, const struct token *token) {
   struct declaration *d = &s->declaration;
   bool over = false;
@@ -140,7 +140,7 @@ static struct token source_place_find_word(const char *source, const char *entry
   return s.first;
 }
 
-/* ---- Of a grid's barrier -------------------------------------------------------------------- */
+/* ---- The barrier of a grid ------------------------------------------------------------------ */
 
 enum { GROUPS_MOST = 8 };
 
@@ -205,7 +205,7 @@ static struct token find_grid_sync(const char *source) {
   return s.first;
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- Finding a cause ------------------------------------------------------------------------ */
 
 bool source_place(const char *source, const char *entry, enum source_cause cause, struct text *file,
                   int *line) {
