@@ -2,32 +2,31 @@
 
    Algorithm: two passes.
    1. The file runs once, in a sandbox (sandbox.h). A declaration such as problem "M" (4096) is a
-      call of a Lua function (declarations.c). It notes file and line and returns an object that the
-      config can only put into a list. Nothing is looked at yet. An include runs another file in the
-      same way and stands for the list of its declarations (include.c).
+      call of a Lua function (declarations.c), which notes file and line and returns an object that
+      the config can only put into a list. The object is not examined yet. An include runs another
+      file in the same way and stands for the list of its declarations (include.c).
    2. The objects are read (kernel.c, and below it a file for each part: problem, argument, data,
       formula, implementation, ...). This pass checks every rule and writes the tables.
 
-   One pass would not do, since Lua evaluates a list before the call that takes it: when "kernel" is
-   called, all that stands in its braces has been evaluated. The second pass reads in the order in
-   which things need each other: problems, shared tunables, arguments, formulas, work,
-   implementations. Expressions are parsed as they are met, and see the names that are in force then
-   (scope.c). A name of an implementation ends with it.
+   Two passes are needed because Lua evaluates a list before the call that takes the list: when
+   "kernel" is called, everything in its braces has already been evaluated. The second pass reads
+   the parts in the order in which they depend on each other: problems, shared tunables, arguments,
+   formulas, work, implementations. An expression is parsed when it is read, and sees the names that
+   are in force then (scope.c). The names of an implementation are removed at its end.
 
-   Slots: an expression knows names by number. First come the device's facts, then the problem, the
-   tunables that all implementations share, then an implementation's own. So the numbers of one
-   implementation are used again by the next.
+   Slots: an expression refers to names by number. First come the device's facts, then the problem,
+   the tunables that all implementations share, then an implementation's own tunables. So each
+   implementation uses the same numbers again.
 
    Invariants:
-   - Both passes are bounded, so that a config of a stranger's can neither hang nor fill the
-     machine: the first by the sandbox, the second by the arena.
+   - Both passes are bounded, so that a stranger's config can neither hang nor fill the machine: the
+     first by the sandbox, the second by the arena.
    - The second pass only reads the Lua state, with functions that neither allocate there nor raise
      errors. So it needs no sandbox_call.
-   - Nothing of Lua is left when it is done: strings are copied to the arena, and the sandbox is
-     closed.
+   - Nothing of Lua remains after the second pass: strings are copied to the arena, and the sandbox
+     is closed.
    - All of a config lies in its arena, even struct config. config_close frees it at once.
-   - Whatever is wrong is said with its file and line. The first thing that is wrong ends the
-     reading. */
+   - Every error names its file and line, and the first error ends the reading. */
 #include "config.h"
 
 #include <ctype.h>
@@ -46,7 +45,8 @@ static bool is_keyword(const char *word) {
   return false;
 }
 
-/* The word at which Lua stopped, if it stopped at a word. */
+/* Copies the word at which Lua's parser stopped from a message that contains `before`. Returns
+   false if the parser did not stop at a word. */
 static bool word_near(const char *message, const char *before, char word[64]) {
   const char *near = strstr(message, before);
   near = near ? strstr(near, "near '") : NULL;

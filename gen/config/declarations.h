@@ -105,10 +105,10 @@ extern const struct keyword config_keywords[KEYWORD_COUNT];
 struct declaration {
   const struct keyword *keyword;
   struct config_line line;
-  bool complete; /* it has its value, or needs none */
-  bool valued;   /* it has its value */
-  bool nested;   /* it stands in a list */
-  bool attached; /* it stands in a list that belongs to the kernel */
+  bool complete; /* the declaration has a value, or needs none */
+  bool valued;   /* the declaration has a value */
+  bool nested;   /* the declaration stands in a list */
+  bool attached; /* the declaration stands in a list that belongs to the kernel */
 };
 
 /* A C function for Lua that makes the globals of the sandbox the config's language, except for

@@ -15,9 +15,9 @@
 #include "base/device_name.h"
 #include "sandbox.h"
 
-/* Timing figures may be left out on GPUs for which NVRTC has no target, because no predictions are
-   made for them. */
-/* A LIMIT or a LANE may be left out, too: the figure of the compute capability is then used. */
+/* Figures of the kind FIGURE_TIMING may be left out on GPUs for which NVRTC has no target, because
+   no predictions are made for them. For a FIGURE_LIMIT or FIGURE_LANE that is left out, the figure
+   of the compute capability is used. */
 enum figure_kind {
   FIGURE_FACT,
   FIGURE_LIMIT,
@@ -256,8 +256,7 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
   return status;
 }
 
-/* ---- Finding a description
-   --------------------------------------------------------------------------------------- */
+/* ---- Finding a description ------------------------------------------------------------------ */
 
 static int by_age(const void *a, const void *b) {
   const struct gpu_model *x = a, *y = b;

@@ -324,7 +324,7 @@ static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *o
   return status ? status : check_scalar(e, out);
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- Arguments ------------------------------------------------------------------------------ */
 
 /* An argument that the problem lacks becomes a compiled-in number that nothing mentions. */
 static int config_evaluate_when(const struct evaluation *e, struct kernel_argument *out) {

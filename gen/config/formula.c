@@ -282,7 +282,7 @@ static int check_formula(struct build *build, const struct config_formula *formu
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- Formulas ------------------------------------------------------------------------------- */
 
 static int read_formula(struct build *build, const struct item *item, struct config_formula *out) {
   *out = (struct config_formula){.line = item->declaration->line};

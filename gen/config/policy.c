@@ -123,7 +123,7 @@ static int read_buckets(struct build *build, struct config_line line, int table)
   return status;
 }
 
-/* ---- All of them ---------------------------------------------------------------------------- */
+/* ---- The declaration ------------------------------------------------------------------------ */
 
 static int unknown_kind(struct build *build, struct config_line line, const char *name) {
   return refuse_name(build, line, name, kinds, KINDS, "policy '%.80s' is none of %s, %s, %s, %s",

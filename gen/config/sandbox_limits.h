@@ -34,9 +34,9 @@ struct limits {
   int where_line;
 };
 
-/* A lua_Alloc whose context is the limits. */
+/* The allocator of the Lua state (a lua_Alloc). context: the struct limits. */
 void *limits_allocate(void *context, void *block, size_t old_size, size_t size);
-/* From now on the instructions of the state are counted. */
+/* Begins to count the instructions of the state. */
 void limits_watch(struct limits *limits, lua_State *L);
 struct limits *limits_of(lua_State *L);
 

@@ -94,7 +94,7 @@ static int place_field(struct build *build, struct config_argument *argument,
                     KERNEL_STRUCT_BYTES);
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- Structs -------------------------------------------------------------------------------- */
 
 static int struct_read_fields(struct build *build, struct config_argument *argument,
                               struct config_field *fields, int count) {

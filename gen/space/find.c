@@ -4,9 +4,8 @@
 
 #include "walk.h"
 
-enum {
-  LONE_RULE_MOST = 1000000
-}; /* combinations on which a single rule is tried to explain why a variant is missing */
+/* The most combinations on which a single rule is tried, to explain why a variant is missing. */
+enum { LONE_RULE_MOST = 1000000 };
 
 /* ---- Reading the text ----------------------------------------------------------------------- */
 

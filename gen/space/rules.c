@@ -5,10 +5,9 @@
 
 #include "domain.h"
 
-enum {
-  STEPS_TRIED = 65536,
-  STEPS_LIMITED = 64
-}; /* combinations that are tried to find the largest number of steps of a launch */
+/* STEPS_TRIED: the most combinations that are tried to find the largest number of steps of a launch.
+   STEPS_LIMITED: the most steps of a launch whose limits become rules. */
+enum { STEPS_TRIED = 65536, STEPS_LIMITED = 64 };
 
 /* ---- One rule ------------------------------------------------------------------------------- */
 

@@ -6,7 +6,8 @@
 
 /* ---- Sizes derived from the base problem's -------------------------------------------------- */
 
-/* Whole tiles; less than a tile; odd and larger than the base problem's. */
+/* SHAPE_WHOLE: whole tiles. SHAPE_SMALL: less than a tile. SHAPE_LARGER: an odd size above the base
+   problem's. */
 enum shape { SHAPE_WHOLE, SHAPE_SMALL, SHAPE_LARGER, SHAPE_COUNT };
 _Static_assert((int)SHAPE_COUNT == (int)SIZES_PLAIN, "sizes_plain makes one problem a shape");
 enum { TILE = 64, LARGE = 1 << 12 };
@@ -22,8 +23,9 @@ static int64_t shaped(enum shape shape, int64_t size) {
   }
 }
 
-/* Shapes a size from an implementation's own check, which may have to be a multiple of something
-   and large: the small size is a multiple, too, and the odd size is not larger. */
+/* Shapes a size that comes from an implementation's own check { }. Such a size may have to be a
+   multiple of a power of two and may be large, so the small size is rounded up to that multiple,
+   and the odd size is only slightly larger instead of twice as large. */
 static int64_t shaped_own(enum shape shape, int64_t size) {
   int64_t multiple = 1;
   while (multiple < TILE && size % (2 * multiple) == 0) multiple *= 2;
@@ -343,16 +345,16 @@ static void make_around(const struct sizes *s, const struct tiles *tiles, size_t
   }
 }
 
-/* Returns whether the parameter has a different value in the problem that is meant. */
+/* Returns whether the parameter has a different value in the user's problem (s->own). */
 static bool has_own(const struct sizes *s, size_t i) {
   return s->own && !s->config->problems[i].listed &&
          !value_equal(s->own->values[i], s->base->values[i]);
 }
 
 /* Estimates the nanoseconds that a watched run and the reference take on the problem `made`, in
-   which parameter `which` has its own value; below 0 if there is no such problem. The reference may
-   sum over the parameter for each output. If neither data nor threads nor operations depend on the
-   parameter, it may be a number of rounds. */
+   which parameter `which` has its value of the user's problem; below 0 if there is no such problem.
+   The reference may sum over the parameter for each output. If neither data nor threads nor
+   operations depend on the parameter, it may be a number of rounds. */
 static double own_time(const struct sizes *s, const struct variant *variant, size_t which,
                        struct value *made) {
   const struct problem problem = {.values = made, .count = s->base->count};
@@ -369,8 +371,8 @@ static double own_time(const struct sizes *s, const struct variant *variant, siz
   return rounds * (8 * work.extent + 16 * work.flops) + 2 * work.written * own_size;
 }
 
-/* Adds a problem in which parameter `which` has its own value and the other sizes are whole tiles,
-   or less than a tile if whole tiles would take too long. */
+/* Adds a problem in which parameter `which` has its value of the user's problem, and the other
+   sizes are whole tiles, or less than a tile if whole tiles would take too long. */
 static void sizes_add_own(const struct sizes *s, const struct variant *variant,
                           const struct tiles *tiles, size_t which, struct size_list *list) {
   static const double most = 1e9;

@@ -4,9 +4,10 @@
    power of two, less than one tile, and odd sizes above the base problem's.
    sizes_around makes problems at the edges of a variant's own tiles. With a tile of t elements the
    edges are t, t - 1, t + 1, 2 t + 1 and 1: first all sizes are t, then each size is at another
-   edge, so that every size is at every edge once. In further problems one parameter after the other
-   has the value that it has in the problem that is meant, and the other sizes are a tile or less,
-   because a kernel may be wrong for that value alone.
+   edge, so that every size is at every edge once. Further problems take one value from the user's
+   problem (the full-size problem, of which the base problem is a small version), one parameter
+   after the other, because a kernel may be wrong for that value alone; their other sizes are a tile
+   or less.
    The tile of a size is the part that the first block of a launch covers: the grid is evaluated for
    rising sizes until it grows. For a size that no grid depends on, such as the depth of a product,
    the variant's whole numbers and the dimensions of the block are taken as tiles. */
@@ -32,14 +33,14 @@ struct sizes {
                                                 whole number above 3 */
   double most;                               /* data and threads of the largest problem around a
                                                 tile */
-  const struct problem *own;                 /* the problem that is meant, of which the base problem
-                                                is a small version; NULL: unknown */
+  const struct problem *own;                 /* the user's problem, of which the base problem is a
+                                                small version; NULL: unknown */
 };
 
-/* A size is a parameter to which a check { } gives a whole number above 3, and on which data or
-   threads depend with at most its third power. fixed[i]: parameter i must not change; NULL: all may
-   change. own: the problem that is meant, or NULL. Everything but fixed and vary is borrowed; space
-   is the base problem's. */
+/* Finds the sizes of the problem. A size is a parameter to which a check { } gives a whole number
+   above 3, and on which data or threads depend with at most its third power. fixed[i]: parameter i
+   must not change; NULL: all may change. own: the user's problem, or NULL. space: that of the base
+   problem. config, facts, base, own and owner are borrowed until sizes_close. */
 int sizes_open(const struct config *config, const struct device_facts *facts,
                const struct problem *base, const struct problem *own, const struct space *space,
                const struct config_implementation *owner, const bool *fixed, struct sizes *out,

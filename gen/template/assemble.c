@@ -315,7 +315,7 @@ static void add_kernel(struct kernel_names *kernels, struct source_token word, b
   kernels->count++;
 }
 
-/* Skips to behind the parenthesis that closes the one that was just read. */
+/* Skips to the place behind the parenthesis that closes the one that was just read. */
 static void assemble_skip_parentheses(struct source_reader *reader) {
   int depth = 1;
   while (depth) {

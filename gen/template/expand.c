@@ -16,18 +16,18 @@
    plain launch (`reference` in struct expansion is true for all three).
 
    Invariants:
-   - Expansion is deterministic: the same input gives the same bytes, on every machine.
+   - Expansion is deterministic: equal input gives equal bytes, on every machine.
    - source_hash covers what a compiler sees: the source without comments, #line and spacing, the
-     options, and which instances of C++ templates are launched. hash covers that and also launches,
-     arguments and the proof: what results are held against.
-   - So the kernels behind a variant are expanded before the variant (find_proof). This recursion is
-     one level deep: only expand_variant and hash_data start it, and hash_data returns at once for a
-     reference and its like.
-   - An expander keeps its texts between expansions, to save allocations. The inner expansion uses
-     the same ones. That is safe because the outer one writes to them only after hash_data, the last
-     step that can start another expansion.
+     options, and which instances of C++ templates are launched. hash covers source_hash, and also
+     the launches, the arguments and the proof (everything that results are compared with).
+   - Therefore the reference, verify kernel and generators of a variant are expanded before the
+     variant (find_proof). This recursion is one level deep: only expand_variant and hash_data start
+     it, and hash_data returns at once for a reference, verify kernel or generator.
+   - An expander keeps its text buffers between expansions, to save allocations, and the inner
+     expansion uses the same buffers. That is safe because the outer expansion writes to them only
+     after hash_data, the last step that can start another expansion.
    - All strings of a spec lie in one text, which may move while it grows. Until
-     expansion_finish_strings, what looks like a pointer to a name is an offset in that text.
+     expansion_finish_strings, each pointer to a name holds an offset in that text.
 
    docs/template.md describes the language of templates, docs/design.md why kernels are compared by
    their hashes. */

@@ -33,8 +33,8 @@ struct expander {
   struct headers *headers;
   /* kept between expansions to save allocations */
   struct text rendered, body, defines, source, normal, parameters, title;
-  /* Which slots influenced the last expansion, one flag per slot. reads_beside: without the slots
-     that count only through `values`. */
+  /* Which slots influenced the last expansion, one flag for each slot. reads_beside leaves out the
+     slots that influenced it only through an expression in `values`. */
   bool *reads, *reads_beside;
   size_t read_count;
   const struct expr **values; /* derived names of which only the value influenced the expansion */
@@ -46,8 +46,8 @@ struct expansion_entry {
   struct text name;
   struct config_line line;     /* line of the first launch that names the kernel */
   bool only;                   /* no entry names the kernel, because it is the only one */
-  bool stored;                 /* its strings are stored in the spec, */
-  size_t name_at, place_at;    /* at these offsets */
+  bool stored;                 /* its strings are stored in the spec */
+  size_t name_at, place_at;    /* offsets of its strings in the spec, once they are stored */
   bool launched, has_carveout; /* whether the launches so far launch the kernel, and set its
                                   carveout */
   int carveout;

@@ -4,31 +4,31 @@
    Algorithm: one hash table for each expansion, made by names_open and then fixed. It uses open
    addressing with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L) and
    the FNV-1a hash. At most a quarter of its buckets is in use, so that most words of a source,
-   which are no names, cost one probe. The list beside it has the order of declaration, which is the
-   order of the prologue.
+   which are no names, cost one probe. A list beside the table has the names in the order of
+   declaration, which is the order of the prologue.
 
-   Known or not. A slot is known when its value is compiled in. A problem that is passed by a scalar
-   argument is not known: the text must be right for each value of it. expr_bind fills in what is
-   known and leaves an expression, which is printed in C. For example, where only N is passed,
+   Known slots. A slot is known when its value is compiled in. A problem that is passed by a scalar
+   argument is not known: the text must be right for each value of it. expr_bind fills in the known
+   values and leaves an expression, which is printed in C. For example, where only N is passed,
    "ceil_div(N, tile)" becomes C text with the parameter N in it, and one kernel serves every N.
 
    Forms in CUDA text (names_define):
    - a dtype, and each NAME_t, is a `using`;
    - a number is a #define, or `constexpr auto` where the source declares the same name in a scope
      of its own, which a macro would spoil (name->scoped, found by scopes.c);
-   - what depends on an unknown slot is a #define of a C expression, cast to index_t where it is
-     whole;
-   - a stride is the product of the extents inside it (the pitch in place of the innermost where one
-     is declared);
-   - a name that is passed has no line: the kernel's parameter of that name is it.
+   - an expression that depends on an unknown slot is a #define of a C expression, cast to index_t
+     if the result is whole;
+   - a stride is the product of the extents inside it (the pitch in place of the innermost extent if
+     a pitch is declared);
+   - a name that is passed has no line, because the kernel has a parameter of that name.
 
    Invariants:
-   - All names are distinct: config/scope.c refuses a config that declares a name which is made
-     here.
-   - Texts of composed names (A_stride0) lie in one text. list[i].text is set when that no longer
-     moves.
-   - names_reads never leaves out a slot that the text depends on. It may give one too many. When
-     two problems agree in those slots, and their index_t has one width, their sources are the same,
+   - All names are distinct: config/scope.c refuses a config that declares one of the names that are
+     made here.
+   - Texts of composed names (A_stride0) lie in one text buffer. list[i].text is set when the buffer
+     no longer moves.
+   - names_reads never leaves out a slot that the text depends on; it may give more. When two
+     problems agree in those slots, and their index_t has one width, their sources are the same,
      which saves their expansion. */
 #include "names.h"
 

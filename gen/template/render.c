@@ -1,27 +1,28 @@
 /* Rendering: runs a template in the sandbox, which gives the body of a source.
 
    Algorithm: a template is compiled, not interpreted. template.c turns its file into one Lua chunk.
-   `//@` lines are copied; runs of ordinary lines become a call emit(number, expressions...), whose
-   number names a piece of text kept in C. The chunk has one line for each line of the file, so that
-   Lua's own errors name the right line. The compiled chunk stays in the Lua registry, with the
-   address of its template as the key. To render again is only to call it.
+   `//@` lines are copied; a run of ordinary lines becomes a call emit(number, expressions...),
+   whose number names a piece of text kept in C. The chunk has one line for each line of the file,
+   so that Lua's own errors name the right line. The compiled chunk stays in the Lua registry, with
+   the address of its template as the key. Rendering again only calls the chunk.
 
-   Names are found lazily. Each rendering has a new environment, an empty table. Behind it, by
-   __index, stands a second empty table, `known`; behind that find_known. It asks in this order: the
-   config's names (names.c), its formulas, the functions that templates share with expressions, the
-   sandbox's globals, `device`. The answer is stored in `known`, so that each name is asked for
-   once. What was asked for is marked (name->asked, names->facts): the source depends on it.
+   Names are found lazily. Each rendering has a new environment, an empty table. Its __index is a
+   second table, `known`, whose __index is the function find_known. find_known searches in this
+   order: the config's names (names.c), its formulas, the functions that templates share with
+   expressions, the sandbox's globals, `device`. The answer is stored in `known`, so that each name
+   is searched for once. Each name that was found is marked (name->asked, names->facts), because the
+   source depends on it.
 
    Invariants:
-   - What a template sets is a global of its own rendering and ends with it. It cannot set a name of
-     the config, or else text would go on with another value than `//@` lines see.
+   - A variable that a template sets is a global of its own rendering and ends with it. A template
+     cannot set a name of the config, because CUDA text would still see the config's value.
    - The compiler's idea of file and line is right at the start of every piece that may carry a
      #line: after a short gap by empty lines, otherwise by #line (keep_step).
-   - An error of Lua leaves C functions by longjmp, so that they own no memory when they raise one.
-     What they need is kept in struct renderer. give_up ends a rendering with renderer->error, which
-     is then reported in place of what Lua says.
-   - A file is parsed once, under whatever names it is included. A template is found by (who names
-     it, the name), since names are relative.
+   - An error of Lua leaves C functions by longjmp, so they own no memory when they raise one; the
+     memory that they need is kept in struct renderer. give_up ends a rendering with
+     renderer->error, which is then reported in place of Lua's message.
+   - A file is parsed once, under whatever names it is included. A template is found by the pair of
+     the naming file and the name, since names are relative.
 
    Source: the Lua 5.4 reference manual, 2.2 (environments), 2.4 (metatables), 4.2 (C closures), 4.3
    (the registry). The language is described in docs/template.md. */
