@@ -25,7 +25,7 @@ static bool expr_program_grow(void **array, size_t *capacity, size_t count, size
 static void drop_constants(struct expr *program, size_t keep) {
   while (program->constant_count > keep) {
     struct value *last = &program->constants[--program->constant_count];
-    /* owned, because add_constant copied the string */
+    /* owned, because expr_program_add_constant copied the string */
     if (last->type == VALUE_STRING) free((void *)last->string);
   }
 }

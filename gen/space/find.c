@@ -31,7 +31,7 @@ static void skip_spaces(struct search *search) {
 }
 
 /* Reads the next word up to a space or `stop`. Names of implementations and string values may
-   contain spaces, so take_word tries these first. */
+   contain spaces, so find_take_word tries these first. */
 static char *find_next_word(const struct search *search, char stop) {
   size_t length = 0;
   while (search->at[length] && search->at[length] != ' ' && search->at[length] != stop) length++;

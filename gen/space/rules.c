@@ -5,8 +5,8 @@
 
 #include "domain.h"
 
-/* STEPS_TRIED: the most combinations that are tried to find the largest number of steps of a launch.
-   STEPS_LIMITED: the most steps of a launch whose limits become rules. */
+/* STEPS_TRIED: the most combinations that are tried to find the largest number of steps of a
+   launch. STEPS_LIMITED: the most steps of a launch whose limits become rules. */
 enum { STEPS_TRIED = 65536, STEPS_LIMITED = 64 };
 
 /* ---- One rule ------------------------------------------------------------------------------- */

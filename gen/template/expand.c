@@ -21,11 +21,12 @@
      options, and which instances of C++ templates are launched. hash covers source_hash, and also
      the launches, the arguments and the proof (everything that results are compared with).
    - Therefore the reference, verify kernel and generators of a variant are expanded before the
-     variant (find_proof). This recursion is one level deep: only expand_variant and hash_data start
-     it, and hash_data returns at once for a reference, verify kernel or generator.
+     variant (expand_find_proof). This recursion is one level deep: only expand_variant and
+     expand_hash_data start it, and expand_hash_data returns at once for a reference, verify kernel
+     or generator.
    - An expander keeps its text buffers between expansions, to save allocations, and the inner
      expansion uses the same buffers. That is safe because the outer expansion writes to them only
-     after hash_data, the last step that can start another expansion.
+     after expand_hash_data, the last step that can start another expansion.
    - All strings of a spec lie in one text, which may move while it grows. Until
      expansion_finish_strings, each pointer to a name holds an offset in that text.
 

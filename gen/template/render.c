@@ -7,8 +7,8 @@
    the address of its template as the key. Rendering again only calls the chunk.
 
    Names are found lazily. Each rendering has a new environment, an empty table. Its __index is a
-   second table, `known`, whose __index is the function find_known. find_known searches in this
-   order: the config's names (names.c), its formulas, the functions that templates share with
+   second table, `known`, whose __index is the function render_find_known. The function searches in
+   this order: the config's names (names.c), its formulas, the functions that templates share with
    expressions, the sandbox's globals, `device`. The answer is stored in `known`, so that each name
    is searched for once. Each name that was found is marked (name->asked, names->facts), because the
    source depends on it.
@@ -19,7 +19,7 @@
    - The compiler's idea of file and line is right at the start of every piece that may carry a
      #line: after a short gap by empty lines, otherwise by #line (keep_step).
    - An error of Lua leaves C functions by longjmp, so they own no memory when they raise one; the
-     memory that they need is kept in struct renderer. give_up ends a rendering with
+     memory that they need is kept in struct renderer. render_give_up ends a rendering with
      renderer->error, which is then reported in place of Lua's message.
    - A file is parsed once, under whatever names it is included. A template is found by the pair of
      the naming file and the name, since names are relative.
