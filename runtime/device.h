@@ -1,12 +1,12 @@
 /* Devices behind one table of functions (struct device_ops). A caller looks at capability bits,
-   never at a device's name. The table has two rows: cuda (cuda/device.c) and cpu (cpu/device.c,
-   which compiles the same source with the system's C++ compiler).
+   never at a device's name. The table has two rows: cuda (cuda/device.c) and cpu
+   (emulator/device.c, which compiles the same source with the system's C++ compiler).
 
-   Threads: describe and compile may be called from several threads at once and need no open
-   device. An open device belongs to one thread, except for alloc, free, copy_2d, symbol,
-   texture_*, tensor_make, parameters and launch_on, which several threads may call at once. A
-   GPU that failed with a sticky error (illegal address, trap) stays failed, so the process that
-   uses it is expected to end. */
+   Threads: describe and compile may be called from several threads at once and need no open device.
+   An open device belongs to one thread, except for alloc, free, copy_2d, symbol, texture_*,
+   tensor_make, parameters and launch_on, which several threads may call at once. A GPU that failed
+   with a sticky error (illegal address, trap) stays failed, so the process that uses it is expected
+   to end. */
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H
 

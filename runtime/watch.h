@@ -62,11 +62,11 @@ struct watch_finding {
   uint64_t last_site;
 };
 
-/* ---- Counters: a launch's load on the memory system, scaled from the counted blocks to all
-   ---- */
+/* ---- Counters ------------------------------------------------------------------------------- */
 
-/* The reads or the writes of one array of shared memory or one buffer. A request is the accesses
-   that the lanes of a warp make together at one place of the program. */
+/* A launch's load on the memory system, scaled from the counted blocks to all blocks: the reads or
+   the writes of one array of shared memory or of one buffer. A request is the accesses that the
+   lanes of a warp make together at one place of the program. */
 struct watch_counter {
   char array[WATCH_NAME];
   bool shared, write;

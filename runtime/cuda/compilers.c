@@ -27,7 +27,8 @@ struct child {
   pid_t pid, parent; /* parent: a fork of the parent inherits the socket but must not use it */
   int socket;
   int compiles; /* compiles that the child has carried out */
-  int unread;   /* answers to the messages sent when the child was started ahead */
+  int unread;   /* answers that are still to be read, to the messages sent when the child was
+                   started ahead */
   struct child *next;
 };
 
@@ -110,7 +111,9 @@ static struct child *take_idle(struct compilers *c) {
   return found;
 }
 
-/* Precompiling takes as long as one or two compiles, and saves three quarters of each later one. */
+/* The number of sources with the same beginning after which headers are precompiled, see
+   precompiled.h. Precompiling takes as long as one or two compiles, and saves three quarters of
+   each later one. */
 enum { PATIENCE = 3 };
 
 /* A child is replaced after so many compiles, because NVRTC does not free all its memory. */

@@ -260,8 +260,7 @@ static int job_error(const struct job *job, nvrtcResult result, const char *doin
           : "");
 }
 
-/* Called from NVRTC's threads. After it has answered stop once, it always does, because time
-   only goes on. */
+/* Called from NVRTC's threads. Once the deadline has passed, every later call returns true, too. */
 static int past_deadline(void *context, void *reserved) {
   (void)reserved;
   const struct job *job = context;

@@ -50,31 +50,32 @@ static const double cluster_latency = 180, cluster_bytes = 16;
 static const int group_sizes[] = {14, 16, 18};
 
 /* Constants that are in no data sheet. The terms follow from the hardware; their values were
-   fitted, roughly, to records of an H200. docs/model.md names the effects that they stand for. */
-static const double sustained_clock = 0.9, /* of the highest clock */
-    memory_efficiency = 0.91, l2_efficiency = 0.85,
-                    loaded_latency = 2.2, /* under load with TLB misses; 1: pointer chasing */
-    instruction_cycles = 1.05,            /* 1: the busiest pipe, which no program keeps full */
-    /* cycles for a stored line to leave L1 at 32 bytes a cycle */
-    store_pass = 4, block_cycles = 150, /* to start a block when another has ended */
-    block_seconds = 0.05e-9,            /* to hand out a block */
-    atomic_seconds = 1.6e-9,            /* a pass over one line: 1.2 to 1.8 on an H200 */
-    first_launch = 2.5e-6, next_launch = 0.7e-6,
-                    /* instructions a warp for each reload of a spilled register */
-    usual_length = 1100;
+   fitted, roughly, to records of an H200. docs/model.md names the effects that they stand for.
+   sustained_clock: a fraction of the highest clock. memory_efficiency, l2_efficiency: fractions of
+   the bandwidth. loaded_latency: the latency under load with TLB misses, as a multiple of that of
+   pointer chasing. instruction_cycles: a multiple of the cycles of the busiest pipe, which no
+   program keeps full. store_pass: cycles for a stored line to leave L1 at 32 bytes a cycle.
+   block_cycles: cycles to start a block when another has ended. block_seconds: to hand out a block.
+   atomic_seconds: a pass over one line (1.2 to 1.8 ns on an H200). first_launch, next_launch:
+   seconds. usual_length: instructions of a warp for each reload of a spilled register. */
+static const double sustained_clock = 0.9, memory_efficiency = 0.91, l2_efficiency = 0.85,
+                    loaded_latency = 2.2, instruction_cycles = 1.05, store_pass = 4,
+                    block_cycles = 150, block_seconds = 0.05e-9, atomic_seconds = 1.6e-9,
+                    first_launch = 2.5e-6, next_launch = 0.7e-6, usual_length = 1100;
 
-/* An instruction has 16 bytes. Jia et al. found three levels of instruction cache: code that
-   does not fit the first is fetched from the second, and code that does not fit the second from
-   L2, by each warp for itself; bytes, and bytes a cycle. */
+/* Instruction caches, in bytes, and bytes a cycle. An instruction has 16 bytes. Jia et al. found
+   three levels: code that does not fit the first (near_code) is fetched from the second at
+   near_fetch, and code that does not fit the second (far_code) from L2 at far_fetch, by each warp
+   for itself. */
 static const double code_bytes = 16, near_code = 40e3, near_fetch = 64, far_code = 96e3,
                     far_fetch = 5;
 
-/* Reading more from an open row of DRAM costs little; opening another row, or turning from
-   reading to writing, costs time. All open rows together are a few MB (H200: 6 stacks of 32
-   pseudo channels of 16 to 64 banks of 1 KiB). */
-/* of the transfer time, if no row is found open */
-static const double open_bytes = 8e6, reopening = 0.12, row_bytes = 1024,
-                    opening = 0.005; /* of a row's transfer time, for each further row opened */
+/* Reading more from an open row of DRAM costs little; opening another row, or turning from reading
+   to writing, costs time. All open rows together are a few MB, open_bytes (H200: 6 stacks of 32
+   pseudo channels of 16 to 64 banks of 1 KiB). reopening: the fraction of the transfer time that
+   turning adds if no row is found open. opening: the fraction of a row's transfer time that each
+   further opened row adds. */
+static const double open_bytes = 8e6, reopening = 0.12, row_bytes = 1024, opening = 0.005;
 
 /* Exponents of the norms; see combine. */
 static const double softness = 4.5, latency_softness = 2.5, stream_softness = 8,
@@ -127,7 +128,8 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
       .tensor_flops = r->tensor_flops,
       .tensor_sync_share = sync_share(&device->facts),
       .tensor_small_share =
-          /* the shape of Ampere's products, as measured on an H200 */
+          /* f64 products of 8 x 8 x 4, the shape of Ampere, reach half of the rate on an H200
+             (measured) */
       device->facts.architecture_specific ? 0.5 : 1,
       .tensor_f64_flops = r->tensor_f64_flops,
       .tensor_tf32_flops = r->tensor_tf32_flops,
@@ -230,10 +232,9 @@ static double fetch_cycles(const struct ptx_counts *c) {
          (beyond(code, near_code) / near_fetch + beyond(code, far_code) / far_fetch);
 }
 
-/* How much longer memory takes than for one stream. The resident blocks work at the same time on
-   a window of memory, which the order of blocks keeps together; blocks that each read much
-   memory drift apart. If everything is read, the streams are not broken by turning from reading
-   to writing. */
+/* Returns how many times longer memory takes than for one stream. The resident blocks work at the
+   same time on a window of memory, which the order of blocks keeps together; blocks that each read
+   much memory drift apart. If all accesses are reads, nothing turns from reading to writing. */
 static double memory_slowness(const struct situation *s, const struct model_launch *launch,
                               double moved) {
   const struct ptx_counts *c = &launch->counts;
@@ -305,10 +306,11 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
                                  s->idle_cycles / s->clock;
 }
 
-/* Combines parts that overlap, the less the more of them are large: norms between the sum and
-   the maximum. Data from memory come through L2, which is nearly a maximum. Waiting and moving
-   overlap least: while a queue is not always full (Denning and Buzen, "The Operational Analysis
-   of Queueing Network Models", 1978), throughput stays below both bounds. */
+/* Combines the parts into one time. Two parts combine to a norm between their maximum and their
+   sum, which says how well they overlap. Memory and L2 overlap almost fully, because data from memory come
+   through L2. Waiting and moving overlap least: while a queue is not always full (Denning and Buzen,
+   "The Operational Analysis of Queueing Network Models", 1978), throughput stays below both
+   bounds. */
 static double combine(const struct model_launch *launch) {
   const double *parts = launch->parts;
   double moving = norm(parts[MODEL_L2], parts[MODEL_MEMORY], stream_softness);

@@ -31,8 +31,8 @@ struct cache_key {
   const char *settings;
 };
 
-/* What is wrong with a key, with the *name of the wrong part: see the gate in record.h. NULL:
-   nothing. */
+/* Returns what is wrong with a key, such as "is empty", and sets *name to the wrong part; NULL if
+   the key is valid. See the gate in record.h. */
 const char *cache_key_wrong(const struct cache_key *key, const char **name);
 
 /* path "" or "none": a cache in memory; postgresql://...: tables on a server; otherwise a file.
@@ -178,8 +178,8 @@ int cache_history(struct cache *cache, const struct cache_key *key, struct cache
 
 /* Selects records. */
 struct cache_filter {
-  const char *config, *device; /* NULL: any. device is a part of the fingerprint, */
-  bool whole_device;           /* or all of the fingerprint */
+  const char *config, *device; /* NULL: any */
+  bool whole_device;           /* device is the whole fingerprint, not a part of it */
   const char *problem;         /* "M=64 N=32": values that the problem has to contain; NULL: any */
   int64_t before;              /* only records measured before that time; 0: any time */
   bool failed;                 /* only failed records */

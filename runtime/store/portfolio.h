@@ -16,8 +16,8 @@ struct portfolio_body_variant {
   /* an expression over the sizes, in microseconds where the objective is time; NULL: none */
   char *time;
   int64_t serves;     /* number of the learnt problems that this variant serves */
-  char *problem;      /* one of these problems, */
-  struct hash source; /* and the hash of the variant's source there */
+  char *problem;      /* one of these problems */
+  struct hash source; /* hash of the variant's source on `problem` */
 };
 
 struct portfolio_body {
@@ -77,7 +77,8 @@ struct cache_portfolio {
   int64_t learnt_at; /* seconds since the epoch */
 };
 
-/* What is wrong with one of the portfolio's texts, whose *name is set; NULL: nothing. */
+/* Returns what is wrong with one of the portfolio's texts, and sets *name to that text's field;
+   NULL if all are valid. */
 const char *cache_portfolio_wrong(const struct cache_portfolio *portfolio, const char **name);
 /* Frees the strings, not the struct itself. */
 void cache_portfolio_free(struct cache_portfolio *portfolio);

@@ -117,7 +117,7 @@ const char *cache_take_real(struct cache_record *record, int i, double number) {
 
 /* ---- The whole record ----------------------------------------------------------------------- */
 
-/* What is wrong with a column's value, independent of where the value came from. */
+/* Returns what is wrong with a column's value, wherever the value came from. */
 static const char *column_wrong(const struct cache_record *record, int i) {
   const struct cache_column *column = &cache_columns[i];
   const void *value = (const char *)record + column->offset;
@@ -152,7 +152,7 @@ const char *cache_record_wrong(const struct cache_record *record, int *column) {
   return record->outcome == CUGEN_OUTCOME_OK && !(record->seconds > 0) ? "must be above 0" : NULL;
 }
 
-/* `reason` stays; the error's cause is not stored. */
+/* The text of the reason is kept, because the error's cause is not stored. */
 void cache_record_settle(struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].type == COLUMN_TIME)

@@ -117,7 +117,7 @@ uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
    one's; if both are known and differ, the outputs are marked as varying, which stays so for any
    data. */
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
-/* Whether both are right and gave the same bits for the same data. */
+/* Returns whether the record is right and its outputs equal these, for data of the same seed. */
 bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs);
 /* Whether the bits of the record's outputs for data of that seed are known. */
 bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed);
@@ -171,9 +171,10 @@ void *cache_place_of(struct cache_record *record, int column);
 
 /* ---- The gate ------------------------------------------------------------------------------- */
 
-/* The conditions that every record must meet. The same functions check a row of a database, a
-   line of wisdom, a worker's measurement (tune/worker/claim.h) and a record that is about to be stored,
-   so that cugen accepts everything it wrote. Each function returns what is wrong, or NULL. */
+/* The conditions that every record must meet. The same functions check a row of a database, a line
+   of wisdom, a worker's measurement (tune/worker/claim.h) and a record that is about to be stored,
+   so that cugen accepts everything it wrote. Each function returns what is wrong, such as "is out
+   of range", or NULL. */
 
 /* Control characters allowed in a reason, because a compiler's messages have line ends; a
    terminal would obey others. */
@@ -190,7 +191,8 @@ const char *cache_take_text(struct cache_record *record, int column, const char 
 const char *cache_take_whole(struct cache_record *record, int column, int64_t number);
 const char *cache_take_real(struct cache_record *record, int column, double number);
 
-/* What is wrong with the record, and in which *column. */
+/* Returns what is wrong with the record, and sets *column to the wrong column; NULL if the record
+   is valid. */
 const char *cache_record_wrong(const struct cache_record *record, int *column);
 /* Completes a record whose columns were set: computes dependent fields, removes characters that
    a reason may not have, replaces impossible times, and sets `wrong`. */

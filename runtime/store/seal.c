@@ -158,7 +158,6 @@ static int open_folder(const char *path, bool make) {
   return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Names the faulty thing first. */
 static void write_folder_remedy(const char *folder, const char *wrong, struct text *why) {
   text_addf(why,
             "%s: %s, so the key of compiled kernels in it is not used: none is kept, each is "

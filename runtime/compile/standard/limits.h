@@ -1,4 +1,5 @@
-/* As libcu++ spells them for NVRTC: cuda/std/climits may come before or after. */
+/* The macros have the text that libcu++ gives them for NVRTC, so that cuda/std/climits may be
+   included before or after this header. */
 #ifndef CHAR_BIT
 #define CHAR_BIT   8
 #define SCHAR_MIN  (-128)

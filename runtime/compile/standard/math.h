@@ -1,5 +1,5 @@
-/* The functions are built into NVRTC, and the cpu device has them; here are their other names
-   and the macros. */
+/* The functions are built into NVRTC, and the cpu device has them. This header has their other
+   names and the macros. */
 #ifndef CUGEN_MATH
 #define CUGEN_MATH
 namespace std {

@@ -1,4 +1,4 @@
-/* Built into NVRTC, but for the names in std and the macro. */
+/* The types are built into NVRTC, except for their names in std and the macro. */
 #ifndef CUGEN_STDDEF
 #define CUGEN_STDDEF
 namespace std {

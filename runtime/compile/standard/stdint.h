@@ -1,4 +1,5 @@
-/* Types and macros are those of libcu++ for NVRTC: cuda/std/cstdint may come before or after. */
+/* Types and macros have the text that libcu++ gives them for NVRTC, so that cuda/std/cstdint may be
+   included before or after this header. */
 #ifndef CUGEN_STDINT
 #define CUGEN_STDINT
 #include <climits>

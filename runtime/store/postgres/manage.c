@@ -94,8 +94,8 @@ static int manage_list_meant(struct pg_cache *cache, const struct cache_filter *
 
 static const char doing[] = "remove records";
 
-/* Each statement returns the number of removed rows, and as a second number a part of them or a
-   sum. */
+/* Each statement removes rows and returns their number. Its second number is the superseded ones
+   among removed records, the bytes of removed images, or 0. */
 static const char remove_records_sql[] =
     "WITH gone AS (DELETE FROM cugen.record WHERE space_id = ANY ($1::bigint[]) AND ($2::bigint = "
     "0 OR measured_at < "

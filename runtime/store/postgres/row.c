@@ -53,7 +53,8 @@ void pg_write_record(const struct cache_record *record, struct text *out) {
 
 /* ---- From the server ------------------------------------------------------------------------ */
 
-/* What is wrong with the column's value; *memory: out of memory. */
+/* Reads column i into *out. Returns what is wrong with its value, or NULL. Sets *memory to false if
+   memory runs out. */
 static const char *row_read_column(struct pg_cache *cache, const struct pg_result *result, int row,
                                    int i, struct cache_record *out, bool *memory) {
   switch (cache_columns[i].type) {

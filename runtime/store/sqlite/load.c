@@ -90,7 +90,7 @@ int sqlite_problems(struct cache *base, const struct cache_key *key, cache_probl
   return load_visit_problems(cache, statement, visit, context, err);
 }
 
-/* Called only for a kernel that has no records of its own device. */
+/* Called only for a kernel without records of this device. */
 int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit,
                    void *context, cugen_error *err) {
   static const char sql[] =

@@ -80,7 +80,8 @@ static const char empty_sql[] = "SELECT id, 0, 0, 0 AS weight FROM main.space s 
                                 "space_id = s.id AND " STAYS ")";
 
 /* An image belongs to a source; records from before format 2 do not say which source was theirs.
-   Each list is made once instead of once an image. */
+   The subqueries do not depend on the image, so that SQLite runs each once instead of once for each
+   image. */
 static const char unwanted_sql[] =
     "SELECT id, key, made_at, length(data) AS weight FROM main.image WHERE "
     "substr(key, 1, 32) NOT IN (SELECT source_hash FROM main.record WHERE superseded = 0 AND " STAYS

@@ -52,7 +52,8 @@ const char *cache_column_text(sqlite3_stmt *statement, int i) {
   return text ? (const char *)text : "";
 }
 
-/* What is wrong with the column's value; *memory: out of memory. */
+/* Reads column i into *out. Returns what is wrong with its value, or NULL. Sets *memory to false if
+   memory runs out. */
 static const char *sqlite_row_read_column(sqlite3_stmt *statement, int i, struct cache_record *out,
                                           bool *memory) {
   switch (cache_columns[i].type) {

@@ -114,7 +114,8 @@ static int stage_open_database(struct sqlite_stage *stage, const char *name, cug
   return good ? CUGEN_OK : stage_error(stage, err);
 }
 
-/* Waits for another import, and finishes one that was killed. */
+/* Locks the import's file for this process. Waits while another process imports, and finishes an
+   import that was killed. */
 static int take_file(struct sqlite_stage *stage, cugen_error *err) {
   const char *path = text_get(&stage->path);
   const struct timespec lock_pause = {0, 20000000};
@@ -125,7 +126,8 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
     int got = try_lock(path, O_RDWR | O_CREAT, mode, &stage->fd);
     if (got < 0) return error_file(err, "write", path, errno);
     if (got && fstat(stage->fd, &info) == 0 && info.st_size == 0) return CUGEN_OK;
-    /* the file has an import that could not be finished, or that another process has left since */
+    /* the locked file still has an import: one that cannot be finished, or one whose process ended
+       after the last call of cache_stage_resume */
     if (got) {
       close(stage->fd);
       stage->fd = -1;
