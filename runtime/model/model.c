@@ -307,10 +307,10 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
 }
 
 /* Combines the parts into one time. Two parts combine to a norm between their maximum and their
-   sum, which says how well they overlap. Memory and L2 overlap almost fully, because data from memory come
-   through L2. Waiting and moving overlap least: while a queue is not always full (Denning and Buzen,
-   "The Operational Analysis of Queueing Network Models", 1978), throughput stays below both
-   bounds. */
+   sum, which says how well they overlap. Memory and L2 overlap almost fully, because data from
+   memory come through L2. Waiting and moving overlap least: while a queue is not always full
+   (Denning and Buzen, "The Operational Analysis of Queueing Network Models", 1978), throughput
+   stays below both bounds. */
 static double combine(const struct model_launch *launch) {
   const double *parts = launch->parts;
   double moving = norm(parts[MODEL_L2], parts[MODEL_MEMORY], stream_softness);
