@@ -84,7 +84,7 @@ struct cpu_ptx_operand {
 
 /* One `asm` of the source. */
 struct cpu_ptx_place {
-  void *program;     /* what its text was read as; null at first */
+  void *program;     /* the parsed text, set at the first execution; null before */
   const char *where; /* "k.cu:12: " */
 };
 
@@ -100,14 +100,15 @@ struct cpu_async {
   void (*mbarrier_init)(unsigned address, unsigned arrivals);
   void (*mbarrier_arrive)(unsigned address, unsigned expected_bytes);
   void (*mbarrier_wait)(unsigned address, unsigned parity);
-  /* blocks: a mask for multicast; 0: only the own block. */
+  /* blocks: for a multicast, a mask of the cluster's blocks that get the data; 0: only the block
+     itself. */
   void (*tensor_load)(unsigned to, const void *map, unsigned barrier, const int *at,
                       unsigned blocks);
   void (*tensor_store)(const void *map, unsigned from, const int *at);
   void (*bulk_load)(unsigned to, const void *from, unsigned bytes, unsigned barrier);
   void (*bulk_store)(void *to, unsigned from, unsigned bytes);
   void (*bulk_commit)(void);
-  /* waits until at most so many groups of the thread are in flight */
+  /* Waits until at most `newest` groups of the thread are in flight. */
   void (*bulk_wait)(unsigned newest);
   void (*wgmma_fence)(void);
   /* sums: N / 2 numbers of 4 bytes; X and Y: descriptors of tiles in shared memory; flags: enum
@@ -118,8 +119,9 @@ struct cpu_async {
   void (*wgmma_wait)(unsigned newest);
   unsigned (*mbarrier_phase)(unsigned address); /* the number of completed phases */
   void (*mbarrier_expect)(unsigned address, unsigned bytes);
-  /* A thread's own copies. next: removes the oldest copy whose group is not among the `newest`
-     (CPU_COPY_ALL: also one that was not committed); 0: there is none. */
+  /* A thread's own copies. copy_next removes the oldest copy whose group is not among the `newest`
+     groups and returns 1; it returns 0 if there is none. With CPU_COPY_ALL, copies that were not
+     committed count, too. */
   void (*copy_begin)(const struct cpu_copy *copy);
   void (*copy_commit)(void);
   int (*copy_next)(unsigned newest, struct cpu_copy *out);
@@ -204,21 +206,21 @@ struct cpu_watch {
   /* memmove and memset of any length, with their accesses. */
   void *(*copied)(void *to, const void *from, unsigned long bytes, const void *site);
   void *(*filled)(void *to, int byte, unsigned long bytes, const void *site);
-  /* mismatched: an address that is not a multiple of its type's alignment; outside: an index
-     outside of the array's type in the source. */
+  /* mismatched: called for an address that is not a multiple of its type's alignment; outside: for
+     an index outside of the array's type in the source. */
   void (*mismatched)(const struct cpu_ubsan_mismatch *what, const void *at, const void *site);
   void (*outside)(const struct cpu_ubsan_bounds *bounds, unsigned long index, const void *site);
   /* Plain accesses of 1, 2, 4, 8 and 16 bytes, the most frequent ones; their return address is
      the site. self: this table. */
   void (*read[CPU_WATCH_SIZES])(const void *at, const struct cpu_watch *self);
   void (*write[CPU_WATCH_SIZES])(const void *at, const struct cpu_watch *self);
-  /* An earlier copy to shared memory has arrived. */
+  /* Called when the data of an earlier asynchronous copy to shared memory have arrived. */
   void (*arrived)(const void *at, unsigned long bytes, const void *site);
   void (*fence)(int device); /* __threadfence(); device 0: __threadfence_block() */
-  /* A place that is no multiple of what its type, "'float4'", needs. */
+  /* Called for an address that is not a multiple of what its type, such as "'float4'", needs. */
   void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind,
                      const void *site);
-  /* An operation that reads a lane which its mask does not name, or which has ended. */
+  /* Called when an operation reads a lane that its mask does not name, or that has ended. */
   void (*lane)(unsigned mask, unsigned lane);
   /* The host's memmove and memset, because in the kernel these names belong to functions that
      report. */

@@ -19,20 +19,21 @@ enum {
 struct mbarrier {
   unsigned address, arrivals; /* number of arrivals that complete a phase */
   unsigned pending, phase;
-  /* bytes that are expected and have not come yet, or < 0: that have come before they were
+  /* bytes that are expected and have not arrived yet; below 0: bytes that arrived before they were
      expected */
   int64_t bytes;
-  /* For the observer: sync of the threads that have reached this phase; the next number is that
-     of the phase before. */
+  /* For the observer: the sync of the threads that have reached this phase. The sync of the phase
+     before has the next higher number. */
   unsigned sync;
   unsigned slot; /* the thread that initialised the barrier */
-  bool fenced;   /* that thread has made the initialisation visible to the users of the barrier */
+  bool fenced;   /* the thread has made the initialisation visible to the users of the barrier */
   struct wait_queue queue;
 };
 
 struct named_barrier {
   unsigned threads, arrived;
-  unsigned last; /* The thread that completed the barrier's last round, in that epoch; 0: none. */
+  unsigned last; /* the thread that completed the barrier's last round, in the epoch `completed`; 0:
+                    none */
   uint32_t completed;
   struct wait_queue queue;
 };

@@ -14,8 +14,8 @@ enum { NAMED_SYNCS = 2 * FIBERS_BLOCKS * ASYNC_MOST_MBARRIERS };
 _Static_assert(NAMED_SYNCS + FIBERS_BLOCKS * ASYNC_NAMED <= OBSERVER_SYNCS,
                "syncs of all barriers");
 
-/* Checks that a thread that arrives knows the end of the last round; otherwise it might be taken
-   for a thread of that round. */
+/* Reports a thread that arrives without being ordered after the last round of the barrier, because
+   the barrier might count the thread in that round. */
 static void check_round(const struct named_barrier *barrier, unsigned slot, const void *site) {
   const struct observer *observer = fibers_observer();
   if (!observer || !barrier->completed ||

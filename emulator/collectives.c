@@ -44,8 +44,8 @@ void collective_release(struct fibers *all, unsigned rank) {
     fibers_mark_ready(all, warp, all->warps[warp].live);
 }
 
-/* May be called after a wait: the next barrier is passed only when every live thread has reached
-   it. */
+/* Returns the result of the last barrier. May be called after a wait, because the next barrier is
+   passed only when every live thread has reached it. */
 static int barrier_result(const struct block *block, int kind) {
   switch (kind) {
   case CPU_BARRIER_COUNT: return (int)block->released_agreed;

@@ -1,6 +1,6 @@
-/* The cpu device: runs CUDA sources on the host's processor to find out whether they are right,
-   not how fast a GPU would run them. Code that is not known to be right must run in a process of
-   its own: see cpu/guard.h. */
+/* The cpu device: runs CUDA sources on the host's processor to find out whether they are right, not
+   how fast a GPU would run them. Code that is not known to be right must run in a process of its
+   own: see guard.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -578,7 +578,8 @@ static void begin_running(struct cpu_device *d) {
   if (before) before(d->before_context);
 }
 
-/* Refuses what a GPU supports and this device does not, which is not the kernel's fault. */
+/* Refuses a launch that a GPU supports and this device does not. The kernel is not to blame, so the
+   cause is CUGEN_CAUSE_UNSUPPORTED. */
 static int refuse_together(bool clusters, cugen_error *err) {
   if (clusters)
     return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,

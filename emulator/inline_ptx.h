@@ -142,11 +142,11 @@ static inline void iptx_put(struct iptx_run *run, const struct iptx_instruction 
                             unsigned argument, uint64_t bits) {
   iptx_write(run, &i->arguments[argument].terms[0], bits);
 }
-/* Ends the launch, the second for a misuse of instructions that go on by themselves. */
+/* End the launch with a fault text; iptx_trap is for a misuse of asynchronous instructions. */
 _Noreturn void iptx_end(const struct iptx_run *run, const char *what);
 _Noreturn void iptx_trap(const struct iptx_run *run, const char *what);
 void iptx_close(struct iptx_program *programs);
-/* The hook. */
+/* The hook cpu_async.ptx of abi.h. */
 void iptx_call(struct cpu_ptx_place *place, const char *text,
                const struct cpu_ptx_operand *operands, unsigned count,
                const struct cpu_watch *watch);

@@ -457,8 +457,8 @@ static uint64_t saturated(uint64_t value, enum iptx_type to, enum iptx_type from
   return to_integer(&plain, real, to);
 }
 
-/* Rounding toward zero and in other directions: the neighbour of the value rounded to nearest,
-   where that was rounded in the other direction. */
+/* Rounds toward zero or in a given direction: takes the value rounded to nearest, and moves it to
+   the neighbouring number if rounding to nearest went the other way. */
 static uint64_t directed(const struct iptx_instruction *i, double value, enum iptx_type to) {
   const uint64_t bits = iptx_from_real(value, to);
   const double near = iptx_real(bits, to);

@@ -156,7 +156,7 @@ static void redux(struct iptx_run *run, const struct iptx_instruction *i) {
   iptx_put(run, i, 0, slot.result);
 }
 
-/* elect.sync d|p, mask: the lowest lane. */
+/* elect.sync d|p, mask: elects the lowest lane. */
 static void elect(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned mask = (unsigned)iptx_get(run, i, 1, IPTX_U32);
   struct slot slot = {.value = 1};

@@ -141,8 +141,7 @@ static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
   give_sums(run, &s, &i->arguments[0], &own);
 }
 
-/* ---- ldmatrix, stmatrix: each lane has the address of a row of 8 x 8 elements of two bytes
-   ---- */
+/* ---- ldmatrix, stmatrix --------------------------------------------------------------------- */
 
 struct rows {
   char *own;

@@ -280,7 +280,7 @@ static void mbarrier_more(struct iptx_run *run, const struct iptx_instruction *i
   mbarrier_expect(at, (unsigned)iptx_get(run, i, 1, IPTX_U32));
 }
 
-/* A try is treated as the wait itself, so it always succeeds. */
+/* try_wait is treated as a wait, so it always succeeds. */
 static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *i) {
   const uint64_t state = iptx_get(run, i, 2, IPTX_B64);
   const unsigned at = iptx_shared(run, i, 1);

@@ -85,7 +85,7 @@ struct observer_ops {
   /* Orders the thread after everything that the other did until that epoch. */
   void (*follow)(struct observer *observer, unsigned thread, unsigned other, uint32_t epoch);
   uint32_t (*now)(const struct observer *observer);
-  /* Whether the thread is ordered after what the other did in that epoch. */
+  /* Returns whether the thread is ordered after the action of `other` in that epoch. */
   bool (*knows)(const struct observer *observer, unsigned thread, unsigned other, uint32_t epoch);
 
   /* Whether two threads reached their places by the same calls; if not, the calls in which they

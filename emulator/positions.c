@@ -152,7 +152,7 @@ static void report_deadlock(const struct fibers *all, unsigned slot) {
   observe_misuse(all->launch->observer, CUGEN_FINDING_DEADLOCK, all->parked[slot].site, slot, text);
 }
 
-/* There is a thread that waits at something other than its block's barrier, because a block
+/* A deadlock has a thread that waits at something other than its block's barrier, because a block
    passes its barrier when all its live threads have reached it. */
 _Noreturn void positions_deadlock(const struct fibers *all) {
   const unsigned in_warp = first_waiting(all, waits_in_warp),

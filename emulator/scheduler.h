@@ -134,7 +134,7 @@ static inline void fibers_switch_to(struct fibers *all, struct context *to) {
 
 /* ---- positions.c ---------------------------------------------------------------------------- */
 
-/* Reports a deadlock. There is a thread that waits at something other than its block's barrier,
+/* Reports a deadlock. At least one thread waits at something other than its block's barrier,
    because a block passes its barrier when all its live threads have reached it. */
 _Noreturn void positions_deadlock(const struct fibers *all);
 
@@ -147,8 +147,8 @@ void fibers_park(struct fibers *all);
 struct fiber *fibers_resume_ready(struct fibers *all);
 /* Takes a stack for a thread. There are as many as threads in the largest block so far. */
 struct fiber *fibers_take_idle(struct fibers *all);
-/* Called when no thread can run: only then are the lanes known that have converged, and copies
-   in flight arrive, one after the other. */
+/* Called when no thread can run. Only then it is known which lanes have converged; copies in flight
+   arrive one after the other. */
 void fibers_await(struct fibers *all);
 void fibers_stop_if_asked(const struct fibers *all);
 /* Control goes to another block of the cluster. */
@@ -180,7 +180,7 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
 
 /* site: where the kernel waits; without a site, the caller. */
 int collective_barrier_at(const void *site, int kind, int predicate);
-/* Gives the lanes that came, in a watched launch. */
+/* Returns the lanes that arrived, in a watched launch. */
 unsigned collective_warp_at(const void *site, unsigned mask,
                             void (*combine)(void **slots, unsigned mask), void *mine);
 int collective_barrier(int kind, int predicate);

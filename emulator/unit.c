@@ -21,7 +21,7 @@ static const struct {
   const char *macro;
   const char *words[16];
 } parts[] = {
-    /* a name may be pasted together */
+    /* ##: a name may be pasted together */
     {"CUGEN_SMALL_FLOATS", {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}},
     /* not "__v_x", which expressions use */
     {"CUGEN_SIMD", {"__va", "__vc", "__vh", "__vi", "__vm", "__vn", "__vs", "##"}},
@@ -66,14 +66,14 @@ static void write_unit(const struct compile_request *request, struct text *out) 
     text_add(out, "#define CUGEN_NDEBUG 1\n");
   write_parts(request, out);
   text_add_n(out, cpu_shim_text, cpu_shim_length);
-  /* an error, as for NVRTC */
+  /* An array of variable length is an error in the user's source, as for NVRTC. */
   text_addf(out, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name);
   cpu_translate(request->source, out);
   text_add(out, "\n#pragma GCC diagnostic ignored \"-Wvla\"\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
   if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
     text_add(out, "CUGEN_COOPERATIVE\n");
   if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
-  /* A launch bound's names are known here too, unless the source undefines one. */
+  /* The names in a launch bound have their values here, too, unless the source undefines a name. */
   const bool bounds = !strstr(request->source, "#undef");
   for (size_t i = 0; i < request->entry_count; i++) {
     text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);

@@ -209,7 +209,8 @@ static void touch_operands(struct warpgroup *w, const struct product *p, bool be
   w->epoch = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
 }
 
-/* Every thread must have waited for the operands itself; the first piece represents all. */
+/* Orders the product after its operands were written. Every thread must have waited for the
+   operands itself; the first piece represents all. */
 static void follow_operands(const struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
   const struct observed_access x = touch_of(&pair.x, 0, 0, fibers_current()->slot, p->site);
@@ -288,8 +289,9 @@ static void warpgroup_exchange(union accumulators *accumulators, unsigned thread
   }
 }
 
-/* The index of these registers: a thread numbers its accumulators, in the same way in all
-   threads. Other registers give up their accumulators. */
+/* Returns the index of the accumulators that these registers stand for, which is the same in all
+   threads. New registers get a free index: their values move to w->accumulators, and the registers
+   are poisoned until warpgroup_give_back. */
 static unsigned warpgroup_hold(struct warpgroup *w, struct member *self, char *registers, int n) {
   const unsigned thread = (unsigned)(self - w->members);
   unsigned free_one = MOST_ACCUMULATORS;

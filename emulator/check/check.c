@@ -69,8 +69,9 @@ static bool check_is_race(const struct check_finding *f) {
          (f->kind == CUGEN_FINDING_MISSING_FENCE && f->raw.fence);
 }
 
-/* How much a finding says about two accesses that race: what is a race in one run may in another
-   be a write of the same value, or be ordered by chance, by atomics on the same data. */
+/* Ranks what a finding says about two accesses that race. In another run the race may show as a
+   write of the same value, or the accesses may be ordered by chance, by atomics on the same data;
+   such findings rank lower. */
 static int race_rank(const struct check_finding *f) {
   if (f->kind == CUGEN_FINDING_SAME_VALUE) return 0;
   return f->kind == CUGEN_FINDING_MISSING_FENCE && same_place(&f->fence, &f->here) ? 1 : 2;

@@ -20,15 +20,16 @@ struct check_finding {
   /* block, thread, array; all zero for kinds of findings without them */
   struct watch_finding raw;
   char *message, *variant, *problem;
-  struct check_variants variants; /* that show it; the first one is described */
-  uint64_t count;                 /* how often, in all of them */
-  size_t run;                     /* the described one's, in the order of the list */
-  size_t places;                  /* of this cause; the first one is described */
-  char *also;                     /* the others, "k.cu:9, k.cu:12"; NULL: none */
-  /* the check problem shows it, or an implementation's own one */
+  struct check_variants variants; /* variants that show the finding; the first one is described */
+  uint64_t count;                 /* occurrences in all these variants */
+  size_t run;                     /* index of the described run in the list of runs */
+  size_t places;                  /* number of places with this cause; the first one is described */
+  char *also;                     /* the other places, "k.cu:9, k.cu:12"; NULL: none */
+  /* the kernel's check problem, or an implementation's own one, shows the finding */
   bool on_check;
-  bool note;                          /* none that the check fails by */
-  const struct config_waiver *waiver; /* the config's, by which it is a note; NULL: none */
+  bool note;                          /* the finding does not make the check fail */
+  const struct config_waiver *waiver; /* the config's waiver that makes the finding a note; NULL:
+                                         none */
 };
 
 struct check_traffic { /* one counter of one launch */
@@ -45,7 +46,7 @@ struct check_ran { /* one run */
 
 struct check_skip {
   char *what, *why; /* what: a variant (the first of several) or an implementation */
-  /* the number of that variant; implementations come after all variants */
+  /* the number of the variant in `what`; implementations come after all variants */
   size_t first;
   bool refused;                   /* the compiler refused a variant that should have been checked */
   struct check_variants variants; /* of skipped implementations: their variants */
@@ -72,7 +73,7 @@ struct check_options {
   double timeout;
   const char *const *settings; /* "M=64": settings that are not varied */
   size_t setting_count;
-  /* the problem as the user meant it, without the config's check { } */
+  /* the problem as the user gave it, without the config's check { } */
   const struct problem *whole;
   int (*progress)(const struct check_progress *progress,
                   void *context); /* called from one thread at a time; nonzero: stop */
@@ -82,10 +83,12 @@ struct check_options {
 struct check_result {
   struct check_finding *findings;
   size_t finding_count, note_count; /* notes are among the findings */
-  size_t waived_count;              /* of the notes */
-  /* there are others, all of them on other sizes, types or layouts than those of a check { } */
+  size_t waived_count;              /* notes that the config waives */
+  /* there are findings, and none of them on a check { } problem: all are on other sizes, types or
+     layouts */
   bool elsewhere;
-  /* of the first problem that a variant ran on; of whole tiles, if it ran on those */
+  /* traffic of each variant on the first problem that it ran on, or on whole tiles if it ran on
+     those */
   struct check_traffic *traffic;
   size_t traffic_count;
   struct check_skip *skips;
@@ -105,11 +108,11 @@ struct check_result {
   size_t unwatched_count;
   /* output of the first variant that printed something; NULL: none */
   char *printed;
-  /* refused by the compiler, or for lack of a problem's data and reference */
+  /* variants that the compiler refused, or whose problem's data and reference could not be made */
   struct check_variants refused;
   int refusal;                  /* status of the first refused variant */
   struct check_variants faulty; /* variants that could not be tried */
-  cugen_error fault;            /* the first error for this reason */
+  cugen_error fault;            /* the error of the first of these variants */
 };
 
 /* target: the config, the check problem and its space; its device provides the facts. The caller

@@ -163,7 +163,7 @@ int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error
 
 /* ---- Choosing ------------------------------------------------------------------------------- */
 
-enum { TIMES = 2 }; /* how often a branch is to be taken, by different sources */
+enum { TIMES = 2 }; /* the number of sources that are to take each branch */
 
 struct times { /* how often a line was contained, and left out */
   uint8_t out, left;

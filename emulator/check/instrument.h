@@ -32,15 +32,16 @@ struct instrument_result {
   bool without_data;
   cugen_outcome outcome;
   cugen_cause cause; /* the cause of a failure, if it has one */
-  /* outcome is LAUNCH: the config has no valid launch for the variant, on any device */
+  /* With outcome LAUNCH: the config has no valid launch for the variant, on any device. */
   bool invalid;
-  /* outcome is LAUNCH: the device that is checked for, or any GPU, refuses the launch;
-     reason says why, and where */
+  /* With outcome LAUNCH: the device that is checked for, or any GPU, refuses the launch; reason and
+     where describe the refusal. */
   bool refused;
   bool always;               /* the launch is refused for all sizes */
   struct source_place where; /* the place of the refusal; line 0: not known */
   char reason[1024];         /* "" when ok */
-  /* status set: the variant cannot be tried, as in candidate.faulty; or why there are no data */
+  /* A status other than CUGEN_OK: the variant cannot be tried, as in candidate.faulty, or there are
+     no data. */
   int fault;
   double error;                      /* largest error, in units of the tolerance */
   const struct watch_report *report; /* valid until the next run */
@@ -53,9 +54,9 @@ struct instrument_result {
 };
 
 struct instrument_request {
-  /* 0: every block runs and the result is compared. Otherwise only so many blocks, evenly
-     spread, run to be counted; then the buffers have the problem's full size, and are zero where
-     the config fills them, so that few pages are touched. */
+  /* 0: every block runs and the result is compared. Otherwise only this number of blocks, evenly
+     spread, run, and their traffic is counted. The buffers then have the problem's full size, and
+     are zero where the config fills them, so that few pages are touched. */
   uint32_t count_blocks;
   int processes; /* processes that a long launch may be spread over */
   bool traffic;  /* the traffic of the launches is wanted, even if that takes another run */

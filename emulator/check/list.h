@@ -44,7 +44,7 @@ struct check_run {
 struct check_covered {
   uint64_t values[32];
 };
-/* Whether the variant has a value that none before it had. */
+/* Returns whether the variant has a value that no variant before it had, and notes the values. */
 bool check_covers_more(const struct variant *variant, struct check_covered *covered);
 
 struct check_list {

@@ -212,7 +212,7 @@ char *check_not_emulated(const char *source, cugen_cause cause, const char *refu
   const char *found = NULL;
   for (size_t i = 0; assembly && i < sizeof instructions / sizeof *instructions && !found; i++)
     if (strstr(assembly, instructions[i])) found = instructions[i];
-  /* the compiler's first error; the text after the heading */
+  /* error: the compiler's first error, or clang's "Error"; told: the text after the first line */
   const char *error = strstr(refusal, "rror:"), *told = strchr(refusal, '\n');
   told = told ? told + 1 : refusal;
   const char *named = strstr(refusal, " has no form on the cpu device");

@@ -12,8 +12,8 @@
 enum {
   DRAWS = 400,
   EACH_ELSEWHERE = 1,
-  /* For branches: draws of an implementation on its family's first problem and on each of the
-     others, and the number of others. */
+  /* For the sample of branches: the draws of an implementation on its family's first problem, the
+     draws on each other problem, and the number of other problems. */
   DRAWS_HERE = 100,
   DRAWS_ELSEWHERE = 16,
   PROBLEMS = 96

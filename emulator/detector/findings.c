@@ -24,7 +24,6 @@ void finding_place(const struct watch *w, struct watch_place *place, uint64_t si
   place->thread[2] = thread / size->x / size->y;
 }
 
-/* Returns NULL if the finding is known already, or if there is no room. */
 /* The shared array that the address is in; NULL: it is in a buffer, or not watched. */
 static const struct shared_array *array_at(const struct watch *w, const struct region *region,
                                            uintptr_t at) {

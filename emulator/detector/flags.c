@@ -64,7 +64,9 @@ static const struct flag_release *release_of(const struct watch *w, uint32_t epo
   return high ? &w->flags.releases[low] : NULL;
 }
 
-/* Whether the thread has read a flag that was written from `epoch` on, or by that very thread. */
+/* Returns the latest use of another word as a flag, by this thread or ordered before it, that read
+   a value written in `epoch` or later, and with `here` a value written by the thread of `then`.
+   NULL: none. */
 static const struct flag_use *find_use(const struct access *a, uint32_t epoch,
                                        const struct last_access *then, bool here) {
   const struct watch *w = a->watch;

@@ -37,8 +37,8 @@ struct begun {
 struct happens_before {
   uint32_t epoch, launch_epoch, block_epoch;
   uint32_t cluster_epoch, barrier_epoch[HB_BLOCKS]; /* of the last barrier */
-  uint32_t warp_epoch[HB_WARPS];                    /* when all lanes of a warp last met, */
-  /* and when two of its lanes last met without all others */
+  uint32_t warp_epoch[HB_WARPS];                    /* when all lanes of a warp last met */
+  /* when two lanes of a warp last met without all the others */
   uint32_t pairs[HB_WARPS][HB_WARP][HB_WARP];
   bool pairs_used[HB_WARPS];
   /* blocks of a cluster; numbers of a block's threads begin at a multiple of `padded` */
@@ -52,8 +52,8 @@ void hb_close(struct happens_before *hb);
 
 void hb_launch(struct happens_before *hb, unsigned blocks, unsigned padded);
 void hb_block(struct happens_before *hb, uint64_t block);
-/* All threads of the block with that rank, or of the cluster, have met; or lanes of a warp, all:
-   those that have not ended. */
+/* Called when all threads of the block with that rank, or of the cluster, or the lanes of a warp
+   have met. all: the lanes are all lanes that have not ended. */
 void hb_barrier(struct happens_before *hb, unsigned rank);
 void hb_cluster(struct happens_before *hb);
 void hb_lanes(struct happens_before *hb, unsigned warp, unsigned lanes, bool all);
@@ -64,11 +64,11 @@ void hb_acquire(struct happens_before *hb, unsigned thread, unsigned sync);
 void hb_pass(struct happens_before *hb, unsigned to_sync, unsigned from_sync);
 /* Orders the thread after everything that the other did until that epoch. */
 void hb_follow(struct happens_before *hb, unsigned thread, unsigned other, uint32_t epoch);
-/* What the copy engine began in that epoch is counted at the sync. */
+/* Notes that the sync counts what the copy engine began in that epoch. */
 void hb_copy_counted(struct happens_before *hb, unsigned sync, uint32_t epoch);
 
-/* The block that did something in that epoch of this launch; *until becomes the epoch in which
-   the next block began. */
+/* Returns the block that acted in that epoch of this launch; *until becomes the epoch in which the
+   next block began. */
 const struct begun *hb_begun(const struct happens_before *hb, uint32_t epoch, uint32_t *until);
 
 bool hb_by_clocks(const struct happens_before *hb, const struct event *then, unsigned thread);

@@ -2,7 +2,8 @@
    speculation; see speculation.h. */
 #include "state.h"
 
-/* Starting processes takes some milliseconds, so the remaining blocks must take longer. */
+/* Returns whether the remaining blocks take long enough to start processes for them, which takes
+   some milliseconds. */
 static bool worth_processes(const struct watch *w, uint64_t next) {
   static const double pays = 0.06;
   if (w->entangled || w->fenced || w->report->processes < 2) return false;

@@ -10,7 +10,8 @@
 
 #include "state.h"
 
-enum { QUICK_UNSETTLED = CPU_ASYNC | OBSERVED_ENGINE }; /* kinds that a barrier does not order */
+/* kinds of access that a barrier does not order */
+enum { QUICK_UNSETTLED = CPU_ASYNC | OBSERVED_ENGINE };
 
 /* The fields of a cell after epoch and site, as one number. */
 static inline uint64_t quick_rest(const struct cell *cell) {

@@ -11,18 +11,19 @@ enum {
   MOST_STEPS = 1 << 14   /* of one search; after that the accesses count as ordered */
 };
 
-/* A fence: it covers what its thread did before, and what that comes after. */
+/* The last fence of a thread. A fence orders the thread's earlier actions before its later ones;
+   the other fields are the epochs of the last barriers before the fence. */
 struct fence {
   uint32_t epoch, barrier, cluster, warp; /* epoch 0: no fence */
 };
 
-/* A release at a word: it publishes what the fences cover. */
+/* A release at a word: it publishes the actions that its fences cover. */
 struct release {
   struct fence device, block;
-  /* swept: until then each thread of the block has fenced its writes */
+  /* swept: every thread of the block has fenced the writes that it made before this epoch */
   uint32_t epoch, swept;
   uint32_t chain;                        /* releases that are connected by atomic operations */
-  uint32_t acquired_first, acquired_end; /* acquires of its block until then */
+  uint32_t acquired_first, acquired_end; /* range of the acquires of its block before the release */
   uint32_t thread;
   bool vague; /* barriers alone do not describe the order of threads */
 };
@@ -31,12 +32,14 @@ struct release {
 struct acquire {
   uint32_t epoch, device, block; /* the thread's next fence, if any */
   uint32_t release, thread;
-  uint32_t unfenced; /* The thread's earlier acquire without a fence after it, + 1. */
+  uint32_t unfenced; /* 1 + the index of the thread's earlier acquire that has no fence after it; 0:
+                        none */
 };
 
 struct synchronizer { /* of each thread of a block */
   struct fence device, block;
-  /* The thread's last acquire, and its last one without a device fence, + 1. */
+  /* 1 + the index of the thread's last acquire, and of its last acquire without a device fence; 0:
+     none */
   uint32_t acquired, unfenced;
 };
 

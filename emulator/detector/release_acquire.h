@@ -23,8 +23,8 @@ void ra_barrier(struct release_acquire *ra, unsigned rank);
 void ra_fence(struct release_acquire *ra, unsigned thread, bool device);
 /* The epoch of the thread's last __threadfence() in this block; 0: none. */
 uint32_t ra_last_fence(const struct release_acquire *ra, unsigned thread);
-/* For each thread, the epoch of its last plain write to global memory; the observer of such a
-   write sets it. */
+/* Returns for each thread the epoch of its last plain write to global memory. The caller sets it
+   when it observes such a write. */
 uint32_t *ra_written(struct release_acquire *ra);
 
 /* *word: the last release at the word that is used as a flag; 0: none. A plain write to the word

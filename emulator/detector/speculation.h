@@ -45,7 +45,7 @@ void speculation_close(struct speculation *speculation);
 
 /* The report of this process, zeroed; the parent can read it. */
 struct watch_report *speculation_report(struct speculation *speculation);
-/* The next block; `end`: there is none. */
+/* Returns the number of the next block for this process, or `end` of the range if there is none. */
 uint64_t speculation_next(struct speculation *speculation);
 /* Claims bytes of the i-th memory that are read or written. Does not return if the claim
    conflicts. */

@@ -64,8 +64,8 @@ struct byte_cell {
 };
 
 enum {
-  /* the bit of last_access.kind for CPU_BLOCK, which does not fit; CPU_PACKED is never looked up
-     there */
+  /* The bit of last_access.kind that stands for CPU_BLOCK, which does not fit into 8 bits. It is
+     the bit of CPU_PACKED, which is not kept there. */
   CELL_BLOCK = CPU_PACKED
 };
 
@@ -272,7 +272,8 @@ void finding_compare(struct watch *watch);
 /* Makes the shadow memory; untouched pages take no memory and are zero. */
 int shadow_make(struct region *region, cugen_error *err);
 void shadow_drop(struct region *region);
-/* Checks all words of an access whose region is known; or one of them. */
+/* shadow_visit checks all words of an access whose region is known; shadow_visit_word and
+   shadow_check_write check one word. */
 void shadow_visit(const struct access *access);
 void shadow_visit_word(const struct access *access, struct cell *cell, unsigned bytes);
 void shadow_check_write(const struct access *access, const struct cell *cell, unsigned bytes);

@@ -171,7 +171,8 @@ static struct watch_counter *find_counter(struct launch_counters *out, const cha
   return c;
 }
 
-/* The site of one place and array: a copy reads one array and writes another at the same place. */
+/* A place has a site for each array, because a copy reads one array and writes another at the same
+   place. */
 struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *array, bool shared,
                                   unsigned bytes, unsigned kind) {
   unsigned slot = (site * 2654435761u) >> 22;

@@ -72,7 +72,8 @@ CUGEN_WATCHED(write_range, , 33)
 /* In C++, so that the table of lines begins with this text's line: binutils (2.40) assigns the
    table's beginning to this text. */
 __attribute__((__used__, __no_sanitize__("thread"), __visibility__("hidden"))) void __tsan_init() {}
-/* The hidden pointer of an object with virtual functions, which its own thread writes. */
+/* Accesses to the hidden pointer of an object with virtual functions are not reported, because only
+   the thread that constructs the object writes it. */
 CUGEN_CALLED(__tsan_vptr_update, "ret\n")
 CUGEN_CALLED(__tsan_vptr_read, "ret\n")
 CUGEN_CALLED(__tsan_func_entry, CUGEN_JUMP(8))
