@@ -304,7 +304,7 @@ static int bench_make_shared(struct bench *bench, struct bench_data *data,
   return fill_shared(bench, data, in, err);
 }
 
-/* Waits for a compile without whose image nothing can run; `what` names it in errors. */
+/* Waits for a compile that the run cannot do without; `what` names the image in errors. */
 static int finish_build(struct bench *bench, struct compile_job *build, const struct text *what,
                         cugen_error *err) {
   while (!compile_pool_await(bench->pool, build, 0.05))

@@ -233,10 +233,9 @@ struct config_launch {
   size_t passed_count;
 };
 
-enum {
-  CONFIG_MAX_LAUNCHES = 64,
-  CONFIG_STEP_SLOTS = 2
-}; /* launch { } blocks in an implementation; slots of `step` and `steps` */
+/* CONFIG_MAX_LAUNCHES: the most launch { } blocks of an implementation. CONFIG_STEP_SLOTS: the
+   slots of `step` and `steps`. */
+enum { CONFIG_MAX_LAUNCHES = 64, CONFIG_STEP_SLOTS = 2 };
 
 /* loop { steps "tmax", launch { ... }, launch { ... } }: makes its launches in order, `steps`
    times. A launch outside of any loop is a loop of its own. */

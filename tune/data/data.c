@@ -421,7 +421,7 @@ static int make_file(struct making *m) {
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- One argument, all arguments ------------------------------------------------------------ */
 
 static int make_one(struct making *m, const char *shared) {
   if (m->argument->elements != element_count(m->argument)) /* zero the padding between rows */

@@ -1,14 +1,17 @@
-// Kernels of cugen's own that make, digest and compare a data set where it lies. data_layout.h stands in front of this text; NVRTC
-// compiles both for the device. They compute what elements.c and verify.c compute on the host, bit for bit: the same generator,
-// the same conversions, the same error of an element. data_kernels.h says what each is for.
+// Kernels that make, digest and compare a data set in device memory. The build puts data_layout.h
+// in front of this text, and NVRTC compiles both for the device. The kernels compute exactly what
+// elements.c and verify.c compute on the host, bit for bit: the generator of noise, the
+// conversions, the error of an element. data_kernels.h describes each kernel.
 //
-// Threads walk over the elements with the stride of the grid, so that any number of blocks will do. Sums and extremes are
-// combined in the warp and added to a data_tally with atomics, all but the squares of a norm: those go to one place a block and
-// are added in order, so that the same data give the same sum.
+// Threads walk over the elements with the stride of the grid, so that any number of blocks will do.
+// Sums and extremes are combined in the warp and added to a data_tally with atomics. Sums of
+// squares for a norm are stored per block instead and added in order, so that equal data give an
+// equal sum.
 //
-// Nothing runs before these are compiled, so they are compiled in parts, side by side: DATA_PART is the number of one. For the same
-// reason loops are not unrolled, which made code and compile time more than double; a full GPU has loads enough in flight. Only that
-// of the digest is, which does little else than load.
+// Tuning waits for the compile of these kernels, so they are compiled in parts, side by side;
+// DATA_PART is the number of the part. For the same reason loops are not unrolled: unrolling more
+// than doubled code size and compile time, and a full GPU has enough loads in flight without it.
+// Only the loop of the digest is unrolled, because it does little but load.
 
 typedef long long i64;
 typedef unsigned long long u64;
@@ -28,7 +31,8 @@ __device__ unsigned small_largest(const data_type &t) {
   return t.infinities ? last - 1 : last + (1u << t.fraction_bits) - 2;
 }
 
-// As small_float_load: aligned as a float's, with an exponent that is too small by the difference of the biases.
+// Like small_float_load: the fields are aligned to those of a float, and the product corrects the
+// exponent, which is too small by the difference of the biases.
 __device__ double load_small(const data_type &t, unsigned bits) {
   const int sign_at = t.exponent_bits + t.fraction_bits, bias = (1 << (t.exponent_bits - 1)) - 1;
   const unsigned sign = bits >> sign_at, size = bits & ((1u << sign_at) - 1);
@@ -37,7 +41,7 @@ __device__ double load_small(const data_type &t, unsigned bits) {
   return (double)__uint_as_float(aligned) * power_of_two(127 - bias);
 }
 
-// As small_float_store.
+// Like small_float_store.
 __device__ unsigned store_small(const data_type &t, double value) {
   const u64 bits = (u64)__double_as_longlong(value);
   const unsigned largest = small_largest(t);
@@ -89,7 +93,7 @@ __device__ u64 to_bits(const data_type &t, double value) {
   return t.kind == KIND_SIGNED ? (u64)(i64)inside : (u64)inside;
 }
 
-// Where number n lies; its logical flat index through *flat.
+// Returns the offset of element n in memory, and its logical flat index through *flat.
 __device__ i64 place(const data_layout &l, i64 n, i64 *flat) {
   i64 offset = 0;
   *flat = 0;
@@ -107,7 +111,7 @@ __device__ i64 place(const data_layout &l, i64 n, i64 *flat) {
   return offset + n * l.stride[0];
 }
 
-// SplitMix64, as random_next: what makes noise, and what mixes a digest.
+// SplitMix64, like random_next; it makes the noise and mixes the digests.
 __device__ u64 mix(u64 z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
@@ -122,7 +126,7 @@ __device__ double uniform(int kind, u64 bits) {
   return kind == KIND_SIGNED ? (double)(i64)(bits % 17) - 8.0 : (double)(i64)(bits >> 40) * 0x1p-23 - 1.0;
 }
 
-// shape: the argument's own, for the diagonal.
+// shape: the layout with the argument's own dimensions, before any are merged.
 __device__ bool on_diagonal(const data_layout &shape, i64 flat) {
   i64 first = -1;
 #pragma unroll 1
@@ -153,7 +157,8 @@ extern "C" __global__ void cugen_data_fill(void *to, data_layout layout, data_la
 #elif DATA_PART == 1
 // ---- References ----
 
-// What a reference changed in place, as its other results are: in the wide type, of the samples alone where there are any.
+// Converts an argument that a reference changed in place to the wide type, packed like the other
+// results: all elements, or only the samples.
 extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout, data_type type, u64 *to, const i64 *samples,
                                             i64 count, i64 elements) {
   const i64 step = (i64)gridDim.x * blockDim.x;
@@ -172,8 +177,9 @@ extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout
   }
 }
 
-// Whether the type holds the number: as element_put, but a float type without infinities is asked for no rounding at its end, so that
-// some numbers are left to the host, which knows exactly.
+// Returns whether the type holds the number, like element_put. For a float type without infinities
+// the test does not round, so a number just above the largest one counts as too large; the host
+// then decides exactly.
 __device__ bool holds(const data_type &t, double value, double stored) {
   if (t.kind >= KIND_SIGNED) return stored == value;
   if (value != value) return true;
@@ -182,8 +188,8 @@ __device__ bool holds(const data_type &t, double value, double stored) {
   return finite == (stored - stored == 0.0);
 }
 
-// What a generator wrote, packed and in the wide type, where the argument has it. Counts the elements that still hold the poison or
-// that the argument's type does not hold.
+// Converts what a generator wrote, packed and in the wide type, to the argument's type and layout.
+// Counts the elements that still hold the poison, or whose value the argument's type does not hold.
 extern "C" __global__ void cugen_data_narrow(const u64 *from, data_type wide, void *to, data_layout layout, data_type type,
                                              u64 poison, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
@@ -201,7 +207,7 @@ extern "C" __global__ void cugen_data_narrow(const u64 *from, data_type wide, vo
   if (wrong) atomicAdd(&tally->wrong, wrong);
 }
 
-// The elements from the last to the first, or the samples so.
+// Writes the indices of all elements, or the list of samples, in reverse order.
 extern "C" __global__ void cugen_data_reverse(i64 *to, const i64 *samples, i64 count) {
   const i64 step = (i64)gridDim.x * blockDim.x;
 #pragma unroll 1
@@ -234,7 +240,7 @@ __device__ double warp_total(double x) {
   return x;
 }
 
-// What a thread found.
+// What one thread found in its elements.
 struct found {
   double worst;
   u64 wrong, first;
@@ -243,7 +249,7 @@ struct found {
 __device__ void note(found &f, double size, bool right, i64 at) {
   if (size > f.worst) f.worst = size;
   if (right) return;
-  if (f.wrong++ == 0) f.first = (u64)at; // a thread's numbers rise
+  if (f.wrong++ == 0) f.first = (u64)at; // the indices that a thread visits rise
 }
 
 __device__ void add_found(const found &f, data_tally *tally) {
@@ -259,7 +265,8 @@ __device__ void add_found(const found &f, data_tally *tally) {
 #if DATA_PART == 2
 // ---- Comparing ----
 
-// As verify.c: the quotient of the error and max(1, |want|), by the tolerance; never NaN.
+// Notes the error of an element like verify.c: the error divided by max(1, |want|) and by the
+// tolerance. A NaN counts as infinity.
 __device__ void compare_element(found &f, double difference, double want, double tolerance, i64 at) {
   if (difference == 0.0) return;
   const double size = fabs(want) > 1.0 ? fabs(want) : 1.0, error = fabs(difference) / size, r = error / tolerance;
@@ -271,7 +278,9 @@ __device__ double whole_difference(bool is_signed, u64 a, u64 b) {
   return above ? (double)(a - b) : -(double)(b - a);
 }
 
-// samples NULL: all elements, in order. partial: of each block the squares of errors and of what is wanted; NULL: not asked.
+// Compares an output with the wanted values. samples NULL: all elements, in order. partial: for
+// each block, the sum of squares of the errors and that of the wanted values; NULL: no norm is
+// checked.
 extern "C" __global__ void cugen_data_compare(const void *got, data_layout layout, data_type type, const void *want,
                                               data_type wide, const i64 *samples, i64 count, i64 elements,
                                               double tolerance, double *partial, data_tally *tally) {
@@ -309,7 +318,7 @@ extern "C" __global__ void cugen_data_compare(const void *got, data_layout layou
   partial[2 * blockIdx.x + threadIdx.x] = sum;
 }
 #elif DATA_PART == 3
-// One warp: the blocks' sums.
+// Adds up the sums of the blocks. Launched with one warp.
 extern "C" __global__ void cugen_data_sums(const double *partial, int blocks, data_tally *tally) {
   double errors = 0, wanted = 0;
 #pragma unroll 1
@@ -324,8 +333,8 @@ extern "C" __global__ void cugen_data_sums(const double *partial, int blocks, da
 
 // ---- Digests ----
 
-// A word's share of the sum is a permutation of its values, another one for each index: a single word that changes always
-// changes the sum.
+// Digests bytes. Each word adds a value to the sum that is a permutation of the word, and a
+// different permutation for each index, so a change of a single word always changes the sum.
 extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 bytes, u64 key, u64 odd,
                                              data_tally *tally) {
   const i64 words = bytes / 8, step = (i64)gridDim.x * blockDim.x;
@@ -342,7 +351,7 @@ extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 byte
   if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
 }
 #elif DATA_PART == 4
-// As element_digest: of the elements alone, by their flat index, wherever they lie.
+// Digests elements like element_digest: the elements alone by their flat index, wherever they lie.
 extern "C" __global__ void cugen_data_bits(const void *from, data_layout layout, int bytes, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
   u64 sum = 0;
@@ -356,13 +365,15 @@ extern "C" __global__ void cugen_data_bits(const void *from, data_layout layout,
   if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
 }
 #elif DATA_PART == 5
-// ---- Bytes that are to be others ----
+// ---- Overwritten bytes ----
 
-// Of `rows` rows, `pitch` bytes apart, the `width` bytes from `skip` on, none at or behind `limit`: the first that is not the
-// pattern's. The pattern is eight bytes long and begins at every address that eight divides.
+// Finds the first byte that differs from the pattern in `rows` rows, `pitch` bytes apart: of each
+// row the `width` bytes from `skip` on, without the bytes at or beyond `limit`. The pattern has
+// eight bytes and begins at every address that is divisible by eight.
 extern "C" __global__ void cugen_data_find(const unsigned char *from, i64 rows, i64 pitch, i64 skip, i64 width, i64 limit,
                                            u64 pattern, data_tally *tally) {
-  const i64 pieces = width / 8 + 2, step = (i64)gridDim.x * blockDim.x; // those at the ends may be parts
+  const i64 pieces = width / 8 + 2, step = (i64)gridDim.x * blockDim.x; // the first and the last
+                                                                        // piece may be incomplete
   u64 first = ~0ull;
 #pragma unroll 1
   for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < rows * pieces; n += step) {
@@ -380,7 +391,8 @@ extern "C" __global__ void cugen_data_find(const unsigned char *from, i64 rows, 
 
 // ---- Results ----
 
-// Results of 8 bytes: the first that is due and still what it was poisoned with.
+// Finds the first result of 8 bytes that the reference had to write and that still holds the
+// poison.
 extern "C" __global__ void cugen_data_unwritten(const u64 *results, const i64 *samples, i64 count, i64 elements, u64 poison,
                                                 data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
@@ -392,7 +404,7 @@ extern "C" __global__ void cugen_data_unwritten(const u64 *results, const i64 *s
   if (threadIdx.x % WARP == 0 && first != ~0ull) atomicMin(&tally->first, first);
 }
 
-// What a verify kernel wrote: the error of each element in units of what is allowed.
+// Counts the errors that a verify kernel wrote, one for each element, in units of the tolerance.
 extern "C" __global__ void cugen_data_errors(const double *errors, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
   found f = {0.0, 0, ~0ull};

@@ -264,7 +264,7 @@ static int choose_often(struct chooser *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- The whole choice ----------------------------------------------------------------------- */
 
 static void remove_place(struct chooser *c, size_t place) {
   memmove(c->chosen + place, c->chosen + place + 1, (c->count - place - 1) * sizeof *c->chosen);

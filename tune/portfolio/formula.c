@@ -447,7 +447,7 @@ void portfolio_formula_print(const struct portfolio_formula *f, const struct por
   for (size_t i = 0; i < f->ragged_count; i++) print_ragged(&f->ragged[i], m, out);
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- Fitting and evaluating ----------------------------------------------------------------- */
 
 /* Lists the first sizes that differ between problems. Nothing can be said about a size that is
    always equal. */

@@ -30,28 +30,30 @@ enum { MOST_SAMPLES = 64 };
 /* Least seconds of a batch. A shorter one would be dominated by launch overhead and the event
    clock's half microsecond. */
 static const double shortest_batch = 1e-3;
-/* A first look takes this part of a batch; so many looks must agree before a kernel is dropped. */
+/* A first look times this fraction of a batch. A kernel is dropped after MOST_LOOKS looks that
+   agree. */
 static const double look = 0.25;
 enum { MOST_LOOKS = 2 };
 /* A verified run this long (in seconds) cannot have been mostly waiting for the launch. */
 static const double doubtless = 10e-3;
 
-/* After so many samples (0: the verified run, which was cold and ran once), a variant is dropped if
-   its fastest sample is slower than the best variant by more than the factor. The fastest of few
-   samples errs by some percent because of clocks and other work. */
+/* limits: after `samples` samples (0: only the verified run, which was cold and ran once), a
+   variant is dropped if its fastest sample is slower than the best variant by more than the factor
+   `ratio`. The fastest of few samples errs by some percent because of clocks and other work. */
 static const struct {
   int samples;
   double ratio;
 } limits[] = {{0, 2}, {1, 1.5}, {2, 1.3}, {3, 1.15}, {5, 1.05}};
 
-/* From so many samples on, the spread of the samples themselves shows how much they err, although
-   clocks change from one variant to the next. Of launches that are long compared with disturbances,
-   two samples suffice. */
+/* From SPREAD_FROM samples on, the spread of the samples shows how much they err, although clocks
+   change from one variant to the next; for launches of more than long_launch seconds, which short
+   disturbances hardly change, SPREAD_FROM_LONG samples suffice. A variant is then also dropped if
+   it is slower than the best by `spreads` times the spread, and by least_margin at least. */
 enum { SPREAD_FROM = 3, SPREAD_FROM_LONG = 2 };
 static const double spreads = 4, least_margin = 0.02, long_launch = 5e-3;
 
-/* So many samples of long launches that agree within the factor are enough. Which of several close
-   variants is the fastest is left to the race. */
+/* SETTLED_FROM samples of long launches that agree within the factor `settled` are enough. The race
+   of the leaders decides later which of several close variants is the fastest. */
 enum { SETTLED_FROM = 3 };
 static const double settled = 1.005;
 
@@ -64,14 +66,15 @@ bool measure_is_beaten(int samples, double least, double most, double best) {
   return best > 0 && least > best * ratio;
 }
 
-/* Number and duration of samples under load. Times, clocks and power are steady when all samples
-   are within these factors. */
+/* Under load, LOAD_SAMPLES samples of load_sample seconds count. Times, clocks and power are steady
+   when all these samples are within the factors steady_time, steady_clock and steady_power. */
 enum { LOAD_SAMPLES = 5 };
 static const double load_sample = 0.1, steady_time = 1.01, steady_clock = 1.01, steady_power = 1.03;
 const double measure_least_load = 1, measure_most_load = 5;
 
-/* Limits of a graph. Replaying a small graph often costs less than one large graph; a graph of few
-   long launches covers at least so many seconds of sets. */
+/* Limits of a graph. MOST_NODES: replaying a small graph often costs less than one large graph.
+   graph_seconds: a graph of few long launches takes turns on so many sets that one round lasts this
+   long, or on all sets. */
 enum { MOST_NODES = 1024 };
 static const double graph_seconds = 0.01;
 
