@@ -9,8 +9,8 @@ struct search {
   struct best_record *best;
   bool predicted;
   double least;                 /* the smallest cost among current records */
-  const char *variant;          /* only records of this variant, */
-  const cugen_outputs *outputs; /* only records with these outputs; NULL: any */
+  const char *variant;          /* NULL: records of any variant */
+  const cugen_outputs *outputs; /* NULL: records with any outputs */
   struct failures *failures;    /* records of these variants are skipped; NULL: none */
 };
 

@@ -64,7 +64,7 @@ static json_t *outputs_json(const cugen_outputs *outputs) {
 #define SHOW_RUN(of, value)      ((of)->run_began ? json_number(value) : json_null())
 #define SHOW_NONE(of, value)     NULL
 
-/* What follows from the fields. */
+/* Adds the values that are computed from the fields. */
 static void add_derived(json_t *object, const cugen_record *r) {
   const bool timed = r->outcome == CUGEN_OUTCOME_OK && r->seconds > 0;
   const char *ceiling = r->roofline_measured ? "measured" : "peak";

@@ -114,8 +114,8 @@ struct lookup {
   enum measure_way measure;          /* how variants are timed; not used for predictions */
   struct text options;               /* options of measurements: "arch sm_90a", "arch sm_90a,
                                         measure graph" */
-  bool predicted;                    /* the look-up's records are predictions, */
-  struct prediction_key predictions; /* which are kept under this key */
+  bool predicted;                    /* the records are predictions, not measurements */
+  struct prediction_key predictions; /* the key under which predictions are stored */
   const struct problem *problem;     /* borrowed */
   const char *const *settings;       /* settings of the kernel, borrowed; NULL: unknown */
   size_t setting_count;

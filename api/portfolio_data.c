@@ -290,8 +290,8 @@ static bool cover_all(struct cover *c) {
   return !c->gains[most_gain(c)];
 }
 
-/* Finds the smallest limit that so few variants can meet. Of variants that are almost equally fast,
-   one represents the others. */
+/* Finds the smallest limit that at most `most` variants can meet. Of variants that are almost
+   equally fast, one represents the others. */
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
                          cugen_error *err) {
   static const double ratios[] = {1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5};
@@ -429,9 +429,9 @@ static int decides_at(const struct portfolio_data *data, size_t problem, size_t 
   return status;
 }
 
-/* Finds out for a size whether its divisors decide which variants are valid. Only then a rule may
-   ask for them: in measured problems all sizes are often multiples of 8 together, and a rule that
-   asks the wrong size would fit only these problems. Without any such size nothing is known. */
+/* Finds out whether the divisors of a size decide which variants are valid. Only then may a rule
+   test them: the sizes of measured problems are often all multiples of 8, and a rule that tests the
+   wrong size would fit only these problems. If no measured problem can tell, *out is true. */
 static int fill_decides(const struct portfolio_data *data, size_t size, const size_t *variants,
                         size_t count, bool *out, cugen_error *err) {
   enum { ENOUGH = 6 };

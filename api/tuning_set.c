@@ -1,21 +1,23 @@
-/* Tuning several problems within one budget.
+/* Tunes several problems within one budget.
 
-   The problems are tuned in rounds. In the first each gets an equal share (or one by its weight) of
-   half of the budget, in the later ones of all that is left.
-   From the second round on each begins with what is fastest for the others (api_near_leaders), and
-   finds their images in the cache: a variant whose sizes are launch parameters is compiled once,
-   and measured wherever it serves. What one problem leaves of its share, since nothing is left to
-   try, is the others'.
+   The problems are tuned in rounds. The first round spends half of the budget, and each later round
+   all that is left. Within a round each problem gets an equal share, or one by its weight. What a
+   problem leaves of its share, because nothing is left to try, is added to the others' shares.
 
-   For a portfolio the later rounds are one: the leaders of all problems (portfolio_candidates) are
-   measured on every problem that has no record of them, the most promising first. That fills the
-   matrix from which api_kernels_learn chooses. Problems of the same class that are remembered and
-   not of the set name leaders, too: so sets that are tuned side by side on one cache get the same
-   columns. Problems that have a correct record at the beginning are not searched again: more
-   columns on every problem are worth more than a leader of one.
+   From the second round on, the search for a problem begins with the variants that are fastest for
+   the other problems (api_near_leaders). Their images are in the cache: a variant whose sizes are
+   launch parameters is compiled once, and measured wherever it serves.
 
-   A problem without a correct record comes first. So a run that was interrupted, or had too little
-   time for all, goes on with those it did not reach. */
+   For a portfolio each round searches in half of the time that is left, and then fills the matrix
+   from which api_kernels_learn chooses: it measures the leaders of all problems
+   (portfolio_candidates) on every problem that has no record of them, the most promising first. The
+   leaders of remembered problems of the same class are included, though these problems are not in
+   the set: so sets that are tuned side by side on one cache get the same columns. The first round
+   skips problems that have a correct record, because more columns on every problem are worth more
+   than one problem's leader.
+
+   Problems without a correct record come first. So a new run goes on with the problems that an
+   earlier run did not reach, because it was interrupted or had too little time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -393,7 +395,7 @@ static int fill_matrix(struct set *set, cugen_error *err) {
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- The whole run -------------------------------------------------------------------------- */
 
 /* Ends the run. Another process may have tuned a problem that this run did not reach, in the same
    cache. */

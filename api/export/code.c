@@ -97,8 +97,8 @@ static int code_put_bound(struct coder *c, const struct expr *expr, struct text 
   return status;
 }
 
-/* Like put_bound, for an expression of the wanted kind (with `any`: of any kind), which is pinned
-   if necessary. */
+/* Like code_put_bound, for an expression of the wanted kind (with `any`: of any kind), which is
+   pinned if necessary. */
 static int put_kind(struct coder *c, const struct expr *expr, enum expr_kind wanted, bool any,
                     struct text *out, struct value *constant, enum expr_kind *kind) {
   struct text text = {0};

@@ -2,12 +2,12 @@
    be chosen for them, and the default variants.
 
    For each tuned problem of each device the records are read, the fastest first. A variant joins
-   the bundle unless a faster variant of the problem serves wherever it serves (is_beaten). The
-   remaining variants are the best for near problems whose sizes, or alignment of memory, the best
-   variant does not accept. Variants with equal C are one code, and equal images are stored once
-   (codes.c). A class is the values of a problem that are not sizes (dtype, layout); each class gets
-   a default for problems that nobody tuned. Nothing is measured here; images that do not exist yet
-   are compiled. */
+   the bundle unless a faster variant of the problem serves wherever it serves (collect_is_beaten).
+   The remaining variants are the best for near problems whose sizes, or alignment of memory, the
+   best variant does not accept. Variants with equal C are one code, and equal images are stored
+   once (codes.c). A class is the values of a problem that are not sizes (dtype, layout); each class
+   gets a default for problems that nobody tuned. Nothing is measured here; images that do not exist
+   yet are compiled. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -388,7 +388,7 @@ static int add_defaults(struct exporter *x, size_t device, cugen_error *err) {
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- The whole collection ------------------------------------------------------------------- */
 
 /* Cuts "M=4 N=8" into its settings, in place. */
 static size_t cut_settings(char *text, const char **out) {
@@ -484,7 +484,7 @@ static int refuse_without_portfolio(const struct exporter *x, cugen_error *err) 
                    x->base->opened.config->name);
 }
 
-/* Adds the device's own records, which no other device's are part of. */
+/* Adds the tuned problems and the portfolios of a device whose own records exist. */
 static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->variant || x->devices[device].ptx || x->devices[device].anonymous)
     return CUGEN_OK;
@@ -497,7 +497,8 @@ static int collect_add_measured(struct exporter *x, size_t device, cugen_error *
   return status;
 }
 
-/* Adds the rest; with only a portfolio or a named variant there is none. */
+/* Adds the variant that the options name, or else the defaults for problems that nobody tuned. An
+   export of only portfolios needs neither. */
 static int add_rest(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->portfolio) return CUGEN_OK;
   if (x->options->variant) return export_named(x, device, err);

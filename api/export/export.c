@@ -213,7 +213,7 @@ static int place_files(const struct exporter *x, const char *folder, const struc
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- The whole export ----------------------------------------------------------------------- */
 
 static int export_check_options(const cugen_export_options *options, const char *folder,
                                 cugen_error *err) {
