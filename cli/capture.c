@@ -155,7 +155,7 @@ static int capture_read_lines(struct reading *reading) {
   return status;
 }
 
-/* ---- All of them ---------------------------------------------------------------------------- */
+/* ---- The whole capture ---------------------------------------------------------------------- */
 
 static double usual_seconds(const struct reading *reading) {
   double sum = 0;

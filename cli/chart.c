@@ -19,7 +19,8 @@
 #include "ranges.h"
 #include "records.h"
 
-/* Of implementations, by their order. 'o' is the mark of their best; beyond the last it is '+'. */
+/* The marks of the implementations, in the config's order; those beyond the last mark share '+'.
+   'o' marks an implementation's best variant, and is therefore not among them. */
 static const char marks[] = "123456789abcdefghijklmnpqrstuvwxyz";
 
 static char mark_of(size_t implementation) {
@@ -59,14 +60,15 @@ static double chart_column_at(const struct canvas *c, double log_x) {
   return (log_x - c->range.x0) / (c->range.x1 - c->range.x0) * (c->columns - 1);
 }
 
-/* In its implementation's lane, or by what it requests. */
+/* Returns the column of a record: in a roofline that of its intensity, otherwise the middle of its
+   implementation's lane. */
 static double chart_column_of(const struct canvas *c, const cugen_record *record) {
   if (c->range.roof) return chart_column_at(c, ranges_log_intensity(record));
   double count, at = ranges_place_of(c->f, findings_implementation(c->f, record->variant), &count);
   return (at + 0.5) / count * c->columns;
 }
 
-/* Upright: the problem's own intensity. */
+/* Draws a vertical line at the problem's own intensity. */
 static void chart_put_own(struct canvas *c) {
   for (int y = 0; y < c->rows && c->range.roof && ranges_has_own(c->f); y++)
     chart_put(c, chart_column_at(c, log10(ranges_own_intensity(c->f))), y, ':');
@@ -78,8 +80,8 @@ static bool is_free(const struct canvas *c, int x, int y) {
   return cell != 'o' && !chart_is_mark(cell);
 }
 
-/* Beside its best, where no other number or best is: the first free place of those around it, or
-   further to the right. */
+/* Puts the mark on the first free place around the point (x, y), or else further to the right. Free
+   places hold no mark and no 'o'. */
 static void put_beside(struct canvas *c, int x, int y, char mark) {
   static const int places[][2] = {{2, 0}, {-2, 0},  {0, -1}, {0, 1}, {1, -1},
                                   {1, 1}, {-1, -1}, {-1, 1}, {1, 0}, {-1, 0}};
@@ -92,7 +94,7 @@ static void put_beside(struct canvas *c, int x, int y, char mark) {
   chart_put(c, x, y, mark);
 }
 
-/* The number of an implementation: in its lane, or beside its best. */
+/* Puts the implementation's mark: in a roofline beside its best variant, otherwise in its lane. */
 static void chart_put_number(struct canvas *c, size_t implementation) {
   const cugen_record *best = c->f->implementations[implementation].best;
   const double column = chart_column_of(c, best), row = chart_row_of(c, log10(findings_rate(best)));
@@ -102,7 +104,7 @@ static void chart_put_number(struct canvas *c, size_t implementation) {
     chart_put(c, column, row, mark_of(implementation));
 }
 
-/* The best are drawn after all others, and all of them before a number. */
+/* Draws the best variants over all others, and the marks of implementations over both. */
 static void put_points(struct canvas *c) {
   for (size_t i = c->f->right_count; i-- > 0;)
     chart_put(c, chart_column_of(c, c->f->right[i]),

@@ -4,7 +4,7 @@
 
 #include "findings.h"
 
-/* In columns x rows characters. */
+/* Draws the picture, which is `columns` characters wide and `rows` high. */
 int chart_text(const struct findings *findings, int columns, int rows, FILE *out);
 
 #endif

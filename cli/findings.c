@@ -148,7 +148,7 @@ static int findings_load_records(struct cli *cli, struct findings *f) {
   return is_narrowed(cli) ? refuse_left_out(cli, f) : refuse_stale(cli);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------ */
+/* ---- All findings --------------------------------------------------------------------------- */
 
 static int findings_fill(struct cli *cli, struct findings *f) {
   int status = findings_find(cli, f);

@@ -56,23 +56,25 @@ int findings_open(struct cli *cli, struct findings *out);
 void findings_close(struct findings *findings);
 
 bool findings_on_cpu(const struct findings *findings);
-/* Returns true if the set is measured or predicted as this one is. */
+/* Returns true if the times of the set can be compared with the findings': both are measured, or
+   both are predicted with the same figures of the model. */
 bool findings_is_kin(const struct findings *findings, const cugen_cache_set *set);
 /* Returns the index of the implementation with whose name the variant's text begins. */
 size_t findings_implementation(const struct findings *findings, const char *variant);
 
 /* ---- Rates and ceilings --------------------------------------------------------------------- */
 
-/* FLOP/s where operations are declared, else bytes/s; 0: neither is. */
+/* Returns FLOP/s where operations are declared, else bytes/s; 0: neither is. */
 double findings_rate(const cugen_record *record);
-/* The ceilings in use: measured, else the peak; 0: not known. That of arithmetic is the tensor
-   cores' where they do what the kernel does. */
+/* Return the ceilings in use: the measured one, else the peak; 0: not known. The ceiling of
+   arithmetic is that of the tensor cores if they do the kernel's operations. */
 double findings_peak(const struct findings *findings);
 double findings_bandwidth(const struct findings *findings);
 
 /* ---- findings_find.c: findings_open's first step -------------------------------------------- */
 
-/* Opens the listing, and cli->lib and cli->kernel for the set of records that is meant. */
+/* Opens the listing, and cli->lib and cli->kernel for the set of records that findings_open
+   describes. */
 int findings_find(struct cli *cli, struct findings *findings);
 
 #endif

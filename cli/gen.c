@@ -27,8 +27,9 @@ static void append_remedy(struct cli *cli) {
              model);
 }
 
-/* Appends how to tune, unless tuning on this device only predicts, which --best does not accept, or
-   is refused. */
+/* Appends the command to run first. On a model, where tuning only predicts and --best does not
+   accept predictions, that is tuning, and then this command without --best. Returns false, and
+   appends nothing, if tuning is refused on this device. */
 static bool append_tuning(struct cli *cli) {
   if (cli_device(cli) != CUGEN_DEVICE_MODEL) return append_remedy(cli), true;
   if (cli_tuning(cli) == CLI_REFUSES) return false;

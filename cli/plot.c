@@ -34,8 +34,8 @@ double plot_first_tick(double edge, bool fine) {
   return log;
 }
 
-/* 1, 2 or 5 times a power of ten: the distance of the ticks of a linear axis from 0 to most, at
-   most so many steps. */
+/* Returns the distance of the ticks on a linear axis from 0 to `most`: 1, 2 or 5 times a power of
+   ten, so that there are at most `steps`. */
 static double step_to(double most, int steps) {
   double log = most > 0 ? log10(most / steps) : 0;
   return pow(10, plot_first_tick(log, true));

@@ -6,15 +6,17 @@
 
 #include "print.h"
 
-/* "10 GFLOP/s", "1.6 TB/s"; "20 us": at most three digits. */
+/* Returns "10 GFLOP/s" or "1.6 TB/s" (plot_rate), "20 us" (plot_seconds), with at most three
+   digits. */
 struct shown plot_rate(double rate, bool flops);
 struct shown plot_seconds(double seconds);
 
-/* Ticks of a logarithmic axis, as their logarithms: whole decades; fine: 2 and 5 between them.
-   The first from edge on. */
+/* The ticks of a logarithmic axis are given by their logarithms. They are at whole decades, with
+   `fine` also at 2 and 5 times each. plot_first_tick returns the first tick that is not below
+   `edge`. */
 double plot_first_tick(double edge, bool fine);
 void plot_next_tick(double *log, bool fine);
-/* Those of an axis from low to high (logarithms), round values where it is short: the one of
-   that index, from 0 on; infinite: there are no more. */
+/* Returns the tick with this index (from 0) of an axis from `low` to `high`, all as logarithms;
+   infinity if there are no more. On a short axis the ticks are round values in equal steps. */
 double plot_tick(double low, double high, int index);
 #endif

@@ -120,7 +120,7 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   return CUGEN_OK;
 }
 
-/* ---- Its problems --------------------------------------------------------------------------- */
+/* ---- A portfolio's problems ----------------------------------------------------------------- */
 
 static int by_loss(const void *a, const void *b) {
   const cugen_portfolio_problem *x = *(const cugen_portfolio_problem *const *)a,
@@ -170,7 +170,7 @@ int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t t
   return status;
 }
 
-/* ---- A list of them ------------------------------------------------------------------------- */
+/* ---- The list of portfolios ----------------------------------------------------------------- */
 
 int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, size_t count) {
   static const struct table_column columns[] = {{"portfolio", 0, 0},

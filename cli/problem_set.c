@@ -300,7 +300,7 @@ static int problem_set_read_file(struct cli *cli, const char *path, struct probl
   return status;
 }
 
-/* ---- All of them ---------------------------------------------------------------------------- */
+/* ---- The whole set -------------------------------------------------------------------------- */
 
 int problem_set_read(struct cli *cli, struct problem_set *out) {
   const char *path = cli->values[OPTION_PROBLEM_FILE];

@@ -56,7 +56,7 @@ static json_t *cells_json(const cugen_record *r) {
   return cells;
 }
 
-/* Cells are those of a row in the table: the best ones, and the best of each implementation. */
+/* has_row: add the cells of a row of the table, which the first variants and the best ones have. */
 static json_t *report_variant_json(const struct findings *f, const cugen_record *r, bool has_row) {
   json_t *object = json_object();
   json_object_set_new(object, "variant", json_text(r->variant));
@@ -83,7 +83,7 @@ static json_t *right_json(const struct findings *f, size_t top) {
   return all;
 }
 
-/* at: the place of the best among the right variants. */
+/* The member "at" is the place of the best variant among the right ones. */
 static json_t *implementations_json(const struct findings *f) {
   json_t *all = json_array();
   for (size_t i = 0; i < f->implementation_count; i++) {
@@ -148,7 +148,8 @@ static json_t *others_json(const struct findings *f) {
 
 /* ---- Convergence ---------------------------------------------------------------------------- */
 
-/* best: of all until then, where it is another than before. step: this record is that best. */
+/* The member "best" is the best record so far, where it changed (otherwise null); "step" is true if
+   this record became the best. */
 static json_t *report_point_json(const struct findings *f, const struct trace_point *point) {
   json_t *object = json_object(), *best = json_null();
   const bool changed = point->changed && point->best;
@@ -245,8 +246,8 @@ static json_t *machine_json(const struct findings *f) {
   return facts;
 }
 
-/* flops, bandwidth: measured; peak, memory: those in use, and multiply_adds without tensor
-   cores. */
+/* The members "flops" and "bandwidth" are measured, "flops_peak" and "bandwidth_peak" theoretical;
+   "peak" and "memory" are the ceilings in use (findings_peak, findings_bandwidth). */
 static json_t *report_ceilings_json(const struct findings *f) {
   const cugen_ceilings *c = &f->ceilings;
   return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "flops_peak",
@@ -335,7 +336,8 @@ static json_t *run_json(const struct page *page) {
   return run;
 }
 
-/* A callback of jansson's: the text, in which '<' only occurs within strings, without it. */
+/* A callback of jansson's, which writes '<' as an escape, so that the text can stand in a page's
+   script. '<' only occurs within JSON strings. */
 static int write_escaped(const char *text, size_t length, void *out) {
   for (const char *end = text + length; text < end; text++)
     if (*text == '<' ? fputs("\\u003c", out) < 0 : fputc(*text, out) < 0) return -1;

@@ -4,8 +4,8 @@
 
 #include "findings.h"
 
-/* Writes the page with the roofline alone to where --output says: cugen roofline CONFIG -o
-   FILE.html. */
+/* Writes the page with only the roofline to the file that --output names, as `cugen roofline CONFIG
+   -o FILE.html` does. */
 int report_write_roofline(struct cli *cli, const struct findings *findings);
 
 #endif

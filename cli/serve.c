@@ -1,6 +1,6 @@
-/* A command that a program asked for by cugen_command: its JSON goes back as a part of one
-   object, nothing else is printed, and options that its words lack are those of the program's
-   library. */
+/* Runs a command that a program asked for by cugen_command. The JSON of the command becomes a part
+   of one object, and nothing else is printed. Options that the command was not given are those of
+   the program's library. */
 #include "serve.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "option_names.h"
 
-/* The option of the command that has the name; OPTION_COUNT: it has none. */
+/* Returns the option of the command with this name; OPTION_COUNT: it has none. */
 static enum cli_option find_option(const struct cli *cli, const char *name, size_t length) {
   for (enum cli_option option = 0; option < OPTION_COUNT; option++)
     if (strlen(cli_options[option].name) == length &&
@@ -19,9 +19,9 @@ static enum cli_option find_option(const struct cli *cli, const char *name, size
   return OPTION_COUNT;
 }
 
-/* --device and --measure are not the library's where they say which records are meant, in the
-   commands about the whole cache, nor in a check, which runs on the cpu device whatever the
-   library is for. */
+/* Returns true if the command must not get this option from the library. That is so for --device
+   and --measure in two cases: commands about the whole cache use them to select records, and a
+   check runs on the cpu device, whatever the library's device. */
 static bool serve_is_own(const struct cli *cli, enum cli_option option) {
   if (option != OPTION_DEVICE && option != OPTION_MEASURE) return false;
   return cli->command == &cli_commands[COMMAND_CHECK] ||

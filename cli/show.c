@@ -124,7 +124,7 @@ static bool needs_device(int status) {
 }
 
 /* Prints the launches of the variant that --variant names, or else of the one that a plan would
-   use. An error of the latter is reported at the end (find_missing). */
+   use. An error of the latter is reported at the end (show_find_missing). */
 static int print_launches(struct cli *cli, FILE *out) {
   struct launches launches;
   int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);

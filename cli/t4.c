@@ -150,7 +150,7 @@ void t4_add(struct t4 *t4, const char *text, size_t length) {
   }
 }
 
-/* ---- The whole ------------------------------------------------------------------------------ */
+/* ---- The whole file ------------------------------------------------------------------------- */
 
 /* Every configuration names every tunable in one order; a tunable that its implementation lacks is
    null. */

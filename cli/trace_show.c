@@ -160,7 +160,7 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------ */
+/* ---- The whole trace ------------------------------------------------------------------------ */
 
 static void print_summary(const struct findings *f) {
   const struct trace *t = &f->trace;

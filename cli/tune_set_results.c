@@ -333,7 +333,7 @@ static int results_print_portfolios(const struct tuning *tuning) {
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------ */
+/* ---- All results ---------------------------------------------------------------------------- */
 
 int tuning_print_results(struct tuning *tuning) {
   const bool quiet = options_given(tuning->cli, OPTION_QUIET);
