@@ -58,29 +58,30 @@ typedef struct bundle_info {
   size_t launches; /* kernels launched by one bundle_launch */
 } bundle_info;
 
-/* What bundle_pick takes on such a device. Needs no driver; the strings are constants. */
+/* Tells which variant bundle_pick would choose on such a device. Needs no driver. The strings in *out are constants. */
 int bundle_choose(const bundle_device *device, const bundle_problem *problem, bundle_info *out, bundle_error *error);
 
 /* ---- Using it ----------------------------------------------------------------------------------------------------- */
 
-/* On one context. It never changes and may be used from several threads at once. */
+/* The bundle opened in one CUDA context. It never changes, and several threads may use it at once. */
 typedef struct bundle_library bundle_library;
-/* One variant for one problem, loaded. Likewise. */
+/* One variant for one problem, with its code loaded. It never changes, and several threads may use it at once. */
 typedef struct bundle_plan bundle_plan;
-/* A plan with its arguments, for one stream at a time when it owns scratch memory. */
+/* A plan with its arguments. A call that owns scratch memory may be launched on one stream at a time. */
 typedef struct bundle_call bundle_call;
 
-/* context: a CUcontext that outlives the library; NULL: the calling thread's current one, else the primary context of
-   device 0. */
+/* Opens the bundle in a CUcontext, which must outlive the library. context NULL: the calling thread's current context, or
+   if it has none, the primary context of device 0. */
 int bundle_open(void *context, bundle_library **out, bundle_error *error);
-/* The primary context of that device. */
+/* Opens the bundle in the primary context of the device with this ordinal. */
 int bundle_open_device(int ordinal, bundle_library **out, bundle_error *error);
-/* After its plans. */
+/* Closes the library; all of its plans must have been dropped. */
 void bundle_close(bundle_library *library);
 const bundle_device *bundle_about_device(const bundle_library *library);
 
+/* Chooses a variant for the problem, and loads its code. */
 int bundle_pick(bundle_library *library, const bundle_problem *problem, bundle_plan **out, bundle_error *error);
-/* After its calls. */
+/* Drops the plan; all of its calls must have been released. */
 void bundle_drop(bundle_plan *plan);
 const bundle_info *bundle_about(const bundle_plan *plan);
 
@@ -106,26 +107,30 @@ typedef struct bundle_argument_info {
   int overwrite;                                             /* input: the kernel may write to the buffer */
 } bundle_argument_info;
 
-/* Where the plan's __device__ or __constant__ variable of that name lies, to be written and read with cuMemcpyAsync, and
-   its bytes. out and bytes may each be NULL. */
+/* Sets *out to the device address of the plan's __device__ or __constant__ variable of that name, which cuMemcpyAsync may
+   write and read, and *bytes to its size. out and bytes may each be NULL. */
 int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes, bundle_error *error);
 
 /* Arguments that bundle_bind takes, in this order: @arguments.@overwritten */
 enum { BUNDLE_ARGUMENTS = @argument_count };
 int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info *out, bundle_error *error);
 
-/* arguments[i]: of a buffer its device pointer, at a multiple of its element's size, of 16 bytes where the variant reaches it
-   through a tensor map (BUNDLE_ERROR_USAGE otherwise; scratch may be NULL: the call then owns memory of its own, zeroed;
-   memory given for scratch is to be zeroed once); of a scalar a pointer to its value, of the type that its dtype names,
-   copied now, or NULL for the problem's own; of a constant a pointer to its values, on either side, copied now: they
-   belong to the plan, and the context is synchronised. A buffer that the variant has in a __device__ variable may be NULL:
-   it stays there. Else every launch copies it there before, and back after, what the kernel reads and writes. Calls of a plan
-   with such an argument: one stream at a time. */
+/* Makes a call from the plan and its arguments. arguments[i] depends on the kind of argument i:
+   - Buffer: its device pointer, aligned to its element's size, or to 16 bytes where the variant reaches it through a tensor
+     map; otherwise the result is BUNDLE_ERROR_USAGE. Scratch may be NULL: the call then owns zeroed memory of its own.
+     Scratch that the caller gives has to be zeroed once.
+   - Scalar: a pointer to its value, whose type its dtype names; or NULL for the value of the plan's problem. The value is
+     copied now.
+   - Constant: a pointer to its values, in host or device memory. They are copied now and belong to the plan; the context
+     is synchronised.
+   A buffer that the variant keeps in a __device__ variable may be NULL: its contents then stay in that variable. Otherwise
+   every launch copies to the variable what the kernel reads, and back from it what the kernel writes. Calls of a plan with
+   such an argument may be launched on one stream at a time. */
 int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out, bundle_error *error);
-/* On a CUstream of the library's context; NULL is its default stream. One cuLaunchKernel (or cuLaunchKernelEx) a planned
-   launch: nothing is allocated, locked or looked up. Returns before the kernels end. */
+/* Launches the kernels on a CUstream of the library's context (NULL: its default stream), and returns before they end.
+   Each planned launch is one cuLaunchKernel or cuLaunchKernelEx; nothing is allocated, locked or looked up. */
 int bundle_launch(const bundle_call *call, void *stream, bundle_error *error);
-/* What was launched must have ended when a call that owns scratch is released. */
+/* Releases the call. If it owns scratch memory, its launches must have ended. */
 void bundle_release(bundle_call *call);
 
 #ifdef __cplusplus

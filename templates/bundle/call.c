@@ -7,9 +7,9 @@ struct bundle_call {
     address pointer;
     unsigned char bytes[8];
   } values[BUNDLE_ARGUMENTS];
-  struct tensor_map *maps; /* one an argument; NULL: no argument has one */
+  struct tensor_map *maps; /* one for each argument; NULL: no argument needs one */
   void *parameters[BUNDLE_ARGUMENTS + 1]; /* every argument */
-  void **passed; /* what launches list, a NULL behind each */
+  void **passed; /* the arguments of launches that list theirs; a NULL ends each list */
   void ***launch_parameters;
   struct {
     address device;
@@ -18,7 +18,7 @@ struct bundle_call {
   struct {
     address symbol, buffer;
     size_t bytes;
-    int before, after; /* the launches */
+    int before, after; /* copied before, or after, the launches */
   } copies[BUNDLE_ARGUMENTS];
   size_t copy_count;
 };
@@ -62,7 +62,7 @@ int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t 
   return status;
 }
 
-/* Without memory it stays in the symbol. */
+/* given NULL: the contents of the argument stay in its symbol. Otherwise launches copy them. */
 static int bind_symbol(bundle_call *call, size_t at, void *given, bundle_error *error) {
   const struct argument_sizes *a = &call->plan->sizes.arguments[at];
   const size_t bytes = (size_t)(a->elements * a->bytes);
@@ -77,7 +77,7 @@ static int bind_symbol(bundle_call *call, size_t at, void *given, bundle_error *
   return BUNDLE_OK;
 }
 
-/* Into its symbol, or into memory of the call's. */
+/* Copies a constant's values into its symbol, or into memory that the call owns. */
 static int copy_constant(bundle_call *call, size_t at, const void *from, bundle_error *error) {
   const struct driver *driver = &call->plan->library->driver;
   const struct argument_sizes *a = &call->plan->sizes.arguments[at];
@@ -100,7 +100,7 @@ static int bind_scalar(bundle_call *call, size_t at, const void *given, bundle_e
   return BUNDLE_OK;
 }
 
-/* Zeroed: a kernel may count in it from zero, and leaves it so. */
+/* Allocates scratch and zeroes it: a kernel may count in it from zero, and leaves zeros behind. */
 static int own_scratch(bundle_call *call, size_t at, bundle_error *error) {
   const struct driver *driver = &call->plan->library->driver;
   const struct argument_sizes *a = &call->plan->sizes.arguments[at];
@@ -143,7 +143,7 @@ static int make_maps(bundle_call *call, bundle_error *error) {
   return BUNDLE_OK;
 }
 
-/* Where the value lies that a kernel is passed. */
+/* Returns the address of the value that the kernel is passed for this argument. */
 static void *place(bundle_call *call, size_t at) {
   return call->plan->sizes.arguments[at].tensor ? (void *)&call->maps[at] : (void *)call->values[at].bytes;
 }
@@ -199,7 +199,7 @@ int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_
   return status;
 }
 
-/* A driver without such launches lets nothing overlap, and the kernel's wait is over at once. */
+/* A driver that lacks launches with attributes lets no kernels overlap; the kernel's wait then returns at once. */
 static int launch_with(const struct driver *driver, void *function, const struct launch_sizes *l, void **parameters,
                        void *stream) {
   struct launch_attribute attributes[LAUNCH_ATTRIBUTES];
@@ -215,7 +215,7 @@ static int launch_with(const struct driver *driver, void *function, const struct
   return driver->launch_with(&config, function, parameters, NULL);
 }
 
-/* Whether the launch has attributes, and the driver takes them. */
+/* Returns whether the launch has attributes, and the driver takes them. */
 static int has_attributes(const struct driver *driver, const struct launch_sizes *l) {
   return (l->overlap || l->cooperative) && driver->launch_with;
 }
@@ -228,7 +228,7 @@ static int launch_one(const struct driver *driver, void *function, const struct 
                         stream, parameters, NULL);
 }
 
-/* Between symbols and the caller's memory, before or after the launches. */
+/* Copies the caller's memory to symbols before the launches, or symbols to it after them. */
 static int copy_symbols(const bundle_call *call, int before, void *stream, bundle_error *error) {
   const bundle_library *l = call->plan->library;
   int status = call->copy_count ? enter(l, error) : BUNDLE_OK;
@@ -242,7 +242,7 @@ static int copy_symbols(const bundle_call *call, int before, void *stream, bundl
   return leave(l, status);
 }
 
-/* Launches first to last. */
+/* Makes the launches from number `first` to number `last`. */
 static int launch_range(const bundle_call *call, size_t first, size_t last, void *stream, bundle_error *error) {
   const bundle_plan *plan = call->plan;
   const struct driver *driver = &plan->library->driver;

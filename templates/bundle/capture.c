@@ -1,6 +1,6 @@
 /* ---- Capture ----------------------------------------------------------------------------------------------------------- */
 
-/* A line of JSON; what does not fit makes it none. */
+/* A line of JSON. A line that does not fit is not written: its length is then sizeof text. */
 struct line {
   char text[4096];
   size_t length;
@@ -12,7 +12,7 @@ static void add_text(struct line *l, const char *text) {
   l->length = length < sizeof l->text - l->length ? l->length + length : sizeof l->text;
 }
 
-/* "name": "value", with what JSON does not take escaped. */
+/* Adds , "name": "value", and escapes the characters that JSON does not allow in strings. */
 static void add_string(struct line *l, const char *name, const char *value) {
   char one[8];
   add_text(l, ", \"");
@@ -26,7 +26,7 @@ static void add_string(struct line *l, const char *name, const char *value) {
   add_text(l, "\"");
 }
 
-/* One write in append mode: such lines do not mix. What cannot be written is left out: nothing fails for it. */
+/* Appends the line by one write, so that lines of several processes do not mix. Errors are ignored. */
 static void append_line(const char *path, const struct line *l) {
   struct stat about;
   int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | CLOSE_ON_EXEC, 0644);
@@ -35,7 +35,7 @@ static void append_line(const char *path, const struct line *l) {
   close(file);
 }
 
-/* For 'cugen tune --from': which problem was asked for, and what served it; chosen NULL: nothing does. */
+/* Notes which problem was asked for and what serves it, for 'cugen tune --from'; chosen NULL: nothing serves it. */
 static void capture(const bundle_library *library, const bundle_problem *problem, const struct chosen *chosen) {
   static const char *const plans[] = {[BUNDLE_EXACT] = "exact",
                                       [BUNDLE_NEAR] = "near",

@@ -10,7 +10,7 @@ static int launch_fits(const struct launch_sizes *l, int max_threads) {
   return l->block[0] * l->block[1] * l->block[2] <= max_threads && l->shared >= 0 && l->shared <= INT_MAX;
 }
 
-/* Whether the code is right for the problem, and its sizes there. */
+/* Returns whether the code is right for the problem, and fills in its sizes for it. */
 static int usable(const struct code *code, const struct device *device, const bundle_problem *p, struct sizes *s) {
   sizes_restart(s);
   if (!code->serves(p)) return 0;
@@ -31,7 +31,7 @@ struct chosen {
   double ratio;
 };
 
-/* The one of least cost that serves the problem; within half a percent the one that comes first in the space. */
+/* Takes the variant of least cost that serves the problem; of those within half a percent, the first in the space. */
 static int choose_measured(const struct tuned *t, const bundle_problem *p, struct sizes *s, struct chosen *out) {
   const struct measured *best = NULL;
   double limit = 0;
@@ -65,8 +65,8 @@ static int choose_exact(const struct device *device, const bundle_problem *p, co
   return 0;
 }
 
-/* How far apart two problems are: the largest ratio of two sizes, and all ratios together. Sizes below 1 are equal or
-   nothing. */
+/* How far apart two problems are: the largest ratio of two sizes, and the product of all ratios. Sizes below 1 have no
+   ratio: they are equal, or the problems are too far apart. */
 struct distance {
   double largest, product;
 };
@@ -87,7 +87,8 @@ static int farther(struct distance a, struct distance b) {
   return a.largest != b.largest ? a.largest > b.largest : a.product > b.product;
 }
 
-/* The nearest tuned problem that is not nearer than `after` (and comes later than it when it is as far). */
+/* Returns the next tuned problem by distance: the nearest of those that are farther than `after`, or as far and later in
+   the table than after_at; tuned_count: there is none. */
 static size_t next_nearest(const struct device *device, const bundle_problem *p, const long long *sizes,
                            struct distance after, size_t after_at, struct distance *found) {
   size_t best = tuned_count;
@@ -115,7 +116,7 @@ MAYBE_UNUSED static int choose_nearest(const struct device *device, const bundle
   return 0;
 }
 
-/* Each size rounded up to its next bound, above the last one to the last. */
+/* Rounds each size up to its next bound (sizes above the last bound: down to it) and takes what was tuned for these. */
 MAYBE_UNUSED static int choose_bucket(const struct device *device, const bundle_problem *p, const long long *sizes,
                                       struct sizes *s, struct chosen *out) {
   long long rounded[SIZES + 1] = {0};
@@ -141,7 +142,7 @@ static int choose_member(const struct device *device, size_t member, const bundl
   return 0;
 }
 
-/* Of those that were not tried the one of the least time, without times the first. */
+/* Returns the untried member of least time, or the first untried one if times are not known. */
 static size_t next_member(const double *times, const unsigned char *tried, size_t count) {
   size_t best = count;
   for (size_t k = 0; k < count; k++)
@@ -149,7 +150,8 @@ static size_t next_member(const double *times, const unsigned char *tried, size_
   return best;
 }
 
-/* The one that the rule names, unless it is doubted and another's time is far below its own; else the next that serves. */
+/* Takes the member that the rule names, unless another member's predicted time is far below its own
+   (portfolio.doubted). If it does not serve, takes the next member by time that does. */
 static int choose_portfolio(const struct device *device, int shipped, const bundle_problem *p, struct sizes *s,
                             struct chosen *out) {
   for (size_t i = 0; i < portfolio_count; i++) {
@@ -183,7 +185,7 @@ static int choose_default(const struct device *device, const bundle_problem *p, 
   return 0;
 }
 
-/* The device itself; else whatever else has code that runs there, of which nothing was measured there. */
+/* Returns the device that was asked for, or else another one whose code runs on it; *same is 0 for the latter. */
 static const struct device *find_device(const bundle_device *asked, int *same) {
   const struct device *alike = NULL, *ptx = NULL;
   *same = 1;
@@ -212,7 +214,7 @@ static int no_device(const bundle_device *asked, bundle_error *error) {
               asked->name ? asked->name : "this device", asked->capability / 10, asked->capability % 10, known);
 }
 
-/* Whether the problem, as text, has all words of the class, as text. */
+/* Returns whether the text of the problem contains all words of the text of the class. */
 static int is_of_class(const char *problem, const char *class) {
   while (*class) {
     const size_t length = strcspn(class, " ");
@@ -228,7 +230,7 @@ static int is_of_class(const char *problem, const char *class) {
   return 1;
 }
 
-/* Its types and flags are known, so that nothing but its sizes can be at fault. */
+/* Explains that no code serves these sizes; the types and flags of the problem are known. */
 static int no_such_sizes(const struct device *device, const char *asked, bundle_error *error) {
   char rounds[256] = "";
   size_t length = 0;

@@ -1,4 +1,4 @@
-/* ---- The driver: what is used of its interface, which keeps its meaning under these names ----------------------------- */
+/* ---- The part of the CUDA driver API that is used; a function keeps its meaning under a versioned name ---------------- */
 
 typedef unsigned long long address;
 
@@ -75,7 +75,7 @@ enum {
   DRIVER_FUNCTIONS(X)
 #undef X
       DRIVER_COUNT,
-  DRIVER_NEWER = DRIVER_launch_with /* what a driver may lack */
+  DRIVER_NEWER = DRIVER_launch_with /* functions from here on may be missing */
 };
 
 static const char *const symbols[DRIVER_COUNT] = {
@@ -104,7 +104,7 @@ static int driver_open(struct driver *driver, bundle_error *error) {
   return BUNDLE_OK;
 }
 
-/* What a call of the driver gave, as a status. */
+/* Turns the result of a call of the driver into a status. */
 static int check(const struct driver *driver, int result, const char *call, bundle_error *error) {
   const char *name = NULL, *text = NULL;
   if (result == 0) return BUNDLE_OK;

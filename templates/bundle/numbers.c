@@ -85,7 +85,7 @@ MAYBE_UNUSED static long long greater(long long a, long long b) {
   return a > b ? a : b;
 }
 
-/* Newton's method from above falls until it is there; of what is no positive number it is the number itself. */
+/* Newton's method, which falls from above until it reaches the root. The root of a negative number is -infinity. */
 MAYBE_UNUSED static double root(double a) {
   double x = a > 1 ? a : 1, next;
   if (!(a > 0) || a > 1e300) return a == 0 ? 0 : -1.0 / 0.0;
@@ -93,7 +93,7 @@ MAYBE_UNUSED static double root(double a) {
   return x;
 }
 
-/* floor and ceil. */
+/* whole_below is floor, whole_above ceil. */
 MAYBE_UNUSED static long long whole_below(int *e, double x) {
   if (!(x >= -9223372036854775808.0 && x < 9223372036854775808.0)) return *e = 1, 0;
   const long long whole = (long long)x;

@@ -9,7 +9,7 @@ struct bundle_plan {
   void *functions[MOST_KERNELS];
 };
 
-/* A kernel that is launched twice is allowed the larger of its two amounts. */
+/* Returns the most dynamic shared memory of all launches of the kernel. */
 static long long most_shared(const struct sizes *s, size_t kernel) {
   long long most = 0;
   for (size_t i = 0; i < s->launch_count; i++)
@@ -17,7 +17,8 @@ static long long most_shared(const struct sizes *s, size_t kernel) {
   return most;
 }
 
-/* Clusters of more blocks than every device takes have to be asked for. A driver that knows no clusters does not know the question. */
+/* Allows a cluster with more blocks than every device supports, which has to be asked for. Drivers without clusters do not
+   know the attributes. */
 static int allow_cluster(const struct driver *driver, void *function, bundle_error *error) {
   int blocks = 1, side = 0;
   for (int i = 0; i < 3; i++)
@@ -26,7 +27,7 @@ static int allow_cluster(const struct driver *driver, void *function, bundle_err
                                    : BUNDLE_OK;
 }
 
-/* The blocks of a cooperative launch are all there at once. */
+/* Fails if the blocks of a cooperative launch are more than the device holds at once. */
 static int check_cooperative(const bundle_plan *plan, size_t launch_index, bundle_error *error) {
   const struct driver *driver = &plan->library->driver;
   const struct launch_sizes *l = &plan->sizes.launches[launch_index];
@@ -46,7 +47,7 @@ static int check_cooperative(const bundle_plan *plan, size_t launch_index, bundl
               plan->chosen.code->kernels[l->kernel], blocks, most, plan->library->device.multiprocessors, resident);
 }
 
-/* Launches of a kernel agree in it. */
+/* Returns the carveout of the kernel, which is equal in all of its launches; -1: it has none. */
 static int preferred(const struct sizes *s, size_t kernel) {
   for (size_t i = 0; i < s->launch_count; i++)
     if (s->launches[i].kernel == kernel) return (int)s->launches[i].carveout;

@@ -1,18 +1,18 @@
 /* ---- A variant's sizes for one problem ------------------------------------------------------------------------------- */
 
-enum { MOST_LAUNCHES = 1 << 20, MOST_LISTED = 1 << 24 }; /* of one bundle_launch; of all that they pass */
+enum { MOST_LAUNCHES = 1 << 20, MOST_LISTED = 1 << 24 }; /* launches of one bundle_launch; arguments that they list */
 enum { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MAPPED, MEMORY_MANAGED };
 enum { ROWS, COLUMNS };
 
 struct launch_sizes {
-  size_t kernel; /* of the code's */
+  size_t kernel; /* index in code.kernels */
   long long grid[3], block[3], shared;
   long long carveout; /* preferred part of what L1 and shared memory share, in percent; -1: the driver decides */
-  int overlap;        /* it may begin before what stands in front of it in the stream has ended */
-  int cooperative;    /* its blocks run all at once */
-  int listed;         /* it passes so many of the values in sizes.passed from `first` on, not every argument */
+  int overlap;        /* it may begin before the launch before it in the stream has ended */
+  int cooperative;    /* a cooperative launch: all of its blocks run at once */
+  int listed;         /* it passes sizes.passed[first .. first + count - 1] instead of every argument */
   size_t first, count;
-  /* Behind it the last `back` launches, up to this one, are made so many times in all. */
+  /* The loop that ends here: the last `back` launches, up to this one, are made `times` times in all. */
   size_t back;
   long long times;
 };
@@ -21,8 +21,8 @@ struct argument_sizes {
   const char *dtype;
   int bytes; /* of an element */
   int passed, memory, rank;
-  int copied; /* a constant that the kernel reads by an address: the call's own copy */
-  int symbol; /* in a __device__ variable, to or from which launches copy */
+  int copied; /* a constant that the kernel reads by its address, from a copy that the call owns */
+  int symbol; /* kept in a __device__ variable, to or from which launches copy */
   int overwrite;
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK], elements;
   int contiguous; /* the dimension whose stride is 1 */
@@ -31,17 +31,17 @@ struct argument_sizes {
   unsigned char value[8]; /* of a scalar */
 };
 
-/* A launch's own value. */
+/* A value that only some launches pass, instead of an argument. */
 struct own_value {
   unsigned char bytes[8];
 };
 
 /* Filled in order by the functions below: arguments, then launches, whose number the problem's sizes decide. */
 struct sizes {
-  struct argument_sizes arguments[BUNDLE_ARGUMENTS], spare; /* spare: what a launch's own value is made in */
+  struct argument_sizes arguments[BUNDLE_ARGUMENTS], spare; /* spare: for building an own_value */
   struct launch_sizes *launches;
   struct own_value *own;
-  size_t *passed; /* arguments, and behind them own values */
+  size_t *passed; /* indices of arguments; from BUNDLE_ARGUMENTS on, of own values */
   size_t argument_count, launch_count, own_count, passed_count;
   size_t launch_room, own_room, passed_room;
   int wide; /* offsets need 64 bits */
@@ -55,18 +55,18 @@ static void sizes_free(struct sizes *s) {
   memset(s, 0, sizeof *s);
 }
 
-/* Another problem's, in the same memory. */
+/* Empties the sizes for another problem, and keeps their memory. */
 static void sizes_restart(struct sizes *s) {
   memset(s->arguments, 0, sizeof s->arguments);
   s->argument_count = s->launch_count = s->own_count = s->passed_count = 0;
   s->wide = s->failed = 0;
 }
 
-/* Room for one more; 0: there is none, and the sizes are no good. */
+/* Makes room for one more element; returns 0, and marks the sizes as failed, if there is none. */
 static int has_room(struct sizes *s, void *list, size_t *room, size_t count, size_t size) {
   void *old, *grown;
   if (count < *room) return 1;
-  memcpy(&old, list, sizeof old); /* whatever it points to */
+  memcpy(&old, list, sizeof old); /* a pointer to elements of any type */
   grown = count < MOST_LISTED ? realloc(old, (*room ? 2 * *room : 8) * size) : NULL;
   if (!grown) return s->failed = 1, 0;
   memcpy(list, &grown, sizeof grown);
@@ -81,7 +81,7 @@ MAYBE_UNUSED static void launch(struct sizes *s, size_t kernel, long long grid_x
       kernel, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0, 0, 0, 0, 0, 0, 1};
 }
 
-/* Of the launch before, as the functions that follow. */
+/* This function and those that follow describe the latest launch. */
 MAYBE_UNUSED static void carveout(struct sizes *s, long long percent) {
   if (s->launch_count) s->launches[s->launch_count - 1].carveout = percent;
 }
@@ -94,7 +94,7 @@ MAYBE_UNUSED static void cooperative(struct sizes *s) {
   if (s->launch_count) s->launches[s->launch_count - 1].cooperative = 1;
 }
 
-/* From its first parameter to its last. */
+/* Adds an argument to the launch's list; in the order of the kernel's parameters. */
 MAYBE_UNUSED static void pass(struct sizes *s, long long value) {
   struct launch_sizes *l = s->launch_count ? &s->launches[s->launch_count - 1] : NULL;
   if (!l || s->failed || !has_room(s, &s->passed, &s->passed_room, s->passed_count, sizeof *s->passed)) return;
@@ -104,7 +104,7 @@ MAYBE_UNUSED static void pass(struct sizes *s, long long value) {
   s->passed[s->passed_count++] = (size_t)value;
 }
 
-/* The value that was written last. */
+/* Adds the latest own value to the launch's list. */
 MAYBE_UNUSED static void pass_own(struct sizes *s) {
   pass(s, BUNDLE_ARGUMENTS + (long long)s->own_count - 1);
 }
@@ -113,7 +113,7 @@ MAYBE_UNUSED static void pass_nothing(struct sizes *s) {
   if (s->launch_count) s->launches[s->launch_count - 1].listed = 1;
 }
 
-/* The last `back` launches are made so often in all. */
+/* Has the last `back` launches made `times` times in all. */
 MAYBE_UNUSED static void repeat(struct sizes *s, size_t back, long long times) {
   if (s->failed || back > s->launch_count) return;
   if (times < 0 || times > MOST_LAUNCHES) s->failed = 1;
@@ -125,7 +125,7 @@ MAYBE_UNUSED static void repeat(struct sizes *s, size_t back, long long times) {
   s->launches[s->launch_count - 1].times = times;
 }
 
-/* How many launches one call makes. */
+/* Returns the number of launches that one call makes. */
 static long long count_launches(const struct sizes *s) {
   long long count = 0;
   for (size_t i = 0; i < s->launch_count; i++)
@@ -133,7 +133,8 @@ static long long count_launches(const struct sizes *s) {
   return count;
 }
 
-/* Outwards from the contiguous dimension: 1, the pitch, and each times the extent of the one before. */
+/* Describes the next argument, a buffer. Strides from the contiguous dimension outwards: 1, the pitch, and then each stride
+   is the one before times its dimension's extent. */
 MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, int memory, int order, long long pitch,
                                 int rank, const long long *shape) {
   struct argument_sizes *a = &s->arguments[s->argument_count++];
@@ -156,22 +157,22 @@ MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, i
   s->wide |= a->elements > (1LL << 31) - (1LL << 24);
 }
 
-/* Of the input that was described last. */
+/* The kernel may write to the input that was described last. */
 MAYBE_UNUSED static void overwrites(struct sizes *s) {
   s->arguments[s->argument_count - 1].overwrite = 1;
 }
 
-/* Of the constant that was described last. */
+/* The kernel reads the constant that was described last by its address. */
 MAYBE_UNUSED static void by_address(struct sizes *s) {
   s->arguments[s->argument_count - 1].copied = 1;
 }
 
-/* Of the buffer that was described last. */
+/* The variant keeps the buffer that was described last in a __device__ variable. */
 MAYBE_UNUSED static void in_symbol(struct sizes *s) {
   s->arguments[s->argument_count - 1].symbol = 1;
 }
 
-/* Of the buffer that was described last: it is reached through a tensor map of such a box. The rules are
+/* The kernel reaches the buffer that was described last through a tensor map with this box. The rules are
    cuTensorMapEncodeTiled's (CUDA Driver API, "Tensor Map Object Management"). */
 MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long parts, const long long *box) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
@@ -188,7 +189,7 @@ MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long pa
   s->failed |= parts < 1 || a->shape[outermost] % (parts < 1 ? 1 : parts) || (parts > 1 && a->rank == 1);
 }
 
-/* The next argument, or behind all arguments a launch's own value. */
+/* Returns the place for the value of the next argument or, once all arguments have one, of a launch's own value. */
 static unsigned char *scalar(struct sizes *s, const char *dtype, int bytes, int passed) {
   const int own = s->argument_count == BUNDLE_ARGUMENTS;
   struct argument_sizes *a = own ? &s->spare : &s->arguments[s->argument_count++];
@@ -198,7 +199,7 @@ static unsigned char *scalar(struct sizes *s, const char *dtype, int bytes, int 
   return s->own[s->own_count++].bytes;
 }
 
-/* A value known when the bundle was made, as the bytes of its type. */
+/* Sets a scalar whose value was known when the bundle was made; `value` holds the bytes of its type. */
 MAYBE_UNUSED static void bits(struct sizes *s, const char *dtype, int bytes, int passed, unsigned long long value) {
   memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes); /* CUDA's machines are little-endian */
 }
@@ -210,7 +211,7 @@ MAYBE_UNUSED static void whole(struct sizes *s, const char *dtype, int bytes, in
   if (narrow < 63 && value >= 1LL << narrow) s->failed = 1;
 }
 
-/* A size that is passed as the type of offsets is: 32 or 64 bits. */
+/* Sets a scalar of the type of offsets, which has 32 or 64 bits. */
 MAYBE_UNUSED static void offset(struct sizes *s, const char *dtype, int bytes, int passed, long long value) {
   memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes);
   s->wide |= value < INT_MIN || value > INT_MAX;

@@ -1,4 +1,4 @@
-/* ---- What is in the tables ------------------------------------------------------------------------------------------- */
+/* ---- The types of the tables ----------------------------------------------------------------------------------------- */
 
 struct image {
   const void *data;
@@ -10,7 +10,7 @@ struct argument {
   bundle_argument_kind kind;
 };
 
-/* name NULL: any device of that compute capability; ptx: of that one or a later. */
+/* name NULL: any device of that compute capability; ptx: PTX, for that compute capability or a later one. */
 struct device {
   const char *name;
   int capability, multiprocessors, ptx, max_threads;
@@ -26,7 +26,7 @@ struct code {
   int wide; /* compiled with 64-bit offsets */
   int (*serves)(const bundle_problem *p);
   void (*sizes)(const bundle_problem *p, struct sizes *s);
-  long long rounds; /* it serves sizes for which a loop of its launches has so many rounds; 0: any number */
+  long long rounds; /* the code serves only sizes for which a loop of its launches has so many rounds; 0: any */
   size_t kernel_count;
   const char *kernels[MOST_KERNELS]; /* names in the image */
 };
@@ -41,27 +41,27 @@ struct tuned {
 
 struct measured {
   size_t code;
-  double seconds, cost; /* what is ranked by: seconds, for each unit of work where the config's objective is a rate */
-  unsigned long long order; /* in the space: settles ties */
+  double seconds, cost; /* cost ranks: the seconds, divided by the work where the config's objective is a rate */
+  unsigned long long order; /* place in the space, which settles ties */
 };
 
-/* What is taken where nothing measured serves, in this order. */
+/* Codes to take where nothing measured serves, in this order. */
 struct fallback {
   size_t device, code;
 };
 
-/* Of a member whose time is not known. */
+/* The time of a member whose time is not known. */
 #define NO_TIME 1.7976931348623157e308
 enum { MOST_MEMBERS = 64 };
 
-/* A time as it was computed; *wrong: it could not be, which is forgotten. */
+/* Returns the computed time; NO_TIME if computing it failed (*wrong, which is reset). */
 MAYBE_UNUSED static double told(double time, int *wrong) {
   const int known = !*wrong && time < NO_TIME;
   *wrong = 0;
   return known ? time : NO_TIME;
 }
 
-/* The first of the least time; count: none has one. */
+/* Returns the index of the least time; `count` if no time is known. */
 MAYBE_UNUSED static long long least_of(const double *times, size_t count) {
   size_t best = count;
   for (size_t i = 0; i < count; i++)
@@ -69,20 +69,21 @@ MAYBE_UNUSED static long long least_of(const double *times, size_t count) {
   return (long long)best;
 }
 
-/* The rule gives an index of its members; below 0 it says nothing. class: a problem of the class that it is for. shipped:
-   it came with cugen, serves where nothing measured does, and beyond what it was learnt from its rule gives `count`. */
+/* A portfolio: a few variants, its members, and a rule that returns the index of the member to use, or a negative number
+   if it names none. It is for problems of the class of `class`. A shipped portfolio came with cugen and serves where
+   nothing measured does; its rule returns `count` for problems beyond those that it was learnt from. */
 struct portfolio {
   size_t device;
   bundle_problem class;
-  long long (*rule)(const bundle_problem *p, double *times); /* sets the time of each member, too */
-  size_t first, count; /* of members, MOST_MEMBERS at most */
+  long long (*rule)(const bundle_problem *p, double *times); /* also sets the predicted time of each member */
+  size_t first, count; /* in members; MOST_MEMBERS at most */
   int shipped;
-  double doubted; /* what the rule names does not serve where its time is more than so many times another's; 0: it does */
+  double doubted; /* the member that the rule names may take so many times the least time; 0: any time */
 };
 
-/* One variant: its codes, each for other sizes. */
+/* A variant of a portfolio: its codes, each for other sizes. */
 struct member {
-  size_t first, count; /* of member_codes */
+  size_t first, count; /* in member_codes */
 };
 
 struct bucket {
@@ -90,7 +91,7 @@ struct bucket {
   size_t count;
 };
 
-/* What the tables call it. */
+/* The name of this type in the tables. */
 typedef bundle_problem problem_values;
 #define KIND(kind) BUNDLE_##kind
 
