@@ -49,7 +49,7 @@ kernel "access" {
   implementation "elements" {
     template "access.cu",
     tunable "threads" { 256, 128, 512, 1024 },
-    tunable "loads"   { 1, 4, 8 },               -- of a thread before its first store
+    tunable "loads"   { 1, 4, 8 },               -- loads of a thread before its first store
     tunable "load_through" { "l1", "l2", "read_only", "streaming" },
     tunable "store_as"     { "plain", "streaming" },
     grid  { "ceil_div(n, threads // 32 * active_lanes * loads)" },

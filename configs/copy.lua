@@ -1,5 +1,5 @@
 -- y = x: how fast memory can be read and written. Everything is one line of width * height * depth elements, or rows with
--- a pitch. An element a thread; a tile of rows and columns a block; packs of bytes with several loads in flight; bulk copies
+-- a pitch. One element for each thread; a tile for each block; packs of bytes with several loads in flight; bulk copies
 -- through shared memory.
 
 kernel "copy" {
@@ -8,7 +8,7 @@ kernel "copy" {
   problem "depth"  (1),                          -- slices
   problem "dtype"   { "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" },
   problem "pitched" { false, true },             -- rows rounded up to what the driver's pitched allocation gives
-  problem "pitch_x" (0),                         -- or elements from one row to the next; 0: as `pitched` says
+  problem "pitch_x" (0),                         -- elements from one row of x to the next; 0: by `pitched`
   problem "pitch_y" (0),
 
   -- Odd rows; many chunks of the largest size, and the last one ragged.
@@ -38,7 +38,7 @@ kernel "copy" {
     block { "threads" },
   },
 
-  -- Tiles as those of a transpose, which is compared with this copy: what it takes longer is what turning costs.
+  -- The tiles of transpose.lua: the time that a transpose takes beyond this copy is the cost of turning tiles over.
   implementation "tile" {
     template "copy_tile.cu",
     tunable "tile" { 32, 64 },
@@ -47,12 +47,12 @@ kernel "copy" {
     where "tile * threads_y <= device.max_threads_per_block",
     grid  { "ceil_div(rows, tile) * ceil_div(width, tile)" },
     block { "tile", "threads_y" },
-    heuristic "sm_90" "rows > 1",                -- of a line a tile has one row: 31 of 32 threads do nothing
+    heuristic "sm_90" "rows > 1",                -- of a single row, 31 of a tile's 32 threads do nothing
   },
 
   implementation "vector" {
     template "copy_vector.cu",
-    -- Within 1 % of the best in nine problems on an H200; the other is for rows that are not aligned.
+    -- The first is within 1 % of the best in nine problems on an H200; the second is for rows that are not aligned.
     try { loads = 1, threads = 256, load_through = "read_only" },
     try { threads = 256 },
     tunable "access"  { 16, 8, 4, 2, 1 },        -- bytes in one load or store
@@ -60,7 +60,7 @@ kernel "copy" {
     tunable "threads" { 128, 256, 512, 1024 },
     tunable "blocks_per_sm" { 0, 2, 4 },         -- a persistent grid of so many; 0: a block for each chunk
     tunable "load_through"  { "l1", "l2", "read_only" },
-    -- Not streaming: alone that gains, but what another kernel has left in the L2 stays there, and in turns it loses up to 2 %.
+    -- Not streaming: it gains for this kernel alone, but it leaves another kernel's data in the L2, and in turns loses up to 2 %.
     derive "store_as" "'plain'",
     derive "vec" "access // sizeof(dtype)",
     where "access >= sizeof(dtype)",
@@ -68,12 +68,12 @@ kernel "copy" {
     derive "chunks" "ceil_div(packs, threads * loads)",
     where "blocks_per_sm * threads <= device.max_threads_per_sm",
 
-    -- What an H200 does without, so that a short budget goes through the rest: more loads, more threads, variety in narrow
-    -- accesses, which are there to be seen.
+    -- An H200 does not need more loads or threads, nor variety in narrow accesses, which only show their cost. Without them
+    -- a short budget reaches the rest.
     heuristic "sm_90" "loads <= 4 and threads <= 512",
     heuristic "sm_90" "access == 16 or threads == 256 and blocks_per_sm == 0 and load_through == 'l1'",
-    -- Blocks that each move little keep close together in memory, and those of a persistent grid drift apart: as it was seen
-    -- to be slower, it is tried with one way to load.
+    -- Blocks that each move little keep close together in memory, and those of a persistent grid drift apart. It was
+    -- measured to be slower, and is therefore tried with one way to load only.
     heuristic "sm_90" "blocks_per_sm == 0 or load_through == 'l1'",
     heuristic "sm_90" "loads == 1 or load_through == 'l1'",
     grid  { "select(blocks_per_sm == 0, chunks, min(chunks, blocks_per_sm * device.sm_count))" },

@@ -1,13 +1,13 @@
 -- A 2-D filter (cross-correlation): result[r][c] = sum of weights[i][j] * image[r + i - size / 2][c + j - size / 2]. Odd
 -- sizes from 3 to 15, any image, four ways to go on past its edges. The weights lie in __constant__, global or shared
--- memory or in a __device__ variable; the image is read by its address, through shared tiles or through a texture. Rungs: one element a thread, tiles
--- with their halo in shared memory, strips of rows whose sums stay in registers.
+-- memory or in a __device__ variable; the image is read by its address, through shared tiles or through a texture. The kernels:
+-- one element a thread, tiles with their halo in shared memory, strips of rows whose sums stay in registers.
 
 kernel "filter" {
   problem "rows" (8192),
   problem "cols" (8192),
   problem "size"     { 5, 3, 7, 9, 11, 13, 15 },         -- rows and columns of the weights
-  problem "dtype"    { "f32", "f16", "f64" },            -- of image and result; sums are f32, of f64 f64
+  problem "dtype"    { "f32", "f16", "f64" },            -- of image and result; sums are f32, for f64 f64
   problem "boundary" { "clamp", "zero", "mirror", "wrap" }, -- mirror: with the edge twice, ... 1 0 | 0 1 2 ...
   problem "pitched"  { false, true },                    -- rows rounded up to what the driver's pitched allocation gives
 
@@ -25,8 +25,8 @@ kernel "filter" {
   derive "sum_dtype" "select(dtype == 'f64', 'f64', 'f32')",
   derive "row_pitch"     "select(pitched, round_up(cols, device.pitch_alignment // sizeof(dtype)), cols)",
 
-  -- Textures have no f64. One over memory wants its rows at multiples of 32 bytes; an array is copied, which takes as long
-  -- as a copy does, before every launch.
+  -- Textures have no f64. A texture over memory needs rows at multiples of 32 bytes. An array is copied before every launch,
+  -- which takes as long as any copy.
   where "image_in == 'global' or dtype ~= 'f64'",
   where "image_in ~= 'texture' or row_pitch * sizeof(dtype) % 32 == 0",
   where "image_in == 'global' or (rows <= 65000 and cols <= 131072)",
@@ -88,9 +88,9 @@ kernel "filter" {
     tunable "block_x" { 64, 32, 128 },
     tunable "block_y" { 4, 2, 1, 8 },
     tunable "vec" { 4, 2, 8, 1 },                        -- columns of a strip, and elements in one load
-    tunable "strip" { 8, 4, 16, 32, 64, 128 },           -- its rows
-    tunable "unrolled" { true, false },                  -- the loop over them
-    tunable "ahead" { false, true },                     -- a row is loaded while the one before it is at work
+    tunable "strip" { 8, 4, 16, 32, 64, 128 },           -- rows of a strip
+    tunable "unrolled" { true, false },                  -- the loop over these rows
+    tunable "ahead" { false, true },                     -- a row is loaded while the one before it is used
     tunable "resident" { 1024, 768, 512, 0, 1536 },      -- threads that must fit a multiprocessor: bounds the registers
     derive "threads" "block_x * block_y",
     derive "steps" "strip + size - 1",
@@ -99,7 +99,7 @@ kernel "filter" {
     derive "words" "sizeof(sum_dtype) // 4",
     derive "registers" [[words * (size * vec + select(ahead, 2, 1) * (vec + 2 * radius)
                          + select(weights_in == 'constant', 0, min(size * size, 81))) + 20]],
-    -- Texture units give one element an access: nothing to load wide.
+    -- A texture access gives one element, so that there are no wide loads.
     where "image_in == 'global'",
     where "weights_in ~= 'symbol'", -- the template passes them by address
     where "vec * sizeof(dtype) <= 16",
@@ -110,7 +110,7 @@ kernel "filter" {
     where "registers <= 232",
     where "registers * max(resident, threads) <= device.registers_per_sm",
     where "ceil_div(rows, block_y * strip) <= 65535",
-    heuristic "sm_90" "strip <= 64 and resident <= 1024", -- what an H200 does without
+    heuristic "sm_90" "strip <= 64 and resident <= 1024", -- an H200 needs no more
     grid  { "ceil_div(cols, block_x * vec)", "ceil_div(rows, block_y * strip)" },
     block { "block_x", "block_y" },
   },

@@ -2,8 +2,8 @@
 -- or with pitched rows. One product, or a batch of them. What is done to C on the way, a bias or GELU, is fused.
 --
 -- This file says what is computed. Each way to compute it is a file in matmul/, from simple to fast. What a `where` rules out there
--- is wrong, cannot be launched or is like another variant. A `heuristic` leaves out what never was the fastest on an H200, there
--- alone: `cugen space matmul --all` shows it.
+-- is wrong, cannot be launched or is like another variant. A `heuristic` leaves out, on such GPUs only, what was never the
+-- fastest on an H200: `cugen space matmul --all` shows it.
 
 -- A sum before the activation; m and n are C's row and column.
 local sum = "select(scaled and biased, alpha * acc + beta * D[m, n] + bias[n], \
@@ -19,7 +19,7 @@ kernel "matmul" {
   problem "N" (4096),                            -- columns of B and C
   problem "K" (4096),                            -- columns of A, rows of B
   problem "dtype"      { "f32", "f64", "f16", "bf16", "tf32", "e4m3", "e5m2", "i8" }, -- tf32: f32 rounded to 10 bits
-  problem "dtype_c"    { "default", "f32" },     -- of C: the operands' type, of bytes bf16 or i32; or f32 of small ones
+  problem "dtype_c"    { "default", "f32" },     -- of C; default: the operands' type, for 8-bit floats bf16, for i8 i32
   problem "layout_a"   { "row", "col" },
   problem "layout_b"   { "row", "col" },
   problem "layout_c"   { "row", "col" },
@@ -28,8 +28,8 @@ kernel "matmul" {
   problem "fill"       { "uniform", "identity", "index", "ones" },
   problem "batch" (1),                           -- products; the operands' lines follow each other
   problem "scaled"     { false, true },          -- alpha * A * B + beta * D
-  problem "biased"     { false, true },          -- and a number for each of C's columns
-  problem "activation" { "none", "relu", "gelu" }, -- and then
+  problem "biased"     { false, true },          -- adds a number for each of C's columns
+  problem "activation" { "none", "relu", "gelu" }, -- applied last
 
   -- No tile divides these, every pipeline stage is used more than once, and most tiles have blocks inside the
   -- matrix as well as on its edges. N is a multiple of 4 and the others are odd, so that in the default layouts
@@ -45,10 +45,10 @@ kernel "matmul" {
   derive "result"      "select(dtype_c == 'f32', 'f32', dtype == 'i8', 'i32', sizeof(operand) == 1, 'bf16', operand)",
   derive "fused_type"  "select(dtype == 'i8', 'f32', accumulator)",
   derive "float_8"     "dtype == 'e4m3' or dtype == 'e5m2'",
-  where "dtype_c == 'default' or sizeof(operand) <= 2",      -- sums of small operands alone may be stored as they are
+  where "dtype_c == 'default' or sizeof(operand) <= 2",      -- only sums of small operands may be stored unrounded
   derive "fused" "scaled or biased or activation ~= 'none'",
   derive "fast" "activation == 'gelu' and sizeof(result) == 2 and device.compute_capability >= 75", -- the hardware's tanh
-  where "not fused or dtype ~= 'i8' or dtype_c == 'f32'", -- what is fused is computed as C is, and not in whole numbers
+  where "not fused or dtype ~= 'i8' or dtype_c == 'f32'", -- what is fused gives fractions, which an i32 C cannot hold
 
   -- Elements that lie side by side in memory: a row or a column, by the layout.
   derive "contiguous_a" "select(layout_a == 'row', K, M)",
@@ -71,16 +71,16 @@ kernel "matmul" {
   derive "hopper" "device.compute_capability == 90 and device.architecture_specific == 1 or device.is_gpu == 0",
   derive "multiprocessors" "select(device.is_gpu == 1, device.sm_count, 8)",
   derive "shared_most" "select(device.is_gpu == 1, device.shared_per_block_optin, 232448)",
-  -- Which they multiply: only 2-byte elements across their lines.
+  -- Operands that they multiply: lines run along k, unless elements have 2 bytes.
   derive "wgmma_multiplies" "hopper and dtype ~= 'f32' and dtype ~= 'f64' and \
                              (sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col')",
-  -- What the tensor memory accelerator cannot bring or store, and is padded: rows must be multiples of 16 bytes apart, and the last
-  -- 16 bytes of C's are written whole.
+  -- Matrices that the tensor memory accelerator cannot load or store, so that padded copies are made: rows must be multiples of
+  -- 16 bytes apart, and the last 16 bytes of a row of C are written whole.
   derive "pads_a" "wgmma_multiplies and pitch_a * sizeof(operand) % 16 ~= 0",
   derive "pads_b" "wgmma_multiplies and pitch_b * sizeof(operand) % 16 ~= 0",
   derive "pads_c" "wgmma_multiplies and (pitch_c * sizeof(result) % 16 ~= 0 or contiguous_c * sizeof(result) % 16 ~= 0)",
 
-  -- What `packed` lays out anew, with a line for each k: operands whose rows no copy of 16 bytes may start at.
+  -- Operands that `packed` lays out anew, with a line for each k: those whose rows are not aligned for copies of 16 bytes.
   derive "packable" "dtype == 'f32' or dtype == 'f64'",
   derive "packs_a" "packable and not aligned_a",
   derive "packs_b" "packable and not aligned_b",
@@ -131,13 +131,13 @@ kernel "matmul" {
     dtype = "result", shape = shape_c, layout = "layout_c", pitch = "round_up(contiguous_c, 16 // sizeof(result))", when = "pads_c",
   },
 
-  -- What is stored of a sum. Another one goes here, in a config of your own; the reference changes with it.
+  -- What is stored for a sum `acc`. In a config of your own, write another epilogue here; the reference uses it, too.
   formula "epilogue(acc, m, n)" ("select(fast, fast_gelu(" .. sum .. "), activation == 'gelu', gelu(" .. sum .. "), \
                                          activation == 'relu', relu(" .. sum .. "), " .. sum .. ")"),
 
   reference "matmul_reference.cu",
   flops "2 * M * N * K * batch",
-  products "dtype",                              -- which tensor cores do too: the higher ceiling
+  products "dtype",                              -- tensor cores compute them, too: their peak is the ceiling
   bytes "((M * K + K * N) * sizeof(operand) + select(scaled, 2, 1) * M * N * sizeof(result)) * batch", -- each once
 
   -- The third dimension of a grid counts the batch.

@@ -13,7 +13,7 @@
 kernel "particles" {
   problem "n" (16777216),
   problem "dtype"  { "f32", "f64" },
-  problem "fields" (16),                                 -- of a record: seven, and those that this step has no use for
+  problem "fields" (16),                                 -- of a record: the seven, and others that this step does not use
   check { n = 1004 },
 
   policy "nearest" { distance = 1 },

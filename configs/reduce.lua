@@ -1,6 +1,6 @@
 -- One number from many: the sum, the least, the greatest, or any operator given as an expression, of a whole matrix, of
--- each of its rows or of each of its columns. Rungs: a tree in global memory, in static and in dynamic shared memory, warp
--- shuffles, vector loads in two launches, and in one, whose last block finishes.
+-- each of its rows or of each of its columns. Implementations: a tree in global memory, in static and in dynamic
+-- shared memory, warp shuffles, vector loads in two launches, and in one, whose last block finishes.
 --
 -- Every variant combines in an order that depends on its parameters and the sizes alone, never on which block ends
 -- first: run again, it gives the same bits.
@@ -20,7 +20,7 @@ kernel "reduce" {
   policy "nearest" { distance = 1 },
 
   -- The operator. It has to be associative and commutative: blocks and threads take the elements by turns. To use one of
-  -- your own, write it here in place of the last, and what changes nothing below: `first` is the first element.
+  -- your own, write it here in place of the last, and its neutral element below; `first` is the first element.
   formula "combine(a, b)"
     "select(op == 'sum', a + b, op == 'min', min(a, b), op == 'max', max(a, b), max(abs(a), abs(b)))",
   formula "identity(first)" "select(op == 'min' or op == 'max', first, 0)",
@@ -36,7 +36,7 @@ kernel "reduce" {
   -- integers of 2^31 do not wrap round.
   derive "result" "select(dtype == 'f64', 'f64', dtype == 'i32', 'i64', 'f32')",
 
-  -- What the blocks of a segment may leave behind, in results.
+  -- The most results that the blocks of a segment may leave behind.
   derive "some"  "min(ceil_div(length, 64), 65536)",
   derive "slots" "select(segments <= 64, max(some, 1024), some)",
 

@@ -33,7 +33,7 @@ kernel "sum" {
 
   policy "nearest" { distance = 1 },
 
-  -- The tree in global memory leaves its own numbers there.
+  -- The tree in global memory overwrites its input.
   input   "x" { dtype = "dtype", shape = { "n" }, overwrite = true },
   output  "result" {
     dtype = "dtype", shape = { 1 },
@@ -48,7 +48,7 @@ kernel "sum" {
 
   reference "sum_reference.cu",
   flops "n",
-  bytes "n * sizeof(dtype) + sizeof(dtype)",     -- read once; what the tree moves besides is what it costs
+  bytes "n * sizeof(dtype) + sizeof(dtype)",     -- x is read once; the tree's further traffic is its cost
 
   tree("global", "sum_global.cu", "false"),      -- in global memory
   tree("static", "sum_shared.cu", "false"),      -- in shared memory of a size that the compiler knows

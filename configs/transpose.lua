@@ -74,7 +74,7 @@ kernel "transpose" {
   problem "batch" (1),                           -- matrices
   problem "dtype"   { "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" },
   problem "pitched" { false, true },             -- rows rounded up to what the driver's pitched allocation gives
-  problem "pitch_a" (0),                         -- or elements from one row to the next; 0: as `pitched` says
+  problem "pitch_a" (0),                         -- elements from one row of A to the next; 0: by `pitched`
   problem "pitch_b" (0),
 
   -- Ragged in every tile, and with tiles that lie inside; rows are aligned for packs of four, columns are not.
@@ -126,8 +126,8 @@ kernel "transpose" {
     derive "tile_cols" "vec * lanes_across * warps_across",
     where "threads >= 64 and threads <= 512",
 
-    -- What an H200 does without, so that a short budget goes through the rest: other shapes of a warp, small blocks, variety in
-    -- narrow accesses, which are for rows that wide ones do not fit.
+    -- An H200 does not need other shapes of a warp, small blocks, nor variety in narrow accesses, which are for rows that wide
+    -- ones do not fit. Without them a short budget reaches the rest.
     heuristic "sm_90" "lanes_across == 8 and threads >= 128",
     heuristic "sm_90" "access == 16 or warps_across == 2 and warps_down == 8 and down_first and load_through == 'l1'",
     grid  { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
@@ -166,7 +166,7 @@ kernel "transpose" {
     derive "shared_bytes" "(tile_rows * tile_cols // vec + select(bank == 'pad', tile_cols // vec, 0)) * access",
     where "shared_bytes <= device.shared_per_block_optin",
 
-    -- What an H200 does without, likewise: variety in narrow accesses and in other ways with bank conflicts, long rows read in order.
+    -- Nor does it need, here, variety in narrow accesses or in other ways with bank conflicts, or long rows read in order.
     derive "usual" "tile_rows == tile_cols and down_first and carveout_percent == -1",
     heuristic "sm_90" "access == 16 or usual",
     heuristic "sm_90" "bank == 'xor' or usual",

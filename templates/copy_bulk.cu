@@ -11,7 +11,7 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
   __shared__ bulk_barrier full[stages];
 
 //@ if packed then
-  // All of it is one line.
+  // The whole array is one line.
   const index_t length = width * rows;
   const index_t lines = 1;
   const long long x_line = 0;
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
 //@ end
   const bool aligned = (reinterpret_cast<size_t>(x) | reinterpret_cast<size_t>(y) | static_cast<size_t>(x_line) |
                         static_cast<size_t>(y_line)) % 16 == 0;
-  // Of each line, what bulk copies move.
+  // The bytes of each line that bulk copies move.
   const long long body = aligned ? length * static_cast<long long>(sizeof(x_t)) / 16 * 16 : 0;
   const long long pieces_per_line = (body + (piece - 1)) / piece;
   const long long piece_count = pieces_per_line * lines;
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
       const unsigned bytes = body - at < piece ? static_cast<unsigned>(body - at) : piece;
       bulk_wait(&full[stage], parity);
       stores.store(reinterpret_cast<unsigned char *>(y) + line * y_line + at, ring + stage * piece, bytes);
-      // The stage of the piece before is filled again: its store has had the time of this wait.
+      // The stage of the piece before is filled again: its store had the time of this wait to finish.
       if (!first && next < piece_count) {
         stores.wait_read<1>();
         load(next, stage == 0 ? stages - 1 : stage - 1);

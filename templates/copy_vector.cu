@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(threads) copy_vector(${params}) {
     const index_t first = chunk * (threads * loads) + threadIdx.x;
 //@ if packed then
     if (!aligned) {
-      // A pointer that packs may not start at: every access moves one element.
+      // x or y is not aligned for packs: every access moves one element.
       const index_t end = count - chunk * (threads * loads * vec);
 #pragma unroll 4
       for (index_t e = threadIdx.x; e < threads * loads * vec; e += threads) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(threads) copy_vector(${params}) {
 #pragma unroll
         for (int i = 0; i < loads; ++i) store_bits(to + i * threads, held[i]);
       } else {
-        // The last chunk, and what is left behind the last whole pack.
+        // The last chunk, and the elements after the last whole pack.
 #pragma unroll
         for (int i = 0; i < loads; ++i) {
           if (first + i * threads < whole) held[i] = load_bits(from + i * threads);

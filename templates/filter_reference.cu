@@ -2,7 +2,7 @@
 
 __constant__ weights_t weights[size * size];
 
-// The place of coordinate i of a dimension, -1: none.
+// Returns where coordinate i of a dimension is read from; -1: nowhere.
 __device__ long long place(long long i, long long count) {
 //@ if boundary == "clamp" then
   return i < 0 ? 0 : i >= count ? count - 1 : i;

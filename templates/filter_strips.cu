@@ -19,7 +19,7 @@ struct row_window {
 
   __device__ __forceinline__ weights_t get(int col) const { return static_cast<weights_t>(at[reach - radius + col]); }
 
-  // from: the thread's first column of the row.
+  // from: the thread's first column in the row.
   __device__ __forceinline__ void load_packs(const image_t *from) {
 #pragma unroll
     for (int p = 0; p < halos; ++p) {
@@ -57,7 +57,7 @@ __device__ __forceinline__ void filter_strip(const image_view &view, result_t *t
                                              const weights_t *staged_weights,
 //@ end
                                              index_t stride) {
-  // sums[k] is of the row of results that weights row k of the next row of the image belongs to.
+  // sums[k] is for the row of results to which the next row of the image adds its products with row k of the weights.
   weights_t sums[size][vec];
 #pragma unroll
   for (int k = 0; k < size; ++k) {
@@ -66,7 +66,7 @@ __device__ __forceinline__ void filter_strip(const image_view &view, result_t *t
   }
 
 //@ if ahead then
-  row_window coming; // the row after the one at work
+  row_window coming; // the row after the one that is being used
   if constexpr (place != edge) coming.template load<place>(view, row0 - radius, col);
 //@ end
 #pragma unroll(place == edge ? 1 : ${unrolled and steps or 1})
@@ -92,7 +92,7 @@ __device__ __forceinline__ void filter_strip(const image_view &view, result_t *t
         for (int v = 0; v < vec; ++v) sums[k][v] += ${weight}[k * size + j] * window.get(v + j);
       }
     }
-    // The first `size - 1` rows complete nothing.
+    // The first `size - 1` rows of the image complete no result.
     if (i >= size - 1) {
       result_t *at = to + row * stride + col;
       pack<result_t, vec> out;
@@ -117,7 +117,7 @@ __device__ __forceinline__ void filter_strip(const image_view &view, result_t *t
 }
 
 //@ local arguments = "view, result, row0, col, " .. (weights_in == "constant" and "" or weight .. ", ") .. "result_stride0"
-//@ -- Threads that fit a multiprocessor at least: the fewer, the more registers the compiler may take to load ahead.
+//@ -- Blocks that a multiprocessor must hold at least: the fewer, the more registers the compiler may take to load ahead.
 //@ local bounds = resident > 0 and "block_x * block_y, " .. resident // (block_x * block_y) or "block_x * block_y"
 __global__ void __launch_bounds__(${bounds}) filter_strips(${params}) {
 //@ stage_weights("block_x * block_y")

@@ -11,7 +11,7 @@
 //@ include "lib/batch.cuh"
 
 //@ local function operand_of(name, extent, along_k, stride, from, tile, warp, vec, tile0)
-//@   -- By ldmatrix, unless it is to transpose elements that do not have 2 bytes.
+//@   -- Loaded by ldmatrix, which cannot transpose elements of other sizes than 2 bytes.
 //@   local matrices = dtype ~= "f64" and (along_k or sizeof(operand) == 2)
 //@   return { name = name, extent = extent, along_k = along_k, stride = stride, from = from, tile = tile, warp = warp,
 //@            vec = vec, tile0 = tile0, matrices = matrices, span = matrices and 1 or 2 }
@@ -24,11 +24,11 @@
 //@                      of_batch("B", B_layout, "K", "N"), "BN", "WN", vec_b, "col0")
 //@ if C_layout == "col" then X, Y = Y, X end
 //@ local line_c = C_layout == "row" and "C_stride0" or "C_stride1"
-//@ -- What is stored of a sum, by its place along X and Y.
+//@ -- The value to store for a sum, by its place along X and Y.
 //@ local function element(sum, x, y)
 //@   return stored(sum, C_layout == "row" and x or y, C_layout == "row" and y or x)
 //@ end
-//@ -- What there is to compute of a float is computed before the ways out part, so that it is there once.
+//@ -- The epilogue of floats is computed before the two ways to store, so that its code exists once.
 //@ local early = fused and accumulator ~= "i32"
 //@ local function last(sum, x, y) return early and sum or element(sum, x, y) end
 using tile_x = swizzled_tile<A_t, ${X.tile}, BK, ${X.along_k}, ${X.span}, ${X.vec}, threads>;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   C_t *const c = ${of_batch("C", C_layout, "M", "N")};
 
 //@ if vec_a > 1 or vec_b > 1 then
-  // An application's operand that wide copies may not start at: slow, but right.
+  // An application's operand is not aligned for wide copies: slow, but right.
   if (!packs_fit<${X.vec}>(${X.name}, stride_x) || !packs_fit<${Y.vec}>(${Y.name}, stride_y)) {
 #pragma unroll 1
     for (int e = threadIdx.x; e < BM * BN; e += threads) {
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   constexpr int copies = tile_x::copies + tile_y::copies;
   async_copies<(stages - 1) * copies> on_the_way;
 
-  // Starts some of the next tiles' copies, from the first of them up to the last; their end is the end of a group.
+  // Starts some of the next tiles' copies, from the first of them up to the last; the end of the copies also ends the group.
   const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
 #pragma unroll
     for (int p = 0; p < copies; ++p) {
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   __syncthreads();
   load_fragments(0, 0);
   int reading = 0;
-  int writing = (stages - 1) * stage; // the stage that everybody is done with
+  int writing = (stages - 1) * stage; // the stage that no thread reads any more
   for (; left > 0; --left) {
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
       if (step < steps - 1) {
         load_fragments(reading, step + 1);
       } else {
-        // The next tile is there, and everybody has loaded what he needs of this one.
+        // The next tile has arrived, and all threads have loaded what they need of this one.
         on_the_way.wait<stages - 2>();
         __syncthreads();
         writing = reading;
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   }
 
 //@ if early then
-  // Lines and columns past the end stand for the last ones.
+  // The epilogue takes the last line or column instead of those past the end, which are not stored.
 #pragma unroll
   for (int i = 0; i < fragments_x::count; ++i) {
 #pragma unroll
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
                      packs_fit<store_width>(C, ${line_c});
   const bool odd = lane % 2;
 //@ if sizeof(result) == 2 then
-  // Rounded before they are exchanged, two are one word.
+  // Results are rounded before they are exchanged, so that two fit a word.
   if (whole) {
 #pragma unroll
     for (int i = 0; i < 2 * fragments_x::count; ++i) {

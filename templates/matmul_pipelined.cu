@@ -24,7 +24,7 @@ using tile_b = async_tile<dtype, BN, BK, ${lead_b}, ${width_b}, threads, ${trans
 //@   include "lib/pack_operands.cuh"
 //@ end
 
-// A slice of a thread's elements of one k.
+// Loads a slice of a thread's elements of one k.
 __device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
   const pack<dtype, slice> part = load_pack<slice>(from);
 #pragma unroll
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
 //@ if width_b > 1 and not (packed and packs_b) then wide[#wide + 1] = "!packs_fit<" .. width_b .. ">(B, line_b)" end
 //@ if packed or split > 1 then wide[#wide + 1] = "!packs_fit<slice>(workspace, 0)" end
 //@ if #wide > 0 then
-  // An application's operand that wide copies may not start at: slow, but right.
+  // An application's operand is not aligned for wide copies: slow, but right.
   if (${table.concat(wide, " || ")}) {
 //@ if split > 1 then
     if (blockIdx.y > 0) return;
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
     from_a += (short_k + (first_tile - 1) * BK) * step_a;
     from_b += (short_k + (first_tile - 1) * BK) * step_b;
   }
-  if (left == 0) left = 1; // a part without a tile has one of zeros
+  if (left == 0) left = 1; // a part without a tile multiplies one of zeros
 //@ else
   index_t left = (K + (BK - 1)) / BK;
   const index_t first_k = K - (left - 1) * BK;
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   async_copies<(stages - 1) * (tile_a::copies + tile_b::copies)> on_the_way;
 
   constexpr int copies = tile_a::copies + tile_b::copies;
-  // Starts some of the next tiles' copies, from the first of them up to the last; their end is the end of a group.
+  // Starts some of the next tiles' copies, from the first of them up to the last; the end of the copies also ends the group.
   const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
 #pragma unroll
     for (int p = 0; p < copies; ++p) {
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   for (int s = 0; s < TM / slice; ++s) load_a(0, 0, s);
   constexpr int every = (BK - 1) / bursts; // steps along k from one burst to the next
   int reading = 0;
-  int writing = (stages - 1) * stage; // the stage that everybody is done with
+  int writing = (stages - 1) * stage; // the stage that no thread reads any more
   for (;;) {
 #pragma unroll
     for (int k = 0; k < BK - 1; ++k) {
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   }
 
 //@ if dtype == "f32" then
-  // Changes nothing, but the compiler does not know that threadIdx.z is 0. Else it would keep each slice of the sums in
+  // Changes nothing, but the compiler does not know that threadIdx.z is 0. Otherwise it would keep each slice of the sums in
   // four registers in a row, as its store wants them, where they share register banks with the operands above.
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
@@ -220,8 +220,8 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   }
 //@ end
 //@ if split > 1 then
-  // The order of the parts, and so the result, is the same every time. A thread's sums lie where its successor of the
-  // same number finds them, slice by slice beside those of its neighbours.
+  // The order of the parts, and so the result, is the same every time. A thread's sums lie where the thread of
+  // the same number in the last block reads them, slice by slice beside those of its neighbours.
   __shared__ bool last;
   const index_t tile = static_cast<index_t>(blockIdx.z) * gridDim.x + blockIdx.x;
   dtype *const parts = workspace + batch * (packed_a + packed_b) + tile * (split * BM * BN) + threadIdx.x * slice;

@@ -15,7 +15,7 @@
 //
 // What this template and matmul_wgmma_stream.cu have in common is in lib/wgmma_*.cuh, in the order of the kernel: stages, tiles;
 // then, inside the kernel, block, barriers, load, multiply, store, waiting. Where the copy engine does not take an operand or C as it
-// is, lib/pad_lines.cuh has the launches before and behind.
+// is, lib/pad_lines.cuh has the launches before and after.
 
 //@ include "lib/wgmma_stages.cuh"
 //@ include "lib/wgmma_tiles.cuh"
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       }
     }
 //@ if split_k > 1 then
-    cluster_sync(); // with the consumers, when their sums are in shared memory
+    cluster_sync(); // with the consumers, whose sums are then in shared memory
 //@ end
   } else {
 //@ if consumers > 1 then
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       phase ^= (stage + count) / stages % 2;
       stage = (stage + count) % stages;
     };
-    // Barriers 1 and 2 say whose turn it is to multiply: the first consumer's.
+    // Barriers 1 and 2 say whose turn it is to multiply; the first consumer begins.
     if (consumer == 1) {
       skip_steps(steps);
       named_arrive(1, 256);
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 #pragma unroll 1
       for (int step = stores; step < steps; ++step) multiply(false);
 //@ elseif promote > 0 then
-      // The tensor cores add up 8-bit floats with few bits: now and then what they have goes to sums of f32.
+      // The tensor cores add up 8-bit floats with few bits: after every `promote` steps their sums are added to sums of f32.
       float promoted[parts][BN / 2] = {};
 #pragma unroll 1
       for (int step = 0; step < steps; step += promote) {
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ end
 //@ if pingpong then
       named_arrive(2 - consumer, 256);
-      skip_steps(steps); // those of the other's tile
+      skip_steps(steps); // the steps of the other consumer's tile
 //@ end
 //@ if promote > 0 then
 #pragma unroll

@@ -7,8 +7,9 @@
 //@ include "lib/shares.cuh"
 //@ include "lib/wgmma_stages.cuh"
 
-// Where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile: from one part to
-// the next, cluster or tile is a higher one, so that no two have the same sum. q counts 8 columns in a part of 64 rows.
+// Returns where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile. From one
+// part to the next the cluster or the tile is a higher one, so that cluster + tile differs for all parts. q counts 8 columns in
+// a part of 64 rows.
 __device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, int tile, int rank, int part, int q) {
   const size_t block = static_cast<size_t>(cluster + tile) * cluster_size + rank;
   return reinterpret_cast<float4 *>(workspace) + ((block * (BM / 64) + part) * (BN / 8) + q) * 128 + threadIdx.x % 128;
@@ -77,8 +78,8 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ include "lib/wgmma_waiting.cuh"
     for (int index = shares.tiles + first_tile; index < tiles; index += clusters) {
 //@ else
-    // Parts of shared tiles, then whole ones: all in one place, or ptxas would take the sums from one to the other while
-    // products are under way, and make these serial.
+    // Parts of shared tiles, then whole tiles. One loop has both: ptxas would otherwise move the sums from loop to loop while
+    // products are under way, and serialise these.
     for (work next = first_work(shares, first_tile); next.tile < tiles; next = next_work(next, shares, first_tile)) {
       const int index = next.tile, steps = next.steps;
 //@ end
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ end
 }
 
-// Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, 128 of its threads 16 of these columns.
+// Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, each 128 threads 16 of these.
 __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
   __shared__ __align__(1024) unsigned char staging[64 * store_bytes];
   launch_next();

@@ -3,7 +3,7 @@
 
 //@ include "lib/pack.cuh"
 
-// The thread's part of the sum of count elements.
+// Returns the thread's part of the sum of count elements.
 template <int Width> __device__ __forceinline__ dtype sum_part(const dtype *__restrict__ from, index_t count) {
   const index_t step = static_cast<index_t>(threads) * Width;
   index_t i = static_cast<index_t>(threadIdx.x) * Width;

@@ -6,7 +6,7 @@ struct columns_held {
   result at[vec];
 };
 
-// Row `row` of the thread's columns. whole: packs fit, and all of the columns are there.
+// Adds a row to the sums of the thread's columns. whole: packs fit, and all of the columns exist.
 __device__ __forceinline__ void take(columns_held &sums, const x_t *from, long long columns_left, bool whole) {
   if (whole) {
     const pack<x_t, vec> held = load_pack<vec>(from);

@@ -4,7 +4,7 @@
 __global__ void __launch_bounds__(threads) reduce(${params}) {
   const long long group = (static_cast<long long>(blockIdx.x) * threads + threadIdx.x) / lanes;
   const int lane = threadIdx.x % lanes;
-  // A warp exchanges as a whole: who has no row works on the last one again.
+  // All lanes of a warp take part in its exchanges: threads without a row work on the last one again.
   const long long row = group < rows ? group : rows - 1;
   const x_t *from = x + row * cols;
   const result start = nothing(static_cast<result>(from[0]));

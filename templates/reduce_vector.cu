@@ -47,7 +47,7 @@ __device__ __forceinline__ result walk(const x_t *from, long long count, int par
   return sums[0];
 }
 
-// What the blocks of a segment have left, in the order of their numbers. Other blocks wrote it: past the L1.
+// Combines what the blocks of a segment have left, in the order of their numbers. Other blocks wrote it: loads pass the L1.
 __device__ __forceinline__ result collect(const x_t *from, const result *left, int of) {
   result sum = nothing(static_cast<result>(from[0]));
   for (int i = threadIdx.x; i < of; i += threads) sum = merge(sum, __ldcg(left + i));

@@ -1,7 +1,7 @@
--- On tensor cores, by the instructions that every GPU has since compute capability 8.0. Else as pipelined.
+-- On tensor cores, by the instructions that every GPU has since compute capability 8.0. Otherwise like pipelined.
 implementation "mma" {
   template "matmul_mma.cu",
-  -- As above, with more tiles along k than stages, and copies of 16, 8 and fewer bytes.
+  -- Like the kernel's check problem, but with more tiles along k than stages, and copies of 16, 8 and fewer bytes.
   check { M = 131, N = 260, K = 392, dtype = "bf16" },
   requires "device.compute_capability >= 80 and dtype ~= 'f32'",
   requires "not float_8 or device.compute_capability >= 89 or device.is_gpu == 0",
@@ -59,7 +59,7 @@ implementation "mma" {
   where "k_bytes % (2 * step_bytes) == 0",
   -- The multiprocessor's registers serve all of its threads.
   where "registers * threads * min_blocks <= device.registers_per_sm",
-  -- Only where that is a bound.
+  -- Only where min_blocks bounds the registers.
   where "min_blocks == 1 or 255 * threads * min_blocks > device.registers_per_sm",
   -- All threads copy the same number of times.
   where "BM * BK % (threads * vec_a) == 0 and BN * BK % (threads * vec_b) == 0",

@@ -7,8 +7,8 @@ tunable "BK" { 16, 8 }                       -- how far along k a tile reaches
 tunable "TM" { 16, 8 }                       -- the thread's part of it
 tunable "TN" { 8, 16 }
 tunable "lanes_m" { 4, 8 }                   -- the lanes of a warp stand lanes_m by lanes_n
-tunable "order"   { "rows", "cols" }         -- in which a thread multiplies: other registers and another schedule
-tunable "bursts"  { 7, 1 }                   -- in so many parts a tile's copies start, spread over its phase
+tunable "order"   { "rows", "cols" }         -- in which a thread multiplies; changes registers and schedule
+tunable "bursts"  { 7, 1 }                   -- parts in which a tile's copies start, spread over a phase
 tunable "stages"  { 4, 3 }                   -- tiles in shared memory: one is multiplied, the others on their way
 tunable "group"   { 8, 1 }                   -- rows of tiles that the blocks' order goes down together
 tunable "split"   { 1, 2, 3, 4, 6, 8, 16, 32 } -- blocks that share a tile of C, each with its part of K

@@ -1,5 +1,5 @@
 -- What wgmma and wgmma_stream have in common: A, B and C are reached through tensor maps. Where the tensor memory accelerator does not
--- take their rows, there are padded copies: a launch before fills those of A and B, one behind copies the result to C.
+-- take their rows, there are padded copies: a launch before fills those of A and B, and one after copies the result to C.
 
 requires "wgmma_multiplies"
 -- Its coordinates have 32 bits.
@@ -23,7 +23,7 @@ tensor "padded_a" { box = box_a, swizzle = 128, parts = "batch" }
 tensor "padded_b" { box = box_b, swizzle = 128, parts = "batch" }
 tensor "padded_c" { box = box_c, swizzle = "select(swap, 128, store_bytes)", parts = "batch" }
 
--- A block pads one box, of so many lines of 128 bytes of an operand, or of C.
+-- Lines of the box that one block pads; a line of an operand has 128 bytes.
 derive "pad_lines_a"  "select(layout_a == 'row', box_lines_a, box_line // box_sharing_a)"
 derive "pad_lines_b"  "select(layout_b == 'row', box_line // box_sharing_b, box_lines_b)"
 derive "pad_blocks_a" "select(pads_a, ceil_div(contiguous_a, box_line) * ceil_div(select(layout_a == 'row', M, K), pad_lines_a), 0) * batch"

@@ -31,9 +31,9 @@ implementation "wgmma" {
   tunable "cluster_x" { 2, 1 },
   tunable "cluster_y" { 1, 2 },
   tunable "split_k"   { 1, 2, 3, 4, 5, 6, 7 },
-  tunable "swap"      { false, true },           -- C's lines are the tile's columns, when they are few
+  tunable "swap"      { false, true },           -- C's lines are the tile's columns, for a C of few lines
   tunable "group"     { 8, 16, 4, 1 },           -- lines of tiles that the clusters' order goes along together
-  tunable "order"     { "down", "right", "hilbert" }, -- in which they do: hilbert: squares of them on that curve
+  tunable "order"     { "down", "right", "hilbert" }, -- of tiles in a group; hilbert: squares of tiles along a Hilbert curve
   tunable "store_buffers" { 1, 2 },              -- parts of a consumer's tile that are on their way to C
   tunable "deferred" { true, false },            -- a tile is stored while the next one is multiplied
   tunable "promote"  { 0, 4, 1 },                -- steps along k after which sums of 8-bit floats go to sums of f32; 0: never
@@ -51,13 +51,13 @@ implementation "wgmma" {
   -- Whether k is contiguous in the operand whose rows are C's lines, and in the other one.
   derive "x_along_k"    "select(by_rows, layout_a == 'row', layout_b == 'col')",
   derive "y_along_k"    "select(by_rows, layout_b == 'col', layout_a == 'row')",
-  -- A stored part is 64 rows by as many bytes as swizzle there is for them; with split_k there is one for each block.
+  -- A store moves 64 rows of store_bytes, the widest swizzle that divides a row; with split_k each block has at least one.
   derive "row_bytes"    "BN * sizeof(result)",
   derive "part_most"    "row_bytes * (rows // 64) // split_k",
   derive "store_bytes"  "select(swap, row_bytes, row_bytes % 128 == 0 and part_most >= 128, 128, \
                                 row_bytes % 64 == 0 and part_most >= 64, 64, 32)",
   derive "store_n"      "store_bytes // sizeof(result)",
-  -- As many stages as fit beside the barriers and the results, of 128 bytes of k.
+  -- As many stages, of 128 bytes of k each, as fit beside the barriers and the results.
   derive "stages"       "min(select(swap, 24, 12), \
                              (shared_most - 1024 - consumers * store_buffers * 64 * store_bytes) // (128 * (BM + BN)))",
   derive "cluster_lines"   "select(by_rows, M, N)",          -- of C, along the tile's rows and columns
@@ -74,7 +74,7 @@ implementation "wgmma" {
   where "not fused or sums <= 160",
   where "not scaled or sums + waiting <= select(consumers == 3, 100, 144)",
   where "stages >= 3",
-  -- Across the lines operands come in parts of 64.
+  -- An operand whose lines run across k is loaded in parts of 64 elements.
   where "y_along_k or BN % 64 == 0",
   -- The blocks that share a tile bring equal parts of it, whole groups of 8 lines of the swizzle.
   where "BN % (8 * cluster_x) == 0 and BM % (8 * cluster_y) == 0",
@@ -84,15 +84,15 @@ implementation "wgmma" {
   where "row_bytes % 32 == 0 and (swap or split_k <= rows // 64 * BN // store_n)",
   where "split_k == 1 or not pingpong and cluster_tiles * cluster_size <= multiprocessors",
   where "split_k == 1 or BM * BN * 4 <= stages * 128 * (BM + BN)",
-  -- Waiting results take registers beside the next tile's sums, and a step along k each to be stored in.
+  -- Waiting results take registers beside the next tile's sums, and each store of them takes a step along k.
   where "not deferred or not pingpong and split_k == 1 and cluster_tiles * cluster_size > multiprocessors",
   where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= select(consumers == 3, 120, 200)",
   where "not deferred or k_steps >= rows // 64 * BN // store_n",
   where "promote == 0 or float_8 and not deferred and sums <= select(consumers == 3, 60, 100) and k_steps > promote",
-  -- Transposed on their way to C are only 2-byte elements; and the tile is as narrow as C's lines are few.
+  -- Only 2-byte elements can be transposed on their way to C, and the tile is hardly wider than C has lines.
   where "not swap or sizeof(result) == 2 and BN % 16 == 0 and cluster_columns <= 128 and BN < cluster_columns + 16",
   where "not swap or cluster_y == 1 and cluster_x == 1 and not pingpong and not deferred and store_buffers == 1",
-  -- Fewer tiles than lines that go together are in the same order whatever it is.
+  -- With fewer tiles than a group has lines, all of these give the same order.
   where "group == 8 or cluster_tiles > 16",
   where "order == 'down' or cluster_tiles > 16",
   where "order ~= 'hilbert' or group >= 8 and cluster_tiles >= group * group",

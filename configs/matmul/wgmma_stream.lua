@@ -15,8 +15,8 @@ implementation "wgmma_stream" {
   tunable "cluster_y" { 1, 2 },
   tunable "group"     { 16, 8 },                 -- lines of tiles that the clusters' order goes along together
   tunable "deferred"  { true, false },           -- a tile is stored while the next one is multiplied
-  tunable "aligned"   { true, false },           -- as many clusters for each shared tile, which are at the same k at a time
-  tunable "store_most" { 128, 64 },              -- bytes of a line that are stored at once: by the rule below
+  tunable "aligned"   { true, false },           -- the same number of clusters for each shared tile, all at the same k
+  tunable "store_most" { 128, 64 },              -- bytes of a line that are stored at once; a rule below decides
 
   scalar "group" { dtype = "i32" },              -- passed at launch, as wgmma's
 
@@ -54,12 +54,12 @@ implementation "wgmma_stream" {
   where "stages >= 3",
   where "y_along_k or BN % 64 == 0",
   where "BN % (8 * cluster_x) == 0",
-  -- Parts of a few steps along k are not worth it, and they fit the workspace.
+  -- Sharing pays only if the parts have more than a few steps along k, and the parts must fit the workspace.
   where "shared_tiles * k_steps >= 4 * wave",
-  -- As many clusters for each tile leave few without one; where none is left that is all the difference.
+  -- `aligned` must leave few clusters without a tile; where it leaves none, only the order differs and `aligned` is used.
   where "not aligned or 2 * shared_tiles <= wave and wave % shared_tiles * 8 <= wave",
   where "aligned or wave % shared_tiles > 0",
-  -- Narrower stores make more blocks of the second launch, which are to fill the GPU.
+  -- Narrower stores give the second launch more blocks: they are used where wide ones would not fill the GPU.
   where "(store_most == 64) == (wide_blocks < multiprocessors)",
   where "(wave + shared_tiles) * cluster_size * BM * BN <= partials",
   where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= 200 and cluster_tiles >= wave",

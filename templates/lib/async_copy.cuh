@@ -56,7 +56,7 @@ public:
                    "r"(shared_address(to)), "l"(from), "n"(Bytes));
     }
   }
-  // Zeros where not inside; `from` is not read then.
+  // Copies if inside; otherwise stores zeros and does not read `from`.
   template <int Bytes> __device__ __forceinline__ void start_or_zero(bool inside, void *to, const void *from) {
     const int count = inside ? Bytes : 0;
     if (Bytes == 16) {

@@ -26,7 +26,7 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
   static constexpr int across = k_contiguous ? sector : Extent / Width; // copies side by side in global memory
   static constexpr int lines = Threads / across;                       // lines of them in a pass of the block
 
-  // From the thread's first copy to its p-th, within the tile.
+  // Distances in the tile from the thread's first copy to its p-th.
   static __device__ constexpr int step_i(int p) {
     return k_contiguous ? p * lines % Extent : lines > 0 ? 0 : p * Threads * Width % Extent;
   }
@@ -59,13 +59,13 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     for (int p = 0; p < copies; ++p) from[p] += by;
   }
 
-  // The p-th copy of the tile, only when wanted.
+  // Starts the thread's p-th copy of the tile, if wanted.
   template <class Copies>
   __device__ __forceinline__ void start(Copies &on_the_way, int p, T *shared, bool wanted) const {
     T *to = shared + own_at;
     on_the_way.template start_if<Width * sizeof(T)>(wanted, to + (step_k(p) * Lead + step_i(p)), from[p]);
   }
-  // The first tile, of which only k_left are there along k.
+  // Starts the copies of the first tile, which has only k_left elements along k.
   template <class Copies>
   __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
     T *to = shared + own_at;

@@ -6,7 +6,7 @@ __device__ __forceinline__ unsigned shared_address(const void *at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
 
-// Until the phase with this parity is complete: 0, 1, 0 and so on. The phase before the first one counts as complete.
+// Waits until the phase with this parity (0, 1, 0 and so on) is complete. The phase before the first one counts as complete.
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
 #ifdef __CUGEN_CPU__
   cugen_own_hooks->async->mbarrier_wait(barrier, parity);

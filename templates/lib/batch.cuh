@@ -5,7 +5,7 @@
 //@   local distance = layout == "row" and rows .. " * " .. name .. "_stride0" or columns .. " * " .. name .. "_stride1"
 //@   return name .. " + static_cast<index_t>(blockIdx.z) * " .. distance
 //@ end
-//@ -- What is stored of a sum at C's row and column; the formula counts them in the whole batch.
+//@ -- The value to store for a sum at a row and column of this product's C; the formula takes those of the whole batch.
 //@ function stored(sum, row, col)
 //@   if accumulator == "i32" and result ~= "i32" then sum = "static_cast<float>(" .. sum .. ")" end
 //@   if batch > 1 and C_layout == "row" then row = "static_cast<index_t>(blockIdx.z) * M + " .. row end

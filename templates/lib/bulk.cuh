@@ -37,7 +37,7 @@ struct bulk_stores {
 
 #else
 
-// One load completes a phase: its asker is the only one who arrives.
+// One load completes a phase: only the thread that asks for it arrives.
 __device__ __forceinline__ void bulk_init(bulk_barrier *barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
 }
@@ -56,7 +56,7 @@ __device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned b
                : "memory");
 }
 
-// The stores of the one thread that asks for them.
+// The bulk stores of a thread.
 struct bulk_stores {
   __device__ __forceinline__ void store(void *to, const void *from, unsigned bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
@@ -64,11 +64,11 @@ struct bulk_stores {
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
   }
-  // Until all but the newest ones have been read from shared memory, whose place is then free.
+  // Waits until all but the newest stores have read their shared memory, which may then be overwritten.
   template <int Newest> __device__ __forceinline__ void wait_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
   }
-  // Until all are complete: shared memory ends with the block.
+  // Waits until all stores are complete: shared memory ends with the block.
   __device__ __forceinline__ void finish() {
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
   }

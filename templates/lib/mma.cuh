@@ -17,7 +17,7 @@ constexpr int mma_words = f64_k / 4;
 using mma_word = unsigned;
 constexpr int mma_words = 2;
 //@ end
-constexpr int mma_depth = mma_words * 4 * sizeof(mma_word) / sizeof(A_t); // k of an instruction
+constexpr int mma_depth = mma_words * 4 * sizeof(mma_word) / sizeof(A_t); // elements along k that an instruction multiplies
 
 //@ local instructions = {
 //@   f16 = "m16n8k16.row.col.f32.f16.f16.f32", bf16 = "m16n8k16.row.col.f32.bf16.bf16.f32",
@@ -27,7 +27,7 @@ constexpr int mma_depth = mma_words * 4 * sizeof(mma_word) / sizeof(A_t); // k o
 //@ local sums = dtype == "i8" and "+r" or "+f"
 #ifdef __CUGEN_CPU__
 
-// The lane that comes last multiplies for all.
+// The lane that arrives last multiplies for all lanes.
 struct mma_slot {
   accumulator *sum;
   const mma_word *a, *b;
@@ -38,7 +38,7 @@ struct mma_slot {
     A_t parts[elements];
     memcpy(parts, &word, sizeof word);
 //@ if dtype == "tf32" then
-    // The last 13 bits do not reach the multiplier.
+    // tf32 lacks the last 13 bits of an f32.
     return __uint_as_float(__float_as_uint(parts[element]) & 0xffffe000u);
 //@ else
     return static_cast<accumulator>(parts[element]);
@@ -167,8 +167,8 @@ __device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], cons
 
 #endif
 
-// A warp's part of an operand's tile in shared memory, as fragments of 16 lines. Matrices: loaded by ldmatrix, which
-// transposes elements of 2 bytes; else a word at a time, which is an element then. Left: as A's, else as B's.
+// A warp's part of an operand's tile in shared memory, as fragments of 16 lines. Matrices: they are loaded by
+// ldmatrix, which can transpose elements of 2 bytes; otherwise by words of one element. Left: as A's fragments, else as B's.
 template <typename T, class Tile, int Extent, bool Matrices, bool Left> struct mma_fragments {
   static constexpr int count = Extent / 16;
   static constexpr int steps = Tile::depth / mma_depth;
@@ -177,10 +177,10 @@ template <typename T, class Tile, int Extent, bool Matrices, bool Left> struct m
   // the warp's part begins at a multiple of its extent and packs change places by an exclusive or too.
   int own;
 
-  // first: of the warp's lines, along i.
+  // first: the warp's first line, along i.
   __device__ __forceinline__ explicit mma_fragments(int first) {
     const int lane = threadIdx.x % 32;
-    const int h = Left ? lane / 8 % 2 : lane / 16, q = Left ? lane / 16 : lane / 8 % 2; // of the matrix it points into
+    const int h = Left ? lane / 8 % 2 : lane / 16, q = Left ? lane / 16 : lane / 8 % 2; // of the lane's matrix
     if constexpr (Matrices && Tile::along_k) {
       own = Tile::place(first + lane % 8 + h * 8, q * Tile::pack_size);
     } else if constexpr (Matrices) {
@@ -192,7 +192,7 @@ template <typename T, class Tile, int Extent, bool Matrices, bool Left> struct m
     }
   }
 
-  // The i-th fragment of a step along k.
+  // Loads the i-th fragment of a step along k.
   __device__ __forceinline__ void load(mma_word (&to)[2 * mma_words], const T *tile, int i, int step) const {
     if constexpr (Matrices && Tile::along_k) {
       load_matrices(to, tile + (own ^ step * mma_depth) + i * 16 * Tile::line_size);

@@ -20,7 +20,7 @@ template <int Width, typename T> __device__ __forceinline__ void store_pack(T *t
   *reinterpret_cast<pack<T, Width> *>(to) = values;
 }
 
-// Whether packs may start at base and at base plus any multiple of stride. With one element they always may.
+// Returns whether packs may start at base and at base plus any multiple of stride. Packs of one element always may.
 template <int Width, typename T> __device__ __forceinline__ bool packs_fit(const T *base, index_t stride) {
   return Width == 1 || (stride % Width == 0 && reinterpret_cast<size_t>(base) % (Width * sizeof(T)) == 0);
 }

@@ -3,10 +3,10 @@
 //@   local at = name == "b" and packs_a and "workspace + batch * packed_a" or "workspace"
 //@   return batch == 1 and at or at .. " + static_cast<index_t>(blockIdx.z) * packed_" .. name
 //@ end
-// A block's 64 x 32 elements (along i and k) of an operand, laid out with a line for each k that ends in zeros.
+// Copies a block's 64 x 32 elements (along i and k) of an operand to a layout with a line for each k, which ends in zeros.
 //
 // from    the operand's first element; next_i, next_k: from one element to the next
-// to      the first of the new lines, which are `line` long; of `depth` of them `count` elements are there
+// to      the first of the `depth` new lines, which are `line` long; the operand has `count` elements for each
 __device__ __forceinline__ void pack_part(const dtype *from, index_t next_i, index_t next_k, bool k_contiguous,
                                           dtype *to, index_t line, index_t count, index_t depth, index_t block) {
   __shared__ dtype part[32][65]; // 65: along i and along k neighbours are in different banks
@@ -15,7 +15,7 @@ __device__ __forceinline__ void pack_part(const dtype *from, index_t next_i, ind
   const index_t k0 = block / across * 32;
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
-  // Lanes run along what is contiguous.
+  // Neighbouring lanes read neighbouring elements.
   dtype held[8];
 #pragma unroll
   for (int p = 0; p < 8; ++p) {
@@ -38,7 +38,7 @@ __device__ __forceinline__ void pack_part(const dtype *from, index_t next_i, ind
   }
 }
 
-// The blocks of A, then those of B, as far as they are packed.
+// The first blocks pack A, and those after them B, as far as these operands are packed.
 __global__ void __launch_bounds__(256) pack_operands(${params}) {
 //@ if packs_a then
 //@ if packs_b then

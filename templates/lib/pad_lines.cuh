@@ -4,7 +4,7 @@
 //@ local and_z = batch > 1 and ", static_cast<int>(at.z)" or ""
 //@ if pads_a or pads_b or pads_c then
 
-// The boxes of a matrix: so many along its lines and across them, of each product of a batch. The last ones are cut off.
+// The boxes of a matrix: how many there are along its lines, across them, and for a batch. The last ones may be cut off.
 template <int box_length, int box_lines> struct boxes {
   struct place {
     index_t x, y, z; // along the lines, across them, and in which product
@@ -43,7 +43,7 @@ __device__ __forceinline__ void pad_box(const T *from, index_t distance, index_t
   }
 }
 
-//@ -- Of a matrix: elements of a line, and lines; before them what is from one line to the next.
+//@ -- Arguments for a matrix. extent: elements of a line, and lines; lines_of: pointer, distance of lines, and extent.
 //@ local function extent(layout, rows, columns) return layout == "row" and columns .. ", " .. rows or rows .. ", " .. columns end
 //@ local function lines_of(name, layout, rows, columns)
 //@   return name .. (layout == "row" and "_stride0, " or "_stride1, ") .. extent(layout, rows, columns)

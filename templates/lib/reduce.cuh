@@ -1,9 +1,9 @@
 //@ include "lib/pack.cuh"
 
-// The operator, in the type of the results.
+// The operator `combine`, in the type of the results.
 __device__ __forceinline__ result merge(result a, result b) { return ${combine("a", "b")}; }
 
-// What a sum begins with: a value that changes nothing. first: the segment's first element.
+// The neutral element, which a reduction begins with. first: the segment's first element.
 __device__ __forceinline__ result nothing(result first) { return ${identity("first")}; }
 
 // Lane 0 has the result of the lowest `count` lanes, a power of two; the whole warp takes part.
@@ -14,8 +14,8 @@ template <int count> __device__ __forceinline__ result merge_lanes(result value)
   return value;
 }
 
-// Thread 0 has the result of the block, whose threads are a power of two of at least a warp. All of them call it; when
-// they do again, a barrier stands between.
+// Thread 0 has the result of the block, whose threads are a power of two of at least a warp. All of them call it; between
+// two calls there must be a barrier.
 template <int block> __device__ __forceinline__ result merge_block(result value) {
   __shared__ result warps[block / 32];
   value = merge_lanes<32>(value);

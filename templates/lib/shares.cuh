@@ -1,17 +1,17 @@
 #pragma once
-// Who computes what where the tiles are no whole number of waves of clusters: those that would not fill a wave, the first
-// `tiles` of all, are shared out along k, `steps` of each; the whole ones come after them. `wave`, of the template, is the
-// number of clusters that run at once.
+// Which cluster computes what, where the tiles are no whole number of waves. A wave is the `wave` clusters that run at once.
+// The tiles that would not fill a wave, the first `tiles` of all, are shared: several clusters divide the `steps` along k of
+// each. The other tiles come after them, each computed by one cluster.
 
 //@ if aligned then
-// Each shared tile has as many clusters, which take its steps in turn. So all tiles are at the same k at about the same
-// time, what is read lies side by side, and it comes from memory once.
+// Each shared tile has the same number of clusters, which take its steps in turn. So all tiles are at the same k at about the
+// same time, and what several of them read comes from memory once.
 struct sharing {
   int tiles, steps, clusters;
 
   __device__ __forceinline__ sharing(int all_tiles, int all_steps)
       : tiles(all_tiles % wave), steps(all_steps), clusters(wave / tiles) {}
-  // The clusters that have parts of a tile.
+  // The first and the last cluster that have parts of a tile.
   __device__ __forceinline__ int first_of(int tile) const { return tile * clusters; }
   __device__ __forceinline__ int last_of(int tile) const { return tile * clusters + clusters - 1; }
 };
@@ -32,7 +32,7 @@ __device__ __forceinline__ work next_work(const work &done, const sharing &share
 }
 
 //@ else
-// All steps of the shared tiles, one tile's after the other's, in even parts for the clusters.
+// The steps of all shared tiles, tile after tile, are divided evenly among the clusters.
 struct sharing {
   int tiles, steps, clusters;
 
@@ -46,7 +46,7 @@ struct sharing {
   __device__ __forceinline__ int owner(int step) const {
     return static_cast<int>(((step + 1ll) * clusters - 1) / (static_cast<long long>(tiles) * steps));
   }
-  // The clusters that have parts of a tile.
+  // The first and the last cluster that have parts of a tile.
   __device__ __forceinline__ int first_of(int tile) const { return owner(tile * steps); }
   __device__ __forceinline__ int last_of(int tile) const { return owner((tile + 1) * steps - 1); }
 };

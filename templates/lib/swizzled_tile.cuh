@@ -30,7 +30,7 @@ struct swizzled_tile {
   static constexpr int period = groups < 8 / Span ? groups : 8 / Span;
   static_assert(groups % period == 0 && (period & (period - 1)) == 0, "packs must stay in their line");
 
-  // Of the element `along` in `line`. The same for lines that are 8 apart but for the line's own distance.
+  // Returns the place of element `along` of `line`. Lines that are 8 apart have the same order of packs.
   static __device__ __forceinline__ int place(int line, int along) {
     const int moved = along / pack_size ^ line / lines_together % period * Span;
     return line * line_size + moved * pack_size + along % pack_size;
@@ -74,7 +74,7 @@ struct swizzled_tile {
     from += by;
   }
 
-  // The p-th copy of the tile, only when wanted.
+  // Starts the thread's p-th copy of the tile, if wanted.
   template <class Copies>
   __device__ __forceinline__ void start(Copies &on_the_way, int p, T *shared, bool wanted) const {
     T *to = shared + target(p);
@@ -84,7 +84,7 @@ struct swizzled_tile {
       on_the_way.template start_if<Width * sizeof(T)>(wanted, to, source(p));
     }
   }
-  // The first tile, of which only k_left are there along k.
+  // Starts the copies of the first tile, which has only k_left elements along k.
   template <class Copies>
   __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
 #pragma unroll

@@ -8,7 +8,7 @@
 //
 // On the cpu device copies go on by themselves, too, and arrive as late as they may, so that a missing or wrong wait shows.
 
-// Of a batch a tensor map has one more dimension, which counts the matrices: coordinates are then x, y and z.
+// For a batch a tensor map has one more dimension, which counts the matrices: coordinates are then x, y and z.
 
 //@ include "lib/barrier.cuh"
 //@ local dimensions, and_z, int_z, z_mask = "2d", "", "", ""
@@ -125,7 +125,7 @@ __device__ __forceinline__ int cluster_rank() {
   return static_cast<int>(rank);
 }
 
-// Of all threads of all blocks of the cluster. What they wrote before is seen after.
+// A barrier of all threads of the cluster's blocks. What they wrote before it is visible after it.
 __device__ __forceinline__ void cluster_sync() {
   if (cluster_size == 1) {
     __syncthreads();
@@ -137,7 +137,7 @@ __device__ __forceinline__ void cluster_sync() {
 }
 
 //@ if swap or stream then
-// The same where nothing but initialised barriers is to be seen, for which their own fence is enough: without another of the
+// The same where only initialised barriers have to be visible, for which barrier_fence_init is enough: without a fence of the
 // whole GPU a short product begins sooner.
 __device__ __forceinline__ void cluster_start() {
   if (cluster_size == 1) {
@@ -150,7 +150,7 @@ __device__ __forceinline__ void cluster_start() {
 }
 
 //@ end
-// The address in that block's shared memory.
+// Returns the corresponding address in the shared memory of the cluster's block `rank`.
 __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   unsigned there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
@@ -159,12 +159,12 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
 
 // ---- The launch before ----
 
-// The next launch of the stream may take multiprocessors as they become free, as far as its own wait.
+// Allows the stream's next launch to start on free multiprocessors; it runs up to its own wait_for_launch.
 __device__ __forceinline__ void launch_next() {
   asm volatile("griddepcontrol.launch_dependents;");
 }
 
-// Until the launch before has ended, whose results are then seen. At once when there is none that was overtaken.
+// Waits until the launch before has ended, whose results are then visible. Returns at once if it ended before this one began.
 __device__ __forceinline__ void wait_for_launch() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }
@@ -180,13 +180,13 @@ __device__ __forceinline__ void barrier_fence_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// Arrives, and has the phase last until so many bytes have come.
+// Arrives; the phase then lasts until so many bytes have been copied.
 __device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-// At the barrier of that block. With .release.cluster the compiler would put a fence of the whole GPU in front, and
-// there is nothing to release: what the arrival speaks of was read by wgmma, and waited for.
+// Arrives at the barrier of the cluster's block `rank`. With .release.cluster the compiler would put a fence of the whole GPU
+// in front. There is nothing to release: wgmma read the stage, and has been waited for.
 __device__ __forceinline__ void barrier_arrive(unsigned barrier, int rank) {
   if (cluster_size == 1) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
@@ -195,7 +195,7 @@ __device__ __forceinline__ void barrier_arrive(unsigned barrier, int rank) {
   }
 }
 
-// Barriers of some of the block's warps, by number: __syncthreads is number 0.
+// Barriers for some of the block's warps, by number; number 0 is that of __syncthreads.
 __device__ __forceinline__ void named_sync(int number, int threads_of_it) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads_of_it) : "memory");
 }
@@ -210,7 +210,7 @@ __device__ __forceinline__ void tensor_prefetch(const tensor_map &map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-// The box that begins at (x, y), x along the contiguous dimension. The barrier counts its bytes.
+// Loads the box that begins at (x, y); x is along the contiguous dimension. The barrier counts its bytes.
 __device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y${int_z}) {
   asm volatile("cp.async.bulk.tensor.${dimensions}.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
                "[%0], [%1, {%3, %4${batch > 1 and ", %5" or ""}}], [%2];" ::"r"(to),
@@ -218,7 +218,7 @@ __device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, 
                : "memory");
 }
 
-// To the same place in all blocks of the mask, each of whose barriers counts the bytes.
+// Loads a box to the same place in all blocks of the mask; each block's barrier counts the bytes.
 __device__ __forceinline__ void tensor_multicast(unsigned to, const tensor_map &map, unsigned barrier, int x, int y,
                                                  ${z_mask}unsigned short mask) {
   asm volatile("cp.async.bulk.tensor.${dimensions}.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
@@ -227,7 +227,7 @@ __device__ __forceinline__ void tensor_multicast(unsigned to, const tensor_map &
                : "memory");
 }
 
-// Ordinary stores to shared memory before this, and a barrier after it, are seen by the copy engine.
+// Makes the thread's stores to shared memory visible to the copy engine, for copies that begin after a barrier.
 __device__ __forceinline__ void tensor_fence() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -239,7 +239,7 @@ __device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned fro
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until all but the thread's newest stores have been read from shared memory, whose place is then free.
+// Waits until all but the thread's newest stores have read their shared memory, which may then be overwritten.
 template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
 }
@@ -262,7 +262,7 @@ __device__ __forceinline__ void store_words(unsigned to, ${type} a, ${type} b, $
                : "memory");
 }
 
-// Of any block of the cluster.
+// Reads from the shared memory of any block of the cluster.
 __device__ __forceinline__ void load_words(unsigned from, ${type} &a, ${type} &b, ${type} &c, ${type} &d) {
   asm volatile("ld.shared::cluster.v4.${word} {%0, %1, %2, %3}, [%4];"
                : "=${kind}"(a), "=${kind}"(b), "=${kind}"(c), "=${kind}"(d)

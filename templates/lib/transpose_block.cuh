@@ -1,7 +1,7 @@
 #pragma once
-// Square blocks of elements turned over in a thread's registers. Line i of the block is a pack of `vec` elements,
-// held as 32-bit words; afterwards word by word it holds column i. Elements of four and eight bytes only change their
-// names, which costs nothing; smaller ones are picked out of the words by byte permutations (__byte_perm).
+// Transposes square blocks of elements in a thread's registers. Line i of the block is a pack of `vec` elements, held as
+// 32-bit words; afterwards it holds column i. For elements of four and eight bytes that only renames registers, which
+// costs nothing; smaller ones are picked out of the words by byte permutations (__byte_perm).
 
 template <int Words> struct words_of;
 template <> struct words_of<1> {

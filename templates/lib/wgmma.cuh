@@ -5,8 +5,8 @@
 // A tile of X has 64 rows, one of Y BN; k reaches 32 bytes far. The sums are 64 x BN, in registers: thread t has of row
 // t / 32 * 16 + t % 32 / 4 + 8 h and of the columns 8 q + t % 4 * 2 and the next one the sums 4 q + 2 h and the next.
 
-// A tile with 128-byte swizzle. Along k: lines of 128 bytes, 8 of them a group. Along the other dimension: parts of 64
-// elements, `part` bytes apart, each with a line of 128 bytes for each k.
+// Returns the matrix descriptor of a tile with 128-byte swizzle. An operand along k has lines of 128 bytes in groups of 8. One
+// along the other dimension has parts of 64 elements, `part` bytes apart, each with a line of 128 bytes for each k.
 __device__ __forceinline__ unsigned long long tile_of(unsigned address, unsigned part) {
   return (address & 0x3ffff) >> 4 | static_cast<unsigned long long>(part >> 4) << 16 | 1024ull >> 4 << 32 | 1ull << 62;
 }
@@ -80,7 +80,7 @@ __device__ __forceinline__ void store_transposed(unsigned line, unsigned a, unsi
   }
 }
 
-// The registers that a warpgroup has are no matter here.
+// The cpu device does not limit registers.
 template <int Count> __device__ __forceinline__ void fewer_registers() {}
 template <int Count> __device__ __forceinline__ void more_registers() {}
 
@@ -94,12 +94,12 @@ __device__ __forceinline__ void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Until at most so many groups are on their way.
+// Waits until at most so many groups of products are under way.
 template <int Groups> __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
 }
 
-// Adds the product to the sums, or sets them.
+// Adds the product to the sums, or sets the sums to it.
 __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
   asm volatile("{\n"
                ".reg .pred p;\n"
@@ -112,7 +112,8 @@ __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long
                : "l"(x), "l"(y), "r"(static_cast<int>(add)));
 }
 
-// Four 8 x 8 matrices of 2-byte elements, a line of each from eight lanes; word w of a lane is of matrix w.
+// Stores four 8 x 8 matrices of 2-byte elements. Eight lanes give the addresses of each matrix's lines; word w of a lane
+// belongs to matrix w.
 __device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(line), "r"(a), "r"(b), "r"(c),
                "r"(d)
@@ -128,7 +129,7 @@ __device__ __forceinline__ void store_transposed(unsigned line, unsigned a, unsi
 }
 //@ end
 
-// Of the warpgroup's threads; what some give up others may take.
+// Change the registers of the warpgroup's threads: others may take what some give up.
 template <int Count> __device__ __forceinline__ void fewer_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
 }

@@ -1,4 +1,4 @@
-  // Makes the barriers, and waits for the cluster and for the launch before. In the kernel, which knows its tiles.
+  // Makes the barriers, and waits for the cluster and for the launch before. Included in the kernel.
   if (threadIdx.x == 0) {
     for (int i = 0; i < stages; ++i) {
       barrier_init(full_0 + i * 8, 1);
@@ -13,5 +13,5 @@
   ${(swap or stream) and "cluster_start" or "cluster_sync"}();
   wait_for_launch();
 
-  // The same in all lanes, and the compiler is to know it.
+  // All lanes have the same value; __shfl_sync tells the compiler so.
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);

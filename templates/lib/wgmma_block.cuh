@@ -1,4 +1,4 @@
-  // The block's ring and barriers, and its place in the cluster. In the kernel.
+  // The block's ring and barriers, and its place in the cluster. Included in the kernel.
   extern __shared__ __align__(1024) unsigned char shared[];
   __shared__ __align__(8) unsigned long long full[stages], empty[stages];
   const unsigned ring = shared_address(shared);

@@ -1,4 +1,4 @@
-    // A consumer's part of the tile, and how it multiplies a stage. In the kernel.
+    // A consumer's part of the tile, and how it multiplies a stage. Included in the kernel.
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
     const unsigned staging = ring + stages * stage_bytes + consumer * (store_buffers * 64 * store_bytes);

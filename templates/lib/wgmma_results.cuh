@@ -1,4 +1,4 @@
-      // The tile's sums become results: they wait for the next tile's first products, or are stored. In the kernel.
+      // The tile's sums become results: they wait for the next tile's first products, or are stored. Included in the kernel.
 //@ if deferred then
 #pragma unroll
       for (int s = 0; s < stores; ++s) {

@@ -1,7 +1,7 @@
 #pragma once
 // The ring of stages of matmul_wgmma and matmul_wgmma_stream: in a stage lie BM lines of X and BN of Y, 128 bytes of k each.
-//@ -- Of A, B and C the tensor map, or that of the padded copy. X is the operand whose lines are C's, Y the other one; C_lines and
-//@ -- C_columns are the sizes of C along its lines' numbers and columns'.
+//@ -- A_map, B_map and C_map are the tensor maps of A, B and C, or of their padded copies. X is the operand whose
+//@ -- lines are C's, Y the other one; C_lines and C_columns are the sizes of C along its lines' numbers and columns'.
 //@ A_map, B_map, C_map = pads_a and "padded_a" or "A", pads_b and "padded_b" or "B", pads_c and "padded_c" or "C"
 //@ X, Y = by_rows and A_map or B_map, by_rows and B_map or A_map
 //@ C_lines, C_columns = by_rows and "M" or "N", by_rows and "N" or "M"

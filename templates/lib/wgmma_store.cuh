@@ -1,5 +1,5 @@
-    // A consumer's results, and how it stores them. In the kernel, behind lib/wgmma_multiply.cuh.
-//@ -- Of the sums of 8 columns from 8 q on in a part: two neighbours as one word, or one.
+    // A consumer's results, and how it stores them. Included in the kernel, after lib/wgmma_multiply.cuh.
+//@ -- Word w of a part's results, as it is stored: two neighbouring results of 2 bytes, or one of 4 bytes.
 //@ function words_of(sums, part, w, line, column)
 //@   if sizeof(result) == 4 then
 //@     return (result == "i32" and "static_cast<unsigned>" or "__float_as_uint") .. "(result_of(" .. sums .. "[" .. part .. "][" .. w .. "], " .. line .. ", " .. column ..
@@ -9,7 +9,7 @@
 //@   return "pack(result_of(" .. sums .. "[" .. part .. "][2 * (" .. w .. ")]" .. one .. "), result_of(" .. sums ..
 //@          "[" .. part .. "][2 * (" .. w .. ") + 1]" .. one .. " + 1))"
 //@ end
-//@ -- What is stored of a sum at a line and a column of C's; those outside are not, and stand for the last ones.
+//@ -- The value to store for a sum at a line and a column of C. Those outside of C, which are not stored, become the last ones.
 //@ function stored(acc, line, column)
 //@   if accumulator == "i32" and result ~= "i32" then acc = "static_cast<float>(" .. acc .. ")" end
 //@   line = "min(" .. line .. ", static_cast<int>(" .. C_lines .. ") - 1)"

@@ -48,7 +48,7 @@ __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y, in
   return {first + within % lines, within / lines${batch > 1 and ", product" or ""}};
 }
 
-// Brings a tile of Rows rows from `first` on, or the block's share of it, for all blocks of the mask.
+// Loads a tile of Rows rows from `first` on, or the block's share of it, for all blocks of the mask.
 template <bool AlongK, int Rows, int Shares>
 __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, unsigned barrier, int k, int first,
                                           int share, ${batch > 1 and "int z, " or ""}unsigned short mask) {
@@ -80,12 +80,12 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 //@ end
 
 //@ if swap then
-// Where a 16-byte piece of a line of 64 lies that the copy engine takes with 128 bytes of swizzle.
+// Returns where a 16-byte piece of a line of 64 elements has to lie for the copy engine's swizzle of 128 bytes.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   return static_cast<unsigned>(line * 128 + (piece ^ line % 8) * 16);
 }
 //@ else
-// Where a 16-byte piece of a line lies that the copy engine takes with store_bytes of swizzle.
+// Returns where a 16-byte piece of a line has to lie for the copy engine's swizzle of store_bytes.
 __device__ __forceinline__ unsigned swizzled(int line, int piece) {
   const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
   return static_cast<unsigned>(line * store_bytes + (piece ^ exchange) * 16);

@@ -8,7 +8,7 @@ template <> struct bits_of<4> { using type = unsigned int; };
 template <> struct bits_of<8> { using type = uint2; };
 template <> struct bits_of<16> { using type = uint4; };
 
-// Whether accesses of Bytes may start at base and at base plus any multiple of step bytes.
+// Returns whether accesses of Bytes may start at base and at base plus any multiple of step bytes.
 template <int Bytes> __device__ __forceinline__ bool accesses_fit(const void *base, long long step) {
   return (reinterpret_cast<size_t>(base) | static_cast<size_t>(step)) % Bytes == 0;
 }

@@ -37,16 +37,16 @@ template <int Width, typename T> __device__ __forceinline__ void store_pack(T *t
   *reinterpret_cast<pack<T, Width> *>(to) = values;
 }
 
-// Whether packs may start at base and at base plus any multiple of stride. With one element they always may.
+// Returns whether packs may start at base and at base plus any multiple of stride. Packs of one element always may.
 template <int Width, typename T> __device__ __forceinline__ bool packs_fit(const T *base, index_t stride) {
   return Width == 1 || (stride % Width == 0 && reinterpret_cast<size_t>(base) % (Width * sizeof(T)) == 0);
 }
 #line 2 "templates/lib/reduce.cuh"
 
-// The operator, in the type of the results.
+// The operator `combine`, in the type of the results.
 __device__ __forceinline__ result merge(result a, result b) { return ([&](auto __v_a, decltype(__v_a) __v_b) -> decltype(__v_a) { return __v_a + __v_b; }((a), (b))); }
 
-// What a sum begins with: a value that changes nothing. first: the segment's first element.
+// The neutral element, which a reduction begins with. first: the segment's first element.
 __device__ __forceinline__ result nothing(result first) { return ([&](auto __v_first) -> decltype(__v_first) { using __t = decltype(__v_first); return __t(0LL); }((first))); }
 
 // Lane 0 has the result of the lowest `count` lanes, a power of two; the whole warp takes part.
@@ -57,8 +57,8 @@ template <int count> __device__ __forceinline__ result merge_lanes(result value)
   return value;
 }
 
-// Thread 0 has the result of the block, whose threads are a power of two of at least a warp. All of them call it; when
-// they do again, a barrier stands between.
+// Thread 0 has the result of the block, whose threads are a power of two of at least a warp. All of them call it; between
+// two calls there must be a barrier.
 template <int block> __device__ __forceinline__ result merge_block(result value) {
   __shared__ result warps[block / 32];
   value = merge_lanes<32>(value);
