@@ -82,10 +82,10 @@ static int bitwise_refuse(const struct cache_record *record, const char *why, cu
 
 static int check_named(const struct cache_record *record, cugen_error *err) {
   if (record->outcome != CUGEN_OUTCOME_OK)
-    return error_set(
-        err, CUGEN_ERROR_USAGE,
-        "cugen_tune_options.bitwise '%s': it is not right, so nothing is held against it: %s: %s",
-        record->variant, outcome_text((int)record->outcome), record->reason);
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.bitwise '%s': it is not correct, so no variant can be "
+                     "compared with it: %s: %s",
+                     record->variant, outcome_text((int)record->outcome), record->reason);
   if (!record->outputs.known) return bitwise_refuse(record, "what it gives could not be read", err);
   return record->outputs.varies ? bitwise_refuse(record, VARIES_TEXT, err) : CUGEN_OK;
 }
@@ -117,8 +117,8 @@ static int bitwise_find_named(cugen_kernel *k, const char *name, uint64_t *index
                               cugen_error *err) {
   if (k->lookup.predicted)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_tune_options.bitwise: %s is described and not here, so no variant "
-                     "gives any bits there",
+                     "cugen_tune_options.bitwise: %s is described and not here: no variant runs on "
+                     "it, so that there are no bits to compare",
                      k->lookup.device.name);
   int status = api_find_variant(k, name, index, err);
   return status ? error_prefix(err, "cugen_tune_options.bitwise"), status : CUGEN_OK;

@@ -107,7 +107,8 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   if (status || options_given(cli, OPTION_QUIET)) return status;
   printf("Rule: %s\n", p->rule);
   if (p->doubted > 0)
-    printf("What it names does not serve where its time is more than %.1f times another's.\n",
+    printf("The variant that it names is passed over where it takes more than %.1f times as long "
+           "as another.\n",
            p->doubted);
   for (size_t i = 0; i < p->variant_count; i++)
     if (p->variants[i].time) printf("Time of %s: %s\n", print_count(i).text, p->variants[i].time);

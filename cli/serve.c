@@ -31,7 +31,8 @@ static bool serve_is_own(const struct cli *cli, enum cli_option option) {
 int serve_begin(struct cli *cli) {
   const struct serve *serve = cli->serve;
   if (!commands_take(cli->command, OPTION_JSON))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "'cugen %s' has no JSON, so that no program can run it",
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "'cugen %s' has no option --json, so that cugen_command cannot run it",
                     cli->command->name);
   cli->values[OPTION_JSON] = cli->values[OPTION_QUIET] = "";
   for (size_t i = 0; i < serve->count; i++) {

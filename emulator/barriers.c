@@ -22,9 +22,8 @@ static void check_round(const struct named_barrier *barrier, unsigned slot, cons
       observer->ops->knows(observer, slot, barrier->last, barrier->completed))
     return;
   async_misuse(CUGEN_FINDING_ASYNC_MISUSE, site, slot,
-               "comes to a named barrier that nothing orders behind its last round: it may be "
-               "counted in that one, for "
-               "another thread");
+               "comes to a named barrier, and nothing makes it wait for the end of the barrier's "
+               "last round: it may be counted in that round, in place of another thread");
 }
 
 static void complete_round(struct named_barrier *barrier, unsigned slot) {

@@ -426,8 +426,8 @@ static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_
   const struct cpu_watch **hooks = dlsym(loaded->library, "cugen_watch");
   struct link_map *map = NULL;
   if (dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
-    return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s",
-                     dlerror());
+    return error_set(err, CUGEN_ERROR_DEVICE,
+                     "cannot find out where the compiled kernel was loaded: %s", dlerror());
   loaded->image =
       (struct observed_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
   if (!hooks) return CUGEN_OK;
@@ -473,8 +473,8 @@ static int find_statics(struct loaded *loaded, cugen_error *err) {
   struct link_map *map = NULL;
   if (loaded->statics) return CUGEN_OK;
   if (dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
-    return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s",
-                     dlerror());
+    return error_set(err, CUGEN_ERROR_DEVICE,
+                     "cannot find out where the compiled kernel was loaded: %s", dlerror());
   const struct compiled *compiled = loaded->compiled;
   int status = arrays_read(compiled->image, compiled->image_length, map->l_addr, &memory, err);
   if (!status) loaded->statics = calloc(memory.array_count + 1, sizeof *loaded->statics);

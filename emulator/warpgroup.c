@@ -300,7 +300,7 @@ static unsigned warpgroup_hold(struct warpgroup *w, struct member *self, char *r
     if (!self->held[i].registers) free_one = i;
   }
   if (free_one == MOST_ACCUMULATORS)
-    fibers_trap("more sums of wgmma on their way than the cpu device follows");
+    fibers_trap("more sums of wgmma are under way than the cpu device can follow");
   if (!w->accumulators[free_one] && posix_memalign((void **)&w->accumulators[free_one],
                                                    sizeof(vector), sizeof(union accumulators)))
     fibers_trap("no memory for a warpgroup's sums");

@@ -22,8 +22,8 @@ static bool devices_stand_in(const struct lookup *base, const char *arch, struct
                              struct device_description *out) {
   struct device_description model;
   if (!api_model_of(base->lib, arch, &model)) return false;
-  text_addf(notes, "%s: what the config asks of the device is %s's (%s)\n", arch, model.name,
-            model.id);
+  text_addf(notes, "%s: what the config asks about the device is answered for %s (%s)\n", arch,
+            model.name, model.id);
   *out = model;
   out->name[0] = out->fingerprint[0] = '\0'; /* stands for any GPU of the architecture */
   return true;

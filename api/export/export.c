@@ -173,7 +173,7 @@ static int swap(const char *fresh, const char *folder, bool earlier, cugen_error
   /* an empty or missing folder is simply replaced */
   if (!earlier && rename(fresh, folder) == 0) return CUGEN_OK;
   if (errno == ENOTEMPTY || errno == EEXIST)
-    return error_set(err, CUGEN_ERROR_IO, "%s has come to be meanwhile: run it again", folder);
+    return error_set(err, CUGEN_ERROR_IO, "%s was created meanwhile: run the export again", folder);
   return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(errno));
 }
 

@@ -536,7 +536,7 @@ static int check_wgmma(const struct job *job, const char *log, const struct comp
   size_t length;
   const char *loss = ptxas_log_loss(log, &length);
   if (loss)
-    return error_set(err, CUGEN_ERROR_COMPILE, "ptxas does not keep to the source: %.*s",
+    return error_set(err, CUGEN_ERROR_COMPILE, "ptxas would make the kernel slow: %.*s",
                      (int)length, loss);
   if (is_virtual(job->request->arch) || !strstr(job->request->source, "wgmma.mma_async"))
     return CUGEN_OK;

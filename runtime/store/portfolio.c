@@ -97,7 +97,7 @@ static bool take_fixed(struct reader *reader, char end, double *out) {
 static int take_loss(struct reader *reader, const char *word, double *mean, double *worst) {
   const bool good = portfolio_take_word(reader, word) && take_fixed(reader, ' ', mean) &&
                     take_fixed(reader, '\n', worst);
-  return good ? CUGEN_OK : portfolio_refuse(reader, "the losses are no numbers from 1 on");
+  return good ? CUGEN_OK : portfolio_refuse(reader, "its losses are not numbers of 1 or more");
 }
 
 /* Portfolios that ship with cugen have no exceptions, and so no "alone" lines. */
@@ -107,7 +107,7 @@ static int take_alone(struct reader *reader, struct portfolio_body *out) {
   if (status ||
       (portfolio_take_word(reader, "kernels") && portfolio_take_whole(reader, '\n', &out->kernels)))
     return status;
-  return portfolio_refuse(reader, "how many kernels it has is no number");
+  return portfolio_refuse(reader, "its number of kernels cannot be read");
 }
 
 static int take_head(struct reader *reader, struct portfolio_body *out) {
@@ -117,13 +117,14 @@ static int take_head(struct reader *reader, struct portfolio_body *out) {
   if (status) return status;
   if (!portfolio_take_word(reader, "problems") ||
       !portfolio_take_whole(reader, '\n', &out->problems))
-    return portfolio_refuse(reader, "how many problems it is of is no number");
+    return portfolio_refuse(reader, "its number of problems cannot be read");
   status = take_loss(reader, "tuned", &out->tuned_mean, &out->tuned_worst);
   if (!status) status = take_loss(reader, "held", &out->held_mean, &out->held_worst);
   if (!status) status = take_alone(reader, out);
   if (status || !portfolio_take_word(reader, "doubted") || take_fixed(reader, '\n', &out->doubted))
     return status;
-  return portfolio_refuse(reader, "from where the rule is doubted is no number from 1 on");
+  return portfolio_refuse(reader,
+                          "the factor from which its rule is doubted is not a number of 1 or more");
 }
 
 static int take_variant(struct reader *reader, struct portfolio_body_variant *out) {
@@ -131,7 +132,7 @@ static int take_variant(struct reader *reader, struct portfolio_body_variant *ou
   if (!portfolio_take_word(reader, "variant") || !portfolio_take_whole(reader, ' ', &out->serves) ||
       strspn(reader->at, "0123456789abcdef") != DIGITS || reader->at[DIGITS] != ' ')
     return portfolio_refuse(
-        reader, "a variant is to have how many problems it serves and 32 hexadecimal digits");
+        reader, "a variant lacks the number of problems that it serves, or 32 hexadecimal digits");
   memcpy(out->source.hex, reader->at, DIGITS);
   reader->at += DIGITS + 1;
   int status = take_rest(reader, false, &out->variant);

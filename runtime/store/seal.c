@@ -160,18 +160,16 @@ static int open_folder(const char *path, bool make) {
 
 static void write_folder_remedy(const char *folder, const char *wrong, struct text *why) {
   text_addf(why,
-            "%s: %s, so the key of compiled kernels in it is not used: none is kept, each is "
-            "compiled anew. Make the "
-            "folder yours alone to write to (chown, chmod go-w), or set XDG_STATE_HOME to a folder "
-            "of your own",
+            "%s: %s, so the key of compiled kernels in it is not used: compiled kernels are not "
+            "kept, and every run compiles them anew. Make the folder yours alone to write to "
+            "(chown, chmod go-w), or set XDG_STATE_HOME to a folder of your own",
             folder, wrong);
 }
 
 static void write_key_remedy(const char *folder, const char *wrong, struct text *why) {
   text_addf(why,
-            "%s/%s: the key of compiled kernels is not used (%s): none is kept, each is compiled "
-            "anew. Remove it, and "
-            "cugen makes another",
+            "%s/%s: the key of compiled kernels is not used (%s): compiled kernels are not kept, "
+            "and every run compiles them anew. Remove the file, and cugen makes another",
             folder, file_name, wrong);
 }
 

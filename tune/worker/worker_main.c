@@ -794,7 +794,9 @@ static int serve_one(struct server *s, enum message_type type, const struct text
     status = answer_variant(s, &reader, &why);
     if (status == CUGEN_OK) return CUGEN_OK;
     break;
-  default: error_set(&why, CUGEN_ERROR_INTERNAL, "the worker was asked an answer"); break;
+  default:
+    error_set(&why, CUGEN_ERROR_INTERNAL, "the worker was sent an answer instead of a question");
+    break;
   }
   return status ? answer_error(s, &why, err) : answer_done(s, NULL, err);
 }

@@ -132,10 +132,10 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
       close(stage->fd);
       stage->fd = -1;
       if (++tries == 3)
-        return error_set(
-            err, CUGEN_ERROR_IO,
-            "%s: has an import that was killed and cannot be merged now; remove it to give that up",
-            path);
+        return error_set(err, CUGEN_ERROR_IO,
+                         "%s: holds an import that was killed and cannot be merged now; remove the "
+                         "file to give that import up",
+                         path);
     }
     if (sqlite_stage_is_stopped(stage))
       return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
