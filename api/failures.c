@@ -17,7 +17,7 @@ struct place {
   struct lookup *lookup; /* the look-up by which records are judged: the caller's, or `other` */
   struct problem problem;
   struct lookup other;
-  bool predicted; /* whether the records of this place are predictions */
+  bool predicted; /* the records under the place's key are predictions */
 };
 
 struct failure {

@@ -206,7 +206,8 @@ static double tuning_set_part(const struct set *set, size_t round, size_t at) {
   return weights && sum > 0 ? weights[set->order[at]] / sum : 1 / (double)open;
 }
 
-/* own: the share of the rest of the round. */
+/* Sets the options for tuning one problem in this round. own: the problem's share of the rest of
+   the round. */
 static void tuning_set_share(const struct set *set, size_t round, double own,
                              cugen_tune_options *out) {
   *out = *set->options;

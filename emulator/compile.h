@@ -4,7 +4,8 @@
 
 #include "runtime/device.h"
 
-/* The compile function of the row: the image is a shared object, entry i is "cugen_entry_i". */
+/* The compile function of the cpu backend: the image is a shared object, entry i is
+   "cugen_entry_i". */
 int cpu_compile(const struct compile_request *request, struct compiled *out, cugen_error *err);
 
 /* Appends the compiler's name and version, the first line of --version, and the flags that are

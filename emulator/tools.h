@@ -14,7 +14,8 @@ struct tool_places {
   struct jail_place list[TOOL_PLACES];
 };
 
-/* The folder is borrowed. access: the access to the folder, as in jail.h. */
+/* Lists the places that the program may open. folder: its working folder, borrowed, which it opens
+   with `access`, as in jail.h. */
 void tool_places_find(const char *program, const char *folder, int access, struct tool_places *out);
 void tool_places_free(struct tool_places *places);
 

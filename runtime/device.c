@@ -1,4 +1,4 @@
-/* Functions shared by all rows of the device table; see device.h. */
+/* Functions shared by all backends; see device.h. */
 #include "device.h"
 
 #include <stdlib.h>

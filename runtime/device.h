@@ -1,5 +1,5 @@
-/* Devices behind one table of functions (struct device_ops). A caller looks at capability bits,
-   never at a device's name. The table has two rows: cuda (cuda/device.c) and cpu
+/* Devices behind a table of functions (struct device_ops). A caller looks at capability bits, never
+   at a device's name. There are two backends, each with its own table: cuda (cuda/device.c) and cpu
    (emulator/device.c, which compiles the same source with the system's C++ compiler).
 
    Threads: describe and compile may be called from several threads at once and need no open device.
@@ -19,7 +19,7 @@
 #include "base/system.h"
 #include "watch.h"
 
-struct device; /* made by open; a row's own fields follow its first member */
+struct device; /* made by open; the backend's own fields follow its first member */
 
 enum device_capability {
   DEVICE_EXECUTES_ON_GPU = 1, /* measured times are those of a GPU */
@@ -121,7 +121,7 @@ struct memory {
   void *device; /* address for kernels */
   void *host;   /* address for the host; NULL for device memory of a GPU */
   size_t bytes;
-  void *base; /* the row's own: the allocation to free */
+  void *base; /* for the backend: the allocation to free */
   size_t base_bytes;
 };
 
@@ -140,7 +140,7 @@ struct texture {
   unsigned long long object; /* the value that the kernel is passed */
   const struct kernel_argument *argument;
   void *buffer;
-  /* The row's own: the CUDA array that the buffer is copied into; NULL: the texture reads the
+  /* For the backend: the CUDA array that the buffer is copied into; NULL: the texture reads the
      buffer itself. */
   void *array;
 };
@@ -198,7 +198,7 @@ struct device_options {
      fault */
   struct fault *fault;
   /* The application's context to work in, which must outlive the device; NULL: a context of the
-     row's own. */
+     backend's own. */
   void *context;
   /* The process belongs to an application: its signal handlers stay in place, and a trap is an
      error of the launch instead of a crash. */
@@ -219,8 +219,8 @@ struct device_options {
 
 struct loaded; /* a compiled image loaded on a device */
 struct entry;  /* a kernel of a loaded image */
-struct graph;  /* launches recorded for replay; the row's own */
-struct timer;  /* measures launches on an application's streams; the row's own */
+struct graph;  /* launches recorded for replay; defined by the backend */
+struct timer;  /* measures launches on an application's streams; defined by the backend */
 
 #define DEVICE_NO_SYMBOL "there is no __constant__ or __device__ variable '%s'"
 
@@ -228,7 +228,7 @@ struct device_ops {
   const char *kind; /* "cuda", "cpu": the part of an id before ':' */
   unsigned capabilities;
 
-  /* The number of devices of the row; 0 with err set says why the row has none. */
+  /* The number of the backend's devices; 0 with err set says why there is none. */
   int (*count)(const struct toolkit *toolkit, cugen_error *err);
   /* Describes a device without making a context. */
   int (*describe)(const struct toolkit *toolkit, int ordinal, struct device_description *out,
@@ -250,8 +250,8 @@ struct device_ops {
   /* CUGEN_ERROR_WRONG when the kernel wrote over a guard; the message has the byte offset. The
      call also restores the guard. */
   int (*memory_check)(struct device *device, const struct memory *memory, cugen_error *err);
-  /* The guard zones that kernels can read; false: the memory has none. NULL in a row whose
-     guards are not readable memory. */
+  /* The guard zones that kernels can read; false: the memory has none. NULL: the backend's guards
+     are not readable memory. */
   bool (*guards)(const struct memory *memory, struct memory_guards *out);
   int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes,
                 cugen_error *err);
@@ -261,8 +261,8 @@ struct device_ops {
      as for texture_update. */
   int (*copy)(struct device *device, void *to, const void *from, size_t bytes, void *const *stream,
               cugen_error *err);
-  /* Copies rows of `width` bytes between packed or pitched places; either side may be host
-     memory (the row finds out). */
+  /* Copies rows of `width` bytes between packed or pitched places; either side may be host memory
+     (the backend finds out). */
   int (*copy_2d)(struct device *device, void *to, size_t to_pitch, const void *from,
                  size_t from_pitch, size_t width, size_t rows, cugen_error *err);
   int (*fill)(struct device *device, void *to_device, unsigned char byte, size_t bytes,
@@ -281,7 +281,7 @@ struct device_ops {
   int (*entry)(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
                struct entry **out, cugen_error *err);
   /* Sets an entry's preferred share of shared memory in the storage that L1 and shared memory
-     share, in percent. NULL in a row without a carveout. */
+     share, in percent. NULL: the backend has no carveout. */
   int (*carve)(struct device *device, struct entry *entry, int percent, cugen_error *err);
   /* The address and size of a __constant__ or __device__ symbol; CUGEN_ERROR_CONFIG with
      DEVICE_NO_SYMBOL where the image has no such symbol. written: the caller will write the
@@ -298,7 +298,7 @@ struct device_ops {
   int (*texture_update)(struct device *device, const struct texture *texture, void *const *stream,
                         cugen_error *err);
   /* Makes the tensor map of an argument, whose access is tensor, over a buffer: host work only,
-     nothing has to be freed. NULL in a row without tensor maps. */
+     nothing has to be freed. NULL: the backend has no tensor maps. */
   int (*tensor_make)(struct device *device, const struct kernel_argument *argument, void *buffer,
                      struct tensor_map *out, cugen_error *err);
 
@@ -306,8 +306,8 @@ struct device_ops {
      answers; 0: not applicable. */
   int (*active_blocks)(struct device *device, struct entry *entry, int threads,
                        int64_t dynamic_shared);
-  /* The number of the launch's clusters that run at once, as the driver answers; 0: the launch
-     has no clusters, or the number is not known. NULL in a row without clusters. */
+  /* The number of the launch's clusters that run at once, as the driver answers; 0: the launch has
+     no clusters, or the number is not known. NULL: the backend has no clusters. */
   int (*active_clusters)(struct device *device, struct entry *entry,
                          const struct kernel_launch *launch);
 
@@ -321,7 +321,7 @@ struct device_ops {
                    void **parameters, void *stream, cugen_error *err);
   /* Times the launches of one thread between start and stop on an application's stream, without
      waiting: read returns false until they are done. start returns false where nothing can be
-     timed, as on a stream under capture. A timer has one use at a time. NULL in a row without
+     timed, as on a stream under capture. A timer has one use at a time. NULL: the backend has no
      launch_on. */
   int (*timer_make)(struct device *device, struct timer **out, cugen_error *err);
   void (*timer_free)(struct device *device, struct timer *timer);
@@ -329,49 +329,49 @@ struct device_ops {
   bool (*timer_stop)(struct device *device, struct timer *timer, void *stream);
   bool (*timer_read)(struct device *device, struct timer *timer, double *seconds);
   /* The calling thread's current context, for device_options.context; NULL when the thread has
-     none. The function is NULL in a row without contexts. */
+     none. The function is NULL if the backend has no contexts. */
   int (*current_context)(const struct toolkit *toolkit, void **out, cugen_error *err);
   int (*sync)(struct device *device, cugen_error *err);
   /* Measures how long run(context) keeps the device busy, and waits for its end. */
   int (*time)(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
               double *seconds, cugen_error *err);
-  /* Records the launches of run(context) as a graph instead of running them. NULL, like the
-     three functions below, in a row without graphs. */
+  /* Records the launches of run(context) as a graph instead of running them. NULL, like the three
+     functions below: the backend has no graphs. */
   int (*graph_make)(struct device *device, int (*run)(void *context, cugen_error *err),
                     void *context, struct graph **out, cugen_error *err);
   int (*graph_launch)(struct device *device, struct graph *graph, cugen_error *err);
   void (*graph_free)(struct device *device, struct graph *graph);
   /* CUGEN_ERROR_DEVICE when the installed driver has no graphs. Needs no open device. */
   int (*graphs)(const struct toolkit *toolkit, cugen_error *err);
-  /* Tells an attached profiler that the launches to be profiled begin or end. NULL in a row
-     without a profiler. */
+  /* Tells an attached profiler that the launches to be profiled begin or end. NULL: the backend has
+     no profiler. */
   void (*profile)(struct device *device, bool begin);
-  /* Reads the present clocks and power. NULL in a row that cannot read them. */
+  /* Reads the present clocks and power. NULL: the backend cannot read them. */
   void (*clock)(struct device *device, struct device_clock *out);
-  /* Joules that the device has taken since an arbitrary moment; NULL in a row without energy
-     counters. energy_check: whether the counter can be read, asked without a context; the
-     message is the reason why not. */
+  /* Joules that the device has taken since an arbitrary moment; NULL: the backend has no energy
+     counters. energy_check: whether the counter can be read, asked without a context; the message
+     is the reason why not. */
   int (*energy)(struct device *device, double *joules, cugen_error *err);
   int (*energy_check)(const struct toolkit *toolkit, const struct device_description *device,
                       cugen_error *err);
-  /* Empties the report and names the buffers that the next watched launches work on. NULL in a
-     row without watched launches. */
+  /* Empties the report and names the buffers that the next watched launches work on. NULL: the
+     backend has no watched launches. */
   int (*watch)(struct device *device, const struct watch_buffer *buffers, size_t count,
                cugen_error *err);
-  /* Makes the next launches run their blocks from the last to the first. A launch that takes
-     more than `seconds` of processor time ends with CUGEN_CAUSE_UNSUPPORTED, because its blocks
-     may wait for earlier ones. seconds 0 restores the usual order. NULL in a row that cannot
-     reverse blocks. */
+  /* Makes the next launches run their blocks from the last to the first. A launch that takes more
+     than `seconds` of processor time ends with CUGEN_CAUSE_UNSUPPORTED, because its blocks may wait
+     for earlier ones. seconds 0 restores the usual order. NULL: the backend cannot reverse
+     blocks. */
   void (*reverse_blocks)(struct device *device, double seconds);
   /* The resources of the index-th kernel of an image, as far as the image has them; no device
      has to be open. */
   void (*needs)(const struct compiled *compiled, size_t index, struct kernel_needs *out);
   /* The number of parameters that the kernel takes; their sizes in bytes go into sizes[0 ..
-     capacity). -1: not known. NULL in a row that never knows. */
+     capacity). -1: not known. NULL: the backend never knows. */
   int (*parameters)(struct entry *entry, int *sizes, int capacity);
 };
 
-/* The first member of the struct that a row's open returns. */
+/* The first member of the struct that a backend's open returns. */
 struct device {
   const struct device_ops *ops;
   struct device_description description;

@@ -91,7 +91,8 @@ static bool find_class(struct probing *g, const struct problem *problem, size_t 
   return true;
 }
 
-/* Keeps at most one problem of each scale. */
+/* Returns whether `out` has a problem of this class for the present scale already: each scale adds
+   at most one. */
 static bool is_kept(const struct probing *g, size_t class) {
   size_t kept = 0;
   for (size_t i = 0; i < g->out->count; i++) kept += g->out->of[i] == class;

@@ -125,7 +125,8 @@ static int add_named(const struct tune_target *target, struct check_list *list, 
   return status ? status : check_sizes_around(target, list, 0, index, 0, err);
 }
 
-/* Adds the variant with this number among all, on all sizes, and around its tiles on one. */
+/* Adds the variant with this number among the variants of all families: on all problems of its
+   family, and on one problem with sizes around its tiles, which differs with `only`. */
 static int add_numbered(const struct tune_target *target, struct check_list *list, uint64_t number,
                         size_t only, cugen_error *err) {
   size_t i = 0, count;

@@ -556,7 +556,8 @@ static void names_read_distance(const struct names *names, const struct name *na
   names_read_expr(names, names->in.config->arguments[name->index].layout.expr, false, reads);
 }
 
-/* Notes the slots of a scalar. A scalar without a value of its own is the slot of its name. */
+/* Notes the slots that a scalar's value depends on. A scalar without a value expression has the
+   value of the slot that has its name. */
 static void read_scalar(const struct names *names, int argument, bool *reads) {
   const struct config_argument *declared = declared_of(names, argument);
   names_read_expr(names, declared->value, false, reads);

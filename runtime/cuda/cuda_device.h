@@ -1,4 +1,4 @@
-/* The inside of the cuda row, shared by its files: device.c describes and opens devices and has
+/* The inside of the cuda backend, shared by its files: device.c describes and opens devices and has
    the table, memory.c allocates and guards memory, kernel.c loads images and launches kernels,
    graph.c records graphs of launches, timer.c times launches. No other file includes this
    header. */

@@ -1,5 +1,5 @@
-/* The cuda row of the device table: a GPU, used through the driver's primary context or through a
-   context of the application, on a stream of cugen's own.
+/* The cuda backend: a GPU, used through the driver's primary context or through a context of the
+   application, on a stream of cugen's own.
 
    Nothing of CUDA is linked: driver.c and nvrtc.c each have a table of functions that are found at
    run time, so that the same program starts on a machine without them. kernel.c loads images and

@@ -1,4 +1,4 @@
-/* Images of the cuda row, their kernels, and launches; see cuda_device.h. */
+/* Images of the cuda backend, their kernels, and launches; see cuda_device.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Memory of the cuda row: allocating each kind, guarding, copying and filling; see
+/* Memory of the cuda backend: allocating each kind, guarding, copying and filling; see
    cuda_device.h. */
 #include <stdlib.h>
 

@@ -173,7 +173,8 @@ struct situation {
   const struct kernel_resources *resources;
   /* fraction of accesses to a cluster's shared memory that go to another block */
   double distant;
-  /* blocks of the grid with work, and their number for each multiprocessor that can have some */
+  /* blocks: blocks of the grid with work; share: their number for each multiprocessor that can have
+     some */
   double clock, blocks, share;
   double idle, idle_cycles; /* blocks without work, and the cycles of one */
   const atomic_bool *stop;  /* NULL, or set to give up the prediction */

@@ -33,7 +33,8 @@ struct model_launch {
   double parts[MODEL_PARTS];
   /* MODEL_LATENCY without the time in which the block's units are busy; seconds */
   double waiting;
-  double exchange;          /* between the blocks of a cluster, after everything else; seconds */
+  double exchange;          /* the exchange between a cluster's blocks, after everything else;
+                               seconds */
   int resident;             /* blocks on a multiprocessor */
   double blocks;            /* blocks of the grid that have work */
   struct ptx_counts counts; /* of a block */

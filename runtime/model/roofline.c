@@ -51,7 +51,7 @@ double roofline_tensor_flops(const struct device_description *device, const char
   return rate * clocks(&device->facts);
 }
 
-/* Two transfers a memory clock: every HBM and GDDR generation that the driver reports this way. */
+/* HBM and GDDR transfer data twice in a cycle of the memory clock as the driver reports it. */
 double roofline_bandwidth(const struct device_facts *facts) {
   return 2.0 * (double)facts->memory_clock_khz * 1e3 * (double)facts->memory_bus_bits / 8.0;
 }
