@@ -223,7 +223,8 @@ static const void *site(const void *context) {
 }
 
 #if defined(__x86_64__)
-/* prefix: as in VEX, 0 none, 1 is 66: movaps, movntps; movdqa, movntdq. */
+/* Returns whether the instruction is a move that needs an aligned address: movaps, movntps, movdqa
+   or movntdq. prefix: numbered as in VEX; 0: none; 1: 66. */
 static bool is_aligned_move(uint8_t opcode, int prefix) {
   return ((opcode == 0x28 || opcode == 0x29 || opcode == 0x2b) && prefix < 2) ||
          ((opcode == 0x6f || opcode == 0x7f || opcode == 0xe7) && prefix == 1);

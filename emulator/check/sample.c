@@ -48,8 +48,8 @@ static int add_covering(struct check_list *list, const struct tune_target *targe
   return status;
 }
 
-/* A value that the family's first problem rules out may be valid on another size, and then runs
-   there. */
+/* Adds runs on the family's other sizes, for values that no variant has yet: the family's first
+   problem may rule out a value that another size allows. */
 static int add_sized(struct check_list *list, size_t implementation, uint64_t state,
                      struct check_covered *covered, cugen_error *err) {
   const struct check_family *family = &list->families[list->family_of[implementation]];
