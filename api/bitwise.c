@@ -1,14 +1,15 @@
 /* Restricts tuning and plans to variants that give the same bits as a named variant.
 
-   Every correct record has a digest of the bits of its outputs (tune/data/dataset.h). Equal digests mean
-   equal outputs, whoever measured them, when, and on which device, so variants need not be compared
-   in pairs. Tuning runs the named variant first and then accepts only variants with its digest; a
-   plan looks at the records.
+   Every correct record has a digest of the bits of its outputs (tune/data/dataset.h). Equal
+   digests mean equal outputs, whoever measured them, when, and on which device, so variants need
+   not be compared in pairs. Tuning runs the named variant first and then accepts only variants
+   with its digest; a plan looks at the records.
 
    Invariants:
-   - Apart from the named variant, only variants recorded as equal for this very problem are chosen.
-   - A variant whose own launches give different bits cannot be equal to any, and is refused as the
-     named variant. */
+   - Apart from the named variant, only variants recorded as equal for this very problem are
+     chosen.
+   - A variant whose own launches give different bits cannot be equal to any, and is refused as
+     the named variant. */
 #include "bitwise.h"
 
 #include <stdlib.h>

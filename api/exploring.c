@@ -1,5 +1,5 @@
-/* Exploration of variants while a plan serves. The rule in tune/tuner/explore.h decides which variant is
-   timed and when; this file gives the rule variants, clocks and launches:
+/* Exploration of variants while a plan serves. The rule in tune/tuner/explore.h decides which
+   variant is timed and when; this file gives the rule variants, clocks and launches:
 
    plan_open   loads further variants: those with records of this very problem that are right and
                nearly as fast, and whose images are in the cache

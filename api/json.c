@@ -54,8 +54,9 @@ static json_t *outputs_json(const cugen_outputs *outputs) {
 #define SHOW_KNOWN(of, value)    json_known(value)
 #define SHOW_ID(of, value)       json_known_integer(value)
 /* Times mean something only of a variant that ran and was right. */
-#define SHOW_TIMED(of, value)    ((of)->outcome == CUGEN_OUTCOME_OK ? json_number(value) : json_null())
-#define SHOW_RATIO(of, value)    ((of)->outcome == CUGEN_OUTCOME_OK ? json_known(value) : json_null())
+#define IF_OK(of, json)          ((of)->outcome == CUGEN_OUTCOME_OK ? (json) : json_null())
+#define SHOW_TIMED(of, value)    IF_OK(of, json_number(value))
+#define SHOW_RATIO(of, value)    IF_OK(of, json_known(value))
 #define SHOW_VERIFIED(of, value) ((of)->verified ? json_number(value) : json_null())
 /* Without registers no resources are known: the variant did not compile, or is of the cpu
    device. */

@@ -9,9 +9,9 @@
      class dtype=bf16 layout_a=row ...
      class dtype=f16 layout_a=row ...
 
-   An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). Each class is
-   served up to the largest problem from which it was learnt, or some times that; for larger problems
-   the config suggests variants. */
+   An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). Each class
+   is served up to the largest problem from which it was learnt, or some times that; for larger
+   problems the config suggests variants. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

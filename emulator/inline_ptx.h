@@ -14,24 +14,26 @@
 
 /* The words of an instruction after its name. */
 /* clang-format off */
-#define IPTX_TYPES(X)                                                                                                \
-  X(U8, 8, 'u') X(U16, 16, 'u') X(U32, 32, 'u') X(U64, 64, 'u') X(S8, 8, 's') X(S16, 16, 's') X(S32, 32, 's')        \
-  X(S64, 64, 's') X(B8, 8, 'b') X(B16, 16, 'b') X(B32, 32, 'b') X(B64, 64, 'b') X(F16, 16, 'h') X(F16X2, 32, 'H')    \
-  X(BF16, 16, 'g') X(BF16X2, 32, 'G') X(TF32, 32, 't') X(F32, 32, 'f') X(F64, 64, 'd') X(PRED, 1, 'p')               \
-  X(E4M3, 8, 'x') X(E5M2, 8, 'y')
-#define IPTX_WORDS(X)                                                                                                 \
-  X(GLOBAL) X(SHARED) X(LOCAL) X(CONST) X(PARAM) X(CTA) X(CLUSTER) X(GPU) X(SYS) X(VOLATILE) X(RELAXED) X(ACQUIRE)    \
-  X(RELEASE) X(ACQ_REL) X(SC) X(WEAK) X(CA) X(CG) X(CS) X(LU) X(CV) X(WB) X(WT) X(NC) X(V2) X(V4) X(V8) X(HI) X(LO)   \
-  X(WIDE) X(SAT) X(SATFINITE) X(FTZ) X(APPROX) X(FULL) X(RN) X(RZ) X(RM) X(RP) X(RNI) X(RZI) X(RMI) X(RPI) X(NAN)     \
-  X(EQ) X(NE) X(LT) X(LE) X(GT) X(GE) X(LS) X(HS) X(EQU) X(NEU) X(LTU) X(LEU) X(GTU) X(GEU) X(NUM) X(AND) X(OR)       \
-  X(XOR) X(ADD) X(INC) X(DEC) X(MIN) X(MAX) X(EXCH) X(CAS) X(SYNC) X(ALIGNED) X(UP) X(DOWN) X(BFLY) X(IDX) X(ALL)     \
-  X(ANY) X(UNI) X(BALLOT) X(ARRIVE) X(WAIT) X(RED) X(POPC) X(ASYNC) X(BULK) X(TENSOR) X(COMMIT_GROUP) X(WAIT_GROUP)   \
-  X(WAIT_ALL) X(READ) X(MBARRIER) X(INIT) X(INVAL) X(EXPECT_TX) X(NOCOMPLETE) X(NOINC) X(TRY_WAIT) X(TEST_WAIT)       \
-  X(PARITY) X(TILE) X(X1) X(X2) X(X4) X(TRANS) X(M8N8) X(M8N8K4) X(M8N8K16) X(M16N8K4) X(M16N8K8) X(M16N8K16)         \
-  X(M16N8K32) X(ROW) X(COL) X(L1) X(L2) X(PROXY) X(ALIAS) X(MBARRIER_INIT) X(TO) X(MULTICAST) X(SHIFTAMT) X(CLAMP)    \
-  X(WRAP) X(L) X(R) X(CC) X(TENSORMAP) X(LAUNCH_DEPENDENTS) X(UNIFORM) X(LEVEL) X(EVICT_NORMAL) X(EVICT_LAST)         \
-  X(FRACTIONAL) X(HINT) X(WARP) X(RNA) X(CACHE) X(D1) X(D2) X(D3) X(D4) X(D5)     \
-  X(MMA_ASYNC) X(FENCE)
+#define IPTX_TYPES(X)                                                                              \
+  X(U8, 8, 'u') X(U16, 16, 'u') X(U32, 32, 'u') X(U64, 64, 'u') X(S8, 8, 's') X(S16, 16, 's')      \
+  X(S32, 32, 's') X(S64, 64, 's') X(B8, 8, 'b') X(B16, 16, 'b') X(B32, 32, 'b') X(B64, 64, 'b')    \
+  X(F16, 16, 'h') X(F16X2, 32, 'H') X(BF16, 16, 'g') X(BF16X2, 32, 'G') X(TF32, 32, 't')           \
+  X(F32, 32, 'f') X(F64, 64, 'd') X(PRED, 1, 'p') X(E4M3, 8, 'x') X(E5M2, 8, 'y')
+#define IPTX_WORDS(X)                                                                              \
+  X(GLOBAL) X(SHARED) X(LOCAL) X(CONST) X(PARAM) X(CTA) X(CLUSTER) X(GPU) X(SYS) X(VOLATILE)       \
+  X(RELAXED) X(ACQUIRE) X(RELEASE) X(ACQ_REL) X(SC) X(WEAK) X(CA) X(CG) X(CS) X(LU) X(CV) X(WB)    \
+  X(WT) X(NC) X(V2) X(V4) X(V8) X(HI) X(LO) X(WIDE) X(SAT) X(SATFINITE) X(FTZ) X(APPROX) X(FULL)   \
+  X(RN) X(RZ) X(RM) X(RP) X(RNI) X(RZI) X(RMI) X(RPI) X(NAN) X(EQ) X(NE) X(LT) X(LE) X(GT) X(GE)   \
+  X(LS) X(HS) X(EQU) X(NEU) X(LTU) X(LEU) X(GTU) X(GEU) X(NUM) X(AND) X(OR) X(XOR) X(ADD) X(INC)   \
+  X(DEC) X(MIN) X(MAX) X(EXCH) X(CAS) X(SYNC) X(ALIGNED) X(UP) X(DOWN) X(BFLY) X(IDX) X(ALL)       \
+  X(ANY) X(UNI) X(BALLOT) X(ARRIVE) X(WAIT) X(RED) X(POPC) X(ASYNC) X(BULK) X(TENSOR)              \
+  X(COMMIT_GROUP) X(WAIT_GROUP) X(WAIT_ALL) X(READ) X(MBARRIER) X(INIT) X(INVAL) X(EXPECT_TX)      \
+  X(NOCOMPLETE) X(NOINC) X(TRY_WAIT) X(TEST_WAIT) X(PARITY) X(TILE) X(X1) X(X2) X(X4) X(TRANS)     \
+  X(M8N8) X(M8N8K4) X(M8N8K16) X(M16N8K4) X(M16N8K8) X(M16N8K16) X(M16N8K32) X(ROW) X(COL) X(L1)   \
+  X(L2) X(PROXY) X(ALIAS) X(MBARRIER_INIT) X(TO) X(MULTICAST) X(SHIFTAMT) X(CLAMP) X(WRAP) X(L)    \
+  X(R) X(CC) X(TENSORMAP) X(LAUNCH_DEPENDENTS) X(UNIFORM) X(LEVEL) X(EVICT_NORMAL) X(EVICT_LAST)   \
+  X(FRACTIONAL) X(HINT) X(WARP) X(RNA) X(CACHE) X(D1) X(D2) X(D3) X(D4) X(D5) X(MMA_ASYNC)         \
+  X(FENCE)
 /* clang-format on */
 
 enum iptx_type {

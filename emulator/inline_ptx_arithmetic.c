@@ -197,14 +197,15 @@ REAL_OR_INTEGER(max)
 REAL_OR_INTEGER(neg)
 REAL_OR_INTEGER(abs)
 #undef REAL_OR_INTEGER
-/* clang-format off */
-#define ONLY(kind, name)                                                                                             \
-  static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) { kind(run, i, kind##_##name); }
+#define ONLY(kind, name)                                                                           \
+  static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) {                  \
+    kind(run, i, kind##_##name);                                                                   \
+  }
 ONLY(integer, rem)
 ONLY(integer, and)
 ONLY(integer, or)
 ONLY(integer, xor)
-ONLY(integer, not)
+ONLY(integer, not )
 ONLY(real, copysign)
 ONLY(real, rcp)
 ONLY(real, sqrt)
@@ -216,7 +217,6 @@ ONLY(real, ex2)
 ONLY(real, tanh)
 ONLY(real, fma)
 #undef ONLY
-/* clang-format on */
 
 /* ---- Products of integers ------------------------------------------------------------------- */
 

@@ -274,7 +274,10 @@ static void warpgroup_run(struct warpgroup *w, const struct product *p) {
     multiply_reals(p, &pair.x, &pair.y, &w->operands, accumulators);
 }
 
-/* ---- Registers: accumulator 4 q + 2 h + e of a thread is of row t / 32 * 16 + t % 32 / 4 + 8 h, column 8 q + t % 4 * 2 + e -- */
+/* ---- Registers ------------------------------------------------------------------------------- */
+
+/* Accumulator 4 q + 2 h + e of thread t is the element in row t / 32 * 16 + t % 32 / 4 + 8 h and
+   column 8 q + t % 4 * 2 + e. */
 
 static void warpgroup_exchange(union accumulators *accumulators, unsigned thread,
                                const struct held *held, bool to_registers) {

@@ -1,6 +1,5 @@
 /* Part of cuda_shim.h: 8-bit floats (cuda_fp8.h), which are stored and converted and nothing
    else. */
-/* clang-format off */
 /* ---- 8-bit floats: rounded to nearest even, too large ones to the largest -------------------- */
 
 #ifdef CUGEN_SMALL_FLOATS
@@ -10,7 +9,7 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
   unsigned char __x;
 
   cugen_float8() = default;
-#define CUGEN_FROM(type)                                                                                             \
+#define CUGEN_FROM(type) \
   explicit cugen_float8(type x) : __x(cugen_encode((float)x)) {}
   CUGEN_FROM(float)
   CUGEN_FROM(double)
@@ -38,7 +37,8 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
     frexpf(size, &exponent);
     if (exponent < 2 - bias) exponent = 2 - bias;
     if (exponent > bias + 2) return (unsigned char)(sign | most);
-    const int bits = (int)rintf(ldexpf(size, fraction_bits + 1 - exponent)) + ((exponent + bias - 2) << fraction_bits);
+    const int bits = (int)rintf(ldexpf(size, fraction_bits + 1 - exponent)) +
+                     ((exponent + bias - 2) << fraction_bits);
     return (unsigned char)(sign | (bits > most ? most : bits));
   }
 };
@@ -53,8 +53,10 @@ template <class One> struct __attribute__((__aligned__(2))) cugen_float8x2 {
   cugen_float8x2() = default;
   explicit cugen_float8x2(float2 v) : __x((unsigned short)(One(v.x).__x | One(v.y).__x << 8)) {}
   explicit cugen_float8x2(double2 v) : __x((unsigned short)(One(v.x).__x | One(v.y).__x << 8)) {}
-  explicit cugen_float8x2(__half2 v) : __x((unsigned short)(One((float)v.x).__x | One((float)v.y).__x << 8)) {}
-  explicit cugen_float8x2(__nv_bfloat162 v) : __x((unsigned short)(One((float)v.x).__x | One((float)v.y).__x << 8)) {}
+  explicit cugen_float8x2(__half2 v)
+      : __x((unsigned short)(One((float)v.x).__x | One((float)v.y).__x << 8)) {}
+  explicit cugen_float8x2(__nv_bfloat162 v)
+      : __x((unsigned short)(One((float)v.x).__x | One((float)v.y).__x << 8)) {}
   explicit operator float2() const { return {cugen_part(0), cugen_part(1)}; }
   explicit operator __half2() const { return __half2(cugen_part(0), cugen_part(1)); }
   float cugen_part(int i) const {
@@ -66,11 +68,17 @@ template <class One> struct __attribute__((__aligned__(2))) cugen_float8x2 {
 template <class One> struct __attribute__((__aligned__(4))) cugen_float8x4 {
   unsigned __x;
   cugen_float8x4() = default;
-  explicit cugen_float8x4(float4 v) : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
-  explicit cugen_float8x4(double4 v) : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
-  template <class Two> cugen_float8x4(const Two &low, const Two &high)
-      : __x(One((float)low.x).__x | One((float)low.y).__x << 8 | One((float)high.x).__x << 16 | (unsigned)One((float)high.y).__x << 24) {}
-  explicit operator float4() const { return {cugen_part(0), cugen_part(1), cugen_part(2), cugen_part(3)}; }
+  explicit cugen_float8x4(float4 v)
+      : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
+  explicit cugen_float8x4(double4 v)
+      : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
+  template <class Two>
+  cugen_float8x4(const Two &low, const Two &high)
+      : __x(One((float)low.x).__x | One((float)low.y).__x << 8 | One((float)high.x).__x << 16 |
+            (unsigned)One((float)high.y).__x << 24) {}
+  explicit operator float4() const {
+    return {cugen_part(0), cugen_part(1), cugen_part(2), cugen_part(3)};
+  }
   float cugen_part(int i) const {
     One one;
     one.__x = (unsigned char)(__x >> 8 * i);
@@ -86,7 +94,8 @@ typedef unsigned short __nv_fp8x2_storage_t;
 typedef unsigned __nv_fp8x4_storage_t;
 enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
-static inline __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t, __nv_fp8_interpretation_t kind) {
+static inline __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t,
+                                                       __nv_fp8_interpretation_t kind) {
   return kind == __NV_E4M3 ? __nv_fp8_e4m3(x).__x : __nv_fp8_e5m2(x).__x;
 }
 #endif

@@ -1,7 +1,6 @@
 /* Part of cuda_shim.h: inline PTX, where unit.c defines CUGEN_PTX. unit.c writes `asm
    volatile("text" : "=r"(x) : "r"(y) : "memory");` as cugen_asm("text", cugen_out("=r", x),
    cugen_in("r", y)), which passes it to an interpreter. */
-/* clang-format off */
 #ifdef CUGEN_PTX
 struct cugen_operand {
   cpu_ptx_operand operand;
@@ -12,16 +11,31 @@ template <class Value> CUGEN_INLINE cugen_operand cugen_out(const char *, Value 
   return {{(void *)&value, sizeof value, 1}, 0};
 }
 CUGEN_INLINE unsigned long long cugen_word(float value) { return cugen_bits<unsigned>(value); }
-CUGEN_INLINE unsigned long long cugen_word(double value) { return cugen_bits<unsigned long long>(value); }
-template <class Value> CUGEN_INLINE unsigned long long cugen_word(Value *value) { return reinterpret_cast<unsigned long long>(value); }
-template <class Value> CUGEN_INLINE unsigned long long cugen_word(const Value &value) { return (unsigned long long)value; }
+CUGEN_INLINE unsigned long long cugen_word(double value) {
+  return cugen_bits<unsigned long long>(value);
+}
+template <class Value> CUGEN_INLINE unsigned long long cugen_word(Value *value) {
+  return reinterpret_cast<unsigned long long>(value);
+}
+template <class Value> CUGEN_INLINE unsigned long long cugen_word(const Value &value) {
+  return (unsigned long long)value;
+}
 template <class Value> CUGEN_INLINE cugen_operand cugen_in(const char *constraint, Value value) {
   const char kind = constraint[0];
-  return {{nullptr, kind == 'h' ? 2u : kind == 'r' || kind == 'f' ? 4u : 8u, 0},
-          kind == 'f' ? cugen_word((float)value) : kind == 'd' ? cugen_word((double)value) : cugen_word(value)};
+  return {{nullptr,
+           kind == 'h'                  ? 2u
+           : kind == 'r' || kind == 'f' ? 4u
+                                        : 8u,
+           0},
+          kind == 'f'   ? cugen_word((float)value)
+          : kind == 'd' ? cugen_word((double)value)
+                        : cugen_word(value)};
 }
-template <class Value> CUGEN_INLINE cugen_operand cugen_in(const char *, Value *value) { return {{nullptr, 8, 0}, cugen_word(value)}; }
-template <class... Operand> CUGEN_INLINE void cugen_asm_run(cpu_ptx_place *place, const char *text, Operand... operands) {
+template <class Value> CUGEN_INLINE cugen_operand cugen_in(const char *, Value *value) {
+  return {{nullptr, 8, 0}, cugen_word(value)};
+}
+template <class... Operand>
+CUGEN_INLINE void cugen_asm_run(cpu_ptx_place *place, const char *text, Operand... operands) {
   cugen_operand all[sizeof...(Operand) + 1] = {operands..., {}};
   cpu_ptx_operand list[sizeof...(Operand) + 1];
   for (unsigned i = 0; i < sizeof...(Operand); ++i) {
@@ -35,9 +49,9 @@ template <class... Operand> CUGEN_INLINE void cugen_asm_run(cpu_ptx_place *place
 #endif
   __asm__ volatile("" ::: "memory");
 }
-#define cugen_asm(...)                                                                                                \
-  do {                                                                                                                \
-    static cpu_ptx_place cugen_place = {nullptr, __FILE__ ":" CUGEN_TEXT(__LINE__) ": "};                              \
-    cugen_asm_run(&cugen_place, __VA_ARGS__);                                                                         \
+#define cugen_asm(...)                                                                    \
+  do {                                                                                    \
+    static cpu_ptx_place cugen_place = {nullptr, __FILE__ ":" CUGEN_TEXT(__LINE__) ": "}; \
+    cugen_asm_run(&cugen_place, __VA_ARGS__);                                             \
   } while (0)
 #endif

@@ -1,5 +1,4 @@
 /* Part of cuda_shim.h: keywords, vector types, built-in variables. */
-/* clang-format off */
 #include <string.h>
 /* NVRTC declares these without a header, but not int64_t: a source may define such names itself. */
 extern "C" {
@@ -28,11 +27,14 @@ __attribute__((__visibility__("default"))) const struct cpu_hooks *cugen_hooks;
    value is unknown to the compiler */
 #ifdef CUGEN_WATCH
 extern __attribute__((__visibility__("hidden"))) const struct cpu_builtins cugen_own_builtins;
-__asm__(".globl cugen_own_builtins\n.hidden cugen_own_builtins\n.set cugen_own_builtins, cugen_builtins");
+__asm__(".globl cugen_own_builtins\n.hidden cugen_own_builtins\n.set cugen_own_builtins, "
+        "cugen_builtins");
 #else
-extern __attribute__((__visibility__("hidden"), __alias__("cugen_builtins"))) struct cpu_builtins cugen_own_builtins;
+extern __attribute__((__visibility__("hidden"),
+                      __alias__("cugen_builtins"))) struct cpu_builtins cugen_own_builtins;
 #endif
-extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const struct cpu_hooks *cugen_own_hooks;
+extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks")))
+const struct cpu_hooks *cugen_own_hooks;
 }
 
 /* ---- Language ------------------------------------------------------------------------------- */
@@ -49,18 +51,20 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #define CUGEN_GLUE(first, second)  CUGEN_GLUED(first, second)
 /* Stands outside of functions after a constant: marks the variable of that name as a constant,
    with its size. */
-#define CUGEN_CONSTANT(name, bytes)                                                                                  \
-  static const unsigned long long CUGEN_GLUE(cugen_constant_, name) __attribute__((__used__)) = bytes;
+#define CUGEN_CONSTANT(name, bytes)                                                             \
+  static const unsigned long long CUGEN_GLUE(cugen_constant_, name) __attribute__((__used__)) = \
+      bytes;
 /* with a gap before each array, so that an access past an array's end is not in the next array */
 #ifdef CUGEN_WATCH
-#define CUGEN_GAP(name)            static char CUGEN_GLUE(name, __COUNTER__)[256 << 10] __attribute__((__used__));
+#define CUGEN_GAP(name) \
+  static char CUGEN_GLUE(name, __COUNTER__)[256 << 10] __attribute__((__used__));
 #ifdef __clang__ /* clang++ omits accesses to variables that are never written or never read */
-#define __shared__                 CUGEN_GAP(cugen_gap_) static __attribute__((__used__))
+#define __shared__ CUGEN_GAP(cugen_gap_) static __attribute__((__used__))
 #else
-#define __shared__                 CUGEN_GAP(cugen_gap_) static
+#define __shared__ CUGEN_GAP(cugen_gap_) static
 #endif
 /* Outside of functions the declared arrays are those between two gaps. */
-#define CUGEN_SHARED_END           CUGEN_GAP(cugen_gap_end_)
+#define CUGEN_SHARED_END CUGEN_GAP(cugen_gap_end_)
 #else
 #define __shared__ static
 #define CUGEN_SHARED_END
@@ -69,11 +73,11 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
-#define __align__(bytes)      __attribute__((__aligned__(bytes)))
+#define __align__(bytes) __attribute__((__aligned__(bytes)))
 /* A function in place of an instruction belongs to the line that uses it, also for a debugger. */
-#define CUGEN_INLINE          static __inline__ __attribute__((__always_inline__))
-#define __forceinline__       __inline__ __attribute__((__always_inline__))
-#define __nv_pure__           __attribute__((__pure__))
+#define CUGEN_INLINE    static __inline__ __attribute__((__always_inline__))
+#define __forceinline__ __inline__ __attribute__((__always_inline__))
+#define __nv_pure__     __attribute__((__pure__))
 #ifndef __clang__
 #define __builtin_assume(...) ((void)0)
 #endif
@@ -87,33 +91,34 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #ifdef CUGEN_NDEBUG
 #define assert(...) ((void)0)
 #else
-#define assert(...)                                                                                                  \
-  ((__VA_ARGS__) ? (void)0                                                                                           \
-                 : cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": assertion failed: " #__VA_ARGS__))
+#define assert(...)                       \
+  ((__VA_ARGS__) ? (void)0                \
+                 : cugen_own_hooks->trap( \
+                       __FILE__ ":" CUGEN_TEXT(__LINE__) ": assertion failed: " #__VA_ARGS__))
 #endif
 
 /* ---- Vector types, with CUDA's alignments --------------------------------------------------- */
 
-#define CUGEN_VECTORS(type, name, align2, align4)                                                                    \
-  struct name##1 {                                                                                                   \
-    type x;                                                                                                          \
-  };                                                                                                                 \
-  struct __attribute__((__aligned__(align2))) name##2 {                                                              \
-    type x, y;                                                                                                       \
-  };                                                                                                                 \
-  struct CUGEN_THREE(name);                                                                                          \
-  CUGEN_THREE_BODY(type, name)                                                                                       \
-  struct __attribute__((__aligned__(align4))) name##4 {                                                              \
-    type x, y, z, w;                                                                                                 \
-  };                                                                                                                 \
-  static inline name##1 make_##name##1(type x) { return {x}; }                                                       \
-  static inline name##2 make_##name##2(type x, type y) { return {x, y}; }                                            \
-  static inline CUGEN_THREE(name) make_##name##3(type x, type y, type z) { return {x, y, z}; }                       \
+#define CUGEN_VECTORS(type, name, align2, align4)                                              \
+  struct name##1 {                                                                             \
+    type x;                                                                                    \
+  };                                                                                           \
+  struct __attribute__((__aligned__(align2))) name##2 {                                        \
+    type x, y;                                                                                 \
+  };                                                                                           \
+  struct CUGEN_THREE(name);                                                                    \
+  CUGEN_THREE_BODY(type, name)                                                                 \
+  struct __attribute__((__aligned__(align4))) name##4 {                                        \
+    type x, y, z, w;                                                                           \
+  };                                                                                           \
+  static inline name##1 make_##name##1(type x) { return {x}; }                                 \
+  static inline name##2 make_##name##2(type x, type y) { return {x, y}; }                      \
+  static inline CUGEN_THREE(name) make_##name##3(type x, type y, type z) { return {x, y, z}; } \
   static inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 #define CUGEN_THREE(name) name##3
-#define CUGEN_THREE_BODY(type, name)                                                                                 \
-  struct name##3 {                                                                                                   \
-    type x, y, z;                                                                                                    \
+#define CUGEN_THREE_BODY(type, name) \
+  struct name##3 {                   \
+    type x, y, z;                    \
   };
 CUGEN_VECTORS(signed char, char, 2, 4)
 CUGEN_VECTORS(unsigned char, uchar, 2, 4)

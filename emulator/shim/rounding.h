@@ -1,6 +1,5 @@
 /* Part of cuda_shim.h: arithmetic and conversions with a direction of rounding, where unit.c
    defines CUGEN_ROUNDING. */
-/* clang-format off */
 #ifdef CUGEN_ROUNDING
 /* Rounds the nearest result in the given direction: moves it by one place if the sign of `rest`
    (the exact result minus the rounded one) requires it. */
@@ -8,15 +7,19 @@ template <class Real> static inline Real cugen_toward(Real rounded, Real rest, i
   const Real infinite = (Real)__builtin_inf();
   if (rounded != rounded || rest == 0) return rounded;
   /* the finite result overflowed */
-  if (rounded == infinite || rounded == -infinite) rest = rounded > 0 ? -1 : 1;
-  else if (rest != rest) return rounded;
+  if (rounded == infinite || rounded == -infinite)
+    rest = rounded > 0 ? -1 : 1;
+  else if (rest != rest)
+    return rounded;
   /* 0: toward zero */
   const int wanted = direction ? direction : rounded > 0 ? -1 : rounded < 0 ? 1 : 0;
   if (wanted > 0 && rest > 0) return nextafter(rounded, infinite);
   if (wanted < 0 && rest < 0) return nextafter(rounded, -infinite);
   return rounded;
 }
-template <class Real> static inline bool cugen_finite(Real x, Real y) { return __builtin_isfinite(x) && __builtin_isfinite(y); }
+template <class Real> static inline bool cugen_finite(Real x, Real y) {
+  return __builtin_isfinite(x) && __builtin_isfinite(y);
+}
 /* Knuth's two-sum, and Dekker's product by a fused operation: both rests are exact. */
 template <class Real> static inline Real cugen_add_toward(Real x, Real y, int direction) {
   volatile Real sum = x + y;
@@ -58,38 +61,73 @@ static inline double cugen_fused_toward(double x, double y, double z, int direct
   const long double lacks = exact - rounded;
   return cugen_toward<double>(rounded, lacks > 0 ? 1.0 : lacks < 0 ? -1.0 : 0.0, direction);
 }
-template <class Real, class From> static inline Real cugen_from_integer_toward(From x, int direction) {
+template <class Real, class From>
+static inline Real cugen_from_integer_toward(From x, int direction) {
   const Real rounded = (Real)x;
   __extension__ typedef __int128 wide;
   const wide rest = (wide)x - (wide)rounded;
   return cugen_toward<Real>(rounded, rest > 0 ? (Real)1 : rest < 0 ? (Real)-1 : (Real)0, direction);
 }
-#define CUGEN_TOWARD(suffix, direction)                                                                               \
-  static inline float __fadd_##suffix(float x, float y) { return cugen_add_toward(x, y, direction); }                 \
-  static inline float __fsub_##suffix(float x, float y) { return cugen_add_toward(x, -y, direction); }                \
-  static inline float __fmul_##suffix(float x, float y) { return cugen_multiply_toward(x, y, direction); }            \
-  static inline float __fdiv_##suffix(float x, float y) { return cugen_divide_toward(x, y, direction); }              \
-  static inline float __frcp_##suffix(float x) { return cugen_divide_toward(1.0f, x, direction); }                    \
-  static inline float __fsqrt_##suffix(float x) { return cugen_root_toward(x, direction); }                           \
-  static inline float __fmaf_##suffix(float x, float y, float z) { return cugen_fused_toward(x, y, z, direction); }   \
-  static inline double __dadd_##suffix(double x, double y) { return cugen_add_toward(x, y, direction); }              \
-  static inline double __dsub_##suffix(double x, double y) { return cugen_add_toward(x, -y, direction); }             \
-  static inline double __dmul_##suffix(double x, double y) { return cugen_multiply_toward(x, y, direction); }         \
-  static inline double __ddiv_##suffix(double x, double y) { return cugen_divide_toward(x, y, direction); }           \
-  static inline double __drcp_##suffix(double x) { return cugen_divide_toward(1.0, x, direction); }                   \
-  static inline double __dsqrt_##suffix(double x) { return cugen_root_toward(x, direction); }                         \
-  static inline double __fma_##suffix(double x, double y, double z) { return cugen_fused_toward(x, y, z, direction); } \
-  static inline float __double2float_##suffix(double x) {                                                             \
-    const float rounded = (float)x;                                                                                   \
-    const double rest = x - (double)rounded;                                                                          \
-    return cugen_toward<float>(rounded, rest > 0 ? 1.0f : rest < 0 ? -1.0f : 0.0f, direction);                        \
-  }                                                                                                                   \
-  static inline float __int2float_##suffix(int x) { return cugen_from_integer_toward<float>(x, direction); }          \
-  static inline float __uint2float_##suffix(unsigned x) { return cugen_from_integer_toward<float>(x, direction); }    \
-  static inline float __ll2float_##suffix(long long x) { return cugen_from_integer_toward<float>(x, direction); }     \
-  static inline float __ull2float_##suffix(unsigned long long x) { return cugen_from_integer_toward<float>(x, direction); } \
-  static inline double __ll2double_##suffix(long long x) { return cugen_from_integer_toward<double>(x, direction); }  \
-  static inline double __ull2double_##suffix(unsigned long long x) { return cugen_from_integer_toward<double>(x, direction); }
+#define CUGEN_TOWARD(suffix, direction)                                                            \
+  static inline float __fadd_##suffix(float x, float y) {                                          \
+    return cugen_add_toward(x, y, direction);                                                      \
+  }                                                                                                \
+  static inline float __fsub_##suffix(float x, float y) {                                          \
+    return cugen_add_toward(x, -y, direction);                                                     \
+  }                                                                                                \
+  static inline float __fmul_##suffix(float x, float y) {                                          \
+    return cugen_multiply_toward(x, y, direction);                                                 \
+  }                                                                                                \
+  static inline float __fdiv_##suffix(float x, float y) {                                          \
+    return cugen_divide_toward(x, y, direction);                                                   \
+  }                                                                                                \
+  static inline float __frcp_##suffix(float x) { return cugen_divide_toward(1.0f, x, direction); } \
+  static inline float __fsqrt_##suffix(float x) { return cugen_root_toward(x, direction); }        \
+  static inline float __fmaf_##suffix(float x, float y, float z) {                                 \
+    return cugen_fused_toward(x, y, z, direction);                                                 \
+  }                                                                                                \
+  static inline double __dadd_##suffix(double x, double y) {                                       \
+    return cugen_add_toward(x, y, direction);                                                      \
+  }                                                                                                \
+  static inline double __dsub_##suffix(double x, double y) {                                       \
+    return cugen_add_toward(x, -y, direction);                                                     \
+  }                                                                                                \
+  static inline double __dmul_##suffix(double x, double y) {                                       \
+    return cugen_multiply_toward(x, y, direction);                                                 \
+  }                                                                                                \
+  static inline double __ddiv_##suffix(double x, double y) {                                       \
+    return cugen_divide_toward(x, y, direction);                                                   \
+  }                                                                                                \
+  static inline double __drcp_##suffix(double x) {                                                 \
+    return cugen_divide_toward(1.0, x, direction);                                                 \
+  }                                                                                                \
+  static inline double __dsqrt_##suffix(double x) { return cugen_root_toward(x, direction); }      \
+  static inline double __fma_##suffix(double x, double y, double z) {                              \
+    return cugen_fused_toward(x, y, z, direction);                                                 \
+  }                                                                                                \
+  static inline float __double2float_##suffix(double x) {                                          \
+    const float rounded = (float)x;                                                                \
+    const double rest = x - (double)rounded;                                                       \
+    return cugen_toward<float>(rounded, rest > 0 ? 1.0f : rest < 0 ? -1.0f : 0.0f, direction);     \
+  }                                                                                                \
+  static inline float __int2float_##suffix(int x) {                                                \
+    return cugen_from_integer_toward<float>(x, direction);                                         \
+  }                                                                                                \
+  static inline float __uint2float_##suffix(unsigned x) {                                          \
+    return cugen_from_integer_toward<float>(x, direction);                                         \
+  }                                                                                                \
+  static inline float __ll2float_##suffix(long long x) {                                           \
+    return cugen_from_integer_toward<float>(x, direction);                                         \
+  }                                                                                                \
+  static inline float __ull2float_##suffix(unsigned long long x) {                                 \
+    return cugen_from_integer_toward<float>(x, direction);                                         \
+  }                                                                                                \
+  static inline double __ll2double_##suffix(long long x) {                                         \
+    return cugen_from_integer_toward<double>(x, direction);                                        \
+  }                                                                                                \
+  static inline double __ull2double_##suffix(unsigned long long x) {                               \
+    return cugen_from_integer_toward<double>(x, direction);                                        \
+  }
 CUGEN_TOWARD(rz, 0)
 CUGEN_TOWARD(rd, -1)
 CUGEN_TOWARD(ru, 1)

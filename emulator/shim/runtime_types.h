@@ -1,6 +1,5 @@
 /* Part of cuda_shim.h: types of the runtime's interface that NVRTC knows, where unit.c defines
    CUGEN_RUNTIME_TYPES: for structs passed to a kernel that contain the host's fields. */
-/* clang-format off */
 #ifdef CUGEN_RUNTIME_TYPES
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
@@ -20,7 +19,12 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault
 };
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
-enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder };
+enum cudaTextureAddressMode {
+  cudaAddressModeWrap,
+  cudaAddressModeClamp,
+  cudaAddressModeMirror,
+  cudaAddressModeBorder
+};
 enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
 enum cudaChannelFormatKind {
   cudaChannelFormatKindSigned,
@@ -47,7 +51,9 @@ struct cudaPitchedPtr {
 template <class... Value> CUGEN_INLINE void cugen_ignored(const Value &...) {}
 #endif
 #ifdef CUGEN_VIRTUAL
-extern "C" __attribute__((__visibility__("hidden"))) void __cxa_pure_virtual() { cugen_own_hooks->trap("a pure virtual function was called"); }
+extern "C" __attribute__((__visibility__("hidden"))) void __cxa_pure_virtual() {
+  cugen_own_hooks->trap("a pure virtual function was called");
+}
 #endif
 #ifdef CUGEN_MOVE /* NVRTC knows std::move and std::forward without a header */
 #include <utility>

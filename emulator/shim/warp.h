@@ -1,6 +1,5 @@
 /* Part of cuda_shim.h: barriers, fences, and operations of a warp where unit.c defines
    CUGEN_WARP. */
-/* clang-format off */
 /* ---- Barriers and fences --------------------------------------------------------------------- */
 
 #ifdef __clang__ /* keeps two barriers separate, so that a watched kernel's can be told apart */
@@ -39,15 +38,18 @@ CUGEN_INLINE void __nanosleep(unsigned) {}
 
 /* ---- Warp operations: the lane that comes last computes for all ----------------------------- */
 
-#define CUGEN_LANES(lane, lanes)                                                                                     \
-  for (unsigned cugen_left = (lanes), lane; cugen_left && (lane = (unsigned)__builtin_ctz(cugen_left), true);        \
+#define CUGEN_LANES(lane, lanes)                                         \
+  for (unsigned cugen_left = (lanes), lane;                              \
+       cugen_left && (lane = (unsigned)__builtin_ctz(cugen_left), true); \
        cugen_left &= cugen_left - 1)
 
 CUGEN_INLINE unsigned cugen_lane() { return cugen_own_builtins.linear % 32u; }
 CUGEN_INLINE unsigned __activemask() { return cugen_own_hooks->active_mask(); }
 
 static inline void cugen_combine_nothing(void **, unsigned) {}
-CUGEN_INLINE void __syncwarp(unsigned mask = 0xffffffffu) { cugen_own_hooks->warp(mask, cugen_combine_nothing, 0); }
+CUGEN_INLINE void __syncwarp(unsigned mask = 0xffffffffu) {
+  cugen_own_hooks->warp(mask, cugen_combine_nothing, 0);
+}
 
 #ifdef CUGEN_WARP
 template <class Value> struct cugen_shuffle {
@@ -74,7 +76,8 @@ template <class Value> struct cugen_shuffle {
 
 /* Segments of `width` lanes; a source outside of the segment means the lane itself (PTX ISA,
    shfl.sync). */
-template <class Value> CUGEN_INLINE Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {
+template <class Value>
+CUGEN_INLINE Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {
   const unsigned lane = cugen_lane(), last = (unsigned)width - 1;
   return cugen_shuffle<Value>::run(mask, value, (lane & ~last) | ((unsigned)source & last));
 }
@@ -86,18 +89,22 @@ CUGEN_INLINE Value __shfl_up_sync(unsigned mask, Value value, unsigned delta, in
 template <class Value>
 CUGEN_INLINE Value __shfl_down_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
   const unsigned lane = cugen_lane(), within = lane & ((unsigned)width - 1);
-  return cugen_shuffle<Value>::run(mask, value, delta < (unsigned)width - within ? lane + delta : lane);
+  return cugen_shuffle<Value>::run(mask, value,
+                                   delta < (unsigned)width - within ? lane + delta : lane);
 }
-template <class Value> CUGEN_INLINE Value __shfl_xor_sync(unsigned mask, Value value, int bits, int width = 32) {
+template <class Value>
+CUGEN_INLINE Value __shfl_xor_sync(unsigned mask, Value value, int bits, int width = 32) {
   const unsigned lane = cugen_lane(), other = (lane ^ (unsigned)bits) & 31u;
-  return cugen_shuffle<Value>::run(mask, value, other <= (lane | ((unsigned)width - 1)) ? other : lane);
+  return cugen_shuffle<Value>::run(mask, value,
+                                   other <= (lane | ((unsigned)width - 1)) ? other : lane);
 }
 
 template <class Value, Value (*join)(Value, Value)> struct cugen_fold {
   Value value, result;
   static void combine(void **slots, unsigned mask) {
     Value all = static_cast<cugen_fold *>(slots[__builtin_ctz(mask)])->value;
-    CUGEN_LANES(lane, mask & (mask - 1)) all = join(all, static_cast<cugen_fold *>(slots[lane])->value);
+    CUGEN_LANES(lane, mask & (mask - 1))
+    all = join(all, static_cast<cugen_fold *>(slots[lane])->value);
     CUGEN_LANES(lane, mask) static_cast<cugen_fold *>(slots[lane])->result = all;
   }
   CUGEN_INLINE Value run(unsigned mask, Value value) {
@@ -106,19 +113,19 @@ template <class Value, Value (*join)(Value, Value)> struct cugen_fold {
     return slot.result;
   }
 };
-#define CUGEN_JOIN(name, expression)                                                                                 \
+#define CUGEN_JOIN(name, expression) \
   template <class Value> CUGEN_INLINE Value cugen_##name(Value a, Value b) { return expression; }
 CUGEN_JOIN(add, a + b)
 CUGEN_JOIN(min, b < a ? b : a)
 CUGEN_JOIN(max, a < b ? b : a)
-CUGEN_JOIN(and, a & b)
+CUGEN_JOIN(and, a &b)
 CUGEN_JOIN(or, a | b)
 CUGEN_JOIN(xor, a ^ b)
 #undef CUGEN_JOIN
 
-#define CUGEN_REDUCE(name, type)                                                                                     \
-  CUGEN_INLINE type __reduce_##name##_sync(unsigned mask, type value) {                                             \
-    return cugen_fold<type, cugen_##name<type>>::run(mask, value);                                                   \
+#define CUGEN_REDUCE(name, type)                                        \
+  CUGEN_INLINE type __reduce_##name##_sync(unsigned mask, type value) { \
+    return cugen_fold<type, cugen_##name<type>>::run(mask, value);      \
   }
 CUGEN_REDUCE(add, unsigned)
 CUGEN_REDUCE(add, int)

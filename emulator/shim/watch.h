@@ -1,13 +1,13 @@
 /* Part of cuda_shim.h: the reports of a watched kernel. The compiler puts a call before each
    access to memory (-fsanitize=thread, with these functions in place of libtsan's), and where an
    index is outside of its array (-fsanitize=bounds). The rest of the kernel is unchanged. */
-/* clang-format off */
 
 #ifdef CUGEN_WATCH
 extern "C" __attribute__((__visibility__("default"))) const struct cpu_watch *cugen_watch;
 const struct cpu_watch *cugen_watch;
 extern "C" {
-extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const struct cpu_watch *cugen_own_watch;
+extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch")))
+const struct cpu_watch *cugen_own_watch;
 /* clang++ inserts calls at a function's begin and end; up to version 13 there is no attribute
    against them */
 #ifdef __clang__
@@ -36,31 +36,37 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const
 #define CUGEN_KIND(kind)   "mov w2, #" #kind "\n"
 #define CUGEN_SITE_3       "mov x2, x30\n"
 #define CUGEN_SITE_4       "mov x3, x30\n"
-#define CUGEN_JUMP(offset)                                                                                             \
-  "adrp x16, cugen_own_watch\nldr x16, [x16, #:lo12:cugen_own_watch]\nldr x16, [x16, #" #offset "]\nbr x16\n"
-#define CUGEN_PASS(offset)                                                                                           \
-  "adrp x1, cugen_own_watch\nldr x1, [x1, #:lo12:cugen_own_watch]\nldr x16, [x1, #" #offset "]\nbr x16\n"
+#define CUGEN_JUMP(offset)                                                                      \
+  "adrp x16, cugen_own_watch\nldr x16, [x16, #:lo12:cugen_own_watch]\nldr x16, [x16, #" #offset \
+  "]\nbr x16\n"
+#define CUGEN_PASS(offset)                                                                  \
+  "adrp x1, cugen_own_watch\nldr x1, [x1, #:lo12:cugen_own_watch]\nldr x16, [x1, #" #offset \
+  "]\nbr x16\n"
 #endif
-#define CUGEN_CALLED(name, ...)                                                                                        \
-  __asm__(".pushsection .text\n.balign 16\n.globl " #name "\n.hidden " #name "\n.type " #name ", %function\n" #name   \
-          ":\n" __VA_ARGS__ ".popsection");
-static_assert(__builtin_offsetof(cpu_watch, access) == 0 && __builtin_offsetof(cpu_watch, enter) == 8 &&
-              __builtin_offsetof(cpu_watch, leave) == 16 && __builtin_offsetof(cpu_watch, copied) == 24 &&
-              __builtin_offsetof(cpu_watch, filled) == 32 && __builtin_offsetof(cpu_watch, mismatched) == 40 &&
-              __builtin_offsetof(cpu_watch, outside) == 48 && __builtin_offsetof(cpu_watch, read) == 56 &&
-              __builtin_offsetof(cpu_watch, write) == 96 && sizeof(void *) == 8 && CPU_WRITE == 1 && CPU_PACKED == 32 &&
-              CPU_VOLATILE == 64,
+#define CUGEN_CALLED(name, ...)                                                               \
+  __asm__(".pushsection .text\n.balign 16\n.globl " #name "\n.hidden " #name "\n.type " #name \
+          ", %function\n" #name ":\n" __VA_ARGS__ ".popsection");
+static_assert(__builtin_offsetof(cpu_watch, access) == 0 &&
+                  __builtin_offsetof(cpu_watch, enter) == 8 &&
+                  __builtin_offsetof(cpu_watch, leave) == 16 &&
+                  __builtin_offsetof(cpu_watch, copied) == 24 &&
+                  __builtin_offsetof(cpu_watch, filled) == 32 &&
+                  __builtin_offsetof(cpu_watch, mismatched) == 40 &&
+                  __builtin_offsetof(cpu_watch, outside) == 48 &&
+                  __builtin_offsetof(cpu_watch, read) == 56 &&
+                  __builtin_offsetof(cpu_watch, write) == 96 && sizeof(void *) == 8 &&
+                  CPU_WRITE == 1 && CPU_PACKED == 32 && CPU_VOLATILE == 64,
               "what the assembly has as numbers");
-#define CUGEN_WATCHED(name, bytes, kind)                                                                               \
+#define CUGEN_WATCHED(name, bytes, kind) \
   CUGEN_CALLED(__tsan_##name, bytes CUGEN_KIND(kind) CUGEN_SITE_4 CUGEN_JUMP(0))
-#define CUGEN_WATCHED_SIZE(bytes, read, write)                                                                         \
-  CUGEN_CALLED(__tsan_read##bytes, CUGEN_PASS(read))                                                                 \
-  CUGEN_CALLED(__tsan_write##bytes, CUGEN_PASS(write))                                                               \
-  CUGEN_WATCHED(unaligned_read##bytes, CUGEN_BYTES(bytes), 32)                                                         \
-  CUGEN_WATCHED(unaligned_write##bytes, CUGEN_BYTES(bytes), 33)                                                        \
-  CUGEN_WATCHED(volatile_read##bytes, CUGEN_BYTES(bytes), 64)                                                          \
-  CUGEN_WATCHED(volatile_write##bytes, CUGEN_BYTES(bytes), 65)                                                         \
-  CUGEN_WATCHED(unaligned_volatile_read##bytes, CUGEN_BYTES(bytes), 96)                                                \
+#define CUGEN_WATCHED_SIZE(bytes, read, write)                          \
+  CUGEN_CALLED(__tsan_read##bytes, CUGEN_PASS(read))                    \
+  CUGEN_CALLED(__tsan_write##bytes, CUGEN_PASS(write))                  \
+  CUGEN_WATCHED(unaligned_read##bytes, CUGEN_BYTES(bytes), 32)          \
+  CUGEN_WATCHED(unaligned_write##bytes, CUGEN_BYTES(bytes), 33)         \
+  CUGEN_WATCHED(volatile_read##bytes, CUGEN_BYTES(bytes), 64)           \
+  CUGEN_WATCHED(volatile_write##bytes, CUGEN_BYTES(bytes), 65)          \
+  CUGEN_WATCHED(unaligned_volatile_read##bytes, CUGEN_BYTES(bytes), 96) \
   CUGEN_WATCHED(unaligned_volatile_write##bytes, CUGEN_BYTES(bytes), 97)
 CUGEN_WATCHED_SIZE(1, 56, 96)
 CUGEN_WATCHED_SIZE(2, 64, 104)
@@ -95,17 +101,18 @@ CUGEN_CALLED(memset, CUGEN_SITE_4 CUGEN_JUMP(32))
 void *__tsan_memcpy(void *to, const void *from, size_t bytes);
 void *__tsan_memmove(void *to, const void *from, size_t bytes);
 void *__tsan_memset(void *to, int byte, size_t bytes);
-#define CUGEN_COPY(name)                                                                                               \
-  extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial__)) void *name(                     \
-      void *to, const void *from, size_t bytes) noexcept {                                                             \
-    if (__builtin_constant_p(bytes) && bytes <= 16 && !(bytes & (bytes - 1))) return __builtin_##name(to, from, bytes); \
-    return __tsan_##name(to, from, bytes);                                                                             \
+#define CUGEN_COPY(name)                                                                           \
+  extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial__)) void *name( \
+      void *to, const void *from, size_t bytes) noexcept {                                         \
+    if (__builtin_constant_p(bytes) && bytes <= 16 && !(bytes & (bytes - 1)))                      \
+      return __builtin_##name(to, from, bytes);                                                    \
+    return __tsan_##name(to, from, bytes);                                                         \
   }
 CUGEN_COPY(memcpy)
 CUGEN_COPY(memmove)
 #undef CUGEN_COPY
-extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial__)) void *memset(
-    void *to, int byte, size_t bytes) noexcept {
+extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial__)) void *
+memset(void *to, int byte, size_t bytes) noexcept {
   return __tsan_memset(to, byte, bytes);
 }
 #endif
@@ -157,10 +164,14 @@ template <class Value> CUGEN_QUIET void cugen_poke(Value *at, Value value) { *at
 /* from null: writes zeros. */
 CUGEN_QUIET void cugen_copy(void *to, const void *from, size_t bytes) {
 #ifdef CUGEN_WATCH
-  if (from) cugen_own_watch->move(to, from, bytes);
-  else cugen_own_watch->fill(to, 0, bytes);
+  if (from)
+    cugen_own_watch->move(to, from, bytes);
+  else
+    cugen_own_watch->fill(to, 0, bytes);
 #else
-  if (from) memmove(to, from, bytes);
-  else memset(to, 0, bytes);
+  if (from)
+    memmove(to, from, bytes);
+  else
+    memset(to, 0, bytes);
 #endif
 }

@@ -25,7 +25,7 @@
 #define CLOSE_ON_EXEC 0
 #endif
 
-/* ---- Errors ------------------------------------------------------------------------------------------------------- */
+/* ---- Errors --------------------------------------------------------------------------------- */
 
 static int fail(bundle_error *error, int status, const char *format, ...) {
   va_list values;
@@ -40,4 +40,3 @@ static int fail(bundle_error *error, int status, const char *format, ...) {
 static int is_null(const char *what, bundle_error *error) {
   return fail(error, BUNDLE_ERROR_USAGE, "%s is NULL", what);
 }
-

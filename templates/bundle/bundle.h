@@ -8,9 +8,10 @@
 extern "C" {
 #endif
 
-/* A function that can fail returns BUNDLE_OK or a negative status, describes the failure in *error when error is not
-   NULL, and leaves *out = NULL: then there is nothing to close. CUDA handles (CUcontext, CUstream, CUdeviceptr) appear
-   as void pointers. Nothing here prints, exits, locks or keeps global state. */
+/* A function that can fail returns BUNDLE_OK or a negative status, describes the failure in
+   *error when error is not NULL, and leaves *out = NULL: then there is nothing to close. CUDA
+   handles (CUcontext, CUstream, CUdeviceptr) appear as void pointers. Nothing here prints,
+   exits, locks or keeps global state. */
 enum {
   BUNDLE_OK = 0,
   BUNDLE_ERROR_USAGE = -2,   /* a wrong argument, or a problem that this bundle has no code for */
@@ -31,7 +32,7 @@ typedef struct bundle_problem {
 
 /* @init */
 
-/* ---- Which variant ------------------------------------------------------------------------------------------------ */
+/* ---- Which variant -------------------------------------------------------------------------- */
 
 typedef struct bundle_device {
   const char *name;    /* as the driver gives it: "NVIDIA H200" */
@@ -40,9 +41,11 @@ typedef struct bundle_device {
 } bundle_device;
 
 typedef enum bundle_choice {
-  BUNDLE_EXACT,    /* the best measured for this problem */
-  BUNDLE_NEAR,     /* the best measured for another problem, by the kernel's policy */
-  BUNDLE_DEFAULT,  /* never measured on such a device of yours: what ships with cugen, else the config's default variant */
+  BUNDLE_EXACT, /* the best measured for this problem */
+  BUNDLE_NEAR,  /* the best measured for another problem, by the kernel's policy */
+  /* never measured on such a device of yours: what ships with cugen, else the config's default
+     variant */
+  BUNDLE_DEFAULT,
   BUNDLE_PORTFOLIO /* by the rule of a portfolio: measured for other sizes */
 } bundle_choice;
 
@@ -58,20 +61,25 @@ typedef struct bundle_info {
   size_t launches; /* kernels launched by one bundle_launch */
 } bundle_info;
 
-/* Tells which variant bundle_pick would choose on such a device. Needs no driver. The strings in *out are constants. */
-int bundle_choose(const bundle_device *device, const bundle_problem *problem, bundle_info *out, bundle_error *error);
+/* Tells which variant bundle_pick would choose on such a device. Needs no driver. The strings in
+   *out are constants. */
+int bundle_choose(const bundle_device *device, const bundle_problem *problem, bundle_info *out,
+                  bundle_error *error);
 
-/* ---- Using it ----------------------------------------------------------------------------------------------------- */
+/* ---- Using it ------------------------------------------------------------------------------- */
 
-/* The bundle opened in one CUDA context. It never changes, and several threads may use it at once. */
+/* The bundle opened in one CUDA context. It never changes, and several threads may use it at
+   once. */
 typedef struct bundle_library bundle_library;
-/* One variant for one problem, with its code loaded. It never changes, and several threads may use it at once. */
+/* One variant for one problem, with its code loaded. It never changes, and several threads may
+   use it at once. */
 typedef struct bundle_plan bundle_plan;
-/* A plan with its arguments. A call that owns scratch memory may be launched on one stream at a time. */
+/* A plan with its arguments. A call that owns scratch memory may be launched on one stream at a
+   time. */
 typedef struct bundle_call bundle_call;
 
-/* Opens the bundle in a CUcontext, which must outlive the library. context NULL: the calling thread's current context, or
-   if it has none, the primary context of device 0. */
+/* Opens the bundle in a CUcontext, which must outlive the library. context NULL: the calling
+   thread's current context, or if it has none, the primary context of device 0. */
 int bundle_open(void *context, bundle_library **out, bundle_error *error);
 /* Opens the bundle in the primary context of the device with this ordinal. */
 int bundle_open_device(int ordinal, bundle_library **out, bundle_error *error);
@@ -80,7 +88,8 @@ void bundle_close(bundle_library *library);
 const bundle_device *bundle_about_device(const bundle_library *library);
 
 /* Chooses a variant for the problem, and loads its code. */
-int bundle_pick(bundle_library *library, const bundle_problem *problem, bundle_plan **out, bundle_error *error);
+int bundle_pick(bundle_library *library, const bundle_problem *problem, bundle_plan **out,
+                bundle_error *error);
 /* Drops the plan; all of its calls must have been released. */
 void bundle_drop(bundle_plan *plan);
 const bundle_info *bundle_about(const bundle_plan *plan);
@@ -103,32 +112,41 @@ typedef struct bundle_argument_info {
   int rank;                                                  /* 0 for a scalar */
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements */
   long long bytes;                                           /* whole buffer, pitch included */
-  int compiled_in;                                           /* scalar: part of the code, not passed */
-  int overwrite;                                             /* input: the kernel may write to the buffer */
+  /* scalar: part of the code, not passed */
+  int compiled_in;
+  /* input: the kernel may write to the buffer */
+  int overwrite;
 } bundle_argument_info;
 
-/* Sets *out to the device address of the plan's __device__ or __constant__ variable of that name, which cuMemcpyAsync may
-   write and read, and *bytes to its size. out and bytes may each be NULL. */
-int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes, bundle_error *error);
+/* Sets *out to the device address of the plan's __device__ or __constant__ variable of that
+   name, which cuMemcpyAsync may write and read, and *bytes to its size. out and bytes may each
+   be NULL. */
+int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes,
+                  bundle_error *error);
 
 /* Arguments that bundle_bind takes, in this order: @arguments.@overwritten */
 enum { BUNDLE_ARGUMENTS = @argument_count };
-int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info *out, bundle_error *error);
+int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info *out,
+                    bundle_error *error);
 
 /* Makes a call from the plan and its arguments. arguments[i] depends on the kind of argument i:
-   - Buffer: its device pointer, aligned to its element's size, or to 16 bytes where the variant reaches it through a tensor
-     map; otherwise the result is BUNDLE_ERROR_USAGE. Scratch may be NULL: the call then owns zeroed memory of its own.
-     Scratch that the caller gives has to be zeroed once.
-   - Scalar: a pointer to its value, whose type its dtype names; or NULL for the value of the plan's problem. The value is
-     copied now.
-   - Constant: a pointer to its values, in host or device memory. They are copied now and belong to the plan; the context
-     is synchronised.
-   A buffer that the variant keeps in a __device__ variable may be NULL: its contents then stay in that variable. Otherwise
-   every launch copies to the variable what the kernel reads, and back from it what the kernel writes. Calls of a plan with
-   such an argument may be launched on one stream at a time. */
-int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out, bundle_error *error);
-/* Launches the kernels on a CUstream of the library's context (NULL: its default stream), and returns before they end.
-   Each planned launch is one cuLaunchKernel or cuLaunchKernelEx; nothing is allocated, locked or looked up. */
+   - Buffer: its device pointer, aligned to its element's size, or to 16 bytes where the variant
+     reaches it through a tensor map; otherwise the result is BUNDLE_ERROR_USAGE. Scratch may be
+     NULL: the call then owns zeroed memory of its own. Scratch that the caller gives has to be
+     zeroed once.
+   - Scalar: a pointer to its value, whose type its dtype names; or NULL for the value of the
+     plan's problem. The value is copied now.
+   - Constant: a pointer to its values, in host or device memory. They are copied now and belong
+     to the plan; the context is synchronised.
+   A buffer that the variant keeps in a __device__ variable may be NULL: its contents then stay
+   in that variable. Otherwise every launch copies to the variable what the kernel reads, and
+   back from it what the kernel writes. Calls of a plan with such an argument may be launched on
+   one stream at a time. */
+int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out,
+                bundle_error *error);
+/* Launches the kernels on a CUstream of the library's context (NULL: its default stream), and
+   returns before they end. Each planned launch is one cuLaunchKernel or cuLaunchKernelEx;
+   nothing is allocated, locked or looked up. */
 int bundle_launch(const bundle_call *call, void *stream, bundle_error *error);
 /* Releases the call. If it owns scratch memory, its launches must have ended. */
 void bundle_release(bundle_call *call);

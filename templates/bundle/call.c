@@ -1,4 +1,4 @@
-/* ---- Calls ----------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 struct bundle_call {
   bundle_plan *plan;
@@ -7,7 +7,7 @@ struct bundle_call {
     address pointer;
     unsigned char bytes[8];
   } values[BUNDLE_ARGUMENTS];
-  struct tensor_map *maps; /* one for each argument; NULL: no argument needs one */
+  struct tensor_map *maps;                /* one for each argument; NULL: no argument needs one */
   void *parameters[BUNDLE_ARGUMENTS + 1]; /* every argument */
   void **passed; /* the arguments of launches that list theirs; a NULL ends each list */
   void ***launch_parameters;
@@ -23,7 +23,8 @@ struct bundle_call {
   size_t copy_count;
 };
 
-static int allocate(const struct driver *driver, bundle_call *call, size_t at, bundle_error *error) {
+static int allocate(const struct driver *driver, bundle_call *call, size_t at,
+                    bundle_error *error) {
   const struct argument_sizes *a = &call->plan->sizes.arguments[at];
   size_t bytes = (size_t)(a->elements * a->bytes);
   enum { PORTABLE = 1, MAPPED = 2, ATTACH_GLOBAL = 1 };
@@ -31,23 +32,28 @@ static int allocate(const struct driver *driver, bundle_call *call, size_t at, b
   void **host = &call->owned[at].host;
   int status;
   if (a->memory == MEMORY_DEVICE) return CALL(driver, allocate, (out, bytes), error);
-  if (a->memory == MEMORY_MANAGED) return CALL(driver, allocate_managed, (out, bytes, ATTACH_GLOBAL), error);
-  status = CALL(driver, host_allocate, (host, bytes, a->memory == MEMORY_PINNED ? PORTABLE : MAPPED), error);
+  if (a->memory == MEMORY_MANAGED)
+    return CALL(driver, allocate_managed, (out, bytes, ATTACH_GLOBAL), error);
+  status = CALL(driver, host_allocate,
+                (host, bytes, a->memory == MEMORY_PINNED ? PORTABLE : MAPPED), error);
   if (!status) status = CALL(driver, host_address, (out, *host, 0), error);
   return status;
 }
 
-static int find_symbol(bundle_plan *plan, size_t at, size_t bytes, address *symbol, bundle_error *error) {
+static int find_symbol(bundle_plan *plan, size_t at, size_t bytes, address *symbol,
+                       bundle_error *error) {
   const char *name = arguments_of_kernel[at].name;
   size_t room = 0;
-  int status = CALL(&plan->library->driver, module_global, (symbol, &room, plan->module, name), error);
+  int status =
+      CALL(&plan->library->driver, module_global, (symbol, &room, plan->module, name), error);
   if (!status && room < bytes)
-    return fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' has %zu bytes, the kernel's symbol %zu", name, bytes,
-                room);
+    return fail(error, BUNDLE_ERROR_USAGE,
+                "@name: argument '%s' has %zu bytes, the kernel's symbol %zu", name, bytes, room);
   return status;
 }
 
-int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes, bundle_error *error) {
+int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes,
+                  bundle_error *error) {
   address at = 0;
   size_t room = 0;
   if (out) *out = NULL;
@@ -55,8 +61,8 @@ int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t 
   if (!plan || !name) return is_null(plan ? "bundle_symbol: name" : "bundle_symbol: plan", error);
   int status = enter(plan->library, error);
   if (!status)
-    status =
-        leave(plan->library, CALL(&plan->library->driver, module_global, (&at, &room, plan->module, name), error));
+    status = leave(plan->library, CALL(&plan->library->driver, module_global,
+                                       (&at, &room, plan->module, name), error));
   if (out) *out = status ? NULL : (void *)(uintptr_t)at;
   if (bytes) *bytes = status ? 0 : room;
   return status;
@@ -83,7 +89,8 @@ static int copy_constant(bundle_call *call, size_t at, const void *from, bundle_
   const struct argument_sizes *a = &call->plan->sizes.arguments[at];
   size_t bytes = (size_t)(a->elements * a->bytes);
   address to = 0;
-  int status = a->copied ? allocate(driver, call, at, error) : find_symbol(call->plan, at, bytes, &to, error);
+  int status = a->copied ? allocate(driver, call, at, error)
+                         : find_symbol(call->plan, at, bytes, &to, error);
   if (a->copied) to = call->values[at].pointer = call->owned[at].device;
   if (!status) status = CALL(driver, copy, (to, (address)(uintptr_t)from, bytes, NULL), error);
   return status ? status : CALL(driver, synchronize, (), error);
@@ -94,7 +101,8 @@ static int bind_scalar(bundle_call *call, size_t at, const void *given, bundle_e
   memcpy(call->values[at].bytes, a->value, sizeof a->value);
   if (!given) return BUNDLE_OK;
   if (!a->passed && memcmp(given, a->value, (size_t)a->bytes) != 0)
-    return fail(error, BUNDLE_ERROR_USAGE, "@name: scalar '%s' is compiled in and was given another value: pass NULL",
+    return fail(error, BUNDLE_ERROR_USAGE,
+                "@name: scalar '%s' is compiled in and was given another value: pass NULL",
                 arguments_of_kernel[at].name);
   memcpy(call->values[at].bytes, given, (size_t)a->bytes);
   return BUNDLE_OK;
@@ -107,30 +115,35 @@ static int own_scratch(bundle_call *call, size_t at, bundle_error *error) {
   int status = allocate(driver, call, at, error);
   call->values[at].pointer = call->owned[at].device;
   if (!status)
-    status = CALL(driver, fill, (call->owned[at].device, 0, (size_t)(a->elements * a->bytes), NULL), error);
+    status = CALL(driver, fill, (call->owned[at].device, 0, (size_t)(a->elements * a->bytes), NULL),
+                  error);
   if (!status) status = CALL(driver, synchronize, (), error);
   if (!status && a->tensor)
-    status = encode_tensor(call->plan, at, (void *)(uintptr_t)call->owned[at].device, &call->maps[at], error);
+    status = encode_tensor(call->plan, at, (void *)(uintptr_t)call->owned[at].device,
+                           &call->maps[at], error);
   return status;
 }
 
 static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error *error) {
   bundle_argument_kind kind = arguments_of_kernel[at].kind;
   if (!call->plan->sizes.arguments[at].passed && kind != BUNDLE_SCALAR)
-    return given ? fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' is none of this problem's: pass NULL",
+    return given ? fail(error, BUNDLE_ERROR_USAGE,
+                        "@name: argument '%s' is none of this problem's: pass NULL",
                         arguments_of_kernel[at].name)
                  : BUNDLE_OK;
   if (kind == BUNDLE_SCALAR) return bind_scalar(call, at, given, error);
   if (!given && kind == BUNDLE_SCRATCH) return own_scratch(call, at, error);
   if (!given && !call->plan->sizes.arguments[at].symbol)
-    return fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' was given no memory", arguments_of_kernel[at].name);
+    return fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' was given no memory",
+                arguments_of_kernel[at].name);
   if ((uintptr_t)given % (uintptr_t)call->plan->sizes.arguments[at].bytes)
     return fail(error, BUNDLE_ERROR_USAGE,
                 "@name: argument '%s' was given %p, which is no multiple of its element's %d bytes",
                 arguments_of_kernel[at].name, given, call->plan->sizes.arguments[at].bytes);
   if (kind == BUNDLE_CONSTANT) return copy_constant(call, at, given, error);
   if (call->plan->sizes.arguments[at].symbol) return bind_symbol(call, at, given, error);
-  if (call->plan->sizes.arguments[at].tensor) return encode_tensor(call->plan, at, given, &call->maps[at], error);
+  if (call->plan->sizes.arguments[at].tensor)
+    return encode_tensor(call->plan, at, given, &call->maps[at], error);
   call->values[at].pointer = (address)(uintptr_t)given;
   return BUNDLE_OK;
 }
@@ -138,28 +151,32 @@ static int bind_argument(bundle_call *call, size_t at, void *given, bundle_error
 static int make_maps(bundle_call *call, bundle_error *error) {
   int wanted = 0;
   for (size_t i = 0; i < BUNDLE_ARGUMENTS; i++) wanted |= call->plan->sizes.arguments[i].tensor;
-  if (wanted) call->maps = aligned_alloc(_Alignof(struct tensor_map), BUNDLE_ARGUMENTS * sizeof *call->maps);
+  if (wanted)
+    call->maps = aligned_alloc(_Alignof(struct tensor_map), BUNDLE_ARGUMENTS * sizeof *call->maps);
   if (wanted && !call->maps) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
   return BUNDLE_OK;
 }
 
 /* Returns the address of the value that the kernel is passed for this argument. */
 static void *place(bundle_call *call, size_t at) {
-  return call->plan->sizes.arguments[at].tensor ? (void *)&call->maps[at] : (void *)call->values[at].bytes;
+  return call->plan->sizes.arguments[at].tensor ? (void *)&call->maps[at]
+                                                : (void *)call->values[at].bytes;
 }
 
 static int list_launches(bundle_call *call, bundle_error *error) {
   const struct sizes *s = &call->plan->sizes;
   call->passed = calloc(s->passed_count + s->launch_count, sizeof *call->passed);
   call->launch_parameters = calloc(s->launch_count, sizeof *call->launch_parameters);
-  if (!call->passed || !call->launch_parameters) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
+  if (!call->passed || !call->launch_parameters)
+    return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
   void **out = call->passed;
   for (size_t l = 0; l < s->launch_count; l++) {
     const struct launch_sizes *launch_of = &s->launches[l];
     call->launch_parameters[l] = launch_of->listed ? out : call->parameters;
     for (size_t i = 0; i < launch_of->count; i++) {
       const size_t at = s->passed[launch_of->first + i];
-      *out++ = at < BUNDLE_ARGUMENTS ? place(call, at) : (void *)s->own[at - BUNDLE_ARGUMENTS].bytes;
+      *out++ =
+          at < BUNDLE_ARGUMENTS ? place(call, at) : (void *)s->own[at - BUNDLE_ARGUMENTS].bytes;
     }
     out += launch_of->listed;
   }
@@ -180,13 +197,16 @@ static int bind_all(bundle_call *call, void *const *arguments, bundle_error *err
   return list_launches(call, error);
 }
 
-int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out, bundle_error *error) {
+int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out,
+                bundle_error *error) {
   if (!out) return is_null("bundle_bind: out", error);
   *out = NULL;
-  if (!plan || !arguments) return is_null(plan ? "bundle_bind: arguments" : "bundle_bind: plan", error);
+  if (!plan || !arguments)
+    return is_null(plan ? "bundle_bind: arguments" : "bundle_bind: plan", error);
   if (count != BUNDLE_ARGUMENTS)
-    return fail(error, BUNDLE_ERROR_USAGE, "@name takes %d arguments (@arguments) and was given %zu",
-                (int)BUNDLE_ARGUMENTS, count);
+    return fail(error, BUNDLE_ERROR_USAGE,
+                "@name takes %d arguments (@arguments) and was given %zu", (int)BUNDLE_ARGUMENTS,
+                count);
   bundle_call *call = calloc(1, sizeof *call);
   if (!call) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
   call->plan = plan;
@@ -199,19 +219,22 @@ int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_
   return status;
 }
 
-/* A driver that lacks launches with attributes lets no kernels overlap; the kernel's wait then returns at once. */
-static int launch_with(const struct driver *driver, void *function, const struct launch_sizes *l, void **parameters,
-                       void *stream) {
+/* A driver that lacks launches with attributes lets no kernels overlap; the kernel's wait then
+   returns at once. */
+static int launch_with(const struct driver *driver, void *function, const struct launch_sizes *l,
+                       void **parameters, void *stream) {
   struct launch_attribute attributes[LAUNCH_ATTRIBUTES];
   unsigned count = 0;
   if (l->overlap) attributes[count++] = (struct launch_attribute){LAUNCH_ATTRIBUTE_EARLY, 1, {0}};
-  if (l->cooperative) attributes[count++] = (struct launch_attribute){LAUNCH_ATTRIBUTE_COOPERATIVE, 1, {0}};
-  const struct launch_config config = {{(unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2]},
-                                       {(unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2]},
-                                       (unsigned)l->shared,
-                                       stream,
-                                       attributes,
-                                       count};
+  if (l->cooperative)
+    attributes[count++] = (struct launch_attribute){LAUNCH_ATTRIBUTE_COOPERATIVE, 1, {0}};
+  const struct launch_config config = {
+      {(unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2]},
+      {(unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2]},
+      (unsigned)l->shared,
+      stream,
+      attributes,
+      count};
   return driver->launch_with(&config, function, parameters, NULL);
 }
 
@@ -220,12 +243,12 @@ static int has_attributes(const struct driver *driver, const struct launch_sizes
   return (l->overlap || l->cooperative) && driver->launch_with;
 }
 
-static int launch_one(const struct driver *driver, void *function, const struct launch_sizes *l, void **parameters,
-                      void *stream) {
+static int launch_one(const struct driver *driver, void *function, const struct launch_sizes *l,
+                      void **parameters, void *stream) {
   if (has_attributes(driver, l)) return launch_with(driver, function, l, parameters, stream);
   return driver->launch(function, (unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2],
-                        (unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2], (unsigned)l->shared,
-                        stream, parameters, NULL);
+                        (unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2],
+                        (unsigned)l->shared, stream, parameters, NULL);
 }
 
 /* Copies the caller's memory to symbols before the launches, or symbols to it after them. */
@@ -236,19 +259,23 @@ static int copy_symbols(const bundle_call *call, int before, void *stream, bundl
   for (size_t i = 0; i < call->copy_count && !status; i++) {
     const address symbol = call->copies[i].symbol, buffer = call->copies[i].buffer;
     if (before ? call->copies[i].before : call->copies[i].after)
-      status = CALL(&l->driver, copy,
-                    (before ? symbol : buffer, before ? buffer : symbol, call->copies[i].bytes, stream), error);
+      status =
+          CALL(&l->driver, copy,
+               (before ? symbol : buffer, before ? buffer : symbol, call->copies[i].bytes, stream),
+               error);
   }
   return leave(l, status);
 }
 
 /* Makes the launches from number `first` to number `last`. */
-static int launch_range(const bundle_call *call, size_t first, size_t last, void *stream, bundle_error *error) {
+static int launch_range(const bundle_call *call, size_t first, size_t last, void *stream,
+                        bundle_error *error) {
   const bundle_plan *plan = call->plan;
   const struct driver *driver = &plan->library->driver;
   for (size_t i = first; i <= last; i++) {
     const struct launch_sizes *l = &plan->sizes.launches[i];
-    int result = launch_one(driver, plan->functions[l->kernel], l, call->launch_parameters[i], stream);
+    int result =
+        launch_one(driver, plan->functions[l->kernel], l, call->launch_parameters[i], stream);
     if (result) {
       int with = has_attributes(driver, l);
       return check(driver, result, symbols[with ? DRIVER_launch_with : DRIVER_launch], error);

@@ -1,4 +1,4 @@
-/* ---- Capture ----------------------------------------------------------------------------------------------------------- */
+/* ---- Capture --------------------------------------------------------------------------------- */
 
 /* A line of JSON. A line that does not fit is not written: its length is then sizeof text. */
 struct line {
@@ -26,17 +26,22 @@ static void add_string(struct line *l, const char *name, const char *value) {
   add_text(l, "\"");
 }
 
-/* Appends the line by one write, so that lines of several processes do not mix. Errors are ignored. */
+/* Appends the line by one write, so that lines of several processes do not mix. Errors are
+   ignored. */
 static void append_line(const char *path, const struct line *l) {
   struct stat about;
-  int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | CLOSE_ON_EXEC, 0644);
+  int file =
+      open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | CLOSE_ON_EXEC, 0644);
   if (file < 0) return;
-  if (!fstat(file, &about) && S_ISREG(about.st_mode) && write(file, l->text, l->length) < 0) errno = 0;
+  if (!fstat(file, &about) && S_ISREG(about.st_mode) && write(file, l->text, l->length) < 0)
+    errno = 0;
   close(file);
 }
 
-/* Notes which problem was asked for and what serves it, for 'cugen tune --from'; chosen NULL: nothing serves it. */
-static void capture(const bundle_library *library, const bundle_problem *problem, const struct chosen *chosen) {
+/* Notes which problem was asked for and what serves it, for 'cugen tune --from'; chosen NULL:
+   nothing serves it. */
+static void capture(const bundle_library *library, const bundle_problem *problem,
+                    const struct chosen *chosen) {
   static const char *const plans[] = {[BUNDLE_EXACT] = "exact",
                                       [BUNDLE_NEAR] = "near",
                                       [BUNDLE_DEFAULT] = "default",
@@ -46,7 +51,8 @@ static void capture(const bundle_library *library, const bundle_problem *problem
   if (!library->capture) return;
   l.length = 0;
   print_problem(problem, text, sizeof text);
-  snprintf(number, sizeof number, ", \"seconds\": %.9g", chosen && chosen->measured ? chosen->measured->seconds : 0.0);
+  snprintf(number, sizeof number, ", \"seconds\": %.9g",
+           chosen && chosen->measured ? chosen->measured->seconds : 0.0);
   add_text(&l, "{\"cugen_capture\": 1");
   add_string(&l, "kernel", "@name");
   add_string(&l, "problem", text);
@@ -57,4 +63,3 @@ static void capture(const bundle_library *library, const bundle_problem *problem
   add_text(&l, ", \"opens\": 1, \"launches\": 0}\n");
   if (l.length < sizeof l.text && strlen(text) + 1 < sizeof text) append_line(library->capture, &l);
 }
-

@@ -1,17 +1,20 @@
-/* ---- Choosing -------------------------------------------------------------------------------------------------------- */
+/* ---- Choosing -------------------------------------------------------------------------------- */
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static int launch_fits(const struct launch_sizes *l, int max_threads) {
   static const long long grid[3] = {INT_MAX, 65535, 65535}, block[3] = {1024, 1024, 64};
   for (int i = 0; i < 3; i++)
-    if (l->grid[i] < 1 || l->grid[i] > grid[i] || l->block[i] < 1 || l->block[i] > block[i]) return 0;
+    if (l->grid[i] < 1 || l->grid[i] > grid[i] || l->block[i] < 1 || l->block[i] > block[i])
+      return 0;
   if (l->carveout < -1 || l->carveout > 100) return 0;
-  return l->block[0] * l->block[1] * l->block[2] <= max_threads && l->shared >= 0 && l->shared <= INT_MAX;
+  return l->block[0] * l->block[1] * l->block[2] <= max_threads && l->shared >= 0 &&
+         l->shared <= INT_MAX;
 }
 
 /* Returns whether the code is right for the problem, and fills in its sizes for it. */
-static int usable(const struct code *code, const struct device *device, const bundle_problem *p, struct sizes *s) {
+static int usable(const struct code *code, const struct device *device, const bundle_problem *p,
+                  struct sizes *s) {
   sizes_restart(s);
   if (!code->serves(p)) return 0;
   code->sizes(p, s);
@@ -31,8 +34,10 @@ struct chosen {
   double ratio;
 };
 
-/* Takes the variant of least cost that serves the problem; of those within half a percent, the first in the space. */
-static int choose_measured(const struct tuned *t, const bundle_problem *p, struct sizes *s, struct chosen *out) {
+/* Takes the variant of least cost that serves the problem; of those within half a percent, the
+   first in the space. */
+static int choose_measured(const struct tuned *t, const bundle_problem *p, struct sizes *s,
+                           struct chosen *out) {
   const struct measured *best = NULL;
   double limit = 0;
   for (size_t i = t->first; i < t->first + t->count; i++) {
@@ -53,20 +58,20 @@ static int same_sizes(const long long *a, const long long *b) {
   return memcmp(a, b, SIZES * sizeof *a) == 0;
 }
 
-static int choose_exact(const struct device *device, const bundle_problem *p, const long long *sizes, struct sizes *s,
-                        struct chosen *out) {
+static int choose_exact(const struct device *device, const bundle_problem *p,
+                        const long long *sizes, struct sizes *s, struct chosen *out) {
   for (size_t i = 0; i < tuned_count; i++) {
     long long others[SIZES + 1] = {0};
     sizes_of(&tuned[i].problem, others);
-    if (&devices[tuned[i].device] == device && same_class(&tuned[i].problem, p) && same_sizes(sizes, others) &&
-        choose_measured(&tuned[i], p, s, out))
+    if (&devices[tuned[i].device] == device && same_class(&tuned[i].problem, p) &&
+        same_sizes(sizes, others) && choose_measured(&tuned[i], p, s, out))
       return 1;
   }
   return 0;
 }
 
-/* How far apart two problems are: the largest ratio of two sizes, and the product of all ratios. Sizes below 1 have no
-   ratio: they are equal, or the problems are too far apart. */
+/* How far apart two problems are: the largest ratio of two sizes, and the product of all ratios.
+   Sizes below 1 have no ratio: they are equal, or the problems are too far apart. */
 struct distance {
   double largest, product;
 };
@@ -87,10 +92,11 @@ static int farther(struct distance a, struct distance b) {
   return a.largest != b.largest ? a.largest > b.largest : a.product > b.product;
 }
 
-/* Returns the next tuned problem by distance: the nearest of those that are farther than `after`, or as far and later in
-   the table than after_at; tuned_count: there is none. */
-static size_t next_nearest(const struct device *device, const bundle_problem *p, const long long *sizes,
-                           struct distance after, size_t after_at, struct distance *found) {
+/* Returns the next tuned problem by distance: the nearest of those that are farther than
+   `after`, or as far and later in the table than after_at; tuned_count: there is none. */
+static size_t next_nearest(const struct device *device, const bundle_problem *p,
+                           const long long *sizes, struct distance after, size_t after_at,
+                           struct distance *found) {
   size_t best = tuned_count;
   for (size_t i = 0; i < tuned_count; i++) {
     long long others[SIZES + 1] = {0};
@@ -104,8 +110,9 @@ static size_t next_nearest(const struct device *device, const bundle_problem *p,
   return best;
 }
 
-MAYBE_UNUSED static int choose_nearest(const struct device *device, const bundle_problem *p, const long long *sizes,
-                                       struct sizes *s, struct chosen *out) {
+MAYBE_UNUSED static int choose_nearest(const struct device *device, const bundle_problem *p,
+                                       const long long *sizes, struct sizes *s,
+                                       struct chosen *out) {
   struct distance at = {1, 1}, found = {1, 1};
   for (size_t i = next_nearest(device, p, sizes, at, tuned_count, &found); i < tuned_count;
        i = next_nearest(device, p, sizes, at, i, &found)) {
@@ -116,9 +123,10 @@ MAYBE_UNUSED static int choose_nearest(const struct device *device, const bundle
   return 0;
 }
 
-/* Rounds each size up to its next bound (sizes above the last bound: down to it) and takes what was tuned for these. */
-MAYBE_UNUSED static int choose_bucket(const struct device *device, const bundle_problem *p, const long long *sizes,
-                                      struct sizes *s, struct chosen *out) {
+/* Rounds each size up to its next bound (sizes above the last bound: down to it) and takes what
+   was tuned for these. */
+MAYBE_UNUSED static int choose_bucket(const struct device *device, const bundle_problem *p,
+                                      const long long *sizes, struct sizes *s, struct chosen *out) {
   long long rounded[SIZES + 1] = {0};
   for (size_t i = 0; i < size_count; i++) {
     size_t at = 0;
@@ -131,8 +139,8 @@ MAYBE_UNUSED static int choose_bucket(const struct device *device, const bundle_
   return choose_exact(device, p, rounded, s, out);
 }
 
-static int choose_member(const struct device *device, size_t member, const bundle_problem *p, struct sizes *s,
-                         struct chosen *out) {
+static int choose_member(const struct device *device, size_t member, const bundle_problem *p,
+                         struct sizes *s, struct chosen *out) {
   for (size_t i = 0; i < members[member].count; i++) {
     const struct code *code = &codes[member_codes[members[member].first + i]];
     if (!usable(code, device, p, s)) continue;
@@ -152,13 +160,14 @@ static size_t next_member(const double *times, const unsigned char *tried, size_
 
 /* Takes the member that the rule names, unless another member's predicted time is far below its own
    (portfolio.doubted). If it does not serve, takes the next member by time that does. */
-static int choose_portfolio(const struct device *device, int shipped, const bundle_problem *p, struct sizes *s,
-                            struct chosen *out) {
+static int choose_portfolio(const struct device *device, int shipped, const bundle_problem *p,
+                            struct sizes *s, struct chosen *out) {
   for (size_t i = 0; i < portfolio_count; i++) {
     const struct portfolio *portfolio = &portfolios[i];
     double times[MOST_MEMBERS];
     unsigned char tried[MOST_MEMBERS] = {0};
-    if (&devices[portfolio->device] != device || portfolio->shipped != shipped || !same_class(&portfolio->class, p))
+    if (&devices[portfolio->device] != device || portfolio->shipped != shipped ||
+        !same_class(&portfolio->class, p))
       continue;
     const long long says = portfolio->rule(p, times);
     size_t next = says >= 0 && (size_t)says < portfolio->count ? (size_t)says : portfolio->count;
@@ -176,16 +185,19 @@ static int choose_portfolio(const struct device *device, int shipped, const bund
   return 0;
 }
 
-static int choose_default(const struct device *device, const bundle_problem *p, struct sizes *s, struct chosen *out) {
+static int choose_default(const struct device *device, const bundle_problem *p, struct sizes *s,
+                          struct chosen *out) {
   for (size_t i = 0; i < fallback_count; i++) {
-    if (&devices[fallbacks[i].device] != device || !usable(&codes[fallbacks[i].code], device, p, s)) continue;
+    if (&devices[fallbacks[i].device] != device || !usable(&codes[fallbacks[i].code], device, p, s))
+      continue;
     out->code = &codes[fallbacks[i].code];
     return 1;
   }
   return 0;
 }
 
-/* Returns the device that was asked for, or else another one whose code runs on it; *same is 0 for the latter. */
+/* Returns the device that was asked for, or else another one whose code runs on it; *same is 0
+   for the latter. */
 static const struct device *find_device(const bundle_device *asked, int *same) {
   const struct device *alike = NULL, *ptx = NULL;
   *same = 1;
@@ -194,7 +206,8 @@ static const struct device *find_device(const bundle_device *asked, int *same) {
     if (d->ptx) {
       if (!ptx && d->capability <= asked->capability) ptx = d;
     } else if (d->capability == asked->capability) {
-      if (d->name && asked->name && strcmp(d->name, asked->name) == 0 && d->multiprocessors == asked->multiprocessors)
+      if (d->name && asked->name && strcmp(d->name, asked->name) == 0 &&
+          d->multiprocessors == asked->multiprocessors)
         return d;
       if (!alike) alike = d;
     }
@@ -207,11 +220,14 @@ static int no_device(const bundle_device *asked, bundle_error *error) {
   char known[512] = "";
   size_t length = 0;
   for (size_t i = 0; i < COUNT(devices) && length < sizeof known; i++)
-    length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", devices[i].text);
+    length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "",
+                               devices[i].text);
   return fail(error, BUNDLE_ERROR_MISSING,
-              "@name: this bundle has no code for %s (compute capability %d.%d); it was made for %s. Export it for "
+              "@name: this bundle has no code for %s (compute capability %d.%d); it was made for "
+              "%s. Export it for "
               "that device too, or with --ptx",
-              asked->name ? asked->name : "this device", asked->capability / 10, asked->capability % 10, known);
+              asked->name ? asked->name : "this device", asked->capability / 10,
+              asked->capability % 10, known);
 }
 
 /* Returns whether the text of the problem contains all words of the text of the class. */
@@ -238,13 +254,18 @@ static int no_such_sizes(const struct device *device, const char *asked, bundle_
     size_t first = 0;
     while (codes[first].rounds != codes[i].rounds) first++;
     if (codes[i].rounds && first == i)
-      length += (size_t)snprintf(rounds + length, sizeof rounds - length, "%s%lld",
-                                 length ? ", " : ". Variants whose loop of launches was written for one number of rounds serve "
-                                                 "the sizes that have as many: ", codes[i].rounds);
+      length += (size_t)snprintf(
+          rounds + length, sizeof rounds - length, "%s%lld",
+          length ? ", "
+                 : ". Variants whose loop of launches was written for one number of rounds serve "
+                   "the sizes that have as many: ",
+          codes[i].rounds);
   }
   return fail(error, BUNDLE_ERROR_USAGE,
-              "@name %s: this bundle has no code for these sizes on %s. A size below 1 has none, nor one that is too large for a "
-              "buffer, a grid or so many launches; of others some variant must be exported that takes them (--problems)%s",
+              "@name %s: this bundle has no code for these sizes on %s. A size below 1 has none, "
+              "nor one that is too large for a "
+              "buffer, a grid or so many launches; of others some variant must be exported that "
+              "takes them (--problems)%s",
               asked, device->text, rounds);
 }
 
@@ -254,13 +275,14 @@ static int no_code(const struct device *device, const bundle_problem *p, bundle_
   for (size_t i = 0; i < COUNT(classes); i++)
     if (is_of_class(asked, classes[i])) return no_such_sizes(device, asked, error);
   for (size_t i = 0, length = 0; i < COUNT(classes) && length < sizeof known; i++)
-    length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? "; " : "", classes[i]);
-  return fail(error, BUNDLE_ERROR_USAGE, "@name %s: this bundle has no code for it on %s%s%s", asked, device->text,
-              *known ? "; it was made for " : "", known);
+    length +=
+        (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? "; " : "", classes[i]);
+  return fail(error, BUNDLE_ERROR_USAGE, "@name %s: this bundle has no code for it on %s%s%s",
+              asked, device->text, *known ? "; it was made for " : "", known);
 }
 
-static int choose(const bundle_device *asked, const bundle_problem *p, struct sizes *s, struct chosen *out,
-                  bundle_error *error) {
+static int choose(const bundle_device *asked, const bundle_problem *p, struct sizes *s,
+                  struct chosen *out, bundle_error *error) {
   long long sizes[SIZES + 1] = {0};
   int same;
   memset(out, 0, sizeof *out);
@@ -302,15 +324,16 @@ static void describe(const struct chosen *from, const struct sizes *s, bundle_in
   out->launches = (size_t)count_launches(s);
 }
 
-int bundle_choose(const bundle_device *device, const bundle_problem *problem, bundle_info *out, bundle_error *error) {
+int bundle_choose(const bundle_device *device, const bundle_problem *problem, bundle_info *out,
+                  bundle_error *error) {
   struct sizes sizes = {.launches = NULL};
   struct chosen chosen;
   if (!out) return is_null("bundle_choose: out", error);
   memset(out, 0, sizeof *out);
-  if (!device || !problem) return is_null(device ? "bundle_choose: problem" : "bundle_choose: device", error);
+  if (!device || !problem)
+    return is_null(device ? "bundle_choose: problem" : "bundle_choose: device", error);
   int status = choose(device, problem, &sizes, &chosen, error);
   if (!status) describe(&chosen, &sizes, out);
   sizes_free(&sizes);
   return status;
 }
-

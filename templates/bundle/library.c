@@ -1,4 +1,4 @@
-/* ---- The library ----------------------------------------------------------------------------------------------------- */
+/* ---- The library ----------------------------------------------------------------------------- */
 
 struct bundle_library {
   struct driver driver;
@@ -23,9 +23,12 @@ static int ask_device(bundle_library *l, bundle_error *error) {
   const struct driver *driver = &l->driver;
   int major = 0, minor = 0, count = 0;
   int status = CALL(driver, device_name, (l->name, (int)sizeof l->name, l->ordinal), error);
-  if (!status) status = CALL(driver, device_attribute, (&major, ATTRIBUTE_MAJOR, l->ordinal), error);
-  if (!status) status = CALL(driver, device_attribute, (&minor, ATTRIBUTE_MINOR, l->ordinal), error);
-  if (!status) status = CALL(driver, device_attribute, (&count, ATTRIBUTE_MULTIPROCESSORS, l->ordinal), error);
+  if (!status)
+    status = CALL(driver, device_attribute, (&major, ATTRIBUTE_MAJOR, l->ordinal), error);
+  if (!status)
+    status = CALL(driver, device_attribute, (&minor, ATTRIBUTE_MINOR, l->ordinal), error);
+  if (!status)
+    status = CALL(driver, device_attribute, (&count, ATTRIBUTE_MULTIPROCESSORS, l->ordinal), error);
   l->device = (bundle_device){l->name, 10 * major + minor, count};
   return status;
 }
@@ -47,8 +50,10 @@ static int open_on(bundle_library *l, void *context, int ordinal, bundle_error *
   int status = driver_open(&l->driver, error);
   if (!status) status = CALL(&l->driver, init, (0), error);
   l->context = context;
-  if (!status && !context && ordinal < 0) status = CALL(&l->driver, context_current, (&l->context), error);
-  if (!status) status = l->context ? use_context(l, error) : use_primary(l, ordinal < 0 ? 0 : ordinal, error);
+  if (!status && !context && ordinal < 0)
+    status = CALL(&l->driver, context_current, (&l->context), error);
+  if (!status)
+    status = l->context ? use_context(l, error) : use_primary(l, ordinal < 0 ? 0 : ordinal, error);
   return status ? status : ask_device(l, error);
 }
 
@@ -79,7 +84,8 @@ int bundle_open(void *context, bundle_library **out, bundle_error *error) {
 int bundle_open_device(int ordinal, bundle_library **out, bundle_error *error) {
   if (!out) return is_null("bundle_open_device: out", error);
   *out = NULL;
-  if (ordinal < 0) return fail(error, BUNDLE_ERROR_USAGE, "@name: device %d: they are counted from 0", ordinal);
+  if (ordinal < 0)
+    return fail(error, BUNDLE_ERROR_USAGE, "@name: device %d: they are counted from 0", ordinal);
   return open_any(NULL, ordinal, out, error);
 }
 
@@ -94,4 +100,3 @@ void bundle_close(bundle_library *l) {
 const bundle_device *bundle_about_device(const bundle_library *l) {
   return l ? &l->device : NULL;
 }
-

@@ -1,4 +1,4 @@
-/* ---- Whole numbers: what is wrong (an overflow, a division by zero) sets *e ------------------------------------------ */
+/* ---- Whole numbers: what is wrong (an overflow, a division by zero) sets *e ------------------ */
 
 MAYBE_UNUSED static long long add(int *e, long long a, long long b) {
   long long sum = 0;
@@ -85,7 +85,8 @@ MAYBE_UNUSED static long long greater(long long a, long long b) {
   return a > b ? a : b;
 }
 
-/* Newton's method, which falls from above until it reaches the root. The root of a negative number is -infinity. */
+/* Newton's method, which falls from above until it reaches the root. The root of a negative
+   number is -infinity. */
 MAYBE_UNUSED static double root(double a) {
   double x = a > 1 ? a : 1, next;
   if (!(a > 0) || a > 1e300) return a == 0 ? 0 : -1.0 / 0.0;
@@ -109,4 +110,3 @@ MAYBE_UNUSED static long long whole_above(int *e, double x) {
 MAYBE_UNUSED static int word_is(const char *word, const char *wanted) {
   return word && strcmp(word, wanted) == 0;
 }
-

@@ -1,18 +1,22 @@
-/* ---- A variant's sizes for one problem ------------------------------------------------------------------------------- */
+/* ---- A variant's sizes for one problem ------------------------------------------------------- */
 
-enum { MOST_LAUNCHES = 1 << 20, MOST_LISTED = 1 << 24 }; /* launches of one bundle_launch; arguments that they list */
+/* launches of one bundle_launch; arguments that they list */
+enum { MOST_LAUNCHES = 1 << 20, MOST_LISTED = 1 << 24 };
 enum { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MAPPED, MEMORY_MANAGED };
 enum { ROWS, COLUMNS };
 
 struct launch_sizes {
   size_t kernel; /* index in code.kernels */
   long long grid[3], block[3], shared;
-  long long carveout; /* preferred part of what L1 and shared memory share, in percent; -1: the driver decides */
-  int overlap;        /* it may begin before the launch before it in the stream has ended */
-  int cooperative;    /* a cooperative launch: all of its blocks run at once */
-  int listed;         /* it passes sizes.passed[first .. first + count - 1] instead of every argument */
+  /* preferred part of what L1 and shared memory share, in percent; -1: the driver decides */
+  long long carveout;
+  int overlap;     /* it may begin before the launch before it in the stream has ended */
+  int cooperative; /* a cooperative launch: all of its blocks run at once */
+  /* it passes sizes.passed[first .. first + count - 1] instead of every argument */
+  int listed;
   size_t first, count;
-  /* The loop that ends here: the last `back` launches, up to this one, are made `times` times in all. */
+  /* The loop that ends here: the last `back` launches, up to this one, are made `times` times in
+     all. */
   size_t back;
   long long times;
 };
@@ -36,7 +40,8 @@ struct own_value {
   unsigned char bytes[8];
 };
 
-/* Filled in order by the functions below: arguments, then launches, whose number the problem's sizes decide. */
+/* Filled in order by the functions below: arguments, then launches, whose number the problem's
+   sizes decide. */
 struct sizes {
   struct argument_sizes arguments[BUNDLE_ARGUMENTS], spare; /* spare: for building an own_value */
   struct launch_sizes *launches;
@@ -74,11 +79,13 @@ static int has_room(struct sizes *s, void *list, size_t *room, size_t count, siz
   return 1;
 }
 
-MAYBE_UNUSED static void launch(struct sizes *s, size_t kernel, long long grid_x, long long grid_y, long long grid_z,
-                                long long block_x, long long block_y, long long block_z, long long shared) {
+MAYBE_UNUSED static void launch(struct sizes *s, size_t kernel, long long grid_x, long long grid_y,
+                                long long grid_z, long long block_x, long long block_y,
+                                long long block_z, long long shared) {
   if (!has_room(s, &s->launches, &s->launch_room, s->launch_count, sizeof *s->launches)) return;
   s->launches[s->launch_count++] = (struct launch_sizes){
-      kernel, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0, 0, 0, 0, 0, 0, 1};
+      kernel, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0, 0, 0, 0, 0, 0,
+      1};
 }
 
 /* This function and those that follow describe the latest launch. */
@@ -97,7 +104,9 @@ MAYBE_UNUSED static void cooperative(struct sizes *s) {
 /* Adds an argument to the launch's list; in the order of the kernel's parameters. */
 MAYBE_UNUSED static void pass(struct sizes *s, long long value) {
   struct launch_sizes *l = s->launch_count ? &s->launches[s->launch_count - 1] : NULL;
-  if (!l || s->failed || !has_room(s, &s->passed, &s->passed_room, s->passed_count, sizeof *s->passed)) return;
+  if (!l || s->failed ||
+      !has_room(s, &s->passed, &s->passed_room, s->passed_count, sizeof *s->passed))
+    return;
   if (!l->listed) l->first = s->passed_count;
   l->listed = 1;
   l->count++;
@@ -133,14 +142,18 @@ static long long count_launches(const struct sizes *s) {
   return count;
 }
 
-/* Describes the next argument, a buffer. Strides from the contiguous dimension outwards: 1, the pitch, and then each stride
-   is the one before times its dimension's extent. */
-MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, int memory, int order, long long pitch,
-                                int rank, const long long *shape) {
+/* Describes the next argument, a buffer. Strides from the contiguous dimension outwards: 1, the
+   pitch, and then each stride is the one before times its dimension's extent. */
+MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, int memory,
+                                int order, long long pitch, int rank, const long long *shape) {
   struct argument_sizes *a = &s->arguments[s->argument_count++];
   int at = order == COLUMNS ? 0 : rank - 1, step = order == COLUMNS ? 1 : -1;
-  *a = (struct argument_sizes){
-      .dtype = dtype, .bytes = bytes, .passed = 1, .memory = memory, .rank = rank, .contiguous = at};
+  *a = (struct argument_sizes){.dtype = dtype,
+                               .bytes = bytes,
+                               .passed = 1,
+                               .memory = memory,
+                               .rank = rank,
+                               .contiguous = at};
   for (int i = 0; i < rank; i++) {
     a->shape[i] = shape[i];
     s->failed |= shape[i] < 1;
@@ -172,9 +185,10 @@ MAYBE_UNUSED static void in_symbol(struct sizes *s) {
   s->arguments[s->argument_count - 1].symbol = 1;
 }
 
-/* The kernel reaches the buffer that was described last through a tensor map with this box. The rules are
-   cuTensorMapEncodeTiled's (CUDA Driver API, "Tensor Map Object Management"). */
-MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long parts, const long long *box) {
+/* The kernel reaches the buffer that was described last through a tensor map with this box. The
+   rules are cuTensorMapEncodeTiled's (CUDA Driver API, "Tensor Map Object Management"). */
+MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long parts,
+                                const long long *box) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
   int outermost = a->contiguous ? 0 : a->rank - 1;
   a->tensor = 1, a->swizzle = swizzle, a->parts = parts;
@@ -186,10 +200,12 @@ MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long pa
   }
   long long inner = box[a->contiguous] * a->bytes;
   s->failed |= inner % 16 || (swizzle && inner > swizzle);
-  s->failed |= parts < 1 || a->shape[outermost] % (parts < 1 ? 1 : parts) || (parts > 1 && a->rank == 1);
+  s->failed |=
+      parts < 1 || a->shape[outermost] % (parts < 1 ? 1 : parts) || (parts > 1 && a->rank == 1);
 }
 
-/* Returns the place for the value of the next argument or, once all arguments have one, of a launch's own value. */
+/* Returns the place for the value of the next argument or, once all arguments have one, of a
+   launch's own value. */
 static unsigned char *scalar(struct sizes *s, const char *dtype, int bytes, int passed) {
   const int own = s->argument_count == BUNDLE_ARGUMENTS;
   struct argument_sizes *a = own ? &s->spare : &s->arguments[s->argument_count++];
@@ -199,12 +215,16 @@ static unsigned char *scalar(struct sizes *s, const char *dtype, int bytes, int 
   return s->own[s->own_count++].bytes;
 }
 
-/* Sets a scalar whose value was known when the bundle was made; `value` holds the bytes of its type. */
-MAYBE_UNUSED static void bits(struct sizes *s, const char *dtype, int bytes, int passed, unsigned long long value) {
-  memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes); /* CUDA's machines are little-endian */
+/* Sets a scalar whose value was known when the bundle was made; `value` holds the bytes of its
+   type. */
+MAYBE_UNUSED static void bits(struct sizes *s, const char *dtype, int bytes, int passed,
+                              unsigned long long value) {
+  /* CUDA's machines are little-endian */
+  memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes);
 }
 
-MAYBE_UNUSED static void whole(struct sizes *s, const char *dtype, int bytes, int passed, long long value) {
+MAYBE_UNUSED static void whole(struct sizes *s, const char *dtype, int bytes, int passed,
+                               long long value) {
   int narrow = 8 * bytes - (dtype[0] == 'i');
   memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes);
   if (dtype[0] == 'u' ? value < 0 : narrow < 63 && value < -(1LL << narrow)) s->failed = 1;
@@ -212,12 +232,14 @@ MAYBE_UNUSED static void whole(struct sizes *s, const char *dtype, int bytes, in
 }
 
 /* Sets a scalar of the type of offsets, which has 32 or 64 bits. */
-MAYBE_UNUSED static void offset(struct sizes *s, const char *dtype, int bytes, int passed, long long value) {
+MAYBE_UNUSED static void offset(struct sizes *s, const char *dtype, int bytes, int passed,
+                                long long value) {
   memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes);
   s->wide |= value < INT_MIN || value > INT_MAX;
 }
 
-MAYBE_UNUSED static void real(struct sizes *s, const char *dtype, int bytes, int passed, double value) {
+MAYBE_UNUSED static void real(struct sizes *s, const char *dtype, int bytes, int passed,
+                              double value) {
   unsigned char *to = scalar(s, dtype, bytes, passed);
   float single = (float)value;
   s->failed |= !(value - value == 0);

@@ -1,4 +1,4 @@
-/* ---- The types of the tables ----------------------------------------------------------------------------------------- */
+/* ---- The types of the tables ----------------------------------------------------------------- */
 
 struct image {
   const void *data;
@@ -10,7 +10,8 @@ struct argument {
   bundle_argument_kind kind;
 };
 
-/* name NULL: any device of that compute capability; ptx: PTX, for that compute capability or a later one. */
+/* name NULL: any device of that compute capability; ptx: PTX, for that compute capability or a
+   later one. */
 struct device {
   const char *name;
   int capability, multiprocessors, ptx, max_threads;
@@ -26,7 +27,8 @@ struct code {
   int wide; /* compiled with 64-bit offsets */
   int (*serves)(const bundle_problem *p);
   void (*sizes)(const bundle_problem *p, struct sizes *s);
-  long long rounds; /* the code serves only sizes for which a loop of its launches has so many rounds; 0: any */
+  /* the code serves only sizes for which a loop of its launches has so many rounds; 0: any */
+  long long rounds;
   size_t kernel_count;
   const char *kernels[MOST_KERNELS]; /* names in the image */
 };
@@ -41,7 +43,8 @@ struct tuned {
 
 struct measured {
   size_t code;
-  double seconds, cost; /* cost ranks: the seconds, divided by the work where the config's objective is a rate */
+  /* cost ranks: the seconds, divided by the work where the config's objective is a rate */
+  double seconds, cost;
   unsigned long long order; /* place in the space, which settles ties */
 };
 
@@ -69,16 +72,19 @@ MAYBE_UNUSED static long long least_of(const double *times, size_t count) {
   return (long long)best;
 }
 
-/* A portfolio: a few variants, its members, and a rule that returns the index of the member to use, or a negative number
-   if it names none. It is for problems of the class of `class`. A shipped portfolio came with cugen and serves where
-   nothing measured does; its rule returns `count` for problems beyond those that it was learnt from. */
+/* A portfolio: a few variants, its members, and a rule that returns the index of the member to
+   use, or a negative number if it names none. It is for problems of the class of `class`. A
+   shipped portfolio came with cugen and serves where nothing measured does; its rule returns
+   `count` for problems beyond those that it was learnt from. */
 struct portfolio {
   size_t device;
   bundle_problem class;
-  long long (*rule)(const bundle_problem *p, double *times); /* also sets the predicted time of each member */
+  /* also sets the predicted time of each member */
+  long long (*rule)(const bundle_problem *p, double *times);
   size_t first, count; /* in members; MOST_MEMBERS at most */
   int shipped;
-  double doubted; /* the member that the rule names may take so many times the least time; 0: any time */
+  /* the member that the rule names may take so many times the least time; 0: any time */
+  double doubted;
 };
 
 /* A variant of a portfolio: its codes, each for other sizes. */
@@ -96,4 +102,3 @@ typedef bundle_problem problem_values;
 #define KIND(kind) BUNDLE_##kind
 
 /* @tables */
-

@@ -1,7 +1,7 @@
-/* ---- Tensor maps: arguments that a kernel reaches through the tensor memory accelerator --------------------------------- */
+/* ---- Tensor maps: arguments that a kernel reaches through the tensor memory accelerator ------ */
 
-/* Outside of its bounds a tensor reads as zero in every type: of the others only the size matters. The numbers are those of
-   CUtensorMapDataType. */
+/* Outside of its bounds a tensor reads as zero in every type: of the others only the size
+   matters. The numbers are those of CUtensorMapDataType. */
 static int tensor_type(const struct argument_sizes *a) {
   static const struct {
     const char *dtype;
@@ -12,8 +12,8 @@ static int tensor_type(const struct argument_sizes *a) {
   return a->bytes == 1 ? 0 : a->bytes == 2 ? 1 : a->bytes == 4 ? 2 : 4;
 }
 
-/* As the driver takes it: the contiguous dimension first, distances in bytes from the second on, equal parts along the
-   outermost one as a dimension of their own. */
+/* As the driver takes it: the contiguous dimension first, distances in bytes from the second on,
+   equal parts along the outermost one as a dimension of their own. */
 struct tensor_extent {
   unsigned rank;
   unsigned long long shape[BUNDLE_MAX_RANK + 1], stride[BUNDLE_MAX_RANK + 1];
@@ -48,16 +48,18 @@ static int encode_tensor(const bundle_plan *plan, size_t at, void *given, struct
   int swizzle = a->swizzle == 32 ? 1 : a->swizzle == 64 ? 2 : a->swizzle == 128 ? 3 : 0;
   if (!driver->tensor_encode)
     return fail(error, BUNDLE_ERROR_MISSING,
-                "@name: argument '%s' is reached through a tensor map, and this driver makes none: they came with "
+                "@name: argument '%s' is reached through a tensor map, and this driver makes none: "
+                "they came with "
                 "CUDA 12.0",
                 name);
   if ((uintptr_t)given % 16)
     return fail(error, BUNDLE_ERROR_USAGE,
-                "@name: argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes, "
+                "@name: argument '%s' is reached through a tensor map: its address must be a "
+                "multiple of 16 bytes, "
                 "not %p",
                 name, given);
   return CALL(driver, tensor_encode,
-              (out, tensor_type(a), extent.rank, given, extent.shape, extent.stride + 1, extent.box, steps, 0,
-               swizzle, PROMOTE_TO_256_BYTES, 0),
+              (out, tensor_type(a), extent.rank, given, extent.shape, extent.stride + 1, extent.box,
+               steps, 0, swizzle, PROMOTE_TO_256_BYTES, 0),
               error);
 }

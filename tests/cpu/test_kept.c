@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "emulator/compile.h"
 #include "runtime/compile/kept.h"
 #include "runtime/compile/toolkit.h"
-#include "emulator/compile.h"
 
 static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);

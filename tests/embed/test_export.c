@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "api/export/export.h"
 #include "base/hash.h"
 #include "base/system.h"
-#include "api/export/export.h"
 
 static const char config[] = "tests/configs/export.lua",
                   device[] = "NVIDIA Pretended sm_90 132 SMs";

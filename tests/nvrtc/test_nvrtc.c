@@ -16,11 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/fault/find_fake.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
+#include "tests/fault/find_fake.h"
 
 static struct toolkit *toolkit;
 static const struct nvrtc *nvrtc;

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/golden/shipped.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/occupancy.h"
+#include "tests/golden/shipped.h"
 
 static const char head[] =
     "# What ships, a line a case of tests/golden/shipped.c; tests/golden/shipped.py writes it.\n"

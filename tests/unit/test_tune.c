@@ -16,9 +16,9 @@
 #include "runtime/model/roofline.h"
 #include "runtime/wire.h"
 #include "tune/data/elements.h"
-#include "tune/worker/measure.h"
-#include "tune/search/strategy.h"
 #include "tune/data/verify.h"
+#include "tune/search/strategy.h"
+#include "tune/worker/measure.h"
 
 /* ---- Elements ------------------------------------------------------------------------------- */
 

@@ -2,18 +2,18 @@
 
      |g - w| <= tolerance * max(1, |w|),
 
-   which is relative for large numbers and absolute for small ones. The reported error is the largest
-   quotient of the two sides. If the config asks for a norm, whole outputs are compared instead:
-   ||g - w|| <= norm * ||w|| in the Euclidean norm, as bounds of numerical linear algebra are written
-   (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 3).
+   which is relative for large numbers and absolute for small ones. The reported error is the
+   largest quotient of the two sides. If the config asks for a norm, whole outputs are compared
+   instead: ||g - w|| <= norm * ||w|| in the Euclidean norm, as bounds of numerical linear algebra
+   are written (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 3).
 
    Invariants:
-   - A NaN on either side is wrong, whatever the tolerance: comparisons are written so that they fail
-     for a NaN.
+   - A NaN on either side is wrong, whatever the tolerance: comparisons are written so that they
+     fail for a NaN.
    - Integers are compared exactly, up to 64 bits; f64 holds only 53.
-   - Every element is compared unless that costs too much. Then the first and the last index in every
-     dimension, where tiles end, and RANDOM_SAMPLES elements chosen by the seed are compared. Outputs
-     of one shape are compared at the same places. */
+   - Every element is compared unless that costs too much. Then the first and the last index in
+     every dimension, where tiles end, and RANDOM_SAMPLES elements chosen by the seed are compared.
+     Outputs of one shape are compared at the same places. */
 #include "verify.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
-/* A claim is the result that a process in the jail (tune/worker/confine.h) reports about the variant that
-   it ran. A kernel of the cpu device can overwrite any memory of its process, including the claim.
-   Therefore the claim is small and has no pointers. It is copied after the process has ended, and
-   the copy is judged by the same rules as records on their way into the cache. */
+/* A claim is the result that a process in the jail (tune/worker/confine.h) reports about the
+   variant that it ran. A kernel of the cpu device can overwrite any memory of its process,
+   including the claim. Therefore the claim is small and has no pointers. It is copied after the
+   process has ended, and the copy is judged by the same rules as records on their way into the
+   cache. */
 #ifndef TUNE_WORKER_CLAIM_H
 #define TUNE_WORKER_CLAIM_H
 

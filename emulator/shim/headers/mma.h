@@ -1,7 +1,6 @@
 /* <mma.h>: nvcuda::wmma. CUDA does not say which lane holds which element. Here a lane does not
    hold the element that it would store in a usual loop, so that a missing barrier has an effect.
    The lane that comes last multiplies for all. */
-/* clang-format off */
 #ifndef CUGEN_MMA
 #define CUGEN_MMA
 #define CUGEN_WMMA static __inline__ __attribute__((__always_inline__))
@@ -15,13 +14,9 @@ struct accumulator {};
 enum layout_t { mem_row_major, mem_col_major };
 namespace precision {
 struct tf32 {};
-}
-template <class Element> struct cugen_element {
-  typedef Element type, number;
-};
-template <> struct cugen_element<precision::tf32> {
-  typedef float type;
-};
+} // namespace precision
+template <class Element> struct cugen_element { typedef Element type, number; };
+template <> struct cugen_element<precision::tf32> { typedef float type; };
 template <class Use, int m, int n, int k> struct cugen_matrix;
 template <int m, int n, int k> struct cugen_matrix<matrix_a, m, n, k> {
   static constexpr int rows = m, columns = k;
@@ -35,14 +30,16 @@ template <int m, int n, int k> struct cugen_matrix<accumulator, m, n, k> {
 template <class Use, int m, int n, int k, class Element, class Layout = void> struct fragment {
   typedef cugen_matrix<Use, m, n, k> cugen_shape;
   typedef typename cugen_element<Element>::type element_type, storage_element_type;
-  static constexpr int num_elements = cugen_shape::rows * cugen_shape::columns / 32, num_storage_elements = num_elements;
+  static constexpr int num_elements = cugen_shape::rows * cugen_shape::columns / 32,
+                       num_storage_elements = num_elements;
   element_type x[num_elements];
 };
 
 /* Waits for all lanes; does not order memory. */
 CUGEN_WMMA void cugen_meet() {
   int nothing = 0;
-  [[maybe_unused]] const unsigned came = cugen_own_hooks->warp(~0u, cugen_combine_nothing, &nothing);
+  [[maybe_unused]] const unsigned came =
+      cugen_own_hooks->warp(~0u, cugen_combine_nothing, &nothing);
 #ifdef CUGEN_WATCH
   if (~came) cugen_own_watch->lane(~0u, (unsigned)__builtin_ctz(~came));
 #endif
@@ -52,33 +49,43 @@ template <> struct cugen_is_row<col_major> { static constexpr bool value = false
 
 /* Element e of lane l is number 32 e + (l ^ twist), row by row. */
 CUGEN_WMMA int cugen_twist(int element) { return (element * 11 + 5) & 31; }
-template <class Fragment> CUGEN_WMMA size_t cugen_place(int element, bool by_rows, unsigned leading) {
-  const int i = element * 32 + ((int)cugen_lane() ^ cugen_twist(element)), row = i / Fragment::cugen_shape::columns, column = i % Fragment::cugen_shape::columns;
+template <class Fragment>
+CUGEN_WMMA size_t cugen_place(int element, bool by_rows, unsigned leading) {
+  const int i = element * 32 + ((int)cugen_lane() ^ cugen_twist(element)),
+            row = i / Fragment::cugen_shape::columns, column = i % Fragment::cugen_shape::columns;
   return by_rows ? (size_t)row * leading + column : (size_t)column * leading + row;
 }
-template <class Fragment, class Element> CUGEN_WMMA void cugen_load(Fragment &to, const Element *from, unsigned leading, bool by_rows) {
+template <class Fragment, class Element>
+CUGEN_WMMA void cugen_load(Fragment &to, const Element *from, unsigned leading, bool by_rows) {
   cugen_meet();
-  for (int e = 0; e < Fragment::num_elements; ++e) to.x[e] = from[cugen_place<Fragment>(e, by_rows, leading)];
+  for (int e = 0; e < Fragment::num_elements; ++e)
+    to.x[e] = from[cugen_place<Fragment>(e, by_rows, leading)];
 }
 template <class Use, int m, int n, int k, class Element, class Layout, class From>
-CUGEN_WMMA void load_matrix_sync(fragment<Use, m, n, k, Element, Layout> &to, const From *from, unsigned leading) {
+CUGEN_WMMA void load_matrix_sync(fragment<Use, m, n, k, Element, Layout> &to, const From *from,
+                                 unsigned leading) {
   cugen_load(to, from, leading, cugen_is_row<Layout>::value);
 }
 template <int m, int n, int k, class Element, class From>
-CUGEN_WMMA void load_matrix_sync(fragment<accumulator, m, n, k, Element> &to, const From *from, unsigned leading, layout_t layout) {
+CUGEN_WMMA void load_matrix_sync(fragment<accumulator, m, n, k, Element> &to, const From *from,
+                                 unsigned leading, layout_t layout) {
   cugen_load(to, from, leading, layout == mem_row_major);
 }
 template <int m, int n, int k, class Element, class To>
-CUGEN_WMMA void store_matrix_sync(To *to, const fragment<accumulator, m, n, k, Element> &from, unsigned leading, layout_t layout) {
+CUGEN_WMMA void store_matrix_sync(To *to, const fragment<accumulator, m, n, k, Element> &from,
+                                  unsigned leading, layout_t layout) {
   typedef fragment<accumulator, m, n, k, Element> Fragment;
   cugen_meet();
-  for (int e = 0; e < Fragment::num_elements; ++e) to[cugen_place<Fragment>(e, layout == mem_row_major, leading)] = from.x[e];
+  for (int e = 0; e < Fragment::num_elements; ++e)
+    to[cugen_place<Fragment>(e, layout == mem_row_major, leading)] = from.x[e];
 }
 template <class Use, int m, int n, int k, class Element, class Layout, class Value>
 CUGEN_WMMA void fill_fragment(fragment<Use, m, n, k, Element, Layout> &to, const Value &value) {
   for (auto &x : to.x) x = value;
 }
-CUGEN_WMMA float __float_to_tf32(float x) { return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u); }
+CUGEN_WMMA float __float_to_tf32(float x) {
+  return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
+}
 
 /* The type of sums of products. */
 template <class Element> struct cugen_sum { typedef float type; };
@@ -95,8 +102,10 @@ template <class D, class A, class B, class C, int m, int n, int k, bool tf32> st
     const int i = row * Fragment::cugen_shape::columns + column;
     const Sum value = (Sum)all[i % 32 ^ cugen_twist(i / 32)]->x[i / 32];
     /* the bits that reach the multiplier */
-    if constexpr (tf32) return __uint_as_float(__float_as_uint(value) & 0xffffe000u);
-    else return value;
+    if constexpr (tf32)
+      return __uint_as_float(__float_as_uint(value) & 0xffffe000u);
+    else
+      return value;
   }
   static void multiply(void **slots, unsigned) {
     const A *a[32];
@@ -109,18 +118,22 @@ template <class D, class A, class B, class C, int m, int n, int k, bool tf32> st
       b[lane] = own->b;
     }
     for (int i = 0; i < m * n; ++i) {
-      Sum sum = (Sum) static_cast<const cugen_product *>(slots[i % 32 ^ cugen_twist(i / 32)])->c->x[i / 32];
+      Sum sum = (Sum) static_cast<const cugen_product *>(slots[i % 32 ^ cugen_twist(i / 32)])
+                    ->c->x[i / 32];
       for (int t = 0; t < k; ++t) sum += at(a, i / n, t) * at(b, t, i % n);
       result[i % 32 ^ cugen_twist(i / 32)].x[i / 32] = (typename D::element_type)sum;
     }
-    for (int lane = 0; lane < 32; ++lane) *static_cast<cugen_product *>(slots[lane])->d = result[lane];
+    for (int lane = 0; lane < 32; ++lane)
+      *static_cast<cugen_product *>(slots[lane])->d = result[lane];
   }
 };
 template <class Element> struct cugen_is_tf32 { static constexpr bool value = false; };
 template <> struct cugen_is_tf32<precision::tf32> { static constexpr bool value = true; };
 template <int m, int n, int k, class DE, class AE, class AL, class BE, class BL, class CE>
-CUGEN_WMMA void mma_sync(fragment<accumulator, m, n, k, DE> &d, const fragment<matrix_a, m, n, k, AE, AL> &a,
-                         const fragment<matrix_b, m, n, k, BE, BL> &b, const fragment<accumulator, m, n, k, CE> &c) {
+CUGEN_WMMA void mma_sync(fragment<accumulator, m, n, k, DE> &d,
+                         const fragment<matrix_a, m, n, k, AE, AL> &a,
+                         const fragment<matrix_b, m, n, k, BE, BL> &b,
+                         const fragment<accumulator, m, n, k, CE> &c) {
   typedef fragment<accumulator, m, n, k, DE> D;
   typedef fragment<matrix_a, m, n, k, AE, AL> A;
   typedef fragment<matrix_b, m, n, k, BE, BL> B;
