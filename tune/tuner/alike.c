@@ -1,11 +1,10 @@
-/* Decides whether one error refuses every variant, such as a misspelt name; the budget would pass
-   with the same error again and again. No number of failures proves this, because a variant that
-   nobody tried may compile. So the run ends early only if the evidence is broad: at least ENOUGH
+/* Decides whether one error refuses every variant; see alike.h. No number of failures proves this,
+   because a variant that nobody tried may compile. So the run ends early only if the evidence is broad: at least ENOUGH
    variants failed, none came further, all have the same first diagnostic with a source line, and
    together they had every implementation and every value of every tunable. A diagnostic about
    values (static_assert, #error) never ends a run, and a run without a budget tries all
    variants. */
-#include "tuner_run.h"
+#include "alike.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ static bool is_about_values(const char *line, size_t length) {
 }
 
 /* Returns true if the record has the same diagnostic as the earlier records, if any. */
-static bool alike_is_alike(struct tuner_alike *alike, const struct cache_record *record) {
+static bool is_alike(struct alike *alike, const struct cache_record *record) {
   size_t length;
   const char *line =
       record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
@@ -47,49 +46,49 @@ static bool alike_is_alike(struct tuner_alike *alike, const struct cache_record 
 }
 
 /* Positions from 64 on share a bit with position % 64. */
-static void mark_values(const struct tuner *t, uint64_t index, uint64_t *marks) {
+static void mark_values(const struct axes *axes, uint64_t index, uint64_t *marks) {
   struct strategy_space space = {0};
   uint16_t positions[STRATEGY_MAX_AXES];
-  axes_describe(t->axes, &space);
+  axes_describe(axes, &space);
   if (!space.axis_count) return;
   space.locate(space.context, index, positions);
   for (size_t i = 0; i < space.axis_count; i++)
     if (positions[i] != STRATEGY_ABSENT) marks[i] |= UINT64_C(1) << (positions[i] & 63);
 }
 
-static void mark_space(const struct tuner *t, uint64_t *marks) {
+static void mark_space(const struct tuner_run *run, const struct axes *axes, uint64_t *marks) {
   size_t count;
-  const struct space_implementation *all = space_implementations(t->target->space, &count);
+  const struct space_implementation *all = space_implementations(run->target->space, &count);
   for (size_t i = 0; i < count; i++) {
-    const uint64_t valid = tuner_wants(t, &all[i]) ? all[i].valid : 0;
+    const uint64_t valid = run_wants(run, &all[i]) ? all[i].valid : 0;
     const uint64_t samples = valid < SAMPLES ? valid : SAMPLES;
     /* Each sample is drawn from a varying place of its part, so that inner tunables take all
        values. */
     for (uint64_t k = 0; k < samples; k++) {
       const uint64_t part = valid / samples;
-      mark_values(t, all[i].first + k * part + (k * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part,
+      mark_values(axes, all[i].first + k * part + (k * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part,
                   marks);
     }
   }
 }
 
-void tuner_note_end(struct tuner *t, uint64_t index, const struct cache_record *record) {
-  struct tuner_alike *alike = &t->alike;
+void alike_note(struct alike *alike, const struct axes *axes, uint64_t index,
+                const struct cache_record *record) {
   if (alike->other) return;
-  alike->other = !alike_is_alike(alike, record);
+  alike->other = !is_alike(alike, record);
   alike->count++;
-  if (!alike->other) mark_values(t, index, alike->seen);
-  /* Count also the variants that were compiled when the search ended. */
-  if (t->result->alike) t->result->alike = alike->other ? 0 : alike->count;
+  if (!alike->other) mark_values(axes, index, alike->seen);
 }
 
-bool tuner_is_alike(struct tuner *t) {
-  struct tuner_alike *alike = &t->alike;
-  const bool limited = t->options->budget_seconds >= 0 || t->options->budget_count;
+bool alike_judge(struct alike *alike, const struct tuner_run *run, const struct axes *axes) {
+  const bool limited = run->options->budget_seconds >= 0 || run->options->budget_count;
   if (!limited || alike->other || alike->count < ENOUGH) return false;
-  if (!alike->marked) mark_space(t, alike->wanted), alike->marked = true;
+  if (!alike->marked) mark_space(run, axes, alike->wanted), alike->marked = true;
   for (size_t i = 0; i < STRATEGY_MAX_AXES; i++)
     if (alike->wanted[i] & ~alike->seen[i]) return false;
-  t->result->alike = alike->count;
-  return true;
+  return alike->found = true;
+}
+
+size_t alike_count(const struct alike *alike) {
+  return alike->found && !alike->other ? alike->count : 0;
 }

@@ -30,7 +30,7 @@ enum { MOST_ENERGY = 3 };
 
 /* A variant that may take part in races, from this run or remembered. */
 struct entrant {
-  const struct cache_record *record; /* points into t->records or t->known */
+  const struct cache_record *record; /* points into t->records.own or t->records.known */
   /* Cost in the record, or in the race once the variant has raced. */
   double cost;
   bool raced;
@@ -54,42 +54,42 @@ static int leaders_by_cost(const void *a, const void *b) {
 /* ---- One race ------------------------------------------------------------------------------- */
 
 static int open_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
-  int status = tuner_open_again(t, leader->entrant->record, &leader->candidate, err);
+  int status = run_records_open(&t->records, leader->entrant->record, &leader->candidate, err);
   leader->failed = !leader->candidate;
   if (status || leader->failed) return status;
-  status = candidate_build(&t->bench, leader->candidate, err);
+  status = candidate_build(&t->run.bench, leader->candidate, err);
   /* So that leaders compile side by side. */
-  if (!status) candidate_hasten(&t->bench, leader->candidate);
+  if (!status) candidate_hasten(&t->run.bench, leader->candidate);
   return status;
 }
 
 static int measure_leader(struct tuner *t, struct race *race, size_t runner, struct leader *leader,
                           cugen_error *err) {
-  const bool energy = objective_needs_energy(t->target->config->objective);
+  const bool energy = objective_needs_energy(t->run.target->config->objective);
   const struct measure_options measure = {.seconds = 0.05,
                                           .samples = 11,
                                           .few = true,
-                                          .way = t->target->measure,
+                                          .way = t->run.target->measure,
                                           .load = load_between,
                                           .energy = energy ? energy_window : 0};
   double busy, begin = clock_seconds();
   struct cache_record *record = &leader->rounds[race->runners[runner].rounds];
-  int status = candidate_run(&t->bench, leader->candidate, false, &measure, tuner_variant_timeout,
+  int status = candidate_run(&t->run.bench, leader->candidate, false, &measure, run_variant_timeout,
                              record, &busy, err);
   if (status) {
     cache_record_free(record);
     *record = (struct cache_record){0};
     return status;
   }
-  t->result->measuring += busy;
+  t->run.result->measuring += busy;
   leader->seconds += clock_seconds() - begin;
-  leader->failed = record->outcome != CUGEN_OUTCOME_OK || !tuner_cost_is_known(t, record);
+  leader->failed = record->outcome != CUGEN_OUTCOME_OK || !run_knows_cost(&t->run, record);
   if (leader->failed) {
     race->runners[runner].state = RACE_SLOWER;
     cache_record_free(record);
     *record = (struct cache_record){0};
   } else {
-    race_note(race, runner, tuner_cost(t, record));
+    race_note(race, runner, run_cost(&t->run, record));
   }
   return CUGEN_OK;
 }
@@ -132,27 +132,20 @@ static int store_leader(struct tuner *t, const struct race_runner *runner, struc
       middle = (size_t)i;
   struct cache_record *record = &leader->rounds[middle];
   leader->entrant->cost = runner->times[middle];
-  record->error = before->error;
-  cache_record_keep_outputs(before, record);
-  record->requested = before->requested;
-  tuner_keep_energy(before, record);
-  record->compile_seconds = before->compile_seconds;
-  record->measure_seconds = before->measure_seconds + leader->seconds;
-  tuner_stamp(t, record);
-  int status = cache_store(t->target->cache, &t->target->key, record, err);
-  return status ? status : candidate_keep_image(&t->bench, leader->candidate, err);
+  record->measure_seconds = leader->seconds;
+  return run_records_store_again(&t->records, before, record, leader->candidate, err);
 }
 
 /* Counts the variants that were not found to be slower than the fastest, and their largest possible
    difference. */
 static void count_ties(struct tuner *t, const struct race *race) {
-  t->result->tied = 0;
-  t->result->tied_within = 0;
+  t->run.result->tied = 0;
+  t->run.result->tied_within = 0;
   for (size_t i = 0; i < race->count; i++) {
     const struct race_runner *r = &race->runners[i];
     if (i == race->leader || r->state == RACE_SLOWER || r->rounds < RACE_LEAST_ROUNDS) continue;
-    t->result->tied++;
-    t->result->tied_within = fmax(t->result->tied_within, fabs(r->behind - 1));
+    t->run.result->tied++;
+    t->run.result->tied_within = fmax(t->run.result->tied_within, fabs(r->behind - 1));
   }
 }
 
@@ -168,7 +161,7 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
     if (leaders[i].failed) race.runners[i].state = RACE_SLOWER;
   }
   for (size_t i = 0; i < count && !status; i++)
-    if (leaders[i].candidate) candidate_finish(&t->bench, leaders[i].candidate);
+    if (leaders[i].candidate) candidate_finish(&t->run.bench, leaders[i].candidate);
   if (!status) status = run_rounds(t, &race, leaders, until, err);
   if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* the rounds that are complete count */
   for (size_t i = 0; i < count && !status; i++)
@@ -176,7 +169,7 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
   if (!status) count_ties(t, &race);
   for (size_t i = 0; leaders && i < count; i++) {
     for (size_t k = 0; k < RACE_ROUNDS; k++) cache_record_free(&leaders[i].rounds[k]);
-    candidate_close(&t->bench, leaders[i].candidate);
+    candidate_close(&t->run.bench, leaders[i].candidate);
   }
   free(leaders);
   return status;
@@ -185,7 +178,7 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
 /* ---- All races ------------------------------------------------------------------------------ */
 
 static double most_of_race(const struct tuner *t) {
-  return t->target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
+  return t->run.target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
 }
 
 /* Chooses who races: the fastest, those near the fastest that have not raced, then those that have
@@ -212,8 +205,8 @@ static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
 /* Returns how many variants fit into the time, because a round with energy or under load takes
    long. */
 static size_t most_entrants(const struct tuner *t, double until) {
-  const bool energy = objective_needs_energy(t->target->config->objective),
-             loaded = t->target->measure == MEASURE_SUSTAINED;
+  const bool energy = objective_needs_energy(t->run.target->config->objective),
+             loaded = t->run.target->measure == MEASURE_SUSTAINED;
   if (!energy && !loaded) return RACE_MOST;
   const double round = (energy ? energy_window + 0.3 : 0) + (loaded ? load_between + 0.1 : 0);
   const double left = until - clock_seconds(),
@@ -229,7 +222,7 @@ static int race_all(struct tuner *t, struct entrant *entrants, size_t count, dou
   int status = CUGEN_OK;
   struct entrant *chosen[RACE_MOST];
   for (bool first = true;
-       count > 1 && !status && !t->interrupted && (first || clock_seconds() < until);
+       count > 1 && !status && !t->run.interrupted && (first || clock_seconds() < until);
        first = false) {
     qsort(entrants, count, sizeof *entrants, leaders_by_cost);
     if (leaders_is_settled(entrants, count)) break;
@@ -242,47 +235,49 @@ static int race_all(struct tuner *t, struct entrant *entrants, size_t count, dou
 }
 
 double tuner_race_share(const struct tuner *t) {
-  if (t->target->predicted) return t->target->kept;
-  const bool races = t->target->device->facts.is_gpu && !t->target->predicted && t->budget > 0;
-  if (races && objective_needs_energy(t->target->config->objective))
-    return t->budget * tuner_energy_share;
-  return races ? fmin(t->budget * 0.1, most_of_race(t)) : 0;
+  if (t->run.target->predicted) return t->run.target->kept;
+  const bool races =
+      t->run.target->device->facts.is_gpu && !t->run.target->predicted && t->run.budget > 0;
+  if (races && objective_needs_energy(t->run.target->config->objective))
+    return t->run.budget * tuner_energy_share;
+  return races ? fmin(t->run.budget * 0.1, most_of_race(t)) : 0;
 }
 
 static void add_entrant(const struct tuner *t, const struct cache_record *record,
                         struct entrant *all, size_t *count) {
-  if (tuner_is_wanted(t, record) && tuner_cost_is_known(t, record))
-    all[(*count)++] = (struct entrant){.record = record, .cost = tuner_cost(t, record)};
+  if (run_accepts(&t->run, record) && run_knows_cost(&t->run, record))
+    all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(&t->run, record)};
 }
 
 /* Collects the right variants. Remembered ones take part, because they may be the fastest, or
    lucky: a run that was stopped had no race. */
 static int leaders_collect(const struct tuner *t, struct entrant **out, size_t *count,
                            cugen_error *err) {
-  struct entrant *all = calloc(t->record_count + t->known_count, sizeof *all);
+  struct entrant *all = calloc(t->records.count + t->records.known_count, sizeof *all);
   *out = all;
   *count = 0;
   if (!all) return error_memory(err);
-  for (size_t i = 0; i < t->record_count; i++) add_entrant(t, &t->records[i], all, count);
-  for (size_t i = 0; i < t->known_count; i++)
-    if (!tuner_has_record(t, t->known[i].variant)) add_entrant(t, &t->known[i], all, count);
+  for (size_t i = 0; i < t->records.count; i++) add_entrant(t, &t->records.own[i], all, count);
+  for (size_t i = 0; i < t->records.known_count; i++)
+    if (!run_records_has(&t->records, t->records.known[i].variant))
+      add_entrant(t, &t->records.known[i], all, count);
   return CUGEN_OK;
 }
 
 int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
   struct entrant *entrants;
   size_t count;
-  if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu ||
-      t->target->predicted)
+  if (t->records.count == 0 || t->run.interrupted || !t->run.target->device->facts.is_gpu ||
+      t->run.target->predicted)
     return CUGEN_OK;
-  bench_lift_limit(&t->bench);
-  t->stage = CUGEN_STAGE_RACE;
+  bench_lift_limit(&t->run.bench);
+  t->run.stage = CUGEN_STAGE_RACE;
   int status = leaders_collect(t, &entrants, &count, err);
   if (status) return status;
   const double now = clock_seconds();
-  double until = now + fmin(most_of_race(t), fmax(least_seconds, 0.1 * (now - t->begin)));
-  if (objective_needs_energy(t->target->config->objective)) until = now + most_energy_seconds;
-  if (t->budget > 0) until = fmin(until, t->begin + t->budget);
+  double until = now + fmin(most_of_race(t), fmax(least_seconds, 0.1 * (now - t->run.begin)));
+  if (objective_needs_energy(t->run.target->config->objective)) until = now + most_energy_seconds;
+  if (t->run.budget > 0) until = fmin(until, t->run.begin + t->run.budget);
   status = race_all(t, entrants, count, until, err);
   free(entrants);
   return status;

@@ -40,17 +40,17 @@ bool tuner_shares(const struct tuner *t) {
 static struct cache_lease lease_of(const struct tuner *t) {
   enum { MICROSECONDS = 1000000 };
   return (struct cache_lease){t->sharing.owner, lease,
-                              t->options->again ? t->began_at / MICROSECONDS : 0, 0};
+                              t->run.options->again ? t->run.began_at / MICROSECONDS : 0, 0};
 }
 
 int tuner_open_sharing(struct tuner *t, cugen_error *err) {
   struct tuner_sharing *s = &t->sharing;
   struct cache_news news = {.since = -1};
-  if (!cache_keeps_claims(t->target->cache)) return CUGEN_OK;
+  if (!cache_keeps_claims(t->run.target->cache)) return CUGEN_OK;
   if (getrandom(&s->seed, sizeof s->seed, 0) != sizeof s->seed)
     return error_set(err, CUGEN_ERROR_IO, "no random numbers: %s", strerror(errno));
   snprintf(s->owner, sizeof s->owner, "%016llx", (unsigned long long)s->seed);
-  int status = cache_news(t->target->cache, &t->target->key, &news, err);
+  int status = cache_news(t->run.target->cache, &t->run.target->key, &news, err);
   s->since = news.since;
   s->tuners = s->batch_size = 1;
   return status;
@@ -59,15 +59,15 @@ int tuner_open_sharing(struct tuner *t, cugen_error *err) {
 void tuner_close_sharing(struct tuner *t) {
   struct tuner_sharing *s = &t->sharing;
   cugen_error ignored;
-  if (tuner_shares(t)) cache_unclaim(t->target->cache, s->owner, &ignored);
-  for (size_t i = 0; i < s->batch_count; i++) candidate_close(&t->bench, s->batch[i]);
+  if (tuner_shares(t)) cache_unclaim(t->run.target->cache, s->owner, &ignored);
+  for (size_t i = 0; i < s->batch_count; i++) candidate_close(&t->run.bench, s->batch[i]);
   for (size_t i = 0; i < s->count; i++) free(s->waiting[i].variant);
   free(s->waiting);
 }
 
 size_t tuner_most_ahead(const struct tuner *t) {
-  const uint64_t met = t->skipped + t->result->tried,
-                 left = t->result->valid > met ? t->result->valid - met : 0;
+  const uint64_t met = t->run.result->remembered + t->run.result->tried,
+                 left = t->run.result->valid > met ? t->run.result->valid - met : 0;
   const uint64_t share = left / (2 * (t->sharing.tuners ? t->sharing.tuners : 1));
   if (!tuner_shares(t) || share >= t->pending_most) return t->pending_most;
   return share ? (size_t)share : 1;
@@ -90,13 +90,13 @@ static int sharing_settle(struct tuner *t, struct candidate *c, enum cache_claim
                           cugen_error *err) {
   if (state == CACHE_CLAIM_GRANTED) return tuner_begin(t, c, err);
   const struct cache_record *known =
-      state == CACHE_CLAIM_RECORDED ? tuner_find_known(t, &c->real) : NULL;
+      state == CACHE_CLAIM_RECORDED ? run_records_find(&t->records, &c->real) : NULL;
   int status = CUGEN_OK;
   if (known)
-    tuner_meet_known(t, c->index, known);
+    proposals_meet(&t->proposals, c->index, known);
   else
     status = sharing_wait_for(t, c, err);
-  candidate_close(&t->bench, c);
+  candidate_close(&t->run.bench, c);
   return status;
 }
 
@@ -112,7 +112,7 @@ static int claim_batch(struct tuner *t, cugen_error *err) {
   for (size_t i = 0; i < count; i++)
     claims[i] = (struct cache_claim){s->batch[i]->real.variant, s->batch[i]->real.hash.hex,
                                      CACHE_CLAIM_TAKEN};
-  int status = cache_claim(t->target->cache, &t->target->key, &terms, claims, count, err);
+  int status = cache_claim(t->run.target->cache, &t->run.target->key, &terms, claims, count, err);
   if (status) return status;
   s->batch_count = 0;
   for (size_t i = 0; i < count; i++) {
@@ -150,7 +150,8 @@ void tuner_renew_claims(struct tuner *t) {
       claims[count++] =
           (struct cache_claim){t->slots[i].turn.candidate->real.variant,
                                t->slots[i].turn.candidate->real.hash.hex, CACHE_CLAIM_TAKEN};
-  if (count) cache_claim(t->target->cache, &t->target->key, &terms, claims, count, &ignored);
+  if (count)
+    cache_claim(t->run.target->cache, &t->run.target->key, &terms, claims, count, &ignored);
 }
 
 bool tuner_leads(struct tuner *t) {
@@ -158,7 +159,7 @@ bool tuner_leads(struct tuner *t) {
   struct cache_claim claim = {.variant = "(the leaders)", .hash = ""};
   cugen_error ignored;
   return !tuner_shares(t) ||
-         cache_claim(t->target->cache, &t->target->key, &terms, &claim, 1, &ignored) ||
+         cache_claim(t->run.target->cache, &t->run.target->key, &terms, &claim, 1, &ignored) ||
          claim.state == CACHE_CLAIM_GRANTED;
 }
 
@@ -201,17 +202,17 @@ static int hear_of(struct tuner *t, const char *variant, cugen_error *err) {
   uint64_t index = waited ? s->waiting[at].index : 0;
   struct candidate *c;
   if (!waited &&
-      (!space_look_up(t->target->space, variant, &index) || !tuner_wants_index(t, index)))
+      (!space_look_up(t->run.target->space, variant, &index) || !run_wants_index(&t->run, index)))
     return CUGEN_OK;
-  int status = candidate_open(&t->bench, index, &c, err);
+  int status = candidate_open(&t->run.bench, index, &c, err);
   if (status) return status;
-  const struct cache_record *known = tuner_find_known(t, &c->real);
+  const struct cache_record *known = run_records_find(&t->records, &c->real);
   if (known) {
     if (waited) sharing_forget(s, at);
-    t->strategy_ops->taken(t->strategy, index);
-    tuner_meet_known(t, index, known);
+    t->proposals.ops->taken(t->proposals.strategy, index);
+    proposals_meet(&t->proposals, index, known);
   }
-  candidate_close(&t->bench, c);
+  candidate_close(&t->run.bench, c);
   return CUGEN_OK;
 }
 
@@ -220,10 +221,10 @@ static int take_news(struct tuner *t, struct cache_records *news, cugen_error *e
   int status = CUGEN_OK;
   for (size_t i = 0; i < news->count && !status; i++) {
     struct cache_record *record = &news->data[i];
-    if (record->run_began == t->began_at || is_under_way(t, record->variant)) continue;
+    if (record->run_began == t->run.began_at || is_under_way(t, record->variant)) continue;
     bool added = false;
     const char *variant = record->variant; /* tuner_add_known may take over the text */
-    status = tuner_add_known(t, record, &added, err);
+    status = run_records_learn(&t->records, record, &added, err);
     if (!status && added && !is_proposed(t, variant)) status = hear_of(t, variant, err);
   }
   return status;
@@ -231,7 +232,7 @@ static int take_news(struct tuner *t, struct cache_records *news, cugen_error *e
 
 static int sharing_ask(struct tuner *t, cugen_error *err) {
   struct cache_news news = {.since = t->sharing.since};
-  int status = cache_news(t->target->cache, &t->target->key, &news, err);
+  int status = cache_news(t->run.target->cache, &t->run.target->key, &news, err);
   t->sharing.since = news.since;
   t->sharing.tuners = news.tuners ? news.tuners : 1;
   if (!status) status = take_news(t, &news.records, err);
@@ -243,7 +244,7 @@ static int sharing_ask(struct tuner *t, cugen_error *err) {
 
 static int sharing_begin(struct tuner *t, size_t at, cugen_error *err) {
   struct candidate *c;
-  int status = candidate_open(&t->bench, t->sharing.waiting[at].index, &c, err);
+  int status = candidate_open(&t->run.bench, t->sharing.waiting[at].index, &c, err);
   if (status) return status;
   sharing_forget(&t->sharing, at);
   return tuner_begin(t, c, err);
@@ -272,7 +273,7 @@ static int claim_again(struct tuner *t, cugen_error *err) {
     claims[count] = (struct cache_claim){s->waiting[count].variant, s->waiting[count].hash.hex,
                                          CACHE_CLAIM_TAKEN};
   if (!count) return CUGEN_OK;
-  int status = cache_claim(t->target->cache, &t->target->key, &terms, claims, count, err);
+  int status = cache_claim(t->run.target->cache, &t->run.target->key, &terms, claims, count, err);
   /* From the last one on, because begun variants leave the list. */
   for (size_t i = count; i > 0 && !status; i--)
     status = sharing_take_answer(t, i - 1, claims[i - 1].state, err);
@@ -287,19 +288,19 @@ static int claim_again(struct tuner *t, cugen_error *err) {
 int tuner_share(struct tuner *t, cugen_error *err) {
   const double now = clock_seconds();
   tuner_renew_claims(t);
-  if (t->exhausted && t->sharing.batch_count) {
+  if (t->proposals.exhausted && t->sharing.batch_count) {
     int status = claim_batch(t, err);
     if (status) return status;
   }
   if (!tuner_shares(t) || now - t->sharing.asked < pause_of(&t->sharing)) return CUGEN_OK;
   t->sharing.asked = now;
   int status = sharing_ask(t, err);
-  return !status && t->exhausted ? claim_again(t, err) : status;
+  return !status && t->proposals.exhausted ? claim_again(t, err) : status;
 }
 
 void tuner_rest(const struct tuner *t) {
   const struct timespec pause = {0, 50000000};
-  if (t->exhausted && t->pending_count + tuner_busy(t) == 0 && t->sharing.count)
+  if (t->proposals.exhausted && t->pending_count + tuner_busy(t) == 0 && t->sharing.count)
     nanosleep(&pause, NULL);
 }
 
@@ -310,18 +311,18 @@ void tuner_rest(const struct tuner *t) {
 int tuner_gather_leaders(struct tuner *t, cugen_error *err) {
   enum { MICROSECONDS = 1000000 };
   static const double near = 1.15;
-  const int64_t began = t->began_at / MICROSECONDS;
+  const int64_t began = t->run.began_at / MICROSECONDS;
   int status = CUGEN_OK;
-  for (size_t i = 0; tuner_shares(t) && t->best && i < t->known_count && !status; i++) {
-    const struct cache_record *known = &t->known[i];
-    struct cache_record copy = *known;
+  for (size_t i = 0;
+       tuner_shares(t) && t->proposals.best.variant && i < t->records.known_count && !status; i++) {
+    const struct cache_record *known = &t->records.known[i];
+    struct cache_record copy;
     if (known->measured_at < began || known->outcome != CUGEN_OUTCOME_OK ||
-        tuner_search_cost(t, known) > near * t->best_cost)
+        run_search_cost(&t->run, known) > near * t->proposals.best.cost)
       continue;
-    copy.variant = strdup(known->variant);
-    copy.reason = strdup(known->reason);
-    status = copy.variant && copy.reason ? tuner_keep_record(t, &copy, (struct hash){{0}}, err)
-                                         : error_memory(err);
+    status = run_records_copy(known, NULL, &copy, err);
+    if (status) break;
+    status = run_records_keep(&t->records, &copy, (struct hash){{0}}, err);
     if (status) cache_record_free(&copy);
   }
   return status;

@@ -18,66 +18,67 @@ static const double last = 1, last_others = 0.25;
 
 void tuner_begin_count(struct tuner *t, struct candidate *c) {
   if (t->uncounted == 0)
-    candidate_count(&t->bench, c);
+    candidate_count(&t->run.bench, c);
   else
     t->uncounted--;
 }
 
 void tuner_take_count(struct tuner *t, struct candidate *c, struct cache_record *record) {
   if (c->counting && record->outcome == CUGEN_OUTCOME_OK)
-    candidate_counted(&t->bench, c, 0, &record->requested);
+    candidate_counted(&t->run.bench, c, 0, &record->requested);
 }
 
 static void tuner_counting_drop(struct tuner *t, size_t place) {
-  candidate_close(&t->bench, t->counted[place].candidate);
+  candidate_close(&t->run.bench, t->counted[place].candidate);
   memmove(&t->counted[place], &t->counted[place + 1],
           (--t->counted_count - place) * sizeof *t->counted);
 }
 
 static bool is_best(const struct tuner *t, const struct cache_record *record) {
-  return t->best && strcmp(t->best, record->variant) == 0;
+  return t->proposals.best.variant && strcmp(t->proposals.best.variant, record->variant) == 0;
 }
 
 /* Gives up the oldest count of a variant that is not the best. */
 static void give_up_oldest(struct tuner *t) {
   size_t place = 0;
-  while (is_best(t, &t->records[t->counted[place].record])) place++;
+  while (is_best(t, &t->records.own[t->counted[place].record])) place++;
   tuner_counting_drop(t, place);
   t->uncounted = PAUSE;
 }
 
 /* If the last record is the best, counts its candidate even if that was not begun before. */
 static int count_best(struct tuner *t, struct candidate *c, cugen_error *err) {
-  const struct cache_record *record = &t->records[t->record_count - 1];
+  const struct cache_record *record = &t->records.own[t->records.count - 1];
   if (!is_best(t, record) || record->requested > 0) return CUGEN_OK;
-  candidate_count(&t->bench, c);
-  return candidate_want_ptx(&t->bench, c, err);
+  candidate_count(&t->run.bench, c);
+  return candidate_want_ptx(&t->run.bench, c, err);
 }
 
 int tuner_close_candidate(struct tuner *t, struct candidate *c, cugen_error *err) {
   int status = count_best(t, c, err);
   if (!c->counting && !c->ptx_build) {
-    candidate_close(&t->bench, c);
+    candidate_close(&t->run.bench, c);
     return status;
   }
   if (t->counted_count == TUNER_COUNTED) give_up_oldest(t);
-  t->counted[t->counted_count++] = (struct counted){c, t->record_count - 1};
+  t->counted[t->counted_count++] = (struct counted){c, t->records.count - 1};
   return status;
 }
 
 /* Stores the count in the record, and in the records of variants with the same image, which share
    its times. */
 static int keep_count(struct tuner *t, size_t from, cugen_error *err) {
-  const double requested = t->records[from].requested;
+  const double requested = t->records.own[from].requested;
   int status = CUGEN_OK;
-  for (size_t i = from; i < t->record_count && !status; i++) {
-    struct cache_record *record = &t->records[i];
+  for (size_t i = from; i < t->records.count && !status; i++) {
+    struct cache_record *record = &t->records.own[i];
     const bool equal =
         i == from || (record->outcome == CUGEN_OUTCOME_OK && !(record->requested > 0) &&
-                      t->images[i].hex[0] && strcmp(t->images[i].hex, t->images[from].hex) == 0);
+                      t->records.images[i].hex[0] &&
+                      strcmp(t->records.images[i].hex, t->records.images[from].hex) == 0);
     if (!equal) continue;
     record->requested = requested;
-    status = cache_store(t->target->cache, &t->target->key, record, err);
+    status = cache_store(t->run.target->cache, &t->run.target->key, record, err);
   }
   return status;
 }
@@ -85,12 +86,12 @@ static int keep_count(struct tuner *t, size_t from, cugen_error *err) {
 /* begin: when the waiting began; 0: do not wait. */
 static int take_counts(struct tuner *t, double begin, cugen_error *err) {
   int status = CUGEN_OK;
-  for (size_t i = t->counted_count; i-- > 0 && !status && !t->interrupted;) {
+  for (size_t i = t->counted_count; i-- > 0 && !status && !t->run.interrupted;) {
     const struct counted one = t->counted[i];
-    struct cache_record *record = &t->records[one.record];
+    struct cache_record *record = &t->records.own[one.record];
     const double patience =
         begin > 0 ? begin + (is_best(t, record) ? last : last_others) - clock_seconds() : 0;
-    if (!candidate_counted(&t->bench, one.candidate, patience, &record->requested)) continue;
+    if (!candidate_counted(&t->run.bench, one.candidate, patience, &record->requested)) continue;
     tuner_counting_drop(t, i);
     status = keep_count(t, one.record, err);
   }

@@ -25,8 +25,9 @@ enum {
 static const double least_power = 0.9;
 
 struct contender {
-  const struct cache_record *record; /* points into t->known; NULL: the record is in t->records */
-  size_t at;                         /* index into t->records */
+  const struct cache_record
+      *record; /* points into t->records.known; NULL: the record is in t->records.own */
+  size_t at;   /* index into t->records.own */
   double seconds;
   struct candidate *candidate;
 };
@@ -40,7 +41,7 @@ struct energies {
 };
 
 static const struct cache_record *record_of(const struct energies *e, const struct contender *c) {
-  return c->record ? c->record : &e->t->records[c->at];
+  return c->record ? c->record : &e->t->records.own[c->at];
 }
 
 /* ---- Who is asked --------------------------------------------------------------------------- */
@@ -49,18 +50,18 @@ static void note_energy(struct energies *e, const struct cache_record *record) {
   if (!(record->energy > 0)) return;
   e->measured++;
   e->power = fmin(e->power, record->energy / record->seconds);
-  e->cost = fmin(e->cost, tuner_cost(e->t, record));
+  e->cost = fmin(e->cost, run_cost(&e->t->run, record));
 }
 
 static void tuner_energy_add(struct energies *e, const struct cache_record *known, size_t at) {
   struct contender *c = &e->all[e->count];
   *c = (struct contender){.record = known, .at = at};
   const struct cache_record *record = record_of(e, c);
-  if (!tuner_is_wanted(e->t, record)) return;
+  if (!run_accepts(&e->t->run, record)) return;
   c->seconds = record->seconds;
   e->fastest = fmin(e->fastest, c->seconds);
   note_energy(e, record);
-  if (!(record->energy > 0) || (!known && e->t->options->again)) e->count++;
+  if (!(record->energy > 0) || (!known && e->t->run.options->again)) e->count++;
 }
 
 static int tuner_energy_by_seconds(const void *a, const void *b) {
@@ -70,11 +71,12 @@ static int tuner_energy_by_seconds(const void *a, const void *b) {
 
 static int tuner_energy_collect(struct energies *e, cugen_error *err) {
   struct tuner *t = e->t;
-  e->all = calloc(t->record_count + t->known_count + 1, sizeof *e->all);
+  e->all = calloc(t->records.count + t->records.known_count + 1, sizeof *e->all);
   if (!e->all) return error_memory(err);
-  for (size_t i = 0; i < t->record_count; i++) tuner_energy_add(e, NULL, i);
-  for (size_t i = 0; i < t->known_count; i++)
-    if (!tuner_has_record(t, t->known[i].variant)) tuner_energy_add(e, &t->known[i], 0);
+  for (size_t i = 0; i < t->records.count; i++) tuner_energy_add(e, NULL, i);
+  for (size_t i = 0; i < t->records.known_count; i++)
+    if (!run_records_has(&t->records, t->records.known[i].variant))
+      tuner_energy_add(e, &t->records.known[i], 0);
   qsort(e->all, e->count, sizeof *e->all, tuner_energy_by_seconds);
   return CUGEN_OK;
 }
@@ -84,17 +86,17 @@ static bool can_win(const struct energies *e, const struct contender *c) {
   if (c->seconds > slowest * e->fastest) return false;
   if (e->measured < POWERS_KNOWN) return true;
   values.joules = least_power * e->power * values.seconds;
-  return objective_cost(e->t->target->config->objective, &values) < e->cost;
+  return objective_cost(e->t->run.target->config->objective, &values) < e->cost;
 }
 
 /* ---- One of them ---------------------------------------------------------------------------- */
 
 static int open_contender(struct energies *e, struct contender *c, cugen_error *err) {
   struct tuner *t = e->t;
-  int status = tuner_open_again(t, record_of(e, c), &c->candidate, err);
+  int status = run_records_open(&t->records, record_of(e, c), &c->candidate, err);
   if (status || !c->candidate) return status;
-  status = candidate_build(&t->bench, c->candidate, err);
-  if (!status) candidate_hasten(&t->bench, c->candidate);
+  status = candidate_build(&t->run.bench, c->candidate, err);
+  if (!status) candidate_hasten(&t->run.bench, c->candidate);
   return status;
 }
 
@@ -103,47 +105,41 @@ static int tuner_energy_keep(struct energies *e, const struct contender *c,
                              struct cache_record *record, cugen_error *err) {
   struct tuner *t = e->t;
   const struct cache_record *before = record_of(e, c);
-  record->error = before->error;
-  cache_record_keep_outputs(before, record);
-  record->requested = before->requested;
-  record->compile_seconds = before->compile_seconds;
-  record->measure_seconds += before->measure_seconds;
-  tuner_stamp(t, record);
-  int status = cache_store(t->target->cache, &t->target->key, record, err);
-  if (!status) status = candidate_keep_image(&t->bench, c->candidate, err);
+  int status = run_records_store_again(&t->records, before, record, c->candidate, err);
   if (status) return status;
   note_energy(e, record);
-  t->result->energies++;
-  if (c->record) return tuner_keep_record(t, record, (struct hash){{0}}, err);
-  cache_record_free(&t->records[c->at]);
-  t->records[c->at] = *record;
+  t->run.result->energies++;
+  if (c->record) return run_records_keep(&t->records, record, (struct hash){{0}}, err);
+  cache_record_free(&t->records.own[c->at]);
+  t->records.own[c->at] = *record;
   return CUGEN_OK;
 }
 
 static int tuner_energy_measure(struct energies *e, struct contender *c, cugen_error *err) {
   struct tuner *t = e->t;
-  const struct measure_options measure = {.way = t->target->measure,
-                                          .load = measure_load_limit(tuner_variant_timeout),
+  const struct measure_options measure = {.way = t->run.target->measure,
+                                          .load = measure_load_limit(run_variant_timeout),
                                           .seconds = 0.05,
                                           .samples = 11,
                                           .energy = energy_window};
   const double begin = clock_seconds();
   struct cache_record record;
   double busy = 0;
-  candidate_finish(&t->bench, c->candidate);
-  int status = candidate_run(&t->bench, c->candidate, false, &measure, tuner_variant_timeout,
+  candidate_finish(&t->run.bench, c->candidate);
+  int status = candidate_run(&t->run.bench, c->candidate, false, &measure, run_variant_timeout,
                              &record, &busy, err);
-  t->result->measuring += busy;
+  t->run.result->measuring += busy;
   record.measure_seconds = clock_seconds() - begin;
   const bool right = !status && record.outcome == CUGEN_OUTCOME_OK;
   if (right && !(record.energy > 0))
     status =
         error_set(err, CUGEN_ERROR_DEVICE,
                   "the energy counter of %s stands still, so objective \"%s\" cannot be measured",
-                  t->target->device->name, t->target->config->objective->text);
+                  t->run.target->device->name, t->run.target->config->objective->text);
   if (right && !status) status = tuner_energy_keep(e, c, &record, err);
   if (status || !right) cache_record_free(&record);
-  return status ? status : worker_usable(worker_pool_at(t->bench.workers, t->bench.worker), err);
+  return status ? status
+                : worker_usable(worker_pool_at(t->run.bench.workers, t->run.bench.worker), err);
 }
 
 /* ---- All of them ---------------------------------------------------------------------------- */
@@ -153,26 +149,28 @@ static int measure_some(struct energies *e, struct contender *from, size_t count
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++)
     if (can_win(e, &from[i])) status = open_contender(e, &from[i], err);
-  for (size_t i = 0; i < count && !status && !e->t->interrupted && clock_seconds() < e->until; i++)
+  for (size_t i = 0; i < count && !status && !e->t->run.interrupted && clock_seconds() < e->until;
+       i++)
     if (from[i].candidate && can_win(e, &from[i])) status = tuner_energy_measure(e, &from[i], err);
-  for (size_t i = 0; i < count; i++) candidate_close(&e->t->bench, from[i].candidate);
+  for (size_t i = 0; i < count; i++) candidate_close(&e->t->run.bench, from[i].candidate);
   return status;
 }
 
 static double tuner_energy_end_of(const struct tuner *t) {
   const double now = clock_seconds(),
-               most = now + fmax(least_seconds, share_of_search * (now - t->begin));
-  return t->budget > 0 ? t->begin + t->budget * (1 - tuner_energy_race) : most;
+               most = now + fmax(least_seconds, share_of_search * (now - t->run.begin));
+  return t->run.budget > 0 ? t->run.begin + t->run.budget * (1 - tuner_energy_race) : most;
 }
 
 int tuner_measure_energies(struct tuner *t, cugen_error *err) {
   struct energies e = {
       .t = t, .fastest = (double)INFINITY, .power = (double)INFINITY, .cost = (double)INFINITY};
-  if (!objective_needs_energy(t->target->config->objective) || t->interrupted) return CUGEN_OK;
+  if (!objective_needs_energy(t->run.target->config->objective) || t->run.interrupted)
+    return CUGEN_OK;
   e.until = tuner_energy_end_of(t);
-  bench_lift_limit(&t->bench);
+  bench_lift_limit(&t->run.bench);
   int status = tuner_energy_collect(&e, err);
-  for (size_t i = 0; i < e.count && !status && !t->interrupted && clock_seconds() < e.until;
+  for (size_t i = 0; i < e.count && !status && !t->run.interrupted && clock_seconds() < e.until;
        i += AHEAD)
     status = measure_some(&e, &e.all[i], e.count - i < AHEAD ? e.count - i : AHEAD, err);
   free(e.all);

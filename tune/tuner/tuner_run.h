@@ -5,27 +5,10 @@
 #ifndef TUNE_TUNER_TUNER_RUN_H
 #define TUNE_TUNER_TUNER_RUN_H
 
-#include "tune/bench.h"
-#include "tune/candidate.h"
-#include "tune/search/axes.h"
+#include "proposals.h"
 #include "tuner.h"
 
-/* Defaults in seconds, used if the options leave them out. */
-static const double tuner_gpu_budget = 60, tuner_cpu_budget = 30, tuner_variant_timeout = 10,
-                    tuner_compile_timeout = 60;
-
 enum { TUNER_COUNTED = 4 };
-
-/* Evidence that one error refuses all variants (alike.c). */
-struct tuner_alike {
-  char *diagnostic; /* diagnostic of the first refused variant */
-  size_t count;
-  bool other;  /* some variant was not refused, or was refused with another error */
-  bool marked; /* `wanted` is filled in */
-  /* The values that occurred, as bits by axis: among the refused variants, and in the whole
-     space. */
-  uint64_t seen[STRATEGY_MAX_AXES], wanted[STRATEGY_MAX_AXES];
-};
 
 /* The share of this run in a space that several tuners search together; see sharing.c. */
 enum { TUNER_BATCH = 64 };
@@ -76,30 +59,10 @@ struct tuner_slot {
 };
 
 struct tuner {
-  const struct tune_target *target;
-  const cugen_tune_options *options;
-  cugen_tune_result *result;
-  struct bench bench;
-  const struct strategy_ops *strategy_ops;
-  struct axes *axes; /* axes of the space, for the strategy */
-  struct strategy *strategy;
-  /* Records from before this run and from other tuners, sorted by variant. */
-  struct cache_record *known;
-  size_t known_count, known_capacity;
+  struct tuner_run run;
+  struct run_records records;
+  struct proposals proposals;
   struct tuner_sharing sharing;
-  /* The records of this run and the right ones among the remembered; leaders are chosen from
-     them. */
-  struct cache_record *records;
-  struct hash *images; /* candidate_image of each record */
-  size_t record_count, record_capacity;
-  /* Number of records, from the first on, that are held back: all are faulty, and none is stored
-     yet. */
-  size_t held;
-  cugen_error fault; /* error of the first record held back */
-  /* A variant without a fault was seen, so that faults are those of single variants. */
-  bool sound;
-  /* For predictions: the first variant met that is known to be wrong. */
-  const struct cache_record *wrong;
   /* Error that names the data still being made at the end of the budget; else CUGEN_OK. */
   cugen_error late;
   struct candidate **pending; /* expanded candidates that are being compiled, oldest first */
@@ -107,15 +70,7 @@ struct tuner {
   /* One slot for each worker; predictions have one slot without a worker. */
   struct tuner_slot *slots;
   size_t slot_count, lost_count;
-  /* By implementation: cost and time of the best record of this run or before; cost INFINITY: no
-     record. */
-  struct fastest {
-    double cost, seconds;
-  } * fastest;
-  struct tuner_alike alike;
-  bool exhausted; /* the strategy has no further variants */
-  bool complete;  /* the strategy is exhausted, and all its variants were measured */
-  bool interrupted;
+  bool complete; /* the strategy is exhausted, and all its variants were measured */
   /* Candidates whose memory requests are still being counted, oldest first. */
   struct counted {
     struct candidate *candidate;
@@ -124,63 +79,9 @@ struct tuner {
   size_t counted_count;
   size_t uncounted; /* number of coming candidates that are not counted */
   size_t given;     /* candidates taken from the strategy that had no record yet */
-  uint64_t skipped; /* variants of the strategy that had a record already */
-  double begin, budget, last_poll;
-  int64_t began_at;  /* `begin` in the unit of cugen_record.run_began */
-  char *best, *last; /* variant texts for the progress callback */
-  /* Figures of the best record, as the search ranks records. */
-  double best_seconds, best_cost, flops, bytes;
-  cugen_stage stage;
+  double last_poll;
+  char *last; /* variant text for the progress callback */
 };
-
-/* ---- tuner_records.c ------------------------------------------------------------------------ */
-
-/* Returns the cost of a record by the config's objective; less is better. */
-double tuner_cost(const struct tuner *t, const struct cache_record *record);
-/* Returns true if the record is right and, if certain outputs are asked for, has them. */
-bool tuner_is_wanted(const struct tuner *t, const struct cache_record *record);
-/* Returns false if the objective needs an energy and the record has none. */
-bool tuner_cost_is_known(const struct tuner *t, const struct cache_record *record);
-/* Like tuner_cost, for the search, which measures no energies: if the objective needs them, all
-   variants count as drawing the same power. */
-double tuner_search_cost(const struct tuner *t, const struct cache_record *record);
-/* Loads t->known from the cache and sorts it by variant. */
-int tuner_load_known(struct tuner *t, cugen_error *err);
-/* Adds a record of another tuner to t->known, which takes over its texts. *added is set to true
-   unless the record was there. */
-int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, cugen_error *err);
-/* Returns the known record of exactly this kernel, or NULL. */
-const struct cache_record *tuner_find_current(const struct tuner *t,
-                                              const struct kernel_spec *spec);
-/* Like tuner_find_current, but returns NULL if certain outputs are asked for and the record does
-   not say whether the kernel has them. */
-const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec);
-/* Opens a candidate for the variant of a record. *out becomes NULL if the variant is not asked for,
-   or if a known record is of another source. */
-int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out,
-                     cugen_error *err);
-/* Returns the known record of this kernel if its time can be kept and only its outputs have to be
-   compared; otherwise NULL. */
-const struct cache_record *tuner_find_timed(const struct tuner *t, const struct kernel_spec *spec);
-/* Copies the times of a record from tuner_find_timed into a record of a run that only compared
-   outputs. */
-void tuner_keep_times(const struct cache_record *timed, struct cache_record *record);
-/* Sets when in this run the record was made. */
-void tuner_stamp(const struct tuner *t, struct cache_record *record);
-/* Adds a record of this run and takes over its texts. */
-int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash image,
-                      cugen_error *err);
-bool tuner_has_record(const struct tuner *t, const char *variant);
-/* Returns the record of this run that was measured with an equal image, or NULL. Parameters that do
-   not change the compiled code (an unused padding, a bound that does not bind) give equal
-   images. */
-const struct cache_record *tuner_find_equal(const struct tuner *t, struct hash image);
-/* Copies the energy of an earlier measurement of the same kernel into a record that has none. */
-void tuner_keep_energy(const struct cache_record *from, struct cache_record *to);
-/* Copies a record under the variant and the hashes of spec. */
-int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec,
-                      struct cache_record *out, cugen_error *err);
-void tuner_free_records(struct tuner *t);
 
 /* ---- tuner_queue.c -------------------------------------------------------------------------- */
 
@@ -188,7 +89,8 @@ void tuner_free_records(struct tuner *t);
    error. */
 int tuner_open_queue(struct tuner *t, cugen_error *err);
 void tuner_close_queue(struct tuner *t);
-void tuner_note_fastest(struct tuner *t, uint64_t index, const struct cache_record *record);
+/* Compiles the candidate and queues it to be measured; takes over the candidate. */
+int tuner_begin(struct tuner *t, struct candidate *c, cugen_error *err);
 /* Returns the number of workers that measure a candidate. */
 size_t tuner_busy(const struct tuner *t);
 /* Returns the number of devices that are not lost. */
@@ -211,19 +113,6 @@ int tuner_take_results(struct tuner *t, bool *advanced, cugen_error *err);
 /* Called after an error of a measurement that ran alone. Returns true if the error is the device's
    own and another device is left to repeat the measurement. */
 bool tuner_lose_device(struct tuner *t, const cugen_error *err);
-/* Stores the records that were held back, because not all variants share their fault. */
-int tuner_give_held(struct tuner *t, cugen_error *err);
-
-/* ---- tuner_best.c --------------------------------------------------------------------------- */
-
-void tuner_note_best(struct tuner *t, const struct cache_record *record);
-void tuner_tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record);
-/* Uses the record of a variant that this run would otherwise have measured: a remembered record or
-   another tuner's. */
-void tuner_meet_known(struct tuner *t, uint64_t index, const struct cache_record *record);
-/* Compiles the candidate and queues it to be measured; takes over the candidate. */
-int tuner_begin(struct tuner *t, struct candidate *c, cugen_error *err);
-
 /* ---- sharing.c ------------------------------------------------------------------------------ */
 
 bool tuner_shares(const struct tuner *t);
@@ -263,24 +152,6 @@ int tuner_keep_counts(struct tuner *t, cugen_error *err);
 /* Waits a while for the remaining counts and stores those that complete. */
 int tuner_settle_counts(struct tuner *t, cugen_error *err);
 void tuner_drop_counts(struct tuner *t);
-
-/* ---- alike.c -------------------------------------------------------------------------------- */
-
-/* Notes how a variant ended in this run, or in an earlier run by its record. */
-void tuner_note_end(struct tuner *t, uint64_t index, const struct cache_record *record);
-/* Returns true if the run may end because one error refuses all variants; sets result->alike
-   then. */
-bool tuner_is_alike(struct tuner *t);
-
-/* ---- opening.c ------------------------------------------------------------------------------ */
-
-/* Returns true if the options ask for this implementation; tuner_wants_index: for the
-   implementation of this variant. */
-bool tuner_wants(const struct tuner *t, const struct space_implementation *one);
-bool tuner_wants_index(const struct tuner *t, uint64_t index);
-/* Opens the strategy over the variants that are asked for. CUGEN_ERROR_EMPTY, with the reason, if
-   there is nothing to try. */
-int tuner_open_strategy(struct tuner *t, cugen_error *err);
 
 /* ---- tuner_energy.c ------------------------------------------------------------------------- */
 

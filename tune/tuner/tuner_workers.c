@@ -21,57 +21,34 @@
 
 #include "base/error.h"
 #include "base/system.h"
-#include "tune/faults.h"
 #include "tuner_run.h"
 
 /* ---- One result ----------------------------------------------------------------------------- */
-
-/* Holds back a fault that all variants may share. If all variants have it, the run ends and no
-   record is stored; this is tested each time the number of held records has doubled. */
-static int hold_back(struct tuner *t, const struct candidate *c, cugen_error *err) {
-  bool everywhere = false;
-  if (!t->held++) t->fault = c->refused;
-  int status = t->held & (t->held - 1)
-                   ? CUGEN_OK
-                   : faults_everywhere(&t->bench, t->options->implementation, &everywhere, err);
-  if (everywhere || status) t->held--; /* no record of it will be kept */
-  return everywhere && !status ? error_copy(err, &t->fault) : status;
-}
-
-int tuner_give_held(struct tuner *t, cugen_error *err) {
-  int status = CUGEN_OK;
-  t->sound = true;
-  for (size_t i = 0; i < t->held && !status; i++)
-    status = cache_store(t->target->cache, &t->target->key, &t->records[i], err);
-  t->held = 0;
-  return status;
-}
 
 /* Counts a variant that only the cpu device cannot run. This says nothing about the variant, so
    that no record is stored. */
 static int tuner_workers_pass_over(struct tuner *t, const struct cache_record *record,
                                    cugen_error *err) {
-  struct text *why = t->target->unsupported;
-  if (why && !t->result->unsupported) text_addf(why, "'%s': %s", record->variant, record->reason);
-  t->result->tried++;
-  t->result->unsupported++;
-  return tuner_give_held(t, err);
+  struct text *why = t->run.target->unsupported;
+  if (why && !t->run.result->unsupported)
+    text_addf(why, "'%s': %s", record->variant, record->reason);
+  t->run.result->tried++;
+  t->run.result->unsupported++;
+  return run_records_store_held(&t->records, err);
 }
 
 static int tuner_workers_remember(struct tuner *t, const struct candidate *c,
                                   struct cache_record *record, cugen_error *err) {
-  bool hold = c->faulty && !t->sound;
-  int status = hold ? hold_back(t, c, err) : tuner_give_held(t, err);
-  if (!status && !hold) status = cache_store(t->target->cache, &t->target->key, record, err);
+  int status = run_records_store(&t->records, c, record, err);
   if (!status && record->outcome == CUGEN_OUTCOME_OK)
-    status = candidate_keep_image(&t->bench, c, err);
+    status = candidate_keep_image(&t->run.bench, c, err);
   if (status) return status;
-  t->result->tried++;
+  t->run.result->tried++;
   if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
-    t->result->unpredicted++;
+    t->run.result->unpredicted++;
   else if (record->outcome != CUGEN_OUTCOME_OK)
-    t->result->failed++;
-  tuner_note_best(t, record);
+    t->run.result->failed++;
+  best_note(&t->proposals.best, &t->run, record);
   free(t->last);
   t->last = strdup(record->variant);
   return CUGEN_OK;
@@ -85,17 +62,9 @@ static void tuner_workers_complete(struct tuner *t, struct tuner_turn *turn) {
   struct candidate *c = turn->candidate;
   struct cache_record *record = &turn->record;
   tuner_take_count(t, c, record);
-  const struct cache_record *known = tuner_find_known(t, &c->real),
-                            *current = tuner_find_current(t, &c->real);
-  /* The image came from the cache, without PTX. */
-  if (known && record->requested <= 0) record->requested = known->requested;
-  if (known) tuner_keep_energy(known, record);
-  if (current) cache_record_keep_outputs(current, record);
   record->compile_seconds = candidate_compile_seconds(c);
   record->measure_seconds = turn->end - turn->begin;
-  tuner_stamp(t, record);
-  const struct cache_record *timed = tuner_find_timed(t, &c->real);
-  if (timed) tuner_keep_times(timed, record);
+  run_records_complete(&t->records, &c->real, record);
 }
 
 /* Lets devices continue that rested until this candidate's result was known. */
@@ -107,7 +76,7 @@ static void tuner_workers_release(struct tuner *t, const struct candidate *c) {
 /* Frees the turn's record and candidate without storing a result. */
 static int tuner_workers_drop(struct tuner *t, struct tuner_turn *turn, int status) {
   cache_record_free(&turn->record);
-  candidate_close(&t->bench, turn->candidate);
+  candidate_close(&t->run.bench, turn->candidate);
   return status;
 }
 
@@ -126,9 +95,9 @@ static int tuner_workers_finish(struct tuner *t, struct tuner_turn *turn, cugen_
                             : tuner_workers_remember(t, c, record, err);
   /* The result must not be used for equal images. */
   if (c->unsupported) turn->image = (struct hash){{0}};
-  if (!status) status = tuner_keep_record(t, record, turn->image, err);
+  if (!status) status = run_records_keep(&t->records, record, turn->image, err);
   if (status) return tuner_workers_drop(t, turn, status);
-  if (!c->anew) tuner_tell_strategy(t, c->index, &t->records[t->record_count - 1]);
+  if (!c->anew) proposals_tell(&t->proposals, c->index, &t->records.own[t->records.count - 1]);
   return tuner_close_candidate(t, c, err);
 }
 
@@ -136,8 +105,10 @@ static int tuner_workers_finish(struct tuner *t, struct tuner_turn *turn, cugen_
 
 /* Returns how long the candidate may take to be as good as the best; 0: there is no best yet. */
 static double seconds_to_beat(const struct tuner *t, const struct candidate *c) {
-  const struct objective *objective = t->target->config->objective;
-  return t->best ? objective_seconds_for(objective, t->best_cost, c->real.flops, c->real.bytes) : 0;
+  const struct objective *objective = t->run.target->config->objective;
+  return t->proposals.best.variant ? objective_seconds_for(objective, t->proposals.best.cost,
+                                                           c->real.flops, c->real.bytes)
+                                   : 0;
 }
 
 /* Returns the timeout of a variant that begins now. Near and after the end of the budget it is
@@ -145,9 +116,10 @@ static double seconds_to_beat(const struct tuner *t, const struct candidate *c) 
    timeout is never shortened. */
 static double variant_timeout(const struct tuner *t, bool *shortened) {
   const double most =
-      t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout;
-  const double left = t->begin + t->budget + fmax(1, t->budget * 0.1) - clock_seconds();
-  *shortened = t->budget > 0 && left < most && t->best && !t->target->in_process;
+      t->run.options->variant_timeout > 0 ? t->run.options->variant_timeout : run_variant_timeout;
+  const double left = t->run.begin + t->run.budget + fmax(1, t->run.budget * 0.1) - clock_seconds();
+  *shortened =
+      t->run.budget > 0 && left < most && t->proposals.best.variant && !t->run.target->in_process;
   return *shortened ? fmax(left, 0.1) : most;
 }
 
@@ -159,7 +131,7 @@ static void put_back(struct tuner *t, struct candidate *c) {
 
 static int copy_equal(struct tuner *t, const struct cache_record *equal, struct tuner_turn *turn,
                       cugen_error *err) {
-  int status = tuner_copy_record(equal, &turn->candidate->real, &turn->record, err);
+  int status = run_records_copy(equal, &turn->candidate->real, &turn->record, err);
   turn->end = clock_seconds();
   return status ? tuner_workers_drop(t, turn, status) : tuner_workers_finish(t, turn, err);
 }
@@ -185,19 +157,19 @@ static int tuner_workers_begin(struct tuner *t, struct tuner_slot *slot, struct 
   const struct measure_options once = {.samples = 1},
                                usual = {.best = seconds_to_beat(t, c),
                                         .seconds = 0.14,
-                                        .samples = t->target->device->facts.is_gpu ? 11 : 3,
+                                        .samples = t->run.target->device->facts.is_gpu ? 11 : 3,
                                         .few = true,
-                                        .way = t->target->measure,
+                                        .way = t->run.target->measure,
                                         .load = measure_load_limit(timeout)};
   /* The variant only has to be compared. */
-  const struct measure_options measure = tuner_find_timed(t, &c->real) ? once : usual;
+  const struct measure_options measure = run_records_timed(&t->records, &c->real) ? once : usual;
   enum candidate_way way;
-  const bool answers = candidate_has_data(&t->bench, c) && !c->tried_on;
-  const struct cache_record *equal = answers ? tuner_find_equal(t, turn.image) : NULL;
+  const bool answers = candidate_has_data(&t->run.bench, c) && !c->tried_on;
+  const struct cache_record *equal = answers ? run_records_equal(&t->records, turn.image) : NULL;
   *advanced |= equal != NULL;
   if (equal) return copy_equal(t, equal, &turn, err);
   tuner_begin_count(t, c);
-  int status = candidate_start(&t->bench, c, (size_t)(slot - t->slots), true, &measure, timeout,
+  int status = candidate_start(&t->run.bench, c, (size_t)(slot - t->slots), true, &measure, timeout,
                                &slot->job, &turn.record, &way, err);
   return status ? tuner_workers_drop(t, &turn, status)
                 : tuner_workers_go_on(t, slot, &turn, way, advanced, err);
@@ -210,25 +182,19 @@ static bool is_devices(const struct tuner *t, const cugen_error *err) {
          (err->status == CUGEN_ERROR_DEVICE || err->status == CUGEN_ERROR_MEMORY);
 }
 
-/* Makes sure that equal images are not answered with the failure on the lost device. */
-static void forget_failure(struct tuner *t, const char *variant) {
-  for (size_t i = 0; i < t->record_count; i++)
-    if (strcmp(t->records[i].variant, variant) == 0) t->images[i] = (struct hash){{0}};
-}
-
 static int measure_anew(struct tuner *t, uint64_t index, cugen_error *err) {
   struct candidate *c;
-  int status = candidate_open(&t->bench, index, &c, err);
+  int status = candidate_open(&t->run.bench, index, &c, err);
   if (status) return status;
-  status = candidate_build(&t->bench, c, err);
+  status = candidate_build(&t->run.bench, c, err);
   if (status) {
-    candidate_close(&t->bench, c);
+    candidate_close(&t->run.bench, c);
     return status;
   }
-  forget_failure(t, c->real.variant);
+  run_records_forget(&t->records, c->real.variant);
   c->anew = true;
-  t->result->tried--;
-  t->result->failed--;
+  t->run.result->tried--;
+  t->run.result->failed--;
   put_back(t, c);
   return CUGEN_OK;
 }
@@ -238,7 +204,8 @@ static void tuner_workers_add_line(struct text *out, const char *device, const c
 }
 
 static const char *device_of(const struct tuner *t, const struct tuner_slot *slot) {
-  return t->target->device_count ? t->target->devices[slot - t->slots] : t->target->device->id;
+  return t->run.target->device_count ? t->run.target->devices[slot - t->slots]
+                                     : t->run.target->device->id;
 }
 
 /* Marks a device as lost; another device is left. */
@@ -248,10 +215,12 @@ static int tuner_workers_lose(struct tuner *t, struct tuner_slot *slot, const cu
   slot->lost = true;
   slot->doubted = false;
   t->lost_count++;
-  t->result->devices = tuner_devices_left(t);
-  if (t->target->lost) tuner_workers_add_line(t->target->lost, device_of(t, slot), why->message);
-  while (t->slots[t->bench.worker].lost) t->bench.worker = (t->bench.worker + 1) % t->slot_count;
-  if (tuner_devices_left(t) == 1) t->slots[t->bench.worker].doubted = false;
+  t->run.result->devices = tuner_devices_left(t);
+  if (t->run.target->lost)
+    tuner_workers_add_line(t->run.target->lost, device_of(t, slot), why->message);
+  while (t->slots[t->run.bench.worker].lost)
+    t->run.bench.worker = (t->run.bench.worker + 1) % t->slot_count;
+  if (tuner_devices_left(t) == 1) t->slots[t->run.bench.worker].doubted = false;
   while (slot->failed_count && !status)
     status = measure_anew(t, slot->failed[--slot->failed_count], err);
   return status;
@@ -261,9 +230,9 @@ bool tuner_lose_device(struct tuner *t, const cugen_error *err) {
   /* Ignored, because the search is over: failures on this device stay failures. */
   cugen_error ignored;
   const cugen_error why = *err;
-  if (t->interrupted || !is_devices(t, err)) return false;
-  t->slots[t->bench.worker].failed_count = 0;
-  tuner_workers_lose(t, &t->slots[t->bench.worker], &why, &ignored);
+  if (t->run.interrupted || !is_devices(t, err)) return false;
+  t->slots[t->run.bench.worker].failed_count = 0;
+  tuner_workers_lose(t, &t->slots[t->run.bench.worker], &why, &ignored);
   return true;
 }
 
@@ -346,8 +315,8 @@ static int judge_data(struct tuner *t, struct tuner_slot *slot, struct tuner_tur
     doubt_turn(t, slot, turn, true, err->message);
     return CUGEN_OK;
   }
-  bench_give_up_data(&t->bench, failed, err);
-  int status = candidate_refuse(&t->bench, turn->candidate, &turn->record, err);
+  bench_give_up_data(&t->run.bench, failed, err);
+  int status = candidate_refuse(&t->run.bench, turn->candidate, &turn->record, err);
   if (!status) status = note_trust(t, slot, turn->candidate, false, true, err);
   return status ? tuner_workers_drop(t, turn, status) : tuner_workers_finish(t, turn, err);
 }
@@ -371,11 +340,11 @@ static int tuner_workers_take_result(struct tuner *t, size_t worker, bool more, 
   const struct dataset_request *failed;
   cugen_error unusable, refused;
   double busy;
-  int status = candidate_take(&t->bench, turn->candidate, worker, &slot->job, &turn->record, &busy,
-                              &failed, err);
+  int status = candidate_take(&t->run.bench, turn->candidate, worker, &slot->job, &turn->record,
+                              &busy, &failed, err);
   turn->end = clock_seconds();
-  t->result->measuring += busy;
-  const int broken = worker_usable(worker_pool_at(t->bench.workers, worker), &unusable);
+  t->run.result->measuring += busy;
+  const int broken = worker_usable(worker_pool_at(t->run.bench.workers, worker), &unusable);
   const bool goes_on = more && !status && !broken && turn->record.outcome == CUGEN_OUTCOME_OK;
   /* Not a candidate with an image that is being measured. */
   struct candidate *next = goes_on ? tuner_take_ready(t, slot) : NULL;
@@ -396,7 +365,7 @@ static int tuner_workers_take_results(struct tuner *t, bool more, bool *advanced
                                       cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < t->slot_count && !status; i++) {
-    if (!t->slots[i].turn.candidate || !worker_pool_has_ended(t->bench.workers, i)) continue;
+    if (!t->slots[i].turn.candidate || !worker_pool_has_ended(t->run.bench.workers, i)) continue;
     status = tuner_workers_take_result(t, i, more, advanced, err);
     *advanced = true;
   }
@@ -432,9 +401,10 @@ int tuner_advance(struct tuner *t, bool *advanced, cugen_error *err) {
 /* ---- Opening and closing -------------------------------------------------------------------- */
 
 int tuner_open_slots(struct tuner *t, cugen_error *err) {
-  t->slot_count = t->target->device_count && t->bench.workers ? t->target->device_count : 1;
+  t->slot_count =
+      t->run.target->device_count && t->run.bench.workers ? t->run.target->device_count : 1;
   t->slots = calloc(t->slot_count, sizeof *t->slots);
-  t->result->devices = t->slot_count;
+  t->run.result->devices = t->slot_count;
   return t->slots ? CUGEN_OK : error_memory(err);
 }
 

@@ -1,0 +1,123 @@
+/* The variants that the strategy proposes; see proposals.h. */
+#include "proposals.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+/* Names the rule that removed most combinations, which is the first to look at. */
+static int explain_one(const struct space_implementation *one, cugen_error *err) {
+  const struct config_implementation *impl = one->implementation;
+  const struct space_rule *most = one->rules;
+  if (one->unmet)
+    return error_set_at(err, CUGEN_ERROR_EMPTY, one->unmet->line.path, one->unmet->line.number,
+                        "implementation '%s' requires \"%s\", which this device does not meet",
+                        impl->name, expr_text(one->unmet->expr));
+  for (size_t i = 1; i < one->rule_count; i++)
+    if (one->rules[i].removed > most->removed) most = &one->rules[i];
+  if (!one->rule_count || !most->removed)
+    return error_set_at(err, CUGEN_ERROR_EMPTY, impl->line.path, impl->line.number,
+                        "implementation '%s' has no variant", impl->name);
+  struct text rule = {0};
+  space_rule_print(most, &rule);
+  error_set(err, CUGEN_ERROR_EMPTY,
+            "implementation '%s' has no valid variant: %s rules out %llu of %llu combinations",
+            impl->name, text_get(&rule), (unsigned long long)most->removed,
+            (unsigned long long)one->cartesian);
+  text_free(&rule);
+  return CUGEN_ERROR_EMPTY;
+}
+
+static int nothing_to_try(const struct tuner_run *run, cugen_error *err) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(run->target->space, &count);
+  for (size_t i = 0; i < count && run->options->implementation; i++)
+    if (run_wants(run, &all[i])) return explain_one(&all[i], err);
+  return space_explain_empty(run->target->space, err);
+}
+
+/* Some of this problem's records come first, then the variants that are to be tried. */
+static size_t find_firsts(const struct proposals *p, uint64_t *out) {
+  const struct tune_target *target = p->run->target;
+  size_t count = 0;
+  for (size_t i = 0; i < p->records->known_count && count < TUNE_LEADERS; i++)
+    if (p->records->known[i].outcome == CUGEN_OUTCOME_OK)
+      count += space_look_up(target->space, p->records->known[i].variant, &out[count]);
+  for (size_t i = 0; i < target->listed_count; i++) out[count++] = target->listed[i];
+  return count;
+}
+
+/* Opens the strategy over the spans of the implementations that are asked for. */
+static int open_over(struct proposals *p, struct strategy_space *space, uint64_t *firsts,
+                     struct strategy_span *spans, cugen_error *err) {
+  struct tuner_run *run = p->run;
+  const struct space_implementation *all =
+      space_implementations(run->target->space, &space->span_count);
+  for (size_t i = 0; i < space->span_count; i++) {
+    spans[i] = (struct strategy_span){all[i].first, run_wants(run, &all[i]) ? all[i].valid : 0};
+    run->result->valid += spans[i].count;
+  }
+  space->spans = spans;
+  space->firsts = firsts;
+  space->first_count = find_firsts(p, firsts);
+  p->axes = axes_open(run->target->space);
+  if (!p->axes) return error_memory(err);
+  axes_describe(p->axes, space);
+  p->strategy = p->ops->open(space);
+  if (!p->strategy) return error_memory(err);
+  return run->result->valid ? CUGEN_OK : nothing_to_try(run, err);
+}
+
+int proposals_open(struct proposals *p, uint64_t seed, cugen_error *err) {
+  const struct tune_target *target = p->run->target;
+  const char *only = p->run->options->implementation;
+  struct strategy_space space = {.seed = p->run->options->seed ^ seed};
+  int status = only ? space_list_check(target->config, only, err) : CUGEN_OK;
+  if (!status) status = best_open(&p->best, p->run, err);
+  if (status) return status;
+  if (target->priors) space.priors = target->priors->all, space.prior_count = target->priors->count;
+  space_implementations(target->space, &space.span_count);
+  uint64_t *firsts = calloc(TUNE_LEADERS + target->listed_count, sizeof *firsts);
+  struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
+  status = firsts && spans ? open_over(p, &space, firsts, spans, err) : error_memory(err);
+  free(firsts);
+  free(spans);
+  return status;
+}
+
+void proposals_close(struct proposals *p) {
+  if (p->strategy) p->ops->close(p->strategy);
+  axes_close(p->axes);
+  best_close(&p->best);
+  free(p->alike.diagnostic);
+}
+
+/* ---- What results show ---------------------------------------------------------------------- */
+
+void proposals_tell(struct proposals *p, uint64_t index, const struct cache_record *record) {
+  alike_note(&p->alike, p->axes, index, record);
+  best_note_implementation(&p->best, p->run, index, record);
+  p->ops->report(p->strategy, index,
+                 run_accepts(p->run, record) ? run_search_cost(p->run, record) : (double)INFINITY,
+                 record->compile_seconds + record->measure_seconds);
+}
+
+void proposals_meet(struct proposals *p, uint64_t index, const struct cache_record *record) {
+  p->run->result->remembered++;
+  p->records->sound |= record->outcome == CUGEN_OUTCOME_OK;
+  if (!p->wrong && cache_record_is_refuted(record)) p->wrong = record;
+  best_note(&p->best, p->run, record);
+  proposals_tell(p, index, record);
+}
+
+void proposals_count_prior(struct proposals *p, uint64_t index) {
+  struct tune_priors *priors = p->run->target->priors;
+  for (size_t i = 0; priors && p->ops->takes_firsts && i < priors->count; i++) {
+    if (priors->all[i].index != index) continue;
+    priors->tried[priors->all[i].source]++;
+    p->run->result->leaders++;
+  }
+}

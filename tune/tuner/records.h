@@ -1,0 +1,82 @@
+/* The records that a run works with: those from before the run and from other tuners, and its own.
+   A record of this run is in the cache as soon as it is kept here, unless it is held back: a fault
+   that all variants may share is stored only once one variant shows that not all have it. */
+#ifndef TUNE_TUNER_RECORDS_H
+#define TUNE_TUNER_RECORDS_H
+
+#include "run.h"
+#include "tune/candidate.h"
+
+struct run_records {
+  struct tuner_run *run;
+  /* Records from before this run and from other tuners, sorted by variant. */
+  struct cache_record *known;
+  size_t known_count, known_capacity;
+  /* The records of this run, and once the search has ended those of other tuners that are near the
+     best. Leaders are chosen from them. */
+  struct cache_record *own;
+  struct hash *images; /* candidate_image of each record in `own` */
+  size_t count;
+  size_t held; /* number of records, from the first on, that are held back: all are faulty */
+  /* A variant without a fault was seen, so that faults are those of single variants. */
+  bool sound;
+  cugen_error fault; /* error of the first record held back */
+};
+
+/* Loads `known` from the cache. */
+int run_records_load(struct run_records *records, cugen_error *err);
+void run_records_free(struct run_records *records);
+
+/* ---- What is known -------------------------------------------------------------------------- */
+
+/* Adds a record of another tuner and takes over its texts. *added is set to true unless the record
+   was there. */
+int run_records_learn(struct run_records *records, struct cache_record *record, bool *added,
+                      cugen_error *err);
+/* Returns the known record of exactly this kernel, or NULL. */
+const struct cache_record *run_records_current(const struct run_records *records,
+                                               const struct kernel_spec *spec);
+/* Like run_records_current, but returns NULL if certain outputs are asked for and the record does
+   not say whether the kernel has them. */
+const struct cache_record *run_records_find(const struct run_records *records,
+                                            const struct kernel_spec *spec);
+/* Returns the known record of this kernel if its time can be kept and only its outputs have to be
+   compared; otherwise NULL. */
+const struct cache_record *run_records_timed(const struct run_records *records,
+                                             const struct kernel_spec *spec);
+/* Opens a candidate for the variant of a record. *out becomes NULL if the variant is not asked for,
+   or if a known record is of another source. */
+int run_records_open(struct run_records *records, const struct cache_record *record,
+                     struct candidate **out, cugen_error *err);
+
+/* ---- Records of this run -------------------------------------------------------------------- */
+
+/* Fills in what a new record of this kernel takes from a known one, and when in this run the record
+   was made. */
+void run_records_complete(const struct run_records *records, const struct kernel_spec *spec,
+                          struct cache_record *record);
+/* Stores the record of a new result of the candidate, or holds it back. Returns the fault if all
+   variants have it, which ends the run without a record stored. */
+int run_records_store(struct run_records *records, const struct candidate *c,
+                      const struct cache_record *record, cugen_error *err);
+/* Stores the records that were held back, because not all variants share their fault. */
+int run_records_store_held(struct run_records *records, cugen_error *err);
+/* Stores the record of a measurement that repeats an earlier one, and the candidate's image. */
+int run_records_store_again(struct run_records *records, const struct cache_record *before,
+                            struct cache_record *record, const struct candidate *c,
+                            cugen_error *err);
+/* Adds a record to `own` and takes over its texts. */
+int run_records_keep(struct run_records *records, struct cache_record *record, struct hash image,
+                     cugen_error *err);
+bool run_records_has(const struct run_records *records, const char *variant);
+/* Returns the record of this run that was measured with an equal image, or NULL. Parameters that do
+   not change the compiled code (an unused padding, a bound that does not bind) give equal
+   images. */
+const struct cache_record *run_records_equal(const struct run_records *records, struct hash image);
+/* Makes sure that no equal image is answered with the record of this variant. */
+void run_records_forget(struct run_records *records, const char *variant);
+/* Copies a record, under the variant and the hashes of spec; spec NULL: under its own. */
+int run_records_copy(const struct cache_record *from, const struct kernel_spec *spec,
+                     struct cache_record *out, cugen_error *err);
+
+#endif

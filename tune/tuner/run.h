@@ -1,0 +1,39 @@
+/* What all parts of one run of the tuner share: what the run is given, its bench, its clock, and
+   the counts of its result. */
+#ifndef TUNE_TUNER_RUN_H
+#define TUNE_TUNER_RUN_H
+
+#include "tune/bench.h"
+
+/* Defaults in seconds, used if the options leave them out. */
+static const double run_gpu_budget = 60, run_cpu_budget = 30, run_variant_timeout = 10,
+                    run_compile_timeout = 60;
+
+struct tuner_run {
+  const struct tune_target *target;
+  const cugen_tune_options *options;
+  cugen_tune_result *result; /* holds the counts up to now */
+  struct bench bench;
+  double begin;     /* clock_seconds() when the run began */
+  double budget;    /* seconds; not above 0: no limit */
+  int64_t began_at; /* `begin` in the unit of cugen_record.run_began */
+  cugen_stage stage;
+  bool interrupted; /* the user's callback has asked to stop */
+};
+
+/* Returns true if the options ask for this implementation; run_wants_index: for the implementation
+   of this variant. */
+bool run_wants(const struct tuner_run *run, const struct space_implementation *one);
+bool run_wants_index(const struct tuner_run *run, uint64_t index);
+
+/* Returns the cost of a record by the config's objective; less is better. */
+double run_cost(const struct tuner_run *run, const struct cache_record *record);
+/* Returns false if the objective needs an energy and the record has none. */
+bool run_knows_cost(const struct tuner_run *run, const struct cache_record *record);
+/* Like run_cost, for the search, which measures no energies: if the objective needs them, all
+   variants count as drawing the same power. */
+double run_search_cost(const struct tuner_run *run, const struct cache_record *record);
+/* Returns true if the record is right and, if certain outputs are asked for, has them. */
+bool run_accepts(const struct tuner_run *run, const struct cache_record *record);
+
+#endif
