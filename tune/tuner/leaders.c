@@ -1,12 +1,14 @@
-/* The race of the leaders; see tuner_run.h and race.h. A search that measures each of a thousand
+/* The race of the leaders; see leaders.h and race.h. A search that measures each of a thousand
    variants once favours the lucky ones. So the best few are timed again, in turn, until it is known
    who is faster, or that the difference does not matter. */
-#include "tuner_run.h"
+#include "leaders.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/system.h"
+#include "energies.h"
 #include "race.h"
 #include "tune/worker/energy.h"
 
@@ -30,7 +32,7 @@ enum { MOST_ENERGY = 3 };
 
 /* A variant that may take part in races, from this run or remembered. */
 struct entrant {
-  const struct cache_record *record; /* points into t->records.own or t->records.known */
+  const struct cache_record *record; /* points into records->own or records->known */
   /* Cost in the record, or in the race once the variant has raced. */
   double cost;
   bool raced;
@@ -53,65 +55,60 @@ static int leaders_by_cost(const void *a, const void *b) {
 
 /* ---- One race ------------------------------------------------------------------------------- */
 
-static int open_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
-  int status = run_records_open(&t->records, leader->entrant->record, &leader->candidate, err);
+static int open_leader(struct run_records *records, struct leader *leader, cugen_error *err) {
+  int status = run_records_open(records, leader->entrant->record, &leader->candidate, err);
   leader->failed = !leader->candidate;
   if (status || leader->failed) return status;
-  status = candidate_build(&t->run.bench, leader->candidate, err);
+  status = candidate_build(&records->run->bench, leader->candidate, err);
   /* So that leaders compile side by side. */
-  if (!status) candidate_hasten(&t->run.bench, leader->candidate);
+  if (!status) candidate_hasten(&records->run->bench, leader->candidate);
   return status;
 }
 
-static int measure_leader(struct tuner *t, struct race *race, size_t runner, struct leader *leader,
-                          cugen_error *err) {
-  const bool energy = objective_needs_energy(t->run.target->config->objective);
+static int measure_leader(struct tuner_run *run, struct race *race, size_t runner,
+                          struct leader *leader, cugen_error *err) {
+  const bool energy = objective_needs_energy(run->target->config->objective);
   const struct measure_options measure = {.seconds = 0.05,
                                           .samples = 11,
                                           .few = true,
-                                          .way = t->run.target->measure,
+                                          .way = run->target->measure,
                                           .load = load_between,
                                           .energy = energy ? energy_window : 0};
-  double busy, begin = clock_seconds();
+  const double begin = clock_seconds();
+  double busy;
   struct cache_record *record = &leader->rounds[race->runners[runner].rounds];
-  int status = candidate_run(&t->run.bench, leader->candidate, false, &measure, run_variant_timeout,
+  int status = candidate_run(&run->bench, leader->candidate, false, &measure, run_variant_timeout,
                              record, &busy, err);
-  if (status) {
-    cache_record_free(record);
-    *record = (struct cache_record){0};
-    return status;
-  }
-  t->run.result->measuring += busy;
-  leader->seconds += clock_seconds() - begin;
-  leader->failed = record->outcome != CUGEN_OUTCOME_OK || !run_knows_cost(&t->run, record);
-  if (leader->failed) {
+  if (!status) {
+    run->result->measuring += busy;
+    leader->seconds += clock_seconds() - begin;
+    leader->failed = record->outcome != CUGEN_OUTCOME_OK || !run_knows_cost(run, record);
+    if (!leader->failed) return race_note(race, runner, run_cost(run, record)), CUGEN_OK;
     race->runners[runner].state = RACE_SLOWER;
-    cache_record_free(record);
-    *record = (struct cache_record){0};
-  } else {
-    race_note(race, runner, run_cost(&t->run, record));
   }
-  return CUGEN_OK;
+  cache_record_free(record);
+  *record = (struct cache_record){0};
+  return status;
 }
 
 /* The order alternates from round to round, so that no variant always runs behind the same one. */
-static int run_round(struct tuner *t, struct race *race, struct leader *leaders, int round,
+static int run_round(struct tuner_run *run, struct race *race, struct leader *leaders, int round,
                      cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t n = 0; n < race->count && !status; n++) {
     size_t i = round % 2 ? race->count - 1 - n : n;
     if (race->runners[i].state != RACE_SLOWER)
-      status = measure_leader(t, race, i, &leaders[i], err);
+      status = measure_leader(run, race, i, &leaders[i], err);
   }
   return status;
 }
 
-static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders, double until,
-                      cugen_error *err) {
+static int run_rounds(struct tuner_run *run, struct race *race, struct leader *leaders,
+                      double until, cugen_error *err) {
   int status = CUGEN_OK;
   bool over = false;
   for (int round = 0; round < RACE_ROUNDS && !over && !status; round++) {
-    status = run_round(t, race, leaders, round, err);
+    status = run_round(run, race, leaders, round, err);
     if (status) break; /* the round is incomplete */
     over =
         race_judge(race, CUGEN_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
@@ -121,8 +118,8 @@ static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders
 
 /* Stores the round of median time as the leader's record. The record keeps the compile time of the
    earlier one, and its measure time includes that of the earlier one and of all rounds. */
-static int store_leader(struct tuner *t, const struct race_runner *runner, struct leader *leader,
-                        cugen_error *err) {
+static int store_leader(struct run_records *records, const struct race_runner *runner,
+                        struct leader *leader, cugen_error *err) {
   const struct cache_record *before = leader->entrant->record;
   size_t middle = 0;
   if (leader->failed) leader->entrant->cost = (double)INFINITY;
@@ -133,43 +130,43 @@ static int store_leader(struct tuner *t, const struct race_runner *runner, struc
   struct cache_record *record = &leader->rounds[middle];
   leader->entrant->cost = runner->times[middle];
   record->measure_seconds = leader->seconds;
-  return run_records_store_again(&t->records, before, record, leader->candidate, err);
+  return run_records_store_again(records, before, record, leader->candidate, err);
 }
 
 /* Counts the variants that were not found to be slower than the fastest, and their largest possible
    difference. */
-static void count_ties(struct tuner *t, const struct race *race) {
-  t->run.result->tied = 0;
-  t->run.result->tied_within = 0;
+static void count_ties(cugen_tune_result *result, const struct race *race) {
+  result->tied = 0;
+  result->tied_within = 0;
   for (size_t i = 0; i < race->count; i++) {
     const struct race_runner *r = &race->runners[i];
     if (i == race->leader || r->state == RACE_SLOWER || r->rounds < RACE_LEAST_ROUNDS) continue;
-    t->run.result->tied++;
-    t->run.result->tied_within = fmax(t->run.result->tied_within, fabs(r->behind - 1));
+    result->tied++;
+    result->tied_within = fmax(result->tied_within, fabs(r->behind - 1));
   }
 }
 
-static int run_race(struct tuner *t, struct entrant *const *entrants, size_t count, double until,
-                    cugen_error *err) {
+static int run_race(struct run_records *records, struct entrant *const *entrants, size_t count,
+                    double until, cugen_error *err) {
   struct leader *leaders = calloc(count, sizeof *leaders);
   struct race race = {.count = count};
   int status = leaders ? CUGEN_OK : error_memory(err);
   for (size_t i = 0; i < count && !status; i++) {
     leaders[i].entrant = entrants[i];
     entrants[i]->raced = true;
-    status = open_leader(t, &leaders[i], err);
+    status = open_leader(records, &leaders[i], err);
     if (leaders[i].failed) race.runners[i].state = RACE_SLOWER;
   }
   for (size_t i = 0; i < count && !status; i++)
-    if (leaders[i].candidate) candidate_finish(&t->run.bench, leaders[i].candidate);
-  if (!status) status = run_rounds(t, &race, leaders, until, err);
+    if (leaders[i].candidate) candidate_finish(&records->run->bench, leaders[i].candidate);
+  if (!status) status = run_rounds(records->run, &race, leaders, until, err);
   if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* the rounds that are complete count */
   for (size_t i = 0; i < count && !status; i++)
-    status = store_leader(t, &race.runners[i], &leaders[i], err);
-  if (!status) count_ties(t, &race);
+    status = store_leader(records, &race.runners[i], &leaders[i], err);
+  if (!status) count_ties(records->run->result, &race);
   for (size_t i = 0; leaders && i < count; i++) {
     for (size_t k = 0; k < RACE_ROUNDS; k++) cache_record_free(&leaders[i].rounds[k]);
-    candidate_close(&t->run.bench, leaders[i].candidate);
+    candidate_close(&records->run->bench, leaders[i].candidate);
   }
   free(leaders);
   return status;
@@ -177,8 +174,8 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
 
 /* ---- All races ------------------------------------------------------------------------------ */
 
-static double most_of_race(const struct tuner *t) {
-  return t->run.target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
+static double most_of_race(const struct tuner_run *run) {
+  return run->target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
 }
 
 /* Chooses who races: the fastest, those near the fastest that have not raced, then those that have
@@ -204,9 +201,9 @@ static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
 
 /* Returns how many variants fit into the time, because a round with energy or under load takes
    long. */
-static size_t most_entrants(const struct tuner *t, double until) {
-  const bool energy = objective_needs_energy(t->run.target->config->objective),
-             loaded = t->run.target->measure == MEASURE_SUSTAINED;
+static size_t most_entrants(const struct tuner_run *run, double until) {
+  const bool energy = objective_needs_energy(run->target->config->objective),
+             loaded = run->target->measure == MEASURE_SUSTAINED;
   if (!energy && !loaded) return RACE_MOST;
   const double round = (energy ? energy_window + 0.3 : 0) + (loaded ? load_between + 0.1 : 0);
   const double left = until - clock_seconds(),
@@ -217,68 +214,66 @@ static size_t most_entrants(const struct tuner *t, double until) {
 
 /* Races until the fastest and all that could be as fast have raced, so that a single lucky
    measurement does not win. */
-static int race_all(struct tuner *t, struct entrant *entrants, size_t count, double until,
-                    cugen_error *err) {
+static int race_all(struct run_records *records, struct entrant *entrants, size_t count,
+                    double until, cugen_error *err) {
+  const struct tuner_run *run = records->run;
+  const double margin = run->target->device_count > 1 ? near_of_several : near;
   int status = CUGEN_OK;
   struct entrant *chosen[RACE_MOST];
   for (bool first = true;
-       count > 1 && !status && !t->run.interrupted && (first || clock_seconds() < until);
+       count > 1 && !status && !run->interrupted && (first || clock_seconds() < until);
        first = false) {
     qsort(entrants, count, sizeof *entrants, leaders_by_cost);
     if (leaders_is_settled(entrants, count)) break;
-    const size_t most = most_entrants(t, until);
+    const size_t most = most_entrants(run, until);
     if (most < 2) break;
-    const double margin = t->slot_count > 1 ? near_of_several : near;
-    status = run_race(t, chosen, leaders_choose(entrants, count, most, margin, chosen), until, err);
+    status = run_race(records, chosen, leaders_choose(entrants, count, most, margin, chosen), until,
+                      err);
   }
   return status;
 }
 
-double tuner_race_share(const struct tuner *t) {
-  if (t->run.target->predicted) return t->run.target->kept;
-  const bool races =
-      t->run.target->device->facts.is_gpu && !t->run.target->predicted && t->run.budget > 0;
-  if (races && objective_needs_energy(t->run.target->config->objective))
-    return t->run.budget * tuner_energy_share;
-  return races ? fmin(t->run.budget * 0.1, most_of_race(t)) : 0;
+double leaders_reserved(const struct tuner_run *run) {
+  if (run->target->predicted) return run->target->kept;
+  const bool races = run->target->device->facts.is_gpu && run->budget > 0;
+  if (races && objective_needs_energy(run->target->config->objective))
+    return run->budget * energies_share;
+  return races ? fmin(run->budget * 0.1, most_of_race(run)) : 0;
 }
 
-static void add_entrant(const struct tuner *t, const struct cache_record *record,
+static void add_entrant(const struct tuner_run *run, const struct cache_record *record,
                         struct entrant *all, size_t *count) {
-  if (run_accepts(&t->run, record) && run_knows_cost(&t->run, record))
-    all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(&t->run, record)};
+  if (run_accepts(run, record) && run_knows_cost(run, record))
+    all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
 }
 
-/* Collects the right variants. Remembered ones take part, because they may be the fastest, or
-   lucky: a run that was stopped had no race. */
-static int leaders_collect(const struct tuner *t, struct entrant **out, size_t *count,
-                           cugen_error *err) {
-  struct entrant *all = calloc(t->records.count + t->records.known_count, sizeof *all);
-  *out = all;
-  *count = 0;
-  if (!all) return error_memory(err);
-  for (size_t i = 0; i < t->records.count; i++) add_entrant(t, &t->records.own[i], all, count);
-  for (size_t i = 0; i < t->records.known_count; i++)
-    if (!run_records_has(&t->records, t->records.known[i].variant))
-      add_entrant(t, &t->records.known[i], all, count);
-  return CUGEN_OK;
+/* Collects the right variants and returns their number. Remembered ones take part, because they may
+   be the fastest, or lucky: a run that was stopped had no race. */
+static size_t leaders_collect(const struct run_records *records, struct entrant *all) {
+  size_t count = 0;
+  for (size_t i = 0; i < records->count; i++)
+    add_entrant(records->run, &records->own[i], all, &count);
+  for (size_t i = 0; i < records->known_count; i++)
+    if (!run_records_has(records, records->known[i].variant))
+      add_entrant(records->run, &records->known[i], all, &count);
+  return count;
 }
 
-int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
-  struct entrant *entrants;
-  size_t count;
-  if (t->records.count == 0 || t->run.interrupted || !t->run.target->device->facts.is_gpu ||
-      t->run.target->predicted)
+int leaders_settle(struct run_records *records, cugen_error *err) {
+  struct tuner_run *run = records->run;
+  if (records->count == 0 || run->interrupted || !run->target->device->facts.is_gpu ||
+      run->target->predicted)
     return CUGEN_OK;
-  bench_lift_limit(&t->run.bench);
-  t->run.stage = CUGEN_STAGE_RACE;
-  int status = leaders_collect(t, &entrants, &count, err);
-  if (status) return status;
+  bench_lift_limit(&run->bench);
+  run->stage = CUGEN_STAGE_RACE;
+  struct entrant *entrants = calloc(records->count + records->known_count, sizeof *entrants);
+  if (!entrants) return error_memory(err);
+  const size_t count = leaders_collect(records, entrants);
   const double now = clock_seconds();
-  double until = now + fmin(most_of_race(t), fmax(least_seconds, 0.1 * (now - t->run.begin)));
-  if (objective_needs_energy(t->run.target->config->objective)) until = now + most_energy_seconds;
-  if (t->run.budget > 0) until = fmin(until, t->run.begin + t->run.budget);
-  status = race_all(t, entrants, count, until, err);
+  double until = now + fmin(most_of_race(run), fmax(least_seconds, 0.1 * (now - run->begin)));
+  if (objective_needs_energy(run->target->config->objective)) until = now + most_energy_seconds;
+  if (run->budget > 0) until = fmin(until, run->begin + run->budget);
+  int status = race_all(records, entrants, count, until, err);
   free(entrants);
   return status;
 }

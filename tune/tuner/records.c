@@ -109,7 +109,7 @@ const struct cache_record *run_records_timed(const struct run_records *r,
   return known && is_to_compare(r->run, known) ? known : NULL;
 }
 
-int run_records_open(struct run_records *r, const struct cache_record *record,
+int run_records_open(const struct run_records *r, const struct cache_record *record,
                      struct candidate **out, cugen_error *err) {
   const bool known = record >= r->known && record < r->known + r->known_count;
   uint64_t index;

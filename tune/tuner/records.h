@@ -46,7 +46,7 @@ const struct cache_record *run_records_timed(const struct run_records *records,
                                              const struct kernel_spec *spec);
 /* Opens a candidate for the variant of a record. *out becomes NULL if the variant is not asked for,
    or if a known record is of another source. */
-int run_records_open(struct run_records *records, const struct cache_record *record,
+int run_records_open(const struct run_records *records, const struct cache_record *record,
                      struct candidate **out, cugen_error *err);
 
 /* ---- Records of this run -------------------------------------------------------------------- */

@@ -7,26 +7,43 @@
    One thread, the coordinator, runs this file. It keeps AHEAD variants per compile thread expanded and
    in the pool, takes whichever image is ready first, and has the worker verify and time it. If more
    variants were kept ahead, the strategy would choose them before it knows the costs of earlier ones.
-   Several equal devices have a worker each, and all workers are given what is ready
-   (tuner_workers.c).
+
+   The parts of a run, of which each knows only parts above it in this list:
+
+     run.c         what the run is given, its bench and its clock
+     records.c     the records known before, and those that the run makes
+     best.c        the best record so far          alike.c  whether one error refuses all variants
+     proposals.c   the strategy, and what it is told
+     queue.c       candidates that are being compiled
+     slots.c       what each worker measures, and whether its device is believed
+     sharing.c     several tuners on one space     counts.c  counts of memory requests under way
+     workers.c     beginning a measurement, and storing its result
+     energies.c, leaders.c   the fastest variants are measured again
+     verdict.c     the status of the run
 
    Invariants:
    - A variant is given to one worker once in a run, unless that worker's device is in doubt. A variant
      with a valid record is skipped, and its cost is reported to the strategy as if it had been
-     measured (tuner_meet_known). Equal images are measured once (tuner_find_equal).
+     measured (proposals_meet). Equal images are measured once (run_records_equal).
    - Each record is in the cache before the next variant is measured, so that a kill loses only what is
      in progress. Only refusals that may be the config's fault wait until one variant shows that they
-     are not (hold_back, tuner_give_held).
+     are not (run_records_store).
    - The order in which variants are taken depends on which compile ends first. The verdict does not
      depend on it, because the leaders are measured again, in turn, after the search (leaders.c).
    - Budgets are checked between two variants.
    - If the cache keeps claims, several tuners share the space (sharing.c): a variant is claimed before
      it is compiled. */
-#include "tuner_run.h"
+#include "tuner.h"
 
-#include <stdlib.h>
+#include <time.h>
 
+#include "base/error.h"
 #include "base/system.h"
+#include "energies.h"
+#include "leaders.h"
+#include "sharing.h"
+#include "verdict.h"
+#include "workers.h"
 
 enum {
   /* Variants for each compile thread; more would be chosen before the strategy learns from earlier
@@ -34,75 +51,82 @@ enum {
   AHEAD = 2
 };
 
+struct tuner {
+  struct tuner_run run;
+  struct run_records records;
+  struct proposals proposals;
+  struct candidate_queue queue;
+  struct workers workers;
+  struct sharing sharing;
+  struct verdict verdict;
+  double last_poll;
+};
+
 /* ---- Progress ------------------------------------------------------------------------------- */
 
-static double tuner_time_left(const struct tuner *t, double elapsed) {
-  double left = t->run.budget > 0 ? t->run.budget - elapsed : -1;
-  size_t planned = t->run.options->budget_count;
-  if (planned && t->run.result->tried) {
-    double by_count =
-        elapsed / (double)t->run.result->tried * (double)(planned - t->run.result->tried);
+static double time_left(const struct tuner_run *run, double elapsed) {
+  const size_t planned = run->options->budget_count, tried = run->result->tried;
+  double left = run->budget > 0 ? run->budget - elapsed : -1;
+  if (planned && tried) {
+    double by_count = elapsed / (double)tried * (double)(planned - tried);
     left = left < 0 || by_count < left ? by_count : left;
   }
-  uint64_t open = t->run.result->valid - t->run.result->remembered - t->run.result->tried;
-  if (t->run.result->tried) {
-    double by_space = elapsed / (double)t->run.result->tried * (double)open;
+  uint64_t open = run->result->valid - run->result->remembered - tried;
+  if (tried) {
+    double by_space = elapsed / (double)tried * (double)open;
     left = left < 0 || by_space < left ? by_space : left;
   }
   return left;
 }
 
-static bool makes_data(const struct tuner *t) {
-  return t->run.bench.workers && worker_pool_makes_data(t->run.bench.workers);
-}
-
 /* Calls the user's callback; true when it asks to stop. */
-static bool poll_user(struct tuner *t) {
-  double now = clock_seconds(), elapsed = now - t->run.begin;
-  tuner_renew_claims(t);
+static bool poll_user(void *context) {
+  struct tuner *t = context;
+  struct tuner_run *run = &t->run;
+  const struct tune_target *target = run->target;
+  const struct best *best = &t->proposals.best;
+  const bool makes_data = run->bench.workers && worker_pool_makes_data(run->bench.workers);
+  double now = clock_seconds(), elapsed = now - run->begin;
+  sharing_renew(&t->sharing);
   t->last_poll = now;
-  if (t->run.interrupted || !t->run.options->progress) return t->run.interrupted;
-  uint64_t open = t->run.result->valid - t->run.result->remembered;
-  cugen_progress progress = {
-      .done = t->run.result->tried,
-      .failed = t->run.result->failed,
-      .planned = t->run.options->budget_count ? t->run.options->budget_count : 0,
-      .valid = t->run.result->valid,
-      .elapsed = elapsed,
-      .remaining = tuner_time_left(t, elapsed),
-      .best = t->proposals.best.variant,
-      .best_seconds = t->proposals.best.seconds,
-      .last = t->last,
-      .flops = t->proposals.best.flops,
-      .bytes = t->proposals.best.bytes,
-      .problem = t->run.target->key.problem,
-      .problems = 1,
-      .stage = makes_data(t) ? CUGEN_STAGE_DATA : t->run.stage,
-      .lost = t->run.target->lost && t->run.target->lost->length ? text_get(t->run.target->lost)
-                                                                 : NULL};
+  if (run->interrupted || !run->options->progress) return run->interrupted;
+  uint64_t open = run->result->valid - run->result->remembered;
+  cugen_progress progress = {.done = run->result->tried,
+                             .failed = run->result->failed,
+                             .planned = run->options->budget_count,
+                             .valid = run->result->valid,
+                             .elapsed = elapsed,
+                             .remaining = time_left(run, elapsed),
+                             .best = best->variant,
+                             .best_seconds = best->seconds,
+                             .last = t->workers.last,
+                             .flops = best->flops,
+                             .bytes = best->bytes,
+                             .problem = target->key.problem,
+                             .problems = 1,
+                             .stage = makes_data ? CUGEN_STAGE_DATA : run->stage,
+                             .lost = target->lost && target->lost->length ? text_get(target->lost)
+                                                                          : NULL};
   if (progress.planned > open) progress.planned = (size_t)open;
-  if (!progress.planned && t->run.budget <= 0) progress.planned = (size_t)open;
-  t->run.interrupted = t->run.options->progress(&progress, t->run.options->context) != 0;
-  return t->run.interrupted;
-}
-
-static bool worker_poll(void *context) {
-  return poll_user(context);
+  if (!progress.planned && run->budget <= 0) progress.planned = (size_t)open;
+  run->interrupted = run->options->progress(&progress, run->options->context) != 0;
+  return run->interrupted;
 }
 
 /* ---- The loop ------------------------------------------------------------------------------- */
 
-static bool budget_spent(const struct tuner *t) {
-  if (t->run.options->budget_count && t->run.result->tried >= t->run.options->budget_count)
-    return true;
-  return t->run.budget > 0 && clock_seconds() - t->run.begin >= t->run.budget - tuner_race_share(t);
+static bool budget_spent(const struct tuner_run *run) {
+  const size_t most = run->options->budget_count;
+  if (most && run->result->tried >= most) return true;
+  return run->budget > 0 && clock_seconds() - run->begin >= run->budget - leaders_reserved(run);
 }
 
 /* Takes the strategy's next variant. Variants with a known record are skipped. */
 static int take_next(struct tuner *t, cugen_error *err) {
+  struct proposals *p = &t->proposals;
   uint64_t index;
-  if (!t->proposals.ops->next(t->proposals.strategy, &index)) {
-    t->proposals.exhausted = true;
+  if (!p->ops->next(p->strategy, &index)) {
+    p->exhausted = true;
     return CUGEN_OK;
   }
   struct candidate *c;
@@ -110,21 +134,20 @@ static int take_next(struct tuner *t, cugen_error *err) {
   if (status) return status;
   const struct cache_record *known = run_records_find(&t->records, &c->real);
   /* A record that shows that the variant is wrong stands, whatever is predicted. */
-  if (known &&
-      (!t->run.options->again || (t->run.target->predicted && cache_record_is_refuted(known)))) {
-    proposals_meet(&t->proposals, index, known);
-    candidate_close(&t->run.bench, c);
-    return CUGEN_OK;
-  }
-  return tuner_shares(t) ? tuner_propose(t, c, err) : tuner_begin(t, c, err);
+  if (!known ||
+      (t->run.options->again && !(t->run.target->predicted && cache_record_is_refuted(known))))
+    return sharing_begin(&t->sharing, c, err);
+  proposals_meet(p, index, known);
+  candidate_close(&t->run.bench, c);
+  return CUGEN_OK;
 }
 
 /* Keeps enough candidates in the compile pool for its threads. */
 static int top_up(struct tuner *t, cugen_error *err) {
+  const size_t most = t->run.options->budget_count;
   int status = CUGEN_OK;
-  while (!status && !t->proposals.exhausted && t->pending_count < tuner_most_ahead(t) &&
-         !budget_spent(t) &&
-         !(t->run.options->budget_count && t->given >= t->run.options->budget_count)) {
+  while (!status && !t->proposals.exhausted && t->queue.count < sharing_most_ahead(&t->sharing) &&
+         !budget_spent(&t->run) && !(most && t->queue.begun >= most)) {
     status = take_next(t, err);
     if (clock_seconds() - t->last_poll > 0.1 && poll_user(t)) break;
   }
@@ -138,10 +161,10 @@ static int tuner_step(struct tuner *t, bool *over, cugen_error *err) {
   const size_t events = compile_pool_events(t->run.bench.pool);
   const bool last = compile_pool_over(t->run.bench.pool);
   bool advanced;
-  int status = tuner_advance(t, &advanced, err);
-  const bool busy = tuner_busy(t) > 0;
+  int status = workers_advance(&t->workers, &advanced, err);
+  const bool busy = slots_busy(&t->workers.slots) > 0;
   *over = !advanced && last && !busy;
-  if (!status && !advanced && (busy || (t->pending_count && !last)))
+  if (!status && !advanced && (busy || (t->queue.count && !last)))
     compile_pool_wait_beyond(t->run.bench.pool, events, 0.05);
   return status;
 }
@@ -149,8 +172,10 @@ static int tuner_step(struct tuner *t, bool *over, cugen_error *err) {
 /* Returns true if the strategy is exhausted, no variant is under way here or in another tuner, and
    none waits for its data. */
 static bool tuner_is_done(const struct tuner *t) {
-  return t->proposals.exhausted && !t->late.status &&
-         t->pending_count + tuner_busy(t) + t->sharing.count + t->sharing.batch_count == 0;
+  return t->proposals.exhausted && !t->verdict.late.status &&
+         t->queue.count + slots_busy(&t->workers.slots) + t->sharing.count +
+                 t->sharing.batch_count ==
+             0;
 }
 
 /* Takes the results of everything that is still being measured. stop: at once, leaving what has not
@@ -158,33 +183,42 @@ static bool tuner_is_done(const struct tuner *t) {
 static int await_workers(struct tuner *t, bool stop, cugen_error *err) {
   int status = CUGEN_OK;
   bool advanced;
-  while (tuner_busy(t)) {
+  while (slots_busy(&t->workers.slots)) {
     const size_t events = compile_pool_events(t->run.bench.pool);
     cugen_error why;
     if (stop) worker_pool_stop(t->run.bench.workers);
-    int one = tuner_take_results(t, &advanced, &why);
+    int one = workers_take_results(&t->workers, false, &advanced, &why);
     if (one && !status) status = error_copy(err, &why);
     stop |= poll_user(t) || one;
-    if (tuner_busy(t) && !one) compile_pool_wait_beyond(t->run.bench.pool, events, 0.1);
+    if (slots_busy(&t->workers.slots) && !one)
+      compile_pool_wait_beyond(t->run.bench.pool, events, 0.1);
   }
   return status;
+}
+
+/* Sleeps a moment if this run only waits for other tuners. */
+static void rest(const struct tuner *t) {
+  const struct timespec pause = {0, 50000000};
+  if (t->proposals.exhausted && t->sharing.count &&
+      t->queue.count + slots_busy(&t->workers.slots) == 0)
+    nanosleep(&pause, NULL);
 }
 
 static int search(struct tuner *t, cugen_error *err) {
   int status = CUGEN_OK;
   bool over = false;
-  while (!status && !over && !budget_spent(t) &&
+  while (!status && !over && !budget_spent(&t->run) &&
          !alike_judge(&t->proposals.alike, &t->run, t->proposals.axes) && !poll_user(t)) {
     status = top_up(t, err);
-    if (!status) status = tuner_share(t, err);
+    if (!status) status = sharing_update(&t->sharing, err);
     if (!status && tuner_is_done(t)) break;
     if (!status) status = tuner_step(t, &over, err);
-    tuner_rest(t);
+    rest(t);
   }
   cugen_error ignored;
   int left = await_workers(t, status || t->run.interrupted, status ? &ignored : err);
   if (!status) status = left;
-  if (status == CUGEN_ERROR_INTERRUPTED && !t->run.interrupted) t->late = *err;
+  if (status == CUGEN_ERROR_INTERRUPTED && !t->run.interrupted) t->verdict.late = *err;
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
 }
 
@@ -206,26 +240,26 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
       .threads = threads,
       .timeout = t->run.options->compile_timeout > 0 ? t->run.options->compile_timeout
                                                      : run_compile_timeout,
-      .until = t->run.budget > 0 ? t->run.begin + t->run.budget - tuner_race_share(t) : 0,
-      .interrupted = worker_poll,
+      .until = t->run.budget > 0 ? t->run.begin + t->run.budget - leaders_reserved(&t->run) : 0,
+      .interrupted = poll_user,
       .context = t};
   int status = strategy_find(t->run.options->strategy, &t->proposals.ops, err);
-  if (!status) status = tuner_open_sharing(t, err);
+  if (!status) status = sharing_open(&t->sharing, err);
   if (!status) status = run_records_load(&t->records, err);
   if (!status) status = proposals_open(&t->proposals, t->sharing.seed, err);
   if (!status) bench.variants = variants_to_try(t);
   if (!status) status = bench_open(t->run.target, &bench, &t->run.bench, err);
-  if (!status) status = tuner_open_slots(t, err);
+  if (!status) status = slots_open(&t->workers.slots, err);
   if (status) return status;
-  t->pending_most = AHEAD * (size_t)threads + 2 * t->slot_count;
-  return tuner_open_queue(t, err);
+  const size_t count = t->workers.slots.count;
+  return queue_open(&t->queue, AHEAD * (size_t)threads + 2 * count, (SLOT_CREDIT + 1) * count, err);
 }
 
 /* Predicts the candidates that were compiled by the end of the search, because most predictions
    take almost no time, and a slow one ends with the budget. Measurements take longer; their images
    are kept for the next run, which begins with them. */
 static int use_compiled(struct tuner *t, cugen_error *err) {
-  const double until = t->run.begin + t->run.budget - tuner_race_share(t) / 2;
+  const double until = t->run.begin + t->run.budget - leaders_reserved(&t->run) / 2;
   int status = CUGEN_OK;
   bool over = false;
   while (t->run.target->predicted && !t->run.interrupted && !status && !over &&
@@ -234,46 +268,36 @@ static int use_compiled(struct tuner *t, cugen_error *err) {
     /* Its compile was stopped, so that it is left. */
     if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK;
   }
-  for (size_t i = 0; i < t->pending_count && !status && !t->run.target->predicted; i++)
-    if (candidate_ready(&t->run.bench, t->pending[i]))
-      status = candidate_keep_image(&t->run.bench, t->pending[i], err);
+  for (size_t i = 0; i < t->queue.count && !status && !t->run.target->predicted; i++)
+    if (candidate_ready(&t->run.bench, t->queue.all[i]))
+      status = candidate_keep_image(&t->run.bench, t->queue.all[i], err);
   return status;
 }
 
-static void drop_pending(struct tuner *t) {
-  for (size_t i = 0; i < t->pending_count; i++) candidate_close(&t->run.bench, t->pending[i]);
-  t->pending_count = 0;
-}
-
-static void note_loads(struct tuner *t) {
-  t->run.result->power_capped = t->run.bench.reached[MEASURE_POWER_CAP];
-  t->run.result->steady = t->run.bench.reached[MEASURE_STEADY];
-  t->run.result->unsettled = t->run.bench.reached[MEASURE_NOT_SETTLED];
-}
-
 static void tuner_close(struct tuner *t) {
-  drop_pending(t);
-  tuner_close_slots(t);
-  tuner_drop_counts(t);
-  tuner_close_sharing(t);
-  tuner_close_queue(t);
-  if (t->run.bench.pool) t->run.result->compiled = compile_pool_count(t->run.bench.pool);
-  note_loads(t);
-  if (t->run.bench.target) bench_close(&t->run.bench);
+  struct bench *bench = &t->run.bench;
+  cugen_tune_result *result = t->run.result;
+  workers_close(&t->workers);
+  sharing_close(&t->sharing);
+  queue_close(&t->queue, bench);
+  if (bench->pool) result->compiled = compile_pool_count(bench->pool);
+  result->power_capped = bench->reached[MEASURE_POWER_CAP];
+  result->steady = bench->reached[MEASURE_STEADY];
+  result->unsettled = bench->reached[MEASURE_NOT_SETTLED];
+  if (bench->target) bench_close(bench);
   proposals_close(&t->proposals);
   run_records_free(&t->records);
-  free(t->last);
 }
 
 /* Settles which of the variants near the best is the fastest, on one device. If that device fails,
    this is repeated on another one. */
 static int tuner_settle(struct tuner *t, cugen_error *err) {
-  int status = tuner_gather_leaders(t, err);
+  int status = sharing_gather_leaders(&t->sharing, err);
   if (status) return status;
   do {
-    status = tuner_measure_energies(t, err);
-    if (!status) status = tuner_settle_leaders(t, err);
-  } while (status && tuner_lose_device(t, err));
+    status = energies_measure(&t->records, err);
+    if (!status) status = leaders_settle(&t->records, err);
+  } while (status && workers_lose_device(&t->workers, err));
   return status;
 }
 
@@ -281,50 +305,64 @@ double tune_default_budget(bool gpu) {
   return gpu ? run_gpu_budget : run_cpu_budget;
 }
 
-/* Counts a variant that was measured for this run before. It was met as a known record; with
-   `again` it is measured once more and counted then. */
-static void count_ran(struct tuner *t) {
+/* Sets the final counts. A variant that was measured for this run before was met as a known record;
+   with `again` it is measured once more and counted then. */
+static void tuner_count(const struct tuner *t) {
+  const struct tuner_run *run = &t->run;
+  cugen_tune_result *result = run->result;
+  const uint64_t met = result->remembered + result->tried;
   uint64_t index;
-  if (!t->run.target->ran || t->run.options->again || !t->run.result->remembered) return;
-  if (!space_look_up(t->run.target->space, t->run.target->ran, &index) ||
-      !run_wants_index(&t->run, index))
+  result->left = t->verdict.complete || result->valid <= met ? 0 : result->valid - met;
+  result->alike = alike_count(&t->proposals.alike);
+  result->interrupted = run->interrupted;
+  if (!run->target->ran || run->options->again || !result->remembered ||
+      !space_look_up(run->target->space, run->target->ran, &index) || !run_wants_index(run, index))
     return;
-  t->run.result->remembered--;
-  t->run.result->tried++;
+  result->remembered--;
+  result->tried++;
 }
 
 int tune_run(const struct tune_target *target, const cugen_tune_options *options,
              cugen_tune_result *result, cugen_error *err) {
-  double begin = clock_seconds(), budget = options->budget_seconds;
+  struct tuner t = {
+      .run = {.target = target,
+              .options = options,
+              .result = result,
+              .begin = clock_seconds(),
+              .budget = options->budget_seconds,
+              .began_at = clock_unix_micros()},
+      .records = {.run = &t.run},
+      .proposals = {.run = &t.run, .records = &t.records},
+      .workers = {.run = &t.run,
+                  .records = &t.records,
+                  .proposals = &t.proposals,
+                  .slots = {.run = &t.run, .records = &t.records, .queue = &t.queue},
+                  .counts = {.run = &t.run, .records = &t.records, .best = &t.proposals.best}},
+      .sharing = {.run = &t.run,
+                  .records = &t.records,
+                  .proposals = &t.proposals,
+                  .queue = &t.queue,
+                  .slots = &t.workers.slots},
+      .verdict = {.proposals = &t.proposals, .queue = &t.queue}};
   *result = (cugen_tune_result){0};
-  struct tuner t = {.run = {.target = target,
-                            .options = options,
-                            .result = result,
-                            .begin = begin,
-                            .began_at = clock_unix_micros()}};
-  t.records.run = t.proposals.run = &t.run;
-  t.proposals.records = &t.records;
   /* A count is a budget as well. If only a count is given, it alone decides. */
-  if (budget == 0 && !options->budget_count)
-    budget = tune_default_budget(target->device->facts.is_gpu && !target->predicted);
-  t.run.budget = budget;
+  if (t.run.budget == 0 && !options->budget_count)
+    t.run.budget = tune_default_budget(target->device->facts.is_gpu && !target->predicted);
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);
-  t.complete = tuner_is_done(&t);
-  if (!status) status = tuner_settle_counts(&t, err);
-  if (!status && tuner_leads(&t)) status = tuner_settle(&t, err);
+  t.verdict.complete = tuner_is_done(&t);
+  if (!status) status = counts_store(&t.workers.counts, true, err);
+  if (!status && sharing_leads(&t.sharing)) status = tuner_settle(&t, err);
   if (t.run.bench.pool) compile_pool_stop(t.run.bench.pool);
   if (!status) status = use_compiled(&t, err);
   if (!status && t.records.sound) status = run_records_store_held(&t.records, err);
   const int synced = cache_sync(target->cache, status ? NULL : err);
   if (!status) status = synced;
-  if (!status && !t.complete && !options->again) tuner_count_remembered(&t);
-  if (!status) status = tuner_verdict(&t, err);
-  result->left = tuner_count_left(&t);
-  result->alike = alike_count(&t.proposals.alike);
-  count_ran(&t);
-  result->interrupted = t.run.interrupted;
+  if (!status && !t.verdict.complete && !options->again)
+    result->remembered = verdict_count_remembered(&t.records);
+  if (!status) status = verdict_give(&t.verdict, err);
+  tuner_count(&t);
   tuner_close(&t);
-  result->seconds = clock_seconds() - begin;
+  result->seconds = clock_seconds() - t.run.begin;
   return status;
 }

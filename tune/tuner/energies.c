@@ -1,15 +1,17 @@
-/* Measures the energies of the variants that can still be the best; see tuner_run.h and energy.h.
+/* Measures the energies of the variants that can still be the best; see energies.h and energy.h.
    Half a second of launches per variant is far too long for a search. So the search ranks as if all
    variants drew the same power. Then the energies of the fastest are measured, the fastest first. A
    variant is skipped if it is so slow that it could win only by drawing less power than is
    plausible. */
+#include "energies.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/system.h"
 #include "tune/worker/energy.h"
-#include "tuner_run.h"
 
 /* Limit of a contender's time, as a factor to the fastest. */
 static const double slowest = 1.5;
@@ -25,15 +27,15 @@ enum {
 static const double least_power = 0.9;
 
 struct contender {
-  const struct cache_record
-      *record; /* points into t->records.known; NULL: the record is in t->records.own */
-  size_t at;   /* index into t->records.own */
+  const struct cache_record *record; /* a known record; NULL: the record is of this run */
+  size_t at;                         /* index into the records of this run */
   double seconds;
   struct candidate *candidate;
 };
 
 struct energies {
-  struct tuner *t;
+  struct tuner_run *run;
+  struct run_records *records;
   struct contender *all;
   size_t count, measured;
   double fastest, power, cost; /* least values so far */
@@ -41,7 +43,7 @@ struct energies {
 };
 
 static const struct cache_record *record_of(const struct energies *e, const struct contender *c) {
-  return c->record ? c->record : &e->t->records.own[c->at];
+  return c->record ? c->record : &e->records->own[c->at];
 }
 
 /* ---- Who is asked --------------------------------------------------------------------------- */
@@ -50,34 +52,33 @@ static void note_energy(struct energies *e, const struct cache_record *record) {
   if (!(record->energy > 0)) return;
   e->measured++;
   e->power = fmin(e->power, record->energy / record->seconds);
-  e->cost = fmin(e->cost, run_cost(&e->t->run, record));
+  e->cost = fmin(e->cost, run_cost(e->run, record));
 }
 
-static void tuner_energy_add(struct energies *e, const struct cache_record *known, size_t at) {
+static void add_contender(struct energies *e, const struct cache_record *known, size_t at) {
   struct contender *c = &e->all[e->count];
   *c = (struct contender){.record = known, .at = at};
   const struct cache_record *record = record_of(e, c);
-  if (!run_accepts(&e->t->run, record)) return;
+  if (!run_accepts(e->run, record)) return;
   c->seconds = record->seconds;
   e->fastest = fmin(e->fastest, c->seconds);
   note_energy(e, record);
-  if (!(record->energy > 0) || (!known && e->t->run.options->again)) e->count++;
+  if (!(record->energy > 0) || (!known && e->run->options->again)) e->count++;
 }
 
-static int tuner_energy_by_seconds(const void *a, const void *b) {
+static int contenders_by_seconds(const void *a, const void *b) {
   const struct contender *x = a, *y = b;
   return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-static int tuner_energy_collect(struct energies *e, cugen_error *err) {
-  struct tuner *t = e->t;
-  e->all = calloc(t->records.count + t->records.known_count + 1, sizeof *e->all);
+static int energies_collect(struct energies *e, cugen_error *err) {
+  e->all = calloc(e->records->count + e->records->known_count + 1, sizeof *e->all);
   if (!e->all) return error_memory(err);
-  for (size_t i = 0; i < t->records.count; i++) tuner_energy_add(e, NULL, i);
-  for (size_t i = 0; i < t->records.known_count; i++)
-    if (!run_records_has(&t->records, t->records.known[i].variant))
-      tuner_energy_add(e, &t->records.known[i], 0);
-  qsort(e->all, e->count, sizeof *e->all, tuner_energy_by_seconds);
+  for (size_t i = 0; i < e->records->count; i++) add_contender(e, NULL, i);
+  for (size_t i = 0; i < e->records->known_count; i++)
+    if (!run_records_has(e->records, e->records->known[i].variant))
+      add_contender(e, &e->records->known[i], 0);
+  qsort(e->all, e->count, sizeof *e->all, contenders_by_seconds);
   return CUGEN_OK;
 }
 
@@ -86,38 +87,35 @@ static bool can_win(const struct energies *e, const struct contender *c) {
   if (c->seconds > slowest * e->fastest) return false;
   if (e->measured < POWERS_KNOWN) return true;
   values.joules = least_power * e->power * values.seconds;
-  return objective_cost(e->t->run.target->config->objective, &values) < e->cost;
+  return objective_cost(e->run->target->config->objective, &values) < e->cost;
 }
 
 /* ---- One of them ---------------------------------------------------------------------------- */
 
 static int open_contender(struct energies *e, struct contender *c, cugen_error *err) {
-  struct tuner *t = e->t;
-  int status = run_records_open(&t->records, record_of(e, c), &c->candidate, err);
+  int status = run_records_open(e->records, record_of(e, c), &c->candidate, err);
   if (status || !c->candidate) return status;
-  status = candidate_build(&t->run.bench, c->candidate, err);
-  if (!status) candidate_hasten(&t->run.bench, c->candidate);
+  status = candidate_build(&e->run->bench, c->candidate, err);
+  if (!status) candidate_hasten(&e->run->bench, c->candidate);
   return status;
 }
 
 /* Replaces the record by the one with the energy. */
-static int tuner_energy_keep(struct energies *e, const struct contender *c,
-                             struct cache_record *record, cugen_error *err) {
-  struct tuner *t = e->t;
+static int keep_contender(struct energies *e, const struct contender *c,
+                          struct cache_record *record, cugen_error *err) {
   const struct cache_record *before = record_of(e, c);
-  int status = run_records_store_again(&t->records, before, record, c->candidate, err);
+  int status = run_records_store_again(e->records, before, record, c->candidate, err);
   if (status) return status;
   note_energy(e, record);
-  t->run.result->energies++;
-  if (c->record) return run_records_keep(&t->records, record, (struct hash){{0}}, err);
-  cache_record_free(&t->records.own[c->at]);
-  t->records.own[c->at] = *record;
+  e->run->result->energies++;
+  if (c->record) return run_records_keep(e->records, record, (struct hash){{0}}, err);
+  cache_record_free(&e->records->own[c->at]);
+  e->records->own[c->at] = *record;
   return CUGEN_OK;
 }
 
-static int tuner_energy_measure(struct energies *e, struct contender *c, cugen_error *err) {
-  struct tuner *t = e->t;
-  const struct measure_options measure = {.way = t->run.target->measure,
+static int measure_contender(struct energies *e, struct contender *c, cugen_error *err) {
+  const struct measure_options measure = {.way = e->run->target->measure,
                                           .load = measure_load_limit(run_variant_timeout),
                                           .seconds = 0.05,
                                           .samples = 11,
@@ -125,21 +123,21 @@ static int tuner_energy_measure(struct energies *e, struct contender *c, cugen_e
   const double begin = clock_seconds();
   struct cache_record record;
   double busy = 0;
-  candidate_finish(&t->run.bench, c->candidate);
-  int status = candidate_run(&t->run.bench, c->candidate, false, &measure, run_variant_timeout,
+  candidate_finish(&e->run->bench, c->candidate);
+  int status = candidate_run(&e->run->bench, c->candidate, false, &measure, run_variant_timeout,
                              &record, &busy, err);
-  t->run.result->measuring += busy;
+  e->run->result->measuring += busy;
   record.measure_seconds = clock_seconds() - begin;
   const bool right = !status && record.outcome == CUGEN_OUTCOME_OK;
   if (right && !(record.energy > 0))
     status =
         error_set(err, CUGEN_ERROR_DEVICE,
                   "the energy counter of %s stands still, so objective \"%s\" cannot be measured",
-                  t->run.target->device->name, t->run.target->config->objective->text);
-  if (right && !status) status = tuner_energy_keep(e, c, &record, err);
+                  e->run->target->device->name, e->run->target->config->objective->text);
+  if (right && !status) status = keep_contender(e, c, &record, err);
   if (status || !right) cache_record_free(&record);
   return status ? status
-                : worker_usable(worker_pool_at(t->run.bench.workers, t->run.bench.worker), err);
+                : worker_usable(worker_pool_at(e->run->bench.workers, e->run->bench.worker), err);
 }
 
 /* ---- All of them ---------------------------------------------------------------------------- */
@@ -149,28 +147,27 @@ static int measure_some(struct energies *e, struct contender *from, size_t count
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++)
     if (can_win(e, &from[i])) status = open_contender(e, &from[i], err);
-  for (size_t i = 0; i < count && !status && !e->t->run.interrupted && clock_seconds() < e->until;
+  for (size_t i = 0; i < count && !status && !e->run->interrupted && clock_seconds() < e->until;
        i++)
-    if (from[i].candidate && can_win(e, &from[i])) status = tuner_energy_measure(e, &from[i], err);
-  for (size_t i = 0; i < count; i++) candidate_close(&e->t->run.bench, from[i].candidate);
+    if (from[i].candidate && can_win(e, &from[i])) status = measure_contender(e, &from[i], err);
+  for (size_t i = 0; i < count; i++) candidate_close(&e->run->bench, from[i].candidate);
   return status;
 }
 
-static double tuner_energy_end_of(const struct tuner *t) {
+int energies_measure(struct run_records *records, cugen_error *err) {
+  struct tuner_run *run = records->run;
+  struct energies e = {.run = run,
+                       .records = records,
+                       .fastest = (double)INFINITY,
+                       .power = (double)INFINITY,
+                       .cost = (double)INFINITY};
+  if (!objective_needs_energy(run->target->config->objective) || run->interrupted) return CUGEN_OK;
   const double now = clock_seconds(),
-               most = now + fmax(least_seconds, share_of_search * (now - t->run.begin));
-  return t->run.budget > 0 ? t->run.begin + t->run.budget * (1 - tuner_energy_race) : most;
-}
-
-int tuner_measure_energies(struct tuner *t, cugen_error *err) {
-  struct energies e = {
-      .t = t, .fastest = (double)INFINITY, .power = (double)INFINITY, .cost = (double)INFINITY};
-  if (!objective_needs_energy(t->run.target->config->objective) || t->run.interrupted)
-    return CUGEN_OK;
-  e.until = tuner_energy_end_of(t);
-  bench_lift_limit(&t->run.bench);
-  int status = tuner_energy_collect(&e, err);
-  for (size_t i = 0; i < e.count && !status && !t->run.interrupted && clock_seconds() < e.until;
+               most = now + fmax(least_seconds, share_of_search * (now - run->begin));
+  e.until = run->budget > 0 ? run->begin + run->budget * (1 - energies_race) : most;
+  bench_lift_limit(&run->bench);
+  int status = energies_collect(&e, err);
+  for (size_t i = 0; i < e.count && !status && !run->interrupted && clock_seconds() < e.until;
        i += AHEAD)
     status = measure_some(&e, &e.all[i], e.count - i < AHEAD ? e.count - i : AHEAD, err);
   free(e.all);

@@ -1,0 +1,38 @@
+/* Counts what variants request from memory while they are measured. Counting can take more than a
+   second of a processor, many times what a variant costs otherwise, and no measurement waits for
+   it. It begins with the variant's measurement and goes on while the next ones are measured. If too
+   many counts run at once, the oldest is given up, and the next variants are not counted at all.
+   The best variant is always counted, and the run waits for it for a while at the end. A count that
+   is not known is 0. */
+#ifndef TUNE_TUNER_COUNTS_H
+#define TUNE_TUNER_COUNTS_H
+
+#include "best.h"
+#include "records.h"
+
+enum { COUNTS_MOST = 4 };
+
+struct counts {
+  struct tuner_run *run;
+  struct run_records *records;
+  const struct best *best;
+  /* Candidates whose memory requests are still being counted, oldest first. */
+  struct counted {
+    struct candidate *candidate;
+    size_t record; /* index into the records of this run */
+  } all[COUNTS_MOST];
+  size_t count;
+  size_t left_out; /* number of coming candidates that are not counted */
+};
+
+/* Begins to count the memory requests of a candidate that is about to run, on a thread of its
+   own. */
+void counts_begin(struct counts *counts, struct candidate *c);
+/* Closes the candidate of the last record. If it is still being counted, or is the best and has to
+   be counted, it is closed later. */
+int counts_close_candidate(struct counts *counts, struct candidate *c, cugen_error *err);
+/* Stores the counts that are complete by now. wait: waits a while for the remaining ones. */
+int counts_store(struct counts *counts, bool wait, cugen_error *err);
+void counts_drop(struct counts *counts);
+
+#endif

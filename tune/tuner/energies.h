@@ -1,0 +1,14 @@
+/* Measures the energies of the variants that can still be the best, after the search. */
+#ifndef TUNE_TUNER_ENERGIES_H
+#define TUNE_TUNER_ENERGIES_H
+
+#include "records.h"
+
+/* If the objective needs energy: the share of the budget reserved for measuring energies, and the
+   share of the budget reserved for the race of the leaders, which is a part of the former. */
+static const double energies_share = 0.5, energies_race = 0.15;
+
+/* Measures the energy of the variants that can still win, if the objective needs energies. */
+int energies_measure(struct run_records *records, cugen_error *err);
+
+#endif

@@ -1,0 +1,64 @@
+/* The share of this run in a space that several tuners search together.
+
+   Each tuner claims a variant before it compiles it. Variants that another tuner has claimed wait
+   in a list here. Between two variants, the records that others have stored since are read: they
+   end the waiting, and the strategy learns from them as from its own. When the strategy has nothing
+   left, the waiting variants are claimed again and again, because the tuner that holds the claim
+   may be dead, in which case the claim ends after `lease`. While others hold all variants that this
+   tuner asks for, it asks for more at a time.
+
+   Tuners walk in different random orders, and hold fewer variants ahead the fewer are left for
+   each, so that all end at about the same time. One of them settles the leaders. */
+#ifndef TUNE_TUNER_SHARING_H
+#define TUNE_TUNER_SHARING_H
+
+#include "slots.h"
+
+enum { SHARING_BATCH = 64 };
+
+struct sharing {
+  struct tuner_run *run;
+  struct run_records *records;
+  struct proposals *proposals;
+  struct candidate_queue *queue;
+  const struct slots *slots;
+  /* Owner of this run's claims. "": the cache keeps no claims, so that nothing is shared. */
+  char owner[24];
+  uint64_t seed; /* makes each tuner search in another order; 0 if nothing is shared */
+  int64_t since; /* the position up to which news was read, as in cache_news */
+  size_t tuners;
+  double asked, renewed;
+  struct sharing_waiting {
+    uint64_t index;
+    char *variant;
+    struct hash hash;
+    int recorded; /* how often the claim was refused because a record exists */
+  } * waiting;    /* variants that other tuners have claimed */
+  size_t count, capacity;
+  /* The candidates to claim next; they are claimed together once there are batch_size of them. */
+  struct candidate *batch[SHARING_BATCH];
+  size_t batch_count, batch_size;
+};
+
+/* Opens the sharing; called before run_records_load. */
+int sharing_open(struct sharing *sharing, cugen_error *err);
+void sharing_close(struct sharing *sharing);
+/* Returns how many candidates may be queued. The number shrinks when few variants are left for each
+   tuner. */
+size_t sharing_most_ahead(const struct sharing *sharing);
+/* Claims the candidate if the space is shared. The candidate begins if the claim is granted, or
+   waits until the other tuner has measured it. Takes over the candidate. */
+int sharing_begin(struct sharing *sharing, struct candidate *c, cugen_error *err);
+/* Renews the claims of all candidates under way, if a renewal is due. */
+void sharing_renew(struct sharing *sharing);
+/* Reads the records that other tuners have stored, if it is time; once the strategy is exhausted,
+   also claims variants that other tuners have abandoned. */
+int sharing_update(struct sharing *sharing, cugen_error *err);
+/* Returns true if this run settles the leaders. Exactly one of the tuners that share a space
+   does. */
+bool sharing_leads(const struct sharing *sharing);
+/* Adds other tuners' records that are near the best to this run's records, because leaders are
+   chosen from those. */
+int sharing_gather_leaders(struct sharing *sharing, cugen_error *err);
+
+#endif
