@@ -1,9 +1,9 @@
 /* Decides whether one error refuses every variant; see alike.h. No number of failures proves this,
-   because a variant that nobody tried may compile. So the run ends early only if the evidence is broad: at least ENOUGH
-   variants failed, none came further, all have the same first diagnostic with a source line, and
-   together they had every implementation and every value of every tunable. A diagnostic about
-   values (static_assert, #error) never ends a run, and a run without a budget tries all
-   variants. */
+   because a variant that nobody tried may compile. So the run ends early only if the evidence is
+   broad: at least ENOUGH variants failed, none came further, all have the same first diagnostic
+   with a source line, and together they had every implementation and every value of every tunable.
+   A diagnostic about values (static_assert, #error) never ends a run, and a run without a budget
+   tries all variants. */
 #include "alike.h"
 
 #include <ctype.h>

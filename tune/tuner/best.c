@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 /* One run of a naive product may take as long as a hundred runs of a fast one, and nothing that
-   runs on a GPU can be interrupted. So variants of an implementation wait whose best so far takes
-   this many times as long as the best of all, unless they take fewer seconds than these. */
+   runs on a GPU can be interrupted. So variants of an implementation wait whose best so far costs
+   this many times as much as the best of all, unless they take fewer seconds than these. */
 static const double many_times = 8, worth_waiting = 0.02;
 
 int best_open(struct best *best, const struct tuner_run *run, cugen_error *err) {

@@ -27,12 +27,12 @@ struct counts {
 
 /* Begins to count the memory requests of a candidate that is about to run, on a thread of its
    own. */
-void counts_begin(struct counts *counts, struct candidate *c);
+void counts_begin(struct counts *n, struct candidate *c);
 /* Closes the candidate of the last record. If it is still being counted, or is the best and has to
    be counted, it is closed later. */
-int counts_close_candidate(struct counts *counts, struct candidate *c, cugen_error *err);
+int counts_close_candidate(struct counts *n, struct candidate *c, cugen_error *err);
 /* Stores the counts that are complete by now. wait: waits a while for the remaining ones. */
-int counts_store(struct counts *counts, bool wait, cugen_error *err);
-void counts_drop(struct counts *counts);
+int counts_store(struct counts *n, bool wait, cugen_error *err);
+void counts_drop(struct counts *n);
 
 #endif

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/system.h"
 #include "tune/worker/energy.h"
 
@@ -71,17 +70,6 @@ static int contenders_by_seconds(const void *a, const void *b) {
   return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-static int energies_collect(struct energies *e, cugen_error *err) {
-  e->all = calloc(e->records->count + e->records->known_count + 1, sizeof *e->all);
-  if (!e->all) return error_memory(err);
-  for (size_t i = 0; i < e->records->count; i++) add_contender(e, NULL, i);
-  for (size_t i = 0; i < e->records->known_count; i++)
-    if (!run_records_has(e->records, e->records->known[i].variant))
-      add_contender(e, &e->records->known[i], 0);
-  qsort(e->all, e->count, sizeof *e->all, contenders_by_seconds);
-  return CUGEN_OK;
-}
-
 static bool can_win(const struct energies *e, const struct contender *c) {
   struct objective_values values = cache_record_values(record_of(e, c));
   if (c->seconds > slowest * e->fastest) return false;
@@ -92,30 +80,10 @@ static bool can_win(const struct energies *e, const struct contender *c) {
 
 /* ---- One of them ---------------------------------------------------------------------------- */
 
-static int open_contender(struct energies *e, struct contender *c, cugen_error *err) {
-  int status = run_records_open(e->records, record_of(e, c), &c->candidate, err);
-  if (status || !c->candidate) return status;
-  status = candidate_build(&e->run->bench, c->candidate, err);
-  if (!status) candidate_hasten(&e->run->bench, c->candidate);
-  return status;
-}
-
-/* Replaces the record by the one with the energy. */
-static int keep_contender(struct energies *e, const struct contender *c,
-                          struct cache_record *record, cugen_error *err) {
-  const struct cache_record *before = record_of(e, c);
-  int status = run_records_store_again(e->records, before, record, c->candidate, err);
-  if (status) return status;
-  note_energy(e, record);
-  e->run->result->energies++;
-  if (c->record) return run_records_keep(e->records, record, (struct hash){{0}}, err);
-  cache_record_free(&e->records->own[c->at]);
-  e->records->own[c->at] = *record;
-  return CUGEN_OK;
-}
-
+/* Measures the contender once more, and replaces its record by the one with the energy. */
 static int measure_contender(struct energies *e, struct contender *c, cugen_error *err) {
-  const struct measure_options measure = {.way = e->run->target->measure,
+  struct tuner_run *run = e->run;
+  const struct measure_options measure = {.way = run->target->measure,
                                           .load = measure_load_limit(run_variant_timeout),
                                           .seconds = 0.05,
                                           .samples = 11,
@@ -123,30 +91,43 @@ static int measure_contender(struct energies *e, struct contender *c, cugen_erro
   const double begin = clock_seconds();
   struct cache_record record;
   double busy = 0;
-  candidate_finish(&e->run->bench, c->candidate);
-  int status = candidate_run(&e->run->bench, c->candidate, false, &measure, run_variant_timeout,
+  candidate_finish(&run->bench, c->candidate);
+  int status = candidate_run(&run->bench, c->candidate, false, &measure, run_variant_timeout,
                              &record, &busy, err);
-  e->run->result->measuring += busy;
+  run->result->measuring += busy;
   record.measure_seconds = clock_seconds() - begin;
   const bool right = !status && record.outcome == CUGEN_OUTCOME_OK;
   if (right && !(record.energy > 0))
     status =
         error_set(err, CUGEN_ERROR_DEVICE,
                   "the energy counter of %s stands still, so objective \"%s\" cannot be measured",
-                  e->run->target->device->name, e->run->target->config->objective->text);
-  if (right && !status) status = keep_contender(e, c, &record, err);
+                  run->target->device->name, run->target->config->objective->text);
+  if (right && !status)
+    status = run_records_store_again(e->records, record_of(e, c), &record, c->candidate, err);
+  if (right && !status) {
+    note_energy(e, &record);
+    run->result->energies++;
+    if (c->record) {
+      status = run_records_keep(e->records, &record, (struct hash){{0}}, err);
+    } else {
+      cache_record_free(&e->records->own[c->at]);
+      e->records->own[c->at] = record;
+    }
+  }
   if (status || !right) cache_record_free(&record);
   return status ? status
-                : worker_usable(worker_pool_at(e->run->bench.workers, e->run->bench.worker), err);
+                : worker_usable(worker_pool_at(run->bench.workers, run->bench.worker), err);
 }
 
 /* ---- All of them ---------------------------------------------------------------------------- */
 
+/* Measures contenders that compile side by side. */
 static int measure_some(struct energies *e, struct contender *from, size_t count,
                         cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++)
-    if (can_win(e, &from[i])) status = open_contender(e, &from[i], err);
+    if (can_win(e, &from[i]))
+      status = run_records_rebuild(e->records, record_of(e, &from[i]), &from[i].candidate, err);
   for (size_t i = 0; i < count && !status && !e->run->interrupted && clock_seconds() < e->until;
        i++)
     if (from[i].candidate && can_win(e, &from[i])) status = measure_contender(e, &from[i], err);
@@ -166,7 +147,14 @@ int energies_measure(struct run_records *records, cugen_error *err) {
                most = now + fmax(least_seconds, share_of_search * (now - run->begin));
   e.until = run->budget > 0 ? run->begin + run->budget * (1 - energies_race) : most;
   bench_lift_limit(&run->bench);
-  int status = energies_collect(&e, err);
+  e.all = calloc(records->count + records->known_count + 1, sizeof *e.all);
+  if (!e.all) return error_memory(err);
+  for (size_t i = 0; i < records->count; i++) add_contender(&e, NULL, i);
+  for (size_t i = 0; i < records->known_count; i++)
+    if (!run_records_has(records, records->known[i].variant))
+      add_contender(&e, &records->known[i], 0);
+  qsort(e.all, e.count, sizeof *e.all, contenders_by_seconds);
+  int status = CUGEN_OK;
   for (size_t i = 0; i < e.count && !status && !run->interrupted && clock_seconds() < e.until;
        i += AHEAD)
     status = measure_some(&e, &e.all[i], e.count - i < AHEAD ? e.count - i : AHEAD, err);

@@ -9,6 +9,6 @@
 static const double energies_share = 0.5, energies_race = 0.15;
 
 /* Measures the energy of the variants that can still win, if the objective needs energies. */
-int energies_measure(struct run_records *records, cugen_error *err);
+int energies_measure(struct run_records *r, cugen_error *err);
 
 #endif

@@ -50,18 +50,14 @@ static size_t explore_count_left(const struct explore *e) {
   return left;
 }
 
-/* Called after a round, or when a runner is out: chooses the current runner, and decides whether
+/* Passes over runners that are out. After a round: chooses the current runner, and decides whether
    the exploration goes on. */
-static void explore_judge(struct explore *e) {
-  const bool over = race_judge(&e->race, CUGEN_TIE);
-  if (!takes_part(e, e->current)) e->current = e->race.leader;
-  e->settled = over || explore_count_left(e) < 2;
-}
-
 static void explore_go_on(struct explore *e) {
   explore_pass_over(e);
   if (e->turn < e->race.count) return;
-  explore_judge(e);
+  const bool over = race_judge(&e->race, CUGEN_TIE);
+  if (!takes_part(e, e->current)) e->current = e->race.leader;
+  e->settled = over || explore_count_left(e) < 2;
   e->turn = 0;
   e->round++;
   explore_pass_over(e);

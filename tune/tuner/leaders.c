@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "base/system.h"
 #include "energies.h"
 #include "race.h"
@@ -55,16 +54,6 @@ static int leaders_by_cost(const void *a, const void *b) {
 
 /* ---- One race ------------------------------------------------------------------------------- */
 
-static int open_leader(struct run_records *records, struct leader *leader, cugen_error *err) {
-  int status = run_records_open(records, leader->entrant->record, &leader->candidate, err);
-  leader->failed = !leader->candidate;
-  if (status || leader->failed) return status;
-  status = candidate_build(&records->run->bench, leader->candidate, err);
-  /* So that leaders compile side by side. */
-  if (!status) candidate_hasten(&records->run->bench, leader->candidate);
-  return status;
-}
-
 static int measure_leader(struct tuner_run *run, struct race *race, size_t runner,
                           struct leader *leader, cugen_error *err) {
   const bool energy = objective_needs_energy(run->target->config->objective);
@@ -92,28 +81,20 @@ static int measure_leader(struct tuner_run *run, struct race *race, size_t runne
 }
 
 /* The order alternates from round to round, so that no variant always runs behind the same one. */
-static int run_round(struct tuner_run *run, struct race *race, struct leader *leaders, int round,
-                     cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t n = 0; n < race->count && !status; n++) {
-    size_t i = round % 2 ? race->count - 1 - n : n;
-    if (race->runners[i].state != RACE_SLOWER)
-      status = measure_leader(run, race, i, &leaders[i], err);
-  }
-  return status;
-}
-
 static int run_rounds(struct tuner_run *run, struct race *race, struct leader *leaders,
                       double until, cugen_error *err) {
-  int status = CUGEN_OK;
   bool over = false;
-  for (int round = 0; round < RACE_ROUNDS && !over && !status; round++) {
-    status = run_round(run, race, leaders, round, err);
-    if (status) break; /* the round is incomplete */
+  for (int round = 0; round < RACE_ROUNDS && !over; round++) {
+    for (size_t n = 0; n < race->count; n++) {
+      const size_t i = round % 2 ? race->count - 1 - n : n;
+      if (race->runners[i].state == RACE_SLOWER) continue;
+      int status = measure_leader(run, race, i, &leaders[i], err);
+      if (status) return status; /* the round is incomplete */
+    }
     over =
         race_judge(race, CUGEN_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
   }
-  return status;
+  return CUGEN_OK;
 }
 
 /* Stores the round of median time as the leader's record. The record keeps the compile time of the
@@ -154,7 +135,8 @@ static int run_race(struct run_records *records, struct entrant *const *entrants
   for (size_t i = 0; i < count && !status; i++) {
     leaders[i].entrant = entrants[i];
     entrants[i]->raced = true;
-    status = open_leader(records, &leaders[i], err);
+    status = run_records_rebuild(records, entrants[i]->record, &leaders[i].candidate, err);
+    leaders[i].failed = !leaders[i].candidate;
     if (leaders[i].failed) race.runners[i].state = RACE_SLOWER;
   }
   for (size_t i = 0; i < count && !status; i++)
@@ -247,18 +229,6 @@ static void add_entrant(const struct tuner_run *run, const struct cache_record *
     all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
 }
 
-/* Collects the right variants and returns their number. Remembered ones take part, because they may
-   be the fastest, or lucky: a run that was stopped had no race. */
-static size_t leaders_collect(const struct run_records *records, struct entrant *all) {
-  size_t count = 0;
-  for (size_t i = 0; i < records->count; i++)
-    add_entrant(records->run, &records->own[i], all, &count);
-  for (size_t i = 0; i < records->known_count; i++)
-    if (!run_records_has(records, records->known[i].variant))
-      add_entrant(records->run, &records->known[i], all, &count);
-  return count;
-}
-
 int leaders_settle(struct run_records *records, cugen_error *err) {
   struct tuner_run *run = records->run;
   if (records->count == 0 || run->interrupted || !run->target->device->facts.is_gpu ||
@@ -268,7 +238,13 @@ int leaders_settle(struct run_records *records, cugen_error *err) {
   run->stage = CUGEN_STAGE_RACE;
   struct entrant *entrants = calloc(records->count + records->known_count, sizeof *entrants);
   if (!entrants) return error_memory(err);
-  const size_t count = leaders_collect(records, entrants);
+  /* Remembered variants take part, because they may be the fastest, or lucky: a run that was
+     stopped had no race. */
+  size_t count = 0;
+  for (size_t i = 0; i < records->count; i++) add_entrant(run, &records->own[i], entrants, &count);
+  for (size_t i = 0; i < records->known_count; i++)
+    if (!run_records_has(records, records->known[i].variant))
+      add_entrant(run, &records->known[i], entrants, &count);
   const double now = clock_seconds();
   double until = now + fmin(most_of_race(run), fmax(least_seconds, 0.1 * (now - run->begin)));
   if (objective_needs_energy(run->target->config->objective)) until = now + most_energy_seconds;

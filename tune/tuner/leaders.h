@@ -8,6 +8,6 @@
    0: neither will take place. */
 double leaders_reserved(const struct tuner_run *run);
 /* Races the best few variants against one another, on GPUs. */
-int leaders_settle(struct run_records *records, cugen_error *err);
+int leaders_settle(struct run_records *r, cugen_error *err);
 
 #endif

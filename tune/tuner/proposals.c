@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
-
 /* ---- Opening -------------------------------------------------------------------------------- */
 
 /* Names the rule that removed most combinations, which is the first to look at. */
@@ -50,42 +48,34 @@ static size_t find_firsts(const struct proposals *p, uint64_t *out) {
   return count;
 }
 
-/* Opens the strategy over the spans of the implementations that are asked for. */
-static int open_over(struct proposals *p, struct strategy_space *space, uint64_t *firsts,
-                     struct strategy_span *spans, cugen_error *err) {
-  struct tuner_run *run = p->run;
-  const struct space_implementation *all =
-      space_implementations(run->target->space, &space->span_count);
-  for (size_t i = 0; i < space->span_count; i++) {
-    spans[i] = (struct strategy_span){all[i].first, run_wants(run, &all[i]) ? all[i].valid : 0};
-    run->result->valid += spans[i].count;
-  }
-  space->spans = spans;
-  space->firsts = firsts;
-  space->first_count = find_firsts(p, firsts);
-  p->axes = axes_open(run->target->space);
-  if (!p->axes) return error_memory(err);
-  axes_describe(p->axes, space);
-  p->strategy = p->ops->open(space);
-  if (!p->strategy) return error_memory(err);
-  return run->result->valid ? CUGEN_OK : nothing_to_try(run, err);
-}
-
 int proposals_open(struct proposals *p, uint64_t seed, cugen_error *err) {
-  const struct tune_target *target = p->run->target;
-  const char *only = p->run->options->implementation;
-  struct strategy_space space = {.seed = p->run->options->seed ^ seed};
+  struct tuner_run *run = p->run;
+  const struct tune_target *target = run->target;
+  const char *only = run->options->implementation;
   int status = only ? space_list_check(target->config, only, err) : CUGEN_OK;
-  if (!status) status = best_open(&p->best, p->run, err);
+  if (!status) status = best_open(&p->best, run, err);
   if (status) return status;
-  if (target->priors) space.priors = target->priors->all, space.prior_count = target->priors->count;
-  space_implementations(target->space, &space.span_count);
+  struct strategy_space space = {.seed = run->options->seed ^ seed};
+  const struct space_implementation *all = space_implementations(target->space, &space.span_count);
   uint64_t *firsts = calloc(TUNE_LEADERS + target->listed_count, sizeof *firsts);
   struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
-  status = firsts && spans ? open_over(p, &space, firsts, spans, err) : error_memory(err);
+  p->axes = axes_open(target->space);
+  if (firsts && spans && p->axes) {
+    for (size_t i = 0; i < space.span_count; i++) {
+      spans[i] = (struct strategy_span){all[i].first, run_wants(run, &all[i]) ? all[i].valid : 0};
+      run->result->valid += spans[i].count;
+    }
+    space.spans = spans;
+    space.firsts = firsts, space.first_count = find_firsts(p, firsts);
+    if (target->priors)
+      space.priors = target->priors->all, space.prior_count = target->priors->count;
+    axes_describe(p->axes, &space);
+    p->strategy = p->ops->open(&space);
+  }
   free(firsts);
   free(spans);
-  return status;
+  if (!p->strategy) return error_memory(err);
+  return run->result->valid ? CUGEN_OK : nothing_to_try(run, err);
 }
 
 void proposals_close(struct proposals *p) {

@@ -4,22 +4,22 @@
 
 #include "proposals.h"
 
-struct candidate_queue {
+struct queue {
   struct candidate **all;
   size_t count;
-  size_t most;  /* no candidate begins while so many are queued; see sharing_most_ahead */
+  size_t most;  /* no candidate begins while so many are queued; see sharing_room */
   size_t begun; /* number of candidates that have begun */
 };
 
 /* Makes room for `most` candidates and for `returned` ones that workers put back. Call queue_close
    even after an error. */
-int queue_open(struct candidate_queue *queue, size_t most, size_t returned, cugen_error *err);
-void queue_close(struct candidate_queue *queue, struct bench *bench);
+int queue_open(struct queue *q, size_t most, size_t returned, cugen_error *err);
+void queue_close(struct queue *q, struct bench *bench);
 /* Compiles the candidate and queues it to be measured; takes over the candidate. */
-int queue_begin(struct candidate_queue *queue, struct proposals *proposals, struct candidate *c,
+int queue_begin(struct queue *q, struct proposals *proposals, struct candidate *c,
                 cugen_error *err);
 /* Puts a candidate that was taken in front of all others. */
-void queue_put_back(struct candidate_queue *queue, struct candidate *c);
-struct candidate *queue_take(struct candidate_queue *queue, size_t place);
+void queue_put_back(struct queue *q, struct candidate *c);
+struct candidate *queue_take(struct queue *q, size_t place);
 
 #endif

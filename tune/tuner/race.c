@@ -31,24 +31,19 @@ static double median(const struct race_runner *r) {
   return (sorted[(r->rounds - 1) / 2] + sorted[r->rounds / 2]) / 2;
 }
 
-/* Computes the mean of the logarithm of the ratio of the runner's time to the leader's, and half
-   the width of its interval. Both ran in each of the runner's rounds. */
-static void race_compare(const struct race_runner *r, const struct race_runner *leader,
-                         double *mean, double *half) {
+/* Judges a runner by the mean of the logarithm of the ratio of its time to the leader's, and by the
+   interval of that mean. Both ran in each of the runner's rounds. */
+static void judge_runner(struct race_runner *r, const struct race_runner *leader, double margin) {
+  if (r->state == RACE_SLOWER || r->rounds < leader->rounds) return;
   double sum = 0, squares = 0;
   for (int i = 0; i < r->rounds; i++) sum += log(r->times[i] / leader->times[i]);
-  *mean = sum / r->rounds;
+  const double mean = sum / r->rounds;
   for (int i = 0; i < r->rounds; i++) {
-    double off = log(r->times[i] / leader->times[i]) - *mean;
+    const double off = log(r->times[i] / leader->times[i]) - mean;
     squares += off * off;
   }
-  *half = quantiles[r->rounds - RACE_LEAST_ROUNDS] * sqrt(squares / (r->rounds - 1) / r->rounds);
-}
-
-static void judge_runner(struct race_runner *r, const struct race_runner *leader, double margin) {
-  double mean, half;
-  if (r->state == RACE_SLOWER || r->rounds < leader->rounds) return;
-  race_compare(r, leader, &mean, &half);
+  const double half =
+      quantiles[r->rounds - RACE_LEAST_ROUNDS] * sqrt(squares / (r->rounds - 1) / r->rounds);
   r->behind = exp(mean);
   r->state = mean - half > margin ? RACE_SLOWER : mean + half < margin ? RACE_TIED : RACE_OPEN;
 }

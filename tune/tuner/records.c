@@ -77,8 +77,9 @@ static const struct cache_record *find_wrong(const struct tune_target *target,
   return failed && cache_record_is_refuted(failed) ? failed : NULL;
 }
 
-/* Config files with a kernel of the same name may each have a record of this variant. */
-const struct cache_record *run_records_current(const struct run_records *r,
+/* Returns the known record of exactly this kernel, or NULL. Config files with a kernel of the same
+   name may each have a record of this variant. */
+static const struct cache_record *find_current(const struct run_records *r,
                                                const struct kernel_spec *spec) {
   const struct tune_target *target = r->run->target;
   const struct cache_record *wrong = find_wrong(target, spec->variant);
@@ -99,29 +100,33 @@ static bool is_to_compare(const struct tuner_run *run, const struct cache_record
 
 const struct cache_record *run_records_find(const struct run_records *r,
                                             const struct kernel_spec *spec) {
-  const struct cache_record *known = run_records_current(r, spec);
+  const struct cache_record *known = find_current(r, spec);
   return known && is_to_compare(r->run, known) ? NULL : known;
 }
 
 const struct cache_record *run_records_timed(const struct run_records *r,
                                              const struct kernel_spec *spec) {
-  const struct cache_record *known = r->run->options->again ? NULL : run_records_current(r, spec);
+  const struct cache_record *known = r->run->options->again ? NULL : find_current(r, spec);
   return known && is_to_compare(r->run, known) ? known : NULL;
 }
 
 int run_records_open(const struct run_records *r, const struct cache_record *record,
                      struct candidate **out, cugen_error *err) {
   const bool known = record >= r->known && record < r->known + r->known_count;
-  uint64_t index;
-  *out = NULL;
-  if (!space_look_up(r->run->target->space, record->variant, &index) ||
-      !run_wants_index(r->run, index))
-    return CUGEN_OK;
-  int status = candidate_open(&r->run->bench, index, out, err);
-  if (status || !known || run_records_find(r, &(*out)->real) == record) return status;
+  int status = run_open(r->run, record->variant, out, err);
+  if (!*out || !known || run_records_find(r, &(*out)->real) == record) return status;
   candidate_close(&r->run->bench, *out);
   *out = NULL;
   return CUGEN_OK;
+}
+
+int run_records_rebuild(const struct run_records *r, const struct cache_record *record,
+                        struct candidate **out, cugen_error *err) {
+  int status = run_records_open(r, record, out, err);
+  if (status || !*out) return status;
+  status = candidate_build(&r->run->bench, *out, err);
+  if (!status) candidate_hasten(&r->run->bench, *out);
+  return status;
 }
 
 /* ---- Completing a new record ---------------------------------------------------------------- */
@@ -137,20 +142,9 @@ static void keep_energy(const struct cache_record *from, struct cache_record *to
   to->energy_resolution = from->energy_resolution;
 }
 
-/* Copies the times of a known record into the record of a run that only compared outputs. */
-static void keep_times(const struct cache_record *timed, struct cache_record *record) {
-  struct cache_record merged = *timed;
-  if (record->outcome != CUGEN_OUTCOME_OK) return;
-  merged.variant = record->variant, merged.reason = record->reason;
-  merged.elsewhere = false, merged.lacks = 0;
-  merged.hash = record->hash, merged.proof_hash = record->proof_hash;
-  merged.outputs = record->outputs;
-  *record = merged;
-}
-
 void run_records_complete(const struct run_records *r, const struct kernel_spec *spec,
                           struct cache_record *record) {
-  const struct cache_record *current = run_records_current(r, spec);
+  const struct cache_record *current = find_current(r, spec);
   const bool compared = current && is_to_compare(r->run, current);
   stamp(r->run, record);
   if (!current) return;
@@ -158,23 +152,17 @@ void run_records_complete(const struct run_records *r, const struct kernel_spec 
   if (!compared && record->requested <= 0) record->requested = current->requested;
   if (!compared) keep_energy(current, record);
   cache_record_keep_outputs(current, record);
-  if (compared && !r->run->options->again) keep_times(current, record);
+  if (!compared || r->run->options->again || record->outcome != CUGEN_OUTCOME_OK) return;
+  /* The run only compared outputs. */
+  struct cache_record merged = *current;
+  merged.variant = record->variant, merged.reason = record->reason;
+  merged.elsewhere = false, merged.lacks = 0;
+  merged.hash = record->hash, merged.proof_hash = record->proof_hash;
+  merged.outputs = record->outputs;
+  *record = merged;
 }
 
 /* ---- Storing -------------------------------------------------------------------------------- */
-
-/* Holds back a fault that all variants may share. If all variants have it, the run ends and no
-   record is stored; this is tested each time the number of held records has doubled. */
-static int hold_back(struct run_records *r, const struct candidate *c, cugen_error *err) {
-  bool everywhere = false;
-  if (!r->held++) r->fault = c->refused;
-  int status =
-      r->held & (r->held - 1)
-          ? CUGEN_OK
-          : faults_everywhere(&r->run->bench, r->run->options->implementation, &everywhere, err);
-  if (everywhere || status) r->held--; /* no record of it will be kept */
-  return everywhere && !status ? error_copy(err, &r->fault) : status;
-}
 
 int run_records_store_held(struct run_records *r, cugen_error *err) {
   const struct tune_target *target = r->run->target;
@@ -188,9 +176,20 @@ int run_records_store_held(struct run_records *r, cugen_error *err) {
 
 int run_records_store(struct run_records *r, const struct candidate *c,
                       const struct cache_record *record, cugen_error *err) {
-  if (c->faulty && !r->sound) return hold_back(r, c, err);
-  int status = run_records_store_held(r, err);
-  return status ? status : cache_store(r->run->target->cache, &r->run->target->key, record, err);
+  const struct tuner_run *run = r->run;
+  bool everywhere = false;
+  if (!c->faulty || r->sound) {
+    int status = run_records_store_held(r, err);
+    return status ? status : cache_store(run->target->cache, &run->target->key, record, err);
+  }
+  if (!r->held++) r->fault = c->refused;
+  /* Whether all variants have the fault is tested each time the number held has doubled. */
+  int status =
+      r->held & (r->held - 1)
+          ? CUGEN_OK
+          : faults_everywhere(&r->run->bench, run->options->implementation, &everywhere, err);
+  if (everywhere || status) r->held--; /* no record of it will be kept */
+  return everywhere && !status ? error_copy(err, &r->fault) : status;
 }
 
 int run_records_store_again(struct run_records *r, const struct cache_record *before,

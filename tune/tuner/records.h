@@ -5,7 +5,6 @@
 #define TUNE_TUNER_RECORDS_H
 
 #include "run.h"
-#include "tune/candidate.h"
 
 struct run_records {
   struct tuner_run *run;
@@ -24,57 +23,58 @@ struct run_records {
 };
 
 /* Loads `known` from the cache. */
-int run_records_load(struct run_records *records, cugen_error *err);
-void run_records_free(struct run_records *records);
+int run_records_load(struct run_records *r, cugen_error *err);
+void run_records_free(struct run_records *r);
 
 /* ---- What is known -------------------------------------------------------------------------- */
 
 /* Adds a record of another tuner and takes over its texts. *added is set to true unless the record
    was there. */
-int run_records_learn(struct run_records *records, struct cache_record *record, bool *added,
+int run_records_learn(struct run_records *r, struct cache_record *record, bool *added,
                       cugen_error *err);
-/* Returns the known record of exactly this kernel, or NULL. */
-const struct cache_record *run_records_current(const struct run_records *records,
-                                               const struct kernel_spec *spec);
-/* Like run_records_current, but returns NULL if certain outputs are asked for and the record does
-   not say whether the kernel has them. */
-const struct cache_record *run_records_find(const struct run_records *records,
+/* Returns the known record of exactly this kernel, or NULL; also NULL if certain outputs are asked
+   for and the record does not say whether the kernel has them. */
+const struct cache_record *run_records_find(const struct run_records *r,
                                             const struct kernel_spec *spec);
 /* Returns the known record of this kernel if its time can be kept and only its outputs have to be
    compared; otherwise NULL. */
-const struct cache_record *run_records_timed(const struct run_records *records,
+const struct cache_record *run_records_timed(const struct run_records *r,
                                              const struct kernel_spec *spec);
 /* Opens a candidate for the variant of a record. *out becomes NULL if the variant is not asked for,
    or if a known record is of another source. */
-int run_records_open(const struct run_records *records, const struct cache_record *record,
+int run_records_open(const struct run_records *r, const struct cache_record *record,
                      struct candidate **out, cugen_error *err);
+/* Like run_records_open, and begins to compile the candidate, so that several compile side by
+   side. The caller closes *out even after an error. */
+int run_records_rebuild(const struct run_records *r, const struct cache_record *record,
+                        struct candidate **out, cugen_error *err);
 
 /* ---- Records of this run -------------------------------------------------------------------- */
 
 /* Fills in what a new record of this kernel takes from a known one, and when in this run the record
    was made. */
-void run_records_complete(const struct run_records *records, const struct kernel_spec *spec,
+void run_records_complete(const struct run_records *r, const struct kernel_spec *spec,
                           struct cache_record *record);
 /* Stores the record of a new result of the candidate, or holds it back. Returns the fault if all
    variants have it, which ends the run without a record stored. */
-int run_records_store(struct run_records *records, const struct candidate *c,
+int run_records_store(struct run_records *r, const struct candidate *c,
                       const struct cache_record *record, cugen_error *err);
 /* Stores the records that were held back, because not all variants share their fault. */
-int run_records_store_held(struct run_records *records, cugen_error *err);
+int run_records_store_held(struct run_records *r, cugen_error *err);
 /* Stores the record of a measurement that repeats an earlier one, and the candidate's image. */
-int run_records_store_again(struct run_records *records, const struct cache_record *before,
+int run_records_store_again(struct run_records *r, const struct cache_record *before,
                             struct cache_record *record, const struct candidate *c,
                             cugen_error *err);
 /* Adds a record to `own` and takes over its texts. */
-int run_records_keep(struct run_records *records, struct cache_record *record, struct hash image,
+int run_records_keep(struct run_records *r, struct cache_record *record, struct hash image,
                      cugen_error *err);
-bool run_records_has(const struct run_records *records, const char *variant);
+bool run_records_has(const struct run_records *r, const char *variant);
 /* Returns the record of this run that was measured with an equal image, or NULL. Parameters that do
    not change the compiled code (an unused padding, a bound that does not bind) give equal
    images. */
-const struct cache_record *run_records_equal(const struct run_records *records, struct hash image);
+const struct cache_record *run_records_equal(const struct run_records *r, struct hash image);
 /* Makes sure that no equal image is answered with the record of this variant. */
-void run_records_forget(struct run_records *records, const char *variant);
+void run_records_forget(struct run_records *r, const char *variant);
 /* Copies a record, under the variant and the hashes of spec; spec NULL: under its own. */
 int run_records_copy(const struct cache_record *from, const struct kernel_spec *spec,
                      struct cache_record *out, cugen_error *err);

@@ -6,13 +6,18 @@ bool run_wants(const struct tuner_run *run, const struct space_implementation *o
          space_list_means(run->options->implementation, one->implementation->name);
 }
 
-bool run_wants_index(const struct tuner_run *run, uint64_t index) {
-  size_t count;
+bool run_find(const struct tuner_run *run, const char *variant, uint64_t *index) {
+  size_t count, i = 0;
   const struct space_implementation *all = space_implementations(run->target->space, &count);
-  for (size_t i = 0; i < count; i++)
-    if (index >= all[i].first && index - all[i].first < all[i].valid)
-      return run_wants(run, &all[i]);
-  return false;
+  if (!space_look_up(run->target->space, variant, index)) return false;
+  while (i < count && (*index < all[i].first || *index - all[i].first >= all[i].valid)) i++;
+  return i < count && run_wants(run, &all[i]);
+}
+
+int run_open(struct tuner_run *run, const char *variant, struct candidate **out, cugen_error *err) {
+  uint64_t index;
+  *out = NULL;
+  return run_find(run, variant, &index) ? candidate_open(&run->bench, index, out, err) : CUGEN_OK;
 }
 
 double run_cost(const struct tuner_run *run, const struct cache_record *record) {

@@ -3,7 +3,7 @@
 #ifndef TUNE_TUNER_RUN_H
 #define TUNE_TUNER_RUN_H
 
-#include "tune/bench.h"
+#include "tune/candidate.h"
 
 /* Defaults in seconds, used if the options leave them out. */
 static const double run_gpu_budget = 60, run_cpu_budget = 30, run_variant_timeout = 10,
@@ -21,10 +21,12 @@ struct tuner_run {
   bool interrupted; /* the user's callback has asked to stop */
 };
 
-/* Returns true if the options ask for this implementation; run_wants_index: for the implementation
-   of this variant. */
+/* Returns true if the options ask for this implementation. */
 bool run_wants(const struct tuner_run *run, const struct space_implementation *one);
-bool run_wants_index(const struct tuner_run *run, uint64_t index);
+/* Finds the variant. Returns false if its implementation is not asked for. */
+bool run_find(const struct tuner_run *run, const char *variant, uint64_t *index);
+/* Opens the candidate of a variant. *out becomes NULL if the variant is not asked for. */
+int run_open(struct tuner_run *run, const char *variant, struct candidate **out, cugen_error *err);
 
 /* Returns the cost of a record by the config's objective; less is better. */
 double run_cost(const struct tuner_run *run, const struct cache_record *record);

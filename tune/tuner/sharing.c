@@ -16,14 +16,10 @@ enum { MICROSECONDS = 1000000 };
 
 /* Seconds until a claim ends, until claims are renewed, and between two requests for news. */
 static const double lease = 30, renewed_after = 7, asked_after = 0.25;
-
-/* Returns the seconds between two requests for news. With many tuners each asks less often, because
-   each reads the records of all, so that the server's work grows with the square of their
-   number. */
-static double pause_of(const struct sharing *s) {
-  static const double each = 0.01, most = 5;
-  return fmin(fmax(asked_after, each * (double)s->tuners), most);
-}
+/* With many tuners each asks for news less often: after so many seconds for each tuner, at most
+   asked_after_most. Each reads the records of all, so that the server's work grows with the square
+   of their number. */
+static const double asked_after_each = 0.01, asked_after_most = 5;
 
 static bool is_shared(const struct sharing *s) {
   return s->owner[0] != '\0';
@@ -50,19 +46,14 @@ void sharing_close(struct sharing *s) {
   free(s->waiting);
 }
 
-size_t sharing_most_ahead(const struct sharing *s) {
+size_t sharing_room(const struct sharing *s) {
   const cugen_tune_result *result = s->run->result;
   const uint64_t met = result->remembered + result->tried,
-                 left = result->valid > met ? result->valid - met : 0;
-  const uint64_t share = left / (2 * (s->tuners ? s->tuners : 1));
-  if (!is_shared(s) || share >= s->queue->most) return s->queue->most;
-  return share ? (size_t)share : 1;
-}
-
-/* Returns how many more candidates may be queued. */
-static size_t room_ahead(const struct sharing *s) {
-  const size_t most = sharing_most_ahead(s);
-  return most > s->queue->count ? most - s->queue->count : 0;
+                 left = result->valid > met ? result->valid - met : 0,
+                 share = left / (2 * (s->tuners ? s->tuners : 1)), queued = s->queue->count;
+  uint64_t most = s->queue->most;
+  if (is_shared(s) && share < most) most = share ? share : 1;
+  return (size_t)(most > queued ? most - queued : 0);
 }
 
 /* ---- Claims --------------------------------------------------------------------------------- */
@@ -81,12 +72,12 @@ static int ask_claims(const struct sharing *s, struct cache_claim *claims, size_
 }
 
 static int sharing_wait_for(struct sharing *s, const struct candidate *c, cugen_error *err) {
-  struct sharing_waiting *waiting =
-      array_reserve(s->waiting, &s->capacity, s->count, sizeof *waiting);
-  if (!waiting) return error_memory(err);
-  s->waiting = waiting;
-  waiting[s->count] = (struct sharing_waiting){c->index, strdup(c->real.variant), c->real.hash, 0};
-  return waiting[s->count].variant ? (s->count++, CUGEN_OK) : error_memory(err);
+  struct sharing_waiting one = {c->index, strdup(c->real.variant), c->real.hash, 0},
+                         *all = array_reserve(s->waiting, &s->capacity, s->count, sizeof one);
+  if (all) s->waiting = all;
+  if (all && one.variant) return all[s->count++] = one, CUGEN_OK;
+  free(one.variant);
+  return error_memory(err);
 }
 
 /* Handles the answer to a candidate's claim: it begins, is met as known, or waits. */
@@ -95,11 +86,8 @@ static int sharing_settle(struct sharing *s, struct candidate *c, enum cache_cla
   if (state == CACHE_CLAIM_GRANTED) return queue_begin(s->queue, s->proposals, c, err);
   const struct cache_record *known =
       state == CACHE_CLAIM_RECORDED ? run_records_find(s->records, &c->real) : NULL;
-  int status = CUGEN_OK;
-  if (known)
-    proposals_meet(s->proposals, c->index, known);
-  else
-    status = sharing_wait_for(s, c, err);
+  int status = known ? CUGEN_OK : sharing_wait_for(s, c, err);
+  if (known) proposals_meet(s->proposals, c->index, known);
   candidate_close(&s->run->bench, c);
   return status;
 }
@@ -107,7 +95,7 @@ static int sharing_settle(struct sharing *s, struct candidate *c, enum cache_cla
 /* Claims the batch. Candidates that the server left for later stay in the batch. */
 static int claim_batch(struct sharing *s, cugen_error *err) {
   struct cache_claim claims[SHARING_BATCH];
-  const size_t count = s->batch_count, room = room_ahead(s);
+  const size_t count = s->batch_count, room = sharing_room(s);
   size_t granted = 0;
   if (!room) return CUGEN_OK;
   for (size_t i = 0; i < count; i++) claims[i] = claim_of(s->batch[i]);
@@ -170,9 +158,9 @@ static bool is_variant(const struct candidate *c, const char *variant) {
 
 /* Returns true if the variant is in the batch; its record is used when its claim is refused. */
 static bool is_proposed(const struct sharing *s, const char *variant) {
-  size_t i = 0;
-  while (i < s->batch_count && !is_variant(s->batch[i], variant)) i++;
-  return i < s->batch_count;
+  for (size_t i = 0; i < s->batch_count; i++)
+    if (is_variant(s->batch[i], variant)) return true;
+  return false;
 }
 
 static bool is_under_way(const struct sharing *s, const char *variant) {
@@ -185,46 +173,35 @@ static bool is_under_way(const struct sharing *s, const char *variant) {
 
 /* Uses another tuner's record if it is of exactly this kernel. */
 static int hear_of(struct sharing *s, const char *variant, cugen_error *err) {
-  size_t at = 0;
-  while (at < s->count && strcmp(s->waiting[at].variant, variant) != 0) at++;
-  const bool waited = at < s->count;
-  uint64_t index = waited ? s->waiting[at].index : 0;
   struct candidate *c;
-  if (!waited &&
-      (!space_look_up(s->run->target->space, variant, &index) || !run_wants_index(s->run, index)))
-    return CUGEN_OK;
-  int status = candidate_open(&s->run->bench, index, &c, err);
-  if (status) return status;
+  size_t at = 0;
+  int status = run_open(s->run, variant, &c, err);
+  if (!c) return status;
   const struct cache_record *known = run_records_find(s->records, &c->real);
   if (known) {
-    if (waited) sharing_forget(s, at);
-    s->proposals->ops->taken(s->proposals->strategy, index);
-    proposals_meet(s->proposals, index, known);
+    while (at < s->count && s->waiting[at].index != c->index) at++;
+    if (at < s->count) sharing_forget(s, at);
+    s->proposals->ops->taken(s->proposals->strategy, c->index);
+    proposals_meet(s->proposals, c->index, known);
   }
   candidate_close(&s->run->bench, c);
   return CUGEN_OK;
 }
 
 /* Adds new records to the known ones. Records that this run made or has read before are skipped. */
-static int take_news(struct sharing *s, struct cache_records *news, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < news->count && !status; i++) {
-    struct cache_record *record = &news->data[i];
+static int take_news(struct sharing *s, cugen_error *err) {
+  struct cache_news news = {.since = s->since};
+  int status = cache_news(s->run->target->cache, &s->run->target->key, &news, err);
+  s->since = news.since;
+  s->tuners = news.tuners ? news.tuners : 1;
+  for (size_t i = 0; i < news.records.count && !status; i++) {
+    struct cache_record *record = &news.records.data[i];
     if (record->run_began == s->run->began_at || is_under_way(s, record->variant)) continue;
     bool added = false;
     const char *variant = record->variant; /* run_records_learn may take over the text */
     status = run_records_learn(s->records, record, &added, err);
     if (!status && added && !is_proposed(s, variant)) status = hear_of(s, variant, err);
   }
-  return status;
-}
-
-static int sharing_ask(struct sharing *s, cugen_error *err) {
-  struct cache_news news = {.since = s->since};
-  int status = cache_news(s->run->target->cache, &s->run->target->key, &news, err);
-  s->since = news.since;
-  s->tuners = news.tuners ? news.tuners : 1;
-  if (!status) status = take_news(s, &news.records, err);
   cache_records_free(&news.records);
   return status;
 }
@@ -248,7 +225,7 @@ static int sharing_take_answer(struct sharing *s, size_t at, enum cache_claim_st
 static int claim_again(struct sharing *s, cugen_error *err) {
   enum { MOST = 64 };
   struct cache_claim claims[MOST];
-  const size_t room = room_ahead(s);
+  const size_t room = sharing_room(s);
   size_t count = 0;
   for (; count < room && count < MOST && count < s->count; count++)
     claims[count] = (struct cache_claim){s->waiting[count].variant, s->waiting[count].hash.hex,
@@ -267,15 +244,16 @@ static int claim_again(struct sharing *s, cugen_error *err) {
 }
 
 int sharing_update(struct sharing *s, cugen_error *err) {
-  const double now = clock_seconds();
+  const double now = clock_seconds(), each = asked_after_each * (double)s->tuners,
+               pause = fmin(fmax(asked_after, each), asked_after_most);
   sharing_renew(s);
   if (s->proposals->exhausted && s->batch_count) {
     int status = claim_batch(s, err);
     if (status) return status;
   }
-  if (!is_shared(s) || now - s->asked < pause_of(s)) return CUGEN_OK;
+  if (!is_shared(s) || now - s->asked < pause) return CUGEN_OK;
   s->asked = now;
-  int status = sharing_ask(s, err);
+  int status = take_news(s, err);
   return !status && s->proposals->exhausted ? claim_again(s, err) : status;
 }
 

@@ -20,7 +20,7 @@ struct sharing {
   struct tuner_run *run;
   struct run_records *records;
   struct proposals *proposals;
-  struct candidate_queue *queue;
+  struct queue *queue;
   const struct slots *slots;
   /* Owner of this run's claims. "": the cache keeps no claims, so that nothing is shared. */
   char owner[24];
@@ -41,24 +41,24 @@ struct sharing {
 };
 
 /* Opens the sharing; called before run_records_load. */
-int sharing_open(struct sharing *sharing, cugen_error *err);
-void sharing_close(struct sharing *sharing);
-/* Returns how many candidates may be queued. The number shrinks when few variants are left for each
-   tuner. */
-size_t sharing_most_ahead(const struct sharing *sharing);
+int sharing_open(struct sharing *s, cugen_error *err);
+void sharing_close(struct sharing *s);
+/* Returns how many more candidates may be queued. The number shrinks when few variants are left for
+   each tuner. */
+size_t sharing_room(const struct sharing *s);
 /* Claims the candidate if the space is shared. The candidate begins if the claim is granted, or
    waits until the other tuner has measured it. Takes over the candidate. */
-int sharing_begin(struct sharing *sharing, struct candidate *c, cugen_error *err);
+int sharing_begin(struct sharing *s, struct candidate *c, cugen_error *err);
 /* Renews the claims of all candidates under way, if a renewal is due. */
-void sharing_renew(struct sharing *sharing);
+void sharing_renew(struct sharing *s);
 /* Reads the records that other tuners have stored, if it is time; once the strategy is exhausted,
    also claims variants that other tuners have abandoned. */
-int sharing_update(struct sharing *sharing, cugen_error *err);
+int sharing_update(struct sharing *s, cugen_error *err);
 /* Returns true if this run settles the leaders. Exactly one of the tuners that share a space
    does. */
-bool sharing_leads(const struct sharing *sharing);
+bool sharing_leads(const struct sharing *s);
 /* Adds other tuners' records that are near the best to this run's records, because leaders are
    chosen from those. */
-int sharing_gather_leaders(struct sharing *sharing, cugen_error *err);
+int sharing_gather_leaders(struct sharing *s, cugen_error *err);
 
 #endif

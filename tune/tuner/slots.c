@@ -4,18 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 int slots_open(struct slots *s, cugen_error *err) {
   const struct tuner_run *run = s->run;
   s->count = run->target->device_count && run->bench.workers ? run->target->device_count : 1;
   s->all = calloc(s->count, sizeof *s->all);
   run->result->devices = s->count;
   return s->all ? CUGEN_OK : error_memory(err);
-}
-
-void slots_close(struct slots *s) {
-  free(s->all);
 }
 
 size_t slots_busy(const struct slots *s) {
@@ -62,7 +56,7 @@ static bool is_ready(const struct slots *s, const struct slot *slot, struct cand
 
 struct candidate *slots_take_ready(struct slots *s, const struct best *best,
                                    const struct slot *slot) {
-  struct candidate_queue *queue = s->queue;
+  struct queue *queue = s->queue;
   size_t waiting = queue->count;
   bool others = false;
   for (size_t i = 0; i < queue->count; i++) {

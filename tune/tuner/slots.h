@@ -49,35 +49,33 @@ struct slot {
 struct slots {
   struct tuner_run *run;
   struct run_records *records;
-  struct candidate_queue *queue;
+  struct queue *queue;
   struct slot *all; /* one for each worker; predictions have one slot without a worker */
   size_t count, lost;
 };
 
-int slots_open(struct slots *slots, cugen_error *err);
-/* Measurements that were under way have ended by now, even after an error. */
-void slots_close(struct slots *slots);
+int slots_open(struct slots *s, cugen_error *err);
 /* Returns the number of workers that measure a candidate. */
-size_t slots_busy(const struct slots *slots);
+size_t slots_busy(const struct slots *s);
 /* Removes from the queue the candidate to be measured next on the slot's worker and returns it;
    NULL: none is compiled. slot NULL: returns only a candidate that needs no worker. */
-struct candidate *slots_take_ready(struct slots *slots, const struct best *best,
+struct candidate *slots_take_ready(struct slots *s, const struct best *best,
                                    const struct slot *slot);
 /* Lets devices continue that rested until this candidate's result was known. */
-void slots_release(struct slots *slots, const struct candidate *c);
+void slots_release(struct slots *s, const struct candidate *c);
 
 /* Returns true if the error is the device's own and another device is left. */
-bool slots_blame_device(const struct slots *slots, const cugen_error *err);
+bool slots_blame_device(const struct slots *s, const cugen_error *err);
 /* Marks a device as lost; another device is left. */
-int slots_lose(struct slots *slots, struct slot *slot, const cugen_error *why, cugen_error *err);
+int slots_lose(struct slots *s, struct slot *slot, const cugen_error *why, cugen_error *err);
 /* Called after a failure of the candidate on the slot's device. Returns true if another device is
    to try the candidate, which is put back into the queue. data: the worker could not make the data,
    which says nothing about other workers. */
-bool slots_doubt(struct slots *slots, struct slot *slot, struct candidate *c, bool data,
+bool slots_doubt(struct slots *s, struct slot *slot, struct candidate *c, bool data,
                  const char *why);
 /* Applies a believed result to the trust in its device, and in the devices that were doubted
    because of this candidate. */
-int slots_trust(struct slots *slots, struct slot *slot, const struct candidate *c, bool right,
+int slots_trust(struct slots *s, struct slot *slot, const struct candidate *c, bool right,
                 bool data, cugen_error *err);
 
 #endif

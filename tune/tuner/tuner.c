@@ -1,43 +1,34 @@
 /* The tuning loop; see tuner.h. Searching, compiling and measuring overlap:
 
-     strategy -- index --> candidate -- source --> compile pool -- image --> worker -- record --> cache
-        ^                                                                                |
-        +------------------------------------- cost -------------------------------------+
+     strategy - index -> candidate - source -> compile pool - image -> worker - record -> cache
+        ^                                                                          |
+        +---------------------------------- cost ----------------------------------+
 
-   One thread, the coordinator, runs this file. It keeps AHEAD variants per compile thread expanded and
-   in the pool, takes whichever image is ready first, and has the worker verify and time it. If more
-   variants were kept ahead, the strategy would choose them before it knows the costs of earlier ones.
+   One thread, the coordinator, runs this file. It keeps AHEAD variants per compile thread expanded
+   and in the pool, takes whichever image is ready first, and has the worker verify and time it.
+   More variants would be chosen before the strategy knows the costs of earlier ones.
 
-   The parts of a run, of which each knows only parts above it in this list:
-
-     run.c         what the run is given, its bench and its clock
-     records.c     the records known before, and those that the run makes
-     best.c        the best record so far          alike.c  whether one error refuses all variants
-     proposals.c   the strategy, and what it is told
-     queue.c       candidates that are being compiled
-     slots.c       what each worker measures, and whether its device is believed
-     sharing.c     several tuners on one space     counts.c  counts of memory requests under way
-     workers.c     beginning a measurement, and storing its result
-     energies.c, leaders.c   the fastest variants are measured again
-     verdict.c     the status of the run
+   struct tuner owns the parts of a run, each of which uses only parts named before it: run,
+   records, best, alike, proposals (the strategy), queue, slots (of the workers), counts, workers,
+   sharing (with other tuners), energies, leaders, verdict.
 
    Invariants:
-   - A variant is given to one worker once in a run, unless that worker's device is in doubt. A variant
-     with a valid record is skipped, and its cost is reported to the strategy as if it had been
-     measured (proposals_meet). Equal images are measured once (run_records_equal).
-   - Each record is in the cache before the next variant is measured, so that a kill loses only what is
-     in progress. Only refusals that may be the config's fault wait until one variant shows that they
-     are not (run_records_store).
+   - A variant is given to one worker once in a run, unless that worker's device is in doubt. A
+     variant with a valid record is skipped, and its cost is reported to the strategy as if it had
+     been measured (proposals_meet). Equal images are measured once (run_records_equal).
+   - Each record is in the cache before the next variant is measured, so that a kill loses only what
+     is in progress. Only refusals that may be the config's fault wait until one variant shows that
+     they are not (run_records_store).
    - The order in which variants are taken depends on which compile ends first. The verdict does not
      depend on it, because the leaders are measured again, in turn, after the search (leaders.c).
    - Budgets are checked between two variants.
-   - If the cache keeps claims, several tuners share the space (sharing.c): a variant is claimed before
-     it is compiled. */
+   - If the cache keeps claims, several tuners share the space (sharing.c): a variant is claimed
+     before it is compiled. */
 #include "tuner.h"
 
+#include <math.h>
 #include <time.h>
 
-#include "base/error.h"
 #include "base/system.h"
 #include "energies.h"
 #include "leaders.h"
@@ -45,39 +36,21 @@
 #include "verdict.h"
 #include "workers.h"
 
-enum {
-  /* Variants for each compile thread; more would be chosen before the strategy learns from earlier
-     results. */
-  AHEAD = 2
-};
+enum { AHEAD = 2 }; /* variants for each compile thread */
 
 struct tuner {
   struct tuner_run run;
   struct run_records records;
   struct proposals proposals;
-  struct candidate_queue queue;
+  struct queue queue;
   struct workers workers;
   struct sharing sharing;
-  struct verdict verdict;
+  cugen_error late; /* names the data still being made at the end of the budget; else CUGEN_OK */
+  bool complete;    /* the strategy is exhausted, and all its variants were measured */
   double last_poll;
 };
 
 /* ---- Progress ------------------------------------------------------------------------------- */
-
-static double time_left(const struct tuner_run *run, double elapsed) {
-  const size_t planned = run->options->budget_count, tried = run->result->tried;
-  double left = run->budget > 0 ? run->budget - elapsed : -1;
-  if (planned && tried) {
-    double by_count = elapsed / (double)tried * (double)(planned - tried);
-    left = left < 0 || by_count < left ? by_count : left;
-  }
-  uint64_t open = run->result->valid - run->result->remembered - tried;
-  if (tried) {
-    double by_space = elapsed / (double)tried * (double)open;
-    left = left < 0 || by_space < left ? by_space : left;
-  }
-  return left;
-}
 
 /* Calls the user's callback; true when it asks to stop. */
 static bool poll_user(void *context) {
@@ -85,18 +58,25 @@ static bool poll_user(void *context) {
   struct tuner_run *run = &t->run;
   const struct tune_target *target = run->target;
   const struct best *best = &t->proposals.best;
-  const bool makes_data = run->bench.workers && worker_pool_makes_data(run->bench.workers);
   double now = clock_seconds(), elapsed = now - run->begin;
   sharing_renew(&t->sharing);
   t->last_poll = now;
   if (run->interrupted || !run->options->progress) return run->interrupted;
-  uint64_t open = run->result->valid - run->result->remembered;
-  cugen_progress progress = {.done = run->result->tried,
+  const bool makes_data = run->bench.workers && worker_pool_makes_data(run->bench.workers);
+  const size_t tried = run->result->tried, planned = run->options->budget_count;
+  const uint64_t open = run->result->valid - run->result->remembered;
+  const double each = tried ? elapsed / (double)tried : 0,
+               by_count = each * (double)(planned - tried),
+               by_space = each * (double)(open - tried);
+  double left = run->budget > 0 ? run->budget - elapsed : -1;
+  if (tried && planned) left = left < 0 ? by_count : fmin(left, by_count);
+  if (tried) left = left < 0 ? by_space : fmin(left, by_space);
+  cugen_progress progress = {.done = tried,
                              .failed = run->result->failed,
-                             .planned = run->options->budget_count,
+                             .planned = planned,
                              .valid = run->result->valid,
                              .elapsed = elapsed,
-                             .remaining = time_left(run, elapsed),
+                             .remaining = left,
                              .best = best->variant,
                              .best_seconds = best->seconds,
                              .last = t->workers.last,
@@ -146,7 +126,7 @@ static int take_next(struct tuner *t, cugen_error *err) {
 static int top_up(struct tuner *t, cugen_error *err) {
   const size_t most = t->run.options->budget_count;
   int status = CUGEN_OK;
-  while (!status && !t->proposals.exhausted && t->queue.count < sharing_most_ahead(&t->sharing) &&
+  while (!status && !t->proposals.exhausted && sharing_room(&t->sharing) &&
          !budget_spent(&t->run) && !(most && t->queue.begun >= most)) {
     status = take_next(t, err);
     if (clock_seconds() - t->last_poll > 0.1 && poll_user(t)) break;
@@ -169,13 +149,15 @@ static int tuner_step(struct tuner *t, bool *over, cugen_error *err) {
   return status;
 }
 
+static size_t under_way(const struct tuner *t) {
+  return t->queue.count + slots_busy(&t->workers.slots);
+}
+
 /* Returns true if the strategy is exhausted, no variant is under way here or in another tuner, and
    none waits for its data. */
 static bool tuner_is_done(const struct tuner *t) {
-  return t->proposals.exhausted && !t->verdict.late.status &&
-         t->queue.count + slots_busy(&t->workers.slots) + t->sharing.count +
-                 t->sharing.batch_count ==
-             0;
+  return t->proposals.exhausted && !t->late.status && under_way(t) == 0 &&
+         t->sharing.count + t->sharing.batch_count == 0;
 }
 
 /* Takes the results of everything that is still being measured. stop: at once, leaving what has not
@@ -196,15 +178,8 @@ static int await_workers(struct tuner *t, bool stop, cugen_error *err) {
   return status;
 }
 
-/* Sleeps a moment if this run only waits for other tuners. */
-static void rest(const struct tuner *t) {
-  const struct timespec pause = {0, 50000000};
-  if (t->proposals.exhausted && t->sharing.count &&
-      t->queue.count + slots_busy(&t->workers.slots) == 0)
-    nanosleep(&pause, NULL);
-}
-
 static int search(struct tuner *t, cugen_error *err) {
+  const struct timespec pause = {.tv_nsec = 50000000};
   int status = CUGEN_OK;
   bool over = false;
   while (!status && !over && !budget_spent(&t->run) &&
@@ -213,42 +188,39 @@ static int search(struct tuner *t, cugen_error *err) {
     if (!status) status = sharing_update(&t->sharing, err);
     if (!status && tuner_is_done(t)) break;
     if (!status) status = tuner_step(t, &over, err);
-    rest(t);
+    /* This run only waits for other tuners. */
+    if (t->proposals.exhausted && t->sharing.count && under_way(t) == 0) nanosleep(&pause, NULL);
   }
   cugen_error ignored;
   int left = await_workers(t, status || t->run.interrupted, status ? &ignored : err);
   if (!status) status = left;
-  if (status == CUGEN_ERROR_INTERRUPTED && !t->run.interrupted) t->verdict.late = *err;
+  if (status == CUGEN_ERROR_INTERRUPTED && !t->run.interrupted) t->late = *err;
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
 }
 
 /* ---- From start to end ---------------------------------------------------------------------- */
 
-/* Returns how many variants may be compiled. Variants with a known record are not compiled. */
-static size_t variants_to_try(const struct tuner *t) {
-  const uint64_t known = t->run.options->again ? 0 : t->records.known_count,
-                 valid = t->run.result->valid;
-  const uint64_t open = valid > known ? valid - known : 1;
-  const size_t most = t->run.options->budget_count;
-  return most && most < open ? most : (size_t)open;
-}
-
 static int tuner_open(struct tuner *t, cugen_error *err) {
-  int threads = t->run.options->threads > 0 ? t->run.options->threads : cpu_count();
+  struct tuner_run *run = &t->run;
+  const cugen_tune_options *options = run->options;
+  const int threads = options->threads > 0 ? options->threads : cpu_count();
   struct bench_options bench = {
-      .seed = t->run.options->seed,
+      .seed = options->seed,
       .threads = threads,
-      .timeout = t->run.options->compile_timeout > 0 ? t->run.options->compile_timeout
-                                                     : run_compile_timeout,
-      .until = t->run.budget > 0 ? t->run.begin + t->run.budget - leaders_reserved(&t->run) : 0,
+      .timeout = options->compile_timeout > 0 ? options->compile_timeout : run_compile_timeout,
+      .until = run->budget > 0 ? run->begin + run->budget - leaders_reserved(run) : 0,
       .interrupted = poll_user,
       .context = t};
-  int status = strategy_find(t->run.options->strategy, &t->proposals.ops, err);
+  int status = strategy_find(options->strategy, &t->proposals.ops, err);
   if (!status) status = sharing_open(&t->sharing, err);
   if (!status) status = run_records_load(&t->records, err);
   if (!status) status = proposals_open(&t->proposals, t->sharing.seed, err);
-  if (!status) bench.variants = variants_to_try(t);
-  if (!status) status = bench_open(t->run.target, &bench, &t->run.bench, err);
+  if (status) return status;
+  /* Variants with a known record are not compiled. */
+  const uint64_t known = options->again ? 0 : t->records.known_count, valid = run->result->valid,
+                 open = valid > known ? valid - known : 1, most = options->budget_count;
+  bench.variants = (size_t)(most && most < open ? most : open);
+  status = bench_open(run->target, &bench, &run->bench, err);
   if (!status) status = slots_open(&t->workers.slots, err);
   if (status) return status;
   const size_t count = t->workers.slots.count;
@@ -312,11 +284,11 @@ static void tuner_count(const struct tuner *t) {
   cugen_tune_result *result = run->result;
   const uint64_t met = result->remembered + result->tried;
   uint64_t index;
-  result->left = t->verdict.complete || result->valid <= met ? 0 : result->valid - met;
+  result->left = t->complete || result->valid <= met ? 0 : result->valid - met;
   result->alike = alike_count(&t->proposals.alike);
   result->interrupted = run->interrupted;
   if (!run->target->ran || run->options->again || !result->remembered ||
-      !space_look_up(run->target->space, run->target->ran, &index) || !run_wants_index(run, index))
+      !run_find(run, run->target->ran, &index))
     return;
   result->remembered--;
   result->tried++;
@@ -342,15 +314,14 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
                   .records = &t.records,
                   .proposals = &t.proposals,
                   .queue = &t.queue,
-                  .slots = &t.workers.slots},
-      .verdict = {.proposals = &t.proposals, .queue = &t.queue}};
+                  .slots = &t.workers.slots}};
   *result = (cugen_tune_result){0};
   /* A count is a budget as well. If only a count is given, it alone decides. */
   if (t.run.budget == 0 && !options->budget_count)
     t.run.budget = tune_default_budget(target->device->facts.is_gpu && !target->predicted);
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);
-  t.verdict.complete = tuner_is_done(&t);
+  t.complete = tuner_is_done(&t);
   if (!status) status = counts_store(&t.workers.counts, true, err);
   if (!status && sharing_leads(&t.sharing)) status = tuner_settle(&t, err);
   if (t.run.bench.pool) compile_pool_stop(t.run.bench.pool);
@@ -358,9 +329,9 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   if (!status && t.records.sound) status = run_records_store_held(&t.records, err);
   const int synced = cache_sync(target->cache, status ? NULL : err);
   if (!status) status = synced;
-  if (!status && !t.verdict.complete && !options->again)
+  if (!status && !t.complete && !options->again)
     result->remembered = verdict_count_remembered(&t.records);
-  if (!status) status = verdict_give(&t.verdict, err);
+  if (!status) status = verdict_give(&t.proposals, &t.queue, &t.late, t.complete, err);
   tuner_count(&t);
   tuner_close(&t);
   result->seconds = clock_seconds() - t.run.begin;

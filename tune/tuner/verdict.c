@@ -4,27 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
-
-static bool is_still_known(const struct run_records *records, const char *variant) {
-  struct tuner_run *run = records->run;
-  uint64_t index;
-  struct candidate *c;
-  cugen_error ignored;
-  if (!space_look_up(run->target->space, variant, &index) || !run_wants_index(run, index))
-    return false;
-  if (candidate_open(&run->bench, index, &c, &ignored)) return false;
-  bool known = run_records_find(records, &c->real) != NULL;
-  candidate_close(&run->bench, c);
-  return known;
-}
-
 size_t verdict_count_remembered(const struct run_records *records) {
   const struct cache_record *known = records->known;
+  struct candidate *c;
+  cugen_error ignored;
   size_t count = 0;
-  for (size_t i = 0; i < records->known_count; i++)
-    if (i == 0 || strcmp(known[i].variant, known[i - 1].variant) != 0)
-      count += is_still_known(records, known[i].variant);
+  for (size_t i = 0; i < records->known_count; i++) {
+    if (i > 0 && strcmp(known[i].variant, known[i - 1].variant) == 0) continue;
+    if (run_open(records->run, known[i].variant, &c, &ignored) || !c) continue;
+    count += run_records_find(records, &c->real) != NULL;
+    candidate_close(&records->run->bench, c);
+  }
   return count;
 }
 
@@ -91,33 +81,20 @@ static int none_right(const struct proposals *p, cugen_error *err) {
                    first->variant, outcome_text((int)first->outcome), first->reason);
 }
 
-/* Adds the place of the first compile error in the user's source. */
-static int verdict_add_place(const struct tuner_run *run, int status, cugen_error *err) {
-  error_place(err, run->bench.refused.file, run->bench.refused.line);
-  return status;
-}
-
 static int refused_alike(const struct proposals *p, cugen_error *err) {
   const char *line = p->alike.diagnostic;
   const size_t length = strlen(line);
-  return error_set(err, CUGEN_ERROR_WRONG,
-                   "%.*s: this refuses all of the %zu variants tried, so tuning ended early",
-                   (int)(length - (length && line[length - 1] == ':')), line,
-                   alike_count(&p->alike));
+  error_set(err, CUGEN_ERROR_WRONG,
+            "%.*s: this refuses all of the %zu variants tried, so tuning ended early",
+            (int)(length - (length && line[length - 1] == ':')), line, alike_count(&p->alike));
+  error_place(err, p->run->bench.refused.file, p->run->bench.refused.line);
+  return CUGEN_ERROR_WRONG;
 }
 
-/* Explains a run in which no variant was measured. */
-static int nothing_tried(const struct verdict *v, cugen_error *err) {
-  struct tuner_run *run = v->proposals->run;
-  if (v->late.status) return too_late(run, &v->late, err);
-  if (v->complete) return none_right(v->proposals, err);
-  return too_short(run, v->queue->count ? v->queue->all[0] : NULL, err);
-}
-
-int verdict_give(const struct verdict *v, cugen_error *err) {
-  const struct proposals *p = v->proposals;
+int verdict_give(const struct proposals *p, const struct queue *queue, const cugen_error *late,
+                 bool complete, cugen_error *err) {
   const struct run_records *records = p->records;
-  const struct tuner_run *run = p->run;
+  struct tuner_run *run = p->run;
   const size_t tried = run->result->tried;
   if (run->interrupted)
     return error_set(err, CUGEN_ERROR_INTERRUPTED,
@@ -126,16 +103,20 @@ int verdict_give(const struct verdict *v, cugen_error *err) {
   if (p->best.variant) return CUGEN_OK;
   /* The named variant is right. */
   if ((tried == 0 || run->target->outputs) && first_current(records, true)) return CUGEN_OK;
-  if (alike_count(&p->alike)) return verdict_add_place(run, refused_alike(p, err), err);
-  if (tried == 0) return nothing_tried(v, err);
+  if (alike_count(&p->alike)) return refused_alike(p, err);
+  if (tried == 0 && late->status) return too_late(run, late, err);
+  if (tried == 0)
+    return complete ? none_right(p, err) : too_short(run, queue->count ? queue->all[0] : NULL, err);
   const struct cache_record *first = &records->own[0];
   if (run->result->unsupported == tried)
     return error_set_cause(
         err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
         "no variant could be run here; nothing is known against them; the first, '%s': %s",
         first->variant, first->reason);
-  const int status = error_set(
-      err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
-      tried, first->variant, outcome_text((int)first->outcome), first->reason);
-  return first->outcome == CUGEN_OUTCOME_COMPILE ? verdict_add_place(run, status, err) : status;
+  error_set(err, CUGEN_ERROR_WRONG,
+            "not one of %zu variants came out right; the first, '%s': %s: %s", tried,
+            first->variant, outcome_text((int)first->outcome), first->reason);
+  if (first->outcome == CUGEN_OUTCOME_COMPILE)
+    error_place(err, run->bench.refused.file, run->bench.refused.line);
+  return CUGEN_ERROR_WRONG;
 }

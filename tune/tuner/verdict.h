@@ -6,16 +6,11 @@
 
 /* Counts the variants with a known record, because a run that ended early has not met all of
    them. */
-size_t verdict_count_remembered(const struct run_records *records);
+size_t verdict_count_remembered(const struct run_records *r);
 
-/* How a run ended. */
-struct verdict {
-  const struct proposals *proposals;
-  const struct candidate_queue *queue; /* candidates that were not measured */
-  cugen_error late; /* names the data still being made at the end of the budget; else CUGEN_OK */
-  bool complete;    /* the strategy is exhausted, and all its variants were measured */
-};
-/* Returns the status of the whole run. */
-int verdict_give(const struct verdict *verdict, cugen_error *err);
+/* Returns the status of the whole run. late: names the data still being made at the end of the
+   budget, else CUGEN_OK. complete: the strategy is exhausted, and all variants were measured. */
+int verdict_give(const struct proposals *p, const struct queue *queue, const cugen_error *late,
+                 bool complete, cugen_error *err);
 
 #endif

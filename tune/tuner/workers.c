@@ -70,14 +70,6 @@ static int workers_finish(struct workers *w, struct turn *turn, cugen_error *err
 
 /* ---- One that begins ------------------------------------------------------------------------ */
 
-/* Returns how long the candidate may take to be as good as the best; 0: there is no best yet. */
-static double seconds_to_beat(const struct workers *w, const struct candidate *c) {
-  const struct best *best = &w->proposals->best;
-  return best->variant ? objective_seconds_for(w->run->target->config->objective, best->cost,
-                                               c->real.flops, c->real.bytes)
-                       : 0;
-}
-
 /* Returns the timeout of a variant that begins now. Near and after the end of the budget it is
    short once there is a right variant. A thread of this process cannot be ended, so that its
    timeout is never shortened. */
@@ -97,9 +89,14 @@ static int workers_begin(struct workers *w, struct slot *slot, struct candidate 
                          cugen_error *err) {
   struct bench *bench = &w->run->bench;
   struct turn turn = {.candidate = c, .image = candidate_image(c), .begin = clock_seconds()};
-  const double timeout = variant_timeout(w, &turn.shortened);
+  const struct best *best = &w->proposals->best;
+  const double timeout = variant_timeout(w, &turn.shortened),
+               to_beat = best->variant
+                             ? objective_seconds_for(w->run->target->config->objective, best->cost,
+                                                     c->real.flops, c->real.bytes)
+                             : 0;
   const struct measure_options once = {.samples = 1},
-                               usual = {.best = seconds_to_beat(w, c),
+                               usual = {.best = to_beat,
                                         .seconds = 0.14,
                                         .samples = w->run->target->device->facts.is_gpu ? 11 : 3,
                                         .few = true,
@@ -132,28 +129,23 @@ static int workers_begin(struct workers *w, struct slot *slot, struct candidate 
 
 /* ---- Results -------------------------------------------------------------------------------- */
 
-/* Judges a result. Takes over the turn's record and candidate. */
+/* Judges a result. Takes over the turn's record and candidate. unmade: the data that the worker
+   could not make, with err as the reason; NULL: the worker gave a record. */
 static int workers_judge(struct workers *w, struct slot *slot, struct turn *turn,
-                         cugen_error *err) {
-  const bool right = turn->record.outcome == CUGEN_OUTCOME_OK;
-  if (!right && slots_doubt(&w->slots, slot, turn->candidate, false, turn->record.reason)) {
+                         const struct dataset_request *unmade, cugen_error *err) {
+  struct candidate *c = turn->candidate;
+  const bool right = !unmade && turn->record.outcome == CUGEN_OUTCOME_OK;
+  int status = CUGEN_OK;
+  if (!right && slots_doubt(&w->slots, slot, c, unmade != NULL,
+                            unmade ? err->message : turn->record.reason)) {
     cache_record_free(&turn->record);
     return CUGEN_OK;
   }
-  int status = slots_trust(&w->slots, slot, turn->candidate, right, false, err);
-  return status ? workers_drop(w, turn, status) : workers_finish(w, turn, err);
-}
-
-/* Like workers_judge, for a worker that could not make the data. */
-static int judge_data(struct workers *w, struct slot *slot, struct turn *turn,
-                      const struct dataset_request *failed, cugen_error *err) {
-  if (slots_doubt(&w->slots, slot, turn->candidate, true, err->message)) {
-    cache_record_free(&turn->record);
-    return CUGEN_OK;
+  if (unmade) {
+    bench_give_up_data(&w->run->bench, unmade, err);
+    status = candidate_refuse(&w->run->bench, c, &turn->record, err);
   }
-  bench_give_up_data(&w->run->bench, failed, err);
-  int status = candidate_refuse(&w->run->bench, turn->candidate, &turn->record, err);
-  if (!status) status = slots_trust(&w->slots, slot, turn->candidate, false, true, err);
+  if (!status) status = slots_trust(&w->slots, slot, c, right, unmade != NULL, err);
   return status ? workers_drop(w, turn, status) : workers_finish(w, turn, err);
 }
 
@@ -187,12 +179,8 @@ static int take_result(struct workers *w, size_t worker, bool more, bool *advanc
   struct candidate *next = goes_on ? slots_take_ready(&w->slots, &w->proposals->best, slot) : NULL;
   slot->turn.candidate = NULL;
   int began = next ? workers_begin(w, slot, next, advanced, &refused) : CUGEN_OK;
-  if (!status)
-    status = workers_judge(w, slot, &ended, err);
-  else if (failed)
-    status = judge_data(w, slot, &ended, failed, err);
-  else
-    status = judge_error(w, slot, &ended, status, err);
+  status = !status || failed ? workers_judge(w, slot, &ended, failed, err)
+                             : judge_error(w, slot, &ended, status, err);
   if (!status && began) status = error_copy(err, &refused);
   return status || !broken || slot->lost ? status : error_copy(err, &unusable);
 }
@@ -238,6 +226,6 @@ int workers_advance(struct workers *w, bool *advanced, cugen_error *err) {
 
 void workers_close(struct workers *w) {
   counts_drop(&w->counts);
-  slots_close(&w->slots);
+  free(w->slots.all);
   free(w->last);
 }
