@@ -13,7 +13,7 @@ struct listing {
   struct cache_space *spaces;
   size_t count;
   cugen_cache_set *sets;
-  struct lookup_options *said; /* the parsed options of each space */
+  struct record_options *said; /* the parsed options of each space */
 };
 
 static void clear_listing(void *data) {
@@ -115,15 +115,13 @@ static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
                      cache_is_blank(filter->config)   ? "config"
                      : cache_is_blank(filter->device) ? "device"
                                                       : "problem");
-  for (const char *word = filter->problem; word && *(word += strspn(word, " "));
-       word += strcspn(word, " ")) {
-    size_t length = strcspn(word, " "), name = strcspn(word, "= ");
-    if (name == 0 || name + 1 >= length)
+  struct setting word;
+  for (const char *at = filter->problem; at && setting_next(&at, &word);)
+    if (word.name + 1 >= word.length)
       return error_set(
           err, CUGEN_ERROR_USAGE,
           "problem '%.*s': it is written NAME=VALUE, several between spaces: \"M=8192 dtype=f16\"",
-          (int)length, word);
-  }
+          (int)word.length, word.text);
   return CUGEN_OK;
 }
 
@@ -161,9 +159,10 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
 /* ---- Listing -------------------------------------------------------------------------------- */
 
 /* Describes a set. said: the parsed options, which must live as long as *out. */
-static void describe_set(const struct cache_space *space, struct lookup_options *said,
+static void describe_set(const struct cache_space *space, struct record_options *said,
                          cugen_cache_set *out) {
-  const bool measured = lookup_read_options(space->options, said);
+  *said = record_options_parse(space->options);
+  const bool measured = said->kind == OPTIONS_MEASURED;
   *out = (cugen_cache_set){.config = space->config,
                            .problem = space->problem,
                            .device = space->device,

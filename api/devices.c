@@ -1,6 +1,7 @@
 /* Finds the device that a text names: a device of this machine, or a described one. */
 #include <string.h>
 
+#include "base/device_name.h"
 #include "lookup.h"
 #include "runtime/devices.h"
 
@@ -31,7 +32,7 @@ static int describe_cpu(const cugen *lib, const char *text, struct found_device 
   out->described = true;
   memcpy(device->fingerprint, text, length + 1);
   const char *called = device_parse(text).name;
-  size_t name = strcspn(called, ",");
+  size_t name = device_processor_length(called);
   if (name >= sizeof device->name) name = sizeof device->name - 1;
   memcpy(device->name, called, name);
   device->name[name] = '\0';

@@ -51,16 +51,15 @@ struct exploration {
   atomic_bool settled, stopped;
   atomic_size_t current;
   atomic_uint_fast64_t launches, next, explored;
-  struct text key_device, key_config, key_problem, key_options, key_origin, key_settings;
+  struct text key_device, key_config, key_problem, key_options, key_origin;
 };
 
 /* ---- Results of earlier exploration --------------------------------------------------------- */
 
 static void exploring_add_options(const struct lookup *l, struct text *out) {
-  size_t length;
-  measure_way_of(text_get(&l->options), &length);
-  text_add_n(out, text_get(&l->options), length);
-  measure_way_add(MEASURE_SERVED, out);
+  struct record_options served = record_options_parse(text_get(&l->options));
+  served.measure = MEASURE_SERVED;
+  record_options_print(&served, out);
 }
 
 struct tuned_later {
@@ -237,10 +236,9 @@ static int keep_key(const struct lookup *l, struct exploration *e, cugen_error *
   text_add(&e->key_config, key.config);
   text_add(&e->key_problem, key.problem);
   text_add(&e->key_origin, key.origin ? key.origin : "");
-  text_add(&e->key_settings, key.settings ? key.settings : "");
   exploring_add_options(l, &e->key_options);
   const bool failed = e->key_device.failed || e->key_config.failed || e->key_problem.failed ||
-                      e->key_origin.failed || e->key_settings.failed || e->key_options.failed;
+                      e->key_origin.failed || e->key_options.failed;
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
@@ -315,8 +313,7 @@ static void exploring_store(struct exploration *e) {
                                 .config = text_get(&e->key_config),
                                 .problem = text_get(&e->key_problem),
                                 .options = text_get(&e->key_options),
-                                .origin = text_get(&e->key_origin),
-                                .settings = text_get(&e->key_settings)};
+                                .origin = text_get(&e->key_origin)};
   const size_t current = atomic_load(&e->current);
   struct cache *cache;
   cugen_error ignored;
@@ -333,8 +330,8 @@ void exploration_close(struct exploration *e) {
   exploring_store(e);
   if (e->timer) e->device->ops->timer_free(e->device, e->timer);
   for (size_t i = 0; i < RACE_MOST; i++) alternative_free(&e->all[i]);
-  struct text *const texts[] = {&e->key_device,  &e->key_config, &e->key_problem,
-                                &e->key_options, &e->key_origin, &e->key_settings};
+  struct text *const texts[] = {&e->key_device, &e->key_config, &e->key_problem, &e->key_options,
+                                &e->key_origin};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(e);
 }

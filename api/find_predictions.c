@@ -9,15 +9,14 @@
 static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces,
                                 size_t count) {
   const struct cache_space *found = NULL;
-  struct prediction_origin ours, theirs;
-  if (!api_prediction_origin(key->options, &ours)) return NULL;
+  const struct record_options ours = record_options_parse(key->options);
   for (size_t i = 0; i < count; i++) {
     const struct cache_space *s = &spaces[i];
+    const struct record_options theirs = record_options_parse(s->options);
     uint64_t lacks;
     bool meant = !strcmp(s->device, key->device) && !strcmp(s->config, key->config) &&
-                 cache_lacks(key, s->problem, &lacks) &&
-                 api_prediction_origin(s->options, &theirs) && theirs.model == ours.model &&
-                 !strcmp(theirs.arch, ours.arch);
+                 cache_lacks(key, s->problem, &lacks) && theirs.kind == OPTIONS_PREDICTED &&
+                 theirs.model == ours.model && !strcmp(theirs.arch, ours.arch);
     if (meant && s->records && (!found || s->measured_at > found->measured_at)) found = s;
   }
   return found ? found->options : NULL;

@@ -194,8 +194,8 @@ static int fill_key(const struct portfolio_data *data, struct cache_portfolio *o
                     cugen_error *err) {
   const struct lookup *base = data->base;
   const struct cache_key key = lookup_key(base);
-  struct text class = {0}, settings = {0};
-  problem_print_class(base->config, data->rows[0].problem, &class, &settings);
+  struct text class = {0};
+  problem_print_class(base->config, data->rows[0].problem, &class);
   *out = (struct cache_portfolio){.device = strdup(key.device),
                                   .config = strdup(key.config),
                                   .class = class.failed ? NULL : strdup(text_get(&class)),
@@ -204,7 +204,6 @@ static int fill_key(const struct portfolio_data *data, struct cache_portfolio *o
                                   .objective = strdup(portfolio_objective(base->config)),
                                   .learnt_at = clock_unix()};
   text_free(&class);
-  text_free(&settings);
 #define X(name) &&out->name
   return 1 CACHE_PORTFOLIO_KEY(X) ? CUGEN_OK : error_memory(err);
 #undef X
@@ -323,14 +322,13 @@ static void learning_refuse_untuned(const struct portfolio_data *data, cugen_err
 static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   const struct portfolio_data *data = &out->all[out->count - 1].data;
   const struct config *config = data->base->config;
-  struct text class = {0}, settings = {0};
-  problem_print_class(config, data->rows[0].problem, &class, &settings);
+  struct text class = {0};
+  problem_print_class(config, data->rows[0].problem, &class);
   text_addf(&out->skipped, "%s%s%s%s: ", out->skipped.length ? "\n" : "", config->name,
             class.length ? " " : "", text_get(&class));
   print_remains(data, &out->skipped);
-  const bool failed = class.failed || settings.failed || out->skipped.failed;
+  const bool failed = class.failed || out->skipped.failed;
   text_free(&class);
-  text_free(&settings);
   if (!out->why.status) learning_refuse_untuned(data, &out->why);
   portfolio_holding_drop(out);
   return failed ? error_memory(err) : CUGEN_OK;
@@ -388,11 +386,8 @@ static int list_classes(struct classes *c, cugen_error *err) {
   c->names = calloc(c->count + 1, sizeof *c->names);
   if (!c->names) return error_memory(err);
   for (size_t i = 0; i < c->count; i++) {
-    struct text settings = {0};
-    problem_print_class(c->base->config, c->all[i], &c->names[i], &settings);
-    const bool failed = settings.failed || c->names[i].failed;
-    text_free(&settings);
-    if (failed) return error_memory(err);
+    problem_print_class(c->base->config, c->all[i], &c->names[i]);
+    if (c->names[i].failed) return error_memory(err);
   }
   return CUGEN_OK;
 }
@@ -409,9 +404,7 @@ static int learning_take_kernels(struct classes *c, cugen_kernel *const *kernels
 static bool learning_agrees(const cugen_kernel *k, const struct problem *problem) {
   for (size_t i = 0; i < k->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
-      const char *name = k->lookup.config->problems[p].name;
-      const size_t length = strlen(name);
-      const bool set = strncmp(k->settings[i], name, length) == 0 && k->settings[i][length] == '=';
+      const bool set = settings_name(k->settings[i], k->lookup.config->problems[p].name);
       if (set && !value_equal(problem->values[p], k->problem.values[p])) return false;
     }
   return true;

@@ -2,6 +2,7 @@
    records. */
 #include "lookup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,15 +48,6 @@ void opened_config_close(struct opened_config *opened) {
 
 /* ---- The problem ---------------------------------------------------------------------------- */
 
-int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
-                      struct text *settings, cugen_error *err) {
-  text_restart(out);
-  text_restart(settings);
-  problem_print(config, problem, out);
-  problem_print_settings(config, problem, settings);
-  return out->failed || settings->failed ? error_memory(err) : CUGEN_OK;
-}
-
 void lookup_drop_space(struct lookup *l) {
   space_close(l->space);
   l->space = NULL;
@@ -64,7 +56,10 @@ void lookup_drop_space(struct lookup *l) {
 int lookup_set_problem(struct lookup *l, const struct problem *problem, cugen_error *err) {
   lookup_drop_space(l);
   l->problem = problem;
-  return api_print_problem(l->config, problem, &l->problem_text, &l->problem_settings, err);
+  text_restart(&l->problem_text);
+  problem_print(l->config, problem, &l->problem_text);
+  l->may_lack = problem_may_lack(l->config, problem);
+  return l->problem_text.failed ? error_memory(err) : CUGEN_OK;
 }
 
 int lookup_for_problem(const struct lookup *from, const struct problem *problem, struct lookup *out,
@@ -86,33 +81,18 @@ void lookup_close(struct lookup *l) {
   free(l->values);
   text_free(&l->options);
   text_free(&l->problem_text);
-  text_free(&l->problem_settings);
   api_prediction_key_free(&l->predictions);
   *l = (struct lookup){0};
 }
 
 /* ---- The device ----------------------------------------------------------------------------- */
 
-static const char options_arch[] = "arch ";
-
-bool lookup_read_options(const char *options, struct lookup_options *out) {
-  const size_t begin = sizeof options_arch - 1;
-  size_t end;
-  if (strncmp(options, options_arch, begin) != 0) return false;
-  *out = (struct lookup_options){.measure = measure_way_of(options, &end)};
-  /* a way of measuring of a later cugen */
-  if (out->measure == MEASURE_WAYS || end - begin >= sizeof out->arch) return false;
-  memcpy(out->arch, options + begin, end - begin);
-  return true;
-}
-
 int lookup_set_arch(struct lookup *l, const char *arch, cugen_error *err) {
-  size_t length = strnlen(arch, sizeof l->arch - 1);
-  memcpy(l->arch, arch, length);
-  l->arch[length] = '\0';
+  struct record_options options = {.kind = OPTIONS_MEASURED, .measure = l->measure};
+  snprintf(l->arch, sizeof l->arch, "%s", arch);
+  snprintf(options.arch, sizeof options.arch, "%s", arch);
   text_restart(&l->options);
-  text_addf(&l->options, "%s%s", options_arch, arch);
-  measure_way_add(l->measure, &l->options);
+  record_options_print(&options, &l->options);
   return l->options.failed ? error_memory(err) : CUGEN_OK;
 }
 
@@ -179,8 +159,7 @@ static int blame_setting(const struct lookup *l, const cugen_error *why, cugen_e
     const struct value value = l->problem->values[i];
     if (value_equal(value, p->values[0]) || value_equal(value, p->check) || !fits_without(l, i))
       continue;
-    text_addf(&setting, "%s=", p->name);
-    value_print(value, &setting);
+    setting_print(p->name, value, &setting);
   }
   int status = error_copy(err, why);
   if (setting.length && !setting.failed)
@@ -244,8 +223,13 @@ int lookup_expand_known(const struct lookup *l, const struct variant *variant,
 /* ---- The key of its records ----------------------------------------------------------------- */
 
 static struct cache_key key_under(const struct lookup *l, const char *device, const char *options) {
-  return (struct cache_key){device,    l->config->name,      text_get(&l->problem_text),    options,
-                            l->origin, l->config->objective, text_get(&l->problem_settings)};
+  return (struct cache_key){.device = device,
+                            .config = l->config->name,
+                            .problem = text_get(&l->problem_text),
+                            .options = options,
+                            .origin = l->origin,
+                            .objective = l->config->objective,
+                            .may_lack = l->may_lack};
 }
 
 struct cache_key lookup_measured_key(const struct lookup *l) {

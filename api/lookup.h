@@ -15,14 +15,6 @@ struct lookup;
 struct prediction_key {
   struct text device, options;
 };
-/* The contents of such options. */
-struct prediction_origin {
-  int model; /* version of the model */
-  uint32_t figures;
-  char arch[32];
-};
-/* Parses the options; returns false if they are not those of a prediction. */
-bool api_prediction_origin(const char *options, struct prediction_origin *out);
 /* Checks, by its major version, that the NVRTC that was found can compile for the device. */
 int api_check_target(const cugen *lib, const struct device_description *device, cugen_error *err);
 /* Like api_check_target, and checks that enough of the device is known to predict times. */
@@ -119,13 +111,14 @@ struct lookup {
   const struct problem *problem;     /* borrowed */
   const char *const *settings;       /* settings of the kernel, borrowed; NULL: unknown */
   size_t setting_count;
-  bool asked;                                 /* the problem comes from the user's settings, so
+  bool asked;                        /* the problem comes from the user's settings, so
                                                  errors in it are blamed on them */
-  struct text problem_text, problem_settings; /* the texts of the problem for cache_key */
-  const struct space_filter *filter;          /* borrowed; NULL: the whole space */
-  struct space *space;                        /* the variants that the filter admits; built on first
+  struct text problem_text;          /* text of the problem, for cache_key, */
+  uint64_t may_lack;                 /* and the settings that it may lack */
+  const struct space_filter *filter; /* borrowed; NULL: the whole space */
+  struct space *space;               /* the variants that the filter admits; built on first
                                                  use */
-  struct value *values;                       /* values of the variant that lookup_variant
+  struct value *values;              /* values of the variant that lookup_variant
                                                  returned */
 };
 
@@ -137,13 +130,6 @@ int lookup_for_problem(const struct lookup *from, const struct problem *problem,
 int lookup_set_problem(struct lookup *lookup, const struct problem *problem, cugen_error *err);
 /* Sets the architecture to compile for, and the options that follow from it and from `measure`. */
 int lookup_set_arch(struct lookup *lookup, const char *arch, cugen_error *err);
-/* The contents of the options of measurements. */
-struct lookup_options {
-  char arch[16];
-  enum measure_way measure;
-};
-/* Returns false if the options are not those of measurements. */
-bool lookup_read_options(const char *options, struct lookup_options *out);
 /* Makes the look-up's records predictions from now on. */
 int lookup_use_predictions(struct lookup *lookup, cugen_error *err);
 void lookup_drop_space(struct lookup *lookup);
@@ -182,9 +168,6 @@ bool lookup_predicts(const struct lookup *lookup);
    NULL: the primary one. */
 int lookup_context(const struct lookup *lookup, void *given, void **out, cugen_error *err);
 
-/* Prints the problem for a look-up. */
-int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
-                      struct text *settings, cugen_error *err);
 /* Appends the origin of the config, for cache_key.origin. */
 int api_origin(const struct sources *sources, const struct config *config, struct text *out,
                cugen_error *err);

@@ -14,7 +14,7 @@
 struct other {
   struct device_description device;
   char *options;
-  struct lookup_options read;
+  struct record_options read;
   bool same_model;
   double distance; /* the larger ratio of multiprocessors and of bandwidth, as far as these are
                       known; 1: equal */
@@ -44,8 +44,8 @@ double api_gpu_distance(const struct device_facts *a, const struct device_facts 
 static bool other_gpu_serves(const struct lookup *l, struct other *other, const char *device,
                              const char *options) {
   struct device_description own = l->device;
-  if (strcmp(device, own.fingerprint) == 0 || !lookup_read_options(options, &other->read))
-    return false;
+  other->read = record_options_parse(options);
+  if (strcmp(device, own.fingerprint) == 0 || other->read.kind != OPTIONS_MEASURED) return false;
   if (other->read.measure != l->measure || !api_described(l->lib, device, &other->device))
     return false;
   if (!other->device.fingerprint[0]) return false;

@@ -126,17 +126,16 @@ static int find_elsewhere(const struct lookup *l, const struct cache_key *key, s
 int portfolios_find(const struct lookup *l, const struct prediction_key *predictions,
                     struct portfolio_found **out, size_t *count, cugen_error *err) {
   const struct cache_key key = predictions ? lookup_predicted_key(l, predictions) : lookup_key(l);
-  struct text class = {0}, settings = {0};
+  struct text class = {0};
   struct cache *cache;
   *out = NULL, *count = 0;
-  problem_print_class(l->config, l->problem, &class, &settings);
-  const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
-  int status =
-      class.failed || settings.failed ? error_memory(err) : api_cache_to_read(l->lib, &cache, err);
+  problem_print_class(l->config, l->problem, &class);
+  const struct cache_key class_key = {.problem = text_get(&class),
+                                      .may_lack = problem_class_may_lack(l->config, l->problem)};
+  int status = class.failed ? error_memory(err) : api_cache_to_read(l->lib, &cache, err);
   if (!status) status = portfolio_find(l, &key, cache, &class_key, true, out, count, err);
   if (!status) status = find_elsewhere(l, &key, cache, &class_key, out, count, err);
   text_free(&class);
-  text_free(&settings);
   if (status) portfolios_free(*out, *count), *out = NULL, *count = 0;
   return status;
 }

@@ -1,5 +1,4 @@
 /* Predictions: the devices for which they are possible, and the keys under which they are kept. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/device_name.h"
@@ -53,19 +52,14 @@ static uint64_t figures_of(cugen *lib, const struct device_description *device) 
    of a measurement. The figures separate predictions from different descriptions of one name. */
 int api_key_predictions(cugen *lib, const struct device_description *device, const char *arch,
                         struct prediction_key *out, cugen_error *err) {
-  uint32_t figures = (uint32_t)figures_of(lib, device);
+  struct record_options options = {.kind = OPTIONS_PREDICTED,
+                                   .model = MODEL_VERSION,
+                                   .figures = (uint32_t)figures_of(lib, device)};
+  snprintf(options.arch, sizeof options.arch, "%s", arch);
   *out = (struct prediction_key){0};
   text_addf(&out->device, DEVICE_NAME_PREDICTED "%s", device->fingerprint);
-  text_addf(&out->options, DEVICE_NAME_PREDICTED "by model %d, arch %s, figures %08x",
-            MODEL_VERSION, arch, figures);
+  record_options_print(&options, &out->options);
   return out->device.failed || out->options.failed ? error_memory(err) : CUGEN_OK;
-}
-
-bool api_prediction_origin(const char *options, struct prediction_origin *out) {
-  int end = 0;
-  return sscanf(options, DEVICE_NAME_PREDICTED "by model %d, arch %31[^,], figures %8" SCNx32 "%n",
-                &out->model, out->arch, &out->figures, &end) == 3 &&
-         !options[end];
 }
 
 void api_prediction_key_free(struct prediction_key *key) {

@@ -86,9 +86,8 @@ static int open_lookup(struct lookup *l, const struct cache_space *space, bool *
                        cugen_error *err) {
   *usable = set_best_describe(l, space->device);
   if (!*usable) return CUGEN_OK;
-  struct lookup_options said;
-  const bool measured = lookup_read_options(space->options, &said);
-  int status = lookup_set_arch(l, measured ? said.arch : l->device.arch, err);
+  const struct record_options said = record_options_parse(space->options);
+  int status = lookup_set_arch(l, said.kind == OPTIONS_MEASURED ? said.arch : l->device.arch, err);
   return status ? status : lookup_set_problem(l, l->problem, err);
 }
 

@@ -75,25 +75,19 @@ static int has_class(const char *text, const struct cache_key *class_key, bool *
 
 /* ---- The nearest portfolio ------------------------------------------------------------------ */
 
-static bool is_predicted(const char *device) {
-  return strncmp(device, DEVICE_NAME_PREDICTED, strlen(DEVICE_NAME_PREDICTED)) == 0;
-}
-
-/* Returns the text of the device without the mark of a prediction. */
-static const char *bare(const char *device) {
-  return is_predicted(device) ? device + strlen(DEVICE_NAME_PREDICTED) : device;
-}
-
 /* Returns whether the portfolio's times are measured or predicted as wanted, and its GPU has the
-   compute capability (" sm_90 "). */
-static bool may_serve(const char *text, const char *capability, bool predicted) {
+   compute capability. */
+static bool may_serve(const char *text, int capability, bool predicted) {
   char device[256];
+  struct device_gpu gpu;
   size_t length;
   const char *line = shipped_find_line(text, "device", &length);
   if (!line || length >= sizeof device) return false;
   memcpy(device, line, length);
   device[length] = '\0';
-  return is_predicted(device) == predicted && strstr(device, capability);
+  const cugen_device_name named = device_parse(device);
+  return named.predicted == predicted && device_gpu_parse(named.name, &gpu) &&
+         gpu.capability == capability;
 }
 
 /* Returns the distance of the portfolio's GPU: 0 for this very GPU, 1 or more for another, INFINITY
@@ -104,9 +98,10 @@ static int device_distance(const struct lookup *l, const char *text, double *out
   char *device = copy_line(text, "device", err);
   if (!device) return CUGEN_ERROR_MEMORY;
   *out = INFINITY;
-  if (strcmp(bare(device), l->device.fingerprint) == 0)
+  const char *name = device_parse(device).name;
+  if (strcmp(name, l->device.fingerprint) == 0)
     *out = 0;
-  else if (api_described(l->lib, bare(device), &other))
+  else if (api_described(l->lib, name, &other))
     *out = api_gpu_distance(&other.facts, &l->device.facts);
   free(device);
   return CUGEN_OK;
@@ -127,14 +122,12 @@ static int shipped_distance(const struct lookup *l, const char *text,
 static int find_nearest(const struct lookup *l, const struct cache_key *class_key, bool predicted,
                         const char **out, cugen_error *err) {
   double nearest = INFINITY, distance;
-  char capability[32];
   int status = CUGEN_OK;
   *out = NULL;
-  snprintf(capability, sizeof capability, " sm_%d ", (int)l->device.facts.compute_capability);
   for (const struct embedded_file *file = embedded_files; file->path && !status; file++) {
     static const char folder[] = "configs/portfolios/";
     if (strncmp(file->path, folder, strlen(folder)) != 0 ||
-        !may_serve(file->data, capability, predicted))
+        !may_serve(file->data, (int)l->device.facts.compute_capability, predicted))
       continue;
     status = shipped_distance(l, file->data, class_key, &distance, err);
     if (!status && distance < nearest) *out = file->data, nearest = distance;
@@ -166,8 +159,8 @@ static int make_found(const struct lookup *l, const char *shipped, struct portfo
   int status = make_body(shipped, &out->body, err);
   char *device = status ? NULL : copy_line(shipped, "device", err);
   if (!device) return status ? status : CUGEN_ERROR_MEMORY;
-  out->predicted = is_predicted(device);
-  out->device = strdup(bare(device));
+  out->predicted = device_parse(device).predicted;
+  out->device = strdup(device_parse(device).name);
   free(device);
   if (!out->device) return error_memory(err);
   out->same_model =
@@ -178,21 +171,20 @@ static int make_found(const struct lookup *l, const char *shipped, struct portfo
 
 int portfolio_find_shipped(const struct lookup *l, bool predicted, struct portfolio_shipped *out,
                            bool *found, cugen_error *err) {
-  struct text class = {0}, settings = {0};
+  struct text class = {0};
   const char *shipped = NULL;
   *out = (struct portfolio_shipped){0};
   *found = false;
   if (!l->config->shipped) return CUGEN_OK; /* the user's own config of the same name */
-  problem_print_class(l->config, l->problem, &class, &settings);
-  const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
-  int status = class.failed || settings.failed
-                   ? error_memory(err)
-                   : find_nearest(l, &class_key, predicted, &shipped, err);
+  problem_print_class(l->config, l->problem, &class);
+  const struct cache_key class_key = {.problem = text_get(&class),
+                                      .may_lack = problem_class_may_lack(l->config, l->problem)};
+  int status =
+      class.failed ? error_memory(err) : find_nearest(l, &class_key, predicted, &shipped, err);
   if (!status && shipped) status = make_found(l, shipped, out, err);
   *found = !status && shipped;
   if (status) portfolio_shipped_free(out);
   text_free(&class);
-  text_free(&settings);
   return status;
 }
 

@@ -60,13 +60,11 @@ static struct near why_measure(struct why *why, const struct cache_space *space)
 /* Explains the best record of the place. */
 static int explain_near(struct why *why, struct cache *cache, const struct cache_space *space,
                         cugen_error *err) {
-  const struct cache_key key = {space->device,
-                                space->config,
-                                space->problem,
-                                space->options,
-                                NULL,
-                                why->lookup->config->objective,
-                                NULL};
+  const struct cache_key key = {.device = space->device,
+                                .config = space->config,
+                                .problem = space->problem,
+                                .options = space->options,
+                                .objective = why->lookup->config->objective};
   struct cache_record *records;
   size_t count;
   int status = cache_load(cache, &key, &records, &count, err);

@@ -83,35 +83,10 @@ static void why_match_add_version(struct why *why, struct why_rows *match, const
 
 /* ---- Problems, value by value --------------------------------------------------------------- */
 
-/* Returns the length of the first "name=value" of a problem's text. A value may contain spaces: it
-   ends before a space that is followed by a name and '='. */
-static size_t setting_length(const char *text) {
-  size_t length = strcspn(text, " ");
-  while (text[length]) {
-    const char *next = text + length + 1;
-    size_t name = strcspn(next, " =");
-    if (name && next[name] == '=') break;
-    length += 1 + strcspn(next, " ");
-  }
-  return length;
-}
-
-static const char *why_match_next_setting(const char *text) {
-  text += setting_length(text);
-  return *text ? text + 1 : text;
-}
-
-/* Returns the setting of that name; NULL: there is none. */
-static const char *find_setting(const char *text, const char *name, size_t length) {
-  for (; *text; text = why_match_next_setting(text))
-    if (strncmp(text, name, length) == 0 && text[length] == '=') return text;
-  return NULL;
-}
-
-static const char *why_match_value_of(struct why *why, const char *setting) {
-  if (!setting) return "not declared";
-  size_t name = strcspn(setting, "="), length = setting_length(setting);
-  return name < length ? why_keepf(why, "%.*s", (int)(length - name - 1), setting + name + 1) : "";
+static const char *why_match_value_of(struct why *why, const struct setting *setting) {
+  size_t length;
+  const char *value = setting_value(setting, &length);
+  return why_keepf(why, "%.*s", (int)length, value);
 }
 
 /* Adds a row for each setting of `from`, with the setting of the same name in `other`; new_only:
@@ -119,28 +94,26 @@ static const char *why_match_value_of(struct why *why, const char *setting) {
    have their defaults. */
 static void why_match_add_settings(struct why *why, struct why_rows *match, const char *from,
                                    const char *other, uint64_t lacks, bool new_only) {
-  for (; *from; from = why_match_next_setting(from), lacks >>= 1) {
-    size_t length = strcspn(from, "=");
-    const char *partner = find_setting(other, from, length);
-    if (new_only && partner) continue;
-    const char *name = why_keepf(why, "%.*s", (int)length, from),
-               *mine = why_match_value_of(why, from);
-    const char *theirs = why_match_value_of(why, partner);
+  static const char none[] = "not declared";
+  struct setting setting, partner;
+  for (; setting_next(&from, &setting); lacks >>= 1) {
+    const bool has = settings_find(other, &setting, &partner);
+    if (new_only && has) continue;
+    const char *name = why_keepf(why, "%.*s", (int)setting.name, setting.text),
+               *mine = why_match_value_of(why, &setting);
+    const char *theirs = has ? why_match_value_of(why, &partner) : none;
     if (lacks & 1)
-      why_match_add_row(why, match, name, why_keepf(why, "%s (the default)", mine),
-                        why_match_value_of(why, NULL), CUGEN_WHY_DIFFERS, false);
+      why_match_add_row(why, match, name, why_keepf(why, "%s (the default)", mine), none,
+                        CUGEN_WHY_DIFFERS, false);
     else
       add_texts(why, match, name, new_only ? theirs : mine, new_only ? mine : theirs);
   }
 }
 
 size_t why_settings_that_differ(const char *a, const char *b) {
+  struct setting setting;
   size_t count = 0;
-  for (; *a; a = why_match_next_setting(a)) {
-    const char *partner = find_setting(b, a, strcspn(a, "="));
-    size_t length = setting_length(a);
-    count += !partner || setting_length(partner) != length || strncmp(a, partner, length) != 0;
-  }
+  while (setting_next(&a, &setting)) count += !settings_have(b, &setting);
   return count;
 }
 

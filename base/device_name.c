@@ -1,6 +1,8 @@
 #include "device_name.h"
 
-#include <stdbool.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -58,4 +60,32 @@ cugen_device_name device_parse(const char *text) {
     break;
   }
   return out;
+}
+
+void device_gpu_print(const struct device_gpu *gpu, char *out, size_t size) {
+  snprintf(out, size, "%.*s sm_%d %d SMs", gpu->name_length, gpu->name, gpu->capability,
+           gpu->sm_count);
+}
+
+/* Reads a number without a sign; *end is the position after it. */
+static int device_digits(const char *text, const char **end) {
+  char *stop = NULL;
+  long value = isdigit((unsigned char)*text) ? strtol(text, &stop, 10) : 0;
+  *end = stop ? stop : text;
+  return value < 100000 ? (int)value : 0;
+}
+
+bool device_gpu_parse(const char *text, struct device_gpu *out) {
+  static const char capability[] = " sm_";
+  const char *mark = NULL, *end;
+  for (const char *at = text; (at = strstr(at, capability)); at++) mark = at;
+  if (!mark || mark == text || device_parse(text).predicted) return false;
+  *out = (struct device_gpu){.name = text, .name_length = (int)(mark - text)};
+  out->capability = device_digits(mark + sizeof capability - 1, &end);
+  out->sm_count = *end == ' ' ? device_digits(end + 1, &end) : 0;
+  return out->sm_count && strcmp(end, " SMs") == 0;
+}
+
+size_t device_processor_length(const char *rest) {
+  return strcspn(rest, ",");
 }

@@ -1,11 +1,8 @@
 /* The ways in which a variant is timed (docs/tuning.md). The way is part of the options under which
-   a record is kept and stands behind the options of the compile, as in "arch sm_90a, measure
-   graph". The default way is not named there, so that records made before there were ways are still
-   found. */
+   a record is kept (base/key.h). The default way is not named there, so that records made before
+   there were ways are still found. */
 #ifndef BASE_MEASURE_WAY_H
 #define BASE_MEASURE_WAY_H
-
-#include "text.h"
 
 enum measure_way {
   MEASURE_BURST,     /* short batches of launches, directly behind each other; the default */
@@ -21,11 +18,5 @@ extern const char *const measure_way_names[MEASURE_SERVED + 1];
 
 /* Returns MEASURE_WAYS if the word is none of the ways. */
 enum measure_way measure_way_find(const char *word);
-
-/* Appends the way to the options of a compile. */
-void measure_way_add(enum measure_way way, struct text *options);
-/* Returns the way that the options name (MEASURE_WAYS for a way of a later cugen). *length becomes
-   the length of the options of the compile in front of it. */
-enum measure_way measure_way_of(const char *options, size_t *length);
 
 #endif

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/key.h"
 #include "clean.h"
 #include "cli.h"
 #include "portfolio.h"
@@ -45,23 +46,24 @@ static json_t *cache_portfolios_json(const cugen_portfolio *portfolios, size_t c
 
 /* Returns true if a setting may be left out of a table because all sets of a kernel share it:
    settings other than numbers and element types. */
-static bool may_be_common(const char *word, size_t length) {
-  const char *value = memchr(word, '=', length);
-  return value && strncmp(word, "dtype=", 6) != 0 && value[1] != '-' &&
-         !(value[1] >= '0' && value[1] <= '9');
+static bool may_be_common(const struct setting *setting) {
+  size_t length;
+  const char *value = setting_value(setting, &length);
+  return setting->name < setting->length && !setting_is_named(setting, "dtype") && *value != '-' &&
+         !(*value >= '0' && *value <= '9');
 }
 
 /* Returns the settings of a problem that may be common. The caller frees it; NULL: out of
    memory. */
 static char *take_common(const char *problem) {
   char *out = NULL;
-  size_t size, length;
+  size_t size;
+  struct setting setting;
   FILE *stream = open_memstream(&out, &size);
   if (!stream) return NULL;
-  for (const char *word = problem, *lead = ""; *word; word += length, word += strspn(word, " ")) {
-    length = strcspn(word, " ");
-    if (!may_be_common(word, length)) continue;
-    fprintf(stream, "%s%.*s", lead, (int)length, word);
+  for (const char *lead = ""; setting_next(&problem, &setting);) {
+    if (!may_be_common(&setting)) continue;
+    fprintf(stream, "%s%.*s", lead, (int)setting.length, setting.text);
     lead = " ";
   }
   fclose(stream);

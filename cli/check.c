@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "cli.h"
 #include "print.h"
 #include "progress.h"
@@ -181,10 +182,9 @@ static double check_ratio(const cugen_check_traffic *t) {
 }
 
 static bool same_row(const cugen_check_traffic *a, const cugen_check_traffic *b) {
-  const size_t length = strcspn(a->variant, " ");
-  return strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length &&
-         strcmp(a->array, b->array) == 0 && strcmp(a->entry, b->entry) == 0 &&
-         a->shared == b->shared && a->write == b->write && a->launch == b->launch;
+  return variant_same_implementation(a->variant, b->variant) && strcmp(a->array, b->array) == 0 &&
+         strcmp(a->entry, b->entry) == 0 && a->shared == b->shared && a->write == b->write &&
+         a->launch == b->launch;
 }
 
 /* Figures of a row, for each request: sectors needed, lines touched, and which part of them the
@@ -208,12 +208,10 @@ static double lines_used(const cugen_check_traffic *t) {
 /* Returns true if the row is shown. Rows of other types and layouts are shown only for
    implementations that have no row of the check problem's own. */
 static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
-  const size_t length = strcspn(t->variant, " ");
   bool here = false;
   for (size_t i = 0; i < check->traffic_count && t->elsewhere && !here; i++) {
     const cugen_check_traffic *other = &check->traffic[i];
-    here = !other->elsewhere && strcspn(other->variant, " ") == length &&
-           strncmp(other->variant, t->variant, length) == 0;
+    here = !other->elsewhere && variant_same_implementation(other->variant, t->variant);
   }
   return !here;
 }
@@ -251,7 +249,7 @@ static void check_add_row(const cugen_check *check, struct table *table, size_t 
   const cugen_check_traffic *t = &check->traffic[i];
   char text[128];
   if (check_is_told(check, i)) return;
-  snprintf(text, sizeof text, "%.*s", (int)strcspn(t->variant, " "), t->variant);
+  snprintf(text, sizeof text, "%.*s", VARIANT_IMPLEMENTATION(t->variant));
   table_cell(table, text);
   if (t->launches > 1) /* "2 sweep: x" is x in the second launch */
     snprintf(text, sizeof text, "%d %s: %s", t->launch + 1, t->entry, t->array);
@@ -347,10 +345,9 @@ static void check_print_variants(const cugen_check *check) {
 /* Prints the settings of a problem that differ from the first problem's. */
 static void print_difference(const char *problem, const char *first) {
   const char *before = "; ";
-  for (size_t length; *problem; problem += length, problem += *problem == ' ') {
-    length = strcspn(problem, " ");
-    if (print_has_word(first, problem, length)) continue;
-    printf("%s%.*s", before, (int)length, problem);
+  for (struct setting setting; setting_next(&problem, &setting);) {
+    if (settings_have(first, &setting)) continue;
+    printf("%s%.*s", before, (int)setting.length, setting.text);
     before = " ";
   }
 }

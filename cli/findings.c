@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "print.h"
 #include "records.h"
 
@@ -26,10 +27,8 @@ static int open_implementations(struct cli *cli, struct findings *f) {
 }
 
 size_t findings_implementation(const struct findings *f, const char *variant) {
-  size_t length = strcspn(variant, " "), i = 0;
-  while (i < f->implementation_count && (strlen(f->implementations[i].name) != length ||
-                                         memcmp(f->implementations[i].name, variant, length) != 0))
-    i++;
+  size_t i = 0;
+  while (i < f->implementation_count && !variant_is_of(variant, f->implementations[i].name)) i++;
   return i;
 }
 

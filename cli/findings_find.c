@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "findings.h"
-#include "print.h"
 #include "records.h"
 
 /* ---- Which set of records ------------------------------------------------------------------- */
@@ -110,43 +110,37 @@ static bool findings_find_is_id(const char *device) {
 /* Cuts a problem into settings[count], without those that are defaults. */
 static size_t settings_of(char *problem, const char *defaults, const char **settings, size_t most) {
   size_t count = 0;
-  for (char *word = strtok(problem, " "); word && count < most; word = strtok(NULL, " "))
-    if (!print_has_word(defaults, word, strlen(word))) settings[count++] = word;
+  const size_t all = settings_cut(problem, settings, most);
+  for (size_t i = 0; i < all; i++) {
+    const char *at = settings[i];
+    struct setting setting;
+    if (setting_next(&at, &setting) && !settings_have(defaults, &setting))
+      settings[count++] = settings[i];
+  }
   return count;
-}
-
-static bool same_name(const char *a, const char *b) {
-  size_t length = strcspn(a, "= ");
-  return length == strcspn(b, "= ") && strncmp(a, b, length) == 0;
-}
-
-static bool findings_find_same_word(const char *a, const char *b) {
-  size_t length = strcspn(a, " ");
-  return length == strcspn(b, " ") && strncmp(a, b, length) == 0;
-}
-
-static const char *findings_find_next_word(const char *text) {
-  text += strcspn(text, " ");
-  return text + strspn(text, " ");
 }
 
 /* Returns true if the problems have equal parameters in the same order, apart from parameters that
    the config has got since. Setting them then gives that problem. */
 static bool is_reachable(const char *problem, const char *now) {
-  for (; *now; now = findings_find_next_word(now))
-    if (same_name(problem, now)) problem = findings_find_next_word(problem);
-  return !*problem;
+  struct setting theirs, mine;
+  bool more = setting_next(&problem, &theirs);
+  while (setting_next(&now, &mine))
+    if (more && setting_same_name(&theirs, &mine)) more = setting_next(&problem, &theirs);
+  return !more;
 }
 
 /* Returns true if the problems are equal, apart from defaults and from parameters that the config
    has got since. */
 static bool findings_find_is_meant(const char *problem, const char *wanted, const char *defaults) {
-  for (; *wanted; wanted = findings_find_next_word(wanted))
-    if (*problem && findings_find_same_word(problem, wanted))
-      problem = findings_find_next_word(problem);
-    else if (!print_has_word(defaults, wanted, strcspn(wanted, " ")))
+  struct setting theirs, mine;
+  bool more = setting_next(&problem, &theirs);
+  while (setting_next(&wanted, &mine))
+    if (more && setting_equal(&theirs, &mine))
+      more = setting_next(&problem, &theirs);
+    else if (!settings_have(defaults, &mine))
       return false;
-  return !*problem;
+  return !more;
 }
 
 static void append_set(struct cli *cli, const cugen_cache_set *set, const char *defaults,
@@ -235,14 +229,6 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
 
 /* ---- The kernel of that set ----------------------------------------------------------------- */
 
-/* Cuts the problem into its settings. */
-static size_t split_problem(char *problem, const char **settings) {
-  size_t count = 0;
-  for (char *word = strtok(problem, " "); word && count < MOST_SETTINGS; word = strtok(NULL, " "))
-    settings[count++] = word;
-  return count;
-}
-
 static int findings_find_open_kernel(struct cli *cli, const cugen_cache_set *set) {
   const char *settings[MOST_SETTINGS];
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -260,7 +246,7 @@ static int findings_find_open_kernel(struct cli *cli, const cugen_cache_set *set
   char *problem = strdup(set->problem);
   if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   int status = cugen_open(&options, &cli->lib, &cli->error);
-  size_t count = split_problem(problem, settings);
+  size_t count = settings_cut(problem, settings, MOST_SETTINGS);
   if (!status)
     status = cugen_kernel_open(cli->lib, cli->operand, settings, count, &cli->kernel, &cli->error);
   if (!status) status = cli_filter(cli, options_given(cli, OPTION_EVERY));

@@ -139,12 +139,6 @@ struct shown print_rate(double flops, double bytes, double seconds) {
   return shown;
 }
 
-bool print_has_word(const char *text, const char *word, size_t length) {
-  for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
-    if (strcspn(text, " ") == length && strncmp(text, word, length) == 0) return true;
-  return false;
-}
-
 char *print_clean(const char *text, size_t length) {
   char *clean = malloc(6 * length + 1);
   if (clean && length && !api_clean_text(text, length, clean, 6 * length + 1)) {

@@ -33,9 +33,6 @@ struct shown print_version(int version); /* 13.0 from 13000; - for 0 */
 const char *print_rate_unit(double flops, double bytes); /* NULL when neither is declared */
 struct shown print_rate(double flops, double bytes, double seconds);
 
-/* Returns true if `word` is one of the text's words. */
-bool print_has_word(const char *text, const char *word, size_t length);
-
 /* Prints the output of kernels line by line; nothing for "". when: " in its first launch", or
    "". */
 void print_printed(const char *text, const char *when);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/key.h"
 #include "print.h"
 #include "terminal.h"
 
@@ -99,10 +100,9 @@ static void add_best(struct line *line, const cugen_progress *state) {
 /* Adds the words of the variant that fit. */
 static void progress_add_variant(struct line *line, const char *variant) {
   const char *before = "  ";
-  for (size_t length; *variant; variant += length, variant += strspn(variant, " ")) {
+  for (struct setting part; setting_next(&variant, &part);) {
     char word[128];
-    length = strcspn(variant, " ");
-    snprintf(word, sizeof word, "%.*s", (int)length, variant);
+    snprintf(word, sizeof word, "%.*s", (int)part.length, part.text);
     progress_add(line, before, word);
     before = " ";
   }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/key.h"
+
 bool ranges_has_roof(const struct findings *f) {
   const cugen_record *r = f->right_count ? f->right[0] : NULL;
   return r && r->flops > 0 && r->bytes > 0 && findings_peak(f) > 0 && findings_bandwidth(f) > 0;
@@ -19,15 +21,13 @@ static void ranges_include(double value, double *least, double *most) {
 /* Returns true for problems of one kernel that differ only in sizes; another type would have
    another ceiling. */
 static bool ranges_is_alike(const char *a, const char *b) {
-  while (*a && *b) {
-    size_t name = strcspn(a, "= "), length = strcspn(a, " "), other = strcspn(b, " ");
-    bool same = length == other && strncmp(a, b, length) == 0,
-         size = isdigit((unsigned char)a[name + (a[name] == '=')]);
-    if (!same && !size) return false;
-    a += length, b += other;
-    a += *a == ' ', b += *b == ' ';
-  }
-  return !*a && !*b;
+  struct setting one, other;
+  size_t length;
+  while (setting_next(&a, &one))
+    if (!setting_next(&b, &other) ||
+        !(setting_equal(&one, &other) || isdigit((unsigned char)*setting_value(&one, &length))))
+      return false;
+  return !setting_next(&b, &other);
 }
 
 /* The best variants of other problems are shown if there is room for another intensity. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "option_names.h"
 #include "print.h"
 #include "quantities.h"
@@ -73,11 +74,6 @@ struct ranking {
 
 enum { LEAST_MERGED = 2 }; /* the line about a single merged record would be as long as its row */
 
-static bool same_implementation(const char *a, const char *b) {
-  const size_t length = strcspn(a, " ");
-  return strncmp(a, b, length) == 0 && strcspn(b, " ") == length;
-}
-
 /* The records that tie with the fastest of them, with one row for each implementation. */
 struct group {
   double least;
@@ -92,7 +88,7 @@ static size_t records_find_row(struct cli *cli, struct group *group, const cugen
   cugen_error ignored;
   for (size_t k = 0; k < group->count; k++)
     if (api_kernel_record(cli->kernel, group->rows[k], &other, &ignored) == CUGEN_OK &&
-        same_implementation(record->variant, other.variant))
+        variant_same_implementation(record->variant, other.variant))
       return group->rows[k];
   if (group->count < sizeof group->rows / sizeof *group->rows) group->rows[group->count++] = i;
   return i;
@@ -203,8 +199,8 @@ static char *row_variant(const struct best *best, const cugen_record *record) {
   char *dotted = NULL,
        *text = best->narrow ? settings_short(&best->variants, best->rows) : strdup(record->variant);
   if (!text || strlen(text) >= strlen(record->variant)) return text;
-  const int name = (int)strcspn(text, " ");
-  if (asprintf(&dotted, "%.*s..%s", name, text, text + name) < 0) dotted = NULL;
+  if (asprintf(&dotted, "%.*s..%s", VARIANT_IMPLEMENTATION(text), variant_parse(text).settings) < 0)
+    dotted = NULL;
   free(text);
   return dotted;
 }

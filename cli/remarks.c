@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "cli.h"
 #include "option_names.h"
 
@@ -51,12 +52,9 @@ void cli_remark_all_refused(struct cli *cli) {
   cugen_error ignored;
   if (!cli_on_cpu(cli) || api_kernel_space(cli->kernel, &space, &ignored)) return;
   for (size_t i = 0; api_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++) {
-    const size_t length = strlen(one.name);
     cugen_record record;
     for (size_t r = 0; api_kernel_record(cli->kernel, r, &record, &ignored) == CUGEN_OK; r++) {
-      if (record.outcome != CUGEN_OUTCOME_OK || strncmp(record.variant, one.name, length) != 0)
-        continue;
-      if (record.variant[length] && record.variant[length] != ' ') continue;
+      if (record.outcome != CUGEN_OUTCOME_OK || !variant_is_of(record.variant, one.name)) continue;
       /* Copied, because the record is valid only until the next look-up. */
       char *variant = strdup(record.variant);
       if (variant) cli_remark_refused(cli, variant);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "chart.h"
 #include "plot.h"
 #include "print.h"
@@ -216,7 +217,7 @@ static void roofline_add_variant(struct table *table, const struct findings *f,
                                  const cugen_record *r) {
   char name[96];
   bool alone = f->implementations[findings_implementation(f, r->variant)].right == 1;
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(r->variant, " "), r->variant);
+  snprintf(name, sizeof name, "%.*s", VARIANT_IMPLEMENTATION(r->variant));
   add_request(table, quantity_requested(r), records_served(r, &f->ceilings), findings_peak(f),
               plot_rate(findings_rate(r), true),
               alone || f->right_count > MOST_ROWS ? name : r->variant);

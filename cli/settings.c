@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
+#include "base/key.h"
 
 char *settings_take(const char *text, const char *others, bool shared) {
   char *out = NULL;
-  size_t size, length;
+  size_t size;
+  struct setting word;
   FILE *stream = open_memstream(&out, &size);
   if (!stream) return NULL;
-  for (const char *word = text, *lead = ""; *word; word += length, word += strspn(word, " ")) {
-    length = strcspn(word, " ");
-    if (print_has_word(others, word, length) != shared) continue;
-    fprintf(stream, "%s%.*s", lead, (int)length, word);
+  for (const char *lead = ""; setting_next(&text, &word);) {
+    if (settings_have(others, &word) != shared) continue;
+    fprintf(stream, "%s%.*s", lead, (int)word.length, word.text);
     lead = " ";
   }
   return fclose(stream) == 0 ? out : NULL;
@@ -40,16 +40,11 @@ void settings_free(struct settings *settings) {
   *settings = (struct settings){0};
 }
 
-static bool same_group(const char *a, const char *b) {
-  const size_t length = strcspn(a, " ");
-  return strncmp(a, b, length) == 0 && strcspn(b, " ") == length;
-}
-
 /* Adds a tried variant if its group has a single row and the variant is another one. */
 bool settings_add_tried(struct settings *settings, const char *text) {
   size_t rows = 0;
   for (size_t i = 0; i < settings->count; i++) {
-    if (!same_group(text, settings->texts[i])) continue;
+    if (!variant_same_implementation(text, settings->texts[i])) continue;
     if (strcmp(text, settings->texts[i]) == 0) return true;
     rows++;
   }
@@ -62,7 +57,7 @@ static void keep_shared(char **shared, const char *text, char *const *texts, siz
                         size_t *found) {
   *found = 0;
   for (size_t i = 0; i < count && *shared; i++) {
-    if (!same_group(text, texts[i])) continue;
+    if (!variant_same_implementation(text, texts[i])) continue;
     char *fewer = settings_take(*shared, texts[i], true);
     free(*shared);
     *shared = fewer;
@@ -74,7 +69,7 @@ static void keep_shared(char **shared, const char *text, char *const *texts, siz
    single row, the tried variants must have them too. The caller frees it; NULL: out of memory. */
 static char *settings_shared_of(const struct settings *settings, const char *text, size_t *rows,
                                 size_t *tried) {
-  const char *own = text + strcspn(text, " ");
+  const char *own = variant_parse(text).settings;
   char *shared = settings_take(own, own, true);
   keep_shared(&shared, text, settings->texts, settings->count, rows);
   keep_shared(&shared, text, settings->tried, settings->tried_count, tried);
@@ -89,13 +84,11 @@ static char *shortest_first(const char *text) {
   const size_t most = strlen(text);
   FILE *stream = open_memstream(&out, &size);
   if (!stream) return NULL;
-  fprintf(stream, "%.*s", (int)strcspn(text, " "), text);
+  fprintf(stream, "%.*s", VARIANT_IMPLEMENTATION(text));
   for (size_t length = 1; length < most; length++) {
-    const char *word = text + strcspn(text, " ");
-    while (word += strspn(word, " "), *word) {
-      if (strcspn(word, " ") == length) fprintf(stream, " %.*s", (int)length, word);
-      word += strcspn(word, " ");
-    }
+    const char *at = variant_parse(text).settings;
+    for (struct setting word; setting_next(&at, &word);)
+      if (word.length == length) fprintf(stream, " %.*s", (int)length, word.text);
   }
   return fclose(stream) == 0 ? out : NULL;
 }
@@ -112,7 +105,7 @@ char *settings_short(const struct settings *settings, size_t i) {
 
 static bool settings_is_first(const struct settings *settings, size_t i) {
   for (size_t k = 0; k < i; k++)
-    if (same_group(settings->texts[k], settings->texts[i])) return false;
+    if (variant_same_implementation(settings->texts[k], settings->texts[i])) return false;
   return true;
 }
 
@@ -124,7 +117,7 @@ void settings_print(const struct settings *settings, FILE *out) {
     char *shared =
         settings_is_first(settings, i) ? settings_shared_of(settings, text, &rows, &tried) : NULL;
     if (shared && *shared)
-      fprintf(out, "%.*s..: %s have %s\n", (int)strcspn(text, " "), text,
+      fprintf(out, "%.*s..: %s have %s\n", VARIANT_IMPLEMENTATION(text),
               rows > 1 ? "all rows" : "all variants tried", shared);
     any |= shared && *shared;
     free(shared);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/key.h"
 #include "print.h"
 
 static const char *const key_names[] = {"config", "problem", "device", "options"};
@@ -36,27 +37,21 @@ static json_t *value_json(const char *text) {
   return json_text(text);
 }
 
-/* Ends the word before the name of the next '=', because a value, or an implementation's name, may
-   contain blanks. */
-static char *next_name(char *text) {
-  char *equal = strchr(text, '='), *name = equal;
-  while (name && name > text && name[-1] != ' ') name--;
-  if (!name) return NULL;
-  if (name > text) name[-1] = '\0';
-  return name;
+static void add_tunable(json_t *object, const struct setting *setting) {
+  size_t length;
+  const char *value = setting_value(setting, &length);
+  char *name = strndup(setting->text, setting->name), *text = strndup(value, length);
+  if (name && text) json_object_set_new(object, name, value_json(text));
+  free(name);
+  free(text);
 }
 
 static json_t *configuration_json(const char *variant) {
+  const struct variant_name parts = variant_parse(variant);
   json_t *object = json_object();
-  char *text = strdup(variant), *name = text ? next_name(text) : NULL;
-  json_object_set_new(object, "implementation", json_text(!text || name == text ? "" : text));
-  while (name) {
-    char *value = strchr(name, '=') + 1, *next = next_name(value);
-    value[-1] = '\0';
-    json_object_set_new(object, name, value_json(value));
-    name = next;
-  }
-  free(text);
+  struct setting setting;
+  json_object_set_new(object, "implementation", json_stringn(parts.implementation, parts.length));
+  for (const char *at = parts.settings; setting_next(&at, &setting);) add_tunable(object, &setting);
   return object;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/key.h"
 #include "runtime/model/model.h"
 
 /* Asks the model about the code compiled with line numbers, and finds the same refusal with its
@@ -24,7 +24,7 @@ void unpredicted_place(struct unpredicted *unpredicted, const struct device_desc
                        struct compile_pool *pool, const struct kernel_spec *spec,
                        cugen_error *why) {
   struct text of = {0};
-  text_addf(&of, "%.*s: %s", (int)strcspn(spec->variant, " "), spec->variant, why->message);
+  text_addf(&of, "%.*s: %s", VARIANT_IMPLEMENTATION(spec->variant), why->message);
   for (const struct unpredicted_reason *known = unpredicted->reasons; known; known = known->next) {
     if (strcmp(known->of, text_get(&of)) != 0) continue;
     text_free(&of);

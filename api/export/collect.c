@@ -166,9 +166,7 @@ static bool same_problem(const struct problem *a, const struct problem *b) {
 static bool collect_agrees(const cugen_kernel *base, const struct problem *problem) {
   for (size_t i = 0; i < base->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
-      const char *name = base->opened.config->problems[p].name;
-      size_t length = strlen(name);
-      bool set = strncmp(base->settings[i], name, length) == 0 && base->settings[i][length] == '=';
+      const bool set = settings_name(base->settings[i], base->opened.config->problems[p].name);
       if (set && !value_equal(problem->values[p], base->problem.values[p])) return false;
     }
   return true;

@@ -59,10 +59,9 @@ int export_open_device(const struct lookup *base, const char *text, const char *
                      : devices_describe(base, text, notes, &l->device, err);
   if (status) return status;
   out->anonymous = !l->device.fingerprint[0];
-  struct lookup_options said;
+  const struct record_options said = record_options_parse(options ? options : "");
   l->measure = base->measure;
-  status = lookup_set_arch(
-      l, options && lookup_read_options(options, &said) ? said.arch : l->device.arch, err);
+  status = lookup_set_arch(l, said.kind == OPTIONS_MEASURED ? said.arch : l->device.arch, err);
   struct text name = {0};
   text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
   out->text = text_take(&name);
@@ -111,11 +110,9 @@ static bool contains(const char *text, const char *part, size_t length) {
 static bool devices_is_ours(const struct exporter *x, const struct cache_space *space) {
   struct device_description description;
   const char *arch = x->base->lookup.lib->arch;
-  struct lookup_options said;
-  if (strcmp(space->config, x->base->lookup.config->name) != 0 ||
-      !lookup_read_options(space->options, &said))
-    return false;
-  if (said.measure != x->base->lookup.measure || (arch && strcmp(said.arch, arch) != 0))
+  const struct record_options said = record_options_parse(space->options);
+  if (strcmp(space->config, x->base->lookup.config->name) != 0 || said.kind != OPTIONS_MEASURED ||
+      said.measure != x->base->lookup.measure || (arch && strcmp(said.arch, arch) != 0))
     return false;
   return described_device(space->device, &description) && description.fingerprint[0];
 }
@@ -125,8 +122,7 @@ static bool devices_is_meant(const struct exporter *x, const struct cache_space 
                              const char *part, size_t length) {
   struct device_description description;
   if (!devices_is_ours(x, space) || !described_device(space->device, &description)) return false;
-  struct lookup_options said;
-  if (!lookup_read_options(space->options, &said)) return false;
+  const struct record_options said = record_options_parse(space->options);
   if (!x->base->lookup.lib->arch && strcmp(said.arch, description.arch) != 0) return false;
   if (!part || contains(space->device, part, length)) return true;
   return strlen(said.arch) == length && strncmp(said.arch, part, length) == 0;

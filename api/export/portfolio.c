@@ -221,9 +221,7 @@ static bool portfolio_agrees(const cugen_kernel *base, const struct problem *pro
   const struct config *config = base->opened.config;
   for (size_t i = 0; i < base->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
-      const size_t length = strlen(config->problems[p].name);
-      const bool set = strncmp(base->settings[i], config->problems[p].name, length) == 0 &&
-                       base->settings[i][length] == '=';
+      const bool set = settings_name(base->settings[i], config->problems[p].name);
       if (set && !config_is_size(config, p) &&
           !value_equal(problem->values[p], base->problem.values[p]))
         return false;

@@ -78,8 +78,8 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
   for (size_t i = 0; i < x->portfolio_count; i++) {
     const struct export_portfolio *p = &x->portfolios[i];
     if (p->shipped != shipped) continue;
-    struct text class = {0}, settings = {0};
-    problem_print_class(x->base->lookup.config, p->class, &class, &settings);
+    struct text class = {0};
+    problem_print_class(x->base->lookup.config, p->class, &class);
     text_addf(out, "\n%s%s%s: `%s` of\n\n", x->devices[p->device].text, class.length ? ", " : "",
               text_get(&class), text_get(&p->rule));
     if (p->doubted > 0)
@@ -92,9 +92,8 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
       if (member->count > 1) text_addf(out, ", compiled for %zu classes of sizes", member->count);
       text_add_char(out, '\n');
     }
-    out->failed |= class.failed || settings.failed;
+    out->failed |= class.failed;
     text_free(&class);
-    text_free(&settings);
   }
 }
 

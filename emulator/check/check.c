@@ -93,9 +93,7 @@ static bool same_places(const struct check_finding *a, const struct check_findin
 
 static bool check_same_finding(const struct check_finding *a, const struct check_finding *b) {
   if (!same_kind(a, b) || !same_places(a, b)) return false;
-  const size_t length = strcspn(a->variant, " "); /* the implementation's name */
-  return a->here.line ||
-         (strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length);
+  return a->here.line || variant_same_implementation(a->variant, b->variant);
 }
 
 /* Whether the finding describes the problem better than the known one: races are preferred, then

@@ -10,10 +10,8 @@
 /* ---- Problems ------------------------------------------------------------------------------- */
 
 bool check_list_fixed(const struct check_options *options, const char *name) {
-  const size_t length = strlen(name);
   for (size_t i = 0; i < options->setting_count; i++)
-    if (strncmp(options->settings[i], name, length) == 0 && options->settings[i][length] == '=')
-      return true;
+    if (settings_name(options->settings[i], name)) return true;
   return false;
 }
 

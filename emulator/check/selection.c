@@ -56,13 +56,6 @@ static int add_family(const struct tune_target *target, const struct check_optio
   return status ? status : check_sizes_add(target, options, list, number, err);
 }
 
-/* Whether the variant's text names this implementation. */
-static bool selection_is_named(const char *variant,
-                               const struct config_implementation *implementation) {
-  const size_t length = strcspn(variant, " ");
-  return strncmp(variant, implementation->name, length) == 0 && !implementation->name[length];
-}
-
 /* For a named variant only its own family is made. */
 static int make_families(const struct tune_target *target, const struct check_options *options,
                          struct check_list *list, cugen_error *err) {
@@ -72,7 +65,7 @@ static int make_families(const struct tune_target *target, const struct check_op
   list->family_of = calloc(config->implementation_count + 1, sizeof *list->family_of);
   if (!list->families || !list->family_of) return error_memory(err);
   for (size_t i = 0; i < config->implementation_count && options->variant; i++)
-    if (selection_is_named(options->variant, &config->implementations[i]))
+    if (variant_is_of(options->variant, config->implementations[i].name))
       named = &config->implementations[i];
   size_t ignored;
   int status =

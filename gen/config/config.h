@@ -9,7 +9,7 @@
 #include "base/expr.h"
 #include "base/facts.h"
 #include "base/kernel.h"
-#include "base/measure_way.h"
+#include "base/key.h"
 #include "base/objective.h"
 #include "gen/sources/sources.h"
 
@@ -398,15 +398,15 @@ void problem_free(struct problem *problem);
 bool config_is_size(const struct config *config, size_t problem);
 /* Prints "M=4096 N=4096 dtype=f32". */
 void problem_print(const struct config *config, const struct problem *problem, struct text *out);
-/* Prints each setting on a line of its own. A leading '?' marks a parameter that has its default in
-   this problem and in the check problem, so that the text without it is that of a config that lacks
-   the parameter. */
-void problem_print_settings(const struct config *config, const struct problem *problem,
-                            struct text *out);
-/* Prints only the class of a problem, "dtype=f32": to out like problem_print, to settings like
-   problem_print_settings. */
+/* Prints only the class of a problem, "dtype=f32". */
 void problem_print_class(const struct config *config, const struct problem *problem,
-                         struct text *out, struct text *settings);
+                         struct text *out);
+/* Marks the settings of problem_print that have their default in this problem and in the check
+   problem, so that the text without them is that of a config that lacks these parameters: bit i is
+   set for the i-th setting (cache_key.may_lack). */
+uint64_t problem_may_lack(const struct config *config, const struct problem *problem);
+/* Like problem_may_lack, for the settings of problem_print_class. */
+uint64_t problem_class_may_lack(const struct config *config, const struct problem *problem);
 /* Prints a problem for a reader: parameters that have their default and are neither numbers nor
    element types are left out. */
 void problem_print_short(const struct config *config, const struct problem *problem,

@@ -28,19 +28,19 @@ static struct value default_value(const struct config_problem *problem, bool che
 
 /* A setting "M=8192" (`whole`) in its parts; name and text are copies in the strings of the
    problem. */
-struct setting {
+struct given {
   const struct config *config;
   const struct config_problem *problem;
   const char *whole, *text;
   cugen_error *err;
 };
 
-static int problem_refuse(const struct setting *setting, const char *expected) {
+static int problem_refuse(const struct given *setting, const char *expected) {
   return error_set(setting->err, CUGEN_ERROR_USAGE, "setting '%s': %s (%s:%d)", setting->whole,
                    expected, setting->problem->line.path, setting->problem->line.number);
 }
 
-static int parse_integer(const struct setting *setting, struct value *out) {
+static int parse_integer(const struct given *setting, struct value *out) {
   const char *digits = setting->text + (setting->text[0] == '-');
   bool hexadecimal = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
   if (digits[0] < '0' || digits[0] > '9')
@@ -55,7 +55,7 @@ static int parse_integer(const struct setting *setting, struct value *out) {
 }
 
 /* Parses a number as expressions do, because this does not depend on the locale. */
-static int parse_real(const struct setting *setting, struct value *out) {
+static int parse_real(const struct given *setting, struct value *out) {
   struct expr *expr;
   bool number = strspn(setting->text, "+-0123456789.eExXpPaAbBcCdDfF") == strlen(setting->text);
   if (!number || expr_parse(setting->text, NULL, &expr, NULL))
@@ -67,20 +67,20 @@ static int parse_real(const struct setting *setting, struct value *out) {
   return constant ? CUGEN_OK : problem_refuse(setting, "a number was expected");
 }
 
-static int parse_boolean(const struct setting *setting, struct value *out) {
+static int parse_boolean(const struct given *setting, struct value *out) {
   *out = value_bool(strcmp(setting->text, "true") == 0);
   return out->boolean || strcmp(setting->text, "false") == 0
              ? CUGEN_OK
              : problem_refuse(setting, "true or false was expected");
 }
 
-static int parse_word(const struct setting *setting, struct value *out) {
+static int parse_word(const struct given *setting, struct value *out) {
   *out = value_string(setting->text);
   return names_refused_word(setting->text) ? problem_refuse(setting, "a word was expected")
                                            : CUGEN_OK;
 }
 
-static int parse_value(const struct setting *setting, struct value *out) {
+static int parse_value(const struct given *setting, struct value *out) {
   switch (setting->problem->values[0].type) {
   case VALUE_INT: return parse_integer(setting, out);
   case VALUE_FLOAT: return parse_real(setting, out);
@@ -106,7 +106,7 @@ static void print_choices(const struct config_problem *problem, const char *word
 }
 
 /* Replaces the value by the equal listed value, which the config owns. */
-static int find_listed(const struct setting *setting, struct value *value) {
+static int find_listed(const struct given *setting, struct value *value) {
   const struct config_problem *problem = setting->problem;
   for (size_t i = 0; i < problem->value_count; i++) {
     if (!value_equal(problem->values[i], *value)) continue;
@@ -121,7 +121,7 @@ static int find_listed(const struct setting *setting, struct value *value) {
   return status;
 }
 
-static int set_value(const struct setting *setting, struct problem *out) {
+static int set_value(const struct given *setting, struct problem *out) {
   struct value value;
   int status = parse_value(setting, &value);
   if (setting->problem->listed) {
@@ -212,7 +212,7 @@ static int apply_setting(const struct config *config, const char *whole, const c
                          const char *text, struct problem *out, cugen_error *err) {
   for (size_t i = 0; i < config->problem_count; i++)
     if (strcmp(config->problems[i].name, name) == 0)
-      return set_value(&(struct setting){config, &config->problems[i], whole, text, err}, out);
+      return set_value(&(struct given){config, &config->problems[i], whole, text, err}, out);
   return unknown_problem(config, whole, name, text, err);
 }
 
@@ -304,51 +304,65 @@ static bool problem_is_told(const struct config_problem *p, struct value value) 
   return !value_equal(value, p->values[0]);
 }
 
-static void print_settings(const struct config *config, const struct problem *problem, bool all,
-                           struct text *out) {
+bool config_is_size(const struct config *config, size_t problem) {
+  return config->problems[problem].values[0].type == VALUE_INT;
+}
+
+/* Which parameters a text has. */
+enum told { TOLD_ALL, TOLD_CLASS, TOLD_SHORT };
+
+static bool problem_tells(const struct config *config, const struct problem *problem, size_t i,
+                          enum told told) {
+  return told == TOLD_ALL || (told == TOLD_CLASS && !config_is_size(config, i)) ||
+         (told == TOLD_SHORT && problem_is_told(&config->problems[i], problem->values[i]));
+}
+
+static void print_settings(const struct config *config, const struct problem *problem,
+                           enum told told, struct text *out) {
   const char *between = "";
   for (size_t i = 0; i < config->problem_count; i++) {
-    if (!all && !problem_is_told(&config->problems[i], problem->values[i])) continue;
-    text_addf(out, "%s%s=", between, config->problems[i].name);
-    value_print(problem->values[i], out);
+    if (!problem_tells(config, problem, i, told)) continue;
+    text_add(out, between);
+    setting_print(config->problems[i].name, problem->values[i], out);
     between = " ";
   }
 }
 
 void problem_print(const struct config *config, const struct problem *problem, struct text *out) {
-  print_settings(config, problem, true, out);
-}
-
-static void print_setting(const struct config_problem *p, struct value value, struct text *out) {
-  bool checked = p->check.type == VALUE_NIL || value_equal(p->check, p->values[0]);
-  text_addf(out, "%s%s=", checked && value_equal(value, p->values[0]) ? "?" : "", p->name);
-  value_print(value, out);
-  text_add_char(out, '\n');
-}
-
-void problem_print_settings(const struct config *config, const struct problem *problem,
-                            struct text *out) {
-  for (size_t i = 0; i < config->problem_count; i++)
-    print_setting(&config->problems[i], problem->values[i], out);
-}
-
-bool config_is_size(const struct config *config, size_t problem) {
-  return config->problems[problem].values[0].type == VALUE_INT;
+  print_settings(config, problem, TOLD_ALL, out);
 }
 
 void problem_print_class(const struct config *config, const struct problem *problem,
-                         struct text *out, struct text *settings) {
+                         struct text *out) {
+  print_settings(config, problem, TOLD_CLASS, out);
+}
+
+static uint64_t may_lack(const struct config *config, const struct problem *problem,
+                         enum told told) {
+  uint64_t bits = 0;
+  unsigned at = 0;
   for (size_t i = 0; i < config->problem_count; i++) {
-    if (config_is_size(config, i)) continue;
-    text_addf(out, "%s%s=", out->length ? " " : "", config->problems[i].name);
-    value_print(problem->values[i], out);
-    print_setting(&config->problems[i], problem->values[i], settings);
+    const struct config_problem *p = &config->problems[i];
+    if (!problem_tells(config, problem, i, told)) continue;
+    const bool checked = p->check.type == VALUE_NIL || value_equal(p->check, p->values[0]);
+    if (at < KERNEL_MAX_LACKED && checked && value_equal(problem->values[i], p->values[0]))
+      bits |= UINT64_C(1) << at;
+    at++;
   }
+  return bits;
+}
+
+uint64_t problem_may_lack(const struct config *config, const struct problem *problem) {
+  return may_lack(config, problem, TOLD_ALL);
+}
+
+uint64_t problem_class_may_lack(const struct config *config, const struct problem *problem) {
+  return may_lack(config, problem, TOLD_CLASS);
 }
 
 void problem_print_short(const struct config *config, const struct problem *problem,
                          struct text *out) {
-  print_settings(config, problem, false, out);
+  print_settings(config, problem, TOLD_SHORT, out);
 }
 
 void problem_add_check(const struct config *config, const struct problem *check, struct text *out) {

@@ -82,55 +82,33 @@ int space_list_check(const struct config *config, const char *list, cugen_error 
 
 /* ---- The parts of --variant ----------------------------------------------------------------- */
 
-/* A part of the pattern: "til*" or "tile=32". Neither contains a space. */
-struct part {
-  const char *name, *value; /* value NULL: name is a list of implementations */
-  size_t name_length, value_length;
-};
-
-/* Reads the next part. Returns false at the end. */
-static bool filter_next_part(const char **at, struct part *out) {
-  const char *start = *at + strspn(*at, " ");
-  if (!*start) return false;
-  size_t name = strcspn(start, " =");
-  bool value = name && start[name] == '=';
-  const char *end = start + strcspn(start, " ");
-  *out = (struct part){start, value ? start + name + 1 : NULL, name,
-                       value ? (size_t)(end - start) - name - 1 : 0};
-  *at = end;
-  return true;
-}
-
-static bool filter_is_named(const struct part *part, const char *name) {
-  return strlen(name) == part->name_length && memcmp(name, part->name, part->name_length) == 0;
-}
-
 /* Finds the values of the tunable that the part matches. out has room for all values. */
-static size_t find_values(const struct part *part, const struct config_tunable *tunable,
+static size_t find_values(const struct setting *part, const struct config_tunable *tunable,
                           struct value *out) {
-  size_t count = 0;
+  size_t count = 0, length;
+  const char *wanted = setting_value(part, &length);
   for (size_t i = 0; i < tunable->value_count; i++) {
     struct text text = {0};
     value_print(tunable->values[i], &text);
-    if (matches(part->value, part->value_length, text_get(&text)))
-      out[count++] = tunable->values[i];
+    if (matches(wanted, length, text_get(&text))) out[count++] = tunable->values[i];
     text_free(&text);
   }
   return count;
 }
 
 static const struct config_tunable *
-filter_find_tunable(const struct config_implementation *implementation, const struct part *part) {
+filter_find_tunable(const struct config_implementation *implementation,
+                    const struct setting *part) {
   for (size_t i = 0; i < implementation->tunable_count; i++)
-    if (filter_is_named(part, implementation->tunables[i].name))
+    if (setting_is_named(part, implementation->tunables[i].name))
       return &implementation->tunables[i];
   return NULL;
 }
 
 static bool filter_is_meant(const char *pattern, const char *name) {
-  struct part part;
-  while (filter_next_part(&pattern, &part))
-    if (!part.value && !space_list_means(part.name, name)) return false;
+  struct setting part;
+  while (setting_next(&pattern, &part))
+    if (part.name == part.length && !space_list_means(part.text, name)) return false;
   return true;
 }
 
@@ -138,12 +116,12 @@ static bool filter_is_meant(const char *pattern, const char *name) {
 
 /* Reports an unknown tunable, with the tunables of the implementations that the pattern selects. */
 static int unknown_tunable(const struct config *config, const char *pattern,
-                           const struct part *part, cugen_error *err) {
+                           const struct setting *part, cugen_error *err) {
   size_t count = 0, most = 0;
   for (size_t i = 0; i < config->implementation_count; i++)
     most += config->implementations[i].tunable_count;
   const char **names = calloc(most + 1, sizeof *names);
-  char *word = strndup(part->name, part->name_length);
+  char *word = strndup(part->text, part->name);
   int status = names && word ? CUGEN_ERROR_USAGE : error_memory(err);
   for (size_t i = 0; i < config->implementation_count && names; i++) {
     const struct config_implementation *one = &config->implementations[i];
@@ -163,9 +141,11 @@ static int unknown_tunable(const struct config *config, const char *pattern,
   return status;
 }
 
-static int unknown_value(const char *pattern, const struct part *part,
+static int unknown_value(const char *pattern, const struct setting *part,
                          const struct config_tunable *tunable, cugen_error *err) {
   struct text list = {0};
+  size_t length;
+  const char *word = setting_value(part, &length);
   for (size_t i = 0; i < tunable->value_count; i++) {
     text_add_char(&list, ' ');
     value_print(tunable->values[i], &list);
@@ -173,14 +153,13 @@ static int unknown_value(const char *pattern, const struct part *part,
   int status =
       error_set(err, CUGEN_ERROR_USAGE,
                 "cugen_filter.variant \"%.500s\": %s has no value \"%.*s\"; there are:%.1000s",
-                pattern, tunable->name, (int)(part->value_length < 100 ? part->value_length : 100),
-                part->value, text_get(&list));
+                pattern, tunable->name, (int)(length < 100 ? length : 100), word, text_get(&list));
   text_free(&list);
   return status;
 }
 
 static int filter_check_value(const struct config *config, const char *pattern,
-                              const struct part *part, cugen_error *err) {
+                              const struct setting *part, cugen_error *err) {
   const struct config_tunable *found = NULL;
   for (size_t i = 0; i < config->implementation_count; i++) {
     const struct config_implementation *one = &config->implementations[i];
@@ -199,12 +178,12 @@ static int filter_check_value(const struct config *config, const char *pattern,
 }
 
 static int check_pattern(const struct config *config, const char *pattern, cugen_error *err) {
-  struct part part;
+  struct setting part;
   const char *at = pattern;
   int status = CUGEN_OK;
-  while (!status && filter_next_part(&at, &part))
-    status = part.value ? filter_check_value(config, pattern, &part, err)
-                        : space_list_check(config, part.name, err);
+  while (!status && setting_next(&at, &part))
+    status = part.name < part.length ? filter_check_value(config, pattern, &part, err)
+                                     : space_list_check(config, part.text, err);
   return status;
 }
 
@@ -364,13 +343,14 @@ static int filter_add_where(struct domain *domain, const char *text, cugen_error
 
 /* Adds one rule for the implementations of a pattern, and one for each tunable's values. If the
    implementation lacks the tunable, nothing passes. */
-static int filter_add_part(struct domain *domain, const char *pattern, const struct part *part,
+static int filter_add_part(struct domain *domain, const char *pattern, const struct setting *part,
                            cugen_error *err) {
   const struct config_implementation *implementation = domain->implementation;
   const struct config_tunable *tunable =
-      part->value ? filter_find_tunable(implementation, part) : NULL;
+      part->name < part->length ? filter_find_tunable(implementation, part) : NULL;
   struct rule *rule;
-  if (!part->value && space_list_means(part->name, implementation->name)) return CUGEN_OK;
+  if (part->name == part->length && space_list_means(part->text, implementation->name))
+    return CUGEN_OK;
   int status = domain_add_rule(domain, make_rule("cugen_filter.variant", pattern), &rule, err);
   if (status || !tunable) return status;
   rule->one_of = calloc(tunable->value_count + 1, sizeof *rule->one_of);
@@ -381,11 +361,10 @@ static int filter_add_part(struct domain *domain, const char *pattern, const str
 }
 
 static int add_pattern(struct domain *domain, const char *pattern, cugen_error *err) {
-  struct part part;
+  struct setting part;
   const char *at = pattern;
   int status = CUGEN_OK;
-  while (!status && filter_next_part(&at, &part))
-    status = filter_add_part(domain, pattern, &part, err);
+  while (!status && setting_next(&at, &part)) status = filter_add_part(domain, pattern, &part, err);
   return status;
 }
 

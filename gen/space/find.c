@@ -26,29 +26,6 @@ struct search {
   cugen_error *err;
 };
 
-static void skip_spaces(struct search *search) {
-  while (*search->at == ' ') search->at++;
-}
-
-/* Reads the next word up to a space or `stop`. Names of implementations and string values may
-   contain spaces, so find_take_word tries these first. */
-static char *find_next_word(const struct search *search, char stop) {
-  size_t length = 0;
-  while (search->at[length] && search->at[length] != ' ' && search->at[length] != stop) length++;
-  struct text word = {0};
-  text_add_n(&word, search->at, length);
-  return text_take(&word);
-}
-
-/* Returns the length of `word` if the text goes on with exactly this word, up to a space or the
-   end; otherwise 0. */
-static size_t match_word(const struct search *search, const char *word) {
-  size_t length = strlen(word);
-  bool matches = strncmp(search->at, word, length) == 0 &&
-                 (search->at[length] == ' ' || search->at[length] == '\0');
-  return matches ? length : 0;
-}
-
 /* Reports a word that is none of `names`, with the nearest one and the list of all. */
 static int space_find_unknown(const struct search *search, const char *what, const char *word,
                               const char *const *names, size_t count) {
@@ -68,34 +45,30 @@ static int space_find_unknown(const struct search *search, const char *what, con
   return CUGEN_ERROR_USAGE;
 }
 
-/* Reads the longest of the names that the text goes on with. */
-static int find_take_word(struct search *search, const char *what, const char *const *names,
-                          size_t count, size_t *index) {
-  size_t best = 0;
-  for (size_t i = 0; i < count; i++) {
-    size_t length = match_word(search, names[i]);
-    if (length > best) best = length, *index = i;
-  }
-  if (best > 0) {
-    search->at += best;
-    return CUGEN_OK;
-  }
-  char *word = find_next_word(search, '\0');
+/* Finds the word among the names. */
+static int find_choose(const struct search *search, const char *what, const char *word,
+                       size_t length, const char *const *names, size_t count, size_t *index) {
+  for (*index = 0; *index < count; ++*index)
+    if (strlen(names[*index]) == length && memcmp(names[*index], word, length) == 0)
+      return CUGEN_OK;
+  char *copy = strndup(word, length);
   int status =
-      word ? space_find_unknown(search, what, word, names, count) : error_memory(search->err);
-  free(word);
+      copy ? space_find_unknown(search, what, copy, names, count) : error_memory(search->err);
+  free(copy);
   return status;
 }
 
 static int find_read_implementation(struct search *search) {
   const struct config *config = search->space->config;
   size_t count = config->implementation_count;
+  struct setting word;
   const char **names = malloc((count + 1) * sizeof *names);
   if (!names) return error_memory(search->err);
   for (size_t i = 0; i < count; i++) names[i] = config->implementations[i].name;
-  int status = find_take_word(search, "unknown implementation", names, count, &search->index);
-  const char *word = search->at; /* a value whose tunable's name was left out */
-  if (status == CUGEN_ERROR_USAGE && memchr(word, '=', strcspn(word, " ")))
+  setting_next(&search->at, &word);
+  int status = find_choose(search, "unknown implementation", word.text, word.length, names, count,
+                           &search->index);
+  if (status == CUGEN_ERROR_USAGE && word.name < word.length)
     error_append(search->err, "; a variant begins with its implementation: \"%s %.300s\"", names[0],
                  search->text);
   free(names);
@@ -104,15 +77,13 @@ static int find_read_implementation(struct search *search) {
 }
 
 /* Finds the tunable of a setting: "tile" of "tile=16". */
-static int space_find_tunable(struct search *search, const char *word, size_t *index) {
+static int space_find_tunable(struct search *search, const struct setting *setting, size_t *index) {
   size_t count = search->implementation->tunable_count;
   const char **names = malloc((count + 1) * sizeof *names);
   if (!names) return error_memory(search->err);
   for (size_t i = 0; i < count; i++) names[i] = search->implementation->tunables[i].name;
-  *index = 0;
-  while (*index < count && strcmp(names[*index], word) != 0) ++*index;
   int status =
-      *index < count ? CUGEN_OK : space_find_unknown(search, "unknown tunable", word, names, count);
+      find_choose(search, "unknown tunable", setting->text, setting->name, names, count, index);
   free(names);
   return status;
 }
@@ -136,7 +107,7 @@ static char **print_values(const struct config_tunable *tunable) {
   return printed;
 }
 
-static int find_read_value(struct search *search, size_t tunable) {
+static int find_read_value(struct search *search, const struct setting *setting, size_t tunable) {
   const struct config_tunable *one = &search->implementation->tunables[tunable];
   if (search->fixed[tunable] >= 0)
     return error_set(search->err, CUGEN_ERROR_USAGE, "\"%s\" is given twice in \"%.500s\"",
@@ -144,41 +115,36 @@ static int find_read_value(struct search *search, size_t tunable) {
   char **printed = print_values(one);
   if (!printed) return error_memory(search->err);
   struct text what = {0};
-  size_t value = 0;
+  size_t value = 0, length;
+  const char *word = setting_value(setting, &length);
   text_addf(&what, "%s has no value", one->name);
-  int status = find_take_word(search, text_get(&what), (const char *const *)printed,
-                              one->value_count, &value);
+  int status = find_choose(search, text_get(&what), word, length, (const char *const *)printed,
+                           one->value_count, &value);
   if (!status) search->fixed[tunable] = (int64_t)value;
   text_free(&what);
   free_strings(printed, one->value_count);
   return status;
 }
 
-static int read_setting(struct search *search) {
+static int read_setting(struct search *search, const struct setting *setting) {
   size_t tunable = 0;
-  char *word = find_next_word(search, '=');
-  if (!word) return error_memory(search->err);
-  int status = space_find_tunable(search, word, &tunable);
-  search->at += strlen(word);
-  free(word);
+  int status = space_find_tunable(search, setting, &tunable);
   if (status) return status;
-  if (*search->at != '=')
+  if (setting->name == setting->length)
     return error_set(search->err, CUGEN_ERROR_USAGE, "expected \"%s=VALUE\" in \"%.500s\"",
                      search->implementation->tunables[tunable].name, search->text);
-  search->at++;
-  return find_read_value(search, tunable);
+  return find_read_value(search, setting, tunable);
 }
 
 static int find_read_text(struct search *search) {
-  skip_spaces(search);
+  struct setting setting;
   int status = find_read_implementation(search);
   if (status) return status;
   size_t count = search->implementation->tunable_count;
   search->fixed = malloc((count + 1) * sizeof *search->fixed);
   if (!search->fixed) return error_memory(search->err);
   for (size_t i = 0; i < count; i++) search->fixed[i] = -1;
-  for (skip_spaces(search); *search->at && !status; skip_spaces(search))
-    status = read_setting(search);
+  while (!status && setting_next(&search->at, &setting)) status = read_setting(search, &setting);
   return status;
 }
 

@@ -268,8 +268,8 @@ bool space_at(const struct space *space, size_t implementation, const size_t *pl
 void variant_print(const struct variant *variant, struct text *out) {
   text_add(out, variant->implementation->name);
   for (size_t i = 0; i < variant->implementation->tunable_count; i++) {
-    text_addf(out, " %s=", variant->implementation->tunables[i].name);
-    value_print(variant->values[i], out);
+    text_add_char(out, ' ');
+    setting_print(variant->implementation->tunables[i].name, variant->values[i], out);
   }
 }
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/device_name.h"
 #include "compilers.h"
 #include "cuda_device.h"
 #include "nvrtc.h"
@@ -117,8 +118,9 @@ static int describe_handle(const struct driver *driver, CUdevice handle, int ord
   snprintf(out->id, sizeof out->id, "cuda:%d", ordinal);
   snprintf(out->arch, sizeof out->arch, "sm_%d%s", (int)facts->compute_capability,
            facts->architecture_specific ? "a" : "");
-  snprintf(out->fingerprint, sizeof out->fingerprint, "%s sm_%d %d SMs", out->name,
-           (int)facts->compute_capability, (int)facts->sm_count);
+  const struct device_gpu gpu = {out->name, (int)strlen(out->name), (int)facts->compute_capability,
+                                 (int)facts->sm_count};
+  device_gpu_print(&gpu, out->fingerprint, sizeof out->fingerprint);
   out->driver_version = driver->version;
   return CUGEN_OK;
 }

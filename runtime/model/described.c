@@ -25,14 +25,6 @@ static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
   return capability_limits(capability, out);
 }
 
-/* Reads a number without a sign; *end is the position after it. */
-static int described_digits(const char *text, const char **end) {
-  char *stop = NULL;
-  long value = isdigit((unsigned char)*text) ? strtol(text, &stop, 10) : 0;
-  *end = stop ? stop : text;
-  return value < 100000 ? (int)value : 0;
-}
-
 /* "sm_90", "sm_90a" */
 static bool from_arch(const char *text, struct device_description *out) {
   struct arch arch;
@@ -46,18 +38,14 @@ static bool from_arch(const char *text, struct device_description *out) {
 
 /* Reads "NAME sm_90 132 SMs"; refuses the fingerprints that predictions are stored under. */
 static bool from_fingerprint(const char *text, struct device_description *out) {
-  if (device_parse(text).predicted) return false;
-  const char *mark = NULL, *end;
-  for (const char *at = strstr(text, " sm_"); at; at = strstr(at + 1, " sm_")) mark = at;
-  size_t name = mark ? (size_t)(mark - text) : 0, length = strlen(text);
-  if (!name || name >= sizeof out->name || length >= sizeof out->fingerprint) return false;
-  int capability = described_digits(mark + 4, &end);
-  int count = *end == ' ' ? described_digits(end + 1, &end) : 0;
-  if (!count || strcmp(end, " SMs") != 0 || !fill_facts(capability, count, &out->facts))
+  struct device_gpu gpu;
+  const size_t length = strlen(text);
+  if (!device_gpu_parse(text, &gpu) || (size_t)gpu.name_length >= sizeof out->name ||
+      length >= sizeof out->fingerprint || !fill_facts(gpu.capability, gpu.sm_count, &out->facts))
     return false;
-  memcpy(out->name, text, name);
+  memcpy(out->name, text, (size_t)gpu.name_length);
   memcpy(out->fingerprint, text, length + 1);
-  snprintf(out->arch, sizeof out->arch, "sm_%d%s", capability,
+  snprintf(out->arch, sizeof out->arch, "sm_%d%s", gpu.capability,
            out->facts.architecture_specific ? "a" : "");
   return true;
 }
@@ -69,8 +57,9 @@ void described_model(const struct gpu_model *model, struct device_description *o
   snprintf(out->name, sizeof out->name, "%s", model->name);
   snprintf(out->arch, sizeof out->arch, "sm_%d%s", capability,
            model->facts.architecture_specific ? "a" : "");
-  snprintf(out->fingerprint, sizeof out->fingerprint, "%s sm_%d %d SMs", model->name, capability,
-           (int)model->facts.sm_count);
+  const struct device_gpu gpu = {out->name, (int)strlen(out->name), capability,
+                                 (int)model->facts.sm_count};
+  device_gpu_print(&gpu, out->fingerprint, sizeof out->fingerprint);
 }
 
 uint64_t described_figures(const struct device_description *device) {

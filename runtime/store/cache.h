@@ -5,7 +5,7 @@
 #ifndef RUNTIME_STORE_CACHE_H
 #define RUNTIME_STORE_CACHE_H
 
-#include "base/measure_way.h"
+#include "base/key.h"
 #include "base/system.h"
 #include "portfolio.h"
 #include "record.h"
@@ -18,17 +18,17 @@ struct cache_key {
   const char *device;  /* device_description.fingerprint */
   const char *config;  /* kernel name */
   const char *problem; /* "M=4096 ... dtype=f32" */
-  /* compile options and architecture, and how the kernel is timed (base/measure_way.h) */
+  /* architecture, and how the kernel is timed: record_options of base/key.h */
   const char *options;
   /* The config file, since two files may give their kernels the same name; NULL or "": not
      known. Records of different files are kept apart, but a record of another file is as good as
      one of this file if its hash is the kernel's own. */
   const char *origin;
   const struct objective *objective; /* the order of the records; not part of the key. NULL: time */
-  /* The problem's settings, one a line. A setting that begins with '?' may have been added to
-     the config after records were made: cache_load and cache_fastest also find records without
-     that setting, see cache_record.lacks. NULL: all settings are required. */
-  const char *settings;
+  /* Bit i: the problem's setting i may have been added to the config after records were made.
+     cache_load and cache_fastest also find records without such settings, see
+     cache_record.lacks. */
+  uint64_t may_lack;
 };
 
 /* Returns what is wrong with a key, such as "is empty", and sets *name to the wrong part; NULL if

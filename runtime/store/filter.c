@@ -1,28 +1,20 @@
 /* Which records a filter selects; see cache.h. */
 #include <string.h>
 
+#include "base/key.h"
 #include "cache.h"
 
-/* Whether "M=64" is one of the words of "M=64 N=32". */
-static bool filter_has_word(const char *problem, const char *word, size_t length) {
-  for (const char *at = problem; *at; at += strcspn(at, " "), at += strspn(at, " "))
-    if (strncmp(at, word, length) == 0 && (at[length] == ' ' || at[length] == '\0')) return true;
-  return false;
-}
-
-static bool has_words(const char *problem, const char *words) {
-  for (words += strspn(words, " "); *words; words += strspn(words, " ")) {
-    size_t length = strcspn(words, " ");
-    if (!filter_has_word(problem, words, length)) return false;
-    words += length;
-  }
+/* Whether the problem has all of these settings. */
+static bool filter_has_settings(const char *problem, const char *settings) {
+  struct setting one;
+  while (setting_next(&settings, &one))
+    if (!settings_have(problem, &one)) return false;
   return true;
 }
 
 /* Predictions have no way of timing. */
 static bool filter_is_timed(const struct cache_key *key, enum measure_way way) {
-  size_t length;
-  return !device_parse(key->device).predicted && measure_way_of(key->options, &length) == way;
+  return !device_parse(key->device).predicted && record_options_parse(key->options).measure == way;
 }
 
 static bool is_on(const struct cache_filter *filter, const char *device) {
@@ -34,6 +26,6 @@ static bool is_on(const struct cache_filter *filter, const char *device) {
 bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key) {
   return (!filter->config || strcmp(filter->config, key->config) == 0) &&
          is_on(filter, key->device) &&
-         (!filter->problem || has_words(key->problem, filter->problem)) &&
+         (!filter->problem || filter_has_settings(key->problem, filter->problem)) &&
          (!filter->timed || filter_is_timed(key, filter->measure));
 }

@@ -7,16 +7,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/measure_way.h"
+#include "base/key.h"
 #include "engine.h"
 #include "runtime/plan.h"
 
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options,
                     int nvrtc_version, struct text *out, cugen_error *err) {
-  size_t length;
-  measure_way_of(options, &length);
-  text_addf(out, "%s %s %.*s nvrtc %d", spec->source_hash.hex, arch, (int)length, options,
-            nvrtc_version);
+  text_addf(out, "%s %s %.*s nvrtc %d", spec->source_hash.hex, arch,
+            (int)record_options_parse(options).compile, options, nvrtc_version);
   plan_add_entries(spec, out);
   return out->failed ? error_memory(err) : CUGEN_OK;
 }

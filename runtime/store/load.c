@@ -3,7 +3,7 @@
    When a config gets a new problem parameter with a default, it still describes the same kernel
    wherever the parameter has that default. Older records have a shorter problem text without the
    parameter, and a look-up finds these records too: one query lists the problems that lack only
-   such parameters (settings with '?' in the key). Whether an older record is of the kernel as it
+   such parameters (cache_key.may_lack). Whether an older record is of the kernel as it
    is now is decided by its hashes, like for any other record: see cache_record_is_same. */
 #include <math.h>
 #include <stdlib.h>
@@ -26,54 +26,31 @@ static int hand_out(int status, struct cache_records *records, struct cache_reco
 
 /* ---- Problems that lack parameters ---------------------------------------------------------- */
 
-/* The first line of the settings, without its '?'. */
-struct setting {
-  const char *text, *next;
-  size_t length;
-  bool may_lack;
-};
-
-static struct setting first_setting(const char *settings) {
-  struct setting setting = {.text = settings, .may_lack = *settings == '?'};
-  setting.text += setting.may_lack;
-  setting.length = strcspn(setting.text, "\n");
-  setting.next = setting.text + setting.length;
-  setting.next += *setting.next == '\n';
-  return setting;
-}
-
 bool cache_lacks(const struct cache_key *key, const char *problem, uint64_t *lacks) {
-  const char *settings = key->settings;
+  const char *wanted = key->problem;
+  struct setting mine, theirs;
+  bool more = setting_next(&problem, &theirs);
   *lacks = 0;
-  if (!settings) return strcmp(problem, key->problem) == 0;
-  for (unsigned i = 0; *settings; i++) {
-    const struct setting setting = first_setting(settings);
-    const char *end = problem + setting.length;
-    settings = setting.next;
-    if (strncmp(problem, setting.text, setting.length) == 0 && (*end == ' ' || !*end))
-      problem = end + (*end == ' ');
-    else if (setting.may_lack && i < KERNEL_MAX_LACKED)
-      *lacks |= (uint64_t)1 << i;
+  for (unsigned i = 0; setting_next(&wanted, &mine); i++)
+    if (more && setting_equal(&mine, &theirs))
+      more = setting_next(&problem, &theirs);
+    else if (i < KERNEL_MAX_LACKED && key->may_lack >> i & 1)
+      *lacks |= UINT64_C(1) << i;
     else
       return false;
-  }
-  return !*problem;
+  return !more;
 }
 
 /* A problem that lacks settings sorts between *from and *to, because it begins with the required
    settings. Returns false if no setting may be lacking. */
-static bool write_range(const char *settings, struct text *from, struct text *to) {
-  bool may_lack = false;
-  while (settings && *settings && !may_lack) {
-    const struct setting setting = first_setting(settings);
-    may_lack = setting.may_lack;
-    if (may_lack) break;
-    if (from->length) text_add_char(from, ' ');
-    text_add_n(from, setting.text, setting.length);
-    settings = setting.next;
-  }
+static bool write_range(const struct cache_key *key, struct text *from, struct text *to) {
+  const char *at = key->problem;
+  struct setting setting;
+  for (uint64_t bits = key->may_lack; bits && !(bits & 1) && setting_next(&at, &setting);
+       bits >>= 1)
+    text_addf(from, "%s%.*s", from->length ? " " : "", (int)setting.length, setting.text);
   text_addf(to, "%s%s", text_get(from), from->length ? "!" /* follows ' ' */ : "\xf4\x8f\xbf\xbf");
-  return may_lack;
+  return key->may_lack != 0;
 }
 
 enum { MOST_SHORTER = 64 }; /* most problems that a look-up joins */
@@ -107,7 +84,7 @@ static int find_shorter(struct cache *cache, const struct cache_key *key, struct
   struct shorter_list list = {key, out};
   int status = CUGEN_OK;
   out->count = 0;
-  if (write_range(key->settings, &from, &to))
+  if (write_range(key, &from, &to))
     status = from.failed || to.failed
                  ? error_memory(err)
                  : cache->engine->shorter(cache, key, text_get(&from), text_get(&to),

@@ -420,9 +420,9 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
   const char *settings[] = {"M=500", "N=1000", dtype};
   struct cache *cache;
   struct problem problem;
-  struct text class = {0}, none = {0}, body = {0}, at = {0};
+  struct text class = {0}, body = {0}, at = {0};
   set_problem(settings, 3, &problem);
-  problem_print_class(base->opened.config, &problem, &class, &none);
+  problem_print_class(base->opened.config, &problem, &class);
   problem_print(base->opened.config, &problem, &at);
   text_addf(&body, "rule %s\nproblems 9\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\n", rule);
   for (size_t i = 0; i < count; i++) {
@@ -452,7 +452,7 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
                                        .learnt_at = 1700000000};
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_portfolios_store(cache, &kept, 1, NULL), CUGEN_OK);
-  text_free(&class), text_free(&none), text_free(&body), text_free(&at);
+  text_free(&class), text_free(&body), text_free(&at);
   problem_free(&problem);
 }
 

@@ -13,7 +13,7 @@
 
 #include "cache_place.h"
 
-const struct cache_key place_key = {"device", "config", "problem", "options", NULL, NULL, NULL};
+const struct cache_key place_key = {"device", "config", "problem", "options", NULL, NULL, 0};
 
 int place_set_up(void **state) {
   struct place *fixture = calloc(1, sizeof *fixture);

@@ -161,7 +161,7 @@ static void overwritten_pages(void **state) {
    added to the file. */
 static void damage_elsewhere(void **state) {
   struct place *fixture = *state;
-  static const struct cache_key mine = {"mine", "config", "problem", "options", NULL, NULL, NULL};
+  static const struct cache_key mine = {"mine", "config", "problem", "options", NULL, NULL, 0};
   struct cache *cache;
   struct cache_record record = {.variant = (char *)(uintptr_t) "alone",
                                 .hash = hash_bytes("", 0),

@@ -30,7 +30,7 @@ struct fixture {
 };
 
 static int store(struct cache *cache, const char *problem, int number, cugen_error *err) {
-  const struct cache_key key = {"device", "config", problem, "arch sm_90a", NULL, NULL, NULL};
+  const struct cache_key key = {"device", "config", problem, "arch sm_90a", NULL, NULL, 0};
   struct text variant = {0};
   text_addf(&variant, "v n=%d", number);
   struct cache_record record = {.variant = variant.data,
@@ -100,7 +100,7 @@ static size_t count_records(struct fixture *fixture) {
   } while (0)
 
 static int read_and_store(struct fixture *fixture, struct cache *cache, int round) {
-  const struct cache_key key = {"device", "config", "M=1", "arch sm_90a", NULL, NULL, NULL};
+  const struct cache_key key = {"device", "config", "M=1", "arch sm_90a", NULL, NULL, 0};
   struct cache_record *records;
   size_t count;
   cugen_error err = {0};

@@ -169,7 +169,7 @@ static bool install(void) {
 
 /* ---- What is done to a cache ---------------------------------------------------------------- */
 
-static const struct cache_key key = {"device", "config", "problem", "options", NULL, NULL, NULL};
+static const struct cache_key key = {"device", "config", "problem", "options", NULL, NULL, 0};
 static struct text folder, path;
 
 static int store(struct cache *cache, const char *variant, cugen_error *err) {

@@ -11,7 +11,7 @@
 
 enum { FORMAT_AT = 63 }; /* the last byte of PRAGMA user_version: the format */
 
-static const struct cache_key key = {"device", "config", "problem", "options", NULL, NULL, NULL};
+static const struct cache_key key = {"device", "config", "problem", "options", NULL, NULL, 0};
 static char path[64], state[80];
 
 static void require(bool condition) {

@@ -16,7 +16,7 @@
 #include "runtime/store/postgres/connection.h"
 
 const struct cache_key key = {
-    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, NULL, NULL};
+    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, NULL, 0};
 
 static const char *server(void) {
   return getenv("CUGEN_TEST_CACHE");

@@ -67,7 +67,7 @@ static bool has_image(struct cache *cache, const char *name) {
    of them. */
 static void the_oldest_images_go(void **state) {
   (void)state;
-  static const struct cache_key place = {"H200", "a", "", "arch sm_90a", NULL, NULL, NULL};
+  static const struct cache_key place = {"H200", "a", "", "arch sm_90a", NULL, NULL, 0};
   struct cache_record fast = record_of("fast", 1), slow = record_of("slow", 2);
   struct compiled image = image_of("cubin");
   struct text names[5] = {{0}};
@@ -118,8 +118,8 @@ static void small_images_go_too(void **state) {
 /* An image stays while a record wants its source, or may want it. */
 static void unwanted_images_go(void **state) {
   struct fixture *fixture = *state;
-  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, NULL, NULL},
-                                          {"H200", "old", "", "arch sm_90a", NULL, NULL, NULL}};
+  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, NULL, 0},
+                                          {"H200", "old", "", "arch sm_90a", NULL, NULL, 0}};
   struct cache_record record = record_of("v", 1);
   struct compiled image = image_of("cubin");
   struct kernel_spec spec = {.source_hash = hash_bytes("a", 1)};

@@ -58,7 +58,7 @@ static void make_wisdom(int count, bool one, struct text *out) {
     text_addf(&problem, "n=%d", one ? 1 : i);
     const struct hash hash = hash_bytes(&i, sizeof i);
     const struct cache_key key = {"device", "config", text_get(&problem), "arch", hash.hex,
-                                  NULL,     NULL};
+                                  NULL,     0};
     const struct cache_record record = {.variant = (char *)(uintptr_t) "v",
                                         .reason = (char *)(uintptr_t) "",
                                         .hash = hash,

@@ -34,9 +34,9 @@ enum { EPOCH = 1700000000 };
 
 static void store_some(struct cache *cache) {
   static const struct cache_key keys[] = {
-      {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, NULL},
-      {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, NULL, NULL},
-      {"A100", "reduce", "n=64", "arch sm_80", NULL, NULL, NULL}};
+      {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, 0},
+      {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, NULL, 0},
+      {"A100", "reduce", "n=64", "arch sm_80", NULL, NULL, 0}};
   for (int i = 0; i < 3; i++) {
     for (int variant = 0; variant < 3; variant++) {
       struct text name = {0};
@@ -62,7 +62,7 @@ static void sets_are_listed(void **state) {
   store_some(fixture->cache);
   assert_spaces(fixture->cache,
                 "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
-  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, NULL};
+  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, 0};
   struct cache_record *records;
   size_t count;
   assert_int_equal(cache_history(fixture->cache, &first, &records, &count, NULL), CUGEN_OK);
@@ -81,11 +81,11 @@ static int note_device(void *context, const char *device, const char *options, c
 /* Only those that have a right record of this config and problem. */
 static void devices_are_found_by_config_and_problem(void **state) {
   struct fixture *fixture = *state;
-  const struct cache_key keys[] = {{"A100", "matmul", "M=64", "arch sm_80", NULL, NULL, NULL},
-                                   {"H200", "matmul", "M=64", "arch sm_90a", NULL, NULL, NULL},
-                                   {"H200", "matmul", "M=65", "arch sm_90a", NULL, NULL, NULL},
-                                   {"B200", "reduce", "M=64", "arch sm_100a", NULL, NULL, NULL}};
-  const struct cache_key failed = {"V100", "matmul", "M=64", "arch sm_70", NULL, NULL, NULL};
+  const struct cache_key keys[] = {{"A100", "matmul", "M=64", "arch sm_80", NULL, NULL, 0},
+                                   {"H200", "matmul", "M=64", "arch sm_90a", NULL, NULL, 0},
+                                   {"H200", "matmul", "M=65", "arch sm_90a", NULL, NULL, 0},
+                                   {"B200", "reduce", "M=64", "arch sm_100a", NULL, NULL, 0}};
+  const struct cache_key failed = {"V100", "matmul", "M=64", "arch sm_70", NULL, NULL, 0};
   struct text found = {0};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     store(fixture->cache, &keys[i], record_of("v", 1));

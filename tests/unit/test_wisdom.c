@@ -17,7 +17,7 @@
 #include "runtime/store/wisdom.h"
 
 static const struct cache_key key = {
-    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, NULL};
+    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, 0};
 static const struct cache_filter all = {0};
 
 static int set_up(void **state) {
@@ -176,7 +176,7 @@ static void config_files_stay_apart(void **state) {
 }
 
 static void only_what_is_meant_is_exported(void **state) {
-  const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80", NULL, NULL, NULL};
+  const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80", NULL, NULL, 0};
   struct cache_record record = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
   const struct cache_filter filter = {.config = "reduce"};
   struct text wisdom = {0};
@@ -258,7 +258,7 @@ static void an_export_is_in_the_order_of_its_texts(void **state) {
                                         {"b", "x", "n=1", "p"},  {"a", "y", "n=2", "o"}};
   struct text wisdom = {0};
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-    const struct cache_key set = {sets[i][1], sets[i][0], sets[i][2], sets[i][3], NULL, NULL, NULL};
+    const struct cache_key set = {sets[i][1], sets[i][0], sets[i][2], sets[i][3], NULL, NULL, 0};
     for (const char *variant = "wvu"; *variant; variant++) {
       const char name[] = {*variant, '\0'};
       struct cache_record record = record_of(name, name, CUGEN_OUTCOME_OK, 1, 1);

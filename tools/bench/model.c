@@ -519,8 +519,8 @@ static struct verdicts look_at(const char *database, const struct cache_space *s
   struct verdicts out = {0};
   struct text tree = {0};
   cugen_error err;
-  const struct cache_key key = {space->device, space->config, space->problem, space->options, NULL,
-                                NULL,          NULL};
+  const struct cache_key key = {
+      space->device, space->config, space->problem, space->options, NULL, NULL, 0};
   require(cache_load(cache, &key, &r.records, &r.count, &err), &err);
   r.rows = require_memory(calloc(r.count + 1, sizeof *r.rows));
   r.taken = require_memory(calloc(r.count + 1, sizeof *r.taken));
