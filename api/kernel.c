@@ -226,6 +226,11 @@ int api_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
   return lookup_use_predictions(&k->lookup, error);
 }
 
+int api_kernel_predictable(cugen_kernel *k) {
+  cugen_error ignored;
+  return k && lookup_check_predictable(&k->lookup, &ignored) == CUGEN_OK;
+}
+
 void api_kernel_key(const cugen_kernel *k, const char **device, const char **options) {
   const struct cache_key key =
       k ? lookup_key(&k->lookup) : (struct cache_key){.device = "", .options = ""};
@@ -267,6 +272,10 @@ const char *api_kernel_problem_set(const cugen_kernel *k, size_t index) {
 
 const char *api_kernel_policy(const cugen_kernel *k) {
   return k ? text_get(&k->policy) : "";
+}
+
+int api_kernel_takes_portfolio(const cugen_kernel *k) {
+  return k && k->lookup.config->policy.kind == POLICY_PORTFOLIO;
 }
 
 cugen_objective api_kernel_objective(const cugen_kernel *k) {

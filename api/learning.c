@@ -322,16 +322,21 @@ static void learning_refuse_untuned(const struct portfolio_data *data, cugen_err
 static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   const struct portfolio_data *data = &out->all[out->count - 1].data;
   const struct config *config = data->base->config;
-  struct text class = {0};
+  struct text class = {0}, reason = {0};
+  char **skipped = array_grow(out->skipped, out->skipped_count, sizeof *skipped);
+  if (!skipped) return error_memory(err);
+  out->skipped = skipped;
   problem_print_class(config, data->rows[0].problem, &class);
-  text_addf(&out->skipped, "%s%s%s%s: ", out->skipped.length ? "\n" : "", config->name,
-            class.length ? " " : "", text_get(&class));
-  print_remains(data, &out->skipped);
-  const bool failed = class.failed || out->skipped.failed;
+  text_addf(&reason, "%s%s%s: ", config->name, class.length ? " " : "", text_get(&class));
+  print_remains(data, &reason);
+  reason.failed |= class.failed;
   text_free(&class);
+  char *line = text_take(&reason);
+  if (!line) return error_memory(err);
+  skipped[out->skipped_count++] = line;
   if (!out->why.status) learning_refuse_untuned(data, &out->why);
   portfolio_holding_drop(out);
-  return failed ? error_memory(err) : CUGEN_OK;
+  return CUGEN_OK;
 }
 
 static int take_learnt(struct portfolio_holding *h, const struct portfolio_learnt *learnt,
@@ -513,9 +518,9 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
   return CUGEN_OK;
 }
 
-const char *api_kernel_unlearnt(const cugen_kernel *k) {
+const char *api_kernel_unlearnt(const cugen_kernel *k, size_t index) {
   const struct portfolio_holdings *h = k ? k->learnt.data : NULL;
-  return h && h->skipped.length ? text_get(&h->skipped) : NULL;
+  return h && index < h->skipped_count ? h->skipped[index] : NULL;
 }
 
 /* Judges whether the portfolio's variants are unchanged since they were measured, and valid

@@ -306,46 +306,76 @@ int api_nvrtc_version(const cugen *lib) {
 
 /* ---- cugen_where ---------------------------------------------------------------------------- */
 
-static void library_add_version(struct text *out, const char *what, int version) {
-  if (version) text_addf(out, "%s: CUDA %d.%d\n", what, version / 1000, version % 1000 / 10);
+static void library_add_version(struct text *out, int version) {
+  if (version) text_addf(out, "CUDA %d.%d", version / 1000, version % 1000 / 10);
 }
 
-/* Adds a line "nvrtc: /usr/local/cuda/lib64/libnvrtc.so.13", or the places where the file was
-   searched. */
-static void add_found(cugen *lib, const char *name, const struct text *found, const char *what) {
-  text_addf(&lib->where, "%s: %s", name, found->length ? text_get(found) : "not found; looked at ");
-  if (!found->length) toolkit_places(lib->toolkit, what, &lib->where);
-  text_add_char(&lib->where, '\n');
+/* Appends where a part was found: "/usr/local/cuda/lib64/libnvrtc.so.13", or the places where it
+   was searched. */
+static void add_found(const cugen *lib, enum toolkit_part part, struct text *out) {
+  const struct toolkit *t = lib->toolkit;
+  const struct text *const found[TOOLKIT_PARTS] = {&t->nvrtc, &t->include, &t->compiler};
+  if (!found[part]->length) text_addf(out, "not found; looked at %s", text_get(&t->places[part]));
+  text_add(out, text_get(found[part]));
+}
+
+/* Appends the value of a line of cugen_where; nothing: there is no such line. */
+static void add_place(cugen *lib, enum api_place place, struct text *out) {
+  cugen_error err;
+  struct device_description device;
+  switch (place) {
+  case API_PLACE_DRIVER:
+    if (api_count_devices(lib, &cuda_device_ops, &err) > 0 &&
+        api_describe_device(lib, &cuda_device_ops, 0, &device, &err) == CUGEN_OK)
+      library_add_version(out, device.driver_version);
+    else
+      text_add(out, err.message);
+    break;
+  case API_PLACE_NVRTC: add_found(lib, TOOLKIT_PART_NVRTC, out); break;
+  case API_PLACE_NVRTC_VERSION: library_add_version(out, ask_nvrtc(lib)); break;
+  case API_PLACE_HEADERS: add_found(lib, TOOLKIT_PART_HEADERS, out); break;
+  case API_PLACE_COMPILER: add_found(lib, TOOLKIT_PART_COMPILER, out); break;
+  case API_PLACE_CACHE: text_add(out, lib->cache_name); break;
+  case API_PLACE_WARNING: text_add(out, text_get(&lib->warning)); break;
+  case API_PLACE_CLOCK:
+    if (!cache_time(clock_unix(), 1))
+      text_add(out, "this machine's clock is before 2020: what is measured is remembered without "
+                    "its time");
+    break;
+  case API_PLACE_IMAGE_KEY:
+    if (lib->cache) text_add(out, cache_image_warning(lib->cache));
+    break;
+  case API_PLACE_CAPTURE:
+    if (lib->capture) capture_describe(lib->capture, out);
+    break;
+  case API_PLACE_WORKER:
+    text_addf(out, "%s%s", lib->worker ? "" : "not found; looked at ",
+              lib->worker ? lib->worker : text_get(&lib->worker_places));
+    break;
+  case API_PLACES: break;
+  }
+}
+
+const char *api_where(cugen *lib, enum api_place place) {
+  if (!lib) return "";
+  text_restart(&lib->where);
+  add_place(lib, place, &lib->where);
+  return text_get(&lib->where);
 }
 
 const char *cugen_where(cugen *lib) {
-  cugen_error err;
-  struct device_description device;
+  static const char *const names[API_PLACES] = {"driver",    "nvrtc",   "nvrtc version", "headers",
+                                                "compiler",  "cache",   "warning",       "clock",
+                                                "image key", "capture", "worker"};
   if (!lib) return "";
   text_restart(&lib->where);
-  if (api_count_devices(lib, &cuda_device_ops, &err) > 0 &&
-      api_describe_device(lib, &cuda_device_ops, 0, &device, &err) == CUGEN_OK)
-    library_add_version(&lib->where, "driver", device.driver_version);
-  else
-    text_addf(&lib->where, "driver: %s\n", err.message);
-  add_found(lib, "nvrtc", &lib->toolkit->nvrtc, "nvrtc");
-  library_add_version(&lib->where, "nvrtc version", ask_nvrtc(lib));
-  add_found(lib, "headers", &lib->toolkit->include, "include");
-  add_found(lib, "compiler", &lib->toolkit->compiler, "compiler");
-  text_addf(&lib->where, "cache: %s\n", lib->cache_name);
-  if (lib->warning.length) text_addf(&lib->where, "warning: %s\n", text_get(&lib->warning));
-  if (!cache_time(clock_unix(), 1))
-    text_add(&lib->where, "clock: this machine's clock is before 2020: what is measured is "
-                          "remembered without its time\n");
-  const char *unsealed = lib->cache ? cache_image_warning(lib->cache) : "";
-  if (*unsealed) text_addf(&lib->where, "image key: %s\n", unsealed);
-  if (lib->capture) {
-    text_add(&lib->where, "capture: ");
-    capture_describe(lib->capture, &lib->where);
-    text_add_char(&lib->where, '\n');
+  for (int place = 0; place < API_PLACES; place++) {
+    struct text value = {0};
+    add_place(lib, (enum api_place)place, &value);
+    if (value.length) text_addf(&lib->where, "%s: %s\n", names[place], text_get(&value));
+    lib->where.failed |= value.failed;
+    text_free(&value);
   }
-  const char *worker = lib->worker ? lib->worker : text_get(&lib->worker_places);
-  text_addf(&lib->where, "worker: %s%s\n", lib->worker ? "" : "not found; looked at ", worker);
   return text_get(&lib->where);
 }
 

@@ -96,14 +96,19 @@ int lookup_set_arch(struct lookup *l, const char *arch, cugen_error *err) {
   return l->options.failed ? error_memory(err) : CUGEN_OK;
 }
 
-int lookup_use_predictions(struct lookup *l, cugen_error *err) {
+int lookup_check_predictable(struct lookup *l, cugen_error *err) {
   struct device_description known;
   if (l->predicted) return CUGEN_OK;
   /* A driver reports neither rates nor latencies, so they are taken from a description. */
   if (l->device.rates.l2_bytes_per_clock <= 0 &&
       api_described(l->lib, l->device.fingerprint, &known))
     l->device.rates = known.rates;
-  int status = api_check_predictable(l->lib, &l->device, err);
+  return api_check_predictable(l->lib, &l->device, err);
+}
+
+int lookup_use_predictions(struct lookup *l, cugen_error *err) {
+  if (l->predicted) return CUGEN_OK;
+  int status = lookup_check_predictable(l, err);
   if (status) return status;
   api_prediction_key_free(&l->predictions); /* left by an attempt that ran out of memory */
   status = api_key_predictions(l->lib, &l->device, l->lib->arch ? l->lib->arch : l->device.arch,

@@ -130,6 +130,8 @@ int lookup_for_problem(const struct lookup *from, const struct problem *problem,
 int lookup_set_problem(struct lookup *lookup, const struct problem *problem, cugen_error *err);
 /* Sets the architecture to compile for, and the options that follow from it and from `measure`. */
 int lookup_set_arch(struct lookup *lookup, const char *arch, cugen_error *err);
+/* Checks that times can be predicted for the look-up's device. */
+int lookup_check_predictable(struct lookup *lookup, cugen_error *err);
 /* Makes the look-up's records predictions from now on. */
 int lookup_use_predictions(struct lookup *lookup, cugen_error *err);
 void lookup_drop_space(struct lookup *lookup);

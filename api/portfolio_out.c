@@ -19,7 +19,8 @@ void portfolio_holdings_clear(void *from) {
   while (h->count) portfolio_holding_drop(h);
   free(h->all);
   free(h->out);
-  text_free(&h->skipped);
+  for (size_t i = 0; i < h->skipped_count; i++) free(h->skipped[i]);
+  free(h->skipped);
 }
 
 struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *h, cugen_error *err) {

@@ -17,8 +17,9 @@ struct portfolio_holdings {
   struct portfolio_holding *all;
   cugen_portfolio *out;
   size_t count;
-  struct text skipped; /* for each class without a portfolio, a line with the reason */
-  cugen_error why;     /* the error of the first such class, if no class has a portfolio */
+  char **skipped; /* for each class without a portfolio the reason */
+  size_t skipped_count;
+  cugen_error why; /* the error of the first such class, if no class has a portfolio */
 };
 
 /* The clear function for kept_renew. */

@@ -21,6 +21,25 @@ const char *api_nearest(const char *name, const char *const *names, size_t count
    count. The strings live as long as the program. */
 size_t api_configs(cugen *lib, const char **out, size_t count);
 
+/* The lines of cugen_where, in their order. */
+enum api_place {
+  API_PLACE_DRIVER,
+  API_PLACE_NVRTC,
+  API_PLACE_NVRTC_VERSION,
+  API_PLACE_HEADERS,
+  API_PLACE_COMPILER,
+  API_PLACE_CACHE,
+  API_PLACE_WARNING,   /* why the cache cannot be written */
+  API_PLACE_CLOCK,     /* what is wrong with this machine's clock */
+  API_PLACE_IMAGE_KEY, /* why images are not kept */
+  API_PLACE_CAPTURE,
+  API_PLACE_WORKER,
+  API_PLACES
+};
+/* Returns what cugen_where says in that line; "": the line is left out. Valid until the next call
+   of either function. */
+const char *api_where(cugen *lib, enum api_place place);
+
 /* Parses the text of options.cache. Whether such a cache exists is not checked. NULL is the
    default, a file. */
 cugen_cache_kind api_cache_parse(const char *text);
@@ -122,6 +141,8 @@ const char *api_kernel_problem_set(const cugen_kernel *kernel, size_t index);
 /* The config's policy, which selects the tuned problem that serves a problem that was not tuned:
    "exact", "nearest { distance = 1 }". */
 const char *api_kernel_policy(const cugen_kernel *kernel);
+/* Returns whether the policy is to use the portfolio that was learnt. */
+int api_kernel_takes_portfolio(const cugen_kernel *kernel);
 /* What a config ranks variants by. */
 typedef enum cugen_objective {
   CUGEN_OBJECTIVE_TIME = 0,
@@ -162,6 +183,8 @@ int api_kernel_has_check(const cugen_kernel *kernel);
    described device api_kernel_tune calls this function itself. CUGEN_ERROR_USAGE: the device is the
    cpu device, or a GPU of which too little is known. */
 int api_kernel_use_predictions(cugen_kernel *kernel, cugen_error *error);
+/* Returns whether api_kernel_use_predictions would succeed. */
+int api_kernel_predictable(cugen_kernel *kernel);
 /* Returns whether the kernel's records are predictions. */
 int api_kernel_predicted(const cugen_kernel *kernel);
 /* The key of the kernel's records, as in cugen_cache_set.device and .options; predictions have
@@ -877,9 +900,9 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
                       size_t *portfolios, cugen_error *error);
 
 /* The classes for which the last api_kernels_learn, with this kernel as its first, learnt no
-   portfolio. Each has a line with the reason: "NAME dtype=i32: its 2 correct records are stale".
-   NULL: there is none. */
-const char *api_kernel_unlearnt(const cugen_kernel *kernel);
+   portfolio, by index, each with the reason: "NAME dtype=i32: its 2 correct records are stale".
+   NULL: there are no more. */
+const char *api_kernel_unlearnt(const cugen_kernel *kernel, size_t index);
 
 /* Lists the portfolios that a plan for the kernel would use, in that order: those of its class,
    device and options. *out lives until the next call. */

@@ -3,6 +3,8 @@
 #ifndef BASE_CAUSE_H
 #define BASE_CAUSE_H
 
+#include <stdbool.h>
+
 #include "error.h"
 
 enum { FAULT_TEXT = 512 };
@@ -10,6 +12,7 @@ enum { FAULT_TEXT = 512 };
 /* Why a kernel was ended, for faults that end the process or the launch with the kernel. */
 struct fault {
   cugen_cause cause;
+  bool beside;           /* the kernel accessed memory just in front of a buffer or behind one */
   char text[FAULT_TEXT]; /* without the prefix of the cause; "" if there is no fault */
 };
 

@@ -133,6 +133,13 @@ int error_prefix_at(cugen_error *err, const char *file, int line, const char *fo
   return put_in_front(err, &text);
 }
 
+const char *error_without_place(const cugen_error *err) {
+  char place[sizeof err->file + 16];
+  const int length = snprintf(place, sizeof place, "%s:%d: ", err->file, err->line);
+  const bool there = err->line && strncmp(err->message, place, (size_t)length) == 0;
+  return err->message + (there ? length : 0);
+}
+
 int error_append(cugen_error *err, const char *format, ...) {
   if (!err) return CUGEN_ERROR_INTERNAL;
   size_t used = strlen(err->message);

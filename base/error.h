@@ -39,6 +39,9 @@ int error_prefix(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 int error_prefix_at(cugen_error *err, const char *file, int line, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
+/* Returns the message without its own place in front, "file:line: ". */
+const char *error_without_place(const cugen_error *err);
+
 /* Appends to the message and returns the status of err. */
 int error_append(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 

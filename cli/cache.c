@@ -31,9 +31,7 @@ static json_t *cache_integer(int64_t value) {
 }
 
 static json_t *path_json(struct cli *cli) {
-  int length;
-  const char *path = cli_where(cli, "cache", &length);
-  return json_stringn(path, (size_t)length);
+  return json_string(api_where(cli->lib, API_PLACE_CACHE));
 }
 
 static json_t *cache_portfolios_json(const cugen_portfolio *portfolios, size_t count) {
@@ -181,9 +179,8 @@ static int print_listing(struct cli *cli, const struct listing *l) {
   if (l->portfolio_count && !status)
     status = portfolio_print_list(cli, l->portfolios, l->portfolio_count);
   if (l->count || l->portfolio_count) return status;
-  int length;
-  const char *path = cli_where(cli, "cache", &length);
-  if (!cli_remark_no_cache(cli)) cli_remark(cli, "no record matches in %.*s", length, path);
+  if (!cli_remark_no_cache(cli))
+    cli_remark(cli, "no record matches in %s", api_where(cli->lib, API_PLACE_CACHE));
   return status;
 }
 
@@ -377,12 +374,10 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter,
   cugen_cache_counts counts;
   bool yes = options_given(cli, OPTION_YES), json = options_given(cli, OPTION_JSON),
        terminal = isatty(STDIN_FILENO);
-  int length;
-  const char *path = cli_where(cli, "cache", &length);
   if (!yes && !json) {
     printf(yes ? "This removes " : "This would remove ");
     print_counts(planned);
-    printf(" from %.*s.\n", length, path);
+    printf(" from %s.\n", api_where(cli->lib, API_PLACE_CACHE));
   }
   if (!yes && (json || !terminal))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "nothing was removed: --yes goes ahead without asking");
@@ -429,15 +424,13 @@ static void print_foreign(size_t count) {
 
 int command_cache_verify(struct cli *cli) {
   cugen_cache_counts counts;
-  int length;
   int status = cli_open_cache(cli);
   if (!status) status = api_cache_verify(cli->lib, &counts, NULL, &cli->error);
   if (status) return status;
   cli_remark_cache(cli);
   if (options_given(cli, OPTION_JSON)) return print_good(cli, &counts);
   if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
-  const char *path = cli_where(cli, "cache", &length);
-  printf("%.*s: ", length, path);
+  printf("%s: ", api_where(cli->lib, API_PLACE_CACHE));
   print_counts(&counts);
   puts(": nothing is wrong.");
   if (counts.foreign_images) print_foreign(counts.foreign_images);

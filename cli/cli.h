@@ -287,6 +287,19 @@ char *hint_text(const struct cli *cli, const char *name);
 /* Appends a hint to cli's message. `meant` is *cli or a changed copy. */
 void hint_append(struct cli *cli, const struct cli *meant, const char *name);
 
+/* The action of 'cugen tune' for this kernel on this device. */
+enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };
+enum cli_tuning cli_tuning(const struct cli *cli);
+/* Returns true with --arch on the cpu device: the cpu device has no architecture, so that nothing
+   can be measured for one. */
+bool cli_only_predicts(const struct cli *cli);
+/* Returns *cli for use in a hint, with --device cpu if the cpu device was chosen because there is
+   no GPU; other commands would choose a model. */
+struct cli cli_here(const struct cli *cli);
+/* Returns *cli for use in a hint, with the device on which 'cugen tune' measures what is missing,
+   or predicts if nothing can be measured. */
+struct cli cli_to_tune(const struct cli *cli);
+
 /* ---- library.c ------------------------------------------------------------------------------ */
 
 /* Opens the library with all options. main closes cli->lib. */
@@ -299,9 +312,6 @@ int cli_open_cache(struct cli *cli);
    kept until the program ends. */
 void secrets_hide(int argc, char **argv);
 
-/* Returns the value of the line "name: value" of cugen_where; *length is 0 if there is no such
-   line. */
-const char *cli_where(const struct cli *cli, const char *name, int *length);
 /* Returns the kind of the library's cache. */
 cugen_cache_kind cli_cache_kind(const struct cli *cli);
 /* Remarks if measurements cannot be stored. */
@@ -389,23 +399,6 @@ void cli_print_way(const struct cli *cli);
    implementation. Nothing is stored in the cache. */
 int cli_predict(struct cli *cli);
 
-/* ---- advice.c ------------------------------------------------------------------------------- */
-
-/* The action of 'cugen tune' for this kernel on this device. */
-enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };
-enum cli_tuning cli_tuning(const struct cli *cli);
-/* Returns true if predictions of this problem for that model are stored. */
-bool cli_is_predicted(const struct cli *cli, const char *model);
-/* Returns true with --arch on the cpu device: the cpu device has no architecture, so that nothing
-   can be measured for one. */
-bool cli_only_predicts(const struct cli *cli);
-/* Returns *cli for use in a hint, with --device cpu if the cpu device was chosen because there is
-   no GPU; other commands would choose a model. */
-struct cli cli_here(const struct cli *cli);
-/* Returns *cli for use in a hint, with the device on which 'cugen tune' measures what is missing,
-   or predicts if nothing can be measured. */
-struct cli cli_to_tune(const struct cli *cli);
-
 /* ---- selection.c ---------------------------------------------------------------------------- */
 
 /* Remarks which variant was chosen if none was named, unless it is the best for exactly this
@@ -413,6 +406,9 @@ struct cli cli_to_tune(const struct cli *cli);
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed);
 /* Returns the number of remembered variants of this problem if all of them failed; otherwise 0. */
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
+/* Returns true if predictions of this problem for that model are stored. Opens a kernel for the
+   model. */
+bool cli_is_predicted(const struct cli *cli, const char *model);
 
 /* ---- help.c --------------------------------------------------------------------------------- */
 

@@ -14,8 +14,8 @@ static void write_source(const void *source, FILE *out) {
    prediction. */
 static void append_remedy(struct cli *cli) {
   const char *model = cli_fallback_model(cli);
-  bool measures = !cli_only_predicts(cli);
-  bool predicted = (!measures || cli_fell_back(cli)) && cli_is_predicted(cli, model);
+  const bool measures = !cli_only_predicts(cli),
+             predicted = (!measures || cli_fell_back(cli)) && cli_is_predicted(cli, model);
   if (measures || !predicted) {
     const struct cli meant = cli_to_tune(cli);
     cli_append(cli, "run '");

@@ -1,5 +1,6 @@
 /* Prints the commands that messages advise, ready to be pasted into a shell, with the kernel,
-   problem, device and cache of this run. All such commands are printed here. */
+   problem, device and cache of this run. All such commands are printed here, from facts that the
+   caller has: nothing is opened or looked up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,9 +54,7 @@ static const char *hint_value_of(const struct cli *cli, const struct cli_command
       device_parse(value).kind == CUGEN_DEVICE_LIST)
     return cugen_kernel_device(cli->kernel)->id;
   if (option != OPTION_CACHE || api_cache_parse(value) != CUGEN_CACHE_SERVER) return value;
-  int length;
-  const char *name = cli_where(cli, "cache", &length);
-  *own = strndup(name, (size_t)length);
+  *own = strdup(api_where(cli->lib, API_PLACE_CACHE));
   return *own ? *own : "";
 }
 
@@ -101,4 +100,30 @@ void hint_append(struct cli *cli, const struct cli *meant, const char *name) {
   char *text = hint_text(meant, name);
   cli_append(cli, "%s", text ? text : "");
   free(text);
+}
+
+bool cli_only_predicts(const struct cli *cli) {
+  return cli->values[OPTION_ARCH] && cli_on_cpu(cli);
+}
+
+struct cli cli_here(const struct cli *cli) {
+  struct cli meant = *cli;
+  if (cli_fell_back(cli)) meant.values[OPTION_DEVICE] = "cpu";
+  return meant;
+}
+
+struct cli cli_to_tune(const struct cli *cli) {
+  struct cli meant = cli_here(cli);
+  if (cli_only_predicts(cli)) {
+    meant.values[OPTION_DEVICE] = cli_fallback_model(cli);
+    meant.values[OPTION_ARCH] = NULL;
+  }
+  return meant;
+}
+
+enum cli_tuning cli_tuning(const struct cli *cli) {
+  if (cli_only_predicts(cli)) return CLI_PREDICTS;
+  if (cli_device(cli) != CUGEN_DEVICE_MODEL && cli_device(cli) != CUGEN_DEVICE_NAMED)
+    return CLI_MEASURES;
+  return api_kernel_predictable(cli->kernel) ? CLI_PREDICTS : CLI_REFUSES;
 }

@@ -18,7 +18,7 @@ int cli_filter(struct cli *cli, bool all) {
 
 void cli_explain_list(struct cli *cli) {
   for (size_t i = 0; i < cli->setting_count; i++)
-    if (strchr(cli->settings[i], ',') && strstr(cli->error.message, cli->settings[i])) {
+    if (strchr(cli->settings[i], ',')) {
       cli_append(cli, "; of all commands only 'cugen tune' takes a list");
       return;
     }

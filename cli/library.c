@@ -65,49 +65,25 @@ int cli_open(struct cli *cli) {
   return status;
 }
 
-const char *cli_where(const struct cli *cli, const char *name, int *length) {
-  size_t prefix = strlen(name);
-  const char *line = cugen_where(cli->lib);
-  while (*line && (strncmp(line, name, prefix) != 0 || strncmp(line + prefix, ": ", 2) != 0)) {
-    line += strcspn(line, "\n");
-    line += *line == '\n';
-  }
-  if (*line) line += prefix + 2;
-  *length = (int)strcspn(line, "\n");
-  return line;
-}
-
 void cli_remark_cache(const struct cli *cli) {
-  int length;
-  const char *warning = cli_where(cli, "warning", &length);
-  if (length) cli_remark(cli, "%.*s", length, warning);
-  warning = cli_where(cli, "clock", &length);
-  if (length) cli_remark(cli, "%.*s", length, warning);
-  warning = cli_where(cli, "image key", &length);
-  if (length) cli_remark(cli, "%.*s", length, warning);
-}
-
-/* The caller frees it; NULL: out of memory. */
-static char *library_cache_name(const struct cli *cli) {
-  int length;
-  const char *name = cli_where(cli, "cache", &length);
-  return strndup(name, (size_t)length);
+  static const enum api_place warnings[] = {API_PLACE_WARNING, API_PLACE_CLOCK,
+                                            API_PLACE_IMAGE_KEY};
+  for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++) {
+    const char *warning = api_where(cli->lib, warnings[i]);
+    if (*warning) cli_remark(cli, "%s", warning);
+  }
 }
 
 cugen_cache_kind cli_cache_kind(const struct cli *cli) {
-  char *name = library_cache_name(cli);
-  const cugen_cache_kind kind = api_cache_parse(name);
-  free(name);
-  return kind;
+  return api_cache_parse(api_where(cli->lib, API_PLACE_CACHE));
 }
 
 bool cli_print_remembered(const struct cli *cli) {
-  int length, warning;
-  const char *cache = cli_where(cli, "cache", &length), *named = cli->values[OPTION_CACHE];
-  cli_where(cli, "warning", &warning);
-  const bool remembered = !warning && cli_cache_kind(cli) != CUGEN_CACHE_MEMORY;
+  const char *named = cli->values[OPTION_CACHE];
+  const bool warned = *api_where(cli->lib, API_PLACE_WARNING) != '\0';
+  const bool remembered = !warned && cli_cache_kind(cli) != CUGEN_CACHE_MEMORY;
   if (remembered)
-    printf("Remembered in %.*s.\n", length, cache);
+    printf("Remembered in %s.\n", api_where(cli->lib, API_PLACE_CACHE));
   else
     puts(named && api_cache_parse(named) == CUGEN_CACHE_MEMORY
              ? "Nothing was stored (--cache none)."
@@ -116,9 +92,8 @@ bool cli_print_remembered(const struct cli *cli) {
 }
 
 bool cli_remark_no_cache(const struct cli *cli) {
-  char *name = library_cache_name(cli);
-  bool missing = name && api_cache_parse(name) == CUGEN_CACHE_FILE && access(name, F_OK) != 0;
+  const char *name = api_where(cli->lib, API_PLACE_CACHE);
+  const bool missing = api_cache_parse(name) == CUGEN_CACHE_FILE && access(name, F_OK) != 0;
   if (missing) cli_remark(cli, "%s: there is no database there, so nothing is remembered", name);
-  free(name);
   return missing;
 }

@@ -45,10 +45,10 @@ static int output_write_file(struct cli *cli, const char *path,
   return sink.status ? sink.status : status;
 }
 
-static bool is_same_file(const char *path, const char *base, int length, const char *suffix) {
+static bool is_same_file(const char *path, const char *base, const char *suffix) {
   struct stat one, other;
   char *name;
-  if (asprintf(&name, "%.*s%s", length, base, suffix) < 0) return false;
+  if (asprintf(&name, "%s%s", base, suffix) < 0) return false;
   const bool same =
       strcmp(path, name) == 0 || (stat(path, &one) == 0 && stat(name, &other) == 0 &&
                                   one.st_dev == other.st_dev && one.st_ino == other.st_ino);
@@ -59,12 +59,10 @@ static bool is_same_file(const char *path, const char *base, int length, const c
 int cli_check_output(struct cli *cli) {
   static const char *const suffixes[] = {"", "-wal", "-shm", "-journal", "-import"};
   const char *path = cli->values[OPTION_OUTPUT];
-  int length;
-  if (!path || strcmp(path, "-") == 0)
-    return CUGEN_OK; /* not needed, and cli_where would look for everything else as well */
-  const char *cache = cli_where(cli, "cache", &length);
-  for (size_t i = 0; length && i < sizeof suffixes / sizeof *suffixes; i++)
-    if (is_same_file(path, cache, length, suffixes[i]))
+  if (!path || strcmp(path, "-") == 0) return CUGEN_OK;
+  const char *cache = api_where(cli->lib, API_PLACE_CACHE);
+  for (size_t i = 0; *cache && i < sizeof suffixes / sizeof *suffixes; i++)
+    if (is_same_file(path, cache, suffixes[i]))
       return cli_fail(cli, CUGEN_ERROR_USAGE,
                       "--output %s: that is the cache itself; name another file", path);
   return CUGEN_OK;

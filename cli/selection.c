@@ -71,6 +71,19 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
   fputs("' says what was found\n", stderr);
 }
 
+bool cli_is_predicted(const struct cli *cli, const char *model) {
+  struct cli other = *cli;
+  cugen_choice choice = {0};
+  other.values[OPTION_DEVICE] = model;
+  other.lib = NULL, other.kernel = NULL;
+  int status = cli_open_kernel(&other);
+  if (!status) status = api_kernel_choose(other.kernel, 0, &choice, &other.error);
+  bool predicted = !status && choice.predicted;
+  cugen_kernel_close(other.kernel);
+  cugen_close(other.lib);
+  return predicted;
+}
+
 json_t *json_choice(const cugen_choice *choice) {
   static const char *const names[] = {"exact",  "near",      "default",
                                       "pinned", "portfolio", "other_gpu"};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "print.h"
 
 /* ---- Remarks about devices ------------------------------------------------------------------ */
@@ -197,20 +198,15 @@ static int tune_devices_end_group(struct tune_group *group, struct cli *cli) {
   return group->status;
 }
 
-/* Keeps the first failure as the command's own, with the group's devices; later ones are
-   remarked. */
-static void keep_failure(struct cli *cli, const struct tune_group *group, cugen_error *first) {
-  const cugen_error *own = &group->cli.error;
-  /* A failure of all groups is printed once. */
-  const char *said = strstr(first->message, own->message);
-  if (first->status && said && !said[strlen(own->message)]) return;
-  if (first->status) {
-    cli_remark(cli, "%s: %s", group->list, own->message);
-    return;
-  }
-  *first = *own;
-  cli_fail(cli, own->status, "%s: %s", group->list, own->message);
-  memcpy(first->message, cli->error.message, sizeof first->message);
+/* Keeps the first group that failed; the failures of later ones are remarked, unless they are the
+   same. */
+static void keep_failure(const struct cli *cli, const struct tune_group *group,
+                         const struct tune_group **first) {
+  const char *message = group->cli.error.message;
+  if (!*first)
+    *first = group;
+  else if (strcmp(message, (*first)->cli.error.message) != 0)
+    cli_remark(cli, "%s: %s", group->list, message);
 }
 
 /* Refuses stdin, because each group reads the problems again. */
@@ -227,7 +223,7 @@ static int check_stdin(struct cli *cli) {
 
 static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_options *options) {
   const char *names[MOST_GROUPS];
-  cugen_error first = {0};
+  const struct tune_group *first = NULL;
   int status = check_stdin(cli), worst = CUGEN_OK;
   for (size_t i = 0; i < groups->count; i++) names[i] = groups->each[i].list;
   if (!status &&
@@ -243,10 +239,12 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
     if (status && status != CUGEN_ERROR_INTERRUPTED) keep_failure(cli, &groups->each[i], &first);
   }
   progress_board_close(&groups->board);
-  if (first.status) cli->error = first;
+  if (!first) return worst;
+  cli->error = first->cli.error;
+  error_prefix(&cli->error, "%s", first->list);
   /* The command ends as interrupted, so that the failure becomes a remark. */
-  if (first.status && worst) cli_remark(cli, "%s", first.message);
-  return worst ? worst : first.status;
+  if (worst) cli_remark(cli, "%s", cli->error.message);
+  return worst ? worst : cli->error.status;
 }
 
 /* Prints one object with the answers of all groups. */

@@ -203,9 +203,9 @@ static void print_next(const struct cli *cli) {
         "Plans on such a GPU take it where nothing was measured; docs/embedding.md has the order.");
     return;
   }
-  const bool by_policy = strncmp(api_kernel_policy(cli->kernel), "portfolio", 9) == 0;
-  printf("Plans take the portfolio %s.",
-         by_policy ? "by the config's policy" : "with CUGEN_PLAN_BY_PORTFOLIO");
+  printf("Plans take the portfolio %s.", api_kernel_takes_portfolio(cli->kernel)
+                                             ? "by the config's policy"
+                                             : "with CUGEN_PLAN_BY_PORTFOLIO");
   if (!cli_on_cpu(cli)) {
     meant.setting_count = 0; /* the settings are lists of sizes, or sizes of other classes */
     fputs(" As C: ", stdout);
@@ -241,27 +241,13 @@ static void results_print_numbers(const struct tuning *tuning) {
 
 /* ---- Classes without a portfolio ------------------------------------------------------------ */
 
-/* Calls `take` for each class of problems of which no portfolio was learnt, with the reason. */
-static void list_unlearnt(const struct tuning *tuning,
-                          void (*take)(const char *line, size_t length, void *context),
-                          void *context) {
-  const char *at = api_kernel_unlearnt(tuning->kernels[0]);
-  while (at && *at) {
-    const size_t length = strcspn(at, "\n");
-    take(at, length, context);
-    at += length + (at[length] != '\0');
-  }
-}
-
-static void remark_unlearnt(const char *line, size_t length, void *context) {
-  const struct cli *cli = context;
+void tuning_remark_unlearnt(const struct tuning *tuning) {
+  const struct cli *cli = tuning->cli;
+  const char *reason;
   if (options_given(cli, OPTION_QUIET) && options_given(cli, OPTION_JSON)) return;
   /* Also with --quiet, because the portfolio was asked for. */
-  fprintf(stderr, "cugen: no portfolio of %.*s\n", (int)length, line);
-}
-
-void tuning_remark_unlearnt(const struct tuning *tuning) {
-  list_unlearnt(tuning, remark_unlearnt, tuning->cli);
+  for (size_t i = 0; (reason = api_kernel_unlearnt(tuning->kernels[0], i)); i++)
+    fprintf(stderr, "cugen: no portfolio of %s\n", reason);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -286,13 +272,11 @@ static json_t *results_portfolios_json(const struct tuning *tuning) {
   return array;
 }
 
-static void add_unlearnt(const char *line, size_t length, void *context) {
-  json_array_append_new(context, json_stringn(line, length));
-}
-
 static json_t *unlearnt_json(const struct tuning *tuning) {
   json_t *array = json_array();
-  list_unlearnt(tuning, add_unlearnt, array);
+  const char *reason;
+  for (size_t i = 0; (reason = api_kernel_unlearnt(tuning->kernels[0], i)); i++)
+    json_array_append_new(array, json_string(reason));
   return array;
 }
 

@@ -182,7 +182,7 @@ static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error
   const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
   struct text version = {0}, line = {0};
   int code, status = CUGEN_OK;
-  if (!toolkit->compiler.length) return toolkit_missing(toolkit, "compiler", err);
+  if (!toolkit->compiler.length) return toolkit_missing(toolkit, TOOLKIT_PART_COMPILER, err);
   status = process_run(argv, 10, &version, &code, err);
   text_add_n(&line, text_get(&version), strcspn(text_get(&version), "\n"));
   text_free(&version);
@@ -521,7 +521,8 @@ static int compile_compile(const struct compile_request *request, struct compile
 int cpu_compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
   struct hash key;
   *out = (struct compiled){0};
-  if (!request->toolkit->compiler.length) return toolkit_missing(request->toolkit, "compiler", err);
+  if (!request->toolkit->compiler.length)
+    return toolkit_missing(request->toolkit, TOOLKIT_PART_COMPILER, err);
   int status = compile_image_key(request, &key, err);
   if (status || kept_images_get(request->toolkit->kept, &key, &request->stop, out)) return status;
   status = compile_compile(request, out, err);

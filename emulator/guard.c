@@ -298,6 +298,7 @@ static void describe_address(struct line *line, const siginfo_t *info, const voi
   } else {
     bool before = address < buffer->start;
     line->fault.cause = CUGEN_CAUSE_BOUNDS;
+    line->fault.beside = true;
     guard_add(line, guard_access_kind(context));
     guard_add(line, " at byte ");
     guard_add_number(line, distance, 10);

@@ -166,19 +166,14 @@ static int join_skip(struct check *c, struct check_skip *known, const char *what
   return check_add_variant(c, &known->variants, number, err);
 }
 
-/* Whether two reasons are alike although an expression fails with each variant's own values:
-   `k.lua:6: grid x: in "n / BX": n / BX is 512 / 96, ...`. */
-static bool check_is_alike(const char *why, const char *other) {
-  const char *expression = strstr(why, ": in \""),
-             *values = expression ? strstr(expression, "\": ") : NULL;
-  return values ? strncmp(why, other, (size_t)(values + 3 - why)) == 0 : strcmp(why, other) == 0;
-}
-
-static int keep_skip(struct check *c, const char *what, size_t number, const char *why,
-                     bool refused, cugen_error *err) {
+/* where: the line of the config that gives the variant no launch; NULL: the reason is another one.
+   Reasons of one line are alike, because an expression fails with each variant's own values. */
+static int keep_skip_at(struct check *c, const char *what, size_t number, const char *why,
+                        bool refused, const struct source_place *where, cugen_error *err) {
   struct check_result *r = c->result;
   for (size_t i = 0; i < r->skip_count; i++)
-    if (check_is_alike(r->skips[i].why, why))
+    if (where && where->line ? same_place(&r->skips[i].where, where)
+                             : strcmp(r->skips[i].why, why) == 0)
       return join_skip(c, &r->skips[i], what, number, why, err);
   struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
   if (!grown) return error_memory(err);
@@ -186,7 +181,13 @@ static int keep_skip(struct check *c, const char *what, size_t number, const cha
   struct check_skip *s = &grown[r->skip_count++];
   *s = (struct check_skip){
       .what = strdup(what), .why = strdup(why), .first = number, .refused = refused};
+  if (where) s->where = *where;
   return s->what && s->why ? check_add_variant(c, &s->variants, number, err) : error_memory(err);
+}
+
+static int keep_skip(struct check *c, const char *what, size_t number, const char *why,
+                     bool refused, cugen_error *err) {
+  return keep_skip_at(c, what, number, why, refused, NULL, err);
 }
 
 static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
@@ -422,7 +423,8 @@ static int keep_invalid(const struct outcome *o, cugen_error *err) {
               o->result->reason);
     c->fault_variant = o->run->variant;
   }
-  int status = keep_skip(c, o->result->variant, o->run->variant, o->result->reason, false, err);
+  int status = keep_skip_at(c, o->result->variant, o->run->variant, o->result->reason, false,
+                            &o->result->where, err);
   return status || !own ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 

@@ -48,7 +48,8 @@ struct check_skip {
   char *what, *why; /* what: a variant (the first of several) or an implementation */
   /* the number of the variant in `what`; implementations come after all variants */
   size_t first;
-  bool refused;                   /* the compiler refused a variant that should have been checked */
+  bool refused;              /* the compiler refused a variant that should have been checked */
+  struct source_place where; /* line of the config that gives no launch; line 0: another reason */
   struct check_variants variants; /* of skipped implementations: their variants */
 };
 

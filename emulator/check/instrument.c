@@ -73,18 +73,17 @@ static void fail_with(struct instrument_result *out, cugen_outcome outcome,
   instrument_fail(out, outcome, why->cause, why->message);
 }
 
-static void refuse_launch(struct instrument_result *out, const cugen_error *why) {
-  struct text place = {0};
-  text_addf(&place, "%s:%d: ", why->file, why->line);
-  const char *message = why->message;
-  if (why->line && strncmp(message, text_get(&place), place.length) == 0) message += place.length;
-  instrument_fail(out, CUGEN_OUTCOME_LAUNCH, why->cause, message);
-  out->refused = true;
+static void instrument_place(struct instrument_result *out, const cugen_error *why) {
   out->where.line = why->line;
   const size_t length = strnlen(why->file, sizeof out->where.file - 1);
   memcpy(out->where.file, why->file, length);
   out->where.file[length] = '\0';
-  text_free(&place);
+}
+
+static void refuse_launch(struct instrument_result *out, const cugen_error *why) {
+  instrument_fail(out, CUGEN_OUTCOME_LAUNCH, why->cause, error_without_place(why));
+  out->refused = true;
+  instrument_place(out, why);
 }
 
 /* Whether any GPU, or the one that is checked for, refuses the launch. */
@@ -247,6 +246,7 @@ int instrument_run(struct instrument *p, const struct problem *problem,
   int status = instrument_expand(p, problem, variant, err);
   if (status == CUGEN_ERROR_CONFIG) { /* no device can launch it */
     fail_with(out, CUGEN_OUTCOME_LAUNCH, err);
+    instrument_place(out, err);
     out->invalid = true;
     return CUGEN_OK;
   }

@@ -438,7 +438,7 @@ int config_flags(const struct config *config, const struct config_compile *compi
     int status = options[i].kind == OPTION_WORD     ? options_add_word(&e, word)
                  : options[i].kind <= OPTION_SWITCH ? add_switch(&e, word->expr)
                                                     : options_add_number(&e, word->expr);
-    if (status && err && strncmp(err->message, set->line.path, strlen(set->line.path)) != 0)
+    if (status && err && !err->line)
       error_prefix_at(err, set->line.path, set->line.number, "option %s", options[i].name);
     if (status) return status;
   }

@@ -71,10 +71,17 @@ static bool look_in(const char *root, const char *const *folders, const char *co
   return found;
 }
 
+static void toolkit_note(struct toolkit *toolkit, enum toolkit_part part, const char *kind,
+                         const char *place, const char *how) {
+  text_addf(&toolkit->searched[part], "\n  looked at: %s%s: %s", kind, place, how);
+  text_addf(&toolkit->places[part], "%s%s%s", toolkit->places[part].length ? ", " : "", kind,
+            place);
+}
+
 static void look_for_nvrtc(struct toolkit *toolkit, const char *root) {
   if (toolkit->nvrtc.length) return;
   bool found = look_in(root, library_folders, nvrtc_names, false, &toolkit->nvrtc);
-  text_addf(&toolkit->searched, "nvrtc: %s: %s\n", root, found ? "found" : "not there");
+  toolkit_note(toolkit, TOOLKIT_PART_NVRTC, "", root, found ? "found" : "not there");
 }
 
 static void look_for_headers(struct toolkit *toolkit, const char *root) {
@@ -83,7 +90,7 @@ static void look_for_headers(struct toolkit *toolkit, const char *root) {
   if (toolkit->include.length) return;
   bool found = look_in(root, include_folders, headers, true, &toolkit->include);
   if (found) look_in(root, core_folders, core, true, &toolkit->core);
-  text_addf(&toolkit->searched, "include: %s: %s\n", root, found ? "found" : "not there");
+  toolkit_note(toolkit, TOOLKIT_PART_HEADERS, "", root, found ? "found" : "not there");
 }
 
 static void toolkit_look_at(struct toolkit *toolkit, const char *root) {
@@ -105,7 +112,7 @@ static void look_beside(struct toolkit *toolkit, const char *file) {
     if (root.length) root.data[--root.length] = '\0'; /* removes the last slash, which join added */
     toolkit_look_at(toolkit, text_get(&root));
   }
-  toolkit->searched.failed |= folder.failed | root.failed;
+  toolkit->nvrtc.failed |= folder.failed | root.failed;
   text_free(&folder);
   text_free(&root);
 }
@@ -115,7 +122,7 @@ static void look_beside_us(struct toolkit *toolkit) {
   struct text self = {0};
   int status = path_self(&self, NULL);
   if (!status) look_beside(toolkit, text_get(&self));
-  toolkit->searched.failed |= status == CUGEN_ERROR_MEMORY;
+  toolkit->nvrtc.failed |= status == CUGEN_ERROR_MEMORY;
   Dl_info info;
   if (dladdr(nvrtc_names, &info) && info.dli_fname && info.dli_fname[0] == '/' &&
       strcmp(info.dli_fname, text_get(&self)) != 0)
@@ -127,8 +134,8 @@ static void look_with_loader(struct toolkit *toolkit) {
   for (size_t i = 0; nvrtc_names[i] && !toolkit->nvrtc.length; i++) {
     void *handle = dlopen(nvrtc_names[i], RTLD_LAZY | RTLD_LOCAL);
     if (handle) text_add(&toolkit->nvrtc, nvrtc_names[i]);
-    text_addf(&toolkit->searched, "nvrtc: the loader's %s: %s\n", nvrtc_names[i],
-              handle ? "found" : "not there");
+    toolkit_note(toolkit, TOOLKIT_PART_NVRTC, "the loader's ", nvrtc_names[i],
+                 handle ? "found" : "not there");
     if (handle) dlclose(handle);
   }
 }
@@ -159,7 +166,7 @@ static void find_toolkit(struct toolkit *toolkit, const char *named) {
 
 static bool look_for_compiler(struct toolkit *toolkit, const char *name) {
   bool found = path_find_program(name, &toolkit->compiler);
-  text_addf(&toolkit->searched, "compiler: %s: %s\n", name, found ? "found" : "no such program");
+  toolkit_note(toolkit, TOOLKIT_PART_COMPILER, "", name, found ? "found" : "no such program");
   return found;
 }
 
@@ -220,8 +227,11 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
   find_compiler(toolkit, options ? options->compiler : NULL);
   text_add(&toolkit->driver, "libcuda.so.1");
   text_add(&toolkit->nvml, "libnvidia-ml.so.1");
-  if (!toolkit->libraries || !toolkit->kept || toolkit->nvrtc.failed || toolkit->include.failed ||
-      toolkit->core.failed || toolkit->compiler.failed || toolkit->searched.failed ||
+  bool failed = false;
+  for (int i = 0; i < TOOLKIT_PARTS; i++)
+    failed |= toolkit->searched[i].failed || toolkit->places[i].failed;
+  if (failed || !toolkit->libraries || !toolkit->kept || toolkit->nvrtc.failed ||
+      toolkit->include.failed || toolkit->core.failed || toolkit->compiler.failed ||
       toolkit->driver.failed || toolkit->nvml.failed) {
     toolkit_close(toolkit);
     return error_memory(err);
@@ -240,70 +250,37 @@ void toolkit_close(struct toolkit *toolkit) {
   text_free(&toolkit->compiler);
   text_free(&toolkit->driver);
   text_free(&toolkit->nvml);
-  text_free(&toolkit->searched);
+  for (int i = 0; i < TOOLKIT_PARTS; i++)
+    text_free(&toolkit->searched[i]), text_free(&toolkit->places[i]);
   free(toolkit);
 }
 
 /* ---- Missing parts -------------------------------------------------------------------------- */
 
-static const struct advice {
-  const char *what, *name, *how;
-} advices[] = {
-    {"nvrtc", "NVRTC (libnvrtc.so.13 or .12)",
-     "It comes with a CUDA toolkit, or with the Python wheel nvidia-cuda-nvrtc: name the folder "
-     "with "
-     "cugen_options.toolkit or "
-     "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
-    {"include", "the CUDA headers (cuda_fp16.h)",
-     "They come with a CUDA toolkit, or with the Python wheel nvidia-cuda-runtime: name the folder "
-     "with "
-     "cugen_options.toolkit or "
-     "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
-    {"compiler", "a C++ compiler, which the cpu device needs,",
-     "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
-     "cugen_options.compiler or $CUGEN_CXX."},
+static const struct {
+  const char *name, *how;
+} parts[TOOLKIT_PARTS] = {
+    [TOOLKIT_PART_NVRTC] = {"NVRTC (libnvrtc.so.13 or .12)",
+                            "It comes with a CUDA toolkit, or with the Python wheel "
+                            "nvidia-cuda-nvrtc: name the folder "
+                            "with "
+                            "cugen_options.toolkit or "
+                            "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
+    [TOOLKIT_PART_HEADERS] = {"the CUDA headers (cuda_fp16.h)",
+                              "They come with a CUDA toolkit, or with the Python wheel "
+                              "nvidia-cuda-runtime: name the folder "
+                              "with "
+                              "cugen_options.toolkit or "
+                              "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
+    [TOOLKIT_PART_COMPILER] =
+        {"a C++ compiler, which the cpu device needs,",
+         "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
+         "cugen_options.compiler or $CUGEN_CXX."},
 };
 
-static const struct advice *advice_for(const char *what) {
-  for (size_t i = 0; i < sizeof advices / sizeof *advices; i++)
-    if (!strcmp(advices[i].what, what)) return &advices[i];
-  return NULL;
-}
-
-/* Appends the lines of `searched` that begin with the word `what`, without that word. */
-static void add_searched(const char *searched, const char *what, struct text *out) {
-  size_t length = strlen(what);
-  for (const char *line = searched; *line;) {
-    size_t end = strcspn(line, "\n");
-    if (!strncmp(line, what, length) && line[length] == ':')
-      text_addf(out, "\n  looked at:%.*s", (int)(end - length - 1), line + length + 1);
-    line += end + (line[end] == '\n');
-  }
-}
-
-int toolkit_missing(const struct toolkit *toolkit, const char *what, cugen_error *err) {
-  const struct advice *advice = advice_for(what);
-  if (!advice)
-    return error_set(err, CUGEN_ERROR_INTERNAL, "nothing called '%s' is looked for", what);
-  struct text places = {0};
-  add_searched(text_get(&toolkit->searched), what, &places);
-  error_set(err, CUGEN_ERROR_MISSING, "%s was not found.\n%s%s", advice->name, advice->how,
-            text_get(&places));
-  text_free(&places);
-  return CUGEN_ERROR_MISSING;
-}
-
-void toolkit_places(const struct toolkit *toolkit, const char *what, struct text *out) {
-  size_t length = strlen(what);
-  const char *between = "";
-  for (const char *line = text_get(&toolkit->searched); *line; line += strcspn(line, "\n") + 1) {
-    const char *end = line + strcspn(line, "\n"), *colon = end;
-    if (strncmp(line, what, length) != 0 || line[length] != ':') continue;
-    while (*colon != ':') colon--;
-    text_addf(out, "%s%.*s", between, (int)(colon - line - (ptrdiff_t)length - 2),
-              line + length + 2);
-    between = ", ";
-  }
+int toolkit_missing(const struct toolkit *toolkit, enum toolkit_part part, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_MISSING, "%s was not found.\n%s%s", parts[part].name,
+                   parts[part].how, text_get(&toolkit->searched[part]));
 }
 
 int toolkit_nvrtc_major(const struct toolkit *toolkit) {

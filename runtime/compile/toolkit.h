@@ -11,6 +11,14 @@ struct toolkit_options {
   const char *compiler; /* --compiler */
 };
 
+/* The parts that a user can install. */
+enum toolkit_part {
+  TOOLKIT_PART_NVRTC,
+  TOOLKIT_PART_HEADERS,
+  TOOLKIT_PART_COMPILER,
+  TOOLKIT_PARTS
+};
+
 struct toolkit_libraries; /* the libraries opened so far */
 struct kept_images;       /* see kept.h */
 
@@ -26,8 +34,9 @@ struct toolkit {
   struct text compiler; /* C++ compiler for the cpu device: option, $CUGEN_CXX, c++, g++, clang++ */
   struct text driver;   /* the name that the loader is asked for: libcuda.so.1 */
   struct text nvml;     /* the name that the loader is asked for: libnvidia-ml.so.1 */
-  /* a line for each place that was searched: "nvrtc: /usr/local/cuda/lib64: not there" */
-  struct text searched;
+  /* The places that were searched for each part: in lines for a message, "\n  looked at:
+     /usr/local/cuda: not there", and as a list, "/usr/local/cuda, /opt/cuda". */
+  struct text searched[TOOLKIT_PARTS], places[TOOLKIT_PARTS];
   struct toolkit_libraries *libraries;
   struct kept_images *kept; /* images from the C++ compiler */
 };
@@ -36,11 +45,8 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
 void toolkit_close(struct toolkit *toolkit);
 
 /* Fills err with CUGEN_ERROR_MISSING: which part is missing ("NVRTC", "a C++ compiler"), where
-   it was searched for, and how to get it. what: "nvrtc", "include" or "compiler". */
-int toolkit_missing(const struct toolkit *toolkit, const char *what, cugen_error *err);
-
-/* Appends the places where the part was searched for: "/usr/local/cuda, /opt/cuda". */
-void toolkit_places(const struct toolkit *toolkit, const char *what, struct text *out);
+   it was searched for, and how to get it. */
+int toolkit_missing(const struct toolkit *toolkit, enum toolkit_part part, cugen_error *err);
 
 /* The major version in the name of the NVRTC library, 13 for libnvrtc.so.13; 0: no NVRTC was
    found. */

@@ -99,7 +99,7 @@ static int load_builtins(const struct toolkit *toolkit, const struct nvrtc *nvrt
 }
 
 static int nvrtc_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
-  if (!toolkit->nvrtc.length) return toolkit_missing(toolkit, "nvrtc", err);
+  if (!toolkit->nvrtc.length) return toolkit_missing(toolkit, TOOLKIT_PART_NVRTC, err);
   struct nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
   if (!nvrtc) return error_memory(err);
   int status = toolkit_load(text_get(&toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols,

@@ -347,7 +347,7 @@ static void test_without_a_status(void **state) {
   assert_null(api_kernel_measure(NULL));
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
-  assert_null(api_kernel_unlearnt(NULL));
+  assert_null(api_kernel_unlearnt(NULL, 0));
   assert_string_equal(api_kernel_printed(NULL), "");
   api_kernel_watch_run(NULL, NULL, NULL);
   assert_int_equal(api_clean_text("", 0, NULL, 0), 0);

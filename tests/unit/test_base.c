@@ -59,6 +59,9 @@ static void error_places_are_the_innermost(void **state) {
   assert_string_equal(err.message, "a.lua:7: include: another");
   assert_string_equal(err.file, "a.lua");
   assert_int_equal(err.line, 7);
+  assert_string_equal(error_without_place(&err), "include: another");
+  error_prefix(&err, "scan");
+  assert_string_equal(error_without_place(&err), "scan: a.lua:7: include: another");
   assert_int_equal(error_set_at(NULL, CUGEN_ERROR_IO, "a.lua", 7, "lost"), CUGEN_ERROR_IO);
   assert_true(error_prefix_at(NULL, "a.lua", 7, "x") < 0);
   error_place(NULL, "a.lua", 7);

@@ -45,12 +45,6 @@ int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples
   return status;
 }
 
-const char *results_hint(const char *message) {
-  if (strstr(message, "past the end"))
-    return ": a thread t >= sample_count has no element and returns";
-  return strstr(message, "before the start") ? ": an index is below 0" : "";
-}
-
 /* ---- Computing ------------------------------------------------------------------------------ */
 
 /* A reference about to be launched. */
@@ -140,7 +134,7 @@ static int check_guards(struct computation *c, cugen_error *err) {
     if (spec->arguments[i].kind != CUGEN_ARGUMENT_OUTPUT) continue;
     status = c->device->ops->memory_check(c->device, &c->memory[i], err);
     if (status == CUGEN_ERROR_WRONG)
-      error_append(err, ", output '%s'%s", spec->arguments[i].name, results_hint(err->message));
+      error_append(err, ", output '%s'" RESULTS_ADVICE, spec->arguments[i].name);
   }
   return status;
 }

@@ -5,9 +5,9 @@
 
 #include "dataset.h"
 
-/* Returns a hint to append to a message that a reference wrote beyond its buffers. Past the end of
-   a buffer, the cause is usually a missing `if (t >= sample_count) return;`. */
-const char *results_hint(const char *message);
+/* Advice to append to a message that a reference wrote beyond its buffers, because `if (t >=
+   sample_count) return;` is missing or an index is wrong. */
+#define RESULTS_ADVICE ": each thread t < sample_count writes one element, and the others return"
 
 /* Returns true if the argument is compared after a run: an output, or an argument that is changed
    in place. */

@@ -448,19 +448,15 @@ static bool was_refused(const struct worker *w) {
   return w->signal == SIGSYS;
 }
 
-/* Returns a hint for a reference that wrote beyond a buffer. */
-static const char *hint(const char *who, const struct fault *fault) {
-  return fault->cause == CUGEN_CAUSE_BOUNDS && strstr(who, ": the reference ")
-             ? results_hint(fault->text)
-             : "";
-}
-
 /* Reports a generator or a reference that broke the worker, which is not a variant's fault. */
-static int blame(struct worker *w, enum answer answer, double limit, cugen_error *err) {
+static int blame(struct worker *w, const struct dataset_request *d, enum answer answer,
+                 double limit, cugen_error *err) {
   struct text who = {0}, how = {0};
   text_add(&who, doing(w));
   bool ended = worker_stop(w, thread_patience, &how);
   const struct fault fault = read_fault(w);
+  const bool reference =
+      d->reference && strncmp(text_get(&who), d->reference_name, sizeof w->doing - 1) == 0;
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
     error_set(err, status,
@@ -470,7 +466,8 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
   else
     error_set(err, status, "%s failed, which is no variant's fault: %s%s; correct it%s",
               text_get(&who), cause_prefix(fault.cause),
-              has_fault(&fault) ? fault.text : text_get(&how), hint(text_get(&who), &fault));
+              has_fault(&fault) ? fault.text : text_get(&how),
+              reference && fault.beside ? RESULTS_ADVICE : "");
   if (answer != ANSWER_TIMEOUT && !has_fault(&fault) && was_refused(w))
     error_append(err, "; it called the system, which no kernel can do on a GPU");
   if (!ended) w->lost = *err;
@@ -507,7 +504,7 @@ static int send_dataset(struct worker *w, const struct dataset_request *d, doubl
   text_free(&payload);
   if (status || answer == ANSWER_DONE) return status;
   if (answer == ANSWER_ERROR) return refuse_data(w, err);
-  if (*doing(w) && answer != ANSWER_NONSENSE) return blame(w, answer, limit, err);
+  if (*doing(w) && answer != ANSWER_NONSENSE) return blame(w, d, answer, limit, err);
   return bury(w, answer, MESSAGE_DATASET, "making the data and the reference", limit, err);
 }
 
