@@ -5,13 +5,7 @@
 #include <string.h>
 
 #include "base/source_place.h"
-#include "blame.h"
-#include "passed.h"
-#include "standard.h"
-
-#define HOST                                                                                       \
-  ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that "   \
-  "code"
+#include "hints.h"
 
 /* The parts of a diagnostic: "k.cu:12: error: what" or "k.cu:12:3: error: what". */
 struct diagnostic {
@@ -53,14 +47,8 @@ static bool missing_header(const char *line, size_t length, struct text *out) {
          advice_between(line, length, "fatal error: ", ": No such file", out);
 }
 
-static void advise_missing(const struct advice *advice, const char *header, struct text *out) {
-  if (advice->cpu)
-    text_add(out, ": it is neither beside its file nor in a folder of include_dirs, and the cpu "
-                  "device has few of "
-                  "CUDA's headers. Use a GPU, or a described one such as model:H200");
-  else
-    standard_advise(advice->request->toolkit, header, out);
-  text_add(out, HOST);
+static enum standard_lack advice_lack(const struct advice *advice, const char *header) {
+  return advice->cpu ? STANDARD_LACK_CPU : standard_find_lack(advice->request->toolkit, header);
 }
 
 /* ---- Headers that the cpu device lacks ------------------------------------------------------ */
@@ -79,78 +67,18 @@ static bool is_for_gpus(const char *header) {
 static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header,
                             struct text *out) {
   if (!advice->cpu || !is_for_gpus(header)) return false;
-  text_addf(out,
-            "%s:%d: error: the cpu device does not have <%s>. Use a GPU, or predict for a "
-            "described one such as "
-            "model:H200. Or write a branch without it, by '#ifdef __CUGEN_CPU__'",
-            path, line, header);
+  hints_for_gpus(path, line, header, out);
   advice->given = advice->ends = true;
   return true;
 }
 
-/* ---- Headers that do not compile ------------------------------------------------------------ */
+/* ---- Names ---------------------------------------------------------------------------------- */
 
-static void advise_header(const struct advice *advice, const char *header, bool ours,
-                          struct text *out) {
-  if (ours)
-    text_add(out, ": the cpu device has a part of this header. Use a GPU, or a described one such "
-                  "as model:H200");
-  else if (advice->cpu)
-    text_add(out, ": the cpu device has few of CUDA's headers. Use a GPU, or a described one such "
-                  "as model:H200");
-  else if (!strncmp(header, "thrust/", 7))
-    text_add(out, ": NVRTC takes device code only, and Thrust's algorithms are called by the host; "
-                  "a kernel has "
-                  "<cub/block/...>, <cuda/std/functional> and <cuda/std/tuple>");
-  else if (!strncmp(header, "cub/", 4))
-    text_add(out, ": NVRTC takes device code only; of cub, include what the kernel uses, such as "
-                  "<cub/block/block_reduce.cuh>");
-  else
-    text_add(out, ": NVRTC takes device code only");
-  text_add(out, HOST);
-}
-
-/* ---- Names that nvcc has from headers of the host ------------------------------------------- */
-
-/* The header that declares the unknown name; NULL: not in the table. */
-static const char *header_of(const char *line, size_t length) {
-  static const char *const rows[][2] = {
-      {"INFINITY", "cmath"},   {"NAN", "cmath"},       {"HUGE_VAL", "cmath"},
-      {"HUGE_VALF", "cmath"},  {"M_PI", "cmath"},      {"FLT_MAX", "cfloat"},
-      {"FLT_MIN", "cfloat"},   {"DBL_MAX", "cfloat"},  {"FLT_EPSILON", "cfloat"},
-      {"INT_MAX", "climits"},  {"INT_MIN", "climits"}, {"UINT_MAX", "climits"},
-      {"LLONG_MAX", "climits"}};
-  struct text name = {0};
-  const char *found = NULL;
-  if (advice_between(line, length, "identifier \"", "\" is undefined", &name))
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-      if (strcmp(text_get(&name), rows[i][0]) == 0) found = rows[i][1];
-  text_free(&name);
-  return found;
-}
-
-/* ---- Names that CUDA removed ---------------------------------------------------------------- */
-
-/* What to use instead of the unknown name; NULL: not in the table. */
-static const char *gone_name(const char *line, size_t length) {
-  static const char *const rows[][2] = {
-      {"texture", "texture references are gone since CUDA 12; give the kernel a texture object"},
-      {"__shfl", "it is gone since sm_70; __shfl_sync names the lanes"},
-      {"__shfl_up", "it is gone since sm_70; __shfl_up_sync names the lanes"},
-      {"__shfl_down", "it is gone since sm_70; __shfl_down_sync names the lanes"},
-      {"__shfl_xor", "it is gone since sm_70; __shfl_xor_sync names the lanes"},
-      {"__ballot", "it is gone since sm_70; __ballot_sync names the lanes"},
-      {"__any", "it is gone since sm_70; __any_sync names the lanes"},
-      {"__all", "it is gone since sm_70; __all_sync names the lanes"}};
-  struct text name = {0};
-  const char *found = NULL;
-  const bool named = advice_between(line, length, "identifier \"", "\" is undefined", &name) ||
-                     advice_between(line, length, "error: '", "' was not declared", &name) ||
-                     advice_between(line, length, "error: '", "' does not name a type", &name);
-  for (size_t i = 0; named && i < sizeof rows / sizeof *rows; i++)
-    if (strcmp(text_get(&name), rows[i][0]) == 0) found = rows[i][1];
-  text_free(&name);
-  return found;
+/* Takes the name that the diagnostic does not know. */
+static bool unknown_name(const char *line, size_t length, struct text *out) {
+  return advice_between(line, length, "identifier \"", "\" is undefined", out) ||
+         advice_between(line, length, "error: '", "' was not declared", out) ||
+         advice_between(line, length, "error: '", "' does not name a type", out);
 }
 
 /* ---- Constants ------------------------------------------------------------------------------ */
@@ -175,17 +103,10 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
   struct passed found;
   if (!text || !passed_find(advice->request->source, text, text + strcspn(text, "\n"), &found)) {
     const bool vla = advice->cpu && memmem(line, length, "variable length array", 21);
-    if (vla) text_add(out, ": CUDA needs a constant there");
+    if (vla) hints_constant(NULL, out);
     return vla;
   }
-  text_add(out, ": ");
-  if (found.name != found.size)
-    text_addf(out, "%.*s comes from ", (int)found.name_length, found.name);
-  text_addf(out,
-            "%.*s%s is passed at launch; to compile it in, give the kernel's scalar specialize = "
-            "true, or an "
-            "implementation's scalar another name",
-            (int)found.size_length, found.size, found.name == found.size ? "" : ", which");
+  hints_constant(&found, out);
   return true;
 }
 
@@ -194,18 +115,10 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
 /* Messages such as "ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes,
    0xc000 max)", which name no line. */
 static const struct limit {
-  const char *words, *way_out;
+  const char *words;
   enum source_cause cause;
-} limits[] = {
-    {"too much global constant data",
-     "give the kernel what is large by its address: an input of the config instead of a constant",
-     SOURCE_CONSTANT},
-    {"too much shared data",
-     "give the array to dynamic shared memory, whose bytes 'shared' sets in the config; of a "
-     "static one, sm_90a, "
-     "sm_100a, sm_103a and sm_110a take up to 227 KiB, sm_120a and sm_121a 99 KiB, all others 48 "
-     "KiB",
-     SOURCE_SHARED}};
+} limits[] = {{"too much global constant data", SOURCE_CONSTANT},
+              {"too much shared data", SOURCE_SHARED}};
 
 static const struct limit *advice_find_limit(const char *line, size_t length) {
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
@@ -224,36 +137,13 @@ static void advice_add_limit(struct advice *advice, const struct limit *limit, c
     error_place(&advice->where, text_get(&file), number);
   }
   text_add_n(out, line, length);
-  text_addf(out, ": %s", limit->way_out);
+  hints_limit(limit->cause, out);
   advice->given = true;
   out->failed |= file.failed;
   text_free(&file);
 }
 
 /* ---- Whole diagnostics ---------------------------------------------------------------------- */
-
-static void advise_function(const struct blamed_function *function, struct text *out) {
-  text_addf(out,
-            ": '%.*s' is %s. Put host code between '#ifndef __CUDACC_RTC__' and '#endif', or the "
-            "kernel into a file of "
-            "its own",
-            (int)function->length, function->name,
-            function->host ? "a __host__ function"
-                           : "neither __global__ nor __device__, and so host code perhaps");
-}
-
-/* What to do when a diagnostic asks for a flag that NVRTC lacks, or that a config can set; NULL:
-   nothing. */
-static const char *flag_advice(const char *line, size_t length) {
-  static const char *const rows[][2] = {
-      {"--device-int128", "; say options { flags = { \"--device-int128\" } } in the config"},
-      {"--device-float128", "; say options { flags = { \"--device-float128\" } } in the config"},
-      {"--extended-lambda", "; NVRTC has no such flag: a lambda of a kernel is device code without "
-                            "__device__, so leave that out"}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (memmem(line, length, rows[i][0], strlen(rows[i][0]))) return rows[i][1];
-  return NULL;
-}
 
 static bool is_error(const char *line, size_t length) {
   return memmem(line, length, "error: ", strlen("error: ")) != NULL;
@@ -278,7 +168,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
       !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
     if (found) text_addf(out, "%s: #include <%s>: ", text_get(&place), text_get(&header));
     text_add_n(out, line, length);
-    if (found) advise_header(advice, text_get(&header), ours, out);
+    if (found) hints_header(advice->cpu, ours, text_get(&header), out);
     advice->given = found;
   }
   out->failed |= header.failed || place.failed;
@@ -290,7 +180,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
 /* A diagnostic in one of the source's own files. */
 static void advice_add_own(struct advice *advice, const struct diagnostic *d, const char *line,
                            size_t length, struct text *out) {
-  struct text header = {0};
+  struct text header = {0}, name = {0};
   struct blamed_function function;
   const bool missing = missing_header(line, length, &header);
   if (missing && refuse_for_gpus(advice, text_get(&d->path), d->line, text_get(&header), out)) {
@@ -298,26 +188,18 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
     return;
   }
   text_add_n(out, line, length);
-  if (missing) {
-    advise_missing(advice, text_get(&header), out);
-    advice->given = true;
-  } else if (flag_advice(line, length)) {
-    text_add(out, flag_advice(line, length));
-    advice->given = true;
-  } else if (gone_name(line, length)) {
-    text_addf(out, ": %s", gone_name(line, length));
-    advice->given = true;
-  } else if (header_of(line, length)) {
-    text_addf(out, ": it is in <%s>", header_of(line, length));
-    advice->given = true;
-  } else if (advise_constant(advice, d, line, length, out)) {
-    advice->given = true;
-  } else if (blame_function(advice->request->source, text_get(&d->path), d->line, &function)) {
-    advise_function(&function, out);
-    advice->given = true;
+  advice->given = true;
+  if (missing)
+    hints_missing(advice_lack(advice, text_get(&header)), text_get(&header),
+                  text_get(&advice->request->toolkit->include), out);
+  else if (!(unknown_name(line, length, &name) && hints_name(text_get(&name), out)) &&
+           !hints_flag(line, length, out) && !advise_constant(advice, d, line, length, out)) {
+    advice->given = blame_function(advice->request->source, text_get(&d->path), d->line, &function);
+    if (advice->given) hints_function(&function, out);
   }
-  out->failed |= header.failed;
+  out->failed |= header.failed || name.failed;
   text_free(&header);
+  text_free(&name);
 }
 
 /* The index of the kernel if the diagnostic is in the code that cugen appends to the source for

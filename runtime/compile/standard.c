@@ -64,12 +64,7 @@ const char *standard_text(const char *name) {
   return h->name ? h->text : "";
 }
 
-/* ---- Advice --------------------------------------------------------------------------------- */
-
-static void standard_list_names(struct text *out) {
-  for (const struct standard_header *h = standard_headers; h->name; h++)
-    if (!strstr(h->name, ".h")) text_addf(out, " <%s>", h->name);
-}
+/* ---- What NVRTC lacks ------------------------------------------------------------------------ */
 
 static bool has_libcuxx(const struct toolkit *toolkit, const char *header) {
   const struct text *folders[] = {&toolkit->core, &toolkit->include};
@@ -92,23 +87,8 @@ static bool is_core(const char *header) {
   return false;
 }
 
-void standard_advise(const struct toolkit *toolkit, const char *header, struct text *out) {
-  if (is_core(header) && !toolkit->core.length) {
-    text_addf(out,
-              ": CUDA's core libraries (cccl: cub, libcu++, what <cooperative_groups.h> needs) are "
-              "not with the CUDA "
-              "headers in '%s'; a whole CUDA toolkit has them (cugen_options.toolkit, "
-              "$CUGEN_TOOLKIT), and the "
-              "Python wheel "
-              "nvidia-cuda-cccl",
-              text_get(&toolkit->include));
-  } else if (has_libcuxx(toolkit, header)) {
-    text_addf(out, ": NVRTC has no C++ library; use <cuda/std/%s>, whose names are in cuda::std",
-              header);
-  } else if (strchr(header, '.')) {
-    text_add(out, ": it is neither beside its file nor in a folder of include_dirs, nor with CUDA");
-  } else {
-    text_add(out, ": NVRTC has no C++ library, only these (each as <NAME.h> too):");
-    standard_list_names(out);
-  }
+enum standard_lack standard_find_lack(const struct toolkit *toolkit, const char *header) {
+  if (is_core(header) && !toolkit->core.length) return STANDARD_LACK_CORE;
+  if (has_libcuxx(toolkit, header)) return STANDARD_LACK_STD;
+  return strchr(header, '.') ? STANDARD_LACK_FILE : STANDARD_LACK_LIBRARY;
 }

@@ -22,7 +22,15 @@ int standard_list(const char **texts, const char **names);
 /* The text of the header with that name. */
 const char *standard_text(const char *name);
 
-/* Appends what to do about a header that NVRTC does not find. */
-void standard_advise(const struct toolkit *toolkit, const char *header, struct text *out);
+/* Why a compiler does not find a header. */
+enum standard_lack {
+  STANDARD_LACK_CPU,    /* the compiler is that of the cpu device */
+  STANDARD_LACK_CORE,   /* the toolkit comes without CUDA's core libraries */
+  STANDARD_LACK_STD,    /* the header is one of C++, and libcu++ has it */
+  STANDARD_LACK_FILE,   /* no such file */
+  STANDARD_LACK_LIBRARY /* NVRTC has no C++ library */
+};
+/* Finds out why NVRTC does not find a header. */
+enum standard_lack standard_find_lack(const struct toolkit *toolkit, const char *header);
 
 #endif
