@@ -78,6 +78,9 @@ struct cugen_kernel {
 
 /* ---- kernel.c ------------------------------------------------------------------------------- */
 void api_forget_records(cugen_kernel *kernel);
+/* Returns whether the problem has the values that the kernel was opened with as settings. sizes:
+   those of sizes count, too. */
+bool api_agrees(const cugen_kernel *kernel, const struct problem *problem, bool sizes);
 /* Ends a measurement on the check problem: if on_check, makes the kernel's own problem, or the
    caller's, its problem again. Returns `status`; if that is CUGEN_OK, the status of restoring the
    problem. */

@@ -226,6 +226,17 @@ int api_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
   return lookup_use_predictions(&k->lookup, error);
 }
 
+bool api_agrees(const cugen_kernel *k, const struct problem *problem, bool sizes) {
+  const struct config *config = k->lookup.config;
+  for (size_t i = 0; i < k->setting_count; i++)
+    for (size_t p = 0; p < problem->count; p++)
+      if (settings_name(k->settings[i], config->problems[p].name) &&
+          (sizes || !config_is_size(config, p)) &&
+          !value_equal(problem->values[p], k->problem.values[p]))
+        return false;
+  return true;
+}
+
 int api_kernel_predictable(cugen_kernel *k) {
   cugen_error ignored;
   return k && lookup_check_predictable(&k->lookup, &ignored) == CUGEN_OK;

@@ -405,22 +405,12 @@ static int learning_take_kernels(struct classes *c, cugen_kernel *const *kernels
   return CUGEN_OK;
 }
 
-/* Returns whether the problem agrees with the kernel's settings. */
-static bool learning_agrees(const cugen_kernel *k, const struct problem *problem) {
-  for (size_t i = 0; i < k->setting_count; i++)
-    for (size_t p = 0; p < problem->count; p++) {
-      const bool set = settings_name(k->settings[i], k->lookup.config->problems[p].name);
-      if (set && !value_equal(problem->values[p], k->problem.values[p])) return false;
-    }
-  return true;
-}
-
 static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error *err) {
   int status = portfolio_problems_open(&k->lookup, &c->own, err);
   c->all = calloc(c->own.count + 1, sizeof(const struct problem *));
   if (!status && !c->all) status = error_memory(err);
   for (size_t i = 0; i < c->own.count && !status; i++)
-    if (learning_agrees(k, &c->own.all[i])) c->all[c->count++] = &c->own.all[i];
+    if (api_agrees(k, &c->own.all[i], true)) c->all[c->count++] = &c->own.all[i];
   if (status || c->count) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "nothing is remembered of %s on %s with these settings: there is nothing to "

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "cli.h"
 
 struct completion {
@@ -89,11 +90,9 @@ static void offer_problem_values(const struct completion *c, cugen_kernel *kerne
   snprintf(setting, sizeof setting, "%.*s", (int)name, c->word + c->value);
   struct completion behind = *c;
   behind.value += name + 1;
-  for (const char *at = api_kernel_problem_values(kernel, setting); *at;) {
-    size_t length = strcspn(at, " ");
-    offer_n(&behind, at, length, "", "");
-    at += length + (at[length] == ' ');
-  }
+  const char *at = api_kernel_problem_values(kernel, setting);
+  for (struct setting value; setting_next(&at, &value);)
+    offer_n(&behind, value.text, value.length, "", "");
 }
 
 /* Offers "M=4096 N=4096": names, with their values as descriptions. */
@@ -104,12 +103,13 @@ static void offer_problem(const struct completion *c) {
     offer_problem_values(c, kernel, typed);
     return;
   }
-  for (const char *at = kernel ? cugen_kernel_problem(kernel) : ""; *at;) {
-    size_t name = strcspn(at, "="), whole = strcspn(at, " ");
+  const char *at = kernel ? cugen_kernel_problem(kernel) : "";
+  for (struct setting setting; setting_next(&at, &setting);) {
     char what[128];
-    snprintf(what, sizeof what, "default: %.*s", (int)(whole - name - 1), at + name + 1);
-    offer_n(c, at, name, "=", what);
-    at += whole + (at[whole] == ' ');
+    size_t length;
+    const char *value = setting_value(&setting, &length);
+    snprintf(what, sizeof what, "default: %.*s", (int)length, value);
+    offer_n(c, setting.text, setting.name, "=", what);
   }
 }
 

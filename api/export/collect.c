@@ -162,22 +162,12 @@ static bool same_problem(const struct problem *a, const struct problem *b) {
   return true;
 }
 
-/* Returns whether the values given as settings are those of the base's problem. */
-static bool collect_agrees(const cugen_kernel *base, const struct problem *problem) {
-  for (size_t i = 0; i < base->setting_count; i++)
-    for (size_t p = 0; p < problem->count; p++) {
-      const bool set = settings_name(base->settings[i], base->opened.config->problems[p].name);
-      if (set && !value_equal(problem->values[p], base->problem.values[p])) return false;
-    }
-  return true;
-}
-
 /* Returns whether the problem is exported: with --problems one of these, else every problem that
    --set does not exclude. */
 static bool collect_is_wanted(const struct exporter *x, const struct problem *problem) {
   for (size_t i = 0; i < x->problem_count; i++)
     if (same_problem(&x->problems[i], problem)) return true;
-  return !x->options->problems && collect_agrees(x->base, problem);
+  return !x->options->problems && api_agrees(x->base, problem, true);
 }
 
 static bool is_taken(const struct exporter *x, size_t device, const struct problem *problem) {

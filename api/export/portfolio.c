@@ -215,20 +215,6 @@ static bool portfolio_same_class(const struct config *config, const struct probl
   return true;
 }
 
-/* Returns whether the values given as settings are those of the base problem; sizes do not
-   matter. */
-static bool portfolio_agrees(const cugen_kernel *base, const struct problem *problem) {
-  const struct config *config = base->opened.config;
-  for (size_t i = 0; i < base->setting_count; i++)
-    for (size_t p = 0; p < problem->count; p++) {
-      const bool set = settings_name(base->settings[i], config->problems[p].name);
-      if (set && !config_is_size(config, p) &&
-          !value_equal(problem->values[p], base->problem.values[p]))
-        return false;
-    }
-  return true;
-}
-
 static bool portfolio_is_done(const struct exporter *x, size_t device,
                               const struct problem *problem, bool shipped) {
   for (size_t i = 0; i < x->portfolio_count; i++)
@@ -273,7 +259,7 @@ static int add_kept(struct exporter *x, size_t device, const struct cache_portfo
       api_read_problem(x->base->opened.config, body.variants[0].problem, &problem, &known, err);
   portfolio_body_free(&body);
   if (status || !known) return status;
-  if (portfolio_agrees(x->base, &problem) && !portfolio_is_done(x, device, &problem, false))
+  if (api_agrees(x->base, &problem, false) && !portfolio_is_done(x, device, &problem, false))
     return add_class(x, device, &problem, err);
   problem_free(&problem);
   return CUGEN_OK;
