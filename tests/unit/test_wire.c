@@ -1,5 +1,6 @@
 /* Messages whose header says what cannot be are refused before anything of them is awaited, or
    taken into memory. */
+#define _GNU_SOURCE /* pipe2 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -131,11 +133,83 @@ static void a_message_in_pieces(void **state) {
   close(ends[1]);
 }
 
+/* A descriptor that the receiver does not ask for is closed: the pipe ends. */
+static void a_descriptor_that_nobody_wants(void **state) {
+  int ends[2], pipes[2];
+  enum message_type type;
+  struct text payload = {0};
+  char byte;
+  (void)state;
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  assert_int_equal(pipe2(pipes, O_NONBLOCK), 0);
+  assert_int_equal(wire_send(ends[0], MESSAGE_DONE, &payload, pipes[1], NULL), CUGEN_OK);
+  assert_int_equal(wire_receive(ends[1], -1, &type, &payload, NULL, NULL), CUGEN_OK);
+  close(pipes[1]);
+  assert_int_equal(read(pipes[0], &byte, 1), 0);
+  text_free(&payload);
+  close(pipes[0]);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+/* ---- Specs ---------------------------------------------------------------------------------- */
+
+/* Sends and reads back a spec of two launches, which are made in the order of `sequence`. */
+static int pass_spec(size_t arguments, size_t own, uint32_t (*sequence)[2],
+                     struct kernel_spec *out) {
+  char variant[] = "v";
+  struct kernel_argument all[KERNEL_MAX_ARGUMENTS + 1];
+  struct kernel_launch launches[] = {{.entry = "first", .place = "k.cu:3"}, {.entry = "second"}};
+  struct text payload = {0};
+  cugen_error err;
+  for (size_t i = 0; i < arguments + own; i++)
+    all[i] = (struct kernel_argument){.name = "x", .dtype = &dtype_table[DTYPE_f32]};
+  const struct kernel_spec spec = {.variant = variant,
+                                   .arguments = all,
+                                   .argument_count = arguments,
+                                   .own_count = own,
+                                   .launches = launches,
+                                   .launch_count = 2,
+                                   .sequence = *sequence,
+                                   .sequence_count = 2};
+  wire_put_spec(&payload, &spec);
+  struct wire_reader reader = wire_read(&payload);
+  const int status = wire_get_spec(&reader, out, &err);
+  text_free(&payload);
+  return status;
+}
+
+static void a_spec_comes_back(void **state) {
+  uint32_t sequence[] = {1, 0};
+  struct kernel_spec spec;
+  (void)state;
+  assert_int_equal(pass_spec(KERNEL_MAX_ARGUMENTS - 1, 1, &sequence, &spec), CUGEN_OK);
+  assert_string_equal(spec.launches[0].entry, "first");
+  assert_string_equal(spec.launches[0].place, "k.cu:3");
+  assert_string_equal(spec.launches[1].place, "");
+  assert_int_equal(spec.sequence[0], 1);
+  kernel_spec_free(&spec);
+}
+
+static void a_spec_beyond_its_limits(void **state) {
+  uint32_t right[] = {0, 1}, beyond[] = {0, 2};
+  struct kernel_spec spec;
+  (void)state;
+  assert_int_equal(pass_spec(KERNEL_MAX_ARGUMENTS, 1, &right, &spec), CUGEN_ERROR_INTERNAL);
+  assert_int_equal(pass_spec(1, 0, &beyond, &spec), CUGEN_ERROR_INTERNAL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_length_beyond_any_message), cmocka_unit_test(the_greatest_length),
-      cmocka_unit_test(a_type_that_there_is_not),    cmocka_unit_test(a_block_beyond_the_payload),
-      cmocka_unit_test(a_text_without_its_end),      cmocka_unit_test(a_message_in_pieces),
+      cmocka_unit_test(a_length_beyond_any_message),
+      cmocka_unit_test(the_greatest_length),
+      cmocka_unit_test(a_type_that_there_is_not),
+      cmocka_unit_test(a_block_beyond_the_payload),
+      cmocka_unit_test(a_text_without_its_end),
+      cmocka_unit_test(a_message_in_pieces),
+      cmocka_unit_test(a_descriptor_that_nobody_wants),
+      cmocka_unit_test(a_spec_comes_back),
+      cmocka_unit_test(a_spec_beyond_its_limits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
