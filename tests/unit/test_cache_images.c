@@ -92,6 +92,27 @@ static void the_oldest_images_go(void **state) {
   free(image.image);
 }
 
+/* Code of another source, architecture or compiler is another image. */
+static void a_key_names_what_made_the_image(void **state) {
+  static const struct {
+    const char *source, *arch;
+    int nvrtc;
+  } cases[] = {{"a", "sm_90a", 13000},
+               {"b", "sm_90a", 13000},
+               {"a", "sm_90", 13000},
+               {"a", "sm_90a", 13010}};
+  enum { CASES = sizeof cases / sizeof *cases };
+  struct text keys[CASES] = {{0}};
+  (void)state;
+  for (int i = 0; i < CASES; i++) {
+    const struct kernel_spec spec = {.source_hash = hash_bytes(cases[i].source, 1)};
+    assert_int_equal(
+        cache_image_key(&spec, cases[i].arch, "arch x", cases[i].nvrtc, &keys[i], NULL), CUGEN_OK);
+    for (int k = 0; k < i; k++) assert_string_not_equal(text_get(&keys[k]), text_get(&keys[i]));
+  }
+  for (int i = 0; i < CASES; i++) text_free(&keys[i]);
+}
+
 /* The limit on all images holds for images that are each far below it, too. */
 static void small_images_go_too(void **state) {
   enum { IMAGES = 24 };
@@ -279,6 +300,7 @@ static void users_keep_their_images_apart(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(images_are_replaced_in_memory_too),
+      cmocka_unit_test(a_key_names_what_made_the_image),
       WITH_CACHE(images_come_back),
       WITH_CACHE(a_later_image_replaces_the_earlier),
       WITH_CACHE(unwanted_images_go),

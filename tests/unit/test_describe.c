@@ -65,6 +65,21 @@ static void every_change_is_told(void **state) {
   }
 }
 
+static void a_texture_tells_its_addressing(void **state) {
+  (void)state;
+  for (int i = 1; i < ADDRESS_KIND_COUNT; i++) {
+    struct kernel_argument a = square(), b = square();
+    struct text first = {0}, other = {0};
+    a.access = b.access = ACCESS_TEXTURE;
+    b.address = (enum address_kind)i;
+    kernel_argument_describe(&a, ARGUMENT_ACCESS, &first);
+    kernel_argument_describe(&b, ARGUMENT_ACCESS, &other);
+    assert_string_not_equal(text_get(&first), text_get(&other));
+    text_free(&first);
+    text_free(&other);
+  }
+}
+
 /* The proof of a problem that lacks the first of two parameters leaves out the first of their
    lines, which stand last. */
 static void the_lacked_line_is_left_out(void **state) {
@@ -81,6 +96,7 @@ static void the_lacked_line_is_left_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_change_is_told),
+                                     cmocka_unit_test(a_texture_tells_its_addressing),
                                      cmocka_unit_test(the_lacked_line_is_left_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -516,6 +516,9 @@ static void test_hashes(void **state) {
   assert_hashes(plain,
                 hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", carveout '-1' }", kernel),
                 true, true);
+  assert_hashes(
+      plain, hashes_of(IN_OUT "implementation 'a' { " ONE_LAUNCH ", cooperative 'true' }", kernel),
+      true, false);
 }
 
 #define TENSOR(attributes, tensor)                                                                 \
