@@ -13,6 +13,7 @@
 #include "tune/data/data.h"
 #include "tune/data/dataset_buffers.h"
 #include "tune/data/elements.h"
+#include "tune/data/inputs.h"
 
 #define REST                                                                                       \
   "output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = 0 }, reference 'none',"                \
@@ -408,8 +409,42 @@ static void scratch_is_poisoned_where_it_is_used(void **state) {
   expect_prepared("y[0] = a[0];", own, false, (const unsigned char[]){0xff, 0xff, 0xff, 0});
 }
 
+/* Of a large input pieces are digested, the last bytes among them. The pages of calloc that are only
+   read take no memory. */
+static void a_digest_reaches_the_end(void **state) {
+  const size_t bytes = (size_t)INPUTS_PIECE * 80 + 5;
+  char *data = calloc(bytes, 1);
+  (void)state;
+  assert_non_null(data);
+  const uint64_t before = inputs_digest(data, bytes);
+  data[bytes - 1] = 1;
+  assert_true(inputs_digest(data, bytes) != before);
+  data[bytes - 1] = 0, data[0] = 1;
+  assert_true(inputs_digest(data, bytes) != before);
+  free(data);
+}
+
+/* All sets together take twice the L2: 8 of 4 MiB for 16 MiB. */
+static void sets_exceed_the_l2(void **state) {
+  struct kernel_argument argument = {
+      .dtype = &dtype_table[DTYPE_f32], .rank = 1, .elements = 1 << 20};
+  const struct kernel_spec spec = {.arguments = &argument, .argument_count = 1};
+  struct device device = {
+      .description.facts = {.is_gpu = 1, .l2_bytes = 16 << 20, .memory_bytes = INT64_C(1) << 36}};
+  (void)state;
+  assert_int_equal(dataset_sets_wanted(&device, &spec), 8);
+  argument.elements = 1 << 24; /* a single set exceeds it */
+  assert_int_equal(dataset_sets_wanted(&device, &spec), 1);
+  argument.elements = 1;
+  assert_int_equal(dataset_sets_wanted(&device, &spec), DATASET_MOST_SETS);
+  device.description.facts.memory_bytes = 64; /* at most a quarter of it */
+  assert_int_equal(dataset_sets_wanted(&device, &spec), 3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_digest_reaches_the_end),
+      cmocka_unit_test(sets_exceed_the_l2),
       cmocka_unit_test(expressions_make_elements),
       cmocka_unit_test(large_inputs_agree),
       cmocka_unit_test(large_files_agree),

@@ -291,6 +291,22 @@ static void a_norm_finds_what_no_element_shows(void **state) {
   }
 }
 
+/* Each thread adds its own share of the squares: the error is in the first share alone. */
+static void a_norm_is_of_all_shares(void **state) {
+  enum { ROWS = 1 << 10 };
+  struct kernel_argument a = matrix("f32", ROWS, ROWS, ROWS);
+  float *got = malloc(sizeof *got * ROWS * ROWS);
+  double *want = malloc(sizeof *want * ROWS * ROWS), error;
+  cugen_error err;
+  (void)state;
+  for (int i = 0; i < ROWS * ROWS; i++) want[i] = 1, got[i] = i < 1000 ? 1.25f : 1;
+  a.tolerance = 0.5;
+  a.norm = 1e-3;
+  assert_int_equal(verify(&a, got, want, &error, &err), CUGEN_ERROR_WRONG);
+  free(got);
+  free(want);
+}
+
 /* Zero is wanted everywhere and the tolerance allows more: the norm does not. */
 static void a_norm_of_zero_allows_nothing_else(void **state) {
   (void)state;
@@ -846,6 +862,7 @@ int main(void) {
       cmocka_unit_test(nan_never_passes),
       cmocka_unit_test(tolerance_zero_means_equal),
       cmocka_unit_test(wrong_elements_of_a_large_result_are_counted),
+      cmocka_unit_test(a_norm_is_of_all_shares),
       cmocka_unit_test(a_norm_finds_what_no_element_shows),
       cmocka_unit_test(a_norm_of_zero_allows_nothing_else),
       cmocka_unit_test(rows_of_every_half_are_right),
