@@ -15,6 +15,7 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/devices.h"
+#include "tune/worker/energy.h"
 #include "tune/worker/measure.h"
 
 enum { SETS = 3, LAUNCHES = 2 };
@@ -315,6 +316,49 @@ static void test_sustained_waits_for_clocks(void **state) {
   assert_true(scene.spans >= 2 + 20);
 }
 
+/* A load that was below the power limit in one of its samples has not settled there. */
+static void tell_gap_in_cap(struct device *device, struct device_clock *out) {
+  scene.clock.sm_mhz = scene.clock.sm_mhz * 98 / 100;
+  tell_clock(device, out);
+  out->at_power_cap = scene.spans % 5 != 0;
+}
+
+static void test_sustained_at_the_cap_throughout(void **state) {
+  (void)state;
+  scene.ops.clock = tell_gap_in_cap;
+  scene.clock.sm_mhz = 100000;
+  const struct measurement m =
+      measure((struct measure_options){.way = MEASURE_SUSTAINED, .load = 2}, false);
+  assert_int_equal(m.reached, MEASURE_NOT_SETTLED);
+  assert_true(scene.spans >= 2 + 20);
+}
+
+static void test_load_fits_the_timeout(void **state) {
+  (void)state;
+  assert_true(measure_load_limit(0) == measure_most_load);
+  assert_true(measure_load_limit(100) == measure_most_load);
+  assert_true(about(measure_load_limit(5), 2)); /* verifying and loading take time, too */
+}
+
+/* ---- Energy --------------------------------------------------------------------------------- */
+
+/* A launch takes half a joule, restoring a set a quarter. */
+static int tell_energy(struct device *device, double *joules, cugen_error *err) {
+  (void)device, (void)err;
+  *joules = 0.5 * (double)scene.launches + 0.25 * (double)scene.renewed;
+  return CUGEN_OK;
+}
+
+static void test_energy_without_renewing(void **state) {
+  const struct measure_renewal renewal = {renew, NULL};
+  struct measurement m = {.seconds = 1e-3};
+  (void)state;
+  scene.ops.energy = tell_energy;
+  assert_int_equal(energy_measure(scene.device, scene.calls, SETS, &renewal, 1e-3, &m, &scene.err),
+                   CUGEN_OK);
+  assert_true(about(m.energy, 0.5 * LAUNCHES));
+}
+
 /* What is slower before it throttles is not loaded any further. */
 static void test_sustained_drops(void **state) {
   (void)state;
@@ -346,6 +390,9 @@ int main(void) {
       WAY(test_sustained),
       WAY(test_sustained_waits_for_clocks),
       WAY(test_sustained_drops),
+      WAY(test_sustained_at_the_cap_throughout),
+      WAY(test_load_fits_the_timeout),
+      WAY(test_energy_without_renewing),
   };
   return cmocka_run_group_tests_name("ways of timing", tests, find, NULL);
 }
