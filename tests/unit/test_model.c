@@ -85,8 +85,72 @@ static void clusters_lie_in_groups(void **state) {
   assert_near(arithmetic(3) / whole, 48 / 45.0);
 }
 
+/* A loop whose rounds its second parameter decides. */
+static const char loop[] =
+    ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n\t.param .u64 "
+    "k_param_0,\n\t.param .u32 k_param_1\n)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n"
+    "\tld.param.u32 %r1, [k_param_1];\n\tmov.u32 %r2, 0;\n$again:\n\tadd.s32 %r2, %r2, 1;\n"
+    "\tsetp.lt.s32 %p1, %r2, %r1;\n\t@%p1 bra $again;\n\tret;\n}\n";
+
+/* Predicts that many equal launches, which pass `rounds` where the argument says 1. */
+static double seconds_of(size_t count, int64_t rounds) {
+  enum { MOST = 128 };
+  static struct model_prediction got;
+  struct gpu_model model;
+  struct device_description device;
+  cugen_error err;
+  struct kernel_argument arguments[] = {{.name = "x",
+                                         .kind = CUGEN_ARGUMENT_INOUT,
+                                         .dtype = dtype_find("f32"),
+                                         .rank = 1,
+                                         .shape = {32},
+                                         .stride = {1}},
+                                        {.name = "n",
+                                         .kind = CUGEN_ARGUMENT_SCALAR,
+                                         .dtype = dtype_find("i32"),
+                                         .value = value_int(1)}};
+  struct kernel_parameter parameters[] = {{.argument = 0},
+                                          {.argument = 1, .value = value_int(rounds)}};
+  struct kernel_launch launches[MOST];
+  for (size_t i = 0; i < count; i++)
+    launches[i] = (struct kernel_launch){.entry = "k",
+                                         .grid = {1320, 1, 1},
+                                         .block = {256, 1, 1},
+                                         .listed = true,
+                                         .parameter_count = 2};
+  const struct kernel_spec spec = {.arguments = arguments,
+                                   .argument_count = 2,
+                                   .launches = launches,
+                                   .launch_count = count,
+                                   .parameters = parameters,
+                                   .parameter_count = 2,
+                                   .bytes = -1};
+  const struct compiled compiled = {.entry_count = 1,
+                                    .entries = {"k"},
+                                    .resources = {{.registers = 32, .max_threads = 1024}},
+                                    .ptx = (char *)(uintptr_t)loop};
+  if (device_file_open(NULL, "h200", &model, &err)) fail_msg("%s", err.message);
+  described_model(&model, &device);
+  if (model_predict(&device, &spec, &compiled, 0, &got, &err)) fail_msg("%s", err.message);
+  return got.seconds;
+}
+
+static void a_launch_has_its_own_scalars(void **state) {
+  (void)state;
+  assert_true(seconds_of(1, 10000) > 5 * seconds_of(1, 100));
+}
+
+/* Only some of many launches are walked; each stands for others, too. */
+static void all_launches_count(void **state) {
+  (void)state;
+  const double one = seconds_of(1, 1000), some = seconds_of(MODEL_MOST_LAUNCHES, 1000),
+               all = seconds_of(2 * MODEL_MOST_LAUNCHES, 1000);
+  assert_near((all - some) / (some - one), MODEL_MOST_LAUNCHES / (MODEL_MOST_LAUNCHES - 1.0));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(spilled_registers_pass_through_l1),
-                                     cmocka_unit_test(clusters_lie_in_groups)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(spilled_registers_pass_through_l1), cmocka_unit_test(clusters_lie_in_groups),
+      cmocka_unit_test(a_launch_has_its_own_scalars), cmocka_unit_test(all_launches_count)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

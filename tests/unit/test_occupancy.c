@@ -350,10 +350,30 @@ static void test_resident(void **state) {
   struct kernel_launch launch = {.block = {8, 8, 4}, .grid = {1, 1, 1}, .cooperative = true};
   (void)state;
   assert_int_equal(occupancy_resident(&a100, &resources, &launch), 8); /* of 2,048 threads */
+  launch.shared_bytes = 81 * 1024;
+  assert_int_equal(occupancy_resident(&a100, &resources, &launch), 2);
+  launch.shared_bytes = 0;
   launch.block[2] = 16;
   assert_int_equal(occupancy_resident(&a100, &resources, &launch), 2);
   launch.cooperative = false;
   assert_int_equal(occupancy_resident(&a100, &resources, &launch), -1);
+}
+
+/* Predictions are kept under the figures of the description: each rate is one of them. */
+static void test_figures_of_a_description(void **state) {
+  const struct device_description before = {.facts = a100, .rates = {.fp32_lanes = 64}};
+  struct device_description after = before;
+  const uint64_t was = described_figures(&before);
+  (void)state;
+#define X(name, what)                                                                              \
+  after = before;                                                                                  \
+  after.rates.name += 1;                                                                           \
+  if (described_figures(&after) == was) fail_msg("another " #name ": " what);
+  GPU_RATES(X)
+#undef X
+  after = before;
+  after.facts.l2_bytes += 1;
+  assert_true(described_figures(&after) != was);
 }
 
 int main(void) {
@@ -370,6 +390,7 @@ int main(void) {
       cmocka_unit_test(test_best_block_of_the_toolkit),
       cmocka_unit_test(test_models),
       cmocka_unit_test(test_best_block_refusals),
+      cmocka_unit_test(test_figures_of_a_description),
   };
   return cmocka_run_group_tests_name("occupancy", tests, NULL, NULL);
 }
