@@ -695,6 +695,23 @@ static void little_gives_no_formula(void **unused) {
   text_free(&text);
 }
 
+/* Below 1 the threshold multiplies the first size, so that no fraction is printed. */
+static void a_ratio_is_printed_in_whole_numbers(void **unused) {
+  static const struct {
+    double threshold;
+    const char *text;
+  } cases[] = {{0.25, "4 * M <= N"}, {1, "M <= N"}, {8, "M <= 8 * N"}};
+  const struct portfolio_feature ratio = {.kind = FEATURE_RATIO, .a = 0, .b = 1};
+  const struct portfolio_matrix m = {.sizes = 3, .names = names};
+  (void)unused;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text text = {0};
+    portfolio_feature_print(&ratio, &m, cases[i].threshold, &text);
+    assert_string_equal(text_get(&text), cases[i].text);
+    text_free(&text);
+  }
+}
+
 /* Where the rule's is no variant, the least formula of those that are; where none is, none. */
 static void the_least_that_is_a_variant_serves(void **unused) {
   static const size_t chosen[] = {0, 1};
@@ -717,6 +734,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(waves_of_tiles_are_found),
       cmocka_unit_test(what_is_printed_is_what_was_fitted),
+      cmocka_unit_test(a_ratio_is_printed_in_whole_numbers),
       cmocka_unit_test(little_gives_no_formula),
       cmocka_unit_test(the_least_that_is_a_variant_serves),
       cmocka_unit_test(the_choice_is_the_best_there_is),
