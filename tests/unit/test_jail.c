@@ -82,6 +82,24 @@ static void only_what_it_has(void **state) {
   assert_true(opens(text_get(&outside), O_RDONLY)); /* this process is not in it */
 }
 
+/* A folder covers what is below it, and not its neighbours whose names begin alike. */
+static void a_place_covers_what_is_below(void **state) {
+  struct text deep = {0}, beside = {0};
+  const struct jail_place places[] = {{NULL, JAIL_READ}, {text_get(&inside), JAIL_READ}};
+  (void)state;
+  text_addf(&deep, "%s/deep", text_get(&inside));
+  text_addf(&beside, "%s-beside", text_get(&inside));
+  assert_int_equal(folder_make(text_get(&deep), NULL), CUGEN_OK);
+  assert_int_equal(folder_make(text_get(&beside), NULL), CUGEN_OK);
+  assert_true(jail_covers(places, 2, text_get(&inside)));
+  assert_true(jail_covers(places, 2, text_get(&deep)));
+  assert_false(jail_covers(places, 2, text_get(&beside)));
+  assert_false(jail_covers(places, 2, text_get(&folder)));
+  assert_false(jail_covers(places, 2, "/nowhere"));
+  text_free(&deep);
+  text_free(&beside);
+}
+
 static int compile(const struct toolkit *toolkit, const char *source) {
   static const char *const entries[] = {"k"};
   const struct compile_request request = {.toolkit = toolkit,
@@ -268,7 +286,8 @@ static void a_step_has_one_file_and_no_environment(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(only_what_it_has),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_place_covers_what_is_below),
+                                     cmocka_unit_test(only_what_it_has),
                                      cmocka_unit_test(the_compiler_too),
                                      cmocka_unit_test(files_are_only_read),
                                      cmocka_unit_test(only_the_own_process_is_changed),
