@@ -419,9 +419,23 @@ static void network_file_systems_get_no_log(void **state) {
   }
 }
 
+/* A failed store leaves no transaction open: others may write, and so may the same handle. */
+static void a_failed_store_is_rolled_back(void **state) {
+  struct fixture *fixture = *state;
+  struct cache_record other = record_of("w", 1);
+  only_of_a_file();
+  store(fixture->cache, &key, record_of("v", 1));
+  assert_sql(fixture, "CREATE UNIQUE INDEX obstacle ON record (seconds)", "");
+  assert_int_not_equal(cache_store(fixture->cache, &key, &other, NULL), CUGEN_OK);
+  assert_sql(fixture, "DROP INDEX obstacle", "");
+  store(fixture->cache, &key, record_of("w", 1));
+  assert_variants(fixture->cache, &key, "v w");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_CACHE(every_field_comes_back),
+      WITH_CACHE(a_failed_store_is_rolled_back),
       WITH_CACHE(what_is_no_number_stays_none),
       WITH_CACHE(right_ones_come_first_by_time),
       WITH_CACHE(cost_is_by_the_objective),

@@ -594,6 +594,24 @@ static void older_versions_are_read(void **state) {
   }
 }
 
+/* From version 8 on the header counts the portfolios; outputs came with version 9. */
+static void version_8_counts_portfolios(void **state) {
+  char *record = record_with(NULL, NULL);
+  const char *const good[] = {HEADER_OF("8") ",\"portfolios\":0", record},
+                    *const without[] = {HEADER_OF("8"), record},
+                    *const early[] = {HEADER_OF("7") ",\"portfolios\":0", record};
+  struct text lines = seal(without, 2);
+  assert_refused(*state, &lines, 1, "'portfolios' is missing");
+  text_free(&lines);
+  lines = seal(early, 2);
+  assert_refused(*state, &lines, 1, "field that is not known");
+  text_free(&lines);
+  lines = seal(good, 2);
+  assert_int_equal(import(*state, &lines).added, 1);
+  text_free(&lines);
+  free(record);
+}
+
 static void wrong_files_are_refused(void **state) {
   char *good = record_with(NULL, NULL),
        *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\""),
@@ -716,6 +734,7 @@ int main(void) {
       WITH_CACHE(wrong_records_are_refused),
       WITH_CACHE(other_outputs_are_refused),
       WITH_CACHE(older_versions_are_read),
+      WITH_CACHE(version_8_counts_portfolios),
       WITH_CACHE(wrong_files_are_refused),
       WITH_CACHE(no_damage_passes),
       WITH_CACHE(a_line_too_long_is_refused),
