@@ -168,7 +168,47 @@ static void test_same(void **state) {
     for (uint64_t seed = 1; seed <= 2; seed++) compare(&regions[i], 10 * i + seed);
 }
 
+/* Parts of one word are separate: halves that two threads write do not race, a common byte does. */
+static void test_parts_of_a_word(void **state) {
+  const uintptr_t start = (uintptr_t)memory;
+  const struct region region = {.start = start, .end = start + sizeof memory, .shared = true};
+  static const struct {
+    unsigned thread, at, bytes, findings;
+  } writes[] = {{0, 4, 2, 0}, {40, 6, 2, 0}, {50, 3, 1, 0}, {50, 8, 1, 0}, {50, 5, 1, 1}};
+  struct side side;
+  (void)state;
+  open_side(&side, false, &region);
+  for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
+    access_word(&side, (struct access){.at = start + writes[i].at,
+                                       .bytes = writes[i].bytes,
+                                       .kind = CPU_WRITE,
+                                       .thread = writes[i].thread,
+                                       .site = (uint32_t)i + 1});
+    assert_int_equal(side.report->finding_count, writes[i].findings);
+  }
+  close_side(&side);
+}
+
+/* Who follows a thread to an earlier moment forgets nothing of a later one. */
+static void test_follow(void **state) {
+  struct happens_before *hb = calloc(1, sizeof *hb);
+  (void)state;
+  assert_non_null(hb);
+  hb_launch(hb, 1, THREADS);
+  hb_block(hb, 0);
+  const struct event then = {.epoch = hb->epoch + 5, .thread = 1};
+  hb_follow(hb, 40, 1, then.epoch);
+  hb_follow(hb, 40, 1, then.epoch - 2);
+  assert_true(hb_by_clocks(hb, &then, 40));
+  assert_false(hb_by_clocks(hb, &(const struct event){then.epoch + 1, 1, false}, 40));
+  assert_false(hb_by_clocks(hb, &then, 41));
+  hb_close(hb);
+  free(hb);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),
+                                     cmocka_unit_test(test_parts_of_a_word),
+                                     cmocka_unit_test(test_follow)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
