@@ -13,6 +13,7 @@ import unittest
 import weakref
 
 import cugen
+from cugen import _library
 
 FILES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "tests", "configs")
 SCALE_ADD = os.path.join(FILES, "wild.lua")  # out = alpha * x + y, alpha is 2.5
@@ -184,6 +185,9 @@ class Calls(Case):
         factors[0] = 40
         rows(x, y, factors=factors, scale=1)
         self.assertEqual(y, floats([40] * 16))
+        factors[0] = 8  # the same memory with other contents
+        rows(x, y, factors=factors, scale=1)
+        self.assertEqual(y, floats([8] * 16))
         self.refuses("argument 'factors': its elements are f32, should be f64", rows, x, y, factors=floats([0] * 4))
 
     def test_several_threads(self):
@@ -591,6 +595,13 @@ class Handles(Case):
                       "a = [array.array('f', [0] * 4) for _ in range(3)]", "call = k.bind(*a)", "call()",
                       "if os.fork() == 0: del k, call; raise SystemExit(0)", "print(os.wait()[1]); call()", CUGEN_CACHE="none")
         self.assertEqual((done.stdout, done.stderr, done.returncode), ("0\n", "", 0))
+
+    def test_a_handle_is_closed_by_its_own_process(self):
+        for process, closed in ((os.getpid(), [7]), (os.getpid() + 1, [])):
+            made, called = _library.Handle("thing", 7, "cugen_close"), []
+            made._close, made._process = called.append, process
+            made.close()
+            self.assertEqual((called, made.closed), (closed, True))
 
 
 class Loading(unittest.TestCase):
