@@ -109,6 +109,17 @@ static const struct {
      "__syncthreads();\n"
      "for (int k = t; last && k < n; k += 64) y[k] = p[k];\n"
      "if (last && !t) c[0] = 0;\n"},
+    {"last block: a fence of the block behind the ticket", "missing fence", 12,
+     "p[i] = x[i];\n"
+     "__threadfence();\n"
+     "__syncthreads();\n"
+     "if (!t) {\n"
+     "  last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "  __threadfence_block();\n"
+     "}\n"
+     "__syncthreads();\n"
+     "for (int k = t; last && k < n; k += 64) y[k] = p[k];\n"
+     "if (last && !t) c[0] = 0;\n"},
     {"last block: no fence, but past the cache, as the programming guide has it", NULL, 0,
      "p[i] = x[i];\n"
      "__threadfence();\n"
