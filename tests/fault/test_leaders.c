@@ -38,9 +38,14 @@ static const char *const variants[] = {"wild BLOCK_SIZE=128 ITEMS=1", "wild BLOC
                                        "wild BLOCK_SIZE=256 ITEMS=1",
                                        "wild BLOCK_SIZE=256 ITEMS=4"};
 
+/* Each variant is off by a fifth of the tolerance in one element. */
 static void run_kernel(const struct fake_launch *launch) {
+  static const float off = 1e-7f;
+  char *out;
   fake_run_wild(launch);
   if (fake_is_reference(launch)) return;
+  memcpy(&out, launch->parameters[0], sizeof out);
+  memcpy(out, &off, sizeof off);
   for (int i = 0; i < 4; i++)
     if (scripts[i].block == launch->block[0] && scripts[i].grid == launch->grid[0])
       last = &scripts[i];
@@ -100,7 +105,9 @@ static double remembered(cugen_kernel *kernel, const char *variant, size_t *plac
   cugen_record record;
   for (*place = 0; *place < api_kernel_records(kernel); ++*place) {
     assert_int_equal(api_kernel_record(kernel, *place, &record, NULL), CUGEN_OK);
-    if (strcmp(record.variant, variant) == 0) return record.seconds * 1e3;
+    if (strcmp(record.variant, variant) != 0) continue;
+    assert_true(record.error > 0.2 && record.error < 0.22); /* a race does not verify again */
+    return record.seconds * 1e3;
   }
   fail_msg("no record of %s", variant);
   return 0;
