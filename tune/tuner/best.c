@@ -33,8 +33,8 @@ void best_note(struct best *best, const struct tuner_run *run, const struct cach
   *best = (struct best){copy, record->seconds, cost, record->flops, record->bytes, best->fastest};
 }
 
-static struct fastest *fastest_of(const struct best *best, const struct tuner_run *run,
-                                  uint64_t index) {
+static struct fastest *implementation_of(const struct best *best, const struct tuner_run *run,
+                                         uint64_t index) {
   size_t count, i = 0;
   const struct space_implementation *all = space_implementations(run->target->space, &count);
   while (i + 1 < count && (index < all[i].first || index - all[i].first >= all[i].valid)) i++;
@@ -43,13 +43,13 @@ static struct fastest *fastest_of(const struct best *best, const struct tuner_ru
 
 void best_note_implementation(struct best *best, const struct tuner_run *run, uint64_t index,
                               const struct cache_record *record) {
-  struct fastest *own = fastest_of(best, run, index);
+  struct fastest *own = implementation_of(best, run, index);
   const double cost = run_search_cost(run, record);
   if (run_accepts(run, record) && cost < own->cost) *own = (struct fastest){cost, record->seconds};
 }
 
 bool best_lets_wait(const struct best *best, const struct tuner_run *run, uint64_t index) {
-  const struct fastest *own = fastest_of(best, run, index);
+  const struct fastest *own = implementation_of(best, run, index);
   return best->variant && isfinite(own->cost) && own->cost > many_times * best->cost &&
          own->seconds > worth_waiting;
 }

@@ -37,14 +37,14 @@ static size_t place_of(const struct run_records *r, const char *variant) {
   return low;
 }
 
-static bool is_of(const struct run_records *r, size_t at, const char *variant) {
+static bool is_record_of(const struct run_records *r, size_t at, const char *variant) {
   return at < r->known_count && strcmp(r->known[at].variant, variant) == 0;
 }
 
 int run_records_learn(struct run_records *r, struct cache_record *record, bool *added,
                       cugen_error *err) {
   const size_t at = place_of(r, record->variant);
-  for (size_t i = at; is_of(r, i, record->variant); i++)
+  for (size_t i = at; is_record_of(r, i, record->variant); i++)
     if (strcmp(r->known[i].hash.hex, record->hash.hex) == 0 &&
         r->known[i].measured_at == record->measured_at)
       return CUGEN_OK;
@@ -84,7 +84,7 @@ static const struct cache_record *find_current(const struct run_records *r,
   const struct tune_target *target = r->run->target;
   const struct cache_record *wrong = find_wrong(target, spec->variant);
   if (wrong) return wrong;
-  for (size_t i = place_of(r, spec->variant); is_of(r, i, spec->variant); i++)
+  for (size_t i = place_of(r, spec->variant); is_record_of(r, i, spec->variant); i++)
     if (cache_record_is_of(&r->known[i], spec, target->config->objective, target->predicted) &&
         !deserves_more(r->run->options, &r->known[i]))
       return &r->known[i];
