@@ -163,6 +163,9 @@ static void problems_may_lack_what_has_its_default(void **state) {
   assert_false(cache_lacks(&now, "M=64 N=64 dtype=f321", &lacks));
   now.may_lack = 8; /* p has another value than its default */
   assert_variants(fixture->cache, &now, "renewed counted changed late");
+  now.may_lack = 4; /* dtype has another value than its default */
+  assert_true(cache_lacks(&now, "M=64 N=64 dtype=f32", &lacks) && lacks == 4);
+  assert_false(cache_lacks(&now, "M=64 N=64 p=4", &lacks));
   now.problem = "M=64 N=64 p=4 dtype=f32", now.may_lack = 0;
   assert_variants(fixture->cache, &now, "renewed changed late");
 }
