@@ -76,42 +76,34 @@ void hints_header(bool cpu, bool ours, const char *header, struct text *out) {
 
 /* ---- Names, flags and code ------------------------------------------------------------------ */
 
-/* A name that nvcc has from a header of the host: the header. A name that CUDA removed: what to use
-   instead. */
-static const struct {
-  const char *name, *header, *instead;
-} names[] = {
-    {"INFINITY", "cmath", NULL},
-    {"NAN", "cmath", NULL},
-    {"HUGE_VAL", "cmath", NULL},
-    {"HUGE_VALF", "cmath", NULL},
-    {"M_PI", "cmath", NULL},
-    {"FLT_MAX", "cfloat", NULL},
-    {"FLT_MIN", "cfloat", NULL},
-    {"DBL_MAX", "cfloat", NULL},
-    {"FLT_EPSILON", "cfloat", NULL},
-    {"INT_MAX", "climits", NULL},
-    {"INT_MIN", "climits", NULL},
-    {"UINT_MAX", "climits", NULL},
-    {"LLONG_MAX", "climits", NULL},
-    {"texture", NULL,
-     "texture references are gone since CUDA 12; give the kernel a texture object"},
-    {"__shfl", NULL, "it is gone since sm_70; __shfl_sync names the lanes"},
-    {"__shfl_up", NULL, "it is gone since sm_70; __shfl_up_sync names the lanes"},
-    {"__shfl_down", NULL, "it is gone since sm_70; __shfl_down_sync names the lanes"},
-    {"__shfl_xor", NULL, "it is gone since sm_70; __shfl_xor_sync names the lanes"},
-    {"__ballot", NULL, "it is gone since sm_70; __ballot_sync names the lanes"},
-    {"__any", NULL, "it is gone since sm_70; __any_sync names the lanes"},
-    {"__all", NULL, "it is gone since sm_70; __all_sync names the lanes"},
-};
+/* Names that nvcc has from a header of the host, and names that CUDA removed. */
+static const char *const names[][2] = {
+    {"INFINITY", ": it is in <cmath>"},
+    {"NAN", ": it is in <cmath>"},
+    {"HUGE_VAL", ": it is in <cmath>"},
+    {"HUGE_VALF", ": it is in <cmath>"},
+    {"M_PI", ": it is in <cmath>"},
+    {"FLT_MAX", ": it is in <cfloat>"},
+    {"FLT_MIN", ": it is in <cfloat>"},
+    {"DBL_MAX", ": it is in <cfloat>"},
+    {"FLT_EPSILON", ": it is in <cfloat>"},
+    {"INT_MAX", ": it is in <climits>"},
+    {"INT_MIN", ": it is in <climits>"},
+    {"UINT_MAX", ": it is in <climits>"},
+    {"LLONG_MAX", ": it is in <climits>"},
+    {"texture", ": texture references are gone since CUDA 12; give the kernel a texture object"},
+    {"__shfl", ": it is gone since sm_70; __shfl_sync names the lanes"},
+    {"__shfl_up", ": it is gone since sm_70; __shfl_up_sync names the lanes"},
+    {"__shfl_down", ": it is gone since sm_70; __shfl_down_sync names the lanes"},
+    {"__shfl_xor", ": it is gone since sm_70; __shfl_xor_sync names the lanes"},
+    {"__ballot", ": it is gone since sm_70; __ballot_sync names the lanes"},
+    {"__any", ": it is gone since sm_70; __any_sync names the lanes"},
+    {"__all", ": it is gone since sm_70; __all_sync names the lanes"}};
 
 bool hints_name(const char *name, struct text *out) {
-  size_t i = 0;
-  while (i < sizeof names / sizeof *names && strcmp(names[i].name, name) != 0) i++;
-  if (i == sizeof names / sizeof *names) return false;
-  if (names[i].header) text_addf(out, ": it is in <%s>", names[i].header);
-  if (names[i].instead) text_addf(out, ": %s", names[i].instead);
-  return true;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i][0], name) == 0) return text_add(out, names[i][1]), true;
+  return false;
 }
 
 bool hints_flag(const char *line, size_t length, struct text *out) {
