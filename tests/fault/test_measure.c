@@ -316,6 +316,16 @@ static void test_sustained_waits_for_clocks(void **state) {
   assert_true(scene.spans >= 2 + 20);
 }
 
+/* What is slower before it throttles is not loaded any further. */
+static void test_sustained_drops(void **state) {
+  (void)state;
+  struct measurement m =
+      measure((struct measure_options){.way = MEASURE_SUSTAINED, .best = 5e-5}, false);
+  assert_true(m.dropped);
+  assert_int_equal(m.reached, MEASURE_NOT_LOADED);
+  assert_int_equal(scene.spans, 2 + 1);
+}
+
 /* A load that was below the power limit in one of its samples has not settled there. */
 static void tell_gap_in_cap(struct device *device, struct device_clock *out) {
   scene.clock.sm_mhz = scene.clock.sm_mhz * 98 / 100;
@@ -357,16 +367,6 @@ static void test_energy_without_renewing(void **state) {
   assert_int_equal(energy_measure(scene.device, scene.calls, SETS, &renewal, 1e-3, &m, &scene.err),
                    CUGEN_OK);
   assert_true(about(m.energy, 0.5 * LAUNCHES));
-}
-
-/* What is slower before it throttles is not loaded any further. */
-static void test_sustained_drops(void **state) {
-  (void)state;
-  struct measurement m =
-      measure((struct measure_options){.way = MEASURE_SUSTAINED, .best = 5e-5}, false);
-  assert_true(m.dropped);
-  assert_int_equal(m.reached, MEASURE_NOT_LOADED);
-  assert_int_equal(scene.spans, 2 + 1);
 }
 
 static int find(void **state) {
