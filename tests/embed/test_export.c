@@ -216,6 +216,16 @@ static int set_up_access(void **state) {
       {NULL, NULL}});
 }
 
+/* Scratch that may be twice as large as the arguments. */
+static int set_up_room(void **state) {
+  (void)state;
+  return open_with((const struct change[]){
+      {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
+       "  tunable \"room\" { 1, 2 },\n"
+       "  scratch \"partial\" { dtype = \"dtype\", shape = { \"M * room\", \"N\" } }"},
+      {NULL, NULL}});
+}
+
 /* The factors in a __device__ variable, read and written. */
 static int set_up_symbol(void **state) {
   (void)state;
@@ -410,7 +420,24 @@ static void test_picks(void **state) {
   assert_non_null(strstr(text_get(&want), "near|plain"));
   assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
   assert_non_null(strstr(text_get(&want), "default|"));
+  /* offsets of 32 bits do not reach all of 2.16e9 elements */
+  run("test \"$(printf '46000 46000 f32 0\\n47000 46000 f32 0\\n' | $FOLDER/picks | cut -d'|' -f1 "
+      "| tr '\\n' ' ')\" = 'default refused '");
   text_free(&in), text_free(&want);
+}
+
+/* Whose scratch needs offsets of 64 bits stays beside a faster variant that needs them later. */
+static void test_picks_wide(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  REMEMBER("wide room=1 vec=4 threads=128", 1.0, "M=40000", "N=40000");
+  REMEMBER("wide room=2 vec=4 threads=128", 1.5, "M=40000", "N=40000");
+  export_to("b", NULL, &result);
+  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
+      "&& test \"$(printf '40000 40000 f32 0\\n50000 50000 f32 0\\n' | $FOLDER/picks | cut -d'|' "
+      "-f1,2 | tr '\\n' ',')\" = 'exact|wide room=1 vec=4 threads=128,near|wide room=2 vec=4 "
+      "threads=128,'");
 }
 
 /* A portfolio of the look-up's class, of variants at M=500 N=1000; what begins with '!' has
@@ -917,6 +944,7 @@ int main(void) {
       TEST(test_refusals),
       TEST(test_full_disk),
       TEST(test_left_over),
+      cmocka_unit_test_setup_teardown(test_picks_wide, set_up_room, tear_down),
       cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down),
       cmocka_unit_test_setup_teardown(test_picks_portfolio, set_up_portfolio, tear_down),
       cmocka_unit_test_setup_teardown(test_picks_least, set_up_portfolio, tear_down),
