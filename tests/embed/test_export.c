@@ -426,7 +426,8 @@ static void test_picks(void **state) {
   text_free(&in), text_free(&want);
 }
 
-/* Whose scratch needs offsets of 64 bits stays beside a faster variant that needs them later. */
+/* A variant whose scratch needs offsets of 64 bits stays in the bundle, beside a faster variant that
+   needs them only for larger problems. */
 static void test_picks_wide(void **state) {
   (void)state;
   cugen_export_result result;

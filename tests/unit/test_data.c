@@ -409,8 +409,8 @@ static void scratch_is_poisoned_where_it_is_used(void **state) {
   expect_prepared("y[0] = a[0];", own, false, (const unsigned char[]){0xff, 0xff, 0xff, 0});
 }
 
-/* Of a large input pieces are digested, the last bytes among them. The pages of calloc that are
-   only read take no memory. */
+/* The digest of a large input, of which only pieces are read, covers the first and the last bytes.
+   Pages of calloc that are only read take no memory. */
 static void a_digest_reaches_the_end(void **state) {
   const size_t bytes = (size_t)INPUTS_PIECE * 80 + 5;
   char *data = calloc(bytes, 1);

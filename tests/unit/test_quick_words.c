@@ -189,7 +189,7 @@ static void test_parts_of_a_word(void **state) {
   close_side(&side);
 }
 
-/* Who follows a thread to an earlier moment forgets nothing of a later one. */
+/* After hb_follow to an earlier epoch a thread still knows the later one. */
 static void test_follow(void **state) {
   struct happens_before *hb = calloc(1, sizeof *hb);
   (void)state;
