@@ -192,7 +192,7 @@ MUTANTS = [
     ("matmul", WGMMA_TWO, STEPS, "lib/wgmma_store.cuh", "consumers share a barrier", "named_sync(6 + consumer, 128)", "named_sync(6, 128)",
      {"asynchronous misuse"}),
     ("matmul", WGMMA_TURNS, TURNS, "matmul_wgmma.cu", "the other's steps are not skipped",
-     "      skip_steps(steps); // those", "      // those", {"deadlock"}),
+     "      skip_steps(steps); // the steps", "      // the steps", {"deadlock"}),
     ("matmul", WGMMA_TURNS, TURNS, "matmul_wgmma.cu", "turn not waited for", "      named_sync(1 + consumer, 256);\n", "", {"copy in flight"}),
     ("matmul", WGMMA, STEPS, "lib/wgmma_barriers.cuh", "launch before not waited for", "  wait_for_launch();\n\n", "\n",
      {"missing fence"}),
