@@ -225,7 +225,7 @@ class Commands(Case):
 
     def test_failures(self):
         self.refuses("there is no command 'spce'", self.library.command, "spce")
-        self.refuses("'cugen help' has no JSON", self.library.command, "help")
+        self.refuses("'cugen help' has no option --json", self.library.command, "help")
         self.refuses("has no problem 'm'; it has n", self.library.command, "space", SCALE_ADD, "--set", "m=3")
         with cugen.Library("cpu", cache="none", worker="none") as library:
             self.refuses("the worker program, which runs commands, was not found", library.command, "devices",
