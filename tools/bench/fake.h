@@ -46,13 +46,10 @@ static inline void remember(cugen_kernel *k, const char *variant, double seconds
                                 .samples = 11,
                                 .measured_at = 1795000000};
   cache_record_take_hashes(&record, &spec);
-  const struct cache_key records = {k->lookup.device.fingerprint,
-                                    k->lookup.config->name,
-                                    text_get(&k->lookup.problem_text),
-                                    text_get(&k->lookup.options),
-                                    NULL,
-                                    NULL,
-                                    NULL};
+  const struct cache_key records = {.device = k->lookup.device.fingerprint,
+                                    .config = k->lookup.config->name,
+                                    .problem = text_get(&k->lookup.problem_text),
+                                    .options = text_get(&k->lookup.options)};
   require(api_cache(k->lookup.lib, &cache, &err), &err);
   require(cache_store(cache, &records, &record, &err), &err);
   if (driver_is_fake()) require(cache_image_store(cache, text_get(&key), &image, &err), &err);
