@@ -235,8 +235,8 @@ static void occupancy_add_row(struct table *table, const struct answer *answer, 
   table_cell(table, o->device);
 }
 
-/* It is not published on which multiprocessors a cluster may be placed. So only the driver knows
-   how many clusters fit. */
+/* Only the driver knows how many clusters fit: NVIDIA does not publish on which multiprocessors a
+   cluster may be placed. */
 static void print_cluster_line(const struct kernel *kernel) {
   if (kernel->cluster_blocks < 2) return;
   printf("clusters of %d blocks, of which ", kernel->cluster_blocks);

@@ -24,7 +24,7 @@ struct check_finding {
   uint64_t count;                 /* occurrences in all these variants */
   size_t run;                     /* index of the described run in the list of runs */
   size_t places;                  /* number of places with this cause; the first one is described */
-  char *also;                     /* the other places, "k.cu:9, k.cu:12"; NULL: none */
+  char *also;                     /* all places but the first, "k.cu:9, k.cu:12"; NULL: none */
   /* the kernel's check problem, or an implementation's own one, shows the finding */
   bool on_check;
   bool note;                          /* the finding does not make the check fail */

@@ -74,8 +74,8 @@ template <class Value> CUGEN_INLINE Value tex1Dfetch(cudaTextureObject_t object,
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
-/* The same memory, addressed by byte along x. An access outside ends the launch, as in the default
-   mode. */
+/* A surface is the memory of a texture, addressed by byte along x. An access outside of it ends the
+   launch, as in CUDA's default mode. */
 
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
 template <class Value>

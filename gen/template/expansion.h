@@ -46,7 +46,7 @@ struct expansion_entry {
   struct text name;
   struct config_line line;     /* line of the first launch that names the kernel */
   bool only;                   /* no entry names the kernel, because it is the only one */
-  bool stored;                 /* its strings are stored in the spec */
+  bool stored;                 /* the strings of the kernel are stored in the spec */
   size_t name_at, place_at;    /* offsets of its strings in the spec, once they are stored */
   bool launched, has_carveout; /* whether the launches so far launch the kernel, and set its
                                   carveout */

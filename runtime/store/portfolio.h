@@ -16,7 +16,7 @@ struct portfolio_body_variant {
   /* an expression over the sizes, in microseconds where the objective is time; NULL: none */
   char *time;
   int64_t serves;     /* number of the learnt problems that this variant serves */
-  char *problem;      /* one of these problems */
+  char *problem;      /* a learnt problem that the variant serves */
   struct hash source; /* hash of the variant's source on `problem` */
 };
 

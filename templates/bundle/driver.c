@@ -34,7 +34,7 @@ typedef unsigned long long address;
   X(host_free, "cuMemFreeHost", (void *))                                                          \
   X(fill, "cuMemsetD8Async", (address, unsigned char, size_t, void *))                             \
   X(copy, "cuMemcpyAsync", (address, address, size_t, void *))                                     \
-  /* these came with CUDA 11.8 and 12.0 */                                                         \
+  /* cuLaunchKernelEx came with CUDA 11.8, cuTensorMapEncodeTiled with 12.0 */                     \
   X(launch_with, "cuLaunchKernelEx", (const struct launch_config *, void *, void **, void **))     \
   X(tensor_encode, "cuTensorMapEncodeTiled",                                                       \
     (struct tensor_map *, int, unsigned, void *, const unsigned long long *,                       \

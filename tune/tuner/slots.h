@@ -50,7 +50,7 @@ struct slots {
   struct tuner_run *run;
   struct run_records *records;
   struct queue *queue;
-  struct slot *all; /* one for each worker; predictions have one slot without a worker */
+  struct slot *all; /* a slot for each worker; predictions have one slot without a worker */
   size_t count, lost;
 };
 

@@ -237,7 +237,7 @@ static int use_compiled(struct tuner *t, cugen_error *err) {
   while (t->run.target->predicted && !t->run.interrupted && !status && !over &&
          !(t->run.budget > 0 && clock_seconds() > until)) {
     status = tuner_step(t, &over, err);
-    /* Its compile was stopped, so that it is left. */
+    /* The compile of this candidate was stopped, so the candidate is left out. */
     if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK;
   }
   for (size_t i = 0; i < t->queue.count && !status && !t->run.target->predicted; i++)
