@@ -68,7 +68,7 @@ static bool poll_user(void *context) {
   const double each = tried ? elapsed / (double)tried : 0,
                by_count = each * (double)(planned - tried),
                by_space = each * (double)(open - tried);
-  double left = run->budget > 0 ? run->budget - elapsed : -1;
+  double left = run->budget > 0 ? fmax(0, run->budget - elapsed) : -1; /* -1: not known */
   if (tried && planned) left = left < 0 ? by_count : fmin(left, by_count);
   if (tried) left = left < 0 ? by_space : fmin(left, by_space);
   cugen_progress progress = {.done = tried,
