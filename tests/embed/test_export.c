@@ -796,6 +796,7 @@ static void test_matmul(void **state) {
   set_problem(settings, 5, &problem);
   if (space_find(target.lookup.space, "wgmma", &index, &err)) fail_msg("%s", err.message);
   keep_image(index);
+  keep_record("wgmma", 1e-4, false);
   problem_free(&problem);
   if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
   assert_string_equal(result.notes, "");
