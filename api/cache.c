@@ -107,7 +107,6 @@ static bool cache_is_blank(const char *text) {
 
 /* Refuses blank members, which would otherwise match everything. */
 static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
-  if (API_SIZE(err, cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, filter)) return CUGEN_ERROR_USAGE;
   if (cache_is_blank(filter->config) || cache_is_blank(filter->device) ||
       cache_is_blank(filter->problem))
     return error_set(err, CUGEN_ERROR_USAGE,
@@ -137,7 +136,7 @@ static int take_way(const char *word, struct cache_filter *out, cugen_error *err
 
 static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
                              struct meant *out, cugen_error *err) {
-  static const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
+  static const cugen_cache_filter all = {0};
   struct cache_space *spaces;
   size_t count;
   *out = (struct meant){0};

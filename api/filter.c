@@ -36,7 +36,6 @@ static struct space_filter *filter_copy(const cugen_filter *from) {
 }
 
 static int filter_check(const cugen_filter *filter, cugen_error *err) {
-  if (API_SIZE(err, cugen_filter, CUGEN_FILTER_INIT, filter)) return CUGEN_ERROR_USAGE;
   if (filter->where_count && !filter->where)
     return error_set(err, CUGEN_ERROR_USAGE, "api_kernel_filter: where is NULL");
   for (size_t i = 0; i < filter->where_count; i++)

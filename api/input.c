@@ -43,12 +43,10 @@ static int input_open_copy(cugen_input *input, const char *path, const cugen_inp
 
 int api_input_open(const char *path, const cugen_input_options *options, cugen_input **out,
                    cugen_error *error) {
-  static const cugen_input_options defaults = CUGEN_INPUT_OPTIONS_INIT;
+  static const cugen_input_options defaults = {0};
   if (API_NEEDS(error, "path, out", path, out)) return CUGEN_ERROR_USAGE;
   *out = NULL;
   if (!options) options = &defaults;
-  if (API_SIZE(error, cugen_input_options, CUGEN_INPUT_OPTIONS_INIT, options))
-    return CUGEN_ERROR_USAGE;
   cugen_input *input = calloc(1, sizeof *input);
   if (!input) return error_memory(error);
   const int status = input_open_copy(input, path, options, error);

@@ -459,15 +459,6 @@ static int learning_store(const struct lookup *base, struct portfolio_holdings *
 
 /* ---- Public functions ----------------------------------------------------------------------- */
 
-static int learning_check_options(const cugen_learn_options *options, cugen_error *err) {
-  if (API_SIZE(err, cugen_learn_options, CUGEN_LEARN_OPTIONS_INIT, options))
-    return CUGEN_ERROR_USAGE;
-  if (options->most > PORTFOLIO_MOST)
-    return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible",
-                     options->most, PORTFOLIO_MOST);
-  return CUGEN_OK;
-}
-
 static int learning_check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
   if (count == 0) return error_set(err, CUGEN_ERROR_USAGE, "no problem to learn a portfolio from");
   for (size_t i = 0; i < count; i++) {
@@ -484,13 +475,15 @@ static int learning_check_kernels(cugen_kernel *const *kernels, size_t count, cu
 int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
                       const cugen_learn_options *options, const cugen_portfolio **out,
                       size_t *portfolios, cugen_error *error) {
-  static const cugen_learn_options defaults = CUGEN_LEARN_OPTIONS_INIT;
+  static const cugen_learn_options defaults = {0};
   if (!options) options = &defaults;
   if (API_NEEDS(error, "kernels, out, portfolios", kernels, out, portfolios))
     return CUGEN_ERROR_USAGE;
   *out = NULL, *portfolios = 0;
-  int status = learning_check_options(options, error);
-  if (!status) status = learning_check_kernels(kernels, count, error);
+  if (options->most > PORTFOLIO_MOST)
+    return error_set(error, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible",
+                     options->most, PORTFOLIO_MOST);
+  int status = learning_check_kernels(kernels, count, error);
   if (status) return status;
   struct portfolio_holdings *h =
       kept_renew(&kernels[0]->learnt, sizeof *h, portfolio_holdings_clear, error);

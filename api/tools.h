@@ -451,7 +451,6 @@ typedef int (*cugen_check_callback)(const cugen_check_progress *progress, void *
 
 /* What a check covers. */
 typedef struct cugen_check_options {
-  size_t size;
   const char *variant;           /* check only this variant; a text as for cugen_kernel_source */
   int all;                       /* check every variant of the kernel's problem */
   int branches;                  /* check few variants that together cover every branch of the
@@ -466,9 +465,6 @@ typedef struct cugen_check_options {
   int strict;                    /* count notes as findings */
   int no_traffic;                /* look for findings only, which takes fewer compiles and runs */
 } cugen_check_options;
-
-#define CUGEN_CHECK_OPTIONS_INIT                                                                   \
-  { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL, NULL, 0, 0 }
 
 /* The results of a check. Everything lives until the kernel is checked again or closed. */
 typedef struct cugen_check {
@@ -640,7 +636,6 @@ typedef int (*cugen_transfer_callback)(const cugen_transfer_progress *progress, 
    - managed: a kernel or the host touches pages that are on the other side
    - prefetch: managed; the pages are prefetched */
 typedef struct cugen_transfer_options {
-  size_t size;
   const char *memory;   /* the kinds to measure, such as "pinned, mapped"; NULL: all */
   const int64_t *sizes; /* sizes in bytes, each at least 1; NULL: 4 KiB to 1 GiB in powers of
                            four */
@@ -649,9 +644,6 @@ typedef struct cugen_transfer_options {
   cugen_transfer_callback progress; /* NULL: none */
   void *context;                    /* passed to progress */
 } cugen_transfer_options;
-
-#define CUGEN_TRANSFER_OPTIONS_INIT                                                                \
-  { sizeof(cugen_transfer_options), NULL, NULL, 0, 0.0, NULL, NULL }
 
 /* The measurements. Everything lives until the next api_transfer_measure, or until the library is
    closed. */
@@ -675,7 +667,6 @@ int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cuge
 
 /* Selects records; NULL or 0 in a member selects all. */
 typedef struct cugen_cache_filter {
-  size_t size;
   const char *config;  /* name of a kernel, or a config as for cugen_kernel_open, which stands for
                           its kernel */
   const char *problem; /* "M=4096 dtype=f32": problems with these values */
@@ -687,9 +678,6 @@ typedef struct cugen_cache_filter {
   const char *measure; /* how the records were timed, such as "cold" (cugen_options.measure);
                           "served": by plans that explored */
 } cugen_cache_filter;
-
-#define CUGEN_CACHE_FILTER_INIT                                                                    \
-  { sizeof(cugen_cache_filter), NULL, NULL, NULL, 0, 0, NULL }
 
 /* The records of one kernel for one problem on one device with one set of options. */
 typedef struct cugen_cache_set {
@@ -878,15 +866,11 @@ typedef struct cugen_portfolio {
 
 /* How to learn a portfolio. */
 typedef struct cugen_learn_options {
-  size_t size;
   size_t most;    /* largest number of kernels, 1 to 64; 0: 8 */
   int remembered; /* learn from all problems that have records on the device and agree with the
                      first kernel's settings */
   int dry;        /* do not store the portfolio */
 } cugen_learn_options;
-
-#define CUGEN_LEARN_OPTIONS_INIT                                                                   \
-  { sizeof(cugen_learn_options), 0, 0, 0 }
 
 /* Learns a portfolio for each class of the kernels' problems from their records, and stores it in
    place of an earlier one. Nothing is measured, and the device need not be present;
@@ -922,15 +906,11 @@ typedef struct cugen_input cugen_input;
 
 /* Limits of reading, and who may end a wait. */
 typedef struct cugen_input_options {
-  size_t size;
   size_t most;              /* limit of the whole input in bytes; 0: no limit */
   size_t most_line;         /* limit of a line in bytes; 0: 1 MiB */
   cugen_stop_callback stop; /* called before each read, and ten times a second during a wait */
   void *context;
 } cugen_input_options;
-
-#define CUGEN_INPUT_OPTIONS_INIT                                                                   \
-  { sizeof(cugen_input_options), 0, 0, NULL, NULL }
 
 /* CUGEN_ERROR_MISSING: the file does not exist. CUGEN_ERROR_IO: it cannot be read, is a folder, a
    device or a named pipe, or has too many bytes, which may show only while reading. */
@@ -962,7 +942,6 @@ int api_output_close(cugen_output *output, int keep, cugen_error *error);
 
 /* What to export. */
 typedef struct cugen_export_options {
-  size_t size;
   const char *devices;  /* "H200, sm_80": parts of remembered devices' texts, or architectures;
                            NULL: all remembered devices */
   const char *problems; /* "M=1024 N=1024; M=4096": the problems; NULL: all remembered ones that
@@ -974,9 +953,6 @@ typedef struct cugen_export_options {
   const char *variant;  /* only this variant, measured or not: "tiled tile=16"; NULL: the variants
                            that a plan would take */
 } cugen_export_options;
-
-#define CUGEN_EXPORT_OPTIONS_INIT                                                                  \
-  { sizeof(cugen_export_options), NULL, NULL, 0.0, 0, 0, 0, NULL }
 
 /* The contents of an export. The strings live until the kernel is closed or exports again. */
 typedef struct cugen_export_result {

@@ -163,14 +163,12 @@ static int api_transfer_measure_here(const cugen *lib, int ordinal,
 
 int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
                          cugen_error *error) {
-  static const cugen_transfer_options defaults = CUGEN_TRANSFER_OPTIONS_INIT;
+  static const cugen_transfer_options defaults = {0};
   size_t sizes[MOST_SIZES];
   int ordinal;
   if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_transfer){0};
   if (!options) options = &defaults;
-  if (API_SIZE(error, cugen_transfer_options, CUGEN_TRANSFER_OPTIONS_INIT, options))
-    return CUGEN_ERROR_USAGE;
   struct transfer_options wanted = {.sizes = sizes,
                                     .seconds = options->seconds > 0 ? options->seconds : 0.1};
   int status = read_kinds(options->memory, wanted.kinds, error);

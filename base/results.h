@@ -219,7 +219,6 @@ typedef enum cugen_restriction_kind {
 /* Which variants are wanted. An implementation that lacks a tunable named here has no wanted
    variants. */
 typedef struct cugen_filter {
-  size_t size;              /* sizeof(cugen_filter) */
   const char *const *where; /* expressions in the config's language, such as "BM >= 64"; all must
                                hold */
   size_t where_count;
@@ -229,9 +228,6 @@ typedef struct cugen_filter {
   int all;                    /* include the variants that the config's heuristics leave out of the
                                  space on this device */
 } cugen_filter;
-
-#define CUGEN_FILTER_INIT                                                                          \
-  { sizeof(cugen_filter), NULL, 0, NULL, NULL, 0 }
 
 /* The kinds of findings. */
 typedef enum cugen_finding_kind {

@@ -15,7 +15,7 @@
 
 static int cli_cache_take_filter(struct cli *cli, cugen_cache_filter *out) {
   double age = 0;
-  *out = (cugen_cache_filter)CUGEN_CACHE_FILTER_INIT;
+  *out = (cugen_cache_filter){0};
   int status = options_seconds(cli, OPTION_OLDER_THAN, &age);
   out->config = cli->operand;
   out->problem = cli->values[OPTION_PROBLEM];

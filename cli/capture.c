@@ -136,7 +136,7 @@ static int capture_add_line(struct reading *reading, const char *text, size_t le
 
 static int capture_read_lines(struct reading *reading) {
   struct cugen_input *input;
-  cugen_input_options options = CUGEN_INPUT_OPTIONS_INIT;
+  cugen_input_options options = {0};
   cugen_error *error = &reading->cli->error;
   options.most = MOST_BYTES;
   options.most_line = MOST_LINE;

@@ -729,7 +729,7 @@ static int check_shipped(struct cli *cli, cugen_check_options *options) {
 }
 
 int command_check(struct cli *cli) {
-  cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_check_options options = {0};
   int status = check_read_options(cli, &options);
   if (status) return status;
   const char *device = cli->values[OPTION_DEVICE];

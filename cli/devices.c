@@ -89,7 +89,7 @@ static bool devices_is_first(const struct lists *lists, size_t i) {
 /* Lists the devices with records. A cache that cannot be read has none; the line of the cache says
    where it is, and commands that need the cache report the error. */
 static void list_remembered(struct cli *cli, struct lists *lists) {
-  const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
+  const cugen_cache_filter all = {0};
   cugen_error ignored;
   if (api_cache_list(cli->lib, &all, &lists->sets, &lists->set_count, &ignored))
     lists->set_count = 0;

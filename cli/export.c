@@ -82,7 +82,7 @@ static int refuse_no_folder(struct cli *cli) {
 
 int command_export(struct cli *cli) {
   const char *folder = cli->values[OPTION_OUTPUT];
-  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_options options = {0};
   cugen_export_result result;
   if (!folder) return refuse_no_folder(cli);
   options.devices = cli->values[OPTION_DEVICES];

@@ -207,7 +207,7 @@ static int findings_find_explain_nothing(struct cli *cli, const struct findings 
 
 /* Sets *out to the set of records, or to NULL if there is none. */
 static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set **out) {
-  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  cugen_cache_filter filter = {0};
   struct wanted wanted, defaults = {NULL, NULL, NULL, NULL, NULL};
   filter.config = cli->operand;
   filter.device = cli->values[OPTION_DEVICE];
@@ -256,7 +256,7 @@ static int findings_find_open_kernel(struct cli *cli, const cugen_cache_set *set
 
 /* Lists all sets of the kernel on that device, for any problem. */
 static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
-  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  cugen_cache_filter filter = {0};
   filter.config = cli->operand;
   char *device = strdup(set->device); /* copied, because the set is freed with the old list */
   if (!device) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
@@ -280,7 +280,7 @@ static int findings_find_open_set(struct cli *cli, struct findings *f, const cug
 
 /* Lists the sets measured on the GPU itself as well. */
 static int list_model(struct cli *cli, struct findings *f) {
-  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  cugen_cache_filter filter = {0};
   const char *device;
   api_kernel_key(cli->kernel, &device, NULL);
   filter.config = cli->operand;

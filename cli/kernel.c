@@ -6,7 +6,7 @@
 #include "option_names.h"
 
 int cli_filter(struct cli *cli, bool all) {
-  cugen_filter filter = CUGEN_FILTER_INIT;
+  cugen_filter filter = {0};
   filter.where = cli->wheres;
   filter.where_count = cli->where_count;
   filter.variant = cli->values[OPTION_PATTERN];

@@ -37,7 +37,7 @@ static int predict_predict(struct cli *cli, size_t most) {
 /* Predicts one variant; tunables that the text leaves out are defaults. all: include variants that
    heuristics leave out, as 'cugen gen' does for a named variant. */
 static int predict_one(struct cli *cli, const char *variant, bool all) {
-  cugen_filter filter = CUGEN_FILTER_INIT;
+  cugen_filter filter = {0};
   const char *source, *name;
   int status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
   if (status) return status;

@@ -285,7 +285,7 @@ static int problem_set_add_text(struct cli *cli, struct problem_set *set, const 
 
 static int problem_set_read_file(struct cli *cli, const char *path, struct problem_set *set) {
   cugen_input *input;
-  cugen_input_options options = CUGEN_INPUT_OPTIONS_INIT;
+  cugen_input_options options = {0};
   const char *name = strcmp(path, "-") == 0 ? "stdin" : path, *text;
   size_t length;
   options.most = MOST_BYTES;

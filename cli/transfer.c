@@ -189,7 +189,7 @@ static int cli_transfer_measure(struct cli *cli, cugen_transfer_options *options
 }
 
 int command_transfer(struct cli *cli) {
-  cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
+  cugen_transfer_options options = {0};
   cugen_transfer result;
   int64_t sizes[MOST_SIZES];
   int status = cli_transfer_read_sizes(cli, sizes, &options.size_count);

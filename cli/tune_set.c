@@ -219,7 +219,7 @@ static int tune_kernels(struct tuning *tuning, const cugen_tune_options *options
 /* ---- The run -------------------------------------------------------------------------------- */
 
 static int cli_tune_set_learn(struct tuning *tuning, size_t most, bool remembered) {
-  cugen_learn_options options = CUGEN_LEARN_OPTIONS_INIT;
+  cugen_learn_options options = {0};
   options.most = most;
   options.remembered = remembered;
   int status = api_kernels_learn(tuning->kernels, tuning->count, &options, &tuning->portfolios,

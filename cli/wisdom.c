@@ -43,7 +43,7 @@ static int on_export(const cugen_export_progress *state, void *context) {
 
 static void export(struct exporting *exporting) {
   struct cli *cli = exporting->cli;
-  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  cugen_cache_filter filter = {0};
   filter.config = cli->operand;
   filter.problem = cli->values[OPTION_PROBLEM];
   filter.device = cli->values[OPTION_DEVICE];

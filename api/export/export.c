@@ -217,8 +217,6 @@ static int place_files(const struct exporter *x, const char *folder, const struc
 
 static int export_check_options(const cugen_export_options *options, const char *folder,
                                 cugen_error *err) {
-  if (API_SIZE(err, cugen_export_options, CUGEN_EXPORT_OPTIONS_INIT, options))
-    return CUGEN_ERROR_USAGE;
   if (!(options->distance < 1000))
     return error_set(err, CUGEN_ERROR_USAGE,
                      "cugen_export_options.distance is %g, should be below 1000",
@@ -297,7 +295,7 @@ static void export_count(const struct exporter *x, const struct file files[FILES
 
 int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, const char *folder,
                       cugen_export_result *result, cugen_error *error) {
-  static const cugen_export_options defaults = CUGEN_EXPORT_OPTIONS_INIT;
+  static const cugen_export_options defaults = {0};
   struct file files[FILES] = {0};
   struct text real = {0};
   cugen_export_result ignored;

@@ -449,7 +449,7 @@ static void print_all(const char *body, const cugen_check *check) {
 }
 
 static bool check_one(cugen *lib, const struct made_up *made_up, const struct planted *p) {
-  cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_check_options options = {0};
   cugen_error error = {0};
   cugen_check check;
   cugen_kernel *kernel = open_made_up(lib, made_up, p->body);

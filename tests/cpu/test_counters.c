@@ -119,7 +119,7 @@ static void expect(const char *variant, const char *what, double here, double th
 static void test_row(void **state) {
   cugen *lib = *state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+    cugen_check_options options = {0};
     cugen_error error = {0};
     cugen_kernel *kernel = NULL;
     cugen_check check = {0};
@@ -144,7 +144,7 @@ static void test_without(void **state) {
                                          "naive block_x=16 block_y=16 columns_along=x"};
   for (size_t i = 0; i < 2 * (sizeof variants / sizeof *variants); i++) {
     static const char *const settings[] = {"M=48", "N=48", "K=16"};
-    cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+    cugen_check_options options = {0};
     cugen_error error = {0};
     cugen_kernel *kernel = NULL;
     cugen_check check = {0};

@@ -276,7 +276,7 @@ static bool is_found(const cugen_check *check, const char *kind, int line) {
 }
 
 static bool check_one(cugen *lib, size_t at) {
-  cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_check_options options = {0};
   cugen_error error = {0};
   cugen_check check;
   cugen_kernel *kernel = open_made_up(lib, &made, cases[at].body);

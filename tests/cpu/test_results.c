@@ -171,7 +171,7 @@ static void an_input_may_be_overwritten(void **state) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_argument_info argument;
-  cugen_check_options check_options = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_check_options check_options = {0};
   cugen_check check;
   cugen_error error = {0};
   options.strategy = "exhaustive";

@@ -226,7 +226,7 @@ static void ran_alone(struct bench *b, const struct drawn *d, const char *varian
 }
 
 static size_t found_wrong(struct bench *b, const char *variant) {
-  cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_check_options options = {0};
   cugen_check check;
   cugen_error error = {0};
   size_t wrong = 0;

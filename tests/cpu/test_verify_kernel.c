@@ -100,7 +100,7 @@ static void it_works_in_tune_and_check(void **state) {
   cugen *lib = *state;
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
-  cugen_check_options check_options = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_check_options check_options = {0};
   cugen_check check;
   cugen_error error = {0};
   add_order(lib, ORDER("verify 'order_verify.cu:order_verify',"), order_verify);

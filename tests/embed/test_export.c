@@ -305,7 +305,7 @@ static const char *in_folder(const char *name) {
 }
 
 static void export_to(const char *name, const char *problems, cugen_export_result *result) {
-  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_options options = {0};
   cugen_error err;
   options.problems = problems;
   if (api_kernel_export(base, &options, in_folder(name), result, &err)) fail_msg("%s", err.message);
@@ -565,7 +565,7 @@ static void test_picks_least(void **state) {
 /* Six classes of sizes, of which the portfolio was measured in one. */
 static void test_picks_classes(void **state) {
   static const char *const one[] = {"plain vec=1 threads=256"};
-  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_options options = {0};
   cugen_export_result result;
   struct text in = {0}, want = {0};
   cugen_error err;
@@ -594,7 +594,7 @@ static void test_picks_classes(void **state) {
 /* Alone: no other variant is in it, and tuned problems are served by it, too. */
 static void test_only_portfolio(void **state) {
   (void)state;
-  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_options options = {0};
   cugen_export_result result;
   cugen_error err;
   if (!has("cc")) skip();
@@ -786,7 +786,7 @@ static void test_matmul(void **state) {
   (void)state;
   static const char *const settings[] = {"M=4096", "N=4096", "K=4096", "dtype=bf16",
                                          "layout_b=col"};
-  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_options options = {0};
   cugen_export_result result;
   struct problem problem;
   uint64_t index;
@@ -859,7 +859,7 @@ static void test_parameter(void **state) {
 
 static void refuse(const char *name, const char *devices, const char *problems, int status,
                    const char *message) {
-  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_options options = {0};
   cugen_export_result result;
   cugen_error err = {0};
   options.devices = devices, options.problems = problems;
@@ -882,7 +882,7 @@ static void test_refusals(void **state) {
   run("test $(ls $FOLDER) = file");
   run("mkdir $FOLDER/full && echo x > $FOLDER/full/notes");
   refuse("full", NULL, NULL, CUGEN_ERROR_USAGE, "holds other things, such as 'notes'");
-  cugen_export_options force = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_options force = {0};
   force.force = 1;
   assert_int_equal(api_kernel_export(base, &force, in_folder("full"), &result, NULL), CUGEN_OK);
   run("test -f $FOLDER/full/notes -a -f $FOLDER/full/rows.c");

@@ -304,7 +304,7 @@ static void the_problem_stays_the_callers(void **state) {
   (void)state;
   cugen_kernel *kernel = open_transpose();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-  cugen_check_options checks = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_check_options checks = {0};
   cugen_check found;
   cugen_record record;
   options.budget_count = 1;

@@ -79,7 +79,7 @@ enum {
 };
 
 static cugen_transfer_options small(void) {
-  cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
+  cugen_transfer_options options = {0};
   options.sizes = sizes;
   options.size_count = SIZES;
   options.seconds = 1e-6;

@@ -17,7 +17,7 @@ static void test_all_kinds(void **state) {
   (void)state;
   static const int64_t sizes[SIZES] = {1, 4099, 1 << 20, (1 << 24) - 5};
   cugen_options opening = CUGEN_OPTIONS_INIT;
-  cugen_transfer_options options = CUGEN_TRANSFER_OPTIONS_INIT;
+  cugen_transfer_options options = {0};
   cugen_transfer result;
   cugen_error error;
   cugen *lib;
