@@ -15,6 +15,7 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include "explain.h"
 #include "lookup.h"
 #include "tune/tuner/tuner.h"
 

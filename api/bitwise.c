@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "records.h"
 #include "runtime/devices.h"
 #include "tune/trial.h"
 

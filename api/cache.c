@@ -4,6 +4,9 @@
 
 #include "base/device_name.h"
 #include "base/system.h"
+#include "cache.h"
+#include "learning.h"
+#include "machine.h"
 #include "portfolio_out.h"
 #include "runtime/store/wisdom.h"
 #include "set_best.h"

@@ -6,6 +6,8 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "check.h"
+#include "kernel.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/devices.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/device_name.h"
 #include "lookup.h"
+#include "machine.h"
 #include "runtime/devices.h"
 
 void api_device_list_free(struct device_list *list) {

@@ -4,9 +4,11 @@
 
 #include "api.h"
 #include "base/expr.h"
+#include "explain.h"
 #include "runtime/model/described.h"
 #include "runtime/model/occupancy.h"
 #include "runtime/model/roofline.h"
+#include "source.h"
 
 /* ---- Ceilings ------------------------------------------------------------------------------- */
 

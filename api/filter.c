@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "kernel.h"
 
 static char *filter_keep(char **at, const char *text) {
   if (!text) return NULL;

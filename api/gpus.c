@@ -6,6 +6,7 @@
 
 #include "base/system.h"
 #include "library.h"
+#include "machine.h"
 #include "runtime/cuda/compilers.h"
 #include "runtime/devices.h"
 #include "tune/worker/worker.h"

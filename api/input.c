@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input.h"
 #include "library.h"
 
 enum { USUAL_LINE = 1 << 20 };

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "tools.h"
+#include "cache.h"
 
 enum { JSON_VERSION = 1 }; /* docs/json.md describes when it is raised */
 

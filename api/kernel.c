@@ -5,7 +5,9 @@
 
 #include "api.h"
 #include "base/capability.h"
+#include "explain.h"
 #include "gen/template/mentions.h"
+#include "kernel.h"
 #include "runtime/devices.h"
 
 /* ---- Opening -------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "source.h"
 
 struct launches {
   struct kernel_spec spec; /* owns the strings */

@@ -6,6 +6,7 @@
 #include "api.h"
 #include "base/array.h"
 #include "base/system.h"
+#include "learning.h"
 #include "portfolio_out.h"
 
 enum { USUAL_MOST = 8, MOST_COLUMNS = 768, MOST_PASSES = 16 };

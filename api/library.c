@@ -6,26 +6,12 @@
 #include "base/system.h"
 #include "capture.h"
 #include "library.h"
+#include "machine.h"
 #include "runtime/cuda/compilers.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/devices.h"
 #include "tune/compiled_store.h"
 #include "tune/worker/worker.h"
-
-const char *api_nearest(const char *name, const char *const *names, size_t count) {
-  return name && names ? text_nearest(name, names, count) : NULL;
-}
-
-size_t api_clean_text(const char *text, size_t length, char *out, size_t size) {
-  struct text clean = {0};
-  text_add_clean(&clean, text, length);
-  const size_t whole = clean.failed ? 0 : clean.length, room = size ? size - 1 : 0,
-               part = whole < room ? whole : room;
-  if (part) memcpy(out, text_get(&clean), part);
-  if (size) out[part] = '\0';
-  text_free(&clean);
-  return whole;
-}
 
 /* ---- Checks of every public function's arguments -------------------------------------------- */
 

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 
-#include "api/tools.h"
 #include "base/error.h"
 #include "base/measure_way.h"
 #include "gen/space/space.h"

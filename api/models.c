@@ -5,6 +5,7 @@
 
 #include "gen/config/device_file.h"
 #include "library.h"
+#include "machine.h"
 #include "runtime/model/described.h"
 
 enum { MOST_MODELS = 64 };

@@ -5,6 +5,7 @@
 
 #include "base/system.h"
 #include "library.h"
+#include "output.h"
 
 struct cugen_output {
   struct file_writing file;

@@ -10,9 +10,12 @@
 #include "capture.h"
 #include "exploring.h"
 #include "portfolio.h"
+#include "records.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 #include "tune/tuner/race.h"
+#include "tuning.h"
+#include "why.h"
 
 struct cugen_plan {
   struct selection selection;

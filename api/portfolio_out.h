@@ -2,6 +2,7 @@
 #ifndef API_PORTFOLIO_OUT_H
 #define API_PORTFOLIO_OUT_H
 
+#include "learning.h"
 #include "portfolio.h"
 
 /* One portfolio and the memory of all its strings. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "records.h"
 
 /* ---- Records for the caller ----------------------------------------------------------------- */
 

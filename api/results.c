@@ -2,7 +2,11 @@
 #include <stdlib.h>
 
 #include "api.h"
+#include "cache.h"
 #include "json.h"
+#include "kernel.h"
+#include "records.h"
+#include "tuning.h"
 
 /* Keeps the text of the value, which is NULL if memory ran out, and releases the value. */
 static int results_keep(json_t *value, struct text *kept, const char **out, cugen_error *err) {

@@ -8,6 +8,7 @@
 
 #include "api.h"
 #include "base/array.h"
+#include "kernel.h"
 #include "portfolio.h"
 #include "priors.h"
 

@@ -3,6 +3,7 @@
 
 #include "api.h"
 #include "runtime/plan.h"
+#include "source.h"
 
 static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {
   struct selection selection;

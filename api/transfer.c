@@ -4,6 +4,7 @@
 
 #include "library.h"
 #include "runtime/devices.h"
+#include "transfer.h"
 #include "tune/worker/transfer.h"
 
 enum { MOST_SIZES = 64 };

@@ -7,12 +7,15 @@
 #include "base/system.h"
 #include "bitwise.h"
 #include "emulator/check/left_out.h"
+#include "kernel.h"
 #include "priors.h"
+#include "records.h"
 #include "runtime/compile/toolkit.h"
 #include "tune/portfolio/learn.h"
 #include "tune/search/strategy.h"
 #include "tune/trial.h"
 #include "tune/worker/energy.h"
+#include "tuning.h"
 
 /* Blames the problem, and not a variant, for a size that no variant can have, such as 0 or 2^63 -
    1. If tunables influence arguments, the problem is blamed only if both the first and the last

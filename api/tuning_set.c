@@ -24,7 +24,10 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "kernel.h"
 #include "portfolio.h"
+#include "records.h"
+#include "tuning.h"
 
 enum { MOST_ROUNDS = 4, MOST_REMEMBERED = 256 };
 

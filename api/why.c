@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "why.h"
+#include "why_match.h"
 
 /* ---- Records under the look-up's key -------------------------------------------------------- */
 

@@ -1,47 +1,51 @@
-/* Explains what a look-up finds: the request, and the comparison of a record with it. */
-#ifndef CUGEN_API_WHY_H
-#define CUGEN_API_WHY_H
+/* Explains why a look-up finds a record or not. */
+#ifndef API_WHY_H
+#define API_WHY_H
 
-#include "api.h"
+#include "base/results.h"
 
-enum { WHY_NEAREST = 3, WHY_ROWS = 96 };
+/* The result of comparing a wanted value with the recorded one. */
+typedef enum cugen_why_state {
+  CUGEN_WHY_SAME,
+  CUGEN_WHY_DIFFERS,
+  CUGEN_WHY_UNKNOWN /* the record does not have the value */
+} cugen_why_state;
 
-struct why_rows {
-  cugen_why_row rows[WHY_ROWS];
-  size_t count;
-};
+/* A value that a look-up compares. */
+typedef struct cugen_why_row {
+  const char *field;          /* "device", "options", "M", "variant", "source", "launches",
+                                 "arguments", ... */
+  const char *wanted, *found; /* the value of the kernel now, and the value in the record */
+  cugen_why_state state;
+  int decides; /* 0: shown only, because no look-up depends on it */
+} cugen_why_row;
 
-/* The request, and the result that was handed out last. */
-struct why {
-  struct lookup *lookup;
-  const char *policy;
-  char **strings;
-  size_t string_count, string_capacity;
-  struct why_rows details[WHY_NEAREST];
-  cugen_why_match matches[WHY_NEAREST];
+/* A record that the look-up found or nearly found. */
+typedef struct cugen_why_match {
+  const char *variant;
+  const char *verdict; /* a sentence that says why the record is used or not */
+  cugen_outcome outcome;
+  int predicted; /* the record is a prediction */
+  double seconds;
+  int64_t measured_at; /* seconds since the epoch */
+  const cugen_why_row *rows;
+  size_t row_count;
+} cugen_why_match;
+
+/* What a look-up found, and why. */
+typedef struct cugen_why {
+  int hit;                        /* the look-up uses the first match */
+  const char *verdict;            /* a sentence or two */
+  const char *advice;             /* what to do after a miss; "" */
+  int tune;                       /* the advice is to tune this kernel */
+  const cugen_why_match *matches; /* the record that is used; after a miss up to three of the
+                                     nearest records */
   size_t match_count;
-  bool failed;                       /* memory is out */
-  struct prediction_key predictions; /* set when the first prediction is compared */
-};
+} cugen_why;
 
-/* Frees the last result. */
-void why_clear(void *why);
-
-/* Takes over the string and keeps it until the next request. Returns "" and sets why->failed if
-   memory is out. */
-const char *why_keep(struct why *why, char *string);
-const char *why_keepf(struct why *why, const char *format, ...) PRINTF_LIKE(2, 3);
-
-/* Compares a record of the space with the request, field by field, and appends the comparison and
-   its verdict to why->matches, which must have room. */
-int why_explain(struct why *why, const struct cache_space *space, const struct cache_record *record,
-                cugen_error *err);
-
-/* Returns the options that the look-up would want in this space: for a prediction, those of the
-   same model with the same figures. */
-const char *why_wanted_options(struct why *why, const struct cache_space *space);
-
-/* Counts the settings of problem a that b does not have equally. */
-size_t why_settings_that_differ(const char *a, const char *b);
+/* Explains, value by value, what a look-up of this kernel finds. variant: explain the record of
+   this variant (a text as for cugen_kernel_source); NULL: the best. A miss is not an error.
+   Everything in *out lives until the next call. */
+int api_kernel_why(cugen_kernel *kernel, const char *variant, cugen_why *out, cugen_error *error);
 
 #endif

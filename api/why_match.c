@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runtime/model/described.h"
-#include "why.h"
+#include "why_match.h"
 
 /* ---- Texts ---------------------------------------------------------------------------------- */
 

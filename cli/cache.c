@@ -5,6 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/cache.h"
+#include "api/kernel.h"
+#include "api/learning.h"
+#include "api/machine.h"
+#include "api/records.h"
 #include "base/key.h"
 #include "clean.h"
 #include "cli.h"

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/input.h"
+#include "api/tuning.h"
 #include "print.h"
 
 enum { VERSION = 1, MOST_LINE = 1 << 16, MOST_PROBLEMS = 1 << 20 };

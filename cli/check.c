@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/check.h"
+#include "api/kernel.h"
+#include "api/machine.h"
+#include "api/tuning.h"
 #include "base/key.h"
 #include "cli.h"
 #include "print.h"

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/tools.h"
+#include "base/text.h"
 #include "terminal.h"
 
-enum { PIECE = 4096, LONGEST = 4, GROWTH = 6 };
+enum { PIECE = 4096, LONGEST = 4 };
 
 struct stream {
   int file;
@@ -61,12 +61,14 @@ static void add_end(struct stream *s, const void *text, FILE *out) {
 }
 
 static bool write_clean(struct stream *s, const char *data, size_t length) {
-  char clean[GROWTH * (PIECE + LONGEST) + 1];
-  const size_t whole = api_clean_text(data, length, clean, sizeof clean);
-  if (length && !whole) errno = ENOMEM;
-  if (!whole) return !length;
-  return s->wrap.width ? write_wrapped(s, clean_add_text, clean)
-                       : clean_write_all(s->file, clean, whole);
+  struct text clean = {0};
+  text_add_clean(&clean, data, length);
+  const bool written =
+      !clean.failed && (s->wrap.width ? write_wrapped(s, clean_add_text, text_get(&clean))
+                                      : clean_write_all(s->file, text_get(&clean), clean.length));
+  if (clean.failed) errno = ENOMEM;
+  text_free(&clean);
+  return written;
 }
 
 /* Returns how many bytes at the end may be the beginning of a character. */

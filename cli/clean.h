@@ -5,7 +5,7 @@
 
 #include "wrap.h"
 
-/* From this call on, everything written to stdout and stderr passes api_clean_text. JSON keeps its
+/* From this call on, everything written to stdout and stderr passes text_add_clean. JSON keeps its
    meaning. Call this once in a process. Messages are broken to the width of the terminal on
    stderr. */
 void clean_streams(void);

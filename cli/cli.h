@@ -1,6 +1,6 @@
 /* The command line: a table of commands, each in a file of its own, over a table of options.
-   Commands use cugen only through cugen.h and api/tools.h. Results go to stdout, everything else to
-   stderr. */
+   Commands use cugen through cugen.h and the headers of api/. Results go to stdout, everything
+   else to stderr. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "api/tools.h"
+#include "api/records.h"
 
 /* name, letter (0: none), argument (NULL: none; "[N]": optional), help text. Parsing, --help and
    the man page all use this one table. */
@@ -398,17 +398,6 @@ void cli_print_way(const struct cli *cli);
    that --device names: of the variants that the options name, or of one variant of each
    implementation. Nothing is stored in the cache. */
 int cli_predict(struct cli *cli);
-
-/* ---- selection.c ---------------------------------------------------------------------------- */
-
-/* Remarks which variant was chosen if none was named, unless it is the best for exactly this
-   problem. */
-void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed);
-/* Returns the number of remembered variants of this problem if all of them failed; otherwise 0. */
-size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
-/* Returns true if predictions of this problem for that model are stored. Opens a kernel for the
-   model. */
-bool cli_is_predicted(const struct cli *cli, const char *model);
 
 /* ---- help.c --------------------------------------------------------------------------------- */
 

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/machine.h"
+#include "api/tuning.h"
 #include "base/key.h"
 #include "cli.h"
 

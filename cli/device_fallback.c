@@ -2,6 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/explain.h"
+#include "api/machine.h"
+#include "api/source.h"
 #include "cli.h"
 #include "option_names.h"
 

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/cache.h"
+#include "api/machine.h"
 #include "cli.h"
 #include "print.h"
 #include "table.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/export/bundle.h"
 #include "cli.h"
 #include "print.h"
 

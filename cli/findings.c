@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/records.h"
 #include "base/key.h"
 #include "print.h"
 #include "records.h"

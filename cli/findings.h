@@ -3,6 +3,9 @@
 #ifndef CLI_FINDINGS_H
 #define CLI_FINDINGS_H
 
+#include "api/cache.h"
+#include "api/explain.h"
+#include "api/kernel.h"
 #include "trace.h"
 
 /* One implementation; implementations have the config's order. */

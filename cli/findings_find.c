@@ -2,6 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/cache.h"
+#include "api/kernel.h"
+#include "api/records.h"
 #include "base/key.h"
 #include "findings.h"
 #include "records.h"

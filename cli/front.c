@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api/records.h"
 #include "quantities.h"
 #include "table.h"
 

@@ -2,9 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/source.h"
 #include "cli.h"
 #include "launches.h"
 #include "print.h"
+#include "selection.h"
 
 static void write_source(const void *source, FILE *out) {
   fputs(source, out);

@@ -1,6 +1,8 @@
 /* Prints help for the terminal and as a man page, both from the tables of commands and options. */
 #include <string.h>
 
+#include "api/tuning.h"
+#include "base/text.h"
 #include "cli.h"
 #include "print.h"
 
@@ -294,7 +296,7 @@ int help_unknown_command(struct cli *cli, const char *name, const char *second) 
   snprintf(whole, sizeof whole, "%.32s%s%.32s", name, help_is_group(name) ? " " : "",
            help_is_group(name) ? second : "");
   for (; cli_commands[count].name && count < MOST; count++) names[count] = cli_commands[count].name;
-  nearest = api_nearest(whole, names, count);
+  nearest = text_nearest(whole, names, count);
   return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no command '%s'%s%s%s; 'cugen help' lists all",
                   whole, nearest ? ", the nearest is '" : "", nearest ? nearest : "",
                   nearest ? "'" : "");

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/machine.h"
 #include "cli.h"
 
 /* Prints a word bare if the shell takes it unchanged. Otherwise uses double quotes, because many

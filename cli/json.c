@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
 #include "option_names.h"
 #include "print.h"
 

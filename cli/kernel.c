@@ -2,6 +2,8 @@
    name it. */
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/records.h"
 #include "cli.h"
 #include "option_names.h"
 

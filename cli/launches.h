@@ -2,6 +2,7 @@
 #ifndef CLI_LAUNCHES_H
 #define CLI_LAUNCHES_H
 
+#include "api/source.h"
 #include "cli.h"
 
 struct launches {

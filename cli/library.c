@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/machine.h"
 #include "cli.h"
 #include "stop.h"
 

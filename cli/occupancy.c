@@ -3,8 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/explain.h"
+#include "api/machine.h"
+#include "api/records.h"
+#include "api/source.h"
 #include "cli.h"
 #include "print.h"
+#include "selection.h"
 #include "table.h"
 
 /* ---- The kernel's resources ----------------------------------------------------------------- */

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/check.h"
+#include "api/export/bundle.h"
+#include "api/transfer.h"
 #include "cli.h"
 
 const struct cli_option_row cli_options[OPTION_COUNT] = {

@@ -2,7 +2,7 @@
 #ifndef CLI_OPTION_NAMES_H
 #define CLI_OPTION_NAMES_H
 
-#include "api/tools.h"
+#include "cugen.h"
 
 /* The library's messages name options as C does, "cugen_options.toolkit"; here they become
    "--toolkit". */

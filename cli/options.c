@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli.h"
 #include "print.h"
 
@@ -67,7 +68,7 @@ static int fail_unknown(struct cli *cli, const struct tables *tables, const char
   char *name = strndup(word, length);
   const char *nearest = NULL;
   if (name && strncmp(name, "--", 2) == 0)
-    nearest = api_nearest(name + 2, tables->names, tables->count);
+    nearest = text_nearest(name + 2, tables->names, tables->count);
   int status =
       cli_fail(cli, CUGEN_ERROR_USAGE, "%s has no option %s%s%s; 'cugen help %s --all' lists all",
                cli->command->name, name ? name : word, nearest ? ", the nearest is --" : "",

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/machine.h"
+#include "api/output.h"
 #include "cli.h"
 
 /* Returns 0 or an errno. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
 #include "print.h"
 #include "settings.h"
 #include "table.h"

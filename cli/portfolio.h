@@ -2,6 +2,7 @@
 #ifndef CLI_PORTFOLIO_H
 #define CLI_PORTFOLIO_H
 
+#include "api/learning.h"
 #include "cli.h"
 
 /* Prints the table of the variants, the rule, and the losses. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/tuning.h"
 #include "cli.h"
 
 enum { MOST_NAMED = 16 }; /* most variants that the options may name */

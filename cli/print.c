@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "clean.h"
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
@@ -140,13 +141,9 @@ struct shown print_rate(double flops, double bytes, double seconds) {
 }
 
 char *print_clean(const char *text, size_t length) {
-  char *clean = malloc(6 * length + 1);
-  if (clean && length && !api_clean_text(text, length, clean, 6 * length + 1)) {
-    free(clean);
-    return NULL;
-  }
-  if (clean && !length) *clean = '\0';
-  return clean;
+  struct text clean = {0};
+  text_add_clean(&clean, text, length);
+  return text_take(&clean);
 }
 
 void print_printed(const char *text, const char *when) {

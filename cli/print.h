@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "api/json.h"
+#include "api/kernel.h"
 
 /* A short text that is returned by value. */
 struct shown {
@@ -37,7 +38,7 @@ struct shown print_rate(double flops, double bytes, double seconds);
    "". */
 void print_printed(const char *text, const char *when);
 
-/* Returns a copy cleaned by api_clean_text; the caller frees it; NULL: out of memory. */
+/* Returns a copy cleaned by text_add_clean; the caller frees it; NULL: out of memory. */
 char *print_clean(const char *text, size_t length);
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

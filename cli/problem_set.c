@@ -1,6 +1,9 @@
 /* Reads problems that are tuned together; see problem_set.h. All forms become lines of words
    NAME=VALUE,VALUE; a line stands for all combinations of its values. */
 #include "problem_set.h"
+#include "api/input.h"
+#include "api/kernel.h"
+#include "api/tuning.h"
 
 #include <stdlib.h>
 #include <string.h>

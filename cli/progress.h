@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "api/tools.h"
+#include "cugen.h"
 
 struct progress {
   bool shown;              /* stderr is a terminal and --quiet is not given */

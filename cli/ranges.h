@@ -3,6 +3,7 @@
 #ifndef CLI_RANGES_H
 #define CLI_RANGES_H
 
+#include "api/cache.h"
 #include "findings.h"
 
 /* The logarithms at the edges of both axes. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/records.h"
 #include "base/key.h"
 #include "option_names.h"
 #include "print.h"

@@ -2,6 +2,7 @@
 #ifndef CLI_RECORDS_H
 #define CLI_RECORDS_H
 
+#include "api/explain.h"
 #include "cli.h"
 
 /* Prints the `top` best. *right (may be NULL) becomes the number of right records. Prints nothing

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/records.h"
+#include "api/source.h"
 #include "base/key.h"
 #include "cli.h"
 #include "option_names.h"

@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/cache.h"
+#include "api/explain.h"
+#include "api/kernel.h"
 #include "option_names.h"
 #include "quantities.h"
 #include "ranges.h"

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/explain.h"
+#include "api/kernel.h"
+#include "api/tuning.h"
 #include "base/key.h"
 #include "chart.h"
 #include "plot.h"

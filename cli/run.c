@@ -1,6 +1,9 @@
 /* cugen run: verifies and times one variant. */
 #include <string.h>
 
+#include "api/explain.h"
+#include "api/kernel.h"
+#include "api/tuning.h"
 #include "clean.h"
 #include "launches.h"
 #include "plot.h"
@@ -8,6 +11,7 @@
 #include "progress.h"
 #include "quantities.h"
 #include "records.h"
+#include "selection.h"
 
 /* Prints how much the loads and stores request, and the rate that memory would allow if it served
    all of it. */

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/machine.h"
+#include "api/source.h"
 #include "cli.h"
 #include "launches.h"
 #include "print.h"

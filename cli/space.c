@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/kernel.h"
 #include "cli.h"
 #include "option_names.h"
 #include "print.h"

@@ -52,7 +52,7 @@ bool terminal_has_colour(void) {
 
 /* ---- Columns of text ------------------------------------------------------------------------ */
 
-/* Decodes the character at text, which is valid UTF-8 (api_clean_text), and sets *length. */
+/* Decodes the character at text, which is valid UTF-8 (text_add_clean), and sets *length. */
 static uint32_t decode(const unsigned char *text, size_t *length) {
   const uint32_t first = text[0];
   *length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;

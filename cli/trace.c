@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
 #include "plot.h"
 
 /* ---- Order ---------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
+#include "api/records.h"
 #include "cli.h"
 #include "print.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
 #include "findings.h"
 #include "plot.h"
 #include "table.h"

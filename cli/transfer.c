@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/transfer.h"
 #include "cli.h"
 #include "print.h"
 #include "progress.h"

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/records.h"
+#include "api/tuning.h"
 #include "capture.h"
 #include "cli.h"
 #include "front.h"

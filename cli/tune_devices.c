@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/machine.h"
 #include "base/error.h"
 #include "print.h"
 

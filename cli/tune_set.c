@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/learning.h"
+#include "api/tuning.h"
 #include "option_names.h"
 #include "stop.h"
 #include "tune_devices.h"

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/records.h"
 #include "option_names.h"
 #include "portfolio.h"
 #include "print.h"

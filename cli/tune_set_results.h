@@ -3,6 +3,7 @@
 #ifndef CLI_TUNE_SET_RESULTS_H
 #define CLI_TUNE_SET_RESULTS_H
 
+#include "api/learning.h"
 #include "problem_set.h"
 #include "progress.h"
 

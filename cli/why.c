@@ -2,6 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kernel.h"
+#include "api/records.h"
+#include "api/why.h"
 #include "cli.h"
 #include "option_names.h"
 #include "print.h"

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/cache.h"
 #include "cli.h"
 #include "print.h"
 #include "progress.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "bundle.h"
 #include "export.h"
 #include "runtime/devices.h"
 #include "runtime/model/described.h"

@@ -6,6 +6,7 @@
 #define API_EXPORT_EXPORT_H
 
 #include "api/api.h"
+#include "bundle.h"
 
 /* A device that is exported for. The look-up is of the config on this device, for one problem after
    another. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/tuning.h"
 #include "base/system.h"
 #include "kernels.h"
 

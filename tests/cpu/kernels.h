@@ -3,7 +3,6 @@
 #ifndef TESTS_CPU_KERNELS_H
 #define TESTS_CPU_KERNELS_H
 
-#include "api/tools.h"
 #include "base/text.h"
 
 /* For cmocka's groups: *state is the library. */

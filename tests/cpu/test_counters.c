@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/check.h"
 #include "kernels.h"
 
 enum { MOST_SETTINGS = 4 };

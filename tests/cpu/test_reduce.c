@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/tuning.h"
 #include "kernels.h"
 
 /* Every rung where its axis allows it; several blocks a segment, and loads wider and narrower

@@ -13,7 +13,9 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
+#include "api/kernel.h"
+#include "api/records.h"
+#include "api/tuning.h"
 
 static char cache_file[] = "/tmp/cugen-test-tuner-XXXXXX";
 

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/tuning.h"
 #include "kernels.h"
 
 enum { SETTINGS = 6 };

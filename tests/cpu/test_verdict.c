@@ -15,6 +15,9 @@
 
 #include <cmocka.h>
 
+#include "api/check.h"
+#include "api/records.h"
+#include "api/tuning.h"
 #include "base/hash.h"
 #include "kernels.h"
 

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "api/check.h"
+#include "api/tuning.h"
 #include "kernels.h"
 
 static void add(cugen *lib, const char *name, const char *content) {

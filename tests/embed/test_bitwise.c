@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <string.h>
+
+#include "api/records.h"
+#include "api/tuning.h"
 
 enum { ROWS = 40, COLS = 100 };
 

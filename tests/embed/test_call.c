@@ -15,7 +15,9 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/kernel.h"
 #include "api/priors.h"
+#include "api/records.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "with_fake.h"

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,6 +15,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "api/tuning.h"
 
 enum { THREADS = 4, PROCESSES = 3, EACH = 5 };
 

@@ -7,13 +7,13 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "api/choice.h"
+#include "api/tuning.h"
 #include "base/hash.h"
 
 static const char config[] =

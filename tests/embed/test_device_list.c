@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <string.h>
+
+#include "api/machine.h"
+#include "api/tuning.h"
 
 static int open_on(const char *device, cugen **lib, cugen_kernel **kernel, cugen_error *error) {
   cugen_options options = CUGEN_OPTIONS_INIT;

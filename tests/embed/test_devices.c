@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/records.h"
+#include "api/tuning.h"
 #include "with_fake.h"
 
 enum { COUNT = 1000, THREADS = 8, ROUNDS = 20, LAUNCHES = 10 };

@@ -10,7 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/tools.h"
+#include "api/explain.h"
+#include "api/kernel.h"
+#include "api/machine.h"
+#include "api/records.h"
+#include "api/source.h"
+#include "api/tuning.h"
 
 static cugen *open_on(const char *device) {
   cugen_options options = CUGEN_OPTIONS_INIT;

@@ -7,10 +7,11 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "api/tuning.h"
 
 enum { N = 1000, LAUNCHES = 3000 };
 

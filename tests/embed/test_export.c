@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "api/export/bundle.h"
 #include "api/export/export.h"
 #include "base/hash.h"
 #include "base/system.h"

@@ -6,9 +6,11 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <stdio.h>
 #include <string.h>
+
+#include "api/tuning.h"
+#include "api/why.h"
 
 /* way 1 leaves the buffer, 2 is wrong, 3 is right and slow, 4 is right but for 900 elements, and
    fast. */

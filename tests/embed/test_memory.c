@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/tools.h"
+#include "api/machine.h"
+#include "api/records.h"
+#include "api/tuning.h"
 
 static const char config[] = "kernel \"twice\" {\n"
                              "  problem \"n\" (1000), policy \"nearest\" { distance = 1 },\n"

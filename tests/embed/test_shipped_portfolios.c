@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "api/api.h"
+#include "api/machine.h"
 #include "api/portfolio.h"
 #include "gen/sources/sources.h"
 

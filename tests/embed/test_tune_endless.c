@@ -7,10 +7,13 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "api/kernel.h"
+#include "api/records.h"
+#include "api/tuning.h"
 
 static int tune(cugen_kernel *kernel, const char *implementation, double timeout,
                 cugen_error *err) {

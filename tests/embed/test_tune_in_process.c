@@ -7,12 +7,15 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "api/kernel.h"
+#include "api/records.h"
+#include "api/tuning.h"
 
 static cugen *lib;
 

@@ -6,12 +6,16 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "api/check.h"
+#include "api/kernel.h"
+#include "api/records.h"
+#include "api/tuning.h"
 
 enum { PROBLEMS = 3 };
 

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/tools.h"
+#include "api/records.h"
+#include "api/tuning.h"
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/tuning.h"
 #include "base/hash.h"
 #include "fake_wild.h"
 #include "find_fake.h"

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/tools.h"
+#include "api/records.h"
+#include "api/tuning.h"
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"

@@ -15,6 +15,9 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "api/kernel.h"
+#include "api/records.h"
+#include "api/source.h"
 #include "base/system.h"
 #include "failing_memory.h"
 #include "fake_cuda.h"

@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/tools.h"
+#include "api/machine.h"
+#include "api/tuning.h"
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/tools.h"
+#include "api/transfer.h"
 #include "find_fake.h"
 
 static struct fake_cuda *fake;

@@ -7,13 +7,15 @@
 
 #include <cmocka.h>
 
-#include "api/tools.h"
 #include <cuda.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "api/records.h"
+#include "api/tuning.h"
 
 enum { COUNT = 100003, LAUNCHES = 20, THREADS = 8 };
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/tools.h"
+#include "api/tuning.h"
 
 enum { SETTINGS = 5 };
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/tools.h"
+#include "api/transfer.h"
 
 enum { SIZES = 4 };
 

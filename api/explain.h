@@ -1,0 +1,55 @@
+/* Explains a time or a size: the ceilings of a GPU, and its occupancy. */
+#ifndef API_EXPLAIN_H
+#define API_EXPLAIN_H
+
+#include "source.h"
+
+/* The rates that limit a kernel on its GPU; 0: unknown. The cpu device has none. A peak is the rate
+   of all multiprocessors at the highest clock, and for memory the described rate, or the rate by
+   its clock and width. A data sheet's figure may assume a lower clock. */
+typedef struct cugen_ceilings {
+  const char *dtype;                /* the type in which the kernel computes: that of the config's
+                                       products ("bf16", "tf32"), else that of its first output */
+  double flops, flops_peak;         /* FLOP/s of fused multiply-adds of this type, without tensor
+                                       cores */
+  double tensor_flops_peak;         /* dense FLOP/s of the tensor cores, if the config declares
+                                       products; 0: none */
+  double bandwidth, bandwidth_peak; /* bytes/s of device memory, reads and writes together */
+  int64_t flops_at, bandwidth_at;   /* time of the measurements; seconds since the epoch */
+} cugen_ceilings;
+
+/* Looks up the ceilings. The measured rates are the best records on that device of two shipped
+   configs, peak_copy, and peak_fma with this dtype. api_kernel_tune measures these configs like any
+   other. */
+int api_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
+/* Returns the dense FLOP/s of the tensor cores of the kernel's device, at its highest clock, for
+   products of that type: a dtype, "tf32" or "fp8"; 0: none, or unknown. */
+double api_kernel_tensor_flops(const cugen_kernel *kernel, const char *type);
+
+/* The number of a kernel's blocks that a multiprocessor holds, by NVIDIA's occupancy calculator
+   (cuda_occupancy.h). */
+typedef struct cugen_occupancy {
+  char device[128];     /* name of the device */
+  char arch[16];        /* "sm_90a" */
+  int blocks;           /* resident blocks per multiprocessor */
+  int max_threads;      /* threads that a multiprocessor can hold */
+  double fraction;      /* fraction of them that is in use */
+  const char *limiter;  /* "threads", "blocks", "registers", "shared memory"; "none": not even one
+                           block fits */
+  int warps;            /* warps per block */
+  int idle_lanes;       /* idle lanes in the last warp of a block, if its threads are not a multiple
+                           of a warp */
+  int64_t shared_bytes; /* per block, including dynamic_shared */
+  int best_threads;     /* the block size with the highest occupancy, with the other resources
+                           unchanged; 0: none fits */
+  int64_t best_shared_bytes;
+  double best_fraction; /* occupancy with best_threads */
+} cugen_occupancy;
+
+/* Computes the occupancy on any known device, present or described. device: as in cugen_options;
+   NULL: lib's own. CUGEN_ERROR_USAGE: no such device, the cpu device, or resources that no kernel
+   can have. */
+int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources,
+                         cugen_occupancy *out, cugen_error *error);
+
+#endif

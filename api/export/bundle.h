@@ -1,0 +1,44 @@
+/* Bundles: tuned variants as plain C. */
+#ifndef API_EXPORT_BUNDLE_H
+#define API_EXPORT_BUNDLE_H
+
+#include "base/results.h"
+
+/* What to export. */
+typedef struct cugen_export_options {
+  const char *devices;  /* "H200, sm_80": parts of remembered devices' texts, or architectures;
+                           NULL: all remembered devices */
+  const char *problems; /* "M=1024 N=1024; M=4096": the problems; NULL: all remembered ones that
+                           agree with the settings */
+  double distance;      /* as in cugen_plan_options; 0: the config's policy */
+  int ptx;              /* include PTX, which the drivers of other devices compile */
+  int force;            /* write into a folder that has other files, which are kept */
+  int portfolio;        /* only the variants and rules of portfolios: few kernels for all sizes */
+  const char *variant;  /* only this variant, measured or not: "tiled tile=16"; NULL: the variants
+                           that a plan would take */
+} cugen_export_options;
+
+/* The contents of an export. The strings live until the kernel is closed or exports again. */
+typedef struct cugen_export_result {
+  const char *name; /* prefix of the bundle's functions and files */
+  size_t devices;   /* devices that it has code for, PTX included */
+  size_t problems;  /* tuned problems, summed over the devices */
+  size_t variants;  /* variants, summed over the devices */
+  size_t images;    /* cubins and PTX; equal images count once */
+  size_t compiled;  /* images that were compiled now; the others came from the cache */
+  size_t stale;     /* records that were not used, because their source has changed */
+  int64_t image_bytes, source_bytes;
+  const char *notes; /* a line for each thing that was left out or replaced, with the reason; "" */
+  size_t portfolios; /* portfolios, summed over devices and classes */
+} cugen_export_result;
+
+/* Writes a bundle into the folder: NAME.h, NAME.c, README.md, CMakeLists.txt and an example. The
+   bundle needs only the driver at run time. It contains the variants that cugen_plan_open would
+   take now. Equal input gives equal bytes. The folder is created (its parent must exist), or has an
+   earlier bundle of this kernel, which is replaced as a whole; other files in it are
+   CUGEN_ERROR_USAGE without force. Nothing is measured; images that the cache lacks are compiled,
+   which needs no GPU. */
+int api_kernel_export(cugen_kernel *kernel, const cugen_export_options *options, const char *folder,
+                      cugen_export_result *result, cugen_error *error);
+
+#endif

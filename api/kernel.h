@@ -1,0 +1,162 @@
+/* What a kernel's config says, the choice of the variant that a plan would take, and the space of
+   variants. */
+#ifndef API_KERNEL_H
+#define API_KERNEL_H
+
+#include "base/results.h"
+
+/* The problem for a reader: defaults are left out unless they are numbers or element types. */
+const char *api_kernel_problem_short(const cugen_kernel *kernel);
+/* The values that a setting of the problem may have, separated by blanks, the default first: "f32
+   f64 f16". "" if any value of the default's type is allowed, or no parameter has that name. Valid
+   until the next call. */
+const char *api_kernel_problem_values(cugen_kernel *kernel, const char *name);
+/* The config's problems { } by index: "M=64,256 N=4096" means all combinations of the values. NULL:
+   there are no more. */
+const char *api_kernel_problem_set(const cugen_kernel *kernel, size_t index);
+/* The config's policy, which selects the tuned problem that serves a problem that was not tuned:
+   "exact", "nearest { distance = 1 }". */
+const char *api_kernel_policy(const cugen_kernel *kernel);
+/* Returns whether the policy is to use the portfolio that was learnt. */
+int api_kernel_takes_portfolio(const cugen_kernel *kernel);
+/* What a config ranks variants by. */
+typedef enum cugen_objective {
+  CUGEN_OBJECTIVE_TIME = 0,
+  CUGEN_OBJECTIVE_FLOPS,        /* declared operations per second */
+  CUGEN_OBJECTIVE_BYTES,        /* declared bytes per second */
+  CUGEN_OBJECTIVE_ENERGY,       /* joules per run */
+  CUGEN_OBJECTIVE_ENERGY_DELAY, /* energy multiplied by time */
+  CUGEN_OBJECTIVE_EXPRESSION    /* an expression of the others; api_kernel_objective_text returns
+                                   it */
+} cugen_objective;
+
+/* The objective by which variants are ranked; for NULL: time. */
+cugen_objective api_kernel_objective(const cugen_kernel *kernel);
+/* The word for an objective in configs and JSON: "time", "flops", "bytes"; never NULL. */
+const char *api_objective_name(int objective);
+/* The objective as the user gave it, a word or an expression, such as "energy" or "flops /
+   energy". */
+const char *api_kernel_objective_text(const cugen_kernel *kernel);
+/* Returns whether the objective depends on energy, so that records without an energy come last. */
+int api_kernel_needs_energy(const cugen_kernel *kernel);
+
+/* How the kernel's variants are timed: "burst" and so on, from cugen_options.measure or the config;
+   NULL: the times are predicted. */
+const char *api_kernel_measure(const cugen_kernel *kernel);
+
+/* Replaces the problem's defaults by the values of the config's small check problem; settings given
+   at open stay. On the cpu device, which is slow, api_kernel_tune, api_kernels_tune and
+   api_kernel_run use that problem themselves, and api_kernel_check always does; when they return,
+   the kernel's problem is the one from before. So call this function first to read the records of
+   such a tune, or to open a plan for it. A second call changes nothing. After success everything
+   handed out about the old problem is invalid. */
+int api_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
+/* Returns whether the config, or one of its implementations, has a check { }. */
+int api_kernel_has_check(const cugen_kernel *kernel);
+
+/* Makes the kernel's records predictions of the model (docs/model.md) for its device from now on.
+   Predictions are kept apart from measurements: a look-up of one kind never finds the other. For a
+   described device api_kernel_tune calls this function itself. CUGEN_ERROR_USAGE: the device is the
+   cpu device, or a GPU of which too little is known. */
+int api_kernel_use_predictions(cugen_kernel *kernel, cugen_error *error);
+/* Returns whether api_kernel_use_predictions would succeed. */
+int api_kernel_predictable(cugen_kernel *kernel);
+/* Returns whether the kernel's records are predictions. */
+int api_kernel_predicted(const cugen_kernel *kernel);
+/* The key of the kernel's records, as in cugen_cache_set.device and .options; predictions have
+   another key. The strings live as long as the kernel. */
+void api_kernel_key(const cugen_kernel *kernel, const char **device, const char **options);
+
+/* The variant that a plan would use, and the reason. */
+typedef struct cugen_choice {
+  cugen_plan_choice how;
+  const char *variant;   /* full text of the variant */
+  const char *tuned_for; /* as in cugen_plan_info */
+  const char *tuned_on;  /* as in cugen_plan_info */
+  int same_model;        /* tuned_on is a GPU of this GPU's model */
+  double distance;
+  int predicted;    /* the default was chosen by the model, or from a portfolio that ships and was
+                       predicted */
+  int by_portfolio; /* the default is from a remembered portfolio that was learnt from predictions
+                       of other problems */
+  int named;        /* the default is a `try` of the config */
+} cugen_choice;
+
+/* Chooses the variant that a plan for this kernel would take; nothing is compiled. distance is that
+   of cugen_plan_options. The strings live until the next call on the kernel. */
+int api_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
+
+/* ---- The space ------------------------------------------------------------------------------- */
+
+/* The sizes of the space. */
+typedef struct cugen_space_info {
+  uint64_t cartesian; /* combinations of all tunables, over all implementations */
+  uint64_t valid;     /* combinations that satisfy every restriction */
+  size_t implementations;
+  size_t restrictions; /* number of entries of api_kernel_restriction */
+} cugen_space_info;
+
+/* One implementation's part of the space. */
+typedef struct cugen_implementation_info {
+  const char *name;
+  const char *unavailable; /* the requirement that this device does not meet; NULL: it meets all */
+  uint64_t cartesian, valid;
+} cugen_implementation_info;
+
+/* A restriction of the space. It is tried as soon as its names are bound. removed counts the
+   combinations that this restriction was the first to remove: cartesian = valid + the sum of all
+   removed. Limits, filters and heuristics are listed only if they removed something. */
+typedef struct cugen_restriction_info {
+  const char *implementation;
+  const char *text;
+  const char *file; /* of a filter, the name of the member: "cugen_filter.where" */
+  int line;         /* of a limit, the line of the launch; of a filter, 0 */
+  uint64_t removed;
+  cugen_restriction_kind kind;
+} cugen_restriction_info;
+
+/* Restricts the kernel's space to what the filter admits: in counts, variants, records, checks,
+   tuning and the best. Another filter, or NULL, shows the rest again; nothing remembered is
+   changed. The filter is copied. CUGEN_ERROR_USAGE: an unknown name or a bad pattern; the old
+   filter stays. If no variant is left, functions that need one fail with CUGEN_ERROR_EMPTY. */
+int api_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_error *error);
+
+/* The first call walks the space. index: below the count in cugen_space_info, else
+   CUGEN_ERROR_USAGE. */
+int api_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
+int api_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out,
+                              cugen_error *error);
+int api_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out,
+                           cugen_error *error);
+/* Why a tunable is reported. NOWHERE: no expression of the config, no argument and no template
+   mentions the tunable, so its values all give the same kernel. MISSPELT: the config uses the
+   tunable and no template mentions it, but a template's condition has a near word. DEFINED: the
+   tunable is not a boolean, and templates only ask whether it is defined, which is true for every
+   value. */
+typedef enum cugen_unused_reason {
+  CUGEN_UNUSED_NOWHERE = 0,
+  CUGEN_UNUSED_MISSPELT,
+  CUGEN_UNUSED_DEFINED
+} cugen_unused_reason;
+
+/* A tunable with two or more values that gives the same kernel several times, as far as the texts
+   show. */
+typedef struct cugen_unused_tunable {
+  const char *name;
+  const char *implementation; /* "": the tunable is shared by all implementations */
+  const char *file;           /* file that declares the tunable */
+  int line;
+  size_t values;
+  char nearest[64];        /* the nearest word in an #if, #ifdef or #ifndef of the template; "":
+                              none is near */
+  cugen_unused_reason why; /* why the tunable is reported */
+} cugen_unused_tunable;
+
+/* Lists unused tunables. Fills in at most `most`; *count is the number of all. The strings live as
+   long as the kernel. */
+int api_kernel_unused(cugen_kernel *kernel, cugen_unused_tunable *out, size_t most, size_t *count,
+                      cugen_error *error);
+/* The text of a variant, such as "tiled tile=16 pad=1"; index must be below valid. */
+int api_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *error);
+
+#endif

@@ -1,0 +1,56 @@
+/* What a library found on its machine: shipped configs, the driver and compilers, the cache, and the
+   devices, present or described. */
+#ifndef API_MACHINE_H
+#define API_MACHINE_H
+
+#include "base/results.h"
+
+/* The configs that ship with cugen, such as "matmul.lua". Returns how many exist; fills at most
+   count. The strings live as long as the program. */
+size_t api_configs(cugen *lib, const char **out, size_t count);
+
+/* The lines of cugen_where, in their order. */
+enum api_place {
+  API_PLACE_DRIVER,
+  API_PLACE_NVRTC,
+  API_PLACE_NVRTC_VERSION,
+  API_PLACE_HEADERS,
+  API_PLACE_COMPILER,
+  API_PLACE_CACHE,
+  API_PLACE_WARNING,   /* why the cache cannot be written */
+  API_PLACE_CLOCK,     /* what is wrong with this machine's clock */
+  API_PLACE_IMAGE_KEY, /* why images are not kept */
+  API_PLACE_CAPTURE,
+  API_PLACE_WORKER,
+  API_PLACES
+};
+/* Returns what cugen_where says in that line; "": the line is left out. Valid until the next call
+   of either function. */
+const char *api_where(cugen *lib, enum api_place place);
+
+/* Parses the text of options.cache. Whether such a cache exists is not checked. NULL is the
+   default, a file. */
+cugen_cache_kind api_cache_parse(const char *text);
+
+/* Splits listed devices ("all") into groups that can be tuned together, because they are of one
+   model. The groups have the order of their first devices. *out becomes the list of the group with
+   that index, for options.device of a separate library ("cuda:0,cuda:2"), or NULL behind the last
+   group. It lives until the next call. A list that options.device would refuse is
+   CUGEN_ERROR_USAGE. */
+int api_device_group(cugen *lib, const char *list, size_t index, const char **out,
+                     cugen_error *error);
+
+/* Lists the described devices, shipped or in options.device_dir, oldest first, by their names for
+   options.device, such as "model:K40". Returns how many exist; fills at most count. The strings
+   live until the library is closed. */
+size_t api_models(cugen *lib, const char **out, size_t count);
+/* Lists the described devices with their facts; the id is "model:K40". */
+size_t api_described_devices(cugen *lib, cugen_device_info *out, size_t count);
+
+/* Announces that this program will tune or run variants. A worker process then looks for the GPUs,
+   and the first tuning or run continues with this worker; meanwhile compilers start. So CUDA is
+   started only once, and not in this process; without this call this process starts CUDA to
+   describe a GPU. Call it before anything asks for a device. threads: as in cugen_tune_options. */
+void api_expect_tuning(cugen *lib, int threads);
+
+#endif

@@ -1,0 +1,36 @@
+/* The records of one kernel, and the best of them. */
+#ifndef API_RECORDS_H
+#define API_RECORDS_H
+
+#include "base/results.h"
+
+/* The records of cugen_kernel_records one by one. The strings live until the kernel is tuned
+   again. */
+size_t api_kernel_records(cugen_kernel *kernel);
+int api_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, cugen_error *error);
+
+/* A record, and whether it is still valid for the kernel. */
+typedef struct cugen_stored_record {
+  cugen_record record;
+  int current;         /* the variant still expands to the kernel that was measured; a look-up uses
+                          the record unless it is superseded */
+  int superseded;      /* the record is history: a later record of the variant has replaced it */
+  int64_t measured_at; /* seconds since the epoch */
+  int driver_version, nvrtc_version;
+} cugen_stored_record;
+
+/* Lists all records in the cache for this kernel, problem, device and options, whether current or
+   not: correct ones by time, then failed ones, then, with history, superseded ones, the latest
+   first. *out lives until the next call. */
+int api_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out,
+                      size_t *count, cugen_error *error);
+
+/* Returns the index of the best of these records: the one that a plan would take if there were no
+   others. Only correct records count; returns count if there is none, or if records is NULL. */
+size_t api_best_of(const cugen_record *const *records, size_t count);
+
+/* The record by which the plan's variant was chosen. A default, pinned or portfolio choice sets
+   only variant, flops, bytes and predicted. */
+const cugen_record *api_plan_record(const cugen_plan *plan);
+
+#endif

@@ -1,0 +1,74 @@
+/* Measures how fast data moves between host and device. */
+#ifndef API_TRANSFER_H
+#define API_TRANSFER_H
+
+#include "base/results.h"
+
+/* A measurement for one kind of host memory, one direction and one size. */
+typedef struct cugen_transfer_row {
+  const char *memory;      /* "pageable" and so on, see cugen_transfer_options */
+  const char *unavailable; /* why the kind could not be measured; the other members are then 0, in a
+                              single row for the kind. NULL: it was measured */
+  int to_host;             /* 0: from the host to the device */
+  int64_t size;            /* requested size in bytes */
+  int64_t bytes;           /* bytes moved by one transfer: the size, or its whole rows */
+  double alone;            /* median seconds of a single transfer, from the call to the end that the
+                              host sees */
+  double seconds;          /* median seconds of one of many transfers in a row; for managed and
+                              prefetch equal to alone */
+  double seconds_min, seconds_p20, seconds_p80;
+  int samples;
+} cugen_transfer_row;
+
+/* The progress of measuring; valid during the callback. */
+typedef struct cugen_transfer_progress {
+  size_t done, planned;           /* rows; a kind that is unavailable counts as one */
+  const cugen_transfer_row *last; /* the row that was measured last */
+} cugen_transfer_progress;
+
+/* Called from the thread that measures, after each row; return nonzero to stop. */
+typedef int (*cugen_transfer_callback)(const cugen_transfer_progress *progress, void *context);
+
+/* What to measure. The kinds of host memory, and how the data is moved:
+   - pageable: from malloc; the driver copies through its own pinned memory
+   - registered: from malloc, page-locked afterwards (cuMemHostRegister, portable: for all contexts)
+   - pinned: page-locked (cuMemHostAlloc, portable); the device's copy engine reads and writes it
+   - combined: pinned and write-combined; it bypasses the processor's caches, so reading it is slow
+   - pitched: pinned, 2-D: packed rows of 255 floats to and from rows in pitched device memory, 1024
+     bytes apart where the driver aligns them to 512
+   - pitched3d: pinned, 3-D: packed slices of 15 rows to and from slices of 16 rows
+   - default: pinned; the driver finds the direction from the addresses (unified addressing,
+     cudaMemcpyDefault)
+   - mapped: zero-copy (cuMemHostAlloc, device map): a kernel reads or writes the host's memory in
+     place
+   - managed: a kernel or the host touches pages that are on the other side
+   - prefetch: managed; the pages are prefetched */
+typedef struct cugen_transfer_options {
+  const char *memory;   /* the kinds to measure, such as "pinned, mapped"; NULL: all */
+  const int64_t *sizes; /* sizes in bytes, each at least 1; NULL: 4 KiB to 1 GiB in powers of
+                           four */
+  size_t size_count;
+  double seconds;                   /* approximate time for a row; 0: 0.1 */
+  cugen_transfer_callback progress; /* NULL: none */
+  void *context;                    /* passed to progress */
+} cugen_transfer_options;
+
+/* The measurements. Everything lives until the next api_transfer_measure, or until the library is
+   closed. */
+typedef struct cugen_transfer {
+  const cugen_device_info *device;
+  const cugen_transfer_row *rows; /* by kind, then by direction (to the device first), then by
+                                     size */
+  size_t count;
+} cugen_transfer;
+
+/* Measures on the GPU of options.device, by default the first one, in its primary context and the
+   calling thread, and verifies that the data arrives. Needs as much memory on host and device as
+   the largest size. Buffers are reused, so small ones come out of the processor's caches.
+   CUGEN_ERROR_MISSING, CUGEN_ERROR_DEVICE: no GPU. CUGEN_ERROR_USAGE: an unknown kind, a bad size,
+   or the cpu device. CUGEN_ERROR_WRONG: other data arrived. CUGEN_ERROR_INTERRUPTED: the callback
+   asked to stop; out has the measurements before that. */
+int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
+                         cugen_error *error);
+
+#endif
