@@ -1,14 +1,13 @@
-/* The table of strategies; see strategy.h. The first one is the default. A new strategy is a file
-   beside this one and a row here. */
+/* Finds strategies in the table of strategy.h. */
 #include "strategy.h"
 
 #include <string.h>
 
 #include "base/text.h"
 
-static const struct strategy_ops *const table[] = {&strategy_surrogate, &strategy_portfolio,
-                                                   &strategy_local,     &strategy_evolutionary,
-                                                   &strategy_random,    &strategy_exhaustive};
+#define X(name) &strategy_##name,
+static const struct strategy_ops *const table[] = {STRATEGIES(X)};
+#undef X
 
 const struct strategy_ops *strategy_at(size_t index) {
   return index < sizeof table / sizeof *table ? table[index] : NULL;

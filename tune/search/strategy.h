@@ -76,8 +76,13 @@ struct strategy_ops {
   void (*taken)(struct strategy *strategy, uint64_t index);
 };
 
-extern const struct strategy_ops strategy_surrogate, strategy_portfolio, strategy_local,
-    strategy_evolutionary, strategy_random, strategy_exhaustive;
+/* Every strategy, the default first: strategy_NAME is defined in NAME.c. A new strategy is such a
+   file and an entry here. */
+#define STRATEGIES(X) X(surrogate) X(portfolio) X(local) X(evolutionary) X(random) X(exhaustive)
+
+#define X(name) extern const struct strategy_ops strategy_##name;
+STRATEGIES(X)
+#undef X
 
 /* Returns the strategy of this number, the default first; NULL: there are no more. */
 const struct strategy_ops *strategy_at(size_t index);
