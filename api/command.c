@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "library.h"
 
-/* The options with which the library was opened, as "device=cpu" and so on. They apply if the
-   command's words do not give others. */
+/* The options with which the library was opened, by the fields of cugen_options, such as
+   "config_dir=/srv". They apply if the command has such an option and its words do not give it. */
 struct defaults {
   struct text words; /* each word is followed by a zero */
   size_t count;
@@ -24,16 +24,9 @@ static void command_add_default(struct defaults *defaults, const char *name, con
 }
 
 static int collect_defaults(const cugen *lib, struct defaults *out, cugen_error *err) {
-  command_add_default(out, "device", lib->device);
-  command_add_default(out, "arch", lib->arch);
-  command_add_default(out, "config-dir", lib->config_dir);
-  command_add_default(out, "template-dir", lib->template_dir);
-  command_add_default(out, "device-dir", lib->device_dir);
-  command_add_default(out, "cache", lib->cache_path);
-  command_add_default(out, "toolkit", lib->toolkit_dir);
-  command_add_default(out, "compiler", lib->compiler);
-  command_add_default(out, "objective", lib->objective);
-  command_add_default(out, "prefer", lib->prefer);
+#define X(member, option, variable) command_add_default(out, #option, lib->member);
+  LIBRARY_STRINGS(X)
+#undef X
   if (lib->measure != MEASURE_WAYS)
     command_add_default(out, "measure", measure_way_names[lib->measure]);
   return out->words.failed ? error_memory(err) : CUGEN_OK;

@@ -63,26 +63,10 @@ static int default_cache(char **to) {
 }
 
 static int library_take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
-  const struct {
-    char **to;
-    const char *option, *variable;
-  } rows[] = {
-      {&lib->device, o->device, "CUGEN_DEVICE"},
-      {&lib->arch, o->arch, NULL},
-      {&lib->config_dir, o->config_dir, NULL},
-      {&lib->template_dir, o->template_dir, NULL},
-      {&lib->device_dir, o->device_dir, NULL},
-      {&lib->cache_path, o->cache, "CUGEN_CACHE"},
-      {&lib->toolkit_dir, o->toolkit, NULL},
-      {&lib->compiler, o->compiler, NULL},
-      {&lib->worker, o->worker, "CUGEN_WORKER"},
-      {&lib->objective, o->objective, NULL},
-      {&lib->prefer, o->prefer, NULL},
-      {&lib->pin, o->pin, "CUGEN_PIN"},
-      {&lib->capture_path, o->capture, "CUGEN_CAPTURE"},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (library_take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
+#define X(member, option, variable)                                                                \
+  if (library_take(&lib->member, o->option, variable)) return error_memory(err);
+  LIBRARY_STRINGS(X)
+#undef X
   lib->pin_from = o->pin && *o->pin ? "cugen_options.pin" : "CUGEN_PIN";
   lib->local_rank = read_local_rank();
   if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
@@ -183,11 +167,10 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
 
 void cugen_close(cugen *lib) {
   if (!lib) return;
-  char *strings[] = {lib->device,     lib->arch,        lib->config_dir,  lib->template_dir,
-                     lib->device_dir, lib->cache_path,  lib->toolkit_dir, lib->compiler,
-                     lib->worker,     lib->objective,   lib->prefer,      lib->pin,
-                     lib->cache_name, lib->capture_path};
-  for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
+#define X(member, option, variable) free(lib->member);
+  LIBRARY_STRINGS(X)
+#undef X
+  free(lib->cache_name);
   struct kept *kept[] = {&lib->sets, &lib->checked, &lib->portfolios, &lib->transfer};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
   capture_close(lib->capture);

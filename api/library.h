@@ -13,9 +13,28 @@
 
 struct capture;
 
+/* The options that are strings: the member of struct cugen, the field of cugen_options, and the
+   variable that names it if the option is not given. */
+#define LIBRARY_STRINGS(X)                                                                         \
+  X(device, device, "CUGEN_DEVICE")                                                                \
+  X(arch, arch, NULL)                                                                              \
+  X(config_dir, config_dir, NULL)                                                                  \
+  X(template_dir, template_dir, NULL)                                                              \
+  X(device_dir, device_dir, NULL)                                                                  \
+  X(cache_path, cache, "CUGEN_CACHE")                                                              \
+  X(toolkit_dir, toolkit, NULL)                                                                    \
+  X(compiler, compiler, NULL)                                                                      \
+  X(worker, worker, "CUGEN_WORKER")                                                                \
+  X(objective, objective, NULL)                                                                    \
+  X(prefer, prefer, NULL)                                                                          \
+  X(pin, pin, "CUGEN_PIN")                                                                         \
+  X(capture_path, capture, "CUGEN_CAPTURE")
+
 struct cugen {
-  char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *cache_name,
-      *toolkit_dir, *compiler, *worker, *objective, *prefer, *pin, *capture_path;
+#define X(member, option, variable) char *member;
+  LIBRARY_STRINGS(X)
+#undef X
+  char *cache_name;
   const char *pin_from;       /* what named the pin file, an option or a variable, for messages */
   int local_rank;             /* number of this process among those of a job on this machine; 0: the
                                  first, or the only one */

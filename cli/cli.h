@@ -154,7 +154,11 @@ struct cli_command {
   const char *details; /* text of its help; lines that begin with a blank are printed unchanged */
   /* Further text for `cugen help COMMAND --all` and the man page; NULL: none. */
   const char *more;
-  const char *example;            /* an example of a command line */
+  const char *example; /* an example of a command line */
+  const char *device;  /* meaning of --device if it differs from most commands'; NULL */
+  /* --device and --measure are the command's own and never the library's: they select records, or
+     the command runs on the cpu device. */
+  bool own_device;
   const enum cli_option *options; /* the command's own options, ended by OPTION_COUNT */
   bool common;                    /* the command takes the common options as well */
 };
@@ -302,6 +306,8 @@ struct cli cli_to_tune(const struct cli *cli);
 
 /* ---- library.c ------------------------------------------------------------------------------ */
 
+/* Returns the options that were given, for a library. */
+cugen_options cli_library_options(const struct cli *cli);
 /* Opens the library with all options. main closes cli->lib. */
 int cli_open(struct cli *cli);
 /* A cugen_stop_callback: returns whether a signal has asked to end. */

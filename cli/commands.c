@@ -89,6 +89,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
              "cpu device; if it is wrong, the next one (--verify). With --device cpu variants run "
              "on the processor, with the config's check problem.",
          .example = "cugen tune matmul --set M=8192 --set dtype=bf16 --budget 5m",
+         .device = "cuda:0, cpu, model:H200; cuda:0,cuda:2; all (default: first GPU, else "
+                   "model:A100, predicted)",
          .options = tune_options,
          .common = true},
     [COMMAND_RUN] =
@@ -106,6 +108,7 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
              "The timed launches lie between cuProfilerStart and cuProfilerStop, for profilers:\n  "
              "ncu --profile-from-start off --target-processes all -c 1 cugen run CONFIG",
          .example = "cugen run matmul --set M=8192 --set dtype=bf16",
+         .device = "cuda:0, cpu (default: the first GPU, else cpu)",
          .options = run_options,
          .common = true},
     [COMMAND_CHECK] =
@@ -124,6 +127,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                  "kernels that ship, by "
                  "--branches. It names what cannot run on the cpu device, and does not check that.",
          .example = "cugen check matmul --variant \"tiled tile=16\"",
+         .device = "cpu: what is checked runs there",
+         .own_device = true,
          .options = check_options,
          .common = true},
     [COMMAND_GEN] = {.name = "gen",
@@ -197,6 +202,7 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
              "measurements before predictions, and the latest. Without a GPU, and where nothing "
              "is remembered of the kernel, it predicts a few variants on the spot.",
          .example = "cugen report matmul --set M=8192 -o matmul.html",
+         .device = "cuda:0, cpu, model:H200, part of a device's name (default: all)",
          .options = report_options},
     [COMMAND_ROOFLINE] = {.name = "roofline",
                           .operand = "[CONFIG]",
@@ -216,6 +222,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                               "model:NAME, it predicts one "
                               "variant of each implementation, or the first that the options name.",
                           .example = "cugen roofline matmul --device model:H200 -o roofline.html",
+                          .device = "cuda:0, cpu, model:H200 (default: the first GPU, else cpu; "
+                                    "with CONFIG: as for report)",
                           .options = roofline_options,
                           .common = true},
     [COMMAND_OCCUPANCY] =
@@ -233,6 +241,7 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                  "Where nothing is remembered for a described GPU, it predicts one variant of each "
                  "implementation.",
          .example = "cugen occupancy --registers 64 --block 256 --shared 32768",
+         .device = "cuda:0, model:H200 (default: this machine's GPUs and all that are described)",
          .options = occupancy_options,
          .common = true},
     [COMMAND_DEVICES] =
@@ -264,6 +273,7 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                     "or host touches "
                     "them\n  prefetch    managed, moved ahead of that by cuMemPrefetchAsync",
          .example = "cugen transfer --memory \"pinned, mapped\" --sizes \"4KiB, 64MiB\"",
+         .device = "cuda:0 (default: the first GPU)",
          .options = transfer_options},
     [COMMAND_CACHE_LS] =
         {.name = "cache ls",
@@ -275,6 +285,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
              "best, when it was last measured. CONFIG is a kernel's name or a config. --device is "
              "an identifier such as cuda:0 or model:H200, or part of a device's text in the list.",
          .example = "cugen cache ls matmul --device H200",
+         .device = "cuda:0, cpu, model:H200, part of a device's text (default: all)",
+         .own_device = true,
          .options = cache_ls_options},
     [COMMAND_CACHE_SHOW] =
         {.name = "cache show",
@@ -311,6 +323,9 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                                   "model:H200, or part of a device's text in "
                                   "'cugen cache ls'.",
                           .example = "cugen cache rm --older-than 30d --yes",
+                          .device =
+                              "cuda:0, cpu, model:H200, part of a device's text (default: all)",
+                          .own_device = true,
                           .options = cache_rm_options},
     [COMMAND_CACHE_EXPORT] =
         {.name = "cache export",
@@ -323,6 +338,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                     "device for other autotuners. CONFIG and --device are as in 'cugen "
                     "cache ls'.",
          .example = "cugen cache export matmul -o matmul.wisdom",
+         .device = "cuda:0, cpu, model:H200, part of a device's text (default: all)",
+         .own_device = true,
          .options = cache_export_options},
     [COMMAND_CACHE_IMPORT] = {.name = "cache import",
                               .operand = "FILE",

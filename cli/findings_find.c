@@ -28,14 +28,8 @@ static bool is_better(const cugen_cache_set *a, const cugen_cache_set *b) {
 }
 
 static int open_listing(struct cli *cli, struct findings *f) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  options.cache = cli->values[OPTION_CACHE];
-  options.config_dir = cli->values[OPTION_CONFIG_DIR];
-  options.measure = cli->values[OPTION_MEASURE];
-  options.objective = cli->values[OPTION_OBJECTIVE];
-  options.prefer = cli->values[OPTION_PREFER];
-  options.toolkit = cli->values[OPTION_TOOLKIT];
-  options.compiler = cli->values[OPTION_COMPILER];
+  cugen_options options = cli_library_options(cli);
+  options.device = options.arch = NULL; /* they select records */
   return cugen_open(&options, &f->listing, &cli->error);
 }
 
@@ -234,18 +228,10 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
 
 static int findings_find_open_kernel(struct cli *cli, const cugen_cache_set *set) {
   const char *settings[MOST_SETTINGS];
-  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_options options = cli_library_options(cli);
   options.device = set->device;
   options.arch = is_cpu_set(set) ? NULL : set->arch;
   options.measure = set->measure;
-  options.cache = cli->values[OPTION_CACHE];
-  options.config_dir = cli->values[OPTION_CONFIG_DIR];
-  options.template_dir = cli->values[OPTION_TEMPLATE_DIR];
-  options.device_dir = cli->values[OPTION_DEVICE_DIR];
-  options.toolkit = cli->values[OPTION_TOOLKIT];
-  options.compiler = cli->values[OPTION_COMPILER];
-  options.objective = cli->values[OPTION_OBJECTIVE];
-  options.prefer = cli->values[OPTION_PREFER];
   char *problem = strdup(set->problem);
   if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   int status = cugen_open(&options, &cli->lib, &cli->error);

@@ -75,33 +75,9 @@ static const struct item examples[] = {
     {NULL, NULL},
 };
 
-/* The meaning of --device for commands that take other devices, or have another default, than most
-   commands. */
-static const struct item devices[] = {
-    {"tune", "cuda:0, cpu, model:H200; cuda:0,cuda:2; all (default: first GPU, else model:A100, "
-             "predicted)"},
-    {"run", "cuda:0, cpu (default: the first GPU, else cpu)"},
-    {"check", "cpu: what is checked runs there"},
-    {"report", "cuda:0, cpu, model:H200, part of a device's name (default: all)"},
-    {"roofline",
-     "cuda:0, cpu, model:H200 (default: the first GPU, else cpu; with CONFIG: as for report)"},
-    {"occupancy", "cuda:0, model:H200 (default: this machine's GPUs and all that are described)"},
-    {"transfer", "cuda:0 (default: the first GPU)"},
-    {"cache ls", "cuda:0, cpu, model:H200, part of a device's text (default: all)"},
-    {"cache rm", "cuda:0, cpu, model:H200, part of a device's text (default: all)"},
-    {"cache export", "cuda:0, cpu, model:H200, part of a device's text (default: all)"},
-    {NULL, NULL},
-};
-
-static const char *own_device(const struct cli_command *command) {
-  const struct item *item = devices;
-  while (item->name && strcmp(item->name, command->name) != 0) item++;
-  return item->what;
-}
-
 const char *help_option(const struct cli_command *command, enum cli_option option) {
-  const char *own = option == OPTION_DEVICE && command ? own_device(command) : NULL;
-  return own ? own : cli_options[option].what;
+  return option == OPTION_DEVICE && command && command->device ? command->device
+                                                               : cli_options[option].what;
 }
 
 /* ---- For the terminal, 80 columns wide: what is often needed fits one screen ---------------- */
@@ -400,7 +376,7 @@ static void man_command(const struct cli_command *command, FILE *out) {
   fputc('\n', out);
   man_options(command, command->options, out);
   if (takes_strategies(command)) man_strategies(out);
-  if (command->common && own_device(command)) man_options(command, own, out);
+  if (command->common && command->device) man_options(command, own, out);
 }
 
 void help_man(FILE *out) {

@@ -8,11 +8,26 @@
 #include "cli.h"
 #include "stop.h"
 
-int cli_open_cache(struct cli *cli) {
+cugen_options cli_library_options(const struct cli *cli) {
+  const char *const *values = cli->values;
   cugen_options options = CUGEN_OPTIONS_INIT;
-  options.cache = cli->values[OPTION_CACHE];
-  options.config_dir = cli->values[OPTION_CONFIG_DIR];
-  options.device_dir = cli->values[OPTION_DEVICE_DIR];
+  options.device = values[OPTION_DEVICE];
+  options.arch = values[OPTION_ARCH];
+  options.measure = values[OPTION_MEASURE];
+  options.cache = values[OPTION_CACHE];
+  options.config_dir = values[OPTION_CONFIG_DIR];
+  options.template_dir = values[OPTION_TEMPLATE_DIR];
+  options.device_dir = values[OPTION_DEVICE_DIR];
+  options.toolkit = values[OPTION_TOOLKIT];
+  options.compiler = values[OPTION_COMPILER];
+  options.objective = values[OPTION_OBJECTIVE];
+  options.prefer = values[OPTION_PREFER];
+  return options;
+}
+
+int cli_open_cache(struct cli *cli) {
+  cugen_options options = cli_library_options(cli);
+  options.device = options.measure = NULL; /* they select records */
   return cugen_open(&options, &cli->lib, &cli->error);
 }
 
@@ -44,20 +59,8 @@ static bool runs_variants(const struct cli *cli) {
 }
 
 int cli_open(struct cli *cli) {
-  const char *const *values = cli->values;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  options.device = values[OPTION_DEVICE];
-  options.arch = values[OPTION_ARCH];
-  options.measure = values[OPTION_MEASURE];
-  options.cache = values[OPTION_CACHE];
-  options.config_dir = values[OPTION_CONFIG_DIR];
-  options.template_dir = values[OPTION_TEMPLATE_DIR];
-  options.device_dir = values[OPTION_DEVICE_DIR];
-  options.toolkit = values[OPTION_TOOLKIT];
-  options.compiler = values[OPTION_COMPILER];
+  cugen_options options = cli_library_options(cli);
   options.worker = own_worker(cli);
-  options.objective = values[OPTION_OBJECTIVE];
-  options.prefer = values[OPTION_PREFER];
   options.stop = cli_ask_stop;
   /* Caught before there is anything to tidy up, such as a compiler's folder. */
   if (cli->command == &cli_commands[COMMAND_TUNE]) stop_catch();

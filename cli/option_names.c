@@ -5,11 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/check.h"
-#include "api/export/bundle.h"
-#include "api/transfer.h"
-#include "cli.h"
-
 const struct cli_option_row cli_options[OPTION_COUNT] = {
 #define X(id, name, letter, argument, what) {name, letter, argument, what},
     CLI_OPTIONS(X)
@@ -24,19 +19,19 @@ static const struct {
                {"budget_seconds", OPTION_BUDGET},
                {"choice", OPTION_VARIANT}};
 
-static const char *option_names_option_of(const char *field, size_t length) {
+enum cli_option option_of_field(const char *field, size_t length) {
   for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
     if (strlen(renamed[i].field) == length && memcmp(renamed[i].field, field, length) == 0)
-      return cli_options[renamed[i].option].name;
-  for (size_t i = 0; i < OPTION_COUNT; i++) {
-    const char *name = cli_options[i].name;
+      return renamed[i].option;
+  for (enum cli_option option = 0; option < OPTION_COUNT; option++) {
+    const char *name = cli_options[option].name;
     size_t same = 0;
     while (same < length && name[same] &&
            (name[same] == field[same] || (name[same] == '-' && field[same] == '_')))
       same++;
-    if (same == length && !name[same]) return name;
+    if (same == length && !name[same]) return option;
   }
-  return NULL;
+  return OPTION_COUNT;
 }
 
 /* Returns the length of "cugen_options." or of another struct's name at `text`; 0: there is
@@ -57,9 +52,11 @@ struct message message_own(const char *text) {
   while (*text && length + 1 < sizeof own.text) {
     const size_t structure = structure_at(text),
                  field = structure ? strspn(text + structure, letters) : 0;
-    const char *option = structure ? option_names_option_of(text + structure, field) : NULL;
-    if (option)
-      length += (size_t)snprintf(own.text + length, sizeof own.text - length, "--%s", option),
+    const enum cli_option option =
+        structure ? option_of_field(text + structure, field) : OPTION_COUNT;
+    if (option != OPTION_COUNT)
+      length += (size_t)snprintf(own.text + length, sizeof own.text - length, "--%s",
+                                 cli_options[option].name),
           text += structure + field;
     else
       own.text[length++] = *text++;

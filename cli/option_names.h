@@ -2,7 +2,7 @@
 #ifndef CLI_OPTION_NAMES_H
 #define CLI_OPTION_NAMES_H
 
-#include "cugen.h"
+#include "cli.h"
 
 /* The library's messages name options as C does, "cugen_options.toolkit"; here they become
    "--toolkit". */
@@ -10,5 +10,8 @@ struct message {
   char text[sizeof((cugen_error *)0)->message];
 };
 struct message message_own(const char *text);
+/* Returns the option for a field of the library's options, such as "config_dir" for --config-dir;
+   OPTION_COUNT: there is none. */
+enum cli_option option_of_field(const char *field, size_t length);
 
 #endif

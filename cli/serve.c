@@ -10,24 +10,6 @@
 
 #include "option_names.h"
 
-/* Returns the option of the command with this name; OPTION_COUNT: it has none. */
-static enum cli_option find_option(const struct cli *cli, const char *name, size_t length) {
-  for (enum cli_option option = 0; option < OPTION_COUNT; option++)
-    if (strlen(cli_options[option].name) == length &&
-        memcmp(cli_options[option].name, name, length) == 0 && commands_take(cli->command, option))
-      return option;
-  return OPTION_COUNT;
-}
-
-/* Returns true if the command must not get this option from the library. That is so for --device
-   and --measure in two cases: commands about the whole cache use them to select records, and a
-   check runs on the cpu device, whatever the library's device. */
-static bool serve_is_own(const struct cli *cli, enum cli_option option) {
-  if (option != OPTION_DEVICE && option != OPTION_MEASURE) return false;
-  return cli->command == &cli_commands[COMMAND_CHECK] ||
-         (!cli->command->common && commands_in_group(cli->command, "cache"));
-}
-
 int serve_begin(struct cli *cli) {
   const struct serve *serve = cli->serve;
   if (!commands_take(cli->command, OPTION_JSON))
@@ -36,12 +18,14 @@ int serve_begin(struct cli *cli) {
                     cli->command->name);
   cli->values[OPTION_JSON] = cli->values[OPTION_QUIET] = "";
   for (size_t i = 0; i < serve->count; i++) {
-    const char *equal = strchr(serve->defaults[i], '=');
+    const char *value = serve->defaults[i] + strcspn(serve->defaults[i], "=");
     const enum cli_option option =
-        equal ? find_option(cli, serve->defaults[i], (size_t)(equal - serve->defaults[i]))
-              : OPTION_COUNT;
-    if (option != OPTION_COUNT && !serve_is_own(cli, option) && !cli->values[option])
-      cli->values[option] = equal + 1;
+        option_of_field(serve->defaults[i], (size_t)(value - serve->defaults[i]));
+    const bool own =
+        cli->command->own_device && (option == OPTION_DEVICE || option == OPTION_MEASURE);
+    if (*value && option != OPTION_COUNT && commands_take(cli->command, option) && !own &&
+        !cli->values[option])
+      cli->values[option] = value + 1;
   }
   return CUGEN_OK;
 }

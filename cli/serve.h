@@ -6,7 +6,7 @@
 #include "print.h"
 
 struct serve {
-  char **defaults; /* options of the program's library, such as "device=cpu" */
+  char **defaults; /* options of the program's library, such as "config_dir=/srv" */
   size_t count;
   int answer;     /* descriptor for the answer */
   json_t *result; /* JSON result of the command; NULL: none yet */
