@@ -232,7 +232,7 @@ bool api_agrees(const cugen_kernel *k, const struct problem *problem, bool sizes
   const struct config *config = k->lookup.config;
   for (size_t i = 0; i < k->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++)
-      if (settings_name(k->settings[i], config->problems[p].name) &&
+      if (setting_is_named(k->settings[i], config->problems[p].name) &&
           (sizes || !config_is_size(config, p)) &&
           !value_equal(problem->values[p], k->problem.values[p]))
         return false;

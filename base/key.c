@@ -28,8 +28,9 @@ const char *setting_value(const struct setting *setting, size_t *length) {
   return *length ? setting->text + begin : "";
 }
 
-bool setting_is_named(const struct setting *setting, const char *name) {
-  return strlen(name) == setting->name && memcmp(setting->text, name, setting->name) == 0;
+bool setting_is_named(const char *word, const char *name) {
+  const size_t length = strlen(name);
+  return strncmp(word, name, length) == 0 && strchr(" =", word[length]);
 }
 
 bool setting_equal(const struct setting *a, const struct setting *b) {
@@ -51,11 +52,6 @@ bool settings_find(const char *text, const struct setting *like, struct setting 
   while (setting_next(&text, out))
     if (setting_same_name(out, like)) return true;
   return false;
-}
-
-bool settings_name(const char *setting, const char *name) {
-  const size_t length = strlen(name);
-  return strncmp(setting, name, length) == 0 && setting[length] == '=';
 }
 
 size_t settings_cut(char *text, const char **words, size_t most) {

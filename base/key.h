@@ -25,7 +25,8 @@ bool setting_next(const char **at, struct setting *out);
 void setting_print(const char *name, struct value value, struct text *out);
 /* Returns the value, or "" if the word is only a name. *length becomes its length. */
 const char *setting_value(const struct setting *setting, size_t *length);
-bool setting_is_named(const struct setting *setting, const char *name);
+/* Returns whether the word that begins here, "tile=16" or "tile", has the name. */
+bool setting_is_named(const char *word, const char *name);
 bool setting_equal(const struct setting *a, const struct setting *b);
 bool setting_same_name(const struct setting *a, const struct setting *b);
 
@@ -33,8 +34,6 @@ bool setting_same_name(const struct setting *a, const struct setting *b);
 bool settings_have(const char *text, const struct setting *setting);
 /* Finds the word with the name of `like`. Returns false if there is none. */
 bool settings_find(const char *text, const struct setting *like, struct setting *out);
-/* Returns whether `setting`, which may contain spaces, is "name=...". */
-bool settings_name(const char *setting, const char *name);
 /* Ends each word of the text with a NUL and lists the first `most` of them. Returns their number. */
 size_t settings_cut(char *text, const char **words, size_t most);
 

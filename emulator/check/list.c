@@ -11,7 +11,7 @@
 
 bool check_list_fixed(const struct check_options *options, const char *name) {
   for (size_t i = 0; i < options->setting_count; i++)
-    if (settings_name(options->settings[i], name)) return true;
+    if (setting_is_named(options->settings[i], name)) return true;
   return false;
 }
 

@@ -100,7 +100,7 @@ static const struct config_tunable *
 filter_find_tunable(const struct config_implementation *implementation,
                     const struct setting *part) {
   for (size_t i = 0; i < implementation->tunable_count; i++)
-    if (setting_is_named(part, implementation->tunables[i].name))
+    if (setting_is_named(part->text, implementation->tunables[i].name))
       return &implementation->tunables[i];
   return NULL;
 }

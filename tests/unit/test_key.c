@@ -52,14 +52,14 @@ static void settings_are_compared_as_wholes(void **state) {
   struct setting found;
   assert_true(setting_equal(&m, &m) && !setting_equal(&m, &longer));
   assert_true(setting_same_name(&m, &other) && setting_same_name(&m, &bare));
-  assert_true(setting_is_named(&m, "M") && !setting_is_named(&m, "M=64"));
+  assert_true(setting_is_named(m.text, "M") && !setting_is_named(m.text, "N"));
   assert_true(settings_have("N=8 M=64", &m) && settings_have("M=64", &m));
   assert_false(settings_have("M=6 MM=64 M=641", &m) || settings_have("", &m));
   assert_true(settings_find("MM=1 M=3 M=4", &m, &found));
   assert_memory_equal(found.text, "M=3", 3);
   assert_false(settings_find("MM=1", &m, &found));
-  assert_true(settings_name("M=a b", "M") && settings_name("M=", "M"));
-  assert_false(settings_name("MM=1", "M") || settings_name("M", "M"));
+  assert_true(setting_is_named("M=a b", "M") && setting_is_named("M", "M"));
+  assert_false(setting_is_named("MM=1", "M") || setting_is_named("M=1", "MM"));
 }
 
 static void a_text_is_cut_into_words(void **state) {
