@@ -68,68 +68,45 @@ static inline Real cugen_from_integer_toward(From x, int direction) {
   const wide rest = (wide)x - (wide)rounded;
   return cugen_toward<Real>(rounded, rest > 0 ? (Real)1 : rest < 0 ? (Real)-1 : (Real)0, direction);
 }
-#define CUGEN_TOWARD(suffix, direction)                                                            \
-  static inline float __fadd_##suffix(float x, float y) {                                          \
-    return cugen_add_toward(x, y, direction);                                                      \
-  }                                                                                                \
-  static inline float __fsub_##suffix(float x, float y) {                                          \
-    return cugen_add_toward(x, -y, direction);                                                     \
-  }                                                                                                \
-  static inline float __fmul_##suffix(float x, float y) {                                          \
-    return cugen_multiply_toward(x, y, direction);                                                 \
-  }                                                                                                \
-  static inline float __fdiv_##suffix(float x, float y) {                                          \
-    return cugen_divide_toward(x, y, direction);                                                   \
-  }                                                                                                \
-  static inline float __frcp_##suffix(float x) { return cugen_divide_toward(1.0f, x, direction); } \
-  static inline float __fsqrt_##suffix(float x) { return cugen_root_toward(x, direction); }        \
-  static inline float __fmaf_##suffix(float x, float y, float z) {                                 \
-    return cugen_fused_toward(x, y, z, direction);                                                 \
-  }                                                                                                \
-  static inline double __dadd_##suffix(double x, double y) {                                       \
-    return cugen_add_toward(x, y, direction);                                                      \
-  }                                                                                                \
-  static inline double __dsub_##suffix(double x, double y) {                                       \
-    return cugen_add_toward(x, -y, direction);                                                     \
-  }                                                                                                \
-  static inline double __dmul_##suffix(double x, double y) {                                       \
-    return cugen_multiply_toward(x, y, direction);                                                 \
-  }                                                                                                \
-  static inline double __ddiv_##suffix(double x, double y) {                                       \
-    return cugen_divide_toward(x, y, direction);                                                   \
-  }                                                                                                \
-  static inline double __drcp_##suffix(double x) {                                                 \
-    return cugen_divide_toward(1.0, x, direction);                                                 \
-  }                                                                                                \
-  static inline double __dsqrt_##suffix(double x) { return cugen_root_toward(x, direction); }      \
-  static inline double __fma_##suffix(double x, double y, double z) {                              \
-    return cugen_fused_toward(x, y, z, direction);                                                 \
-  }                                                                                                \
-  static inline float __double2float_##suffix(double x) {                                          \
-    const float rounded = (float)x;                                                                \
-    const double rest = x - (double)rounded;                                                       \
-    return cugen_toward<float>(rounded, rest > 0 ? 1.0f : rest < 0 ? -1.0f : 0.0f, direction);     \
-  }                                                                                                \
-  static inline float __int2float_##suffix(int x) {                                                \
-    return cugen_from_integer_toward<float>(x, direction);                                         \
-  }                                                                                                \
-  static inline float __uint2float_##suffix(unsigned x) {                                          \
-    return cugen_from_integer_toward<float>(x, direction);                                         \
-  }                                                                                                \
-  static inline float __ll2float_##suffix(long long x) {                                           \
-    return cugen_from_integer_toward<float>(x, direction);                                         \
-  }                                                                                                \
-  static inline float __ull2float_##suffix(unsigned long long x) {                                 \
-    return cugen_from_integer_toward<float>(x, direction);                                         \
-  }                                                                                                \
-  static inline double __ll2double_##suffix(long long x) {                                         \
-    return cugen_from_integer_toward<double>(x, direction);                                        \
-  }                                                                                                \
-  static inline double __ull2double_##suffix(unsigned long long x) {                               \
-    return cugen_from_integer_toward<double>(x, direction);                                        \
-  }
+static inline float cugen_double_toward(double x, int direction) {
+  const float rounded = (float)x;
+  const double rest = x - (double)rounded;
+  return cugen_toward<float>(rounded, rest > 0 ? 1.0f : rest < 0 ? -1.0f : 0.0f, direction);
+}
+#define CUGEN_FUNCTION(Real, name, parameters, ...) \
+  static inline Real name parameters { return __VA_ARGS__; }
+/* The arithmetic of one type, whose letter begins the functions' names. */
+#define CUGEN_ARITHMETIC(Real, letter, fused, suffix, direction)                             \
+  CUGEN_FUNCTION(Real, __##letter##add_##suffix, (Real x, Real y),                           \
+                 cugen_add_toward(x, y, direction))                                          \
+  CUGEN_FUNCTION(Real, __##letter##sub_##suffix, (Real x, Real y),                           \
+                 cugen_add_toward(x, -y, direction))                                         \
+  CUGEN_FUNCTION(Real, __##letter##mul_##suffix, (Real x, Real y),                           \
+                 cugen_multiply_toward(x, y, direction))                                     \
+  CUGEN_FUNCTION(Real, __##letter##div_##suffix, (Real x, Real y),                           \
+                 cugen_divide_toward(x, y, direction))                                       \
+  CUGEN_FUNCTION(Real, __##letter##rcp_##suffix, (Real x),                                   \
+                 cugen_divide_toward((Real)1, x, direction))                                 \
+  CUGEN_FUNCTION(Real, __##letter##sqrt_##suffix, (Real x), cugen_root_toward(x, direction)) \
+  CUGEN_FUNCTION(Real, fused##_##suffix, (Real x, Real y, Real z),                           \
+                 cugen_fused_toward(x, y, z, direction))
+#define CUGEN_INTEGER(Real, name, From, suffix, direction) \
+  CUGEN_FUNCTION(Real, name##_##suffix, (From x), cugen_from_integer_toward<Real>(x, direction))
+#define CUGEN_TOWARD(suffix, direction)                                                         \
+  CUGEN_ARITHMETIC(float, f, __fmaf, suffix, direction)                                         \
+  CUGEN_ARITHMETIC(double, d, __fma, suffix, direction)                                         \
+  CUGEN_FUNCTION(float, __double2float_##suffix, (double x), cugen_double_toward(x, direction)) \
+  CUGEN_INTEGER(float, __int2float, int, suffix, direction)                                     \
+  CUGEN_INTEGER(float, __uint2float, unsigned, suffix, direction)                               \
+  CUGEN_INTEGER(float, __ll2float, long long, suffix, direction)                                \
+  CUGEN_INTEGER(float, __ull2float, unsigned long long, suffix, direction)                      \
+  CUGEN_INTEGER(double, __ll2double, long long, suffix, direction)                              \
+  CUGEN_INTEGER(double, __ull2double, unsigned long long, suffix, direction)
 CUGEN_TOWARD(rz, 0)
 CUGEN_TOWARD(rd, -1)
 CUGEN_TOWARD(ru, 1)
 #undef CUGEN_TOWARD
+#undef CUGEN_INTEGER
+#undef CUGEN_ARITHMETIC
+#undef CUGEN_FUNCTION
 #endif
