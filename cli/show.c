@@ -7,6 +7,7 @@
 #include "api/kernel.h"
 #include "api/machine.h"
 #include "api/source.h"
+#include "base/dtype.h"
 #include "cli.h"
 #include "launches.h"
 #include "print.h"
@@ -14,20 +15,6 @@
 #include "trace.h"
 
 static const char *const kinds[] = {"input", "output", "inout", "scratch", "scalar", "constant"};
-
-/* Returns the element type of a config as C and CUDA write it. */
-static const char *c_type(const char *dtype) {
-  static const char *const types[][2] = {
-      {"f64", "double"},         {"f32", "float"},          {"f16", "__half"},
-      {"bf16", "__nv_bfloat16"}, {"e4m3", "__nv_fp8_e4m3"}, {"e5m2", "__nv_fp8_e5m2"},
-      {"i8", "int8_t"},          {"i16", "int16_t"},        {"i32", "int32_t"},
-      {"i64", "int64_t"},        {"u8", "uint8_t"},         {"u16", "uint16_t"},
-      {"u32", "uint32_t"},       {"u64", "uint64_t"},
-  };
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (strcmp(types[i][0], dtype) == 0) return types[i][1];
-  return dtype;
-}
 
 /* Returns true if the caller passes the argument. cugen allocates scratch, and compiled-in scalars
    are part of the source. */
@@ -39,7 +26,7 @@ static void print_parameter(const cugen_argument_info *argument, FILE *out) {
   bool reads = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
   bool scalar = argument->rank == 0;
   fprintf(out, "%s%s %s%s", reads && !scalar && !argument->overwrite ? "const " : "",
-          c_type(argument->dtype), scalar ? "" : "*", argument->name);
+          dtype_find(argument->dtype)->c_name, scalar ? "" : "*", argument->name);
 }
 
 /* Prints "96 x 200" of numbers[0..rank). */
@@ -205,7 +192,7 @@ static json_t *argument_json(const cugen_argument_info *argument) {
   json_object_set_new(object, "name", json_string(argument->name));
   json_object_set_new(object, "kind", json_string(kinds[argument->kind]));
   json_object_set_new(object, "dtype", json_string(argument->dtype));
-  json_object_set_new(object, "c_type", json_string(c_type(argument->dtype)));
+  json_object_set_new(object, "c_type", json_string(dtype_find(argument->dtype)->c_name));
   json_object_set_new(object, "shape", extents_json(argument->shape, argument->rank));
   json_object_set_new(object, "stride", extents_json(argument->stride, argument->rank));
   json_object_set_new(object, "layout",

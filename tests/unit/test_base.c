@@ -292,7 +292,7 @@ static void dtypes_are_complete(void **state) {
     else
       assert_int_equal(atoi(strpbrk(*name, "0123456789")), dtype->bytes * 8);
   }
-  assert_int_equal(count, 14);
+  assert_int_equal(count, DTYPE_COUNT);
   assert_null(dtype_find("f23"));
 }
 
