@@ -287,9 +287,10 @@ static void dtypes_are_complete(void **state) {
     assert_non_null(wide);
     assert_int_equal(wide->bytes, 8);
     assert_int_equal(wide->floating, dtype->floating);
-    if ((*name)[0] == 'e') // of 8 bits: a sign, exponent and mantissa
-      assert_int_equal(1 + atoi(*name + 1) + atoi(strchr(*name, 'm') + 1), dtype->bytes * 8);
-    else
+    if ((*name)[0] == 'e') { // the name has the numbers of bits of exponent and mantissa
+      assert_int_equal(atoi(*name + 1), dtype->format.exponent_bits);
+      assert_int_equal(atoi(strchr(*name, 'm') + 1), dtype->format.fraction_bits);
+    } else
       assert_int_equal(atoi(strpbrk(*name, "0123456789")), dtype->bytes * 8);
   }
   assert_int_equal(count, DTYPE_COUNT);
