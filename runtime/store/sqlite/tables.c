@@ -214,22 +214,15 @@ bool cache_make_tables(sqlite3 *db) {
   return made;
 }
 
-/* Steps from each format to the next, besides the record columns that came with it. Images from
-   before format 7 have no seal. */
+/* Steps from a format to the next, besides the record columns that came with it; NULL: none. Images
+   from before format 7 have no seal. */
 static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [1] = (FASTEST_SQL),
-    [2] = "",
-    [3] = "",
     [4] = ("ALTER TABLE record ADD COLUMN " ORIGIN_SQL ";DROP INDEX record_current;" CURRENT_SQL),
-    [5] = "",
     [6] =
         (VARIANT_SQL
          "DELETE FROM image_entry; DELETE FROM image; ALTER TABLE image ADD COLUMN " SEAL_SQL ";"),
-    [7] = "",
-    [8] = "",
-    [9] = "",
     [10] = (PORTFOLIO_SQL),
-    [11] = "",
 };
 
 static bool migrate(sqlite3 *db, int format) {
@@ -238,7 +231,8 @@ static bool migrate(sqlite3 *db, int format) {
     if (cache_columns[i].format == format + 1)
       text_addf(&sql, "ALTER TABLE record ADD COLUMN %s %s DEFAULT %s;", cache_columns[i].name,
                 column_sql[cache_columns[i].type], default_of(&cache_columns[i]));
-  text_addf(&sql, "%sPRAGMA user_version = %d", migrations[format], format + 1);
+  if (migrations[format]) text_add(&sql, migrations[format]);
+  text_addf(&sql, "PRAGMA user_version = %d", format + 1);
   bool good = !sql.failed && cache_sql(db, text_get(&sql));
   text_free(&sql);
   return good;
