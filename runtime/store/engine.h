@@ -12,8 +12,6 @@
 #include "cache.h"
 #include "seal.h"
 
-/* Format of the tables of every engine; any change of a record's fields increases it. */
-enum { CACHE_FORMAT_VERSION = 12 };
 /* How long a transaction waits for other processes: for a user's request, and for a measurement
    that must not be lost. */
 enum { CACHE_BUSY_SECONDS = 20, CACHE_STORE_SECONDS = 600 };

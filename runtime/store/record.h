@@ -10,10 +10,13 @@
    with a wrong result has another outcome, and a measured variant has always run. */
 enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VERDICTS };
 
+/* Format of the tables of every engine, and of wisdom; any change of the fields below increases it. */
+enum { CACHE_FORMAT_VERSION = 12 };
+
 /* The stored fields of a record, in the order of a database's columns. The members of the struct, a
    database's columns and older formats, the members of a line of wisdom, and the checks of each
-   value are generated from this table. A new field is a new row at the end with the next format
-   (CACHE_FORMAT_VERSION), because ALTER TABLE appends columns.
+   value are generated from this table. A new field is a new row at the end with the next format,
+   because ALTER TABLE appends columns.
 
    FIELD(format, TYPE, name, most): format is the first with the field; TYPE is a
    cache_column_type; numbers lie between 0 and most, or, with most 0, in the type's range. For a

@@ -8,7 +8,7 @@
 #include "cache.h"
 
 enum {
-  WISDOM_VERSION = 9,
+  WISDOM_VERSION = CACHE_FORMAT_VERSION - 3, /* so since version 5; read.c has the older ones */
   WISDOM_MAX_LINE = 1 << 20,
   WISDOM_MAX_RECORDS = 50000000,
   WISDOM_MAX_PORTFOLIOS = 100000

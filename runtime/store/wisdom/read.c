@@ -100,7 +100,8 @@ static int read_portfolio_count(struct reader *reader, json_t *object, size_t *u
 }
 
 static int wisdom_read_header(struct reader *reader, const char *line, size_t length) {
-  static const int formats[WISDOM_VERSION + 1] = {0, 2, 3, 4, 6, 8, 9, 10, 11, 12}; /* by version */
+  static const int early_formats[] = {0, 2, 3, 4, 6}; /* by version */
+  const int early = sizeof early_formats / sizeof *early_formats;
   json_t *object, *format = NULL, *version = NULL, *writer = NULL, *records = NULL;
   json_error_t error;
   size_t used = 1;
@@ -133,7 +134,8 @@ static int wisdom_read_header(struct reader *reader, const char *line, size_t le
     status = read_refuse(reader, "%lld records; %d are the most",
                          (long long)json_integer_value(records), WISDOM_MAX_RECORDS);
   if (!status) reader->promised = (size_t)json_integer_value(records);
-  reader->format = formats[number];
+  reader->format =
+      number < early ? early_formats[number] : (int)number + CACHE_FORMAT_VERSION - WISDOM_VERSION;
   json_decref(object);
   return status;
 }
