@@ -199,10 +199,68 @@ static void test_budget(void **state) {
   cugen_close(lib);
 }
 
+/* ---- What a further run begins with ---------------------------------------------------------- */
+
+static unsigned blocks_launched[64], blocks_last;
+static size_t launched;
+
+static void note_blocks(const struct fake_launch *launch) {
+  const size_t most = sizeof blocks_launched / sizeof *blocks_launched;
+  bool seen = false;
+  blocks_last = launch->grid[0];
+  for (size_t i = 0; i < launched; i++) seen |= blocks_launched[i] == blocks_last;
+  if (!seen && launched < most) blocks_launched[launched++] = blocks_last;
+}
+
+static float fewer_blocks_take_longer(void) {
+  return 30 - (float)blocks_last;
+}
+
+static void tune_count(cugen_kernel *kernel, const char *strategy, size_t count, bool again) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_error err;
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.again = again;
+  options.budget_count = count;
+  options.strategy = strategy;
+  launched = 0;
+  if (api_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
+  assert_int_equal(result.tried, count);
+}
+
+/* Of twelve remembered variants, the eight fastest are measured first. By name, blocks=1, 10, 11,
+   12, 2, 3, 4 and 5 would be the first eight. */
+static void test_the_fastest_come_first(void **state) {
+  enum { REMEMBERED = 12, AGAIN = 8 };
+  const char *size = "n=3000";
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  cugen *lib;
+  cugen_kernel *kernel;
+  (void)state;
+  options.device = "cuda:0";
+  options.cache = "none";
+  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  *fake = (struct fake_cuda){
+      .version = 13000, .devices = 1, .run = note_blocks, .elapsed = fewer_blocks_take_longer};
+  if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(lib, "tests/configs/sleeping.lua", &size, 1, &kernel, &err))
+    fail_msg("%s", err.message);
+  tune_count(kernel, "exhaustive", REMEMBERED, false);
+  for (unsigned i = 0; i < REMEMBERED; i++) assert_int_equal(blocks_launched[i], i + 1);
+  tune_count(kernel, "local", AGAIN, true);
+  for (size_t i = 0; i < AGAIN; i++) assert_true(blocks_launched[i] > REMEMBERED - AGAIN);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_race, find_fake),
-                                     cmocka_unit_test_setup(test_second_race, find_fake),
-                                     cmocka_unit_test_setup(test_luck_in_a_round, find_fake),
-                                     cmocka_unit_test_setup(test_budget, find_fake)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_race, find_fake),
+      cmocka_unit_test_setup(test_second_race, find_fake),
+      cmocka_unit_test_setup(test_luck_in_a_round, find_fake),
+      cmocka_unit_test_setup(test_budget, find_fake),
+      cmocka_unit_test_setup(test_the_fastest_come_first, find_fake)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tune/search/population.h"
+
 /* ---- Opening -------------------------------------------------------------------------------- */
 
 /* Names the rule that removed most combinations, which is the first to look at. */
@@ -37,13 +39,18 @@ static int nothing_to_try(const struct tuner_run *run, cugen_error *err) {
   return space_explain_empty(run->target->space, err);
 }
 
-/* Some of this problem's records come first, then the variants that are to be tried. */
+/* The remembered variants of least cost come first, then the variants that are to be tried. */
 static size_t find_firsts(const struct proposals *p, uint64_t *out) {
   const struct tune_target *target = p->run->target;
+  struct population best = {0};
+  uint64_t index;
   size_t count = 0;
-  for (size_t i = 0; i < p->records->known_count && count < TUNE_LEADERS; i++)
-    if (p->records->known[i].outcome == CUGEN_OUTCOME_OK)
-      count += space_look_up(target->space, p->records->known[i].variant, &out[count]);
+  for (size_t i = 0; i < p->records->known_count; i++)
+    if (p->records->known[i].outcome == CUGEN_OUTCOME_OK &&
+        space_look_up(target->space, p->records->known[i].variant, &index))
+      population_add(&best, index, run_search_cost(p->run, &p->records->known[i]));
+  while (count < best.count && count < TUNE_LEADERS)
+    out[count] = best.members[count].index, count++;
   for (size_t i = 0; i < target->listed_count; i++) out[count++] = target->listed[i];
   return count;
 }
