@@ -11,9 +11,6 @@ struct candidate {
   /* A bit for each worker on which the candidate failed without the failure being believed; another
      worker tries it next. */
   uint64_t tried_on;
-  /* The candidate is measured again because its device was lost; the strategy has its first
-     cost. */
-  bool anew;
   struct kernel_spec real, check;
   bool has_check; /* the check problem differs from the real one, and the variant is valid on it */
   struct compile_job *real_build, *check_build;

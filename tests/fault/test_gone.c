@@ -1,6 +1,7 @@
 /* A GPU that goes away in the middle of tuning, over the fake driver and the fake NVRTC in this
    program and in its worker process, which is this program too: the run ends with the driver's
-   own words, what was measured before is kept, and no variant is remembered as having failed. */
+   own words, what was measured before is kept, and no variant is remembered as having failed. Of
+   two GPUs one goes away: what failed on it is measured again on the other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/records.h"
 #include "api/tuning.h"
@@ -28,15 +30,124 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
+/* ---- Two GPUs ------------------------------------------------------------------------------- */
+
+/* Four implementations, told apart by their blocks. */
+static const char two_config[] =
+    "kernel 'two' { problem 'n' (3000), reference 'none',"
+    " input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f32', shape = { 'n' } },"
+    " scalar 'n' { dtype = 'index' },"
+    " implementation 'a' { template 'two.cu', grid { 1 }, block { 32 } },"
+    " implementation 'b' { template 'two.cu', grid { 1 }, block { 64 } },"
+    " implementation 'slow' { template 'two.cu', tunable 'S' { 1, 2, 3 }, grid { 'S' },"
+    "   block { 128 } },"
+    " implementation 'fast' { template 'two.cu', tunable 'F' { 1, 2, 3 }, grid { 'F' },"
+    "   block { 256 } } }";
+static const char two_template[] = "__global__ void strided(${params}) { y[0] = 2 * x[0]; }\n";
+enum { BLOCK_SLOW = 128, BLOCK_FAST = 256 };
+static unsigned block;
+
+/* cuda:1 runs one variant rightly, fails in the next one, and goes away in the third. cuda:0 waits
+   for that in its first variant: until the file named by FAKE_TWO exists. */
+static void run_on_two(const struct fake_launch *launch) {
+  block = launch->block[0];
+  if (launch->device && block == BLOCK_SLOW) fake->broken = CUDA_ERROR_LAUNCH_FAILED;
+  if (launch->device && block == BLOCK_FAST) fake->broken = CUDA_ERROR_DEVICE_UNAVAILABLE;
+  while (!launch->device && access(getenv("FAKE_TWO"), F_OK)) usleep(1000);
+}
+
+static float elapsed_on_two(void) {
+  return block == BLOCK_SLOW ? 100 : block == BLOCK_FAST ? 5 : (float)block / 32;
+}
+
+/* Says to cuda:0 that cuda:1 is lost. */
+static int say_lost(const cugen_progress *progress, void *context) {
+  FILE *file = progress->lost ? fopen(context, "w") : NULL;
+  if (file) fclose(file);
+  return 0;
+}
+
+static double measured(cugen_kernel *kernel, const char *variant) {
+  cugen_record record;
+  for (size_t i = 0; i < api_kernel_records(kernel); i++) {
+    assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+    assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
+    if (strcmp(record.variant, variant) == 0) return record.run_seconds;
+  }
+  fail_msg("no record of %s", variant);
+  return 0;
+}
+
+/* The slow implementation's first variant is measured again on cuda:0, 100 times as slow as the
+   best. From then on the others of that implementation wait until all fast ones are measured. */
+static void the_other_goes_on(void **state) {
+  char file[] = "/tmp/cugen-gone-XXXXXX";
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  cugen_error err;
+  cugen *lib;
+  cugen_kernel *kernel = NULL;
+  struct text self = {0};
+  (void)state;
+  const int opened = mkstemp(file);
+  assert_true(opened >= 0 && !close(opened) && !unlink(file));
+  setenv("FAKE_TWO", file, 1);
+  *fake = (struct fake_cuda){.version = 13000, .devices = 2};
+  assert_int_equal(path_self(&self, NULL), CUGEN_OK);
+  options.device = "cuda:0,cuda:1";
+  options.cache = "none";
+  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  options.worker = text_get(&self);
+  tuning.budget_seconds = -1;
+  tuning.variant_timeout = 600;
+  tuning.strategy = "random";
+  tuning.threads = 1;
+  tuning.seed = 3; /* gives a slow variant before the last fast one */
+  tuning.progress = say_lost;
+  tuning.context = file;
+  if (cugen_open(&options, &lib, &err) ||
+      cugen_add_file(lib, "two.lua", two_config, sizeof two_config - 1, &err) ||
+      cugen_add_file(lib, "two.cu", two_template, sizeof two_template - 1, &err) ||
+      cugen_kernel_open(lib, "two.lua", NULL, 0, &kernel, &err) ||
+      api_kernel_tune(kernel, &tuning, &result, &err))
+    fail_msg("%s", err.message);
+  assert_int_equal(result.tried, 8);
+  assert_int_equal(result.failed, 0);
+  assert_int_equal(result.devices, 1);
+  const double again = measured(kernel, "slow S=1");
+  for (int s = 2; s <= 3; s++)
+    for (int f = 1; f <= 3; f++) {
+      char slow[16], fast[16];
+      snprintf(slow, sizeof slow, "slow S=%d", s), snprintf(fast, sizeof fast, "fast F=%d", f);
+      assert_true(again < measured(kernel, fast));
+      assert_true(measured(kernel, fast) < measured(kernel, slow));
+    }
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+  unsetenv("FAKE_TWO");
+  unlink(file);
+  text_free(&self);
+}
+
+/* ---- The worker process --------------------------------------------------------------------- */
+
 /* FAKE_FAIL: "AT WITH": that call to the driver and all after it fail so. */
 static int serve(int argc, char **argv) {
   const char *wish = getenv("FAKE_FAIL");
   if (find_fake(NULL)) return 1;
+  if (getenv("FAKE_TWO")) {
+    *fake = (struct fake_cuda){
+        .version = 13000, .devices = 2, .run = run_on_two, .elapsed = elapsed_on_two};
+    return cugen_worker_main(argc, argv);
+  }
   fake->run = fake_run_wild;
   fake->fail_on = true;
   if (wish && sscanf(wish, "%ld %d", &fake->fail_at, &fake->fail_with) != 2) return 1;
   return cugen_worker_main(argc, argv);
 }
+
+/* ---- One GPU -------------------------------------------------------------------------------- */
 
 struct outcome {
   int status;
@@ -119,6 +230,7 @@ static void goes_away(void **state) {
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(in_order), cmocka_unit_test(goes_away)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(in_order), cmocka_unit_test(goes_away),
+                                     cmocka_unit_test(the_other_goes_on)};
   return cmocka_run_group_tests_name("a GPU that goes away", tests, find_fake, NULL);
 }

@@ -69,7 +69,8 @@ struct strategy_ops {
   bool (*next)(struct strategy *strategy, uint64_t *index);
   /* Reports the result of a variant: its cost (cache_record_cost), or infinity for a failure, and
      the seconds that compiling and measuring took; 0: not known. Other variants may have been given
-     in the meantime. */
+     in the meantime. A failure may be followed by a second report, with the cost of the variant on
+     another device, because the first device was broken. */
   void (*report)(struct strategy *strategy, uint64_t index, double cost, double seconds);
   /* Says that another strategy gave this variant: the strategy will not give it, but gets its
      result. */

@@ -24,15 +24,6 @@ void best_close(struct best *best) {
   free(best->variant);
 }
 
-void best_note(struct best *best, const struct tuner_run *run, const struct cache_record *record) {
-  const double cost = run_search_cost(run, record);
-  if (!run_accepts(run, record) || (best->variant && !(cost < best->cost))) return;
-  char *copy = strdup(record->variant);
-  if (!copy) return;
-  free(best->variant);
-  *best = (struct best){copy, record->seconds, cost, record->flops, record->bytes, best->fastest};
-}
-
 static struct fastest *implementation_of(const struct best *best, const struct tuner_run *run,
                                          uint64_t index) {
   size_t count, i = 0;
@@ -41,11 +32,17 @@ static struct fastest *implementation_of(const struct best *best, const struct t
   return &best->fastest[i];
 }
 
-void best_note_implementation(struct best *best, const struct tuner_run *run, uint64_t index,
-                              const struct cache_record *record) {
+void best_note(struct best *best, const struct tuner_run *run, uint64_t index,
+               const struct cache_record *record) {
   struct fastest *own = implementation_of(best, run, index);
   const double cost = run_search_cost(run, record);
-  if (run_accepts(run, record) && cost < own->cost) *own = (struct fastest){cost, record->seconds};
+  if (!run_accepts(run, record)) return;
+  if (cost < own->cost) *own = (struct fastest){cost, record->seconds};
+  if (best->variant && !(cost < best->cost)) return;
+  char *copy = strdup(record->variant);
+  if (!copy) return;
+  free(best->variant);
+  *best = (struct best){copy, record->seconds, cost, record->flops, record->bytes, best->fastest};
 }
 
 bool best_lets_wait(const struct best *best, const struct tuner_run *run, uint64_t index) {

@@ -18,10 +18,8 @@ struct best {
 /* Call best_close even after an error. */
 int best_open(struct best *best, const struct tuner_run *run, cugen_error *err);
 void best_close(struct best *best);
-void best_note(struct best *best, const struct tuner_run *run, const struct cache_record *record);
-/* Like best_note, for the implementation of the record's variant. */
-void best_note_implementation(struct best *best, const struct tuner_run *run, uint64_t index,
-                              const struct cache_record *record);
+void best_note(struct best *best, const struct tuner_run *run, uint64_t index,
+               const struct cache_record *record);
 /* Returns true if the variant's implementation is so much slower than the best that its variants
    wait until no others are left. */
 bool best_lets_wait(const struct best *best, const struct tuner_run *run, uint64_t index);

@@ -96,7 +96,7 @@ void proposals_close(struct proposals *p) {
 
 void proposals_tell(struct proposals *p, uint64_t index, const struct cache_record *record) {
   alike_note(&p->alike, p->axes, index, record);
-  best_note_implementation(&p->best, p->run, index, record);
+  best_note(&p->best, p->run, index, record);
   p->ops->report(p->strategy, index,
                  run_accepts(p->run, record) ? run_search_cost(p->run, record) : (double)INFINITY,
                  record->compile_seconds + record->measure_seconds);
@@ -106,7 +106,6 @@ void proposals_meet(struct proposals *p, uint64_t index, const struct cache_reco
   p->run->result->remembered++;
   p->records->sound |= record->outcome == CUGEN_OUTCOME_OK;
   if (!p->wrong && cache_record_is_refuted(record)) p->wrong = record;
-  best_note(&p->best, p->run, record);
   proposals_tell(p, index, record);
 }
 

@@ -91,7 +91,6 @@ static int measure_anew(struct slots *s, uint64_t index, cugen_error *err) {
     return status;
   }
   run_records_forget(s->records, c->real.variant);
-  c->anew = true;
   s->run->result->tried--;
   s->run->result->failed--;
   queue_put_back(s->queue, c);

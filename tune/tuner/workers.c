@@ -32,7 +32,6 @@ static int workers_store(struct workers *w, const struct candidate *c,
     result->unpredicted++;
   else if (record->outcome != CUGEN_OUTCOME_OK)
     result->failed++;
-  best_note(&w->proposals->best, w->run, record);
   free(w->last);
   w->last = strdup(record->variant);
   return CUGEN_OK;
@@ -64,7 +63,7 @@ static int workers_finish(struct workers *w, struct turn *turn, cugen_error *err
   if (c->unsupported) turn->image = (struct hash){{0}};
   if (!status) status = run_records_keep(w->records, record, turn->image, err);
   if (status) return workers_drop(w, turn, status);
-  if (!c->anew) proposals_tell(w->proposals, c->index, record);
+  proposals_tell(w->proposals, c->index, record);
   return counts_close_candidate(&w->counts, c, err);
 }
 
