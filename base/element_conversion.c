@@ -1,9 +1,23 @@
 /* Elements of any dtype; see element_conversion.h. */
 #include "element_conversion.h"
 
+static double conversion_number_of(const struct value *value) {
+  return value->type == VALUE_INT ? (double)value->integer : value->real;
+}
+
+/* Whether a type holds a number, where `bits` is what was stored: an integer type holds it exactly;
+   in a float type, where it is rounded, a finite number must stay finite, and an infinity or NaN
+   must stay one. */
+#define ELEMENT_HOLDS_FLOAT(bits, number, ...) (isnan(number) || isfinite(number) == isfinite(bits))
+#define ELEMENT_HOLDS_SMALL(bits, number, ...)                                                     \
+  small_float_holds((struct small_float){__VA_ARGS__}, number)
+#define ELEMENT_HOLDS_SIGNED(bits, number, ...)   ((double)(bits) == (number))
+#define ELEMENT_HOLDS_UNSIGNED(bits, number, ...) ((double)(bits) == (number))
+
 /* The sign of a NaN of a small float is dropped, because the NaN is printed and its bits may be
    anything. */
-#define ELEMENT_FUNCTIONS(name, kind, stored, ...)                                                 \
+#define ELEMENT_FUNCTIONS(name, kind, stored, cuda, header, wide, exponent, fraction, infinities,  \
+                          ...)                                                                     \
   static double load_##name(const void *from, int64_t index) {                                     \
     const double value = name##_to_double(((const stored *)from)[index]);                          \
     return DTYPE_##kind == DTYPE_SMALL && isnan(value) ? (double)NAN : value;                      \
@@ -14,14 +28,27 @@
   static bool get_##name(const void *from, int64_t index, int64_t *value) {                        \
     *value = (int64_t)((const stored *)from)[index];                                               \
     return DTYPE_##kind == DTYPE_SIGNED || *value >= 0;                                            \
+  }                                                                                                \
+  static bool put_##name(void *to, int64_t index, const struct value *value) {                     \
+    stored *out = (stored *)to + index;                                                            \
+    int64_t got;                                                                                   \
+    if (DTYPE_##kind >= DTYPE_SIGNED && value->type == VALUE_INT) {                                \
+      *out = (stored)value->integer;                                                               \
+      return get_##name(out, 0, &got) && got == value->integer;                                    \
+    }                                                                                              \
+    const double number = conversion_number_of(value);                                             \
+    if (DTYPE_##kind >= DTYPE_SIGNED && isnan(number)) return false;                               \
+    *out = double_to_##name(number);                                                               \
+    return ELEMENT_HOLDS_##kind(*out, number, exponent, fraction, infinities);                     \
   }
 DTYPES(ELEMENT_FUNCTIONS)
 
-#define ELEMENT_ROW(name, ...) {load_##name, store_##name, get_##name},
+#define ELEMENT_ROW(name, ...) {load_##name, store_##name, get_##name, put_##name},
 static const struct {
   element_loader *load;
   element_storer *store;
   element_getter *get;
+  bool (*put)(void *to, int64_t index, const struct value *value);
 } conversions[DTYPE_COUNT] = {DTYPES(ELEMENT_ROW)};
 
 element_loader *element_load_of(const struct dtype *dtype) {
@@ -40,6 +67,10 @@ double element_load(const struct dtype *dtype, const void *from, int64_t index) 
   return element_load_of(dtype)(from, index);
 }
 
+bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value) {
+  return conversions[dtype->id].put(to, index, value);
+}
+
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value) {
   element_store_of(dtype)(to, index, value);
 }
@@ -55,33 +86,8 @@ void element_widen(const struct dtype *dtype, const void *from, int64_t at, void
 
 /* ---- Numbers given by the user -------------------------------------------------------------- */
 
-static double conversion_number_of(const struct value *value) {
-  return value->type == VALUE_INT ? (double)value->integer : value->real;
-}
-
-/* Returns whether the float type can hold the value: a finite number must stay finite; an infinity
-   or NaN must stay one. */
-static bool float_holds(const struct dtype *dtype, double value) {
-  if (dtype->kind == DTYPE_SMALL) return small_float_holds(dtype->format, value);
-  return dtype->bytes == sizeof(double) || isnan(value) ||
-         isfinite(value) == isfinite((float)value);
-}
-
 static bool conversion_is_number(const struct value *value) {
   return value->type == VALUE_INT || value->type == VALUE_FLOAT;
-}
-
-bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value) {
-  if (!dtype->floating && value->type == VALUE_INT) {
-    const bool fits = dtype_fits(dtype, value->integer);
-    /* Every machine with a CUDA driver is little-endian. */
-    if (fits) memcpy((char *)to + index * dtype->bytes, &value->integer, (size_t)dtype->bytes);
-    return fits;
-  }
-  const double number = conversion_number_of(value);
-  if (!dtype->floating && isnan(number)) return false;
-  element_store(dtype, to, index, number);
-  return dtype->floating ? float_holds(dtype, number) : element_load(dtype, to, index) == number;
 }
 
 bool element_pack(const struct dtype *dtype, struct value value, unsigned char *out) {
@@ -94,7 +100,7 @@ bool element_pack(const struct dtype *dtype, struct value value, unsigned char *
 }
 
 bool element_overflows(const struct dtype *dtype, struct value value) {
-  if (value.type == VALUE_BOOL || !conversion_is_number(&value) || !dtype->floating) return false;
-  const double number = conversion_number_of(&value);
-  return isfinite(number) && !float_holds(dtype, number);
+  int64_t aligned;
+  return conversion_is_number(&value) && dtype->floating &&
+         isfinite(conversion_number_of(&value)) && !element_put(dtype, &aligned, 0, &value);
 }

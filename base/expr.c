@@ -2,8 +2,9 @@
    A program is postfix code for a stack machine (expr_program.h), in which an instruction may take
    its right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps,
    so every program ends after at most expr_cost operations. Evaluation is the hot path of the space
-   walk: integers are handled first and inline, all other types in expr_apply. Nothing is allocated,
-   because the depth of the stack is fixed when the program is built.
+   walk: integers are handled first. Nothing is allocated, because the depth of the stack is fixed
+   when the program is built. Data are made with expr_eval_block, which applies each instruction to
+   many elements before the next instruction, because dispatching takes longer than computing.
    Invariants: integers have 64 bits, and a result that does not fit is an error, never another
    number. Only the slots listed by expr_slots are read. Evaluating a bound program (expr_bind)
    gives the result or the error that the original program gives. */
@@ -13,6 +14,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Marks what evaluation inlines: for a single element, for a block, and in a block for each
+   operation. */
+#define EXPR_INLINE static inline __attribute__((always_inline))
 
 /* ---- Integers ------------------------------------------------------------------------------- */
 
@@ -70,7 +75,7 @@ static enum trouble ceil_logarithm(int64_t a, int64_t b, int64_t *out) {
   return TROUBLE_NONE;
 }
 
-static enum trouble divide_integers(enum expr_op op, int64_t a, int64_t b, int64_t *out) {
+EXPR_INLINE enum trouble divide_integers(enum expr_op op, int64_t a, int64_t b, int64_t *out) {
   if (op == OP_CEIL_DIV) return ceil_divide(a, b, out);
   if (op == OP_POW) return power(a, b, out);
   if (op == OP_CEIL_LOG) return ceil_logarithm(a, b, out);
@@ -90,8 +95,7 @@ static enum trouble divide_integers(enum expr_op op, int64_t a, int64_t b, int64
   return TROUBLE_NONE;
 }
 
-static inline enum trouble apply_integers(enum expr_op op, int64_t a, int64_t b,
-                                          struct value *out) {
+EXPR_INLINE enum trouble apply_integers(enum expr_op op, int64_t a, int64_t b, struct value *out) {
   out->type = op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON ? VALUE_BOOL : VALUE_INT;
   switch (op) {
   case OP_ADD: return overflow_if(__builtin_add_overflow(a, b, &out->integer));
@@ -121,7 +125,7 @@ static double as_float(const struct value *value) {
 }
 
 /* A float result that is not finite (1e308 * 10) is an overflow, like that of an integer. */
-static enum trouble float_result(double result, struct value *out) {
+EXPR_INLINE enum trouble float_result(double result, struct value *out) {
   *out = value_float(result);
   return overflow_if(!isfinite(result));
 }
@@ -180,7 +184,7 @@ static double float_modulo(double a, double b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-static enum trouble apply_floats(enum expr_op op, double a, double b, struct value *out) {
+EXPR_INLINE enum trouble apply_floats(enum expr_op op, double a, double b, struct value *out) {
   if ((op == OP_DIVIDE || op == OP_FLOOR_DIVIDE || op == OP_MODULO) && b == 0) return TROUBLE_ZERO;
   switch (op) {
   case OP_ADD: return float_result(a + b, out);
@@ -193,8 +197,8 @@ static enum trouble apply_floats(enum expr_op op, double a, double b, struct val
   }
 }
 
-static enum trouble apply_mixed(enum expr_op op, const struct value *a, const struct value *b,
-                                struct value *out) {
+EXPR_INLINE enum trouble apply_mixed(enum expr_op op, const struct value *a, const struct value *b,
+                                     struct value *out) {
   if (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON) return expr_compare(op, a, b, out);
   if (!expr_is_number(a) || !expr_is_number(b)) return TROUBLE_NUMBERS;
   if (op == OP_MIN || op == OP_MAX) {
@@ -309,102 +313,217 @@ struct failure {
   struct value left, right;
 };
 
-/* Reads the element of buffer at the indices up to top[rank - 1]. The element replaces the first
-   index. */
-static enum trouble load_element(const struct expr_buffer *buffer, int rank, struct value *top,
-                                 struct failure *failure) {
-  int64_t offset = 0;
-  for (int i = 0; i < rank; i++) {
-    failure->left = top[i];
-    /* a caller with elements passes buffers: NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
-    failure->right = value_int(buffer->shape[i]);
-    if (top[i].type != VALUE_INT) return TROUBLE_INTEGERS;
-    if (top[i].integer < 0 || top[i].integer >= buffer->shape[i]) return TROUBLE_INDEX;
-    offset += top[i].integer * buffer->stride[i];
-  }
-  int64_t whole = 0;
-  if (!buffer->get) { /* NOLINT(clang-analyzer-core.NullDereference): likewise */
-    *top = value_float(buffer->load(buffer->data, offset));
-    return TROUBLE_NONE;
-  }
-  if (!buffer->get(buffer->data, offset, &whole)) return TROUBLE_OVERFLOW;
-  *top = value_int(whole);
-  return TROUBLE_NONE;
+/* A block of up to EXPR_BLOCK elements, for which a program is run at once. Each slot, and each
+   level of the stack, is a column of values. Place i of the stack's columns belongs to element
+   lane[i], because elements that take different paths are moved apart (expr_divide). The functions
+   that take `one` are compiled a second time for a single element, whose columns are single
+   values. */
+struct block {
+  const struct expr *expr;
+  const struct value *slots;
+  const struct expr_buffer *buffers;
+  struct value *stack; /* column 0 is unused, below the first operand */
+  uint8_t *lane;
+  struct group *waiting; /* groups that have not run to the end yet */
+  size_t waiting_count;
+  struct value *out;
+  struct failure *failure;
+};
+
+/* Places of a block that take the same path: the next instruction, the column of the stack's top,
+   and the range of places. */
+struct group {
+  const struct instruction *at;
+  size_t top, first, last;
+};
+
+/* Notes why the program stops. Returns false, so that the callers can return the result. */
+static bool expr_note(struct failure *failure, enum trouble trouble, size_t at,
+                      const struct value *left, const struct value *right) {
+  *failure = (struct failure){trouble, at, *left, *right};
+  return false;
+}
+EXPR_INLINE bool expr_stop(const struct block *b, enum trouble trouble,
+                           const struct instruction *at, const struct value *left,
+                           const struct value *right) {
+  return expr_note(b->failure, trouble, (size_t)(at - b->expr->code), left, right);
 }
 
-/* Notes why the program stops. Returns false, so that run() can return the result. */
-static bool expr_stop(struct failure *failure, enum trouble trouble, size_t at,
-                      const struct value *value) {
-  *failure = (struct failure){trouble, at, *value, *value};
-  return false;
+/* Returns the values of the slot or constant that an instruction names. Those of a block are
+   gathered in `column`. */
+EXPR_INLINE const struct value *expr_operands(const struct block *b, const struct instruction *at,
+                                              struct value *column, const uint8_t *lane, size_t n,
+                                              bool one) {
+  const struct value *places[] = {
+      [OPERAND_SLOT] = b->slots, [OPERAND_CONSTANT] = b->expr->constants};
+  const struct value *values = places[at->place];
+  if (one) return &values[at->operand];
+  for (size_t i = 0; i < n; i++)
+    column[i] =
+        values[at->place == OPERAND_SLOT ? at->operand * EXPR_BLOCK + lane[i] : at->operand];
+  return column;
 }
 
 /* Results are written straight into the stack, field by field: copying a value of 16 bytes right
    after writing its parts waits for the store (half the time of the walk over a space,
    measured). */
-static bool expr_run(const struct expr *expr, const struct value *slots,
-                     const struct expr_buffer *buffers, struct value *out,
-                     struct failure *failure) {
-  /* stack[0] is unused, below the first operand */
-  struct value stack[EXPR_MAX_STACK + 1], *top = stack;
-  stack->type = VALUE_NIL;
-  const struct value *places[] = {[OPERAND_SLOT] = slots, [OPERAND_CONSTANT] = expr->constants};
-  const struct instruction *at = expr->code, *end = at + expr->count;
+EXPR_INLINE bool expr_binary(struct block *b, const struct instruction *at, enum expr_op op,
+                             struct value *top, const struct value *right, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    enum trouble trouble;
+    struct value left;
+    /* a program never takes more than it pushed: NOLINTNEXTLINE(clang-analyzer-core.*) */
+    if (top[i].type == VALUE_INT && right[i].type == VALUE_INT) {
+      left.integer = top[i].integer;
+      trouble = apply_integers(op, left.integer, right[i].integer, &top[i]);
+      left.type = VALUE_INT;
+    } else {
+      left = top[i];
+      trouble = apply_mixed(op, &left, &right[i], &top[i]);
+    }
+    if (trouble) return expr_stop(b, trouble, at, &left, &right[i]);
+  }
+  return true;
+}
+
+/* Like expr_binary, with a loop of its own for each operation. */
+static bool expr_binary_loops(struct block *b, const struct instruction *at, struct value *top,
+                              const struct value *right, size_t n) {
+  switch ((enum expr_op)at->op) {
+#define X(name, operands, ...)                                                                     \
+  case OP_##name: return operands < 2 || expr_binary(b, at, OP_##name, top, right, n);
+    EXPR_OPS(X)
+#undef X
+  case OP_COUNT: break;
+  }
+  return true;
+}
+
+EXPR_INLINE bool expr_unary(struct block *b, const struct instruction *at, struct value *top,
+                            size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    struct value operand = top[i];
+    enum trouble trouble = apply_unary(at->op, &operand, &top[i]);
+    if (trouble) return expr_stop(b, trouble, at, &operand, &operand);
+  }
+  return true;
+}
+
+/* Reads elements of a buffer. The indices are in as many columns from top on as the buffer has
+   dimensions, and the elements replace the first column. */
+EXPR_INLINE bool expr_elements(struct block *b, const struct instruction *at, struct value *top,
+                               size_t step, size_t n) {
+  const struct expr_buffer *buffer = &b->buffers[element_buffer(at->operand)];
+  /* a caller with elements passes buffers: NOLINTBEGIN(clang-analyzer-core.NullDereference) */
+  for (size_t i = 0; i < n; i++) {
+    int64_t offset = 0, whole = 0;
+    for (int k = 0; k < element_rank(at->operand); k++) {
+      const struct value *index = &top[(size_t)k * step + i], size = value_int(buffer->shape[k]);
+      if (index->type != VALUE_INT) return expr_stop(b, TROUBLE_INTEGERS, at, index, &size);
+      if (index->integer < 0 || index->integer >= size.integer)
+        return expr_stop(b, TROUBLE_INDEX, at, index, &size);
+      offset += index->integer * buffer->stride[k];
+    }
+    if (!buffer->get)
+      top[i] = value_float(buffer->load(buffer->data, offset));
+    else if (buffer->get(buffer->data, offset, &whole))
+      top[i] = value_int(whole);
+    else
+      return expr_stop(b, TROUBLE_OVERFLOW, at,
+                       &top[(size_t)(element_rank(at->operand) - 1) * step + i], &top[i]);
+  }
+  /* NOLINTEND(clang-analyzer-core.NullDereference) */
+  return true;
+}
+
+static bool expr_jumps(enum expr_op op, const struct value *condition) {
+  return op == OP_SELECT ? !condition->boolean : value_truthy(*condition) == (op == OP_OR);
+}
+
+/* Counts the places that take the jump. */
+EXPR_INLINE bool expr_count_jumps(struct block *b, const struct instruction *at,
+                                  const struct value *top, size_t n, size_t *out) {
+  *out = 0;
+  for (size_t i = 0; i < n; i++) {
+    /* as above: NOLINTNEXTLINE(clang-analyzer-core.*) */
+    if (at->op == OP_AND && top[i].type == VALUE_STRING)
+      return expr_stop(b, TROUBLE_TRUTH, at, &top[i], &top[i]);
+    if (at->op == OP_SELECT && top[i].type != VALUE_BOOL) /* NOLINT(clang-analyzer-core.*) */
+      return expr_stop(b, TROUBLE_CONDITION, at, &top[i], &top[i]);
+    *out += expr_jumps(at->op, &top[i]);
+  }
+  return true;
+}
+
+/* Divides a group in which some places take a jump and others do not: those that jump become a
+   group of their own, behind the others, and wait. */
+static void expr_divide(struct block *b, struct group *g) {
+  const size_t end = g->top + 1;
+  size_t stay = g->first;
+  for (size_t i = g->first; i < g->last; i++) {
+    if (expr_jumps(g->at->op, &b->stack[g->top * EXPR_BLOCK + i])) continue;
+    for (size_t k = 1; k < end; k++) {
+      struct value *column = &b->stack[k * EXPR_BLOCK], kept = column[i];
+      column[i] = column[stay];
+      column[stay] = kept;
+    }
+    const uint8_t kept = b->lane[i];
+    b->lane[i] = b->lane[stay];
+    b->lane[stay++] = kept;
+  }
+  b->waiting[b->waiting_count++] = (struct group){g->at, g->top, stay, g->last};
+  g->last = stay;
+}
+
+/* Runs a group to the end of the program. */
+EXPR_INLINE bool expr_run(struct block *b, struct group *g, bool one) {
+  const size_t step = one ? 1 : EXPR_BLOCK;
+  const struct instruction *at = g->at, *end = b->expr->code + b->expr->count;
+  struct value *top = b->stack + g->top * step + g->first;
+  const uint8_t *lane = b->lane + g->first;
+  size_t n = one ? 1 : g->last - g->first, jumping;
   for (; at < end; at++) {
     enum expr_op op = at->op;
     if (op >= OP_FIRST_BINARY) {
+      if (at->place == OPERAND_STACK) top -= step;
       const struct value *right =
-          at->place == OPERAND_STACK ? top-- : &places[at->place][at->operand];
-      enum trouble trouble;
-      struct value left;
-      /* a program never takes more than it pushed: NOLINTNEXTLINE(clang-analyzer-core.*) */
-      if (top->type == VALUE_INT && right->type == VALUE_INT) {
-        left.integer = top->integer;
-        trouble = apply_integers(op, left.integer, right->integer, top);
-        left.type = VALUE_INT;
-      } else {
-        left = *top;
-        trouble = apply_mixed(op, &left, right, top);
-      }
-      if (trouble) {
-        *failure = (struct failure){trouble, (size_t)(at - expr->code), left, *right};
+          at->place == OPERAND_STACK ? top + step : expr_operands(b, at, top + step, lane, n, one);
+      if (!(one ? expr_binary(b, at, op, top, right, 1) : expr_binary_loops(b, at, top, right, n)))
         return false;
-      }
     } else if (op == OP_PUSH) {
-      *++top = places[at->place][at->operand];
-    } else if (op == OP_AND || op == OP_OR) {
-      if (op == OP_AND && top->type == VALUE_STRING) /* as above: NOLINT(clang-analyzer-core.*) */
-        return expr_stop(failure, TROUBLE_TRUTH, (size_t)(at - expr->code), top);
-      if (value_truthy(*top) == (op == OP_AND))
-        top--;
-      else
-        at += at->operand;
-    } else if (op == OP_SELECT) {
-      if (top->type != VALUE_BOOL) /* as above: NOLINT(clang-analyzer-core.*) */
-        return expr_stop(failure, TROUBLE_CONDITION, (size_t)(at - expr->code), top);
-      if (!top->boolean) at += at->operand;
-      top--;
+      top += step;
+      const struct value *values = expr_operands(b, at, top, lane, n, one);
+      if (one) *top = *values;
+    } else if (op == OP_AND || op == OP_OR || op == OP_SELECT) {
+      if (!expr_count_jumps(b, at, top, n, &jumping)) return false;
+      if (!one && jumping && jumping < n) {
+        *g = (struct group){at, (size_t)(top - b->stack) / step, g->first, g->last};
+        expr_divide(b, g);
+        n -= jumping, jumping = 0;
+      }
+      if (jumping) at += at->operand;
+      if (!jumping || op == OP_SELECT) top -= step;
     } else if (op == OP_ELSE) {
       at += at->operand;
     } else if (op == OP_ELEMENT) {
-      int rank = element_rank(at->operand);
-      top -= rank - 1;
-      failure->at = (size_t)(at - expr->code);
-      failure->trouble = load_element(&buffers[element_buffer(at->operand)], rank, top, failure);
-      if (failure->trouble) return false;
-    } else {
-      struct value operand = *top;
-      enum trouble trouble = apply_unary(op, &operand, top);
-      if (trouble) {
-        *failure = (struct failure){trouble, (size_t)(at - expr->code), operand, operand};
-        return false;
-      }
+      top -= (size_t)(element_rank(at->operand) - 1) * step;
+      if (!expr_elements(b, at, top, step, n)) return false;
+    } else if (!expr_unary(b, at, top, n)) {
+      return false;
     }
   }
-  if (top->type == VALUE_BOOL) /* NOLINT(clang-analyzer-core.*): likewise */
-    *out = value_bool(top->boolean);
-  else
-    *out = *top;
+  for (size_t i = 0; i < n; i++) /* NOLINTNEXTLINE(clang-analyzer-core.*): likewise */
+    b->out[one ? 0 : lane[i]] = top[i].type == VALUE_BOOL ? value_bool(top[i].boolean) : top[i];
+  return true;
+}
+
+static bool expr_run_block(struct block *b, struct group g) {
+  b->waiting[0] = g;
+  b->waiting_count = 1;
+  while (b->waiting_count) {
+    g = b->waiting[--b->waiting_count];
+    if (!expr_run(b, &g, false)) return false;
+  }
   return true;
 }
 
@@ -471,14 +590,39 @@ static int expr_explain(const struct expr *expr, const struct failure *failure, 
 
 int expr_eval(const struct expr *expr, const struct value *slots, struct value *out,
               cugen_error *err) {
-  return expr_eval_elements(expr, slots, NULL, out, err);
+  struct value stack[EXPR_MAX_STACK + 1];
+  struct group all = {expr->code, 0, 0, 1};
+  struct failure failure;
+  struct block b = {.expr = expr, .slots = slots, .stack = stack, .out = out, .failure = &failure};
+  stack->type = VALUE_NIL;
+  return expr_run(&b, &all, true) ? CUGEN_OK : expr_explain(expr, &failure, err);
 }
 
-int expr_eval_elements(const struct expr *expr, const struct value *slots,
-                       const struct expr_buffer *buffers, struct value *out, cugen_error *err) {
+int expr_eval_block(const struct expr *expr, const struct value *slots,
+                    const struct expr_buffer *buffers, size_t count, struct value *out,
+                    size_t *done, cugen_error *err) {
+  /* One column more than the stack is deep, for the operand of an instruction. */
+  struct value stack[(EXPR_MAX_STACK + 2) * EXPR_BLOCK];
+  struct group waiting[EXPR_BLOCK];
+  uint8_t lane[EXPR_BLOCK];
   struct failure failure;
-  return expr_run(expr, slots, buffers, out, &failure) ? CUGEN_OK
-                                                       : expr_explain(expr, &failure, err);
+  struct block b = {.expr = expr,
+                    .slots = slots,
+                    .buffers = buffers,
+                    .stack = stack,
+                    .lane = lane,
+                    .waiting = waiting,
+                    .failure = &failure,
+                    .out = out};
+  for (size_t i = 0; i < count; i++) lane[i] = (uint8_t)i;
+  *done = count;
+  if (expr_run_block(&b, (struct group){expr->code, 0, 0, count})) return CUGEN_OK;
+  /* Finds the first element that fails. */
+  for (*done = 0; *done < count; ++*done) {
+    lane[0] = (uint8_t)*done;
+    if (!expr_run_block(&b, (struct group){expr->code, 0, 0, 1})) break;
+  }
+  return expr_explain(expr, &failure, err);
 }
 
 static int expr_wrong_type(const struct expr *expr, struct value got, const char *needed,

@@ -82,10 +82,14 @@ struct expr_buffer {
                                   element exceeds 64 bits */
   int64_t shape[4], stride[4];
 };
-/* Like expr_eval, for an expression with elements. buffers is indexed by the numbers that find gave
-   at parsing. */
-int expr_eval_elements(const struct expr *expr, const struct value *slots,
-                       const struct expr_buffer *buffers, struct value *out, cugen_error *err);
+/* Evaluates the expression for `count` elements at once, at most EXPR_BLOCK. The value of slot i
+   for element k is slots[i * EXPR_BLOCK + k]. buffers is indexed by the numbers that find gave at
+   parsing; NULL if the expression reads no buffer. *done becomes the number of elements, from the
+   first on, whose values are in out; after an error, the element of that number failed. */
+enum { EXPR_BLOCK = 64 };
+int expr_eval_block(const struct expr *expr, const struct value *slots,
+                    const struct expr_buffer *buffers, size_t count, struct value *out,
+                    size_t *done, cugen_error *err);
 
 /* The slots that the expression mentions, ascending, each once. */
 const int *expr_slots(const struct expr *expr, size_t *count);

@@ -96,6 +96,28 @@ static void expressions_make_elements(void **state) {
   unmake(&m);
 }
 
+/* Elements are computed in blocks, which begin and end in the middle of rows. */
+static void blocks_cross_rows(void **state) {
+  (void)state;
+  enum { N = 23, ROWS = 3, COLUMNS = 7 };
+  static const char *const layouts[] = {"", ", pitch = 11", ", layout = 'col'"};
+  for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
+    struct text body = {0};
+    struct made m;
+    cugen_error err = {0};
+    text_addf(&body,
+              "problem 'n' (23), input 'x' { dtype = 'f64', shape = { 'n', 3, 7 }, values = "
+              "'1000000 * index + 10000 * i0 + 100 * i1 + i2'%s }," REST,
+              layouts[k]);
+    if (make(text_get(&body), &m, &err)) fail_msg("%s", err.message);
+    for (int i = 0; i < N * ROWS * COLUMNS; i++)
+      assert_true(element(&m, 0, i) == 1e6 * i + 1e4 * (i / (ROWS * COLUMNS)) +
+                                           1e2 * (i / COLUMNS % ROWS) + i % COLUMNS);
+    unmake(&m);
+    text_free(&body);
+  }
+}
+
 /* More than one thread's, and a fill that is read as the data set has it. */
 static void large_inputs_agree(void **state) {
   (void)state;
@@ -270,6 +292,10 @@ static void mistakes_have_their_line(void **state) {
   expect_error(X("values = 'i0 / 2.0'"), "element [1]: the value 0.5 is no number of dtype i8");
   expect_error(X("values = '7 // i0'"),
                "element [0]: in \"7 // i0\": 7 // i0 is 7 // 0, which divides by zero");
+  expect_error(X("values = 'i0 == 3 and 200 or 7 // (5 - i0)'"),
+               "element [3]: the value 200 is no number of dtype i8");
+  expect_error(X("values = 'i0 == 5 and 200 or 7 // (3 - i0)'"),
+               "element [3]: in \"i0 == 5 and 200 or 7 // (3 - i0)\": 7 // (3 - i0) is 7 // 0, ");
   expect_error(X("values = 'i0 > 3'"), "element [0]: the value false is no number of dtype i8");
   expect_error(X("values = { 1, 2 }"),
                "the list has 2 numbers, and the shape of this problem, 7, has 7");
@@ -446,6 +472,7 @@ int main(void) {
       cmocka_unit_test(a_digest_reaches_the_end),
       cmocka_unit_test(sets_exceed_the_l2),
       cmocka_unit_test(expressions_make_elements),
+      cmocka_unit_test(blocks_cross_rows),
       cmocka_unit_test(large_inputs_agree),
       cmocka_unit_test(large_files_agree),
       cmocka_unit_test(inputs_are_copied_to_their_like),

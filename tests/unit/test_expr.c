@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/expr.h"
+#include "base/hash.h"
 
 /* ---- A scope: four slots, a constant, derived names ----------------------------------------- */
 
@@ -906,6 +907,161 @@ static void test_c_does_not_explode(void **state) {
   expr_free(expr);
 }
 
+/* ---- Blocks --------------------------------------------------------------------------------- */
+
+enum { RANK = 2, EXTENT = 8 };
+
+static bool find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why) {
+  (void)context;
+  (void)why;
+  *buffer = strcmp(name, "whole") == 0;
+  *rank = RANK;
+  return true;
+}
+
+static double load_real(const void *from, int64_t index) {
+  return ((const double *)from)[index];
+}
+
+/* The last element has no value. */
+static bool get_whole(const void *from, int64_t index, int64_t *value) {
+  *value = ((const int64_t *)from)[index];
+  return index < EXTENT * EXTENT - 1;
+}
+
+static size_t draw(uint64_t *state, size_t end) {
+  return (size_t)(random_next(state) % end);
+}
+
+/* Appends a random expression. Many of these fail for some elements, by a type or a value. */
+static void random_expression(uint64_t *state, int depth, struct text *out) {
+  static const char *const leaves[] = {"rows", "rows", "tile", "vec",  "rate", "3",
+                                       "-2",   "0.25", "7",    "true", "dtype"};
+  static const char *const forms[] = {"(@ + @)",
+                                      "(@ - @)",
+                                      "(@ * @)",
+                                      "(@ / @)",
+                                      "(@ // @)",
+                                      "(@ % @)",
+                                      "(@ == @)",
+                                      "(@ ~= @)",
+                                      "(@ < @)",
+                                      "(@ <= @)",
+                                      "(@ > @)",
+                                      "(@ >= @)",
+                                      "(@ and @ or @)",
+                                      "(@ and @)",
+                                      "(@ or @)",
+                                      "min(@, @)",
+                                      "max(@, @)",
+                                      "ceil_div(@, @)",
+                                      "round_up(@, @)",
+                                      "pow(@, 3)",
+                                      "select(@ < @, @, @)",
+                                      "select(@ == @, @, @ > @, @, @)",
+                                      "abs(@)",
+                                      "sqrt(@)",
+                                      "floor(@)",
+                                      "ceil(@)",
+                                      "(not (@ < @))",
+                                      "log2(@)",
+                                      "is_pow2(@)",
+                                      "ceil_log(@, 2)",
+                                      "f32(@)",
+                                      "sin(@)",
+                                      "-(@)",
+                                      "real[@, @]",
+                                      "real[@ % 8, rows % 8]",
+                                      "whole[abs(@) % 8, @ % 8]"};
+  const char *form = depth > 0 && draw(state, 6)
+                         ? forms[draw(state, sizeof forms / sizeof *forms)]
+                         : leaves[draw(state, sizeof leaves / sizeof *leaves)];
+  for (; *form; form++)
+    if (*form == '@')
+      random_expression(state, depth - 1, out);
+    else
+      text_addf(out, "%c", *form);
+}
+
+static struct value random_value(uint64_t *state, int slot) {
+  static const char *const words[] = {"f32", "f16", "none"};
+  const int64_t small = (int64_t)draw(state, 24) - 4;
+  if (slot == DTYPE) return value_string(words[draw(state, 3)]);
+  if (slot == RATE) return value_float((double)small / 4);
+  if (slot == BIG) return value_int(INT64_MAX - small * small);
+  if (slot == VEC && draw(state, 20) == 0) return value_bool(small > 4);
+  return value_int(slot == TILE && draw(state, 20) == 0 ? INT64_MIN : small);
+}
+
+static bool same_value(const struct value *a, const struct value *b) {
+  if (a->type != b->type || (a->type == VALUE_FLOAT && a->single != b->single)) return false;
+  return a->type == VALUE_BOOL  ? a->boolean == b->boolean
+         : a->type == VALUE_NIL ? true
+                                : memcmp(&a->integer, &b->integer, sizeof a->integer) == 0;
+}
+
+/* Evaluates the elements of a block one by one and returns the number of those before the first
+   failure; *buffers NULL: by expr_eval. */
+static size_t one_by_one(const struct expr *expr, const struct value *block,
+                         const struct expr_buffer *buffers, size_t count, struct value *out,
+                         cugen_error *err) {
+  for (size_t k = 0; k < count; k++) {
+    struct value element[SLOTS * EXPR_BLOCK];
+    size_t done;
+    for (size_t i = 0; i < SLOTS; i++)
+      element[buffers ? i * EXPR_BLOCK : i] = block[i * EXPR_BLOCK + k];
+    if (buffers ? expr_eval_block(expr, element, buffers, 1, &out[k], &done, err)
+                : expr_eval(expr, element, &out[k], err))
+      return k;
+  }
+  return count;
+}
+
+static void expect_equal_blocks(const struct expr *expr, const struct expr_buffer *buffers,
+                                uint64_t *state) {
+  struct value block[SLOTS * EXPR_BLOCK], want[EXPR_BLOCK], got[EXPR_BLOCK];
+  const size_t count = 1 + draw(state, EXPR_BLOCK);
+  cugen_error expected = {0}, err = {0};
+  size_t done;
+  for (int i = 0; i < SLOTS * EXPR_BLOCK; i++) block[i] = random_value(state, i / EXPR_BLOCK);
+  const size_t right = one_by_one(expr, block, buffers, count, want, &expected);
+  const int status = expr_eval_block(expr, block, buffers, count, got, &done, &err);
+  if (done != right || (status != CUGEN_OK) != (right < count) ||
+      strcmp(err.message, expected.message) != 0)
+    fail_msg("%s: %zu of %zu, not %zu: %s, not %s", expr_text(expr), done, count, right,
+             err.message, expected.message);
+  for (size_t k = 0; k < done; k++)
+    if (!same_value(&want[k], &got[k])) fail_msg("%s: element %zu", expr_text(expr), k);
+}
+
+/* Elements are the same whether they are evaluated one by one or in a block, in which some take
+   other paths than others; so is the first failure. */
+static void test_blocks(void **state) {
+  double real[EXTENT * EXTENT];
+  int64_t whole[EXTENT * EXTENT];
+  const struct expr_buffer buffers[] = {
+      {.data = real, .load = load_real, .shape = {EXTENT, EXTENT}, .stride = {EXTENT, 1}},
+      {.data = whole, .get = get_whole, .shape = {EXTENT, EXTENT}, .stride = {1, EXTENT}}};
+  struct expr_scope scope = {find, names, NULL};
+  uint64_t random = 5;
+  int plain = 0, read = 0;
+  (void)state;
+  for (int i = 0; i < EXTENT * EXTENT; i++) real[i] = i / 3.0, whole[i] = i - 10;
+  for (int i = 0; i < 6000; i++) {
+    struct text source = {0};
+    struct expr *expr;
+    random_expression(&random, 1 + i % 4, &source);
+    if (expr_parse_elements(text_get(&source), &scope, find_buffer, &expr, NULL) == CUGEN_OK) {
+      const bool reads = strchr(text_get(&source), '[') != NULL;
+      expect_equal_blocks(expr, reads ? buffers : NULL, &random);
+      *(reads ? &read : &plain) += 1;
+      expr_free(expr);
+    }
+    text_free(&source);
+  }
+  assert_true(plain > 1000 && read > 200);
+}
+
 static int setup(void **state) {
   (void)state;
   set_slots();
@@ -944,6 +1100,7 @@ int main(void) {
       TEST(test_c),
       TEST(test_c_refuses),
       TEST(test_c_does_not_explode),
+      TEST(test_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

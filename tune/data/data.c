@@ -65,12 +65,13 @@ static void walk_begin(struct walk *w, const struct kernel_argument *a, int64_t 
   }
 }
 
-static void walk_next(struct walk *w) {
+/* Goes on by `run` elements, at most to the first one of the next row. */
+static void walk_next(struct walk *w, int64_t run) {
   const struct kernel_argument *a = w->argument;
-  w->flat++;
-  for (int i = a->rank - 1; i >= 0; i--) {
-    w->offset += a->stride[i];
-    if (++w->at[i] < a->shape[i]) return;
+  w->flat += run;
+  for (int i = a->rank - 1; i >= 0; i--, run = 1) {
+    w->offset += run * a->stride[i];
+    if ((w->at[i] += run) < a->shape[i]) return;
     w->offset -= a->shape[i] * a->stride[i];
     w->at[i] = 0;
   }
@@ -78,7 +79,7 @@ static void walk_next(struct walk *w) {
 
 /* ---- values = "expression" ------------------------------------------------------------------ */
 
-enum { LOOK_EVERY = 1 << 16 }; /* elements between two looks at the clock */
+enum { LOOK_EVERY = 1 << 10 }; /* blocks of elements between two looks at the clock */
 
 struct part {
   struct making *making;
@@ -87,10 +88,12 @@ struct part {
   cugen_error error;
 };
 
-static int data_refuse_element(struct part *part, const struct walk *w, int status) {
+static int data_refuse_element(struct part *part, int64_t flat, int status) {
   struct text text = {0};
-  for (int i = 0; i < w->argument->rank; i++)
-    text_addf(&text, "%s%lld", i ? ", " : "", (long long)w->at[i]);
+  struct walk w;
+  walk_begin(&w, part->making->argument, flat);
+  for (int i = 0; i < w.argument->rank; i++)
+    text_addf(&text, "%s%lld", i ? ", " : "", (long long)w.at[i]);
   error_prefix(&part->error, "element [%s]", text_get(&text));
   text_free(&text);
   return status;
@@ -98,16 +101,16 @@ static int data_refuse_element(struct part *part, const struct walk *w, int stat
 
 /* Stores a value. A number that the type cannot hold is an error, because it would become another
    number or infinity. */
-static int store_value(struct part *part, struct walk *w, const struct value *value) {
+static int store_value(struct part *part, int64_t flat, int64_t offset, const struct value *value) {
+  const struct kernel_argument *a = part->making->argument;
   struct text text = {0};
   bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
-  if (number && element_put(w->argument->dtype, part->making->to, w->offset, value))
-    return CUGEN_OK;
+  if (number && element_put(a->dtype, part->making->to, offset, value)) return CUGEN_OK;
   value_print(*value, &text);
   error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s",
-            text_get(&text), w->argument->dtype->name);
+            text_get(&text), a->dtype->name);
   text_free(&text);
-  return data_refuse_element(part, w, CUGEN_ERROR_CONFIG);
+  return data_refuse_element(part, flat, CUGEN_ERROR_CONFIG);
 }
 
 static int check_time(struct part *part) {
@@ -129,20 +132,47 @@ static int check_stop(struct part *part) {
              : check_time(part);
 }
 
+/* Fills the columns of the element's own slots with the next elements of the walk, and notes their
+   offsets in the buffer. Returns the number of elements. */
+static size_t next_block(struct walk *w, int64_t last, const bool *seen, struct value *own,
+                         int64_t *offsets) {
+  const struct kernel_argument *a = w->argument;
+  const int inner = a->rank - 1;
+  size_t count = 0;
+  while (w->flat < last && count < EXPR_BLOCK) {
+    int64_t run = a->shape[inner] - w->at[inner];
+    if (run > last - w->flat) run = last - w->flat;
+    if (run > EXPR_BLOCK - (int64_t)count) run = EXPR_BLOCK - (int64_t)count;
+    for (int64_t k = 0; k < run; k++) offsets[count + (size_t)k] = w->offset + k * a->stride[inner];
+    for (int i = 0; i <= a->rank; i++) {
+      struct value *column = &own[(size_t)i * EXPR_BLOCK + count];
+      const int64_t from = i ? w->at[i - 1] : w->flat, step = i == 0 || i == a->rank;
+      for (int64_t k = 0; k < run && seen[i]; k++) column[k].integer = from + k * step;
+    }
+    walk_next(w, run);
+    count += (size_t)run;
+  }
+  return count;
+}
+
 static int evaluate_range(struct part *part, struct value *slots) {
-  struct making *m = part->making;
-  struct value *own = slots + config_data_slot(m->request->config);
+  const struct making *m = part->making;
+  const int first = config_data_slot(m->request->config);
+  struct value *own = slots + (size_t)first * EXPR_BLOCK, values[EXPR_BLOCK];
+  int64_t offsets[EXPR_BLOCK], looks = 0;
+  bool seen[1 + KERNEL_MAX_RANK];
   struct walk w;
+  for (int i = 0; i <= KERNEL_MAX_RANK; i++) seen[i] = expr_sees(m->bound, first + i);
+  for (int i = 0; i < (1 + KERNEL_MAX_RANK) * EXPR_BLOCK; i++) own[i] = value_int(0);
   walk_begin(&w, m->argument, part->first);
-  for (; w.flat < part->last; walk_next(&w)) {
-    struct value value;
-    if (w.flat % LOOK_EVERY == 0 && check_stop(part)) return part->error.status;
-    own[0].integer = w.flat;
-    for (int i = 0; i < m->argument->rank; i++) own[1 + i].integer = w.at[i];
-    int status = expr_eval_elements(m->bound, slots, m->buffers, &value, &part->error);
-    if (status) return data_refuse_element(part, &w, status);
-    status = store_value(part, &w, &value);
-    if (status) return status;
+  while (w.flat < part->last) {
+    const int64_t flat = w.flat;
+    if (looks++ % LOOK_EVERY == 0 && check_stop(part)) return part->error.status;
+    size_t done, count = next_block(&w, part->last, seen, own, offsets);
+    int status = expr_eval_block(m->bound, slots, m->buffers, count, values, &done, &part->error);
+    for (size_t i = 0; i < done; i++)
+      if (store_value(part, flat + (int64_t)i, offsets[i], &values[i])) return part->error.status;
+    if (status) return data_refuse_element(part, flat + (int64_t)done, status);
   }
   return CUGEN_OK;
 }
@@ -150,14 +180,9 @@ static int evaluate_range(struct part *part, struct value *slots) {
 static void evaluate_part(void *context) {
   struct part *part = context;
   const struct making *m = part->making;
-  struct value *slots = malloc((size_t)m->slot_count * sizeof *slots);
-  if (!slots) {
-    part->status = error_memory(&part->error);
-    return;
-  }
-  /* The program contains the values of the other slots. */
-  for (int i = 0; i < m->slot_count; i++) slots[i] = value_int(0);
-  part->status = evaluate_range(part, slots);
+  /* The program contains the values of all slots other than the element's own. */
+  struct value *slots = malloc((size_t)m->slot_count * EXPR_BLOCK * sizeof *slots);
+  part->status = slots ? evaluate_range(part, slots) : error_memory(&part->error);
   free(slots);
 }
 
@@ -239,8 +264,8 @@ static int make_list(struct making *m) {
     return CUGEN_ERROR_CONFIG;
   }
   int status = CUGEN_OK;
-  for (walk_begin(&w, a, 0); w.flat < elements && !status; walk_next(&w))
-    status = store_value(&part, &w, &m->data->list[w.flat]);
+  for (walk_begin(&w, a, 0); w.flat < elements && !status; walk_next(&w, 1))
+    status = store_value(&part, w.flat, w.offset, &m->data->list[w.flat]);
   if (status) *m->err = part.error;
   return status;
 }
@@ -336,7 +361,7 @@ static void gather_elements(void *context) {
   struct reading *r = context;
   const size_t bytes = (size_t)r->making->argument->dtype->bytes;
   struct walk w;
-  for (walk_begin(&w, r->making->argument, r->first); w.flat < r->last; walk_next(&w))
+  for (walk_begin(&w, r->making->argument, r->first); w.flat < r->last; walk_next(&w, 1))
     memcpy(r->making->to + (size_t)w.offset * bytes,
            r->gathered + (size_t)file_offset(r, &w) * bytes, bytes);
 }
