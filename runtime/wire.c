@@ -174,7 +174,23 @@ static int get_sequence(struct wire_reader *reader, struct kernel_spec *out, cug
   return reader->failed ? broken(err) : CUGEN_OK;
 }
 
-/* Reads each launch's parameters, whose values are numbers. */
+/* Each launch's parameters are a range of those read, and each parameter is an argument's. A value
+   is a number: a string would be a pointer. */
+static bool right_parameters(const struct kernel_spec *spec) {
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    const struct kernel_launch *launch = &spec->launches[i];
+    if (launch->parameter_count > KERNEL_MAX_ARGUMENTS ||
+        launch->first_parameter > spec->parameter_count ||
+        launch->parameter_count > spec->parameter_count - launch->first_parameter)
+      return false;
+  }
+  for (size_t i = 0; i < spec->parameter_count; i++)
+    if (spec->parameters[i].argument >= spec->argument_count + spec->own_count ||
+        spec->parameters[i].value.type > VALUE_FLOAT)
+      return false;
+  return true;
+}
+
 static int get_parameters(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
   out->parameter_count = get_count(reader, KERNEL_MAX_LAUNCHES * KERNEL_MAX_ARGUMENTS);
   out->parameters = calloc(out->parameter_count + 1, sizeof *out->parameters);
@@ -182,6 +198,7 @@ static int get_parameters(struct wire_reader *reader, struct kernel_spec *out, c
   const void *plain = wire_get(reader, out->parameter_count * sizeof *out->parameters);
   if (plain && out->parameter_count)
     memcpy(out->parameters, plain, out->parameter_count * sizeof *out->parameters);
+  reader->failed |= !right_parameters(out);
   return CUGEN_OK;
 }
 

@@ -154,14 +154,23 @@ static void a_descriptor_that_nobody_wants(void **state) {
 
 /* ---- Specs ---------------------------------------------------------------------------------- */
 
-/* Sends and reads back a spec of two launches, which are made in the order of `sequence`. */
+/* Sends and reads back a spec. */
+static int pass(const struct kernel_spec *spec, struct kernel_spec *out) {
+  struct text payload = {0};
+  cugen_error err;
+  wire_put_spec(&payload, spec);
+  struct wire_reader reader = wire_read(&payload);
+  const int status = wire_get_spec(&reader, out, &err);
+  text_free(&payload);
+  return status;
+}
+
+/* Passes a spec of two launches, which are made in the order of `sequence`. */
 static int pass_spec(size_t arguments, size_t own, uint32_t (*sequence)[2],
                      struct kernel_spec *out) {
   char variant[] = "v";
   struct kernel_argument all[KERNEL_MAX_ARGUMENTS + 1];
   struct kernel_launch launches[] = {{.entry = "first", .place = "k.cu:3"}, {.entry = "second"}};
-  struct text payload = {0};
-  cugen_error err;
   for (size_t i = 0; i < arguments + own; i++)
     all[i] = (struct kernel_argument){.name = "x", .dtype = &dtype_table[DTYPE_f32]};
   const struct kernel_spec spec = {.variant = variant,
@@ -172,11 +181,7 @@ static int pass_spec(size_t arguments, size_t own, uint32_t (*sequence)[2],
                                    .launch_count = 2,
                                    .sequence = *sequence,
                                    .sequence_count = 2};
-  wire_put_spec(&payload, &spec);
-  struct wire_reader reader = wire_read(&payload);
-  const int status = wire_get_spec(&reader, out, &err);
-  text_free(&payload);
-  return status;
+  return pass(&spec, out);
 }
 
 static void a_spec_comes_back(void **state) {
@@ -199,6 +204,57 @@ static void a_spec_beyond_its_limits(void **state) {
   assert_int_equal(pass_spec(1, 0, &beyond, &spec), CUGEN_ERROR_INTERNAL);
 }
 
+enum { PASSED = KERNEL_MAX_ARGUMENTS + 1 };
+static const struct kernel_parameter passed[PASSED] = {
+    {.argument = 0}, {.argument = 2, .value = {VALUE_INT, .integer = 7}}, {.argument = 1}};
+
+/* Passes a spec of three arguments, the last an own scalar of the implementation, and of a launch
+   that lists `count` parameters from `first` on. */
+static int pass_parameters(const struct kernel_parameter *parameters, size_t first, size_t count,
+                           struct kernel_spec *out) {
+  char variant[] = "v";
+  struct kernel_argument all[3];
+  struct kernel_parameter copies[PASSED];
+  struct kernel_launch launch = {
+      .entry = "f", .listed = true, .first_parameter = first, .parameter_count = count};
+  for (size_t i = 0; i < 3; i++)
+    all[i] = (struct kernel_argument){.name = "x", .dtype = &dtype_table[DTYPE_f32]};
+  memcpy(copies, parameters, sizeof copies);
+  const struct kernel_spec spec = {.variant = variant,
+                                   .arguments = all,
+                                   .argument_count = 2,
+                                   .own_count = 1,
+                                   .launches = &launch,
+                                   .launch_count = 1,
+                                   .parameters = copies,
+                                   .parameter_count = PASSED};
+  return pass(&spec, out);
+}
+
+static void parameters_come_back(void **state) {
+  struct kernel_spec spec;
+  (void)state;
+  assert_int_equal(pass_parameters(passed, 1, 2, &spec), CUGEN_OK);
+  assert_int_equal(spec.launches[0].first_parameter, 1);
+  assert_int_equal(spec.parameters[1].value.integer, 7);
+  kernel_spec_free(&spec);
+}
+
+static void parameters_beyond_their_limits(void **state) {
+  struct kernel_parameter absent[PASSED], text[PASSED];
+  struct kernel_spec spec;
+  (void)state;
+  memcpy(absent, passed, sizeof absent), memcpy(text, passed, sizeof text);
+  absent[2].argument = 3;
+  text[1].value = value_string("7");
+  assert_int_equal(pass_parameters(passed, PASSED - 1, 2, &spec), CUGEN_ERROR_INTERNAL);
+  assert_int_equal(pass_parameters(passed, 0, PASSED, &spec), CUGEN_ERROR_INTERNAL);
+  assert_int_equal(pass_parameters(passed, SIZE_MAX, 2, &spec), CUGEN_ERROR_INTERNAL);
+  assert_int_equal(pass_parameters(passed, 1, SIZE_MAX, &spec), CUGEN_ERROR_INTERNAL);
+  assert_int_equal(pass_parameters(absent, 0, 3, &spec), CUGEN_ERROR_INTERNAL);
+  assert_int_equal(pass_parameters(text, 0, 3, &spec), CUGEN_ERROR_INTERNAL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_length_beyond_any_message),
@@ -210,6 +266,8 @@ int main(void) {
       cmocka_unit_test(a_descriptor_that_nobody_wants),
       cmocka_unit_test(a_spec_comes_back),
       cmocka_unit_test(a_spec_beyond_its_limits),
+      cmocka_unit_test(parameters_come_back),
+      cmocka_unit_test(parameters_beyond_their_limits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
