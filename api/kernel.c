@@ -521,7 +521,7 @@ int api_products(cugen_kernel *k, const char **out, cugen_error *err) {
   const struct config *config = k->lookup.config;
   struct value *slots;
   *out = NULL;
-  if (!config->products) return CUGEN_OK;
+  if (!config->products.expr) return CUGEN_OK;
   int status = open_slots(&k->lookup, 0, &slots, err);
   if (!status && slots) status = config_products(config, slots, out, err);
   free(slots);

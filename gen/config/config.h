@@ -54,6 +54,10 @@ struct config_heuristic { /* heuristic "sm_90" "tile >= 32" */
   const struct expr *expr;
 };
 
+struct config_work { /* flops "2 * M * N * K" */
+  struct config_line line;
+  const struct expr *expr; /* NULL: not declared */
+};
 struct config_requirement { /* requires "device.compute_capability >= 80" */
   struct config_line line;
   const struct expr *expr;
@@ -341,10 +345,8 @@ struct config {
   const char *verify, *verify_entry; /* file and kernel of the verify kernel, which judges results;
                                         NULL: none */
   struct config_line verify_line;
-  const struct expr *flops, *bytes; /* declared work; NULL: not declared */
-  const struct expr *products;      /* type of the operands if the work is products of matrices;
-                                       NULL: it is not */
-  struct config_line products_line;
+  struct config_work flops, bytes;
+  struct config_work products; /* the type of the operands if the work is products of matrices */
   struct objective *objective; /* what variants are ranked by; NULL: time */
   struct config_line objective_line;
   enum measure_way measure;         /* how variants are timed */

@@ -361,10 +361,10 @@ int config_products(const struct config *config, const struct value *slots, cons
                     cugen_error *err) {
   struct value value;
   *out = NULL;
-  if (!config->products) return CUGEN_OK;
-  int status = expr_eval(config->products, slots, &value, err);
+  if (!config->products.expr) return CUGEN_OK;
+  int status = expr_eval(config->products.expr, slots, &value, err);
   if (status)
-    return error_prefix_at(err, config->products_line.path, config->products_line.number,
+    return error_prefix_at(err, config->products.line.path, config->products.line.number,
                            "products"),
            status;
   *out = product_type(value);
@@ -372,7 +372,7 @@ int config_products(const struct config *config, const struct value *slots, cons
   struct text text = {0};
   value_print(value, &text);
   status = error_set_at(
-      err, CUGEN_ERROR_CONFIG, config->products_line.path, config->products_line.number,
+      err, CUGEN_ERROR_CONFIG, config->products.line.path, config->products.line.number,
       "products is %s, which is no type: tf32, fp8 or a dtype is one", text_get(&text));
   text_free(&text);
   return status;

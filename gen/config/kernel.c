@@ -176,26 +176,21 @@ static int read_proof(struct build *build, const struct list *list) {
 }
 
 static int read_work(struct build *build, const struct list *list, enum keyword_id id,
-                     const struct expr **out) {
+                     struct config_work *out) {
   const struct item *item = list_find(list, id);
   if (!item) return CUGEN_OK;
+  out->line = item->declaration->line;
   list_push(build, list, item);
-  int status = read_expr(build, item->declaration->line, config_keywords[id].name, out);
+  int status = read_expr(build, out->line, config_keywords[id].name, &out->expr);
   lua_pop(build->L, 1);
   return status;
-}
-
-static int read_products(struct build *build, const struct list *list) {
-  const struct item *item = list_find(list, KEYWORD_products);
-  if (item) build->config->products_line = item->declaration->line;
-  return read_work(build, list, KEYWORD_products, &build->config->products);
 }
 
 /* Checks that the work by which the objective ranks is declared. */
 static int check_objective_work(const struct config *config, const struct objective *objective,
                                 cugen_error *err) {
-  const bool flops = objective->needs_flops && !config->flops,
-             bytes = objective->needs_bytes && !config->bytes;
+  const bool flops = objective->needs_flops && !config->flops.expr,
+             bytes = objective->needs_bytes && !config->bytes.expr;
   if (!flops && !bytes) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_CONFIG, "objective \"%s\" needs the work that it ranks by: %s",
                    objective->text, config_keywords[flops ? KEYWORD_flops : KEYWORD_bytes].example);
@@ -311,7 +306,7 @@ static int kernel_read_body(struct build *build, int table, struct config_line l
   if (!status) status = read_proof(build, &list);
   if (!status) status = read_work(build, &list, KEYWORD_flops, &build->config->flops);
   if (!status) status = read_work(build, &list, KEYWORD_bytes, &build->config->bytes);
-  if (!status) status = read_products(build, &list);
+  if (!status) status = read_work(build, &list, KEYWORD_products, &build->config->products);
   if (!status) status = read_objective(build, &list);
   if (!status) status = read_measure(build, &list);
   if (!status) status = read_implementations(build, &list);

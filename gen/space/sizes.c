@@ -89,7 +89,7 @@ static struct work sizes_find_work(const struct sizes *s, const struct problem *
     if (arguments[i].rank) work.extent += (double)kernel_argument_bytes(&arguments[i]);
     if (written) work.written += (double)arguments[i].elements;
   }
-  if (s->config->flops && expr_eval_float(s->config->flops, slots, &work.flops, &ignored))
+  if (s->config->flops.expr && expr_eval_float(s->config->flops.expr, slots, &work.flops, &ignored))
     work.flops = 0;
   for (size_t i = 0; i < variant->implementation->launch_count && work.extent >= 0; i++) {
     const double threads = launch_threads(&variant->implementation->launches[i], slots);

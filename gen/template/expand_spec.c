@@ -294,14 +294,17 @@ static int check_work(const struct expansion *x) {
   return status;
 }
 
+static int evaluate_work(const struct expansion *x, const struct config_work *work,
+                         const char *word, double *out) {
+  int status = work->expr ? expr_eval_float(work->expr, x->slots, out, x->err) : CUGEN_OK;
+  if (status) error_prefix_at(x->err, work->line.path, work->line.number, "%s", word);
+  return status;
+}
+
 int expansion_evaluate_work(struct expansion *x) {
-  struct kernel_spec *spec = x->out;
-  int status = CUGEN_OK;
-  if (x->config->flops) status = expr_eval_float(x->config->flops, x->slots, &spec->flops, x->err);
-  if (status) return error_prefix(x->err, "%s: flops", x->config->path), status;
-  if (x->config->bytes) status = expr_eval_float(x->config->bytes, x->slots, &spec->bytes, x->err);
-  if (status) return error_prefix(x->err, "%s: bytes", x->config->path), status;
-  status = check_work(x);
+  int status = evaluate_work(x, &x->config->flops, "flops", &x->out->flops);
+  if (!status) status = evaluate_work(x, &x->config->bytes, "bytes", &x->out->bytes);
+  if (!status) status = check_work(x);
   if (status) return status;
   const char *products; /* an error here concerns all variants, so it does not fail this one */
   return config_products(x->config, x->slots, &products, x->err);

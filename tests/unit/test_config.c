@@ -74,9 +74,9 @@ static void reads_the_design_example(void **state) {
   assert_string_equal(c->reference, "naive_f64.cu");
   assert_string_equal(c->reference_entry, "transpose");
   assert_int_equal(c->reference_line.number, 10);
-  assert_null(c->flops);
+  assert_null(c->flops.expr);
   assert_null(c->objective);
-  assert_string_equal(expr_text(c->bytes), "2 * rows * cols * sizeof(dtype)");
+  assert_string_equal(expr_text(c->bytes.expr), "2 * rows * cols * sizeof(dtype)");
   const struct config_implementation *tiled = &c->implementations[1];
   assert_int_equal(c->implementation_count, 2);
   assert_int_equal(tiled->line.number, 21);

@@ -438,6 +438,28 @@ static void test_launch_errors(void **state) {
 #undef REFUSED
 }
 
+/* An expression that fails names its line, whatever it belongs to. */
+static void test_work_errors(void **state) {
+  (void)state;
+  static const char *const words[] = {"flops", "bytes", "products"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    struct text body = {0}, expected = {0};
+    text_addf(
+        &body,
+        IN_OUT
+        "\n%s '1 // (n - 1000)', implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }",
+        words[i]);
+    text_addf(&expected,
+              "k.lua:3: %s: in \"1 // (n - 1000)\": 1 // (n - 1000) is 1 // 0, which divides by "
+              "zero\n  in variant 'a'",
+              words[i]);
+    expanding_error(text_get(&body), "__global__ void f() {}\n", CUGEN_ERROR_CONFIG,
+                    text_get(&expected));
+    text_free(&body);
+    text_free(&expected);
+  }
+}
+
 /* ---- The spec ------------------------------------------------------------------------------- */
 
 static void test_spec(void **state) {
@@ -896,6 +918,7 @@ int main(void) {
       cmocka_unit_test(test_carveout),
       cmocka_unit_test(test_overlap),
       cmocka_unit_test(test_launch_errors),
+      cmocka_unit_test(test_work_errors),
       cmocka_unit_test(test_spec),
       cmocka_unit_test(test_hashes),
       cmocka_unit_test(test_memory_kind_is_part_of_the_launch),
