@@ -230,9 +230,6 @@ static void refused(void **state) {
   cugen_error error;
   reset(run_copier);
   cugen *lib = open_library(NULL);
-  options.size--;
-  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
-  options = small();
   options.memory = "pinned,maped";
   assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "nearest 'mapped'"));
