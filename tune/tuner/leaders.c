@@ -181,13 +181,19 @@ static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
   return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
 }
 
-/* Returns how many variants fit into the time, because a round with energy or under load takes
-   long. */
-static size_t most_entrants(const struct tuner_run *run, double until) {
+/* Returns how many variants fit into the time. A round with energy or under load takes long, and so
+   does one of a slow kernel, about as long as its measurement in the search. Without these the
+   budget may be exceeded as far as docs/tuning.md allows, so that short runs have a race, too. */
+static size_t most_entrants(const struct tuner_run *run, const struct entrant *fastest,
+                            double until) {
   const bool energy = objective_needs_energy(run->target->config->objective),
              loaded = run->target->measure == MEASURE_SUSTAINED;
-  if (!energy && !loaded) return RACE_MOST;
-  const double round = (energy ? energy_window + 0.3 : 0) + (loaded ? load_between + 0.1 : 0);
+  double round = (energy ? energy_window + 0.3 : 0) + (loaded ? load_between + 0.1 : 0);
+  if (!energy && !loaded) {
+    if (run->budget <= 0) return RACE_MOST;
+    round = fastest->record->measure_seconds;
+    until = run->begin + run->budget + fmax(1, 0.1 * run->budget);
+  }
   const double left = until - clock_seconds(),
                fit = left > 0 ? left / (RACE_LEAST_ROUNDS * round) : 0;
   const size_t most = energy ? MOST_ENERGY : RACE_MOST;
@@ -207,7 +213,7 @@ static int race_all(struct run_records *records, struct entrant *entrants, size_
        first = false) {
     qsort(entrants, count, sizeof *entrants, leaders_by_cost);
     if (leaders_is_settled(entrants, count)) break;
-    const size_t most = most_entrants(run, until);
+    const size_t most = most_entrants(run, entrants, until);
     if (most < 2) break;
     status = run_race(records, chosen, leaders_choose(entrants, count, most, margin, chosen), until,
                       err);
