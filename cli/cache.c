@@ -52,8 +52,8 @@ static json_t *cache_portfolios_json(const cugen_portfolio *portfolios, size_t c
 static bool may_be_common(const struct setting *setting) {
   size_t length;
   const char *value = setting_value(setting, &length);
-  return setting->name < setting->length && !setting_is_named(setting->text, "dtype") && *value != '-' &&
-         !(*value >= '0' && *value <= '9');
+  return setting->name < setting->length && !setting_is_named(setting->text, "dtype") &&
+         *value != '-' && !(*value >= '0' && *value <= '9');
 }
 
 /* Returns the settings of a problem that may be common. The caller frees it; NULL: out of

@@ -108,43 +108,18 @@ extern const struct cli_option_row cli_options[OPTION_COUNT];
 
 struct cli;
 
-/* Every command, in the order of help. Each command's function is in a file of its own. */
-#define CLI_COMMANDS(X)                                                                            \
-  X(TUNE, tune)                                                                                    \
-  X(RUN, run)                                                                                      \
-  X(CHECK, check)                                                                                  \
-  X(GEN, gen)                                                                                      \
-  X(EXPORT, export)                                                                                \
-  X(SPACE, space)                                                                                  \
-  X(SHOW, show)                                                                                    \
-  X(REPORT, report)                                                                                \
-  X(ROOFLINE, roofline)                                                                            \
-  X(OCCUPANCY, occupancy)                                                                          \
-  X(DEVICES, devices)                                                                              \
-  X(TRANSFER, transfer)                                                                            \
-  X(CACHE_LS, cache_ls)                                                                            \
-  X(CACHE_SHOW, cache_show)                                                                        \
-  X(CACHE_WHY, cache_why)                                                                          \
-  X(CACHE_RM, cache_rm)                                                                            \
-  X(CACHE_EXPORT, cache_export)                                                                    \
-  X(CACHE_IMPORT, cache_import)                                                                    \
-  X(CACHE_VERIFY, cache_verify)                                                                    \
-  X(COMPLETION, completion)                                                                        \
-  X(VERSION, version)                                                                              \
-  X(HELP, help)
-
 enum cli_command_id {
-#define X(id, name) COMMAND_##id,
-  CLI_COMMANDS(X)
-#undef X
-      COMMAND_COUNT
+#define COMMAND(id, name, ...) COMMAND_##id,
+#include "command_rows.h"
+#undef COMMAND
+  COMMAND_COUNT
 };
 
-#define X(id, name) int command_##name(struct cli *cli);
-CLI_COMMANDS(X)
-#undef X
+#define COMMAND(id, name, ...) int command_##name(struct cli *cli);
+#include "command_rows.h"
+#undef COMMAND
 
-/* A command's row in commands.c. */
+/* A command's row in command_rows.h. */
 struct cli_command {
   const char *name; /* "tune", or with its group "cache ls" */
   /* Operand: "CONFIG", "[COMMAND]", several with "...", at most two as "[COMMAND]..."; NULL:
@@ -159,6 +134,8 @@ struct cli_command {
   /* --device and --measure are the command's own and never the library's: they select records, or
      the command runs on the cpu device. */
   bool own_device;
+  bool own_fallback; /* it chooses itself what to do without a GPU (device_fallback.c) */
+  bool prints_data;  /* its text is a source, a picture or a page, whose lines are not broken */
   const enum cli_option *options; /* the command's own options, ended by OPTION_COUNT */
   bool common;                    /* the command takes the common options as well */
 };

@@ -25,14 +25,6 @@ const char *cli_fallback_model(const struct cli *cli) {
   return found;
 }
 
-static bool has_own_rule(const struct cli *cli) {
-  static const bool own_rule[COMMAND_COUNT] = {[COMMAND_RUN] = true,
-                                               [COMMAND_CHECK] = true,
-                                               [COMMAND_REPORT] = true,
-                                               [COMMAND_ROOFLINE] = true};
-  return own_rule[cli->command - cli_commands];
-}
-
 /* Returns true if there is no GPU and none was asked for. Without NVRTC nothing could be predicted
    either. */
 static bool needs_fallback(const struct cli *cli) {
@@ -62,7 +54,7 @@ static int fall_back(struct cli *cli) {
 }
 
 int cli_fall_back(struct cli *cli) {
-  return has_own_rule(cli) || !needs_fallback(cli) ? CUGEN_OK : fall_back(cli);
+  return cli->command->own_fallback || !needs_fallback(cli) ? CUGEN_OK : fall_back(cli);
 }
 
 int cli_use_model(struct cli *cli, bool *used) {

@@ -32,23 +32,18 @@
 
 /* Functions by cli_command_id, in the order of cli_commands. */
 static int (*const functions[COMMAND_COUNT])(struct cli *cli) = {
-#define X(id, name) [COMMAND_##id] = command_##name,
-    CLI_COMMANDS(X)
-#undef X
+#define COMMAND(id, name, ...) [COMMAND_##id] = command_##name,
+#include "command_rows.h"
+#undef COMMAND
 };
 
 /* Returns true if the result is for people, so that its lines are broken. Sources, pictures and
    JSON are not. */
 static bool is_for_people(const struct cli *cli) {
-  static const bool prints_data[COMMAND_COUNT] = {[COMMAND_GEN] = true,
-                                                  [COMMAND_REPORT] = true,
-                                                  [COMMAND_CACHE_EXPORT] = true,
-                                                  [COMMAND_COMPLETION] = true,
-                                                  [COMMAND_HELP] = true};
-  const enum cli_command_id id = (enum cli_command_id)(cli->command - cli_commands);
   /* Export's -o is a folder. */
-  const bool file = options_given(cli, OPTION_OUTPUT) && id != COMMAND_EXPORT;
-  return !prints_data[id] && !file && !options_given(cli, OPTION_JSON) &&
+  const bool file =
+      options_given(cli, OPTION_OUTPUT) && cli->command != &cli_commands[COMMAND_EXPORT];
+  return !cli->command->prints_data && !file && !options_given(cli, OPTION_JSON) &&
          !options_given(cli, OPTION_WIDE);
 }
 
