@@ -155,8 +155,8 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   const auto load_b = [&](int at, int k, int s) {
     load_slice(b[k % 2] + s * slice, own_b + at + k * ${lead_b} + s * (lanes_n * slice));
   };
-  // The products of one k, among which the loads of the next one's fragments are spread. They go to and fro along the
-  // ${order}: each then has an operand in common with the one before, which need not be read from the registers again.
+  // Computes the products of one k, and loads the fragments of the next k between them. The products go to and fro along the
+  // ${order}, so that each shares an operand with the product before it, and reads that operand from the registers only once.
   const auto step = [&](int k, int next_at, int next_k) {
 //@ local slices_b = TN // slice
 //@ local slices = slices_b + TM // slice
@@ -211,8 +211,9 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   }
 
 //@ if dtype == "f32" then
-  // Changes nothing, but the compiler does not know that threadIdx.z is 0. Otherwise it would keep each slice of the sums in
-  // four registers in a row, as its store wants them, where they share register banks with the operands above.
+  // threadIdx.z is 0, which the compiler does not know, so that the sums stay as they are but get new registers for the store.
+  // Otherwise the compiler would keep each slice of sums in four consecutive registers, as the store needs them, also in the
+  // loop above, where such registers share banks with the operands.
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
 #pragma unroll

@@ -1,5 +1,6 @@
--- As wgmma, but the tiles that do not fill a wave are dealt out evenly along k to all clusters (stream-K). A second launch adds up
--- the parts. It stands before wgmma because wgmma's variants named by `try` are faster more often, and the last are tried first.
+-- Like wgmma, but the tiles that do not fill a wave are cut along k, and each cluster gets an equal share of them (stream-K). A second
+-- launch adds up the parts of each tile. The search begins with the `try` of the last implementation. Those of wgmma are the best more
+-- often, so that wgmma is declared after this one.
 implementation "wgmma_stream" {
   template "matmul_wgmma_stream.cu",
   check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
@@ -56,7 +57,8 @@ implementation "wgmma_stream" {
   where "BN % (8 * cluster_x) == 0",
   -- Sharing pays only if the parts have more than a few steps along k, and the parts must fit the workspace.
   where "shared_tiles * k_steps >= 4 * wave",
-  -- `aligned` must leave few clusters without a tile; where it leaves none, only the order differs and `aligned` is used.
+  -- `aligned` may leave only few clusters without a tile. Where it leaves none, the two values differ only in the order of the
+  -- work, and only `aligned` is tried.
   where "not aligned or 2 * shared_tiles <= wave and wave % shared_tiles * 8 <= wave",
   where "aligned or wave % shared_tiles > 0",
   -- Narrower stores give the second launch more blocks: they are used where wide ones would not fill the GPU.

@@ -6,7 +6,7 @@
 //
 // cluster_size, of the template, is the number of blocks in a cluster.
 //
-// On the cpu device copies go on by themselves, too, and arrive as late as they may, so that a missing or wrong wait shows.
+// The cpu device also copies asynchronously, and completes each copy as late as it may, so that a missing or wrong wait shows.
 
 // For a batch a tensor map has one more dimension, which counts the matrices: coordinates are then x, y and z.
 
@@ -137,8 +137,8 @@ __device__ __forceinline__ void cluster_sync() {
 }
 
 //@ if swap or stream then
-// The same where only initialised barriers have to be visible, for which barrier_fence_init is enough: without a fence of the
-// whole GPU a short product begins sooner.
+// Like cluster_sync, for barriers that were just initialised: barrier_fence_init has made them visible already. So this barrier
+// needs no fence of the whole GPU, and a short product begins sooner.
 __device__ __forceinline__ void cluster_start() {
   if (cluster_size == 1) {
     __syncthreads();
