@@ -41,11 +41,15 @@
 #include "emulator/fibers.h"
 #include "state.h"
 
-/* ---- Hooks ---------------------------------------------------------------------------------- */
+/* ---- Hooks ----------------------------------------------------------------------------------
+
+   A launch without an observer, such as one in reverse order, calls hooks, too: `watching` is then
+   NULL, and nothing is recorded. */
 
 static void on_misaligned(const char *type, const void *at, unsigned long multiple, unsigned kind,
                           const void *site) {
   struct watch *w = watching;
+  if (!w) return;
   const struct access a = {.watch = w,
                            .at = (uintptr_t)at,
                            .bytes = (unsigned)multiple,
@@ -57,7 +61,7 @@ static void on_misaligned(const char *type, const void *at, unsigned long multip
 
 static void on_arrived(const void *at, unsigned long bytes, const void *site) {
   struct watch *w = watching;
-  for (unsigned long done = 0; done < bytes; done += WATCH_WORD) {
+  for (unsigned long done = 0; w && done < bytes; done += WATCH_WORD) {
     struct cell *cell = regions_cell(w, (uintptr_t)at + done);
     if (!cell || !(cell->write.kind & CPU_ASYNC)) continue;
     cell->write.kind &= (uint8_t)~CPU_ASYNC;
@@ -80,6 +84,7 @@ static long long index_value(const struct cpu_ubsan_type *type, unsigned long in
 static void on_outside(const struct cpu_ubsan_bounds *bounds, unsigned long index,
                        const void *site) {
   struct watch *w = watching;
+  if (!w) return;
   struct watch_finding *f =
       finding_new(w, CUGEN_FINDING_INDEX, finding_site(w, site), 0, watch_thread(w));
   if (!f) return;
@@ -114,6 +119,7 @@ static void on_leave(void) {
 
 static void on_fence(int device) {
   struct watch *w = watching;
+  if (!w) return;
   w->fenced |= device;
   ra_fence(w->ra, watch_thread(w), device);
 }
@@ -121,6 +127,7 @@ static void on_fence(int device) {
 static void on_lane(unsigned mask, unsigned lane) {
   char text[WATCH_TEXT];
   struct watch *w = watching;
+  if (!w) return;
   const char *why = mask >> lane & 1
                         ? "has ended or is not in the block, though mask 0x%08x names it"
                         : "mask 0x%08x does not name";
@@ -190,7 +197,8 @@ static void watch_end(struct observer *observer) {
   struct watch *w = watch_of(observer);
   if (w->overwriting.finding) finding_compare(w);
   if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
-  w->counting = w->passed_over = w->running = false;
+  w->counting = w->running = false;
+  w->passed_over = true;
   watch_look(w);
   access_choose_hooks(w);
   traffic_end(w->traffic);

@@ -296,6 +296,7 @@ static bool load_judges(struct server *s, struct dataset *dataset, struct worker
 static void watch_variant(struct server *s, struct job *job, struct dataset *real,
                           struct worker_result *result) {
   struct plan *plan = NULL;
+  double seconds;
   cugen_error err = {0};
   if (!s->shared || !s->device->ops->watch || name_buffers(s->device, real, &err)) {
     worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
@@ -306,8 +307,9 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
     return;
   if (only_counts(&s->shared->report))
     count_on(s->device, plan, real, result);
-  else
-    verify_on(s->device, plan, &job->real_spec, false, real, result, &(double){0});
+  else if (verify_on(s->device, plan, &job->real_spec, false, real, result, &seconds) &&
+           s->shared->report.dependent)
+    verify_reversed(s, plan, &job->real_spec, real, result, seconds);
   plan_close(plan);
 }
 
