@@ -449,7 +449,7 @@ static int make_file(struct making *m) {
 /* ---- One argument, all arguments ------------------------------------------------------------ */
 
 static int make_one(struct making *m, const char *shared) {
-  if (m->argument->elements != element_count(m->argument)) /* zero the padding between rows */
+  if (m->argument->elements != element_count(m->argument)) /* poison the padding between rows */
     memset(m->to, 0xff, (size_t)kernel_argument_bytes(m->argument));
   switch (m->argument->data) {
   case DATA_VALUES: return make_values(m, shared);
