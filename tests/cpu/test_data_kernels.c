@@ -291,6 +291,36 @@ static void what_a_kernel_changes_is_written_anew(void **state) {
   free(d.shared);
 }
 
+/* The input that changed is named, whatever stands before it, and is restored. */
+static void changed_inputs_are_told_apart(void **state) {
+  struct fixture *f = *state;
+  const struct kernel_argument output = argument_of(&dtype_table[DTYPE_f32], 1, false, 0);
+  struct kernel_argument arguments[] = {output, output, output};
+  struct memory set[3] = {{0}};
+  uint64_t digests[3] = {0};
+  struct dataset d = {.spec = {.arguments = arguments, .argument_count = 3},
+                      .seed = 1,
+                      .sets = {set},
+                      .set_count = 1,
+                      .digests = digests,
+                      .kernels = f->kernels};
+  cugen_error err = {0};
+  arguments[1].name = "A", arguments[2].name = "B";
+  for (size_t i = 0; i < 3; i++) {
+    const size_t bytes = (size_t)kernel_argument_bytes(&arguments[i]);
+    arguments[i].kind = i ? CUGEN_ARGUMENT_INPUT : CUGEN_ARGUMENT_OUTPUT;
+    set[i].device = malloc(bytes);
+    element_fill(&arguments[i], d.seed, i, set[i].device);
+    digests[i] = digest(f, set[i].device, bytes);
+  }
+  check(dataset_restore(f->device, &d, &err), &err);
+  ((float *)set[2].device)[3] = 7;
+  assert_int_equal(dataset_restore(f->device, &d, &err), CUGEN_ERROR_WRONG);
+  assert_non_null(strstr(err.message, "wrote to input B: B[3] is 7"));
+  check(dataset_restore(f->device, &d, &err), &err);
+  for (size_t i = 0; i < 3; i++) free(set[i].device);
+}
+
 /* ---- Comparisons ---------------------------------------------------------------------------- */
 
 struct verdict {
@@ -499,6 +529,7 @@ int main(void) {
       cmocka_unit_test(any_byte_of_a_range_is_found),
       cmocka_unit_test(errors_are_summarised),
       cmocka_unit_test(what_a_kernel_changes_is_written_anew),
+      cmocka_unit_test(changed_inputs_are_told_apart),
       cmocka_unit_test(unwritten_results_are_found),
       cmocka_unit_test(numbers_become_what_the_host_makes_of_them),
   };

@@ -23,12 +23,17 @@ void expanding_check(int status, const cugen_error *err) {
 }
 
 void expanding_add(struct expanding *bench, const char *name, const char *content) {
+  expanding_add_bytes(bench, name, content, strlen(content));
+}
+
+void expanding_add_bytes(struct expanding *bench, const char *name, const void *bytes,
+                         size_t length) {
   cugen_error err;
   struct text path = {0}, folder = {0};
   text_addf(&path, "%s/%s", text_get(&bench->folder), name);
   path_folder(text_get(&path), &folder);
   expanding_check(folder_make(text_get(&folder), &err), &err);
-  expanding_check(file_write(text_get(&path), content, strlen(content), &err), &err);
+  expanding_check(file_write(text_get(&path), bytes, length, &err), &err);
   text_free(&path);
   text_free(&folder);
 }

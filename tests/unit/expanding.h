@@ -18,6 +18,8 @@ struct expanding {
 
 void expanding_check(int status, const cugen_error *err);
 void expanding_add(struct expanding *bench, const char *name, const char *content);
+void expanding_add_bytes(struct expanding *bench, const char *name, const void *bytes,
+                         size_t length);
 /* body: the declarations inside kernel "k". Templates are added before anything is expanded. */
 struct expanding *expanding_open(const char *body, const char *const *settings,
                                  size_t setting_count);

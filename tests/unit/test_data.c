@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +26,12 @@ struct made {
   char *shared;
 };
 
-/* file: the text of x.bin; NULL: there is none. */
-static int make_with(const char *body, const char *file, struct made *out, cugen_error *err) {
+/* file: the content of the file of that name; NULL: there is none. */
+static int make_with(const char *body, const char *name, const void *file, size_t length,
+                     struct made *out, cugen_error *err) {
   size_t bytes;
   out->bench = expanding_open(body, NULL, 0);
-  if (file) expanding_add(out->bench, "x.bin", file);
+  if (file) expanding_add_bytes(out->bench, name, file, length);
   expanding_add(out->bench, "t.cu", "__global__ void f(${params}) {}\n");
   out->spec = expanding_one(out->bench, 0);
   struct value *slots = calloc(config_slot_count(out->bench->config, NULL) + 1, sizeof *slots);
@@ -47,7 +49,7 @@ static int make_with(const char *body, const char *file, struct made *out, cugen
 }
 
 static int make(const char *body, struct made *out, cugen_error *err) {
-  return make_with(body, NULL, out, err);
+  return make_with(body, NULL, NULL, 0, out, err);
 }
 
 static void unmake(struct made *m) {
@@ -132,6 +134,8 @@ static void large_inputs_agree(void **state) {
   assert_non_null(a);
   element_fill(&m.spec.arguments[0], 7, 0, a);
   for (int i = 0; i < N; i++) assert_true(a[2 * i + 1] == x[i]);
+  element_fill(&m.spec.arguments[0], 7, 1, a); /* another argument's */
+  assert_true(a[1] != x[0] && a[3] != x[1]);
   free(a);
   unmake(&m);
 }
@@ -143,23 +147,47 @@ static void large_files_agree(void **state) {
       "shape = { 'n', 6000 }", "shape = { 'n', 6000 }, pitch = 6007",
       "shape = { 'n', 6000 }, layout = 'col'", "shape = { 'n', 300, 20 }, pitch = 21"};
   enum { N = 100, COUNT = N * 6000 };
-  char *file = malloc(COUNT + 1);
+  char *file = malloc(COUNT);
   assert_non_null(file);
   for (int i = 0; i < COUNT; i++) file[i] = (char)('a' + (i * 7 + i / 1000) % 26);
-  file[COUNT] = '\0';
   for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
     struct text body = {0};
     struct made m;
     cugen_error err = {0};
     text_addf(&body, "problem 'n' (100), input 'x' { dtype = 'u8', %s, file = 'x.bin' }," REST,
               layouts[i]);
-    if (make_with(text_get(&body), file, &m, &err)) fail_msg("%s", err.message);
+    if (make_with(text_get(&body), "x.bin", file, COUNT, &m, &err)) fail_msg("%s", err.message);
     for (int k = 0; k < COUNT; k++)
       if (element(&m, 0, k) != file[k]) fail_msg("%s: element %d", layouts[i], k);
     unmake(&m);
     text_free(&body);
   }
   free(file);
+}
+
+/* Of a larger file the leading part is taken, however the buffer lies. */
+static void larger_files_agree(void **state) {
+  (void)state;
+  static const char *const layouts[] = {"", ", layout = 'col'", ", pitch = 7"};
+  char file[10 + 118 + 5 * 6] = "\x93NUMPY\x01\0v\0"; /* v: 118 */
+  snprintf(file + 10, 119, "%-117s\n",
+           "{'descr': '|u1', 'fortran_order': False, 'shape': (5, 6), }");
+  for (int i = 0; i < 5 * 6; i++) file[128 + i] = (char)i;
+  for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+    struct text body = {0};
+    struct made m;
+    cugen_error err = {0};
+    text_addf(
+        &body,
+        "problem 'n' (3), input 'x' { dtype = 'u8', shape = { 'n', 4 }, file = 'x.npy'%s }," REST,
+        layouts[i]);
+    if (make_with(text_get(&body), "x.npy", file, sizeof file, &m, &err))
+      fail_msg("%s", err.message);
+    for (int k = 0; k < 12; k++)
+      if (element(&m, 0, k) != k / 4 * 6 + k % 4) fail_msg("%s: element %d", layouts[i], k);
+    unmake(&m);
+    text_free(&body);
+  }
 }
 
 /* Another reference has the same inputs: they are copied, but for what a generator is still
@@ -475,6 +503,7 @@ int main(void) {
       cmocka_unit_test(blocks_cross_rows),
       cmocka_unit_test(large_inputs_agree),
       cmocka_unit_test(large_files_agree),
+      cmocka_unit_test(larger_files_agree),
       cmocka_unit_test(inputs_are_copied_to_their_like),
       cmocka_unit_test(lists_make_elements),
       cmocka_unit_test(mistakes_have_their_line),

@@ -346,14 +346,19 @@ static void rows_of_every_half_are_right(void **state) {
 
 static void writing_into_the_padding_is_found(void **state) {
   (void)state;
-  struct kernel_argument a = matrix("f32", 2, 3, 4);
-  float got[8];
-  cugen_error err;
-  memset(got, 0xff, sizeof got);
-  assert_int_equal(verify_padding(&a, got, 0xff, &err), CUGEN_OK);
-  got[7] = 0;
-  assert_int_equal(verify_padding(&a, got, 0xff, &err), CUGEN_ERROR_WRONG);
-  assert_non_null(strstr(err.message, "row 1"));
+  for (int columns = 0; columns < 2; columns++) {
+    struct kernel_argument a = matrix("f32", 2, 3, 4);
+    float got[8] = {0};
+    cugen_error err;
+    if (columns)
+      a.column_major = true, a.shape[0] = 3, a.shape[1] = 2, a.stride[0] = 1, a.stride[1] = 4;
+    memset(&got[3], 0xff, sizeof *got);
+    memset(&got[7], 0xff, sizeof *got);
+    assert_int_equal(verify_padding(&a, got, 0xff, &err), CUGEN_OK);
+    got[7] = 0;
+    assert_int_equal(verify_padding(&a, got, 0xff, &err), CUGEN_ERROR_WRONG);
+    assert_non_null(strstr(err.message, "row 1"));
+  }
 }
 
 /* A small output beside a large one is compared whole, one in between at its edges; what an
