@@ -481,9 +481,9 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, 
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
   (void)address;
   (void)bytes;
-  (void)device;
   (void)stream;
   MAY_FAIL;
+  COUNT(fetched[device == CU_DEVICE_CPU], 1);
   return CUDA_SUCCESS;
 }
 

@@ -60,6 +60,7 @@ struct fake_cuda {
   bool profiled;                   /* after cuProfilerStart */
   long calls;                      /* that can fail, so far */
   long captured, replayed, filled; /* launches, so far; fills */
+  long fetched[2];                 /* prefetches to the device, and to the host */
   void *copy_stream;               /* of the last copy into an array */
   const char *failed_call;         /* the one that was made to fail */
   /* alive now */

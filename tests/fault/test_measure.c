@@ -139,6 +139,14 @@ static void test_long_launches_settle(void **state) {
   assert_int_equal(measure(options, false).samples, 11);
 }
 
+/* A sample is a millisecond, of ten launches. */
+static void test_time_ends_sampling(void **state) {
+  (void)state;
+  const struct measurement m =
+      measure((struct measure_options){.samples = 11, .seconds = 4.5e-3}, false);
+  assert_int_equal(m.samples, 5);
+}
+
 /* ---- What is said of the samples ------------------------------------------------------------ */
 
 /* Each takes a tenth more than the one before: the time is the sixth of eleven. */
@@ -379,6 +387,7 @@ int main(void) {
 #define WAY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       WAY(test_long_launches_settle),
+      WAY(test_time_ends_sampling),
       WAY(test_quantiles),
       WAY(test_graph),
       WAY(test_graph_renews),

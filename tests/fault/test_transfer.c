@@ -99,6 +99,7 @@ static void all_kinds(void **state) {
   cugen *lib = open_library(NULL);
   if (api_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.count, ROWS);
+  assert_true(fake->fetched[0] && fake->fetched[1]);
   assert_string_equal(result.device->id, "cuda:0");
   for (size_t i = 0; i < ROWS; i++) {
     const cugen_transfer_row *row = &result.rows[i];
