@@ -222,6 +222,12 @@ static void equal_distances_do_not_depend_on_the_order(void **state) {
     assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_NEAR);
     assert_string_equal(cugen_plan_about(plan)->tuned_for, "n=200");
     cugen_plan_close(plan);
+    plan = open_plan(lib, "n=800"); /* as far as the policy's distance allows */
+    assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_NEAR);
+    cugen_plan_close(plan);
+    plan = open_plan(lib, "n=801");
+    assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_DEFAULT);
+    cugen_plan_close(plan);
     cugen_close(lib);
   }
 }

@@ -508,12 +508,25 @@ static void add_random_cases(int count, struct text *in, struct text *want) {
   }
 }
 
+/* A distance that is given replaces the config's policy. */
+static void expect_near(const char *const settings[3]) {
+  struct problem problem;
+  struct selection selection;
+  cugen_error err;
+  set_problem(settings, 3, &problem);
+  if (api_select(&target.lookup, 1, false, &selection, &err)) fail_msg("%s", err.message);
+  assert_int_equal(selection.how, CUGEN_PLAN_NEAR);
+  api_selection_free(&selection);
+  problem_free(&problem);
+}
+
 static void test_picks_portfolio(void **state) {
   (void)state;
   cugen_export_result result;
   struct text in = {0}, want = {0};
   if (!has("cc")) skip();
   plant_portfolios();
+  expect_near((const char *const[]){"M=500", "N=1001", "dtype=f32"});
   export_to("b", NULL, &result);
   assert_int_equal(result.portfolios, 2);
   run("grep -q '^Failing that it takes what the rule of a portfolio below picks, then what ' "
