@@ -92,20 +92,24 @@ static void the_oldest_images_go(void **state) {
   free(image.image);
 }
 
-/* Code of another source, architecture or compiler is another image. */
+/* Code of another source, architecture or compiler is another image, and so is that of other
+   kernels, or of one that is launched in another way. */
 static void a_key_names_what_made_the_image(void **state) {
   static const struct {
     const char *source, *arch;
     int nvrtc;
-  } cases[] = {{"a", "sm_90a", 13000},
-               {"b", "sm_90a", 13000},
-               {"a", "sm_90", 13000},
-               {"a", "sm_90a", 13010}};
+    const char *entry;
+    bool cooperative;
+  } cases[] = {{"a", "sm_90a", 13000, "f", false}, {"b", "sm_90a", 13000, "f", false},
+               {"a", "sm_90", 13000, "f", false},  {"a", "sm_90a", 13010, "f", false},
+               {"a", "sm_90a", 13000, "g", false}, {"a", "sm_90a", 13000, "f", true}};
   enum { CASES = sizeof cases / sizeof *cases };
   struct text keys[CASES] = {{0}};
   (void)state;
   for (int i = 0; i < CASES; i++) {
-    const struct kernel_spec spec = {.source_hash = hash_bytes(cases[i].source, 1)};
+    struct kernel_launch launch = {.entry = cases[i].entry, .cooperative = cases[i].cooperative};
+    const struct kernel_spec spec = {
+        .source_hash = hash_bytes(cases[i].source, 1), .launches = &launch, .launch_count = 1};
     assert_int_equal(
         cache_image_key(&spec, cases[i].arch, "arch x", cases[i].nvrtc, &keys[i], NULL), CUGEN_OK);
     for (int k = 0; k < i; k++) assert_string_not_equal(text_get(&keys[k]), text_get(&keys[i]));

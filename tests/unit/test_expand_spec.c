@@ -876,6 +876,20 @@ static void take_hashes(const char *body, const char *verify, struct kernel_spec
   expanding_close(bench);
 }
 
+/* Of a file with several references another one is another proof. */
+static void test_the_entry_is_part_of_the_proof(void **state) {
+  static const char both[] = "__global__ void one(${params}) { y[0] = x[0]; }\n"
+                             "__global__ void two(${params}) { y[0] = x[1]; }\n";
+  struct kernel_spec one, two;
+  (void)state;
+  take_hashes(JUDGED("reference 'r.cu:one',"), both, &one);
+  take_hashes(JUDGED("reference 'r.cu:two',"), both, &two);
+  assert_string_not_equal(one.proof_hash.hex, two.proof_hash.hex);
+  assert_string_not_equal(one.data_hash.hex, two.data_hash.hex);
+  kernel_spec_free(&one);
+  kernel_spec_free(&two);
+}
+
 /* Another verify kernel is another proof, and the same data no more. */
 static void test_verify_is_part_of_the_proof(void **state) {
   (void)state;
@@ -933,6 +947,7 @@ int main(void) {
       cmocka_unit_test(test_verify),
       cmocka_unit_test(test_data),
       cmocka_unit_test(test_verify_is_part_of_the_proof),
+      cmocka_unit_test(test_the_entry_is_part_of_the_proof),
   };
   return cmocka_run_group_tests_name("expansion: specs", tests, NULL, NULL);
 }
