@@ -233,19 +233,10 @@ static void own_name(struct kernel_spec *spec, const char **name) {
   *name = text_get(&spec->strings) + at;
 }
 
-static size_t name_bytes(const struct kernel_spec *spec) {
-  size_t bytes = 0;
-  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++)
-    bytes += strlen(spec->arguments[i].name) + strlen(spec->arguments[i].file) + 2;
-  for (size_t i = 0; i < spec->launch_count; i++)
-    bytes += strlen(spec->launches[i].entry) + strlen(spec->launches[i].place) + 2;
-  return bytes;
-}
-
 /* Copies all names into the spec's own strings, so that the message may be freed. Room for all
-   names is reserved before the first, so that no copied name moves. */
-static int own_names(struct kernel_spec *spec, cugen_error *err) {
-  const size_t room = name_bytes(spec) + 1;
+   names is reserved before the first, so that no copied name moves: as many bytes as the message
+   has for the whole spec. */
+static int own_names(struct kernel_spec *spec, size_t room, cugen_error *err) {
   char *at = malloc(room);
   if (!at) return error_memory(err);
   spec->strings = (struct text){.data = at, .capacity = room};
@@ -262,9 +253,10 @@ static int own_names(struct kernel_spec *spec, cugen_error *err) {
 }
 
 int wire_get_spec(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
+  const char *begin = reader->at;
   *out = (struct kernel_spec){0};
   int status = get_parts(reader, out, err);
-  if (!status) status = own_names(out, err);
+  if (!status) status = own_names(out, (size_t)(reader->at - begin), err);
   if (status) kernel_spec_free(out);
   return status;
 }
