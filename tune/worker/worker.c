@@ -519,7 +519,8 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
                         const struct dataset_request **failed, cugen_error *err) {
   if (w->known[d->timed] == d->id) return CUGEN_OK;
   int status = send_dataset(w, d, limit, err);
-  w->known[d->timed] = status ? -1 : d->id;
+  /* after a failure the worker has ended and knows nothing, or was sent nothing */
+  if (!status) w->known[d->timed] = d->id;
   if (is_its_own(status, err)) *failed = d;
   return status;
 }
