@@ -157,10 +157,19 @@ static void say_no_outcome(void) {
   hang();
 }
 
+/* As the coordinator sees it, too. */
+static struct worker_shared *shared;
+
+static void fill_report(void) {
+  memset(&shared->report, 0xff, sizeof shared->report);
+  say_result(CUGEN_OUTCOME_OK, 0.25);
+}
+
 static const struct {
   const char *name;
   void (*misbehave)(void);
 } habits[] = {
+    {"fill_report", fill_report},
     {"die", die},
     {"be_killed", be_killed},
     {"hang", hang},
@@ -196,7 +205,10 @@ static int serve(void) {
   if (*habit) habit++;
   for (;;) {
     enum message_type type;
-    if (wire_receive(SOCKET, -1, &type, &message, NULL, NULL)) return 0;
+    int fd;
+    if (wire_receive(SOCKET, -1, &type, &message, &fd, NULL)) return 0;
+    if (type == MESSAGE_OPEN)
+      shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (stage == (long)type) {
       misbehave(habit);
       stage = 99;
@@ -219,6 +231,7 @@ static struct text self;
 static struct worker *worker;
 static size_t image_bytes = 100;
 static double limit = 60; /* of a variant, in seconds; for one that hangs less */
+static bool watched;
 
 static int open_worker(void **state) {
   (void)state;
@@ -247,8 +260,11 @@ static int run(struct worker_result *result, cugen_error *err) {
   assert_non_null(compiled.image);
   int results = memfd_create("results", MFD_CLOEXEC);
   struct dataset_request data = {.id = 1, .spec = &spec, .timed = true, .shared = results};
-  struct worker_job job = {
-      .real = &data, .real_spec = &spec, .real_compiled = &compiled, .timeout = limit};
+  struct worker_job job = {.real = &data,
+                           .real_spec = &spec,
+                           .real_compiled = &compiled,
+                           .timeout = limit,
+                           .watched = watched};
   memset(err, 0, sizeof *err);
   const struct dataset_request *failed;
   int status = worker_run(worker, &job, result, &failed, err);
@@ -386,6 +402,31 @@ static void under_the_variant(void **state) {
   expect_error("2 say_error", "the device is gone");
 }
 
+/* What a kernel wrote over the report leads nobody past its ends. */
+static void over_the_report(void **state) {
+  struct worker_result result;
+  cugen_error err;
+  int status;
+  (void)state;
+  watched = true;
+  run_wishing("2 fill_report", &result, &status, &err);
+  watched = false;
+  assert_int_equal(status, CUGEN_OK);
+  const struct watch_report *report = worker_report(worker);
+  assert_int_equal(report->finding_count, WATCH_MOST_FINDINGS);
+  assert_int_equal(report->launch_count, WATCH_MOST_LAUNCHES + 1);
+  for (size_t i = 0; i < WATCH_MOST_FINDINGS; i++) {
+    assert_int_equal(report->findings[i].kind, CUGEN_FINDING_TRAP);
+    assert_int_equal(strnlen(report->findings[i].text, WATCH_TEXT), WATCH_TEXT - 1);
+    assert_int_equal(strnlen(report->findings[i].array, WATCH_NAME), WATCH_NAME - 1);
+  }
+  for (size_t i = 0; i <= WATCH_MOST_LAUNCHES; i++) {
+    assert_int_equal(report->launches[i].count, WATCH_MOST_COUNTERS);
+    for (size_t k = 0; k < WATCH_MOST_COUNTERS; k++)
+      assert_int_equal(strnlen(report->launches[i].counters[k].array, WATCH_NAME), WATCH_NAME - 1);
+  }
+}
+
 /* A message that stops half-way, and one that nobody takes. */
 static void in_the_middle(void **state) {
   (void)state;
@@ -435,6 +476,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(no_program),
                                      TEST(before_the_variant),
                                      TEST(under_the_variant),
+                                     TEST(over_the_report),
                                      TEST(in_the_middle),
                                      TEST(an_image_that_nobody_reads),
                                      TEST(idle)};
