@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/portfolio.h"
 #include "base/expr.h"
 #include "base/hash.h"
 #include "tune/portfolio/choose.h"
@@ -530,7 +531,7 @@ static void few_problems_are_served_each(void **unused) {
 /* Of four problems two share a variant, and two have their own alone: these have no loss, and
    are counted. */
 static void what_nothing_serves_is_counted(void **unused) {
-  static const double ratios[] = {1, NONE, NONE, 1, NONE, NONE, NONE, 1, NONE, NONE, NONE, 1};
+  static const double ratios[] = {1, NONE, NONE, 1.21, NONE, NONE, NONE, 1, NONE, NONE, NONE, 1};
   static const int64_t values[] = {64, 128, 256, 512};
   const struct portfolio_matrix m = {
       .problems = 4, .variants = 3, .ratios = ratios, .sizes = 1, .names = names, .values = values};
@@ -544,6 +545,7 @@ static void what_nothing_serves_is_counted(void **unused) {
   assert_int_equal(portfolio_learn(&m, 2, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.tuned_loss.missed, 1);
   assert_int_equal(learnt.tuned_loss.known, 3);
+  assert_true(fabs(learnt.tuned_loss.mean - cbrt(1.21)) < 1e-12);
   portfolio_learnt_free(&learnt);
 }
 
@@ -762,8 +764,77 @@ static void the_least_that_is_a_variant_serves(void **unused) {
   portfolio_formulas_free(&formulas);
 }
 
+/* ---- What a plan asks ----------------------------------------------------------------------- */
+
+/* The rule's variant first, unless it is doubted, then by time. What has no time, or none for the
+   size, comes last. */
+static void a_plan_asks_the_rule(void **unused) {
+  static const char text[] =
+      "kernel 'k' { problem 'M' (64), output 'y' { dtype = 'f32', shape = { 'M' } }, reference "
+      "'none', implementation 'a' { template 't.cu', grid { 1 }, block { 32 } } }";
+  static const struct {
+    const char *rule, *times[3];
+    double doubted;
+    const char *size, *order;
+    bool named;
+  } cases[] = {
+      {"1", {"3.0", "2.0", "1.0"}, 0, "M=64", "120", true},
+      {"least", {"3.0", "2.0", "1.0"}, 0, "M=64", "210", true},
+      {"least", {"3.0", "3.0", "3.0"}, 0, "M=64", "012", true},
+      {"3", {"3.0", "2.0", "1.0"}, 0, "M=64", "210", false},
+      {"M // (M - 64)", {"3.0", "2.0", "1.0"}, 0, "M=64", "210", false},
+      {"0", {"3.0", "2.0", "1.0"}, 1.6, "M=64", "201", true},
+      {"0", {"3.0", "2.0", "1.0"}, 1.4, "M=64", "210", true},
+      {"0", {NULL, "2.0", "1.0"}, 1.4, "M=64", "021", true},
+      {"least", {"0 // (M - 64) + 1.0", "M * 0.5", "40.0"}, 0, "M=64", "120", true},
+      {"least", {NULL, NULL, NULL}, 0, "M=64", "012", false},
+      /* conditions, of which one begins with the other */
+      {"least",
+       {"select(M <= 64, 3.0, 5.0)", "select(M <= 6, 1.0, 4.0)", NULL},
+       0,
+       "M=64",
+       "012",
+       true},
+      {"least",
+       {"select(M <= 64, 3.0, 5.0)", "select(M <= 64, 1.0, 6.0)", NULL},
+       0,
+       "M=64",
+       "102",
+       true},
+      {"least",
+       {"select(M <= 64, 3.0, 5.0)", "select(M <= 64, 1.0, 6.0)", NULL},
+       0,
+       "M=65",
+       "012",
+       true},
+  };
+  struct config *config;
+  (void)unused;
+  assert_int_equal(config_parse("k.lua", text, sizeof text - 1, &config, NULL), CUGEN_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct portfolio_body_variant variants[3] = {{.variant = NULL}};
+    const struct portfolio_body body = {.rule = (char *)(uintptr_t)cases[i].rule,
+                                        .doubted = cases[i].doubted,
+                                        .variants = variants,
+                                        .count = 3};
+    struct problem problem;
+    struct portfolio_order order;
+    char got[4] = "";
+    for (size_t v = 0; v < 3; v++) variants[v].time = (char *)(uintptr_t)cases[i].times[v];
+    assert_int_equal(problem_set(config, &cases[i].size, 1, false, &problem, NULL), CUGEN_OK);
+    assert_int_equal(portfolio_ask(&body, config, &problem, &order, NULL), CUGEN_OK);
+    assert_int_equal(order.count, 3);
+    for (size_t v = 0; v < 3; v++) got[v] = (char)('0' + order.at[v]);
+    if (strcmp(got, cases[i].order) != 0 || order.named != cases[i].named)
+      fail_msg("case %zu: %s, %d", i, got, order.named);
+    problem_free(&problem);
+  }
+  config_close(config);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_plan_asks_the_rule),
       cmocka_unit_test(waves_of_tiles_are_found),
       cmocka_unit_test(what_is_printed_is_what_was_fitted),
       cmocka_unit_test(a_rule_is_doubted_where_it_is_far_off),
