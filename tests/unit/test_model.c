@@ -148,8 +148,53 @@ static void all_launches_count(void **state) {
   assert_near((all - some) / (some - one), MODEL_MOST_LAUNCHES / (MODEL_MOST_LAUNCHES - 1.0));
 }
 
+/* What a fetch requests follows from the elements of the textures and arrays, if all have the same
+   size. */
+static void fetches_request_elements(void **state) {
+  static const char fetch[] =
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n\t.param .u64 "
+      "k_param_0,\n\t.param .u64 k_param_1\n)\n{\n\t.reg .f32 %f<5>;\n\t.reg .b32 %r<3>;\n"
+      "\t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [k_param_0];\n"
+      "\ttex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];\n\tret;\n}\n";
+  static const struct {
+    enum access_kind access[2];
+    int dtypes[2];
+    double bytes; /* of an element; 0: not known */
+  } cases[] = {{{ACCESS_TEXTURE, ACCESS_GLOBAL}, {DTYPE_f32, DTYPE_u8}, 4},
+               {{ACCESS_ARRAY, ACCESS_GLOBAL}, {DTYPE_f32, DTYPE_u8}, 4},
+               {{ACCESS_TEXTURE, ACCESS_ARRAY}, {DTYPE_u8, DTYPE_i8}, 1},
+               {{ACCESS_TEXTURE, ACCESS_ARRAY}, {DTYPE_f32, DTYPE_u8}, 0},
+               {{ACCESS_GLOBAL, ACCESS_GLOBAL}, {DTYPE_f32, DTYPE_f32}, 0}};
+  struct gpu_model model;
+  struct device_description device;
+  cugen_error err;
+  (void)state;
+  if (device_file_open(NULL, "h200", &model, &err)) fail_msg("%s", err.message);
+  described_model(&model, &device);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct kernel_argument arguments[2];
+    struct kernel_launch launch = {.entry = "k", .grid = {3, 1, 1}, .block = {64, 1, 1}};
+    for (int a = 0; a < 2; a++)
+      arguments[a] = (struct kernel_argument){.name = a ? "y" : "x",
+                                              .kind = CUGEN_ARGUMENT_INPUT,
+                                              .dtype = &dtype_table[cases[i].dtypes[a]],
+                                              .access = cases[i].access[a],
+                                              .rank = 1,
+                                              .shape = {64},
+                                              .stride = {1}};
+    const struct kernel_spec spec = {
+        .arguments = arguments, .argument_count = 2, .launches = &launch, .launch_count = 1};
+    const struct compiled compiled = {.entry_count = 1,
+                                      .entries = {"k"},
+                                      .resources = {{.registers = 32}},
+                                      .ptx = (char *)(uintptr_t)fetch};
+    assert_true(model_requested(&device, &spec, &compiled, NULL) == 3 * 64 * cases[i].bytes);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(fetches_request_elements),
       cmocka_unit_test(spilled_registers_pass_through_l1), cmocka_unit_test(clusters_lie_in_groups),
       cmocka_unit_test(a_launch_has_its_own_scalars), cmocka_unit_test(all_launches_count)};
   return cmocka_run_group_tests(tests, NULL, NULL);
