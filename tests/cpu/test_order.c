@@ -187,6 +187,17 @@ static const struct {
      "  if (blockIdx.x == 3) c[1] = c[2] = 0;\n"
      "  turn[0] = blockIdx.x == 3 ? 0 : blockIdx.x + 1;\n"
      "}\n"},
+    {"a flag that another block overwrites without a fence", "race between blocks", 13,
+     "y[i] = x[i];\n"
+     "p[i] = x[i];\n"
+     "__syncthreads();\n"
+     "volatile int *flag = c;\n"
+     "if (blockIdx.x == 0 && !t) { __threadfence(); *flag = 1; }\n"
+     "if (blockIdx.x == 1 && !t) { while (*flag != 1) {} *flag = 2; }\n"
+     "if (blockIdx.x != 2) return;\n"
+     "if (!t) { while (*flag != 2) {} __threadfence(); *flag = 0; }\n"
+     "__syncthreads();\n"
+     "y[i] = p[t] > 9 ? 0 : x[i];\n"},
     {"a block writes what another has read", "race between blocks", 5,
      "float own = x[i] + c[blockIdx.x];\n"
      "if (!t && blockIdx.x) c[blockIdx.x - 1] = 0;\n"

@@ -1,6 +1,6 @@
 /* The short look at a word does what the full one does: the same random accesses, barriers,
    fences, blocks and launches, by either way, leave the same shadow memory and the same
-   findings. */
+   findings. And what the full one says of parts of words, of blocks, of processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,11 +8,15 @@
 
 #include <cmocka.h>
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/hash.h"
 #include "emulator/detector/quick_words.h"
+#include "emulator/detector/speculation.h"
 
 enum { WORDS = 6, THREADS = 64, EVENTS = 100000, FRESH = 200, SITES = 5 };
 
@@ -189,6 +193,33 @@ static void test_parts_of_a_word(void **state) {
   close_side(&side);
 }
 
+/* What an earlier block wrote to shared memory is not written in this one, byte by byte. */
+static void test_a_block_begins_unwritten(void **state) {
+  const uintptr_t start = (uintptr_t)memory;
+  const struct region region = {
+      .start = start, .end = start + sizeof memory, .shared = true, .unwritten = true};
+  static const struct {
+    unsigned block, at, bytes, kind, findings;
+  } accesses[] = {{0, 4, 4, CPU_WRITE, 0},
+                  {0, 5, 1, 0, 0},
+                  {1, 4, 1, CPU_WRITE, 0},
+                  {1, 4, 1, 0, 0},
+                  {1, 5, 1, 0, 1}};
+  struct side side;
+  (void)state;
+  open_side(&side, false, &region);
+  for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++) {
+    if (side.watch->block != accesses[i].block) begin_block(side.watch, accesses[i].block);
+    access_word(&side, (struct access){.at = start + accesses[i].at,
+                                       .bytes = accesses[i].bytes,
+                                       .kind = accesses[i].kind,
+                                       .site = (uint32_t)i + 1});
+    assert_int_equal(side.report->finding_count, accesses[i].findings);
+  }
+  assert_int_equal(side.report->findings[0].kind, CUGEN_FINDING_UNINITIALISED);
+  close_side(&side);
+}
+
 /* After hb_follow to an earlier epoch a thread still knows the later one. */
 static void test_follow(void **state) {
   struct happens_before *hb = calloc(1, sizeof *hb);
@@ -206,9 +237,69 @@ static void test_follow(void **state) {
   free(hb);
 }
 
+/* ---- Blocks in two processes ---------------------------------------------------------------- */
+
+struct claim {
+  size_t at, bytes;
+  bool write;
+};
+
+/* Block 0 claims, then block 1, each in a process of its own, and writes where it claims to. */
+static enum speculation_outcome claim_both(const struct claim claims[2], char *bytes,
+                                           atomic_int *turn) {
+  const struct speculation_memory area = {bytes, 16};
+  const struct speculation_range range = {.first = 0, .end = 2, .step = 1};
+  struct speculation *s;
+  atomic_store(turn, 0);
+  memset(bytes, 0, 16);
+  const enum speculation_outcome outcome = speculation_run(&area, 1, 2, &range, &s);
+  if (outcome == SPECULATION_CHILD) {
+    const uint64_t block = speculation_next(s);
+    const struct claim *own = &claims[block];
+    while (atomic_load(turn) != (int)block) sched_yield();
+    if (own->write) memset(bytes + own->at, (int)block + 1, own->bytes);
+    speculation_claim(s, 0, own->at, own->bytes, own->write);
+    atomic_fetch_add(turn, 1);
+    speculation_end(s);
+  }
+  for (size_t i = 0; i < 16; i++) {
+    const bool written = outcome == SPECULATION_DONE && speculation_written(s, 0, i);
+    assert_int_equal(bytes[i] != 0, written);
+  }
+  speculation_close(s);
+  return outcome;
+}
+
+/* What one block writes no other touches, else all that both did is dropped. */
+static void test_claims(void **state) {
+  static const struct {
+    struct claim claims[2];
+    enum speculation_outcome outcome;
+  } cases[] = {
+      {{{4, 4, false}, {4, 4, false}}, SPECULATION_DONE},
+      {{{4, 4, true}, {4, 4, false}}, SPECULATION_NONE},
+      {{{4, 4, false}, {4, 4, true}}, SPECULATION_NONE},
+      {{{4, 4, true}, {4, 4, true}}, SPECULATION_NONE},
+      {{{4, 4, true}, {8, 4, false}}, SPECULATION_DONE},
+      {{{4, 1, true}, {5, 1, true}}, SPECULATION_DONE},
+      {{{4, 1, true}, {4, 1, false}}, SPECULATION_NONE},
+      {{{4, 1, true}, {2, 8, false}}, SPECULATION_NONE},
+      {{{2, 8, false}, {4, 1, true}}, SPECULATION_NONE},
+  };
+  char *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  (void)state;
+  assert_true(shared != MAP_FAILED);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    if (claim_both(cases[i].claims, shared, (atomic_int *)(void *)(shared + 64)) !=
+        cases[i].outcome)
+      fail_msg("case %zu", i);
+  munmap(shared, 4096);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),
                                      cmocka_unit_test(test_parts_of_a_word),
-                                     cmocka_unit_test(test_follow)};
+                                     cmocka_unit_test(test_a_block_begins_unwritten),
+                                     cmocka_unit_test(test_follow), cmocka_unit_test(test_claims)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,27 @@ static void test_sectors(void **state) {
   expect_touched(at, 0, 4, 0, 0, 0);
 }
 
+/* Of eight blocks two are counted: what there is of each, barriers too, is four times as much. */
+static void test_counted_blocks_stand_for_all(void **state) {
+  struct traffic *t;
+  struct launch_counters out;
+  (void)state;
+  assert_int_equal(traffic_open(&t, NULL), CUGEN_OK);
+  traffic_begin(t, &out);
+  struct traffic_site *site = traffic_site(t, 1, "x", false, 4, 0);
+  for (unsigned lane = 0; lane < 32; lane++) traffic_access(t, site, lane, BASE + 4 * lane);
+  traffic_all_met(t, 32);
+  out.blocks = 8, out.counted = 2, out.barriers = 3;
+  traffic_end(t);
+  assert_true(out.barriers == 12 && out.count == 1);
+  assert_true(out.counters[0].requests == 4 && out.counters[0].bytes == 4 * 128);
+  assert_true(out.counters[0].needed == 16 && out.counters[0].ideal == 16);
+  assert_true(out.counters[0].lines == 4 && out.counters[0].touched == 4 * 128);
+  traffic_close(t);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_banks), cmocka_unit_test(test_sectors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_banks), cmocka_unit_test(test_sectors),
+                                     cmocka_unit_test(test_counted_blocks_stand_for_all)};
   return cmocka_run_group_tests_name("traffic", tests, NULL, NULL);
 }
