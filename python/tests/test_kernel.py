@@ -93,8 +93,9 @@ class Calls(Case):
         self.assertEqual(self.out, floats(2.5 * x + 1 for x in range(N)))
         self.scale_add(y=self.y, out=self.out, x=self.x, alpha=-2, n=N)
         self.assertEqual(self.out[:12], floats([-2 * x + 1 for x in range(12)]))
-        self.scale_add(self.out, self.x, self.y, 1)
-        self.assertEqual(self.out[:3], floats([1, 2, 3]))
+        for alpha in (1, 3):  # with nothing else changed
+            self.scale_add(self.out, self.x, self.y, alpha)
+            self.assertEqual(self.out[:3], floats([1, alpha + 1, 2 * alpha + 1]))
         self.scale_add(self.out, self.x, self.y, None, None)
         self.assertEqual(self.out[:3], floats([1, 3.5, 6]))
 
