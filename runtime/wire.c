@@ -242,8 +242,10 @@ static int own_names(struct kernel_spec *spec, size_t room, cugen_error *err) {
   spec->strings = (struct text){.data = at, .capacity = room};
   *at = '\0';
   for (size_t i = 0; i < spec->argument_count + spec->own_count; i++) {
-    own_name(spec, &spec->arguments[i].name);
-    own_name(spec, &spec->arguments[i].file);
+    struct kernel_argument *a = &spec->arguments[i];
+    own_name(spec, &a->name);
+    own_name(spec, &a->file);
+    if (a->value.type == VALUE_STRING) own_name(spec, &a->value.string);
   }
   for (size_t i = 0; i < spec->launch_count; i++) {
     own_name(spec, &spec->launches[i].entry);

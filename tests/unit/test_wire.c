@@ -164,6 +164,7 @@ static int pass(const struct kernel_spec *spec, struct kernel_spec *out) {
   wire_put_spec(&payload, spec);
   struct wire_reader reader = wire_read(&payload);
   const int status = wire_get_spec(&reader, out, &err);
+  memset(payload.data, 0xff, payload.length); /* nothing of the spec is there any more */
   text_free(&payload);
   return status;
 }
@@ -176,7 +177,8 @@ static int pass_spec(size_t arguments, size_t own, uint32_t (*sequence)[2],
   struct kernel_launch launches[] = {{.entry = "first", .place = place}, {.entry = "second"}};
   memset(place, 'k', sizeof place - 1);
   for (size_t i = 0; i < arguments + own; i++)
-    all[i] = (struct kernel_argument){.name = "x", .dtype = &dtype_table[DTYPE_f32]};
+    all[i] = (struct kernel_argument){
+        .name = "x", .dtype = &dtype_table[DTYPE_f32], .value = value_string("word")};
   const struct kernel_spec spec = {.variant = variant,
                                    .arguments = all,
                                    .argument_count = arguments,
@@ -195,8 +197,10 @@ static void a_spec_comes_back(void **state) {
   assert_int_equal(pass_spec(KERNEL_MAX_ARGUMENTS - 1, 1, &sequence, &spec), CUGEN_OK);
   assert_string_equal(spec.launches[0].entry, "first");
   assert_string_equal(spec.launches[0].place, place);
-  for (size_t i = 0; i < KERNEL_MAX_ARGUMENTS; i++)
+  for (size_t i = 0; i < KERNEL_MAX_ARGUMENTS; i++) {
     assert_string_equal(spec.arguments[i].name, "x");
+    assert_string_equal(spec.arguments[i].value.string, "word");
+  }
   assert_string_equal(spec.launches[1].place, "");
   assert_int_equal(spec.sequence[0], 1);
   kernel_spec_free(&spec);
