@@ -145,14 +145,6 @@ int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tun
 
 /* ---- Plans ---------------------------------------------------------------------------------- */
 
-/* Selects the named variant without a record: it was never measured here, or by a cugen that did
-   not record outputs. A variant always equals itself. */
-static void take_named(uint64_t index, struct selection *out) {
-  out->how = CUGEN_PLAN_DEFAULT;
-  out->index = index;
-  out->named = true;
-}
-
 /* Fails if the variant, as it is now, is recorded to fail on this device, with the recorded
    reason. */
 static int check_not_failed(struct lookup *l, const char *variant, cugen_error *err) {
@@ -197,8 +189,8 @@ int bitwise_select(cugen_kernel *k, const char *name, struct selection *out, cug
   if (!status) status = api_best_giving(l, &key, variant, NULL, &named, err);
   if (!status && named.found && named.record.outputs.known)
     status = take_equal(l, &named, out, err);
-  else if (!status)
-    take_named(index, out);
+  else if (!status) /* without a record with outputs: a variant always equals itself */
+    out->how = CUGEN_PLAN_DEFAULT, out->index = index, out->named = true;
   if (!status && !named.found) status = check_not_failed(l, variant, err);
   api_best_free(&named);
   return status;

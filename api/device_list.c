@@ -20,17 +20,14 @@ bool api_devices_are_alike(const struct found_device *a, const struct found_devi
 
 /* ---- "all" ---------------------------------------------------------------------------------- */
 
-static int no_gpu(const cugen_error *why, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_DEVICE,
-                   "device 'all' means all CUDA GPUs of this machine, and there is none: %s",
-                   why->message);
-}
-
 /* Lists all GPUs. A GPU that cannot be described is an error, because the user asked for all. */
 static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
   cugen_error why = {0};
   const int count = api_count_devices(lib, &cuda_device_ops, &why);
-  if (count < 1) return no_gpu(&why, err);
+  if (count < 1)
+    return error_set(err, CUGEN_ERROR_DEVICE,
+                     "device 'all' means all CUDA GPUs of this machine, and there is none: %s",
+                     why.message);
   out->all = calloc((size_t)count, sizeof *out->all);
   if (!out->all) return error_memory(err);
   int status = CUGEN_OK;

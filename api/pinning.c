@@ -129,18 +129,15 @@ static int refuse_unread(const cugen *lib, const cugen_error *why, cugen_error *
       lib->pin_from, why->message);
 }
 
-static int refuse_empty(const cugen *lib, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_CACHE,
-      "%s: %s: is empty; write the bytes of cugen_plan_save there, or leave it out to pin nothing",
-      lib->pin_from, lib->pin);
-}
-
 static int find_in(struct lookup *l, const struct text *content, struct selection *out, bool *found,
                    cugen_error *err) {
   cugen_error why;
   int status = CUGEN_OK;
-  if (!content->length) return refuse_empty(l->lib, err);
+  if (!content->length)
+    return error_set(err, CUGEN_ERROR_CACHE,
+                     "%s: %s: is empty; write the bytes of cugen_plan_save there, or leave it out "
+                     "to pin nothing",
+                     l->lib->pin_from, l->lib->pin);
   for (size_t at = 0, used = 0; at < content->length && !status && !*found; at += used) {
     struct choice choice;
     status = choice_parse(text_get(content) + at, content->length - at, &choice, &used, &why);

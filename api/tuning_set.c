@@ -89,13 +89,6 @@ static int tuning_set_check_kernels(cugen_kernel *const *kernels, size_t count, 
   return CUGEN_OK;
 }
 
-static int check_budget(const cugen_tune_options *options, size_t count, cugen_error *err) {
-  if (!options->budget_count || options->budget_count >= count) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "a budget of %zu variants for %zu problems: each problem needs one at least",
-                   options->budget_count, count);
-}
-
 static int check_weights(const cugen_tune_options *options, size_t count, cugen_error *err) {
   for (size_t i = 0; options->weights && i < count; i++)
     if (!(options->weights[i] >= 0) || isinf(options->weights[i]))
@@ -155,11 +148,6 @@ static int tuning_set_open_set(struct set *set, cugen_error *err) {
     if (set->right[i]) set->order[at++] = i;
   choose_budget(set);
   return status;
-}
-
-static void close_set(struct set *set) {
-  free(set->order);
-  free(set->right);
 }
 
 /* ---- Rounds --------------------------------------------------------------------------------- */
@@ -446,7 +434,10 @@ int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tun
   if (API_NEEDS(error, "kernels", kernels)) return CUGEN_ERROR_USAGE;
   int status = tuning_set_check_kernels(kernels, count, error);
   if (!status) status = api_check_tune_options(options, error);
-  if (!status) status = check_budget(options, count, error);
+  if (!status && options->budget_count && options->budget_count < count)
+    status = error_set(error, CUGEN_ERROR_USAGE,
+                       "a budget of %zu variants for %zu problems: each problem needs one at least",
+                       options->budget_count, count);
   if (!status) status = check_weights(options, count, error);
   if (status) return status;
   cugen_tune_result *own = calloc(count, sizeof *own);
@@ -456,7 +447,8 @@ int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tun
   for (size_t i = 0; on_check && i < count; i++) on_check[i] = kernels[i]->on_check;
   if (!status) status = tuning_set_restore(&set, on_check, tuning_set_tune_set(&set, error), error);
   if (results && own) memcpy(results, own, count * sizeof *own);
-  close_set(&set);
+  free(set.order);
+  free(set.right);
   free(own);
   free(on_check);
   return status;

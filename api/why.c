@@ -7,18 +7,14 @@
 
 /* ---- Records under the look-up's key -------------------------------------------------------- */
 
-static struct cache_space own_space(const struct lookup *l) {
-  const struct cache_key key = lookup_key(l);
-  return (struct cache_space){.device = (char *)(uintptr_t)key.device,
-                              .config = (char *)(uintptr_t)key.config,
-                              .problem = (char *)(uintptr_t)key.problem,
-                              .options = (char *)(uintptr_t)key.options};
-}
-
 /* Explains the first three records, the best first. variant: only records of this variant. */
 static int explain_own(struct why *why, const struct cache_record *records, size_t count,
                        const char *variant, cugen_error *err) {
-  const struct cache_space space = own_space(why->lookup);
+  const struct cache_key key = lookup_key(why->lookup);
+  const struct cache_space space = {.device = (char *)(uintptr_t)key.device,
+                                    .config = (char *)(uintptr_t)key.config,
+                                    .problem = (char *)(uintptr_t)key.problem,
+                                    .options = (char *)(uintptr_t)key.options};
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status && why->match_count < WHY_NEAREST; i++)
     if (!variant || strcmp(records[i].variant, variant) == 0)

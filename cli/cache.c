@@ -368,12 +368,6 @@ static void remark_others(struct cli *cli, const cugen_cache_filter *filter) {
                sets[0].config, sets[0].config);
 }
 
-static int print_good(struct cli *cli, const cugen_cache_counts *counts) {
-  json_t *object = counts_json(cli, counts, "good", true);
-  json_object_set_new(object, "foreign_images", cache_integer((int64_t)counts->foreign_images));
-  return cli_print_json(cli, object);
-}
-
 static int remove_records(struct cli *cli, const cugen_cache_filter *filter,
                           const cugen_cache_counts *planned) {
   cugen_cache_counts counts;
@@ -433,7 +427,11 @@ int command_cache_verify(struct cli *cli) {
   if (!status) status = api_cache_verify(cli->lib, &counts, NULL, &cli->error);
   if (status) return status;
   cli_remark_cache(cli);
-  if (options_given(cli, OPTION_JSON)) return print_good(cli, &counts);
+  if (options_given(cli, OPTION_JSON)) {
+    json_t *object = counts_json(cli, &counts, "good", true);
+    json_object_set_new(object, "foreign_images", cache_integer((int64_t)counts.foreign_images));
+    return cli_print_json(cli, object);
+  }
   if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
   printf("%s: ", api_where(cli->lib, API_PLACE_CACHE));
   print_counts(&counts);

@@ -27,10 +27,6 @@ static char mark_of(size_t implementation) {
   return implementation < sizeof marks - 1 ? marks[implementation] : '+';
 }
 
-static bool chart_is_mark(char c) {
-  return c == '+' || (c && strchr(marks, c));
-}
-
 struct canvas {
   const struct findings *f;
   struct ranges range;
@@ -77,7 +73,7 @@ static void chart_put_own(struct canvas *c) {
 static bool is_free(const struct canvas *c, int x, int y) {
   if (x < 0 || x >= c->columns || y < 0 || y >= c->rows) return false;
   const char cell = c->cells[y * c->columns + x];
-  return cell != 'o' && !chart_is_mark(cell);
+  return cell != 'o' && cell != '+' && !(cell && strchr(marks, cell));
 }
 
 /* Puts the mark on the first free place around the point (x, y), or else further to the right. Free

@@ -295,11 +295,6 @@ static int print_memory(struct cli *cli, const cugen_check *check, bool shared) 
   return table_close(&table, 2, stdout, &cli->error);
 }
 
-static int print_traffic(struct cli *cli, const cugen_check *check) {
-  const int status = print_memory(cli, check, true);
-  return status ? status : print_memory(cli, check, false);
-}
-
 static void print_skips(const cugen_check *check) {
   for (size_t i = 0; i < check->skip_count; i++) {
     const cugen_check_skip *s = &check->skips[i];
@@ -432,7 +427,8 @@ static int check_print_result(struct cli *cli, const struct views *views, double
   print_skips(check);
   if (check_is_whole(cli) && !interrupted) print_idle_waivers(check);
   print_printed(api_kernel_printed(cli->kernel), "");
-  const int status = quiet ? CUGEN_OK : print_traffic(cli, check);
+  int status = quiet ? CUGEN_OK : print_memory(cli, check, true);
+  if (!status && !quiet) status = print_memory(cli, check, false);
   if (!quiet) print_unseen(cli, check);
   if (!quiet && check->elsewhere)
     printf("Nothing was found with %s. A kernel that is for some sizes alone says so: requires \"n "

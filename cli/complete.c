@@ -294,16 +294,11 @@ int complete_words(struct cli *cli, int argc, char **argv) {
 
 /* ---- The shells' scripts -------------------------------------------------------------------- */
 
-static const struct cli_script *script_at(const char *path) {
-  const struct cli_script *script = cli_scripts;
-  while (script->path && strcmp(script->path, path) != 0) script++;
-  return script;
-}
-
 int command_completion(struct cli *cli) {
   for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
     if (strcmp(shells[i].name, cli->operand) != 0) continue;
-    const struct cli_script *script = script_at(shells[i].path);
+    const struct cli_script *script = cli_scripts;
+    while (strcmp(script->path, shells[i].path) != 0) script++;
     fwrite(script->data, 1, script->length, stdout);
     return CUGEN_OK;
   }

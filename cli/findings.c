@@ -117,10 +117,6 @@ static int refuse_stale(struct cli *cli) {
   return CUGEN_ERROR_USAGE;
 }
 
-static bool is_narrowed(const struct cli *cli) {
-  return cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION];
-}
-
 /* Refuses if the options leave out all records or all variants. */
 static int refuse_left_out(struct cli *cli, const struct findings *f) {
   struct cli meant = *cli;
@@ -145,7 +141,9 @@ static int findings_load_records(struct cli *cli, struct findings *f) {
   take_records(f, all, count);
   if (!findings_find_best(f)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (f->right_count || f->failed_count || f->unpredicted_count) return CUGEN_OK;
-  return is_narrowed(cli) ? refuse_left_out(cli, f) : refuse_stale(cli);
+  const bool narrowed =
+      cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION];
+  return narrowed ? refuse_left_out(cli, f) : refuse_stale(cli);
 }
 
 /* ---- All findings --------------------------------------------------------------------------- */

@@ -27,18 +27,6 @@ static bool is_better(const cugen_cache_set *a, const cugen_cache_set *b) {
   return a->measured_at > b->measured_at;
 }
 
-static int open_listing(struct cli *cli, struct findings *f) {
-  cugen_options options = cli_library_options(cli);
-  options.device = options.arch = NULL; /* they select records */
-  return cugen_open(&options, &f->listing, &cli->error);
-}
-
-/* Returns true if --device is a model, which is identified by its figures. Otherwise it is part of
-   a device's name, or an id. */
-static bool is_model(const struct cli *cli) {
-  return device_parse(cli->values[OPTION_DEVICE]).kind == CUGEN_DEVICE_MODEL;
-}
-
 /* Returns true for a set of measurements, or of predictions made with the current figures of the
    model. */
 static bool has_figures(const cugen_kernel *kernel, const cugen_cache_set *set) {
@@ -319,7 +307,11 @@ bool findings_is_kin(const struct findings *f, const cugen_cache_set *set) {
 }
 
 int findings_find(struct cli *cli, struct findings *f) {
-  int status = open_listing(cli, f);
+  cugen_options options = cli_library_options(cli);
+  options.device = options.arch = NULL; /* they select records */
+  int status = cugen_open(&options, &f->listing, &cli->error);
   if (status) return status;
-  return is_model(cli) ? open_model(cli, f) : open_any(cli, f);
+  /* A model is identified by its figures; else --device is part of a device's name, or an id. */
+  return device_parse(cli->values[OPTION_DEVICE]).kind == CUGEN_DEVICE_MODEL ? open_model(cli, f)
+                                                                             : open_any(cli, f);
 }

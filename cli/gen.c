@@ -82,13 +82,6 @@ static int gen_choose(struct cli *cli, bool best, cugen_kernel **check, cugen_ch
   return status;
 }
 
-static void gen_remark(struct cli *cli, bool check, const cugen_choice *choice) {
-  if (check && choice->how == CUGEN_PLAN_EXACT)
-    cli_remark(cli, "on the cpu device this is the best of the check problem, %s",
-               choice->tuned_for);
-  cli_remark_choice(cli, choice, cli_failed(cli, choice));
-}
-
 /* Prints the object with the source. With --output, the file receives only the source. */
 static int gen_print_json(struct cli *cli, const struct launches *launches, const char *source,
                           json_t *choice) {
@@ -143,7 +136,10 @@ int command_gen(struct cli *cli) {
   if (!status && options_given(cli, OPTION_PTX))
     status = api_kernel_ptx(cli->kernel, choice.variant, &source, &cli->error);
   /* Only now, so that an error comes without remarks. */
-  if (!status && !variant) gen_remark(cli, check, &choice);
+  if (!status && check && choice.how == CUGEN_PLAN_EXACT)
+    cli_remark(cli, "on the cpu device this is the best of the check problem, %s",
+               choice.tuned_for);
+  if (!status && !variant) cli_remark_choice(cli, &choice, cli_failed(cli, &choice));
   cugen_kernel_close(check);
   if (!status) status = gen_print_result(cli, &launches, source, chosen);
   json_decref(chosen);

@@ -26,12 +26,6 @@ static void print_word(const char *word, FILE *out) {
   }
 }
 
-static const struct cli_command *find_command(const char *name) {
-  const struct cli_command *command = cli_commands;
-  while (command->name && strcmp(command->name, name) != 0) command++;
-  return command;
-}
-
 /* A name such as "-x.lua" would be read as an option. */
 static void print_operand(const char *operand, FILE *out) {
   char *path = NULL;
@@ -75,7 +69,8 @@ void hint_print(const struct cli *cli, const char *name, FILE *out) {
   static const enum cli_option filters[] = {OPTION_PATTERN,   OPTION_IMPLEMENTATION, OPTION_VARIANT,
                                             OPTION_OBJECTIVE, OPTION_MEASURE,        OPTION_PREFER,
                                             OPTION_COUNT};
-  const struct cli_command *command = find_command(name);
+  const struct cli_command *command = cli_commands;
+  while (strcmp(command->name, name) != 0) command++;
   fprintf(out, "cugen %s", name);
   if (cli->operand && command->operand) print_operand(cli->operand, out);
   hint_print_options(cli, command, cli_common, out);

@@ -54,18 +54,16 @@ static int expected_threads(const struct cli *cli) {
   return threads > 0 && threads < INT_MAX ? (int)threads : 0;
 }
 
-static bool runs_variants(const struct cli *cli) {
-  return cli->command == &cli_commands[COMMAND_TUNE] || cli->command == &cli_commands[COMMAND_RUN];
-}
-
 int cli_open(struct cli *cli) {
   cugen_options options = cli_library_options(cli);
   options.worker = own_worker(cli);
   options.stop = cli_ask_stop;
+  const bool tunes = cli->command == &cli_commands[COMMAND_TUNE];
   /* Caught before there is anything to tidy up, such as a compiler's folder. */
-  if (cli->command == &cli_commands[COMMAND_TUNE]) stop_catch();
+  if (tunes) stop_catch();
   int status = cugen_open(&options, &cli->lib, &cli->error);
-  if (!status && runs_variants(cli)) api_expect_tuning(cli->lib, expected_threads(cli));
+  if (!status && (tunes || cli->command == &cli_commands[COMMAND_RUN]))
+    api_expect_tuning(cli->lib, expected_threads(cli));
   return status;
 }
 

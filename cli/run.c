@@ -49,17 +49,13 @@ static void run_print_times(struct cli *cli, const cugen_record *r) {
   }
 }
 
-static void run_show_clusters(const cugen_record *r) {
-  if (r->cluster_blocks > 1)
-    printf("  clusters    %s blocks at once\n",
-           print_clusters(r->cluster_blocks, r->active_clusters).text);
-}
-
 static void print_resources(const cugen_record *r) {
   if (r->occupancy > 0)
     printf("  occupancy   %s%s%s\n", print_percent(r->occupancy).text,
            *r->limiter ? ", limited by " : "", r->limiter);
-  run_show_clusters(r);
+  if (r->cluster_blocks > 1)
+    printf("  clusters    %s blocks at once\n",
+           print_clusters(r->cluster_blocks, r->active_clusters).text);
   if (r->registers <= 0) return;
   printf("  registers   %d a thread, %d threads a block\n", r->registers, r->threads);
   printf("  shared      %s a block", print_bytes(r->shared_bytes).text);
@@ -139,12 +135,6 @@ static int fail_outcome(struct cli *cli, const cugen_record *r) {
   return status;
 }
 
-static int run_choose(struct cli *cli, cugen_choice *choice) {
-  *choice = (cugen_choice){0};
-  return cli->values[OPTION_VARIANT] ? CUGEN_OK
-                                     : api_kernel_choose(cli->kernel, 0, choice, &cli->error);
-}
-
 static int run_on_progress(const cugen_progress *state, void *context) {
   progress_draw(context, state);
   return 0;
@@ -166,12 +156,13 @@ static int cli_run_variant(struct cli *cli, const char *variant, double timeout,
 int command_run(struct cli *cli) {
   double timeout = 0;
   cugen_record record;
-  cugen_choice choice;
+  cugen_choice choice = {0};
   int status = options_seconds(cli, OPTION_TIMEOUT, &timeout);
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status) cli_remark_unused(cli);
-  if (!status) status = run_choose(cli, &choice);
+  if (!status && !cli->values[OPTION_VARIANT])
+    status = api_kernel_choose(cli->kernel, 0, &choice, &cli->error);
   if (status) return status;
   json_t *chosen = json_choice(&choice);
   const char *variant = choice.variant ? choice.variant : cli->values[OPTION_VARIANT];

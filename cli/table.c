@@ -83,10 +83,6 @@ void table_line(struct table *table, const char *text) {
 
 /* ---- Widths --------------------------------------------------------------------------------- */
 
-static size_t table_columns_of(const char *text) {
-  return terminal_columns(text, strlen(text));
-}
-
 static size_t longest_word(const char *text) {
   size_t most = 0;
   for (size_t length; *text; text += length, text += strspn(text, " ")) {
@@ -98,7 +94,7 @@ static size_t longest_word(const char *text) {
 }
 
 static void measure_text(struct table_layout *column, const char *text) {
-  const size_t natural = table_columns_of(text),
+  const size_t natural = terminal_columns(text, strlen(text)),
                least = column->flags & TABLE_WRAP ? longest_word(text) : natural;
   if (natural > column->natural) column->natural = natural;
   if (least > column->least) column->least = least;
@@ -155,12 +151,6 @@ static const char *common_cell(const struct table *table, size_t column) {
   return rows > 1 ? common : NULL;
 }
 
-static void table_fold(struct table *table) {
-  for (size_t i = 0; i < table->column_count; i++)
-    if (table->columns[i].flags & TABLE_FOLD && common_cell(table, i))
-      table->columns[i].state = FOLDED;
-}
-
 static bool leave_one_out(struct table *table) {
   struct table_layout *last = NULL;
   for (size_t i = 0; i < table->column_count; i++) {
@@ -204,7 +194,9 @@ static void table_share(struct table *table, size_t room) {
 
 static void table_fit(struct table *table, size_t room) {
   if (sum(table, natural_of) > room && !table->split) {
-    table_fold(table);
+    for (size_t i = 0; i < table->column_count; i++)
+      if (table->columns[i].flags & TABLE_FOLD && common_cell(table, i))
+        table->columns[i].state = FOLDED;
     while (sum(table, wanted) > room && leave_one_out(table)) continue;
   }
   table_share(table, room);

@@ -251,13 +251,6 @@ static void remark_verified(struct cli *cli, const cugen_tune_result *result, si
         "Not verified (reference \"none\"): the variants ran, but their results were not checked.");
 }
 
-static void remark_not_run(const cugen_tune_result *result) {
-  if (!result->not_run) return;
-  printf("Not run: %s, which says nothing of %s, such as %s\n",
-         print_count(result->unsupported).text, result->unsupported == 1 ? "it" : "them",
-         result->not_run);
-}
-
 static int tune_print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
   bool quiet = options_given(cli, OPTION_QUIET);
   size_t right = 0;
@@ -269,7 +262,10 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
   if (!status && !quiet) tune_remark_bitwise(cli, result, right);
   if (!status && api_kernel_needs_energy(cli->kernel)) status = front_print(cli);
   if (!status) status = records_print_failures(cli, right > 0);
-  if (!status) remark_not_run(result);
+  if (!status && result->not_run)
+    printf("Not run: %s, which says nothing of %s, such as %s\n",
+           print_count(result->unsupported).text, result->unsupported == 1 ? "it" : "them",
+           result->not_run);
   if (!status) remark_verified(cli, result, right);
   if (!status && !quiet) print_tail(cli, result, right);
   return status;
@@ -351,17 +347,12 @@ static int tune_tune(struct cli *cli, cugen_tune_options *options, const cugen_s
              : status;
 }
 
-static int tune_refuse_arch(struct cli *cli) {
-  const char *arch = cli->values[OPTION_ARCH], *model = cli_fallback_model(cli);
-  return cli_fail(cli, CUGEN_ERROR_USAGE,
-                  "the cpu device has no architecture '%s'. To predict for a GPU that has it: "
-                  "--device %s. To run on "
-                  "this processor, leave out --arch (--device cpu)",
-                  arch, model);
-}
-
 static int use_device(struct cli *cli) {
-  if (cli_only_predicts(cli)) return tune_refuse_arch(cli);
+  if (cli_only_predicts(cli))
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "the cpu device has no architecture '%s'. To predict for a GPU that has it: "
+                    "--device %s. To run on this processor, leave out --arch (--device cpu)",
+                    cli->values[OPTION_ARCH], cli_fallback_model(cli));
   bool here = cli_device(cli) == CUGEN_DEVICE_CUDA || cli_on_cpu(cli);
   return here ? cli_use_check_on_cpu(cli) : api_kernel_use_predictions(cli->kernel, &cli->error);
 }

@@ -175,18 +175,14 @@ static int why_print_json(struct cli *cli, const cugen_why *why) {
   return cli_print_json(cli, object);
 }
 
-/* For a model, uses predictions if nothing was measured on that GPU elsewhere. */
-static int use_predictions(struct cli *cli) {
-  const cugen_stored_record *all;
-  size_t count;
-  return cli_device(cli) == CUGEN_DEVICE_MODEL ? cli_stored(cli, &all, &count) : CUGEN_OK;
-}
-
 int command_cache_why(struct cli *cli) {
   cugen_why why;
+  const cugen_stored_record *all;
+  size_t count;
   int status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
-  if (!status) status = use_predictions(cli);
+  /* For a model, uses predictions if nothing was measured on that GPU elsewhere. */
+  if (!status && cli_device(cli) == CUGEN_DEVICE_MODEL) status = cli_stored(cli, &all, &count);
   if (!status) status = api_kernel_why(cli->kernel, cli->values[OPTION_VARIANT], &why, &cli->error);
   if (status) return status;
   if (!why.hit) cli_remark_no_cache(cli);

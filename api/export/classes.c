@@ -66,12 +66,6 @@ static int open_probing(const struct lookup *l, uint64_t index, struct probing *
   return CUGEN_OK;
 }
 
-static void close_probing(struct probing *g) {
-  free(g->slots);
-  free(g->values);
-  free(g->seen);
-}
-
 /* ---- Probing -------------------------------------------------------------------------------- */
 
 /* Finds the class of the values, which may be new. Returns false if the values have no class, or
@@ -152,7 +146,9 @@ int export_classes_find(const struct lookup *lookup, uint64_t variant, const str
   if (!status && !problem.values) status = error_memory(err);
   if (!status && g.size_count) status = probe_all(&g, &problem, err);
   free(problem.values);
-  close_probing(&g);
+  free(g.slots);
+  free(g.values);
+  free(g.seen);
   return status;
 }
 

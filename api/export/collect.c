@@ -464,14 +464,6 @@ static bool asks_portfolios(const struct exporter *x) {
   return x->options->portfolio || (by_policy && !x->options->problems);
 }
 
-static int refuse_without_portfolio(const struct exporter *x, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "no portfolio of %s is remembered for these devices and settings: 'cugen tune "
-                   "CONFIG --portfolio 8' "
-                   "learns one, on such a GPU; those of predictions are not exported",
-                   x->base->opened.config->name);
-}
-
 /* Adds the tuned problems and the portfolios of a device whose own records exist. */
 static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->variant || x->devices[device].ptx || x->devices[device].anonymous)
@@ -499,7 +491,12 @@ int export_collect(struct exporter *x, cugen_error *err) {
   if (!status && x->options->problems) status = collect_read_problems(x, err);
   if (!status) status = export_devices(x, err);
   for (size_t i = 0; i < x->device_count && !status; i++) status = collect_add_measured(x, i, err);
-  if (!status && x->options->portfolio && !x->code_count) status = refuse_without_portfolio(x, err);
+  if (!status && x->options->portfolio && !x->code_count)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "no portfolio of %s is remembered for these devices and settings: 'cugen "
+                       "tune CONFIG --portfolio 8' learns one, on such a GPU; those of predictions "
+                       "are not exported",
+                       x->base->opened.config->name);
   for (size_t i = 0; i < x->device_count && !status; i++) status = add_rest(x, i, err);
   if (status) return status;
   sort_defaults(x);

@@ -20,10 +20,6 @@ struct file {
   struct text name, content;
 };
 
-static void free_files(struct file files[FILES]) {
-  for (size_t i = 0; i < FILES; i++) text_free(&files[i].name), text_free(&files[i].content);
-}
-
 /* Prints the files. The header is first, because it identifies an earlier bundle. */
 static int make_files(const struct exporter *x, struct file files[FILES], cugen_error *err) {
   const char *name = text_get(&x->base->export_name);
@@ -318,7 +314,7 @@ int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, cons
   if (!status) export_count(&x, files);
   result->name = text_get(&k->export_name);
   result->notes = text_get(&k->export_notes);
-  free_files(files);
+  for (size_t i = 0; i < FILES; i++) text_free(&files[i].name), text_free(&files[i].content);
   text_free(&real);
   export_free(&x);
   return status;

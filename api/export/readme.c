@@ -12,13 +12,6 @@ static void readme_add_upper(const struct text *name, struct text *out) {
 
 /* ---- README.md ------------------------------------------------------------------------------ */
 
-static void add_time(double seconds, struct text *out) {
-  if (seconds >= 1e-3)
-    text_addf(out, "%.4g ms", seconds * 1e3);
-  else
-    text_addf(out, "%.4g us", seconds * 1e6);
-}
-
 static void add_tuned_rows(const struct exporter *x, struct text *out) {
   text_add(out, "| device | tuned for | variant | time |\n|---|---|---|---|\n");
   for (size_t i = 0; i < x->tuned_count; i++)
@@ -26,8 +19,9 @@ static void add_tuned_rows(const struct exporter *x, struct text *out) {
       const struct export_measured *measured = &x->measured[x->tuned[i].first + m];
       text_addf(out, "| %s | %s | `%s` | ", x->devices[x->tuned[i].device].text, x->tuned[i].text,
                 x->codes[measured->code].variant);
-      add_time(measured->seconds, out);
-      text_add(out, " |\n");
+      const bool long_run = measured->seconds >= 1e-3;
+      text_addf(out, "%.4g %s |\n", measured->seconds * (long_run ? 1e3 : 1e6),
+                long_run ? "ms" : "us");
     }
 }
 

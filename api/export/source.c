@@ -478,12 +478,6 @@ static bool add_tables(const struct exporter *x, struct text *out) {
 
 /* ---- Filling in the templates --------------------------------------------------------------- */
 
-static const struct embedded_file *source_find_file(const char *path) {
-  const struct embedded_file *file = embedded_files;
-  while (file->path && strcmp(file->path, path) != 0) file++;
-  return file;
-}
-
 /* Returns whether the line consists of this mark only. */
 static bool source_is_mark(const char *line, size_t length, const char *mark) {
   while (length && *line == ' ') line++, length--;
@@ -529,7 +523,8 @@ static void add_substituted(const struct exporter *x, const char *from, size_t l
 static int source_fill(const struct exporter *x, const char *path, const char *mark,
                        const struct text *content, const char *mark2, const struct text *content2,
                        struct text *out, cugen_error *err) {
-  const struct embedded_file *file = source_find_file(path);
+  const struct embedded_file *file = embedded_files;
+  while (file->path && strcmp(file->path, path) != 0) file++;
   if (!file->path) return error_set(err, CUGEN_ERROR_INTERNAL, "%s is not in this program", path);
   const char *end = file->data + file->length;
   for (const char *line = file->data; line < end;) {

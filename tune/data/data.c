@@ -202,14 +202,11 @@ static int evaluate_all(struct making *m) {
 
 /* ---- The arguments that values read --------------------------------------------------------- */
 
-static int data_refuse_absent(struct making *m, const struct kernel_argument *a) {
-  return error_set(m->err, CUGEN_ERROR_CONFIG, "\"%s\" is no argument of this problem", a->name);
-}
-
 static int open_buffer(struct making *m, size_t k, const char *shared) {
   const struct kernel_argument *a = &m->request->spec->arguments[k];
   struct expr_buffer *buffer = &m->buffers[k];
-  if (a->absent) return data_refuse_absent(m, a);
+  if (a->absent)
+    return error_set(m->err, CUGEN_ERROR_CONFIG, "\"%s\" is no argument of this problem", a->name);
   buffer->data = shared + dataset_data_offset(m->request->spec, k);
   if (!a->data) {
     m->made[k] = malloc((size_t)kernel_argument_bytes(a));

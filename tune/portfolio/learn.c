@@ -398,17 +398,16 @@ static int apply(const struct portfolio_matrix *m, const struct validation *v,
   return print_rule(m, tree, formulas, &exceptions, out, err);
 }
 
-static void serve_nothing(const struct portfolio_matrix *m, struct portfolio_learnt *out) {
-  for (size_t p = 0; p < m->problems; p++) out->tuned[p] = NAN;
-}
-
 static int learn_from_all(const struct portfolio_matrix *m, const struct validation *v,
                           struct portfolio_learnt *out, cugen_error *err) {
   struct portfolio_tree tree = {0};
   struct portfolio_formulas formulas = {0};
   int status = learn_choose(m, NULL, v->most, out->chosen, &out->count, err);
   if (status) return status;
-  if (!out->count) return serve_nothing(m, out), CUGEN_OK;
+  if (!out->count) {
+    for (size_t p = 0; p < m->problems; p++) out->tuned[p] = NAN;
+    return CUGEN_OK;
+  }
   status = portfolio_formulas_fit(m, NULL, out->chosen, out->count, &formulas, err);
   if (!status)
     status = portfolio_tree_grow(m, NULL, out->chosen, out->count, formulas.honest, v->leaves,

@@ -76,14 +76,9 @@ void confine_loading(struct confinement *c, bool spreads) {
   seccomp_enter(&(const struct seccomp_rules){.loading = true, .fork = c->fork});
 }
 
-/* Closes all files that were open for loading, above all the object's own file, which a kernel
-   could overwrite. */
-static void close_files(void) {
-  for (int fd = STDERR_FILENO + 1; fd < MOST_FILES; fd++) close(fd);
-}
-
 void confine_running(const struct confinement *c) {
-  close_files();
+  /* All files that were open for loading: a kernel could overwrite the object's own file. */
+  for (int fd = STDERR_FILENO + 1; fd < MOST_FILES; fd++) close(fd);
   limit(RLIMIT_FSIZE, 0); /* only now, because the object was written into a file without a name */
   /* A sanitizer reads /proc while it ends the process, so that it cannot run under seccomp. */
   if (!SANITIZED) seccomp_enter(&(const struct seccomp_rules){.fork = c->fork});

@@ -33,10 +33,6 @@ static bool worker_pool_is_stopped(void *context) {
   return pool->stop;
 }
 
-static void worker_pool_run(struct member *m) {
-  m->status = worker_run(m->worker, m->job, &m->result, &m->failed, &m->error);
-}
-
 static void *worker_pool_thread_main(void *context) {
   struct member *m = context;
   struct worker_pool *pool = m->pool;
@@ -45,7 +41,7 @@ static void *worker_pool_thread_main(void *context) {
     while (!pool->quit && (!m->job || m->ended)) pthread_cond_wait(&pool->given, &pool->mutex);
     if (pool->quit) break;
     pthread_mutex_unlock(&pool->mutex);
-    worker_pool_run(m);
+    m->status = worker_run(m->worker, m->job, &m->result, &m->failed, &m->error);
     pthread_mutex_lock(&pool->mutex);
     m->ended = true;
     pthread_mutex_unlock(&pool->mutex);
