@@ -1,5 +1,5 @@
-/* What a library found on its machine: shipped configs, the driver and compilers, the cache, and the
-   devices, present or described. */
+/* What a library found on its machine: shipped configs, the driver and compilers, the cache, and
+   the devices, present or described. */
 #ifndef API_MACHINE_H
 #define API_MACHINE_H
 

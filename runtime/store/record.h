@@ -10,7 +10,8 @@
    with a wrong result has another outcome, and a measured variant has always run. */
 enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VERDICTS };
 
-/* Format of the tables of every engine, and of wisdom; any change of the fields below increases it. */
+/* Format of the tables of every engine, and of wisdom. Any change of the fields below increases
+   it. */
 enum { CACHE_FORMAT_VERSION = 12 };
 
 /* The stored fields of a record, in the order of a database's columns. The members of the struct, a
