@@ -64,6 +64,16 @@ static const struct {
      "__threadfence();\n"
      "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
      "if (!t) c[0] = 0;\n"},
+    {"last block: each thread writes behind its fence", "missing fence", 11,
+     "__threadfence();\n"
+     "p[i] = x[i];\n"
+     "__syncthreads();\n"
+     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+     "__syncthreads();\n"
+     "if (!last) return;\n"
+     "__threadfence();\n"
+     "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
+     "if (!t) c[0] = 0;\n"},
     {"last block: no barrier before the fence", "race between blocks", 11,
      "p[i] = x[i];\n"
      "if (!t) {\n"
@@ -187,6 +197,13 @@ static const struct {
      "  if (blockIdx.x == 3) c[1] = c[2] = 0;\n"
      "  turn[0] = blockIdx.x == 3 ? 0 : blockIdx.x + 1;\n"
      "}\n"},
+    {"a flag of a block that is written without volatile, too", "race", 7,
+     "y[i] = x[i];\n"
+     "volatile int *flag = c + blockIdx.x;\n"
+     "if (!t) *flag = 1;\n"
+     "if (t == 1) { while (*flag != 1) {} c[blockIdx.x] = 2; }\n"
+     "__syncthreads();\n"
+     "if (!t) *flag = 0;\n"},
     {"a flag that another block overwrites without a fence", "race between blocks", 13,
      "y[i] = x[i];\n"
      "p[i] = x[i];\n"

@@ -239,14 +239,17 @@ static void test_follow(void **state) {
 
 /* ---- Blocks in two processes ---------------------------------------------------------------- */
 
+enum { MOST_CLAIMS = 3 };
+
 struct claim {
-  size_t at, bytes;
+  uint64_t block;
+  size_t at, bytes; /* bytes 0: there is none */
   bool write;
 };
 
-/* Block 0 claims, then block 1, each in a process of its own, and writes where it claims to. */
-static enum speculation_outcome claim_both(const struct claim claims[2], char *bytes,
-                                           atomic_int *turn) {
+/* Two blocks claim in turn, each in a process of its own, and write where they claim to. */
+static enum speculation_outcome claim_all(const struct claim claims[MOST_CLAIMS], char *bytes,
+                                          atomic_int *turn) {
   const struct speculation_memory area = {bytes, 16};
   const struct speculation_range range = {.first = 0, .end = 2, .step = 1};
   struct speculation *s;
@@ -255,11 +258,14 @@ static enum speculation_outcome claim_both(const struct claim claims[2], char *b
   const enum speculation_outcome outcome = speculation_run(&area, 1, 2, &range, &s);
   if (outcome == SPECULATION_CHILD) {
     const uint64_t block = speculation_next(s);
-    const struct claim *own = &claims[block];
-    while (atomic_load(turn) != (int)block) sched_yield();
-    if (own->write) memset(bytes + own->at, (int)block + 1, own->bytes);
-    speculation_claim(s, 0, own->at, own->bytes, own->write);
-    atomic_fetch_add(turn, 1);
+    for (int i = 0; i < MOST_CLAIMS && claims[i].bytes; i++) {
+      const struct claim *own = &claims[i];
+      if (own->block != block) continue;
+      while (atomic_load(turn) != i) sched_yield();
+      if (own->write) memset(bytes + own->at, 1, own->bytes);
+      speculation_claim(s, 0, own->at, own->bytes, own->write);
+      atomic_fetch_add(turn, 1);
+    }
     speculation_end(s);
   }
   for (size_t i = 0; i < 16; i++) {
@@ -270,28 +276,32 @@ static enum speculation_outcome claim_both(const struct claim claims[2], char *b
   return outcome;
 }
 
-/* What one block writes no other touches, else all that both did is dropped. */
+/* What one block writes no other touches, else all that both did is dropped; the last claim
+   decides. */
 static void test_claims(void **state) {
   static const struct {
-    struct claim claims[2];
+    struct claim claims[MOST_CLAIMS];
     enum speculation_outcome outcome;
   } cases[] = {
-      {{{4, 4, false}, {4, 4, false}}, SPECULATION_DONE},
-      {{{4, 4, true}, {4, 4, false}}, SPECULATION_NONE},
-      {{{4, 4, false}, {4, 4, true}}, SPECULATION_NONE},
-      {{{4, 4, true}, {4, 4, true}}, SPECULATION_NONE},
-      {{{4, 4, true}, {8, 4, false}}, SPECULATION_DONE},
-      {{{4, 1, true}, {5, 1, true}}, SPECULATION_DONE},
-      {{{4, 1, true}, {4, 1, false}}, SPECULATION_NONE},
-      {{{4, 1, true}, {2, 8, false}}, SPECULATION_NONE},
-      {{{2, 8, false}, {4, 1, true}}, SPECULATION_NONE},
+      {{{0, 4, 4, false}, {1, 4, 4, false}}, SPECULATION_DONE},
+      {{{0, 4, 4, true}, {1, 4, 4, false}}, SPECULATION_NONE},
+      {{{0, 4, 4, false}, {1, 4, 4, true}}, SPECULATION_NONE},
+      {{{0, 4, 4, true}, {1, 4, 4, true}}, SPECULATION_NONE},
+      {{{0, 4, 4, true}, {1, 8, 4, false}}, SPECULATION_DONE},
+      {{{0, 4, 1, true}, {1, 5, 1, true}}, SPECULATION_DONE},
+      {{{0, 4, 1, true}, {1, 4, 1, false}}, SPECULATION_NONE},
+      {{{0, 4, 1, true}, {1, 2, 8, false}}, SPECULATION_NONE},
+      {{{0, 2, 8, false}, {1, 4, 1, true}}, SPECULATION_NONE},
+      {{{0, 4, 4, false}, {0, 4, 4, true}, {1, 4, 4, false}}, SPECULATION_NONE},
+      {{{0, 4, 4, true}, {0, 4, 4, false}, {1, 4, 4, false}}, SPECULATION_NONE},
+      {{{0, 4, 4, false}, {1, 4, 4, false}, {0, 4, 4, true}}, SPECULATION_NONE},
+      {{{0, 4, 4, false}, {0, 4, 4, true}, {0, 4, 4, false}}, SPECULATION_DONE},
   };
   char *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   (void)state;
   assert_true(shared != MAP_FAILED);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    if (claim_both(cases[i].claims, shared, (atomic_int *)(void *)(shared + 64)) !=
-        cases[i].outcome)
+    if (claim_all(cases[i].claims, shared, (atomic_int *)(void *)(shared + 64)) != cases[i].outcome)
       fail_msg("case %zu", i);
   munmap(shared, 4096);
 }

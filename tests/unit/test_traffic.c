@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "emulator/abi.h"
 #include "emulator/detector/traffic.h"
 
 enum { BASE = 4096 };
@@ -110,8 +111,34 @@ static void test_counted_blocks_stand_for_all(void **state) {
   traffic_close(t);
 }
 
+/* A lane's reads of shared memory side by side are one request of 16 bytes; no others are. */
+static void test_reads_side_by_side(void **state) {
+  static const struct {
+    bool shared;
+    unsigned kind;
+    double requests;
+  } cases[] = {{true, 0, 1}, {true, CPU_WRITE, 4}, {false, 0, 4}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct traffic *t;
+    struct launch_counters out;
+    assert_int_equal(traffic_open(&t, NULL), CUGEN_OK);
+    traffic_begin(t, &out);
+    struct traffic_site *site = traffic_site(t, 1, "x", cases[i].shared, 4, cases[i].kind);
+    for (unsigned lane = 0; lane < 32; lane++)
+      for (unsigned word = 0; word < 4; word++)
+        traffic_access(t, site, lane, BASE + 16 * lane + 4 * word);
+    traffic_all_met(t, 32);
+    traffic_end(t);
+    assert_true(out.counters[0].requests == cases[i].requests);
+    assert_true(out.counters[0].bytes == 512);
+    traffic_close(t);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_banks), cmocka_unit_test(test_sectors),
-                                     cmocka_unit_test(test_counted_blocks_stand_for_all)};
+                                     cmocka_unit_test(test_counted_blocks_stand_for_all),
+                                     cmocka_unit_test(test_reads_side_by_side)};
   return cmocka_run_group_tests_name("traffic", tests, NULL, NULL);
 }
