@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(sys.argv[1])
 OURS = ("api", "base", "cli", "emulator", "gen", "include", "runtime", "tune")
-READ_IN_C = re.compile(r'getenv\("(\w+)"\)|"(CUGEN_[A-Z]+)"\}')
+READ_IN_C = re.compile(r'getenv\("(\w+)"\)|^  X\(\w+, \w+, "(CUGEN_\w+)"\)', re.M)
 READ_BY_LAUNCHER = re.compile(r"\$\{([A-Z_]+):-")
 READ_IN_PYTHON = re.compile(r'environ(?:\.get\(|\[)"(\w+)"')
 
