@@ -118,7 +118,7 @@ static void the_other_goes_on(void **state) {
   const double again = measured(kernel, "slow S=1");
   for (int s = 2; s <= 3; s++)
     for (int f = 1; f <= 3; f++) {
-      char slow[16], fast[16];
+      char slow[32], fast[32];
       snprintf(slow, sizeof slow, "slow S=%d", s), snprintf(fast, sizeof fast, "fast F=%d", f);
       assert_true(again < measured(kernel, fast));
       assert_true(measured(kernel, fast) < measured(kernel, slow));
