@@ -593,7 +593,9 @@ int expr_eval(const struct expr *expr, const struct value *slots, struct value *
   struct value stack[EXPR_MAX_STACK + 1];
   struct group all = {expr->code, 0, 0, 1};
   struct failure failure;
-  struct block b = {.expr = expr, .slots = slots, .stack = stack, .out = out, .failure = &failure};
+  uint8_t lane = 0;
+  struct block b = {
+      .expr = expr, .slots = slots, .stack = stack, .lane = &lane, .out = out, .failure = &failure};
   stack->type = VALUE_NIL;
   return expr_run(&b, &all, true) ? CUGEN_OK : expr_explain(expr, &failure, err);
 }
