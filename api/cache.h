@@ -69,7 +69,7 @@ typedef struct cugen_export_progress {
   size_t written, records; /* records written so far, and the number of all */
   const char *text;        /* the text since the last call: whole lines, without a terminating
                               zero */
-  size_t length;           /* its length in bytes */
+  size_t length;           /* bytes of `text` */
   size_t left_out;         /* damaged records, which are not written; api_cache_verify describes
                               them */
 } cugen_export_progress;

@@ -26,7 +26,7 @@ typedef struct cugen_check_finding {
   uint64_t count;                           /* number of occurrences in all runs */
   size_t places;                            /* lines, or pairs of lines, with this cause; `file`
                                                and `line` are of the first */
-  const char *also;                         /* the other lines, "k.cu:9, k.cu:12"; "" */
+  const char *also;                         /* all places but the first: "k.cu:9, k.cu:12"; "" */
   int note;                                 /* not an error: a defect that counts only with
                                                --strict, or that is waived */
   const char *waived;                       /* reason of the config's waive that makes it a note;

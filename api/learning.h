@@ -10,10 +10,10 @@ typedef struct cugen_portfolio_variant {
   const char *variant; /* full text of the variant */
   size_t serves;       /* number of problems, among those learnt from, that it serves */
   double mean, worst;  /* geometric mean and largest loss; 0: unknown */
-  int stale;           /* its source is not the measured one, so it does not serve */
-  int invalid;         /* it is not a valid variant for the kernel's problem */
-  const char *time;    /* its time as an expression over sizes, in microseconds if the objective is
-                          time; NULL: none */
+  int stale;        /* the variant's source has changed since it was measured; it serves nothing */
+  int invalid;      /* the variant is not valid for the kernel's problem */
+  const char *time; /* the variant's time as an expression over sizes, in microseconds if the
+                          objective is time; NULL: none */
 } cugen_portfolio_variant;
 
 /* A problem from which a portfolio was learnt, and the variant that serves it. */

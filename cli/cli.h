@@ -135,7 +135,7 @@ struct cli_command {
      the command runs on the cpu device. */
   bool own_device;
   bool own_fallback; /* it chooses itself what to do without a GPU (device_fallback.c) */
-  bool prints_data;  /* its text is a source, a picture or a page, whose lines are not broken */
+  bool prints_data;  /* the command prints a source, a picture or a page: lines are not wrapped */
   const enum cli_option *options; /* the command's own options, ended by OPTION_COUNT */
   bool common;                    /* the command takes the common options as well */
 };

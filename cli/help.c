@@ -287,8 +287,10 @@ int command_help(struct cli *cli) {
   int words;
   const struct cli_command *command = commands_find(cli->operand, cli->second, &words);
   if (!command && !cli->second && help_group(cli->operand, stdout)) return CUGEN_OK;
-  if (!command || (cli->second && words == 1))
-    return help_unknown_command(cli, cli->operand, cli->second);
+  if (!command) return help_unknown_command(cli, cli->operand, cli->second);
+  if (cli->second && words == 1)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many: cugen help %s", cli->second,
+                    cli->operand);
   help_command(command, all, stdout);
   return CUGEN_OK;
 }

@@ -182,8 +182,8 @@ static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
 }
 
 /* Returns how many variants fit into the time. A round with energy or under load takes long, and so
-   does one of a slow kernel, about as long as its measurement in the search. Without these the
-   budget may be exceeded as far as docs/tuning.md allows, so that short runs have a race, too. */
+   does a round of a slow kernel, about as long as its measurement in the search. Short runs have a
+   race, too: without energy and load the race may last until run_latest_end. */
 static size_t most_entrants(const struct tuner_run *run, const struct entrant *fastest,
                             double until) {
   const bool energy = objective_needs_energy(run->target->config->objective),
@@ -192,7 +192,7 @@ static size_t most_entrants(const struct tuner_run *run, const struct entrant *f
   if (!energy && !loaded) {
     if (run->budget <= 0) return RACE_MOST;
     round = fastest->record->measure_seconds;
-    until = run->begin + run->budget + fmax(1, 0.1 * run->budget);
+    until = run_latest_end(run);
   }
   const double left = until - clock_seconds(),
                fit = left > 0 ? left / (RACE_LEAST_ROUNDS * round) : 0;

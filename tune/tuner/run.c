@@ -1,6 +1,10 @@
 /* What a run is asked for, and how it ranks records; see run.h. */
 #include "run.h"
 
+double run_latest_end(const struct tuner_run *run) {
+  return run->begin + run->budget + fmax(1, 0.1 * run->budget);
+}
+
 bool run_wants(const struct tuner_run *run, const struct space_implementation *one) {
   return !run->options->implementation ||
          space_list_means(run->options->implementation, one->implementation->name);

@@ -21,6 +21,10 @@ struct tuner_run {
   bool interrupted; /* the user's callback has asked to stop */
 };
 
+/* Returns when a run with a time limit, in which a variant was right, must have ended: as much later
+   than the limit as docs/tuning.md allows. */
+double run_latest_end(const struct tuner_run *run);
+
 /* Returns true if the options ask for this implementation. */
 bool run_wants(const struct tuner_run *run, const struct space_implementation *one);
 /* Finds the variant. Returns false if its implementation is not asked for. */

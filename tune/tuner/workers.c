@@ -76,7 +76,7 @@ static double variant_timeout(const struct workers *w, bool *shortened) {
   const struct tuner_run *run = w->run;
   const double most =
       run->options->variant_timeout > 0 ? run->options->variant_timeout : run_variant_timeout;
-  const double left = run->begin + run->budget + fmax(1, run->budget * 0.1) - clock_seconds();
+  const double left = run_latest_end(run) - clock_seconds();
   *shortened =
       run->budget > 0 && left < most && w->proposals->best.variant && !run->target->in_process;
   return *shortened ? fmax(left, 0.1) : most;

@@ -519,7 +519,7 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
                         const struct dataset_request **failed, cugen_error *err) {
   if (w->known[d->timed] == d->id) return CUGEN_OK;
   int status = send_dataset(w, d, limit, err);
-  /* after a failure the worker has ended and knows nothing, or was sent nothing */
+  /* After a failure the worker has ended, or was sent nothing: `known` is right already. */
   if (!status) w->known[d->timed] = d->id;
   if (is_its_own(status, err)) *failed = d;
   return status;
