@@ -1,0 +1,162 @@
+/* Layouts as words and as maps from indices to offsets; see layout.h. */
+#include "layout.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+/* ---- Words ---------------------------------------------------------------------------------- */
+
+struct reader {
+  const char *word, *at;
+  int rank;
+  cugen_error *err;
+};
+
+static int refuse(const struct reader *r, const char *expected) {
+  return error_set(r->err, CUGEN_ERROR_CONFIG, "layout '%s': %s was expected at '%s'", r->word,
+                   expected, r->at);
+}
+
+static bool take(struct reader *r, const char *text) {
+  const size_t length = strlen(text);
+  const bool there = strncmp(r->at, text, length) == 0;
+  if (there) r->at += length;
+  return there;
+}
+
+static int read_number(struct reader *r, int64_t least, int64_t most, const char *what,
+                       int64_t *out) {
+  char *end;
+  if (!isdigit((unsigned char)*r->at)) return refuse(r, what);
+  const long long number = strtoll(r->at, &end, 10);
+  if (number < least || number > most) return refuse(r, what);
+  *out = number;
+  r->at = end;
+  return CUGEN_OK;
+}
+
+/* row, col, or each dimension's digit once. */
+static int read_order(struct reader *r, int *order) {
+  const bool row = take(r, "row"), col = !row && take(r, "col");
+  unsigned seen = 0;
+  for (int i = 0; i < r->rank; i++) {
+    if (row || col) {
+      order[i] = row ? i : r->rank - 1 - i;
+      continue;
+    }
+    const int digit = *r->at - '0';
+    if (digit < 0 || digit >= r->rank || seen >> digit & 1)
+      return refuse(r, "row, col, or the number of each dimension once");
+    order[i] = digit;
+    seen |= 1u << digit;
+    r->at++;
+  }
+  return CUGEN_OK;
+}
+
+static int read_tile(struct reader *r, struct layout *out) {
+  int status = CUGEN_OK;
+  if (out->tiles == LAYOUT_TILES) return refuse(r, "no further tile");
+  int64_t *tile = out->tile[out->tiles++];
+  for (int i = 0; i < r->rank && !status; i++) {
+    if (i && !take(r, "x")) return refuse(r, "an extent for each dimension, as in 4x8,");
+    status = read_number(r, 1, INT32_MAX, "an extent of 1 or more", &tile[i]);
+  }
+  for (int i = 0; i < r->rank && out->tiles > 1 && !status; i++)
+    if (out->tile[out->tiles - 2][i] % tile[i] != 0)
+      return refuse(r, "a tile whose extents divide those of the tile around it");
+  if (!status && take(r, ":")) return read_order(r, out->order[out->tiles]);
+  for (int i = 0; i < r->rank; i++) out->order[out->tiles][i] = i;
+  return status;
+}
+
+static int read_swizzle(struct reader *r, struct layout *out) {
+  int64_t bits = 0, base = 0, shift = 0;
+  int status = read_number(r, 1, 30, "the number of bits of a swizzle", &bits);
+  if (!status && !take(r, ",")) status = refuse(r, "a swizzle's B,M,S");
+  if (!status) status = read_number(r, 0, 30, "the lowest bit of a swizzle", &base);
+  if (!status && !take(r, ",")) status = refuse(r, "a swizzle's B,M,S");
+  if (!status) status = read_number(r, bits, 30, "a shift of no fewer bits than B", &shift);
+  out->bits = (int)bits, out->base = (int)base, out->shift = (int)shift;
+  return status;
+}
+
+int layout_read(const char *word, int rank, struct layout *out, cugen_error *err) {
+  struct reader r = {.word = word, .at = word, .rank = rank, .err = err};
+  *out = (struct layout){.rank = rank};
+  int status = read_order(&r, out->order[0]);
+  while (!status && take(&r, "/")) status = read_tile(&r, out);
+  if (!status && take(&r, "+"))
+    status = read_number(&r, 1, INT32_MAX, "a number of elements to leave free", &out->pad);
+  if (!status && take(&r, "^")) status = read_swizzle(&r, out);
+  if (!status && *r.at) status = refuse(&r, "/ROWSxCOLS, +ELEMENTS, ^B,M,S or the end");
+  return status;
+}
+
+static void print_order(const int *order, int rank, const char *before, struct text *out) {
+  bool row = true, col = true;
+  for (int i = 0; i < rank; i++) row &= order[i] == i, col &= order[i] == rank - 1 - i;
+  text_add(out, row && *before ? "" : before);
+  if (row)
+    text_add(out, *before ? "" : "row");
+  else if (col)
+    text_add(out, "col");
+  else
+    for (int i = 0; i < rank; i++) text_addf(out, "%d", order[i]);
+}
+
+void layout_print(const struct layout *layout, struct text *out) {
+  print_order(layout->order[0], layout->rank, "", out);
+  for (int level = 0; level < layout->tiles; level++) {
+    for (int i = 0; i < layout->rank; i++)
+      text_addf(out, "%s%lld", i ? "x" : "/", (long long)layout->tile[level][i]);
+    print_order(layout->order[level + 1], layout->rank, ":", out);
+  }
+  if (layout->pad) text_addf(out, "+%lld", (long long)layout->pad);
+  if (layout->bits) text_addf(out, "^%d,%d,%d", layout->bits, layout->base, layout->shift);
+}
+
+/* ---- Maps ----------------------------------------------------------------------------------- */
+
+/* Divides each dimension into a part for each level, outermost first, without strides yet. */
+static void divide(const struct layout *layout, const int64_t *shape, struct layout_map *out) {
+  for (int level = 0; level <= layout->tiles; level++)
+    for (int i = 0; i < layout->rank; i++) {
+      const int d = layout->order[level][i];
+      const int64_t whole = level ? layout->tile[level - 1][d] : shape[d],
+                    part = level < layout->tiles ? layout->tile[level][d] : 1;
+      out->modes[out->count++] = (struct layout_mode){
+          .dimension = d, .divisor = part, .extent = (whole + part - 1) / part};
+    }
+}
+
+int layout_of_shape(const struct layout *layout, const int64_t *shape, struct layout_map *out,
+                    cugen_error *err) {
+  int64_t size = 1;
+  *out = (struct layout_map){.bits = layout->bits, .base = layout->base, .shift = layout->shift};
+  divide(layout, shape, out);
+  for (int i = out->count - 1; i >= 0; i--) {
+    const bool line = i == out->count - 1; /* behind which the pad lies */
+    out->modes[i].stride = size;
+    if (__builtin_mul_overflow(size, out->modes[i].extent, &size) ||
+        (line && __builtin_add_overflow(size, layout->pad, &size)) || size > INT64_MAX / 2)
+      return error_set(err, CUGEN_ERROR_CONFIG, "an array of more than 2^62 elements");
+  }
+  /* A swizzle exchanges elements within blocks of this length. */
+  const int64_t block = layout->bits ? (int64_t)1 << (layout->base + layout->bits) : 1;
+  out->size = (size + block - 1) / block * block;
+  return CUGEN_OK;
+}
+
+int64_t layout_offset(const struct layout_map *map, const int64_t *indices) {
+  int64_t offset = 0;
+  for (int i = 0; i < map->count; i++) {
+    const struct layout_mode *mode = &map->modes[i];
+    offset += indices[mode->dimension] / mode->divisor % mode->extent * mode->stride;
+  }
+  const int64_t mask = ((int64_t)1 << map->bits) - 1;
+  return offset ^ (offset >> map->shift >> map->base & mask) << map->base;
+}

@@ -1,0 +1,50 @@
+/* Layouts: at which offset each element of an array lies. A layout is a word such as "row+8",
+   "col", "row/32x8" or "row^3,3,3"; docs/layouts.md has the language. */
+#ifndef BASE_LAYOUT_H
+#define BASE_LAYOUT_H
+
+#include "kernel.h"
+
+enum {
+  LAYOUT_TILES = 3, /* how often an array may be divided into tiles */
+  LAYOUT_MODES = (LAYOUT_TILES + 1) * KERNEL_MAX_RANK
+};
+
+/* A word that was read for arrays of one rank, without their shape. */
+struct layout {
+  int rank, tiles;
+  /* For each level of tiles, and at last for the elements of the innermost one: the dimensions from
+     the outermost to the contiguous one. */
+  int order[LAYOUT_TILES + 1][KERNEL_MAX_RANK];
+  int64_t tile[LAYOUT_TILES][KERNEL_MAX_RANK]; /* elements along each dimension */
+  int64_t pad;           /* elements left free behind each line, the longest contiguous run */
+  int bits, base, shift; /* CuTe's Swizzle<bits, base, shift> of the offset; bits 0: none */
+};
+
+/* Part of an index: index / divisor % extent, which moves an element by `stride` each. */
+struct layout_mode {
+  int dimension;
+  int64_t divisor, extent, stride;
+};
+
+/* A layout of an array with a shape. The offset of an element is the sum over all modes, and then
+   swizzled. The first mode is the outermost. */
+struct layout_map {
+  struct layout_mode modes[LAYOUT_MODES];
+  int count;
+  int64_t size; /* elements from the first offset to the last, pads and ragged tiles included */
+  int bits, base, shift;
+};
+
+/* Reads a word. CUGEN_ERROR_CONFIG, with what is wrong, if it is no layout of that rank. */
+int layout_read(const char *word, int rank, struct layout *out, cugen_error *err);
+/* Prints the word that layout_read reads, in its shortest form. */
+void layout_print(const struct layout *layout, struct text *out);
+
+/* CUGEN_ERROR_CONFIG if the array has more than 2^62 elements, or if a swizzle reaches beyond a
+   line. */
+int layout_of_shape(const struct layout *layout, const int64_t *shape, struct layout_map *out,
+                    cugen_error *err);
+int64_t layout_offset(const struct layout_map *map, const int64_t *indices);
+
+#endif

@@ -1,0 +1,174 @@
+/* Layouts as words and as maps: what a word means, in the examples of docs/layouts.md; what is
+   refused; and for layouts by chance, that no two elements share an offset. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/layout.h"
+
+static struct layout_map map_of(const char *word, int rank, const int64_t *shape) {
+  struct layout layout;
+  struct layout_map map;
+  cugen_error err;
+  if (layout_read(word, rank, &layout, &err) || layout_of_shape(&layout, shape, &map, &err))
+    fail_msg("%s", err.message);
+  return map;
+}
+
+/* The offsets are written out here by hand, as docs/layouts.md gives them. */
+static void words_mean_what_is_documented(void **state) {
+  (void)state;
+  enum { R = 12, C = 20 };
+  static const char *const words[] = {"row",     "col",         "row+8",           "row^2,2,3",
+                                      "row/4x8", "row/4x8:col", "row/4x10/2x5:col"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    const struct layout_map map = map_of(words[i], 2, (const int64_t[]){R, C});
+    for (int64_t r = 0; r < R; r++)
+      for (int64_t c = 0; c < C; c++) {
+        const int64_t o = r * C + c, wide = (r / 4 * ((C + 7) / 8) + c / 8) * 32,
+                      in = r % 4 / 2 * 2 + c % 10 / 5;
+        const int64_t expected[] = {o,
+                                    c * R + r,
+                                    r * (C + 8) + c,
+                                    o ^ (o >> 3 & 3 << 2),
+                                    wide + r % 4 * 8 + c % 8,
+                                    wide + c % 8 * 4 + r % 4,
+                                    (r / 4 * 2 + c / 10) * 40 + in * 10 + c % 5 * 2 + r % 2};
+        assert_int_equal(layout_offset(&map, (const int64_t[]){r, c}), expected[i]);
+      }
+  }
+}
+
+static void dimensions_have_an_order(void **state) {
+  (void)state;
+  const int64_t shape[] = {2, 20, 3, 5}; /* N C H W */
+  const struct layout_map nhwc = map_of("0231", 4, shape),
+                          nchw16c = map_of("row/1x16x1x1:0231", 4, shape);
+  const int64_t at[] = {1, 18, 2, 4};
+  assert_int_equal(layout_offset(&nhwc, at), ((1 * 3 + 2) * 5 + 4) * 20 + 18);
+  assert_int_equal(layout_offset(&nchw16c, at), (((1 * 2 + 1) * 3 + 2) * 5 + 4) * 16 + 2);
+  assert_int_equal(nchw16c.size, 2 * 32 * 3 * 5);
+}
+
+static void is_refused(const char *word, const char *expected) {
+  struct layout layout;
+  cugen_error err;
+  assert_int_equal(layout_read(word, 2, &layout, &err), CUGEN_ERROR_CONFIG);
+  if (!strstr(err.message, expected)) fail_msg("%s: %s", word, err.message);
+}
+
+static void other_words_are_refused(void **state) {
+  (void)state;
+  is_refused("", "row, col, or the number of each dimension");
+  is_refused("rows", "the end was expected at 's'");
+  is_refused("00", "once was expected at '0'");
+  is_refused("row/4", "an extent for each dimension");
+  is_refused("row/4x0", "an extent of 1 or more was expected at '0'");
+  is_refused("row/8x8/4x3", "divide those of the tile around it");
+  is_refused("row/8x8/4x4/2x2/1x1", "no further tile");
+  is_refused("row/4x8:cal", "expected at 'cal'");
+  is_refused("row+0", "to leave free");
+  is_refused("row+99999999999999999999", "to leave free");
+  is_refused("row^3,3", "a swizzle's B,M,S");
+  is_refused("row^3,3,2", "a shift of no fewer bits");
+  is_refused("row^3,3,3+1", "the end was expected at '+1'");
+}
+
+static void huge_arrays_are_refused(void **state) {
+  (void)state;
+  struct layout layout;
+  struct layout_map map;
+  cugen_error err;
+  assert_int_equal(layout_read("row+8", 2, &layout, &err), CUGEN_OK);
+  assert_int_equal(
+      layout_of_shape(&layout, (const int64_t[]){INT64_MAX / 4, INT64_MAX / 4}, &map, &err),
+      CUGEN_ERROR_CONFIG);
+}
+
+/* ---- By chance ------------------------------------------------------------------------------ */
+
+static uint64_t next_random(uint64_t *random, uint64_t below) {
+  *random = *random * 6364136223846793005u + 1442695040888963407u;
+  return (*random >> 33) % below;
+}
+
+static void draw_order(uint64_t *random, int rank, int *order) {
+  for (int i = 0; i < rank; i++) {
+    const int other = (int)next_random(random, (uint64_t)i + 1);
+    order[i] = order[other], order[other] = i;
+  }
+}
+
+static struct layout draw(uint64_t *random, int rank) {
+  struct layout layout = {.rank = rank, .tiles = (int)next_random(random, LAYOUT_TILES + 1)};
+  for (int level = 0; level <= layout.tiles; level++) draw_order(random, rank, layout.order[level]);
+  for (int i = 0; i < rank; i++) {
+    int64_t extent = 1;
+    for (int level = layout.tiles - 1; level >= 0; level--)
+      layout.tile[level][i] = extent *= 1 + (int64_t)next_random(random, 3);
+  }
+  if (next_random(random, 2)) layout.pad = 1 + (int64_t)next_random(random, 5);
+  if (next_random(random, 2)) {
+    layout.bits = 1 + (int)next_random(random, 3);
+    layout.base = (int)next_random(random, 4);
+    layout.shift = layout.bits + (int)next_random(random, 3);
+  }
+  return layout;
+}
+
+/* Each element has an offset of its own, below the size. */
+static void expect_apart(const struct layout_map *map, int rank, const int64_t *shape) {
+  bool *taken = calloc((size_t)map->size, sizeof *taken);
+  int64_t at[KERNEL_MAX_RANK] = {0}, elements = 1;
+  assert_non_null(taken);
+  for (int i = 0; i < rank; i++) elements *= shape[i];
+  for (int64_t n = 0; n < elements; n++) {
+    int64_t rest = n;
+    for (int i = 0; i < rank; i++) at[i] = rest % shape[i], rest /= shape[i];
+    const int64_t offset = layout_offset(map, at);
+    assert_in_range(offset, 0, map->size - 1);
+    assert_false(taken[offset]);
+    taken[offset] = true;
+  }
+  free(taken);
+}
+
+static void elements_lie_apart(void **state) {
+  (void)state;
+  uint64_t random = 1;
+  for (int i = 0; i < 2000; i++) {
+    const int rank = 1 + i % KERNEL_MAX_RANK;
+    int64_t shape[KERNEL_MAX_RANK];
+    for (int d = 0; d < rank; d++) shape[d] = 1 + (int64_t)next_random(&random, 9);
+    const struct layout drawn = draw(&random, rank);
+    struct text word = {0}, again = {0};
+    struct layout read;
+    cugen_error err;
+    layout_print(&drawn, &word);
+    if (layout_read(text_get(&word), rank, &read, &err)) fail_msg("%s", err.message);
+    layout_print(&read, &again);
+    assert_string_equal(text_get(&word), text_get(&again));
+    const struct layout_map map = map_of(text_get(&word), rank, shape);
+    expect_apart(&map, rank, shape);
+    text_free(&word);
+    text_free(&again);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(words_mean_what_is_documented),
+      cmocka_unit_test(dimensions_have_an_order),
+      cmocka_unit_test(other_words_are_refused),
+      cmocka_unit_test(huge_arrays_are_refused),
+      cmocka_unit_test(elements_lie_apart),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
