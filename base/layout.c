@@ -73,10 +73,14 @@ static int read_tile(struct reader *r, struct layout *out) {
   return status;
 }
 
+/* B,M,S, or the bytes of a tensor map's swizzle. */
 static int read_swizzle(struct reader *r, struct layout *out) {
   int64_t bits = 0, base = 0, shift = 0;
-  int status = read_number(r, 1, 30, "the number of bits of a swizzle", &bits);
-  if (!status && !take(r, ",")) status = refuse(r, "a swizzle's B,M,S");
+  int status = read_number(r, 1, 128, "the number of bits of a swizzle", &bits);
+  if (!status && *r->at != ',' && (bits == 32 || bits == 64 || bits == 128))
+    return out->bytes = (int)bits, CUGEN_OK;
+  if (!status && (bits > 30 || !take(r, ",")))
+    status = refuse(r, "a swizzle's B,M,S, or 32, 64 or 128 for that of a tensor map,");
   if (!status) status = read_number(r, 0, 30, "the lowest bit of a swizzle", &base);
   if (!status && !take(r, ",")) status = refuse(r, "a swizzle's B,M,S");
   if (!status) status = read_number(r, bits, 30, "a shift of no fewer bits than B", &shift);
@@ -116,6 +120,7 @@ void layout_print(const struct layout *layout, struct text *out) {
     print_order(layout->order[level + 1], layout->rank, ":", out);
   }
   if (layout->pad) text_addf(out, "+%lld", (long long)layout->pad);
+  if (layout->bytes) text_addf(out, "^%d", layout->bytes);
   if (layout->bits) text_addf(out, "^%d,%d,%d", layout->bits, layout->base, layout->shift);
 }
 
@@ -133,10 +138,31 @@ static void divide(const struct layout *layout, const int64_t *shape, struct lay
     }
 }
 
-int layout_of_shape(const struct layout *layout, const int64_t *shape, struct layout_map *out,
-                    cugen_error *err) {
+/* A tensor map exchanges the 16-byte parts of a line of 32, 64 or 128 bytes by the number of 128
+   bytes that it lies in (PTX ISA, "Tensor swizzling modes"): Swizzle<1..3, 4, 3> of bytes. */
+static int set_swizzle(const struct layout *layout, int element_bytes, struct layout_map *out,
+                       cugen_error *err) {
+  out->bits = layout->bits, out->base = layout->base, out->shift = layout->shift;
+  if (!layout->bytes) return CUGEN_OK;
+  int log = 0;
+  while (1 << log < element_bytes) log++;
+  if (1 << log != element_bytes || log > 4)
+    return error_set(err, CUGEN_ERROR_CONFIG,
+                     "the swizzle of a tensor map needs elements of 1, 2, 4, 8 or 16 bytes: these "
+                     "have %d",
+                     element_bytes);
+  out->bits = layout->bytes == 128 ? 3 : layout->bytes / 32;
+  out->base = 4 - log;
+  out->shift = 3;
+  return CUGEN_OK;
+}
+
+int layout_of_shape(const struct layout *layout, const int64_t *shape, int element_bytes,
+                    struct layout_map *out, cugen_error *err) {
   int64_t size = 1;
-  *out = (struct layout_map){.bits = layout->bits, .base = layout->base, .shift = layout->shift};
+  *out = (struct layout_map){0};
+  int status = set_swizzle(layout, element_bytes, out, err);
+  if (status) return status;
   divide(layout, shape, out);
   for (int i = out->count - 1; i >= 0; i--) {
     const bool line = i == out->count - 1; /* behind which the pad lies */
@@ -146,7 +172,7 @@ int layout_of_shape(const struct layout *layout, const int64_t *shape, struct la
       return error_set(err, CUGEN_ERROR_CONFIG, "an array of more than 2^62 elements");
   }
   /* A swizzle exchanges elements within blocks of this length. */
-  const int64_t block = layout->bits ? (int64_t)1 << (layout->base + layout->bits) : 1;
+  const int64_t block = (int64_t)1 << (out->bits ? out->base + out->bits : 0);
   out->size = (size + block - 1) / block * block;
   return CUGEN_OK;
 }

@@ -19,6 +19,7 @@ struct layout {
   int64_t tile[LAYOUT_TILES][KERNEL_MAX_RANK]; /* elements along each dimension */
   int64_t pad;           /* elements left free behind each line, the longest contiguous run */
   int bits, base, shift; /* CuTe's Swizzle<bits, base, shift> of the offset; bits 0: none */
+  int bytes;             /* 32, 64 or 128: the swizzle of a tensor map; 0: none */
 };
 
 /* Part of an index: index / divisor % extent, which moves an element by `stride` each. */
@@ -41,10 +42,10 @@ int layout_read(const char *word, int rank, struct layout *out, cugen_error *err
 /* Prints the word that layout_read reads, in its shortest form. */
 void layout_print(const struct layout *layout, struct text *out);
 
-/* CUGEN_ERROR_CONFIG if the array has more than 2^62 elements, or if a swizzle reaches beyond a
-   line. */
-int layout_of_shape(const struct layout *layout, const int64_t *shape, struct layout_map *out,
-                    cugen_error *err);
+/* The map of an array of elements of so many bytes. CUGEN_ERROR_CONFIG if it has more than 2^62
+   elements, or if an element is no power of two of at most 16 bytes where a tensor map swizzles. */
+int layout_of_shape(const struct layout *layout, const int64_t *shape, int element_bytes,
+                    struct layout_map *out, cugen_error *err);
 int64_t layout_offset(const struct layout_map *map, const int64_t *indices);
 
 #endif

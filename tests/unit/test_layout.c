@@ -17,7 +17,7 @@ static struct layout_map map_of(const char *word, int rank, const int64_t *shape
   struct layout layout;
   struct layout_map map;
   cugen_error err;
-  if (layout_read(word, rank, &layout, &err) || layout_of_shape(&layout, shape, &map, &err))
+  if (layout_read(word, rank, &layout, &err) || layout_of_shape(&layout, shape, 4, &map, &err))
     fail_msg("%s", err.message);
   return map;
 }
@@ -57,6 +57,29 @@ static void dimensions_have_an_order(void **state) {
   assert_int_equal(nchw16c.size, 2 * 32 * 3 * 5);
 }
 
+/* Part p of 16 bytes of row r lies at p ^ (r % 8) in lines of 128 bytes, at p ^ (r / 2 % 4) in
+   lines of 64, at p ^ (r / 4 % 2) in lines of 32 (PTX ISA, "Tensor swizzling modes"). */
+static void tensor_maps_swizzle_by_bytes(void **state) {
+  (void)state;
+  for (int bytes = 32; bytes <= 128; bytes *= 2)
+    for (int element = 1; element <= 16; element *= 2) {
+      char word[32];
+      struct layout layout;
+      struct layout_map map;
+      const int64_t parts = bytes / 16, in_part = 16 / element;
+      snprintf(word, sizeof word, "row^%d", bytes);
+      assert_int_equal(layout_read(word, 2, &layout, NULL), CUGEN_OK);
+      assert_int_equal(
+          layout_of_shape(&layout, (const int64_t[]){16, bytes / element}, element, &map, NULL),
+          CUGEN_OK);
+      for (int64_t r = 0; r < 16; r++)
+        for (int64_t c = 0; c < bytes / element; c++)
+          assert_int_equal(layout_offset(&map, (const int64_t[]){r, c}),
+                           (r * parts + (c / in_part ^ r * bytes / 128 % parts)) * in_part +
+                               c % in_part);
+    }
+}
+
 static void is_refused(const char *word, const char *expected) {
   struct layout layout;
   cugen_error err;
@@ -77,6 +100,7 @@ static void other_words_are_refused(void **state) {
   is_refused("row+0", "to leave free");
   is_refused("row+99999999999999999999", "to leave free");
   is_refused("row^3,3", "a swizzle's B,M,S");
+  is_refused("row^16", "32, 64 or 128");
   is_refused("row^3,3,2", "a shift of no fewer bits");
   is_refused("row^3,3,3+1", "the end was expected at '+1'");
 }
@@ -88,7 +112,7 @@ static void huge_arrays_are_refused(void **state) {
   cugen_error err;
   assert_int_equal(layout_read("row+8", 2, &layout, &err), CUGEN_OK);
   assert_int_equal(
-      layout_of_shape(&layout, (const int64_t[]){INT64_MAX / 4, INT64_MAX / 4}, &map, &err),
+      layout_of_shape(&layout, (const int64_t[]){INT64_MAX / 4, INT64_MAX / 4}, 4, &map, &err),
       CUGEN_ERROR_CONFIG);
 }
 
@@ -164,11 +188,9 @@ static void elements_lie_apart(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(words_mean_what_is_documented),
-      cmocka_unit_test(dimensions_have_an_order),
-      cmocka_unit_test(other_words_are_refused),
-      cmocka_unit_test(huge_arrays_are_refused),
-      cmocka_unit_test(elements_lie_apart),
+      cmocka_unit_test(words_mean_what_is_documented), cmocka_unit_test(dimensions_have_an_order),
+      cmocka_unit_test(tensor_maps_swizzle_by_bytes),  cmocka_unit_test(other_words_are_refused),
+      cmocka_unit_test(huge_arrays_are_refused),       cmocka_unit_test(elements_lie_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
