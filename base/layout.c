@@ -165,10 +165,10 @@ int layout_of_shape(const struct layout *layout, const int64_t *shape, int eleme
   if (status) return status;
   divide(layout, shape, out);
   for (int i = out->count - 1; i >= 0; i--) {
-    const bool line = i == out->count - 1; /* behind which the pad lies */
+    const bool piece = i == (layout->tiles ? out->count - layout->rank : out->count - 1);
     out->modes[i].stride = size;
     if (__builtin_mul_overflow(size, out->modes[i].extent, &size) ||
-        (line && __builtin_add_overflow(size, layout->pad, &size)) || size > INT64_MAX / 2)
+        (piece && __builtin_add_overflow(size, layout->pad, &size)) || size > INT64_MAX / 2)
       return error_set(err, CUGEN_ERROR_CONFIG, "an array of more than 2^62 elements");
   }
   /* A swizzle exchanges elements within blocks of this length. */

@@ -17,7 +17,8 @@ struct layout {
      the outermost to the contiguous one. */
   int order[LAYOUT_TILES + 1][KERNEL_MAX_RANK];
   int64_t tile[LAYOUT_TILES][KERNEL_MAX_RANK]; /* elements along each dimension */
-  int64_t pad;           /* elements left free behind each line, the longest contiguous run */
+  int64_t pad;           /* elements left free behind each innermost tile, or each line of an array
+                            without tiles */
   int bits, base, shift; /* CuTe's Swizzle<bits, base, shift> of the offset; bits 0: none */
   int bytes;             /* 32, 64 or 128: the swizzle of a tensor map; 0: none */
 };

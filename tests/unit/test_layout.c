@@ -27,7 +27,8 @@ static void words_mean_what_is_documented(void **state) {
   (void)state;
   enum { R = 12, C = 20 };
   static const char *const words[] = {"row",     "col",         "row+8",           "row^2,2,3",
-                                      "row/4x8", "row/4x8:col", "row/4x10/2x5:col"};
+                                      "row/4x8", "row/4x8:col", "row/4x10/2x5:col",
+                                      "row/4x8+3"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     const struct layout_map map = map_of(words[i], 2, (const int64_t[]){R, C});
     for (int64_t r = 0; r < R; r++)
@@ -40,7 +41,8 @@ static void words_mean_what_is_documented(void **state) {
                                     o ^ (o >> 3 & 3 << 2),
                                     wide + r % 4 * 8 + c % 8,
                                     wide + c % 8 * 4 + r % 4,
-                                    (r / 4 * 2 + c / 10) * 40 + in * 10 + c % 5 * 2 + r % 2};
+                                    (r / 4 * 2 + c / 10) * 40 + in * 10 + c % 5 * 2 + r % 2,
+                                    wide / 32 * 35 + r % 4 * 8 + c % 8};
         assert_int_equal(layout_offset(&map, (const int64_t[]){r, c}), expected[i]);
       }
   }
