@@ -96,6 +96,12 @@ const int *expr_slots(const struct expr *expr, size_t *count);
 /* Returns whether the expression mentions the slot; expr may be NULL. */
 bool expr_sees(const struct expr *expr, int slot);
 
+/* Calls visit with each string that the expression may give, possibly more than once. *open: there
+   may be others, because the scope does not know all values of a slot. */
+int expr_each_string(const struct expr *expr, const struct expr_scope *scope,
+                     void (*visit)(void *context, const char *string), void *context, bool *open,
+                     cugen_error *err);
+
 /* Copies the expression with each string replaced by the integer that `number` gives for it. *out
    is NULL if number gives a negative value for a string. */
 int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word),

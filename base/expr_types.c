@@ -293,20 +293,40 @@ static void expr_types_step(struct checker *checker, size_t at) {
   }
 }
 
-int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cugen_error *err) {
-  if (!scope || !scope->find) return CUGEN_OK;
+static struct checker *expr_types_run(const struct expr *expr, const struct expr_scope *scope) {
   struct checker *checker = calloc(1, sizeof *checker);
-  if (!checker) return error_memory(err);
+  if (!checker) return NULL;
   checker->expr = expr;
   checker->scope = scope;
   for (size_t at = 0; at < expr->count && !checker->what.length; at++) {
     expr_types_close_jumps(checker, at);
     expr_types_step(checker, at);
   }
+  expr_types_close_jumps(checker, expr->count);
+  return checker;
+}
+
+int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cugen_error *err) {
+  if (!scope || !scope->find) return CUGEN_OK;
+  struct checker *checker = expr_types_run(expr, scope);
+  if (!checker) return error_memory(err);
   int status = checker->what.failed ? error_memory(err) : CUGEN_OK;
   if (!status && checker->what.length)
     status = error_set(err, CUGEN_ERROR_CONFIG, "%s", text_get(&checker->what));
   text_free(&checker->what);
   free(checker);
   return status;
+}
+
+int expr_each_string(const struct expr *expr, const struct expr_scope *scope,
+                     void (*visit)(void *context, const char *string), void *context, bool *open,
+                     cugen_error *err) {
+  struct checker *checker = expr_types_run(expr, scope);
+  if (!checker) return error_memory(err);
+  const struct set *result = &checker->stack[checker->top ? checker->top - 1 : 0];
+  *open = !checker->top || result->open;
+  for (int i = 0; i < result->count; i++) visit(context, checker->words[result->first + i]);
+  text_free(&checker->what);
+  free(checker);
+  return CUGEN_OK;
 }

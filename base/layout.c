@@ -76,7 +76,7 @@ static int read_tile(struct reader *r, struct layout *out) {
 /* B,M,S, or the bytes of a tensor map's swizzle. */
 static int read_swizzle(struct reader *r, struct layout *out) {
   int64_t bits = 0, base = 0, shift = 0;
-  int status = read_number(r, 1, 128, "the number of bits of a swizzle", &bits);
+  int status = read_number(r, 0, 128, "the number of bits of a swizzle", &bits);
   if (!status && *r->at != ',' && (bits == 32 || bits == 64 || bits == 128))
     return out->bytes = (int)bits, CUGEN_OK;
   if (!status && (bits > 30 || !take(r, ",")))
@@ -94,7 +94,7 @@ int layout_read(const char *word, int rank, struct layout *out, cugen_error *err
   int status = read_order(&r, out->order[0]);
   while (!status && take(&r, "/")) status = read_tile(&r, out);
   if (!status && take(&r, "+"))
-    status = read_number(&r, 1, INT32_MAX, "a number of elements to leave free", &out->pad);
+    status = read_number(&r, 0, INT32_MAX, "a number of elements to leave free", &out->pad);
   if (!status && take(&r, "^")) status = read_swizzle(&r, out);
   if (!status && *r.at) status = refuse(&r, "/ROWSxCOLS, +ELEMENTS, ^B,M,S or the end");
   return status;

@@ -21,6 +21,7 @@ enum name_role {
   ROLE_DERIVED,
   ROLE_ARGUMENT,
   ROLE_FORMULA,
+  ROLE_SHARED,
   ROLE_LAUNCH
 };
 
@@ -88,7 +89,8 @@ struct list {
 int read_list(struct build *build, int table, enum place place, const char *owner,
               struct config_line line, struct list *out);
 size_t list_count(const struct list *list, enum keyword_id id);
-/* Returns the only declaration of this kind in the list, or NULL. */
+/* Returns the only declaration of this kind in the list, or NULL. Of a keyword that may have either
+   form, it is the declaration without a name. */
 const struct item *list_find(const struct list *list, enum keyword_id id);
 /* Pushes the value of the declaration. */
 void list_push(struct build *build, const struct list *list, const struct item *item);
@@ -105,6 +107,9 @@ int read_values(struct build *build, struct config_line line, const char *what,
                 const struct value **out, size_t *count);
 int read_expr(struct build *build, struct config_line line, const char *what,
               const struct expr **out);
+/* Like read_expr, for a text that is not on the stack. */
+int read_expr_text(struct build *build, struct config_line line, const char *what,
+                   const char *source, const struct expr **out);
 /* Reads { expr, expr, ... }, with 1 to `most` expressions. */
 int read_exprs(struct build *build, struct config_line line, const char *what, int most,
                const struct expr **out, int *count);
@@ -114,6 +119,18 @@ int read_word(struct build *build, struct config_line line, const char *what,
 /* Reads text with ${expression} in it. */
 int read_spelling(struct build *build, struct config_line line, const char *what,
                   struct config_spelling *out);
+/* Like read_spelling, for a text that is not on the stack; it must live as long as the config. */
+int read_spelled(struct build *build, struct config_line line, const char *what, const char *text,
+                 struct config_spelling *out);
+/* layout.c. Reads a layout of an array of that rank: a word, which may have ${expression} in it, or
+   an expression that gives one. */
+int read_layout_words(struct build *build, struct config_line line, const char *what, int rank,
+                      struct config_layout *out);
+/* Appends an expression of the bytes of an array. element: an expression of an element's bytes. */
+void layout_size_text(const struct config_layout *layout, int rank, const struct expr *const *shape,
+                      const char *element, struct text *out);
+/* Appends an expression of the alignment in bytes that an array has by its layout. */
+void layout_align_text(const struct config_layout *layout, struct text *out);
 /* Pushes table[key] of the table at index `table`. Returns false, and pushes nothing, if there is
    no such key. */
 bool push_field(struct build *build, int table, const char *key);
@@ -184,6 +201,12 @@ int read_struct_fields(struct build *build, struct config_argument *argument, co
 int complete_struct(struct build *build, struct config_argument *argument);
 /* tensor.c */
 int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
+/* shared.c */
+int read_shared_arrays(struct build *build, const struct list *list,
+                       struct config_implementation *out);
+/* Gives the launch the bytes of the implementation's shared arrays, if there are any. */
+int read_shared_launch(struct build *build, const struct config_implementation *implementation,
+                       struct config_launch *launch);
 /* options.c. outer: the options of the kernel when an implementation's are read; else NULL. */
 int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
                  struct config_compile *out);

@@ -10,6 +10,7 @@
 #include "base/facts.h"
 #include "base/kernel.h"
 #include "base/key.h"
+#include "base/layout.h"
 #include "base/objective.h"
 #include "gen/sources/sources.h"
 
@@ -159,6 +160,13 @@ struct config_spelling {
   size_t part_count;
 };
 
+/* A layout (docs/layouts.md): one word, or an expression that gives one of several. */
+struct config_layout {
+  const struct expr *choice;           /* NULL: the only word */
+  const struct config_spelling *words; /* as the expression gives them, "row+${pad}" */
+  size_t word_count;
+};
+
 /* The compiler options that `options` may set. Columns: name, kind, the flag that carries the
    value, and the allowed words or the largest number. */
 #define COMPILE_OPTIONS(X)                                                                         \
@@ -260,6 +268,19 @@ struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
                                  NULL: always a tensor map */
 };
 
+enum { CONFIG_MAX_SHARED = 16 }; /* shared arrays of an implementation */
+
+struct config_shared { /* shared "As" { dtype = "f16", shape = { "BM", "BK" }, layout = "row+8" } */
+  const char *name;
+  struct config_line line;
+  struct config_word dtype;
+  int rank;
+  const struct expr *shape[KERNEL_MAX_RANK];
+  struct config_layout layout;
+  const struct expr *stages; /* NULL: a single array, without an index of its own */
+  const struct expr *align;  /* NULL: as the layout needs it, 16 bytes at least */
+};
+
 struct config_implementation {
   const char *name;
   struct config_line line;
@@ -288,6 +309,9 @@ struct config_implementation {
                                 { } applies */
   const struct config_tensor *tensors;
   size_t tensor_count;
+  const struct config_shared *shared;
+  size_t shared_count;
+  const struct expr *shared_bytes; /* bytes that all shared arrays take; NULL if there is none */
   struct config_compile compile;
   const struct config_launch *launches;
   size_t launch_count;
@@ -493,6 +517,37 @@ int config_products(const struct config *config, const struct value *slots, cons
    the tensor. */
 int config_tensors(const struct config *config, const struct config_implementation *implementation,
                    const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
+
+/* A shared array of a variant. */
+struct shared_array {
+  const char *name;
+  struct config_line line;
+  const struct dtype *dtype;
+  int rank;
+  struct layout layout;
+  struct layout_map map;
+  bool staged;                  /* the first index is the stage */
+  int64_t stages, stage_stride; /* in elements */
+  int64_t align, offset;        /* in bytes; the offset in the block of dynamic shared memory */
+};
+
+/* The most bytes of static shared memory of a block (CUDA C++ Programming Guide, "Technical
+   Specifications per Compute Capability": larger ones need dynamic shared memory). */
+enum { SHARED_STATIC_MOST = 48 * 1024 };
+
+/* Evaluates the implementation's shared arrays into out[0 .. shared_count), and sets *bytes to what
+   they take together. They are static up to SHARED_STATIC_MOST. */
+int config_shared_arrays(const struct config_implementation *implementation,
+                         const struct value *slots, struct shared_array *out, int64_t *bytes,
+                         cugen_error *err);
+/* Sets reads[slot] for each slot that the shared arrays depend on. */
+void config_shared_reads(const struct config_implementation *implementation, bool *reads);
+
+/* Evaluates a layout. The message of a refusal has no place: the caller adds it. */
+int config_layout_read(const struct config_layout *layout, const struct value *slots, int rank,
+                       struct layout *out, cugen_error *err);
+/* Sets reads[slot] for each slot that the layout depends on. */
+void config_layout_reads(const struct config_layout *layout, bool *reads);
 
 /* Sets *out to the number of times that its loop makes the launch: 0 to KERNEL_MAX_SEQUENCE. */
 int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out,

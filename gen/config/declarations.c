@@ -154,21 +154,36 @@ static int declarations_declare(lua_State *L) {
   const struct keyword *keyword = lua_touserdata(L, lua_upvalueindex(1));
   if (lua_gettop(L) != 1)
     return declarations_refuse(L, keyword, "takes one value, a list stands in braces");
-  if (keyword->naming != PLAIN && lua_type(L, 1) != LUA_TSTRING)
+  const bool plain = keyword->naming == PLAIN || keyword->naming == EITHER;
+  if (!plain && lua_type(L, 1) != LUA_TSTRING)
     return declarations_refuse(L, keyword, "takes a name first");
   if (lua_isnil(L, 1)) return declarations_refuse(L, keyword, "has the value nil");
   if (holds_list(keyword)) declarations_splice(L, 1);
-  struct declaration *declaration =
-      push_declaration(L, keyword, keyword->naming == PLAIN ? VALUE_VALUE : VALUE_NAME);
-  declaration->valued = keyword->naming == PLAIN;
+  struct declaration *declaration = push_declaration(L, keyword, plain ? VALUE_VALUE : VALUE_NAME);
+  declaration->valued = plain;
   declaration->complete = keyword->naming != NAMED;
   return 1;
+}
+
+/* Makes the value of a declaration its name, because a list follows: shared "As" { ... }. */
+static void take_as_name(lua_State *L, struct declaration *declaration) {
+  if (declaration->keyword->naming != EITHER || lua_type(L, 2) != LUA_TTABLE) return;
+  declarations_push_name(L, 1);
+  const bool named = !lua_isnil(L, -1);
+  declarations_push_value(L, 1);
+  if (!named && lua_type(L, -1) == LUA_TSTRING) {
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, 1, VALUE_NAME);
+    declaration->valued = false;
+  }
+  lua_pop(L, 2);
 }
 
 /* Takes the (4096) behind problem "M". */
 static int declarations_complete(lua_State *L) {
   struct declaration *declaration = declarations_at(L, 1);
   const struct keyword *keyword = declaration->keyword;
+  if (lua_gettop(L) == 2) take_as_name(L, declaration);
   if (declaration->valued)
     return declarations_refuse(
         L, keyword,

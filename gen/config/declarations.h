@@ -18,10 +18,11 @@ enum place {
 };
 
 /* What follows a keyword. PLAIN: a value. NAMED: a name and a value. NAMED_ALONE: a name, and a
-   value only if the name needs one. */
-enum naming { PLAIN, NAMED, NAMED_ALONE };
+   value only if the name needs one. EITHER: a value, or a name and a value. */
+enum naming { PLAIN, NAMED, NAMED_ALONE, EITHER };
 
-/* name, naming, may stand more than once, places, example */
+/* name, naming, may stand more than once (without a name, if it may have either form), places,
+   example */
 #define CONFIG_KEYWORDS(X)                                                                         \
   X(include, PLAIN, true,                                                                          \
     PLACE_FILE | PLACE_KERNEL | PLACE_IMPLEMENTATION | PLACE_LAUNCH | PLACE_LOOP,                  \
@@ -72,8 +73,8 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
     "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")                            \
   X(grid, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "grid { \"ceil_div(N, tile)\" }")     \
   X(block, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "block { \"tile\", \"tile\" }")      \
-  X(shared, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH,                                     \
-    "shared \"tile * tile * sizeof(dtype)\"")                                                      \
+  X(shared, EITHER, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH,                                    \
+    "shared \"As\" { dtype = \"f32\", shape = { \"BM\", \"BK\" } }")                               \
   X(carveout, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "carveout \"50\"")                \
   X(overlap, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "overlap \"true\"")                \
   X(cooperative, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "cooperative \"true\"")        \

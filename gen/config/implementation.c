@@ -193,6 +193,7 @@ static int implementation_read_parts(struct build *build, const struct list *lis
   take_slots(build, implementation, out);
   for (int i = 0; i < LAUNCH_PARTS && !status; i++)
     status = read_either(build, list, "launch", launch_parts[i], out);
+  if (!status) status = read_shared_launch(build, implementation, out);
   scope_end(build, names);
   return status;
 }
@@ -431,6 +432,7 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
   if (!status) status = read_check(build, list, &out->check);
   if (!status) status = read_tries(build, list, out);
   if (!status) status = read_tensors(build, list, out);
+  if (!status) status = read_shared_arrays(build, list, out);
   if (!status) status = read_compile(build, list, &config->compile, &out->compile);
   if (!status) status = read_own(build, list, owner, out);
   if (!status) status = read_launches(build, list, owner, out);

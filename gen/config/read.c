@@ -53,6 +53,13 @@ static int check_keys(struct build *build, int table, const char *owner, struct 
   return CUGEN_OK;
 }
 
+static const char *read_name_of(lua_State *L, int index) {
+  declarations_push_name(L, index);
+  const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  lua_pop(L, 1);
+  return name;
+}
+
 static int check_item(struct build *build, const struct list *list, const char *owner,
                       int position) {
   struct declaration *declaration = declarations_at(build->L, -1);
@@ -68,19 +75,14 @@ static int check_item(struct build *build, const struct list *list, const char *
   if (!declaration->complete)
     return build_fail(build, declaration->line, "%s has a name but no value: %s", keyword->name,
                       keyword->example);
-  for (size_t i = 0; !keyword->repeats && i < list->count; i++)
-    if (list->items[i].declaration->keyword == keyword)
+  const bool repeats =
+      keyword->repeats || (keyword->naming == EITHER && read_name_of(build->L, -1));
+  for (size_t i = 0; !repeats && i < list->count; i++)
+    if (list->items[i].declaration->keyword == keyword && !list->items[i].name)
       return build_fail(build, declaration->line, "%s stands here twice: it is at %s already",
                         keyword->name,
                         build_line(build, declaration->line, list->items[i].declaration->line));
   return CUGEN_OK;
-}
-
-static const char *read_name_of(lua_State *L, int index) {
-  declarations_push_name(L, index);
-  const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-  lua_pop(L, 1);
-  return name;
 }
 
 int read_list(struct build *build, int table, enum place place, const char *owner,
@@ -112,8 +114,11 @@ size_t list_count(const struct list *list, enum keyword_id id) {
 }
 
 const struct item *list_find(const struct list *list, enum keyword_id id) {
-  for (size_t i = 0; i < list->count; i++)
-    if (list->items[i].declaration->keyword->id == id) return &list->items[i];
+  for (size_t i = 0; i < list->count; i++) {
+    const struct keyword *keyword = list->items[i].declaration->keyword;
+    const bool other = keyword->naming == EITHER && list->items[i].name;
+    if (keyword->id == id && !other) return &list->items[i];
+  }
   return NULL;
 }
 
@@ -248,8 +253,8 @@ static bool expression_text(lua_State *L, struct text *out) {
   }
 }
 
-static int parse_expr(struct build *build, struct config_line line, const char *what,
-                      const char *source, const struct expr **out) {
+int read_expr_text(struct build *build, struct config_line line, const char *what,
+                   const char *source, const struct expr **out) {
   struct expr *expr;
   int status = scope_parse(build, source, &expr);
   if (status) {
@@ -278,7 +283,7 @@ int read_expr(struct build *build, struct config_line line, const char *what,
   else if (source.failed)
     status = error_memory(build->err);
   else
-    status = parse_expr(build, line, what, text_get(&source), out);
+    status = read_expr_text(build, line, what, text_get(&source), out);
   text_free(&source);
   return status;
 }

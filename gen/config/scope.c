@@ -7,7 +7,8 @@
 
 static const char *const role_names[] = {
     [ROLE_PROBLEM] = "problem",   [ROLE_TUNABLE] = "tunable", [ROLE_DERIVED] = "derive",
-    [ROLE_ARGUMENT] = "argument", [ROLE_FORMULA] = "formula", [ROLE_LAUNCH] = "launch"};
+    [ROLE_ARGUMENT] = "argument", [ROLE_FORMULA] = "formula", [ROLE_SHARED] = "shared",
+    [ROLE_LAUNCH] = "launch"};
 
 const struct scope_name *scope_find(const struct build *build, const char *name) {
   for (size_t i = 0; i < build->name_count; i++)

@@ -25,13 +25,12 @@ static int spelling_read_part(struct build *build, struct config_line line, cons
   return CUGEN_OK;
 }
 
-int read_spelling(struct build *build, struct config_line line, const char *what,
-                  struct config_spelling *out) {
+int read_spelled(struct build *build, struct config_line line, const char *what, const char *text,
+                 struct config_spelling *out) {
   const char *close;
   size_t count = 0;
-  *out = (struct config_spelling){0};
-  int status = read_string(build, line, what, &out->text);
-  if (status) return status;
+  int status = CUGEN_OK;
+  *out = (struct config_spelling){.text = text};
   for (const char *at = out->text; (at = spelling_next_part(at, &close)); at += 2) count++;
   const struct expr **parts = arena_array(build->arena, count, sizeof *parts);
   if (!parts || !arena_charge(build->arena, 64 * count)) return build_memory(build);
@@ -39,6 +38,13 @@ int read_spelling(struct build *build, struct config_line line, const char *what
   for (const char *at = out->text; !status && (at = spelling_next_part(at, &close)); at += 2)
     status = spelling_read_part(build, line, what, at, close, &parts[out->part_count++]);
   return status;
+}
+
+int read_spelling(struct build *build, struct config_line line, const char *what,
+                  struct config_spelling *out) {
+  const char *text;
+  int status = read_string(build, line, what, &text);
+  return status ? status : read_spelled(build, line, what, text, out);
 }
 
 static void spell_value(struct value value, struct text *out) {

@@ -36,6 +36,12 @@ static size_t shared_derived(const struct expansion *x) {
 int expansion_open_names(struct expansion *x) {
   const struct config_implementation *implementation =
       x->reference ? x->config->implementations : x->variant->implementation;
+  const struct config_implementation *sharing = x->reference ? NULL : implementation;
+  int64_t shared_bytes = 0;
+  const int status =
+      sharing ? config_shared_arrays(sharing, x->slots, x->shared, &shared_bytes, x->err)
+              : CUGEN_OK;
+  if (status) return status;
   struct names_input in = {.config = x->config,
                            .tunables = expansion_tunables(x),
                            .tunable_count = expansion_tunable_count(x),
@@ -49,7 +55,10 @@ int expansion_open_names(struct expansion *x) {
                            .own_count = x->own_count,
                            .arguments = x->arguments,
                            .plain = x->plain,
-                           .wide_index = x->wide_index};
+                           .wide_index = x->wide_index,
+                           .sharing = sharing,
+                           .shared = x->shared,
+                           .shared_dynamic = shared_bytes > SHARED_STATIC_MOST};
   return names_open(&in, &x->names, x->err);
 }
 

@@ -36,6 +36,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared.h"
+
 /* ---- The table ------------------------------------------------------------------------------ */
 
 /* The FNV-1a hash (Fowler, Noll, Vo). */
@@ -141,6 +143,9 @@ static void add_all(struct names *names) {
               in->derived[i].name);
   for (size_t i = 0; i < config->argument_count; i++) names_add_argument(names, (int)i);
   for (size_t i = 0; i < in->own_count; i++) add_scalar(names, (int)(config->argument_count + i));
+  for (size_t i = 0; in->sharing && i < in->sharing->shared_count; i++)
+    names_add(names, (struct name){.kind = NAME_SHARED, .index = (int)i, .scalar = -1},
+              in->sharing->shared[i].name);
 }
 
 /* All names differ, because a config that declares a generated name is refused. */
@@ -155,7 +160,8 @@ static bool names_allocate(struct names *names) {
   const struct names_input *in = &names->in;
   /* An argument adds at most a type, a stride for each dimension, a pitch and a layout. */
   names->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
-                    in->config->argument_count * (KERNEL_MAX_RANK + 3) + in->own_count;
+                    in->config->argument_count * (KERNEL_MAX_RANK + 3) + in->own_count +
+                    CONFIG_MAX_SHARED;
   names->bucket_count = 64;
   while (names->bucket_count < 4 * names->capacity) names->bucket_count *= 2;
   names->list = calloc(names->capacity, sizeof *names->list);
@@ -219,7 +225,8 @@ int names_value(const struct names *names, const struct name *name, struct value
   const struct names_input *in = &names->in;
   switch (name->kind) {
   case NAME_INDEX_T: *out = value_string(in->wide_index ? "i64" : "i32"); break;
-  case NAME_TENSOR_MAP: break;
+  case NAME_TENSOR_MAP:
+  case NAME_SHARED: break;
   case NAME_SLOT: *out = in->slots[name->index]; break;
   case NAME_DERIVED: return derived_value(names, name, out, err);
   case NAME_SCALAR: *out = in->arguments[name->index].value; break;
@@ -248,7 +255,7 @@ bool names_parameter(const struct names *names, const struct name *name) {
 bool names_macro(const struct names *names, const struct name *name) {
   struct value value = {.type = VALUE_NIL};
   if (name->kind == NAME_INDEX_T || name->kind == NAME_TENSOR_MAP || name->kind == NAME_TYPE ||
-      name->kind == NAME_LAYOUT || names_parameter(names, name))
+      name->kind == NAME_LAYOUT || name->kind == NAME_SHARED || names_parameter(names, name))
     return false;
   return !names_value(names, name, &value, NULL) && value.type != VALUE_STRING;
 }
@@ -504,6 +511,13 @@ static int define_distance(const struct names *names, const struct name *name, i
   return status;
 }
 
+static enum shared_memory shared_memory_of(const struct names *names, const struct name *name) {
+  if (!names->in.shared_dynamic) return SHARED_STATIC;
+  for (const struct name *other = names->list; other < name; other++)
+    if (other->kind == NAME_SHARED && other->used) return SHARED_DYNAMIC;
+  return SHARED_DYNAMIC_FIRST;
+}
+
 int names_define(const struct names *names, const struct name *name, struct text *out,
                  const struct dtype **type, cugen_error *err) {
   const struct names_input *in = &names->in;
@@ -530,6 +544,10 @@ int names_define(const struct names *names, const struct name *name, struct text
   case NAME_PITCH:
     return define_distance(names, name, pitch_dimension(&in->arguments[name->index]), out, err);
   case NAME_LAYOUT: break; /* a string, which is refused where the text mentions it */
+  case NAME_SHARED:
+    *type = in->shared[name->index].dtype;
+    shared_array_define(&in->shared[name->index], shared_memory_of(names, name), out);
+    break;
   }
   return CUGEN_OK;
 }
@@ -589,6 +607,7 @@ static void names_read_name(const struct names *names, const struct name *name, 
   case NAME_LAYOUT:
     names_read_expr(names, config->arguments[name->index].layout.expr, false, reads);
     break;
+  case NAME_SHARED: config_shared_reads(names->in.sharing, reads); break;
   }
 }
 

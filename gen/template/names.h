@@ -1,7 +1,7 @@
 /* The names that a template may use, and the meaning of each: in `//@` lines a value, in CUDA text
    a line of the prologue. In the order of declaration: index_t, tensor_map, the problem, tunables,
-   derived names, then NAME_t, NAME_strideI, NAME_pitch and NAME_layout of each argument, and the
-   scalars. */
+   derived names, then NAME_t, NAME_strideI, NAME_pitch and NAME_layout of each argument, the
+   scalars, and the shared arrays. */
 #ifndef GEN_TEMPLATE_NAMES_H
 #define GEN_TEMPLATE_NAMES_H
 
@@ -16,14 +16,15 @@ enum name_kind {
   NAME_TYPE,   /* A_t */
   NAME_STRIDE, /* A_stride0 */
   NAME_PITCH,  /* A_pitch */
-  NAME_LAYOUT  /* A_layout: "row" or "col" */
+  NAME_LAYOUT, /* A_layout: "row" or "col" */
+  NAME_SHARED  /* a shared array */
 };
 
 struct name {
   const char *text;
   size_t length;
   enum name_kind kind;
-  int index;             /* number of the slot, derived name or argument */
+  int index;             /* number of the slot, derived name, argument or shared array */
   int dimension;         /* of NAME_STRIDE */
   int scalar;            /* number of the scalar argument of this name, -1: none */
   bool used;             /* the text of the expansion mentions the name */
@@ -57,6 +58,10 @@ struct names_input {
   const bool *plain;                       /* for each argument: packed and row-major whatever the
                                               config says */
   bool wide_index;                         /* whether index_t has 64 bits */
+  const struct config_implementation
+      *sharing;                      /* the implementation with shared arrays; NULL: none */
+  const struct shared_array *shared; /* evaluated */
+  bool shared_dynamic;               /* they lie in dynamic shared memory */
 };
 
 struct names {

@@ -1,0 +1,260 @@
+/* Layouts in configs: a word such as "row+${pad}", or an expression that gives one. See build.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+/* The attribute that is read, of an array of that rank. */
+struct reading {
+  struct build *build;
+  struct config_line line;
+  const char *what;
+  int rank;
+};
+
+/* Returns whether the text begins as a word does. Names in expressions that begin with row or col
+   go on with another letter; an expression cannot begin with a digit, since it gives a word. */
+static bool is_word(const char *text) {
+  const bool order = strncmp(text, "row", 3) == 0 || strncmp(text, "col", 3) == 0;
+  const char next = text[order ? 3 : strspn(text, "0123")];
+  return (order || next != *text) && (!next || strchr("/+^", next));
+}
+
+/* Reads one word. What follows a tunable is checked when the word is evaluated. */
+static int read_layout_word(const struct reading *r, const char *word,
+                            struct config_spelling *out) {
+  struct layout layout;
+  int status = strstr(word, "${") ? CUGEN_OK : layout_read(word, r->rank, &layout, r->build->err);
+  if (status) {
+    error_prefix_at(r->build->err, r->line.path, r->line.number, "%s", r->what);
+    return status;
+  }
+  return read_spelled(r->build, r->line, r->what, word, out);
+}
+
+/* Counts the words, or adds them to `out` once it has room. */
+struct words {
+  const struct reading *reading;
+  struct config_layout *out;
+  size_t count;
+  int status;
+};
+
+static void add_word(void *context, const char *word) {
+  struct words *w = context;
+  struct config_spelling *words = (struct config_spelling *)w->out->words;
+  w->count++;
+  for (size_t i = 0; i < w->out->word_count; i++)
+    if (strcmp(words[i].text, word) == 0) return;
+  if (words && !w->status)
+    w->status = read_layout_word(w->reading, word, &words[w->out->word_count++]);
+}
+
+static int layout_read_choice(const struct reading *r, struct config_layout *out) {
+  const struct expr_scope scope = {scope_symbol, scope_names, r->build};
+  struct words words = {r, out, 0, CUGEN_OK};
+  bool open = false;
+  int status = read_expr(r->build, r->line, r->what, &out->choice);
+  if (!status)
+    status = expr_each_string(out->choice, &scope, add_word, &words, &open, r->build->err);
+  if (status) return status;
+  if (open || !words.count)
+    return build_fail(r->build, r->line,
+                      "%s %s: it is a word such as \"row\", \"col\", \"row+8\" or \"row/32x8\", "
+                      "or an expression that gives one of several",
+                      r->what, open ? "can be any text" : "gives no text");
+  out->words = arena_array(r->build->arena, words.count, sizeof *out->words);
+  if (!out->words) return build_memory(r->build);
+  status = expr_each_string(out->choice, &scope, add_word, &words, &open, r->build->err);
+  return status ? status : words.status;
+}
+
+int read_layout_words(struct build *build, struct config_line line, const char *what, int rank,
+                      struct config_layout *out) {
+  const struct reading r = {build, line, what, rank};
+  const char *text;
+  *out = (struct config_layout){0};
+  int status = read_string(build, line, what, &text);
+  if (status) return status;
+  if (!is_word(text)) return layout_read_choice(&r, out);
+  struct config_spelling *word = arena_array(build->arena, 1, sizeof *word);
+  if (!word) return build_memory(build);
+  out->words = word;
+  out->word_count = 1;
+  return read_layout_word(&r, text, word);
+}
+
+/* ---- Evaluating ----------------------------------------------------------------------------- */
+
+int config_layout_read(const struct config_layout *layout, const struct value *slots, int rank,
+                       struct layout *out, cugen_error *err) {
+  struct value choice = {.type = VALUE_NIL};
+  struct text word = {0};
+  size_t i = 0;
+  *out = (struct layout){.rank = rank};
+  if (!layout->word_count) return layout_read("row", rank, out, err);
+  int status = layout->choice ? expr_eval(layout->choice, slots, &choice, err) : CUGEN_OK;
+  if (!status && layout->choice && choice.type != VALUE_STRING)
+    status = error_set(err, CUGEN_ERROR_CONFIG, "its expression gives no word");
+  if (status) return status;
+  while (layout->choice && i < layout->word_count &&
+         strcmp(layout->words[i].text, choice.string) != 0)
+    i++;
+  if (i < layout->word_count)
+    status = config_spell(&layout->words[i], slots, &word, err);
+  else
+    text_add(&word, choice.string);
+  if (!status)
+    status = word.failed ? error_memory(err) : layout_read(text_get(&word), rank, out, err);
+  text_free(&word);
+  return status;
+}
+
+void config_layout_reads(const struct config_layout *layout, bool *reads) {
+  size_t count = 0;
+  const int *slots = layout->choice ? expr_slots(layout->choice, &count) : NULL;
+  for (size_t i = 0; i < count; i++) reads[slots[i]] = true;
+  for (size_t i = 0; i < layout->word_count; i++) config_spelling_reads(&layout->words[i], reads);
+}
+
+/* ---- The size of an array as an expression -------------------------------------------------- */
+
+/* A number of the word at *at: digits, or the expression in ${}. */
+static void size_take_number(const char **at, struct text *out) {
+  const char *close = strchr(*at, '}');
+  const bool spelled = strncmp(*at, "${", 2) == 0 && close;
+  const char *from = spelled ? *at + 2 : *at,
+             *end = spelled ? close : from + strspn(from, "0123456789");
+  text_add_char(out, '(');
+  text_add_n(out, from, (size_t)(end - from));
+  text_add_char(out, ')');
+  *at = spelled ? close + 1 : end;
+}
+
+static bool size_take(const char **at, char mark) {
+  const bool there = **at == mark;
+  *at += there;
+  return there;
+}
+
+/* The word in parts, each number an expression in parentheses. */
+struct size_parts {
+  int rank, contiguous; /* contiguous: the dimension, of a word without tiles */
+  struct text first[KERNEL_MAX_RANK], last[KERNEL_MAX_RANK]; /* extents of the outermost and of the
+                                                                innermost tiles; empty without */
+  struct text pad, block; /* block: elements within which a swizzle exchanges */
+  int bytes;              /* the swizzle of a tensor map */
+};
+
+static void size_read_tiles(const char **at, struct size_parts *parts) {
+  while (size_take(at, '/')) {
+    for (int i = 0; i < parts->rank; i++) {
+      text_restart(&parts->last[i]);
+      size_take_number(at, &parts->last[i]);
+      if (!parts->first[i].length) text_add(&parts->first[i], text_get(&parts->last[i]));
+      size_take(at, 'x');
+    }
+    if (size_take(at, ':')) *at += strcspn(*at, "/+^");
+  }
+}
+
+static void size_read_parts(const char *word, struct size_parts *parts) {
+  const char *at = word + strcspn(word, "/+^");
+  const bool row = strncmp(word, "row", 3) == 0, col = strncmp(word, "col", 3) == 0;
+  parts->contiguous = row ? parts->rank - 1 : col ? 0 : at[-1] - '0';
+  size_read_tiles(&at, parts);
+  if (size_take(&at, '+')) size_take_number(&at, &parts->pad);
+  if (!size_take(&at, '^')) return;
+  struct text bits = {0}, base = {0};
+  size_take_number(&at, &bits);
+  if (size_take(&at, ',')) {
+    size_take_number(&at, &base);
+    text_addf(&parts->block, "pow(2, %s + %s)", text_get(&bits), text_get(&base));
+  } else {
+    parts->bytes = (int)strtol(text_get(&bits) + 1, NULL, 10);
+  }
+  parts->block.failed |= bits.failed | base.failed;
+  text_free(&bits);
+  text_free(&base);
+}
+
+static void size_add_elements(const struct size_parts *parts, const struct expr *const *shape,
+                              struct text *out) {
+  const bool tiled = parts->first[0].length;
+  for (int i = 0; i < parts->rank; i++)
+    if (tiled)
+      text_addf(out, "ceil_div(%s, %s) * (%s // %s) * ", expr_text(shape[i]),
+                text_get(&parts->first[i]), text_get(&parts->first[i]), text_get(&parts->last[i]));
+    else if (i != parts->contiguous)
+      text_addf(out, "(%s) * ", expr_text(shape[i]));
+  text_add(out, "(");
+  for (int i = 0; tiled && i < parts->rank; i++)
+    text_addf(out, "%s%s", i ? " * " : "", text_get(&parts->last[i]));
+  if (!tiled) text_addf(out, "(%s)", expr_text(shape[parts->contiguous]));
+  if (parts->pad.length) text_addf(out, " + %s", text_get(&parts->pad));
+  text_add(out, ")");
+}
+
+/* Adds the bytes of an array in this layout. element: the expression of an element's bytes. */
+static void size_add_word(const char *word, int rank, const struct expr *const *shape,
+                          const char *element, struct text *out) {
+  struct size_parts parts = {.rank = rank};
+  struct text elements = {0};
+  size_read_parts(word, &parts);
+  size_add_elements(&parts, shape, &elements);
+  if (parts.bytes)
+    text_addf(out, "round_up(%s * %s, %d)", text_get(&elements), element, parts.bytes);
+  else if (parts.block.length)
+    text_addf(out, "round_up(%s, %s) * %s", text_get(&elements), text_get(&parts.block), element);
+  else
+    text_addf(out, "%s * %s", text_get(&elements), element);
+  out->failed |= elements.failed | parts.pad.failed | parts.block.failed;
+  for (int i = 0; i < rank; i++) {
+    out->failed |= parts.first[i].failed | parts.last[i].failed;
+    text_free(&parts.first[i]);
+    text_free(&parts.last[i]);
+  }
+  text_free(&parts.pad);
+  text_free(&parts.block);
+  text_free(&elements);
+}
+
+void layout_size_text(const struct config_layout *layout, int rank, const struct expr *const *shape,
+                      const char *element, struct text *out) {
+  if (layout->word_count > 1) text_add(out, "select(");
+  for (size_t i = 0; i < layout->word_count; i++) {
+    const bool last = i + 1 == layout->word_count;
+    if (!last) text_addf(out, "(%s) == '%s', ", expr_text(layout->choice), layout->words[i].text);
+    size_add_word(layout->words[i].text, rank, shape, element, out);
+    if (!last) text_add(out, ", ");
+  }
+  if (layout->word_count > 1) text_add(out, ")");
+  if (!layout->word_count) size_add_word("row", rank, shape, element, out);
+}
+
+/* The bytes that a word's swizzle wants its array to be aligned to: eight of its lines, so that the
+   pattern begins anew (PTX ISA, "Tensor swizzling modes"); 16 without, for one access. */
+static int word_align(const char *word) {
+  const char *swizzle = strchr(word, '^');
+  const int bytes = swizzle && !strchr(swizzle, ',') ? atoi(swizzle + 1) : 0;
+  return bytes > 2 ? 8 * bytes : 16;
+}
+
+void layout_align_text(const struct config_layout *layout, struct text *out) {
+  bool same = true;
+  for (size_t i = 1; i < layout->word_count; i++)
+    same &= word_align(layout->words[i].text) == word_align(layout->words[0].text);
+  if (!layout->word_count || same) {
+    text_addf(out, "%d", layout->word_count ? word_align(layout->words[0].text) : 16);
+    return;
+  }
+  text_add(out, "select(");
+  for (size_t i = 0; i < layout->word_count; i++)
+    if (i + 1 < layout->word_count)
+      text_addf(out, "(%s) == '%s', %d, ", expr_text(layout->choice), layout->words[i].text,
+                word_align(layout->words[i].text));
+    else
+      text_addf(out, "%d)", word_align(layout->words[i].text));
+}

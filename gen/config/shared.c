@@ -1,0 +1,280 @@
+/* Shared arrays that an implementation declares: shared "As" { ... }. Read with the config,
+   evaluated for each variant. See build.h and config.h. */
+#include <lua.h>
+#include <string.h>
+
+#include "build.h"
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+static int shared_read_dtype(struct build *build, struct config_shared *out, const char *what) {
+  return read_word(build, out->line, what, dtype_names, &out->dtype);
+}
+
+static int shared_read_shape(struct build *build, struct config_shared *out, const char *what) {
+  return read_exprs(build, out->line, what, KERNEL_MAX_RANK, out->shape, &out->rank);
+}
+
+static int shared_read_layout(struct build *build, struct config_shared *out, const char *what) {
+  return read_layout_words(build, out->line, what, out->rank, &out->layout);
+}
+
+static int shared_read_stages(struct build *build, struct config_shared *out, const char *what) {
+  return read_expr(build, out->line, what, &out->stages);
+}
+
+static int shared_read_align(struct build *build, struct config_shared *out, const char *what) {
+  return read_expr(build, out->line, what, &out->align);
+}
+
+/* The attributes in the order in which they are read, because a layout needs the shape. */
+static const struct {
+  const char *name;
+  bool needed;
+  int (*read)(struct build *build, struct config_shared *out, const char *what);
+} shared_attributes[] = {
+    {"dtype", true, shared_read_dtype},    {"shape", true, shared_read_shape},
+    {"layout", false, shared_read_layout}, {"stages", false, shared_read_stages},
+    {"align", false, shared_read_align},
+};
+enum { SHARED_ATTRIBUTES = sizeof shared_attributes / sizeof *shared_attributes };
+
+static int shared_check_keys(struct build *build, int table, const struct config_shared *array) {
+  const char *known[SHARED_ATTRIBUTES];
+  for (int i = 0; i < SHARED_ATTRIBUTES; i++) known[i] = shared_attributes[i].name;
+  if (lua_type(build->L, table) != LUA_TTABLE)
+    return build_fail(build, array->line, "shared \"%s\" needs its attributes in braces: %s",
+                      array->name, config_keywords[KEYWORD_shared].example);
+  const char *odd = unknown_key(build, table, known, SHARED_ATTRIBUTES);
+  if (!odd) return CUGEN_OK;
+  return refuse_name(build, array->line, odd, known, SHARED_ATTRIBUTES,
+                     "unknown attribute '%s' of shared \"%s\": it has dtype, shape, layout, stages "
+                     "and align",
+                     odd, array->name);
+}
+
+static int shared_read_attributes(struct build *build, struct config_shared *out) {
+  const int table = lua_gettop(build->L);
+  int status = shared_check_keys(build, table, out);
+  for (int i = 0; i < SHARED_ATTRIBUTES && !status; i++) {
+    struct text what = {0};
+    text_addf(&what, "%s of shared \"%s\"", shared_attributes[i].name, out->name);
+    if (push_field(build, table, shared_attributes[i].name)) {
+      status = shared_attributes[i].read(build, out, text_get(&what));
+      lua_pop(build->L, 1);
+    } else if (shared_attributes[i].needed) {
+      status = build_fail(build, out->line, "shared \"%s\" has no %s: %s", out->name,
+                          shared_attributes[i].name, config_keywords[KEYWORD_shared].example);
+    }
+    text_free(&what);
+  }
+  return status;
+}
+
+/* Appends to the expression of the bytes so far those of one array more, which begins at its
+   alignment. */
+static void shared_add_size(const struct config_shared *array, struct text *total) {
+  struct text element = {0}, align = {0}, bytes = {0}, sum = {0};
+  if (array->dtype.word)
+    text_addf(&element, "sizeof('%s')", array->dtype.word);
+  else
+    text_addf(&element, "sizeof(%s)", expr_text(array->dtype.expr));
+  if (array->align)
+    text_addf(&align, "(%s)", expr_text(array->align));
+  else
+    layout_align_text(&array->layout, &align);
+  layout_size_text(&array->layout, array->rank, array->shape, text_get(&element), &bytes);
+  if (total->length) text_addf(&sum, "round_up(%s, %s) + ", text_get(total), text_get(&align));
+  if (array->stages) text_addf(&sum, "(%s) * ", expr_text(array->stages));
+  text_addf(&sum, "round_up(%s, %s)", text_get(&bytes), text_get(&align));
+  text_restart(total);
+  text_add(total, text_get(&sum));
+  total->failed |= element.failed | align.failed | bytes.failed | sum.failed;
+  text_free(&element);
+  text_free(&align);
+  text_free(&bytes);
+  text_free(&sum);
+}
+
+static int shared_read_array(struct build *build, const struct item *item, struct text *total,
+                             struct config_shared *out) {
+  *out = (struct config_shared){.line = item->declaration->line};
+  out->name = arena_string(build->arena, item->name, strlen(item->name));
+  if (!out->name) return build_memory(build);
+  int status = shared_read_attributes(build, out);
+  if (status) return status;
+  shared_add_size(out, total);
+  return scope_add(
+      build,
+      &(struct scope_name){.name = out->name, .role = ROLE_SHARED, .line = out->line, .slot = -1});
+}
+
+int read_shared_arrays(struct build *build, const struct list *list,
+                       struct config_implementation *out) {
+  struct config_shared *arrays = arena_array(build->arena, CONFIG_MAX_SHARED, sizeof *arrays);
+  struct text total = {0};
+  struct config_line first = out->line;
+  int status = arrays ? CUGEN_OK : build_memory(build);
+  out->shared = arrays;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    const struct item *item = &list->items[i];
+    if (item->declaration->keyword->id != KEYWORD_shared || !item->name) continue;
+    if (out->shared_count == CONFIG_MAX_SHARED) {
+      status = build_fail(build, item->declaration->line, "more than %d shared arrays",
+                          CONFIG_MAX_SHARED);
+      break;
+    }
+    if (!out->shared_count) first = item->declaration->line;
+    list_push(build, list, item);
+    status = shared_read_array(build, item, &total, &arrays[out->shared_count++]);
+    lua_pop(build->L, 1);
+  }
+  if (!status && total.failed) status = build_memory(build);
+  if (!status && total.length)
+    status = read_expr_text(build, first, "shared", text_get(&total), &out->shared_bytes);
+  text_free(&total);
+  return status;
+}
+
+int read_shared_launch(struct build *build, const struct config_implementation *implementation,
+                       struct config_launch *launch) {
+  struct text bytes = {0};
+  if (!implementation->shared_count) return CUGEN_OK;
+  if (launch->shared)
+    return build_fail(build, launch->line,
+                      "the launch gives bytes of shared memory, and shared \"%s\" is declared at "
+                      "%s: declare all arrays, or none",
+                      implementation->shared->name,
+                      build_line(build, launch->line, implementation->shared->line));
+  const char *all = expr_text(implementation->shared_bytes);
+  text_addf(&bytes, "select((%s) > %d, %s, 0)", all, SHARED_STATIC_MOST, all);
+  int status = bytes.failed ? build_memory(build)
+                            : read_expr_text(build, implementation->shared->line, "shared",
+                                             text_get(&bytes), &launch->shared);
+  text_free(&bytes);
+  return status;
+}
+
+/* ---- Evaluating ----------------------------------------------------------------------------- */
+
+struct shared_evaluation {
+  const struct config_shared *declared;
+  const struct value *slots;
+  struct shared_array *out;
+  cugen_error *err;
+};
+
+static int shared_fail(const struct shared_evaluation *e, const char *format, long long a,
+                       long long b) {
+  struct text what = {0};
+  text_addf(&what, format, a, b);
+  int status =
+      error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path, e->declared->line.number,
+                   "shared \"%s\": %s", e->declared->name, text_get(&what));
+  text_free(&what);
+  return status;
+}
+
+static int shared_prefix(const struct shared_evaluation *e, int status, const char *what) {
+  if (status)
+    error_prefix_at(e->err, e->declared->line.path, e->declared->line.number, "%s of shared \"%s\"",
+                    what, e->declared->name);
+  return status;
+}
+
+static int shared_evaluate_number(const struct shared_evaluation *e, const struct expr *expr,
+                                  const char *what, int64_t *out) {
+  int status = expr ? expr_eval_int(expr, e->slots, out, e->err) : CUGEN_OK;
+  if (status) return shared_prefix(e, status, what);
+  if (*out >= 1 && *out <= INT32_MAX) return CUGEN_OK;
+  struct text format = {0};
+  text_addf(&format, "%s is %%lld: it must be 1 or more, and below 2^31", what);
+  status = shared_fail(e, text_get(&format), *out, 0);
+  text_free(&format);
+  return status;
+}
+
+static int shared_evaluate_dtype(const struct shared_evaluation *e) {
+  struct value value = value_string(e->declared->dtype.word);
+  int status = e->declared->dtype.word
+                   ? CUGEN_OK
+                   : expr_eval(e->declared->dtype.expr, e->slots, &value, e->err);
+  if (status) return shared_prefix(e, status, "dtype");
+  e->out->dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
+  if (e->out->dtype) return CUGEN_OK;
+  struct text text = {0};
+  value_print(value, &text);
+  status = error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path,
+                        e->declared->line.number, "dtype of shared \"%s\" is %s, which is none",
+                        e->declared->name, text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+static int shared_evaluate_layout(const struct shared_evaluation *e) {
+  int64_t shape[KERNEL_MAX_RANK];
+  int status = CUGEN_OK;
+  for (int i = 0; i < e->declared->rank && !status; i++)
+    status = shared_evaluate_number(e, e->declared->shape[i], "an extent", &shape[i]);
+  if (status) return status;
+  status = config_layout_read(&e->declared->layout, e->slots, e->declared->rank, &e->out->layout,
+                              e->err);
+  if (!status)
+    status = layout_of_shape(&e->out->layout, shape, e->out->dtype->bytes, &e->out->map, e->err);
+  return shared_prefix(e, status, "layout");
+}
+
+static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *total) {
+  struct shared_array *out = e->out;
+  *out = (struct shared_array){.name = e->declared->name,
+                               .line = e->declared->line,
+                               .rank = e->declared->rank,
+                               .staged = e->declared->stages,
+                               .stages = 1};
+  int status = shared_evaluate_dtype(e);
+  if (!status) status = shared_evaluate_layout(e);
+  out->align = out->layout.bytes ? 8 * out->layout.bytes : 16;
+  if (!status) status = shared_evaluate_number(e, e->declared->stages, "stages", &out->stages);
+  if (!status) status = shared_evaluate_number(e, e->declared->align, "align", &out->align);
+  if (status) return status;
+  const int64_t bytes = out->dtype->bytes, align = out->align;
+  if (align & (align - 1) || align < bytes || align > 1024)
+    return shared_fail(e,
+                       "align is %lld: it is a power of two from an element's %lld bytes to 1024",
+                       align, bytes);
+  const int64_t one = (out->map.size * bytes + align - 1) / align * align;
+  out->stage_stride = one / bytes;
+  out->offset = (*total + align - 1) / align * align;
+  if (__builtin_mul_overflow(one, out->stages, total) ||
+      __builtin_add_overflow(*total, out->offset, total) || *total > INT32_MAX)
+    return shared_fail(e, "the arrays have %lld bytes and more: a block has at most 2^31", one, 0);
+  return CUGEN_OK;
+}
+
+int config_shared_arrays(const struct config_implementation *implementation,
+                         const struct value *slots, struct shared_array *out, int64_t *bytes,
+                         cugen_error *err) {
+  int status = CUGEN_OK;
+  *bytes = 0;
+  for (size_t i = 0; i < implementation->shared_count && !status; i++)
+    status = shared_evaluate_array(
+        &(struct shared_evaluation){&implementation->shared[i], slots, &out[i], err}, bytes);
+  return status;
+}
+
+static void shared_note_reads(const struct expr *expr, bool *reads) {
+  size_t count = 0;
+  const int *slots = expr ? expr_slots(expr, &count) : NULL;
+  for (size_t i = 0; i < count; i++) reads[slots[i]] = true;
+}
+
+void config_shared_reads(const struct config_implementation *implementation, bool *reads) {
+  for (size_t i = 0; i < implementation->shared_count; i++) {
+    const struct config_shared *array = &implementation->shared[i];
+    shared_note_reads(array->dtype.expr, reads);
+    for (int d = 0; d < array->rank; d++) shared_note_reads(array->shape[d], reads);
+    config_layout_reads(&array->layout, reads);
+    shared_note_reads(array->stages, reads);
+    shared_note_reads(array->align, reads);
+  }
+}
