@@ -85,6 +85,7 @@ kernel "copy" {
     template "copy_bulk.cu",
     tunable "piece"  { 16384, 4096, 8192, 32768 }, -- bytes in one bulk copy
     tunable "stages" { 4, 3, 8 },                -- pieces of a block in flight
+    shared "ring" { dtype = "u8", shape = { "piece" }, stages = "stages", align = 128, dynamic = "true" },
     tunable "blocks_per_sm" { 1, 2, 4 },
     derive "threads" "128",
     where "blocks_per_sm * (piece * stages + 1024 + 8 * stages) <= device.shared_per_sm",
@@ -93,7 +94,6 @@ kernel "copy" {
     derive "pieces" "ceil_div(line_bytes, piece) * select(packed, 1, rows)",
     grid   { "min(pieces, blocks_per_sm * device.sm_count)" },
     block  { "threads" },
-    shared "piece * stages",
     heuristic "sm_90" "piece == 16384 or piece == 4096", -- the two that an H200 is searched with
   },
 }

@@ -71,6 +71,7 @@ kernel "filter" {
     derive "tile_x" "block_x + 2 * radius",
     derive "tile_y" "block_y * rows_per_thread + 2 * radius",
     where "block_x * block_y <= device.max_threads_per_block",
+    shared "tile" { dtype = "sum_dtype", shape = { "tile_y", "tile_x" } },
     where "(tile_x * tile_y + size * size) * sizeof(sum_dtype) <= device.shared_per_block",
     where "ceil_div(rows, block_y * rows_per_thread) <= 65535",
     grid  { "ceil_div(cols, block_x)", "ceil_div(rows, block_y * rows_per_thread)" },

@@ -5,6 +5,22 @@
 -- Every variant combines in an order that depends on its parameters and the sizes alone, never on which block ends
 -- first: run again, it gives the same bits.
 
+-- A tree in shared memory.
+local function tree(name, dynamic)
+  return implementation (name) {
+    template "reduce_shared.cu",
+    tunable "threads" { 128, 256, 512, 1024 },
+    tunable "blocks"  { 512, 128, 1024, 4096 },
+    derive "chain" "4096",
+    derive "parts" "max(1, min(blocks, slots, ceil_div(length, threads)))",
+    shared "tree" { dtype = "result", shape = { "threads" }, dynamic = dynamic },
+    where "threads <= device.max_threads_per_block",
+    where "length <= chain * parts * threads",
+    launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
+    launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
+  }
+end
+
 kernel "reduce" {
   problem "rows" (1),
   problem "cols" (16777216),
@@ -72,38 +88,8 @@ kernel "reduce" {
     launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
   },
 
-  -- The tree in shared memory whose size is known when the kernel is compiled.
-  implementation "static" {
-    template "reduce_shared.cu",
-    tunable "threads" { 128, 256, 512, 1024 },
-    tunable "blocks"  { 512, 128, 1024, 4096 },
-    derive "chain" "4096",
-    derive "parts" "max(1, min(blocks, slots, ceil_div(length, threads)))",
-    derive "dynamic" "false",
-    where "threads <= device.max_threads_per_block",
-    where "length <= chain * parts * threads",
-    launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
-    launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
-  },
-
-  -- The same in shared memory whose size the launch gives.
-  implementation "dynamic" {
-    template "reduce_shared.cu",
-    tunable "threads" { 128, 256, 512, 1024 },
-    tunable "blocks"  { 512, 128, 1024, 4096 },
-    derive "chain" "4096",
-    derive "parts" "max(1, min(blocks, slots, ceil_div(length, threads)))",
-    derive "dynamic" "true",
-    where "threads <= device.max_threads_per_block",
-    where "length <= chain * parts * threads",
-    launch {
-      entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" },
-      shared "threads * sizeof(result)",
-    },
-    launch {
-      entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" }, shared "threads * sizeof(result)",
-    },
-  },
+  tree("static", "false"),                       -- in shared memory whose size is known when the kernel is compiled
+  tree("dynamic", "true"),                       -- whose size the launch gives
 
   -- Warps exchange registers; shared memory has one number a warp.
   implementation "shuffle" {

@@ -8,7 +8,7 @@ local function tree(name, file, dynamic)
   return implementation (name) {
     template (file),
     tunable "threads" { 128, 256, 512, 1024, 64 }, -- of a block; as many elements
-    derive "dynamic" (dynamic),
+    shared "tree" { dtype = "dtype", shape = { "threads" }, dynamic = dynamic },
     derive "launches" "max(1, ceil_log(n, threads))",
     where "threads <= device.max_threads_per_block",
     entry "sum",
@@ -20,7 +20,6 @@ local function tree(name, file, dynamic)
     },
     grid   { "ceil_div(n, pow(threads, step + 1))" },
     block  { "threads" },
-    shared "select(dynamic, threads * sizeof(dtype), 0)",
   }
 end
 

@@ -52,7 +52,7 @@ local function either_order()
 end
 
 -- The implementations through shared memory differ in what is done about bank conflicts.
-local function tiled(name, bank, pads)
+local function tiled(name, bank, pads, layout)
   return implementation (name) {
     template "transpose_tiled.cu",
     tunable "bank" { bank },
@@ -62,7 +62,7 @@ local function tiled(name, bank, pads)
     tunable "down_first" { false },
     derive "threads_y" "tile // rows_per_thread",
     where "tile * threads_y <= device.max_threads_per_block",
-    where "tile * (tile + pad) * sizeof(dtype) <= device.shared_per_block",
+    shared "part" { dtype = "dtype", shape = { "tile", "tile" }, layout = layout },
     grid  { "batch * ceil_div(rows, tile) * ceil_div(cols, tile)" },
     block { "tile", "threads_y" },
   }
@@ -102,9 +102,9 @@ kernel "transpose" {
   naive_reads("coalesced_write_plain", "y", "'plain'"),
   naive_reads("coalesced_write_ldg", "y", "'ldg'"),
   either_order(),
-  tiled("conflicts", "plain", { 0 }),
-  tiled("padded", "plain", { 1 }),
-  tiled("swizzled", "xor", { 0 }),
+  tiled("conflicts", "plain", { 0 }, "row"),
+  tiled("padded", "plain", { 1 }, "row+${pad}"),
+  tiled("swizzled", "xor", { 0 }, "row^${log2(tile)},0,${log2(tile)}"),
 
   -- Blocks of packs turned over in registers, with no shared memory between.
   implementation "registers" {
@@ -162,9 +162,14 @@ kernel "transpose" {
     where "threads >= 64 and threads <= 1024",
     -- Packs of the blocks, and their turned copies.
     where "blocks * vec * words <= 64",
+    -- The tile as B has it. The stores of a warp go to lines that are vec apart, at one place in each, which would be the same
+    -- banks: packs are exchanged by the number of the group of vec lines, or one is left free behind each group.
     derive "swizzle_period" "min(128 // access, tile_rows // vec)",
-    derive "shared_bytes" "(tile_rows * tile_cols // vec + select(bank == 'pad', tile_cols // vec, 0)) * access",
-    where "shared_bytes <= device.shared_per_block_optin",
+    shared "part" {
+      dtype = "dtype", shape = { "tile_cols", "tile_rows" },
+      layout = "select(bank == 'xor', 'row^${log2(swizzle_period)},${log2(vec)},${log2(tile_rows)}', \
+                       bank == 'pad', 'row/${vec}x${tile_rows}+${vec}', 'row')",
+    },
 
     -- Nor does it need, here, variety in narrow accesses or in other ways with bank conflicts, or long rows read in order.
     derive "usual" "tile_rows == tile_cols and down_first and carveout_percent == -1",
@@ -174,7 +179,6 @@ kernel "transpose" {
     heuristic "sm_90" "down_first or max(tile_rows, tile_cols) * sizeof(dtype) <= 512",
     grid   { "batch * ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols)" },
     block  { "threads" },
-    shared "shared_bytes",
     carveout "carveout_percent",
   },
 }

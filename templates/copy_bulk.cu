@@ -7,7 +7,6 @@
 //@ include "lib/bulk.cuh"
 
 __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
-  extern __shared__ __align__(128) unsigned char ring[];
   __shared__ bulk_barrier full[stages];
 
 //@ if packed then
@@ -38,7 +37,7 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
       const long long line = ${packed and "0" or "number / pieces_per_line"};
       const long long at = ${packed and "number" or "number % pieces_per_line"} * piece;
       const unsigned bytes = body - at < piece ? static_cast<unsigned>(body - at) : piece;
-      bulk_load(ring + stage * piece, reinterpret_cast<const unsigned char *>(x) + line * x_line + at, bytes,
+      bulk_load(ring.at(stage, 0), reinterpret_cast<const unsigned char *>(x) + line * x_line + at, bytes,
                 &full[stage]);
     };
     bulk_stores stores;
@@ -55,7 +54,7 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
       const long long at = ${packed and "number" or "number % pieces_per_line"} * piece;
       const unsigned bytes = body - at < piece ? static_cast<unsigned>(body - at) : piece;
       bulk_wait(&full[stage], parity);
-      stores.store(reinterpret_cast<unsigned char *>(y) + line * y_line + at, ring + stage * piece, bytes);
+      stores.store(reinterpret_cast<unsigned char *>(y) + line * y_line + at, ring.at(stage, 0), bytes);
       // The stage of the piece before is filled again: its store had the time of this wait to finish.
       if (!first && next < piece_count) {
         stores.wait_read<1>();

@@ -4,7 +4,6 @@
 // A block's elements of the image and `radius` more on every side come to shared memory once; each is used up to size^2
 // times from there.
 __global__ void __launch_bounds__(block_x * block_y) filter_tiled(${params}) {
-  __shared__ weights_t tile[tile_y][tile_x];
 //@ stage_weights("block_x * block_y")
   const int x = threadIdx.x;
   const int y = threadIdx.y;
@@ -15,7 +14,7 @@ __global__ void __launch_bounds__(block_x * block_y) filter_tiled(${params}) {
   // Rows past the end that no result needs are not read: a block may reach far past it.
   for (int i = y; i < tile_y && row0 + i < rows + 2 * radius; i += block_y) {
     for (int j = x; j < tile_x && col0 + j < cols + 2 * radius; j += block_x) {
-      tile[i][j] = view.at(row0 + i - radius, col0 + j - radius);
+      tile(i, j) = view.at(row0 + i - radius, col0 + j - radius);
     }
   }
   __syncthreads();
@@ -30,7 +29,7 @@ __global__ void __launch_bounds__(block_x * block_y) filter_tiled(${params}) {
 #pragma unroll
     for (int i = 0; i < size; ++i) {
 #pragma unroll
-      for (int j = 0; j < size; ++j) sum += ${weight}[i * size + j] * tile[y + k * block_y + i][x + j];
+      for (int j = 0; j < size; ++j) sum += ${weight}[i * size + j] * tile(y + k * block_y + i, x + j);
     }
     result[row * result_stride0 + col] = static_cast<result_t>(sum);
   }

@@ -43,9 +43,6 @@ __device__ __forceinline__ void multiply_add(dtype (&sum)[TM][TN], const dtype (
 }
 
 __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params}) {
-  alignas(16) __shared__ dtype shared_a[buffers][BK * (BM + pad)];
-  alignas(16) __shared__ dtype shared_b[buffers][BK * (BN + pad)];
-
 //@ include "lib/grouped_tiles.cuh"
 
   // This thread's first row and column within the block's tile.
@@ -99,14 +96,14 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
   dtype a[2][TM];
   dtype b[2][TN];
   const auto load_fragments = [&](int buffer, int k) {
-    load_fragment<TM, lanes_m * slice>(a[k % 2], shared_a[buffer] + k * (BM + pad) + row);
-    load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b[buffer] + k * (BN + pad) + col);
+    load_fragment<TM, lanes_m * slice>(a[k % 2], shared_a.at(buffer, k, row));
+    load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b.at(buffer, k, col));
   };
 
 //@ if double_buffer then
   fetch(0);
-  next_a.store(shared_a[0]);
-  next_b.store(shared_b[0]);
+  next_a.store(shared_a.at(0, 0, 0));
+  next_b.store(shared_b.at(0, 0, 0));
   __syncthreads();
   load_fragments(0, 0);
 
@@ -121,8 +118,8 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
       } else if (more) {
         // The other buffer was last read before the barrier of the phase before, so it is free to be filled.
         buffer ^= 1;
-        next_a.store(shared_a[buffer]);
-        next_b.store(shared_b[buffer]);
+        next_a.store(shared_a.at(buffer, 0, 0));
+        next_b.store(shared_b.at(buffer, 0, 0));
         __syncthreads();
         load_fragments(buffer, 0);
       }
@@ -132,8 +129,8 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
 //@ else
   for (index_t k_left = K; k_left > 0; k_left -= BK) {
     fetch(K - k_left);
-    next_a.store(shared_a[0]);
-    next_b.store(shared_b[0]);
+    next_a.store(shared_a.at(0, 0, 0));
+    next_b.store(shared_b.at(0, 0, 0));
     __syncthreads(); // read after write: the tiles are complete
     load_fragments(0, 0);
 #pragma unroll

@@ -5,11 +5,6 @@
 //@ include "lib/batch.cuh"
 
 __global__ void __launch_bounds__(tile * tile) matmul_tiled(${params}) {
-  // One more column (pad = 1) moves each row to other banks. It is needed where a tile is read or written by
-  // columns, which is so for operands whose rows are not contiguous.
-  __shared__ A_t tile_a[tile][tile + pad];
-  __shared__ B_t tile_b[tile][tile + pad];
-
   const int x = threadIdx.x;
   const int y = threadIdx.y;
   const index_t block_row = static_cast<index_t>(blockIdx.y) * tile;
@@ -23,32 +18,19 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(${params}) {
   for (index_t k0 = 0; k0 < K; k0 += tile) {
     // Neighbouring threads read neighbouring addresses, so x runs along the operand's contiguous index. Outside
     // the matrix a zero adds nothing.
-//@ if A_layout == "row" then
-    const bool inside_a = y < M - block_row && x < K - k0;
-    tile_a[y][x] = inside_a ? a[(block_row + y) * A_stride0 + (k0 + x) * A_stride1] : A_t(0);
-//@ else
-    const bool inside_a = x < M - block_row && y < K - k0;
-    tile_a[x][y] = inside_a ? a[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : A_t(0);
-//@ end
-//@ if B_layout == "row" then
-    const bool inside_b = y < K - k0 && x < N - block_col;
-    tile_b[y][x] = inside_b ? b[(k0 + y) * B_stride0 + (block_col + x) * B_stride1] : B_t(0);
-//@ else
-    const bool inside_b = x < K - k0 && y < N - block_col;
-    tile_b[x][y] = inside_b ? b[(k0 + x) * B_stride0 + (block_col + y) * B_stride1] : B_t(0);
-//@ end
+//@ local a_row, a_k = A_layout == "row" and "y" or "x", A_layout == "row" and "x" or "y"
+//@ local b_k, b_col = B_layout == "row" and "y" or "x", B_layout == "row" and "x" or "y"
+    const bool inside_a = ${a_row} < M - block_row && ${a_k} < K - k0;
+    tile_a(${a_row}, ${a_k}) = inside_a ? a[(block_row + ${a_row}) * A_stride0 + (k0 + ${a_k}) * A_stride1] : A_t(0);
+    const bool inside_b = ${b_k} < K - k0 && ${b_col} < N - block_col;
+    tile_b(${b_k}, ${b_col}) = inside_b ? b[(k0 + ${b_k}) * B_stride0 + (block_col + ${b_col}) * B_stride1] : B_t(0);
     __syncthreads(); // read after write: the tiles are complete before anyone uses them
 
 #pragma unroll
-//@ if C_layout == "row" then
     for (int k = 0; k < tile; ++k) {
-      sum += static_cast<accumulator>(tile_a[y][k]) * static_cast<accumulator>(tile_b[k][x]);
+      sum += static_cast<accumulator>(tile_a(${C_layout == "row" and "y" or "x"}, k)) *
+             static_cast<accumulator>(tile_b(k, ${C_layout == "row" and "x" or "y"}));
     }
-//@ else
-    for (int k = 0; k < tile; ++k) {
-      sum += static_cast<accumulator>(tile_a[x][k]) * static_cast<accumulator>(tile_b[k][y]);
-    }
-//@ end
     __syncthreads(); // write after read: everyone is done with the tiles before the next phase overwrites them
   }
 

@@ -2,23 +2,11 @@
 // and stores are both coalesced. A thread moves tile / threads_y elements.
 //
 // Going down a column of the tile, the lanes of a warp meet one of the 32 banks of shared memory each, or all the
-// same one:
-//@ if bank == "xor" then
-// element (r, c) lies in column c ^ r, so that a column of the tile touches all banks and nothing is wasted.
-//@ elseif pad == 0 then
-// rows as long as the banks put a whole column into one bank, and the accesses of a warp follow one another.
-//@ else
-// with `pad` more elements in each row the next row's element lies in another bank.
-//@ end
+// same one, which the layout of the tile decides.
 
 //@ include "lib/tile_order.cuh"
 
-//@ local function part(r, c)
-//@   if bank == "xor" then return "part[" .. r .. "][(" .. c .. ") ^ (" .. r .. ")]" end
-//@   return "part[" .. r .. "][" .. c .. "]"
-//@ end
 __global__ void __launch_bounds__(tile * threads_y) transpose_tiled(${params}) {
-  __shared__ dtype part[tile][tile + pad];
   const tile_place place = place_tile<tile, tile, down_first>(rows, cols);
   const int x = threadIdx.x;
   const int y = threadIdx.y;
@@ -28,12 +16,12 @@ __global__ void __launch_bounds__(tile * threads_y) transpose_tiled(${params}) {
   const dtype *from = A + place.batch * A_stride0 + place.row * A_stride1 + place.col;
 #pragma unroll
   for (int r = 0; r < tile; r += threads_y) {
-    if (y + r < rows_left && x < cols_left) ${part("y + r", "x")} = from[(y + r) * A_stride1 + x];
+    if (y + r < rows_left && x < cols_left) part(y + r, x) = from[(y + r) * A_stride1 + x];
   }
   __syncthreads();
   dtype *to = B + place.batch * B_stride0 + place.col * B_stride1 + place.row;
 #pragma unroll
   for (int c = 0; c < tile; c += threads_y) {
-    if (y + c < cols_left && x < rows_left) to[(y + c) * B_stride1 + x] = ${part("x", "y + c")};
+    if (y + c < cols_left && x < rows_left) to[(y + c) * B_stride1 + x] = part(x, y + c);
   }
 }

@@ -3,15 +3,7 @@
 // order. So a tile of tile_rows x tile_cols elements of A is read in rows of tile_cols and written in rows of
 // tile_rows elements.
 //
-// Shared memory holds the tile as B has it: line c is column c of A, in packs of vec elements. The stores of a warp
-// go to lines that are vec apart, at one place in each, which would be the same banks:
-//@ if bank == "xor" then
-// place p of line c is kept at p ^ (c / vec) instead.
-//@ elseif bank == "pad" then
-// one pack is left free behind each vec lines.
-//@ else
-// here nothing is done about it.
-//@ end
+// Shared memory holds the tile as B has it: line c is column c of A.
 //
 // Loads take packs where the tile lies inside A and A is aligned for them, stores where B is; anywhere else they move
 // one element at a time, neighbouring threads still side by side.
@@ -22,22 +14,7 @@
 
 using pack = bits_of<access>::type;
 
-// The place in shared memory, in packs, of a line's p-th pack.
-__device__ __forceinline__ int place_of(int line, int p) {
-//@ if bank == "xor" then
-  return line * (tile_rows / vec) + (p ^ (line / vec % swizzle_period));
-//@ elseif bank == "pad" then
-  return line * (tile_rows / vec) + line / vec + p;
-//@ else
-  return line * (tile_rows / vec) + p;
-//@ end
-}
-
 __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
-  extern __shared__ __align__(16) unsigned char part[];
-  pack *packs = reinterpret_cast<pack *>(part);
-  dtype *elements = reinterpret_cast<dtype *>(part);
-
   const tile_place place = place_tile<tile_rows, tile_cols, down_first>(rows, cols);
   const index_t rows_left = rows - place.row;
   const index_t cols_left = cols - place.col;
@@ -69,14 +46,14 @@ __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
       unsigned int turned[vec][words];
       block_turn<sizeof(dtype), words>::run(held[b], turned);
 #pragma unroll
-      for (int i = 0; i < vec; ++i) packs[place_of(col + i, row / vec)] = words_of<words>::join(turned[i]);
+      for (int i = 0; i < vec; ++i) part.as<pack>(col + i, row) = words_of<words>::join(turned[i]);
     }
   } else {
     for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
       const int row = e / tile_cols;
       const int col = e % tile_cols;
       if (row < rows_left && col < cols_left) {
-        elements[place_of(col, row / vec) * vec + row % vec] = from[row * A_stride1 + col];
+        part(col, row) = from[row * A_stride1 + col];
       }
     }
   }
@@ -87,7 +64,7 @@ __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
       const int col = (threadIdx.x + p * threads) / (tile_rows / vec);
       const int row = (threadIdx.x + p * threads) % (tile_rows / vec) * vec;
       if (inside || (row < rows_left && col < cols_left)) {
-        store_bits(reinterpret_cast<pack *>(to + col * B_stride1 + row), packs[place_of(col, row / vec)]);
+        store_bits(reinterpret_cast<pack *>(to + col * B_stride1 + row), part.as<pack>(col, row));
       }
     }
   } else {
@@ -95,7 +72,7 @@ __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
       const int col = e / tile_rows;
       const int row = e % tile_rows;
       if (row < rows_left && col < cols_left) {
-        to[col * B_stride1 + row] = elements[place_of(col, row / vec) * vec + row % vec];
+        to[col * B_stride1 + row] = part(col, row);
       }
     }
   }

@@ -24,6 +24,8 @@ implementation "blocked" {
   derive "warps_n" "BN // (TN * lanes_n)",
   derive "words"   "sizeof(dtype) // 4",       -- registers an element takes
   derive "buffers" "select(double_buffer, 2, 1)",
+  shared "shared_a" { dtype = "dtype", shape = { "BK", "BM" }, layout = "row+${pad}", stages = "buffers" },
+  shared "shared_b" { dtype = "dtype", shape = { "BK", "BN" }, layout = "row+${pad}", stages = "buffers" },
   -- Sums, two pairs of fragments, the next tiles, and some 24 for addresses and counters.
   derive "registers" "words * (TM * TN + 2 * (TM + TN) + (BM + BN) * BK // threads) + 24",
 

@@ -277,8 +277,10 @@ struct config_shared { /* shared "As" { dtype = "f16", shape = { "BM", "BK" }, l
   int rank;
   const struct expr *shape[KERNEL_MAX_RANK];
   struct config_layout layout;
-  const struct expr *stages; /* NULL: a single array, without an index of its own */
-  const struct expr *align;  /* NULL: as the layout needs it, 16 bytes at least */
+  const struct expr *stages;  /* NULL: a single array, without an index of its own */
+  const struct expr *align;   /* NULL: as the layout needs it, 16 bytes at least */
+  const struct expr *dynamic; /* if true, all arrays of the implementation lie in dynamic shared
+                                 memory; NULL: only if they are too large for static */
 };
 
 struct config_implementation {
@@ -535,10 +537,10 @@ struct shared_array {
    Specifications per Compute Capability": larger ones need dynamic shared memory). */
 enum { SHARED_STATIC_MOST = 48 * 1024 };
 
-/* Evaluates the implementation's shared arrays into out[0 .. shared_count), and sets *bytes to what
-   they take together. They are static up to SHARED_STATIC_MOST. */
+/* Evaluates the implementation's shared arrays into out[0 .. shared_count). *dynamic: they lie in
+   dynamic shared memory. */
 int config_shared_arrays(const struct config_implementation *implementation,
-                         const struct value *slots, struct shared_array *out, int64_t *bytes,
+                         const struct value *slots, struct shared_array *out, bool *dynamic,
                          cugen_error *err);
 /* Sets reads[slot] for each slot that the shared arrays depend on. */
 void config_shared_reads(const struct config_implementation *implementation, bool *reads);

@@ -27,6 +27,10 @@ static int shared_read_align(struct build *build, struct config_shared *out, con
   return read_expr(build, out->line, what, &out->align);
 }
 
+static int shared_read_dynamic(struct build *build, struct config_shared *out, const char *what) {
+  return read_expr(build, out->line, what, &out->dynamic);
+}
+
 /* The attributes in the order in which they are read, because a layout needs the shape. */
 static const struct {
   const char *name;
@@ -35,7 +39,7 @@ static const struct {
 } shared_attributes[] = {
     {"dtype", true, shared_read_dtype},    {"shape", true, shared_read_shape},
     {"layout", false, shared_read_layout}, {"stages", false, shared_read_stages},
-    {"align", false, shared_read_align},
+    {"align", false, shared_read_align},   {"dynamic", false, shared_read_dynamic},
 };
 enum { SHARED_ATTRIBUTES = sizeof shared_attributes / sizeof *shared_attributes };
 
@@ -48,8 +52,8 @@ static int shared_check_keys(struct build *build, int table, const struct config
   const char *odd = unknown_key(build, table, known, SHARED_ATTRIBUTES);
   if (!odd) return CUGEN_OK;
   return refuse_name(build, array->line, odd, known, SHARED_ATTRIBUTES,
-                     "unknown attribute '%s' of shared \"%s\": it has dtype, shape, layout, stages "
-                     "and align",
+                     "unknown attribute '%s' of shared \"%s\": it has dtype, shape, layout, "
+                     "stages, align and dynamic",
                      odd, array->name);
 }
 
@@ -147,7 +151,11 @@ int read_shared_launch(struct build *build, const struct config_implementation *
                       implementation->shared->name,
                       build_line(build, launch->line, implementation->shared->line));
   const char *all = expr_text(implementation->shared_bytes);
-  text_addf(&bytes, "select((%s) > %d, %s, 0)", all, SHARED_STATIC_MOST, all);
+  text_addf(&bytes, "select((%s) > %d", all, SHARED_STATIC_MOST);
+  for (size_t i = 0; i < implementation->shared_count; i++)
+    if (implementation->shared[i].dynamic)
+      text_addf(&bytes, " or (%s)", expr_text(implementation->shared[i].dynamic));
+  text_addf(&bytes, ", %s, 0)", all);
   int status = bytes.failed ? build_memory(build)
                             : read_expr_text(build, implementation->shared->line, "shared",
                                              text_get(&bytes), &launch->shared);
@@ -252,13 +260,21 @@ static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *tot
 }
 
 int config_shared_arrays(const struct config_implementation *implementation,
-                         const struct value *slots, struct shared_array *out, int64_t *bytes,
+                         const struct value *slots, struct shared_array *out, bool *dynamic,
                          cugen_error *err) {
+  int64_t bytes = 0;
   int status = CUGEN_OK;
-  *bytes = 0;
-  for (size_t i = 0; i < implementation->shared_count && !status; i++)
-    status = shared_evaluate_array(
-        &(struct shared_evaluation){&implementation->shared[i], slots, &out[i], err}, bytes);
+  *dynamic = false;
+  for (size_t i = 0; i < implementation->shared_count && !status; i++) {
+    const struct shared_evaluation e = {&implementation->shared[i], slots, &out[i], err};
+    bool asked = false;
+    status = shared_evaluate_array(&e, &bytes);
+    if (!status && e.declared->dynamic)
+      status =
+          shared_prefix(&e, expr_eval_bool(e.declared->dynamic, slots, &asked, err), "dynamic");
+    *dynamic |= asked;
+  }
+  *dynamic |= bytes > SHARED_STATIC_MOST;
   return status;
 }
 
@@ -276,5 +292,6 @@ void config_shared_reads(const struct config_implementation *implementation, boo
     config_layout_reads(&array->layout, reads);
     shared_note_reads(array->stages, reads);
     shared_note_reads(array->align, reads);
+    shared_note_reads(array->dynamic, reads);
   }
 }

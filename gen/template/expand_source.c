@@ -37,9 +37,9 @@ int expansion_open_names(struct expansion *x) {
   const struct config_implementation *implementation =
       x->reference ? x->config->implementations : x->variant->implementation;
   const struct config_implementation *sharing = x->reference ? NULL : implementation;
-  int64_t shared_bytes = 0;
+  bool shared_dynamic = false;
   const int status =
-      sharing ? config_shared_arrays(sharing, x->slots, x->shared, &shared_bytes, x->err)
+      sharing ? config_shared_arrays(sharing, x->slots, x->shared, &shared_dynamic, x->err)
               : CUGEN_OK;
   if (status) return status;
   struct names_input in = {.config = x->config,
@@ -58,7 +58,7 @@ int expansion_open_names(struct expansion *x) {
                            .wide_index = x->wide_index,
                            .sharing = sharing,
                            .shared = x->shared,
-                           .shared_dynamic = shared_bytes > SHARED_STATIC_MOST};
+                           .shared_dynamic = shared_dynamic};
   return names_open(&in, &x->names, x->err);
 }
 
