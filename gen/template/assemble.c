@@ -352,8 +352,38 @@ static void assemble_find_kernel(struct walk *walk) {
 
 /* ---- The walk ------------------------------------------------------------------------------- */
 
+/* Returns how many expressions stand in the parentheses that follow; 0 if none follow. */
+static int count_indices(struct source_reader reader) {
+  struct source_token token = source_next_solid(&reader);
+  int depth = assemble_is_mark(token, '('), count = depth;
+  while (depth && token.kind != SOURCE_END) {
+    token = source_next_solid(&reader);
+    if (token.kind != SOURCE_MARK) continue;
+    depth += (strchr("([{", *token.at) != NULL) - (strchr(")]}", *token.at) != NULL);
+    count += depth == 1 && *token.at == ',';
+  }
+  return count;
+}
+
+/* Notes A(i, j): the name of a buffer with as many indices as it has dimensions, where it is no
+   member, and no function or variable of the source has that name. */
+static int meet_element(struct walk *walk, struct name *name, struct source_token word) {
+  const struct source_token *before = walk->scopes.before;
+  const bool member = assemble_is_mark(before[0], '.') ||
+                      (assemble_is_mark(before[0], '>') && assemble_is_mark(before[1], '-'));
+  const int rank = walk->names->in.arguments[name->index].rank;
+  const enum scope_sight sight =
+      walk->in_directive ? SCOPE_MENTION : scopes_see(&walk->scopes, word, walk->reader, name);
+  if (sight == SCOPE_GLOBAL) name->declared = word.at;
+  const bool declares = sight == SCOPE_PARAMETER || sight == SCOPE_VARIABLE;
+  if (!member && !declares && !name->declared && count_indices(walk->reader) == rank)
+    name->used = true;
+  return CUGEN_OK;
+}
+
 static int visit_word(struct walk *walk, struct source_token word) {
-  struct name *name = names_find(walk->names, word.at, word.length);
+  struct name *name = names_find_any(walk->names, word.at, word.length);
+  if (name && name->kind == NAME_ELEMENT) return meet_element(walk, name, word);
   if (word.length == 10 && source_is(word, "__global__"))
     assemble_find_kernel(walk);
   else if (word.length == 8 && source_is(word, "template"))
@@ -516,7 +546,8 @@ static int define_round(struct prologue *prologue, bool *more, cugen_error *err)
     definition->done = true;
     need_header(prologue, type);
     /* Only names that the launch decides are defined by other names; numbers and types are not. */
-    if (names->all_known && names->list[i].scalar < 0) continue;
+    const bool alone = names->list[i].scalar < 0 && names->list[i].kind != NAME_ELEMENT;
+    if (names->all_known && alone) continue;
     *more |= mark_mentions(names, text_get(&prologue->lines) + definition->at, definition->length);
   }
   return CUGEN_OK;

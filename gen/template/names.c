@@ -47,13 +47,18 @@ static size_t hash_of(const char *text, size_t length) {
   return hash ^ hash >> 15;
 }
 
-struct name *names_find(const struct names *names, const char *text, size_t length) {
+struct name *names_find_any(const struct names *names, const char *text, size_t length) {
   size_t mask = names->bucket_count - 1;
   for (size_t i = hash_of(text, length) & mask; names->buckets[i]; i = (i + 1) & mask) {
     struct name *name = &names->list[names->buckets[i] - 1];
     if (name->length == length && memcmp(name->text, text, length) == 0) return name;
   }
   return NULL;
+}
+
+struct name *names_find(const struct names *names, const char *text, size_t length) {
+  struct name *name = names_find_any(names, text, length);
+  return name && name->kind == NAME_ELEMENT ? NULL : name;
 }
 
 static void names_insert(struct names *names, size_t index) {
@@ -125,6 +130,9 @@ static void names_add_argument(struct names *names, int argument) {
     add_composed(names, NAME_STRIDE, argument, "_stride", i);
   if (evaluated->rank > 1) add_composed(names, NAME_PITCH, argument, "_pitch", 0);
   if (evaluated->rank > 0) add_composed(names, NAME_LAYOUT, argument, "_layout", 0);
+  if (evaluated->rank > 0)
+    names_add(names, (struct name){.kind = NAME_ELEMENT, .index = argument, .scalar = -1},
+              names->in.config->arguments[argument].name);
 }
 
 static void add_all(struct names *names) {
@@ -158,9 +166,10 @@ static void fill_buckets(struct names *names) {
 
 static bool names_allocate(struct names *names) {
   const struct names_input *in = &names->in;
-  /* An argument adds at most a type, a stride for each dimension, a pitch and a layout. */
+  /* An argument adds at most a type, a stride for each dimension, a pitch, a layout and its
+     elements. */
   names->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
-                    in->config->argument_count * (KERNEL_MAX_RANK + 3) + in->own_count +
+                    in->config->argument_count * (KERNEL_MAX_RANK + 4) + in->own_count +
                     CONFIG_MAX_SHARED;
   names->bucket_count = 64;
   while (names->bucket_count < 4 * names->capacity) names->bucket_count *= 2;
@@ -226,6 +235,7 @@ int names_value(const struct names *names, const struct name *name, struct value
   switch (name->kind) {
   case NAME_INDEX_T: *out = value_string(in->wide_index ? "i64" : "i32"); break;
   case NAME_TENSOR_MAP:
+  case NAME_ELEMENT:
   case NAME_SHARED: break;
   case NAME_SLOT: *out = in->slots[name->index]; break;
   case NAME_DERIVED: return derived_value(names, name, out, err);
@@ -255,7 +265,8 @@ bool names_parameter(const struct names *names, const struct name *name) {
 bool names_macro(const struct names *names, const struct name *name) {
   struct value value = {.type = VALUE_NIL};
   if (name->kind == NAME_INDEX_T || name->kind == NAME_TENSOR_MAP || name->kind == NAME_TYPE ||
-      name->kind == NAME_LAYOUT || name->kind == NAME_SHARED || names_parameter(names, name))
+      name->kind == NAME_LAYOUT || name->kind == NAME_ELEMENT || name->kind == NAME_SHARED ||
+      names_parameter(names, name))
     return false;
   return !names_value(names, name, &value, NULL) && value.type != VALUE_STRING;
 }
@@ -511,6 +522,32 @@ static int define_distance(const struct names *names, const struct name *name, i
   return status;
 }
 
+/* Defines A(i, j) as A[i * A_stride0 + j]: the contiguous index has no factor. */
+static int define_element(const struct names *names, const struct name *name, struct text *out,
+                          cugen_error *err) {
+  static const char *const indices[KERNEL_MAX_RANK] = {"i", "j", "k", "l"};
+  const struct kernel_argument *argument = &names->in.arguments[name->index];
+  const struct config_argument *declared = &names->in.config->arguments[name->index];
+  if (kernel_argument_textured(argument) || argument->access == ACCESS_TENSOR)
+    return error_set_at(err, CUGEN_ERROR_CONFIG, declared->line.path, declared->line.number,
+                        "%s is a %s here, so that %s(i) has no element: read it by its functions",
+                        declared->name, access_kind_names[argument->access], declared->name);
+  const bool column_major = argument->column_major && !names->in.plain[name->index];
+  const int contiguous = column_major ? 0 : argument->rank - 1;
+  text_addf(out, "#define %s(", declared->name);
+  for (int i = 0; i < argument->rank; i++) text_addf(out, "%s%s", i ? ", " : "", indices[i]);
+  text_addf(out, ") %s[", declared->name);
+  for (int i = 0; i < argument->rank; i++) {
+    if (i) text_add(out, " + ");
+    if (i == contiguous)
+      text_addf(out, "(%s)", indices[i]);
+    else
+      text_addf(out, "(index_t)(%s) * %s_stride%d", indices[i], declared->name, i);
+  }
+  text_add(out, "]\n");
+  return CUGEN_OK;
+}
+
 static enum shared_memory shared_memory_of(const struct names *names, const struct name *name) {
   if (!names->in.shared_dynamic) return SHARED_STATIC;
   for (const struct name *other = names->list; other < name; other++)
@@ -544,6 +581,7 @@ int names_define(const struct names *names, const struct name *name, struct text
   case NAME_PITCH:
     return define_distance(names, name, pitch_dimension(&in->arguments[name->index]), out, err);
   case NAME_LAYOUT: break; /* a string, which is refused where the text mentions it */
+  case NAME_ELEMENT: return define_element(names, name, out, err);
   case NAME_SHARED:
     *type = in->shared[name->index].dtype;
     shared_array_define(&in->shared[name->index], shared_memory_of(names, name), out);
@@ -605,6 +643,7 @@ static void names_read_name(const struct names *names, const struct name *name, 
   case NAME_STRIDE:
   case NAME_PITCH: names_read_distance(names, name, known_only, reads); break;
   case NAME_LAYOUT:
+  case NAME_ELEMENT:
     names_read_expr(names, config->arguments[name->index].layout.expr, false, reads);
     break;
   case NAME_SHARED: config_shared_reads(names->in.sharing, reads); break;

@@ -1,7 +1,7 @@
 /* The names that a template may use, and the meaning of each: in `//@` lines a value, in CUDA text
    a line of the prologue. In the order of declaration: index_t, tensor_map, the problem, tunables,
    derived names, then NAME_t, NAME_strideI, NAME_pitch and NAME_layout of each argument, the
-   scalars, and the shared arrays. */
+   scalars, the elements of buffers, and the shared arrays. */
 #ifndef GEN_TEMPLATE_NAMES_H
 #define GEN_TEMPLATE_NAMES_H
 
@@ -12,12 +12,13 @@ enum name_kind {
   NAME_TENSOR_MAP, /* the type of a tensor map */
   NAME_SLOT,       /* a parameter of the problem or a tunable */
   NAME_DERIVED,
-  NAME_SCALAR, /* a scalar argument that is not a slot */
-  NAME_TYPE,   /* A_t */
-  NAME_STRIDE, /* A_stride0 */
-  NAME_PITCH,  /* A_pitch */
-  NAME_LAYOUT, /* A_layout: "row" or "col" */
-  NAME_SHARED  /* a shared array */
+  NAME_SCALAR,  /* a scalar argument that is not a slot */
+  NAME_TYPE,    /* A_t */
+  NAME_STRIDE,  /* A_stride0 */
+  NAME_PITCH,   /* A_pitch */
+  NAME_LAYOUT,  /* A_layout: "row" or "col" */
+  NAME_ELEMENT, /* A in A(i, j): an element of a buffer */
+  NAME_SHARED   /* a shared array */
 };
 
 struct name {
@@ -79,7 +80,10 @@ struct names {
 int names_open(const struct names_input *in, struct names *out, cugen_error *err);
 void names_close(struct names *names);
 
+/* Finds a name, except NAME_ELEMENT: the name of a buffer alone is the kernel's parameter. */
 struct name *names_find(const struct names *names, const char *text, size_t length);
+/* Finds any name. */
+struct name *names_find_any(const struct names *names, const char *text, size_t length);
 /* Returns the value that Lua sees: a number, string or boolean; VALUE_NIL for names of CUDA text
    only (index_t, tensor_map, A_t). */
 int names_value(const struct names *names, const struct name *name, struct value *out,
