@@ -23,6 +23,7 @@ void kernel_spec_free(struct kernel_spec *spec) {
   free(spec->launches);
   free(spec->sequence);
   free(spec->parameters);
+  free(spec->shared);
   text_free(&spec->strings);
   *spec = (struct kernel_spec){0};
 }

@@ -49,4 +49,18 @@ int layout_of_shape(const struct layout *layout, const int64_t *shape, int eleme
                     struct layout_map *out, cugen_error *err);
 int64_t layout_offset(const struct layout_map *map, const int64_t *indices);
 
+/* A shared array that a variant declares. Its name and file belong to the config. */
+struct shared_array {
+  const char *name, *file;
+  int line;
+  const struct dtype *dtype;
+  int rank;
+  int64_t shape[KERNEL_MAX_RANK];
+  struct layout layout;
+  struct layout_map map;
+  bool staged;                  /* the first index is the stage */
+  int64_t stages, stage_stride; /* in elements */
+  int64_t align, offset;        /* in bytes; the offset in the block of dynamic shared memory */
+};
+
 #endif

@@ -108,6 +108,18 @@ COMMAND(SPACE, space, .name = "space", .operand = "CONFIG",
         .options = (const enum cli_option[]){OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE,
                                              OPTION_EVERY, OPTION_LIST, OPTION_WIDE, OPTION_COUNT},
         .common = true)
+COMMAND(LAYOUT, layout, .name = "layout", .operand = "CONFIG",
+        .summary = "draw the arrays, count bank conflicts and sectors",
+        .details = "Shows where the elements of a variant's arguments and shared arrays lie, and "
+                   "counts from their layouts alone what an access of a warp touches: passes over "
+                   "the banks of shared memory, sectors of global memory. Nothing is compiled or "
+                   "run.",
+        .more = "Lanes go along the last index (row) or the one before it (col), an element each "
+                "or --bytes, or ask for four matrices of 8 rows of 16 bytes (ldmatrix).",
+        .example = "cugen layout transpose --variant \"padded tile=32\" --array part",
+        .options = (const enum cli_option[]){OPTION_VARIANT, OPTION_ARRAY, OPTION_ACCESS,
+                                             OPTION_BYTES, OPTION_WIDE, OPTION_COUNT},
+        .common = true)
 COMMAND(SHOW, show, .name = "show", .operand = "[CONFIG]",
         .summary = "show the problem, the arguments, how to call the kernel",
         .details = "Shows what the config describes for this problem and device: its "

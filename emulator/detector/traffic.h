@@ -5,6 +5,7 @@
 #define EMULATOR_DETECTOR_TRAFFIC_H
 
 #include "base/error.h"
+#include "base/warp.h"
 #include "runtime/watch.h"
 
 struct traffic;
@@ -33,17 +34,5 @@ void traffic_move(struct traffic *traffic, struct launch_counters *to);
 void traffic_add(struct launch_counters *to, const struct launch_counters *more);
 /* Scales the counters to the whole grid. */
 void traffic_end(struct traffic *traffic);
-
-/* Passes that the banks need for these accesses, `bytes` each (1 to 16), of the lanes in a mask,
-   and the smallest possible number. */
-void traffic_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned *needed,
-                   unsigned *ideal);
-/* The global memory that the accesses touch. */
-struct traffic_touched {
-  unsigned sectors, lines; /* of 32 and of 128 bytes */
-  /* each byte counted once; the fewest sectors that hold so many bytes */
-  unsigned bytes, sectors_ideal;
-};
-struct traffic_touched traffic_sectors(const uintptr_t at[32], unsigned lanes, unsigned bytes);
 
 #endif

@@ -520,19 +520,6 @@ int config_products(const struct config *config, const struct value *slots, cons
 int config_tensors(const struct config *config, const struct config_implementation *implementation,
                    const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
 
-/* A shared array of a variant. */
-struct shared_array {
-  const char *name;
-  struct config_line line;
-  const struct dtype *dtype;
-  int rank;
-  struct layout layout;
-  struct layout_map map;
-  bool staged;                  /* the first index is the stage */
-  int64_t stages, stage_stride; /* in elements */
-  int64_t align, offset;        /* in bytes; the offset in the block of dynamic shared memory */
-};
-
 /* The most bytes of static shared memory of a block (CUDA C++ Programming Guide, "Technical
    Specifications per Compute Capability": larger ones need dynamic shared memory). */
 enum { SHARED_STATIC_MOST = 48 * 1024 };

@@ -220,7 +220,7 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
 }
 
 static int shared_evaluate_layout(const struct shared_evaluation *e) {
-  int64_t shape[KERNEL_MAX_RANK];
+  int64_t *shape = e->out->shape;
   int status = CUGEN_OK;
   for (int i = 0; i < e->declared->rank && !status; i++)
     status = shared_evaluate_number(e, e->declared->shape[i], "an extent", &shape[i]);
@@ -235,7 +235,8 @@ static int shared_evaluate_layout(const struct shared_evaluation *e) {
 static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *total) {
   struct shared_array *out = e->out;
   *out = (struct shared_array){.name = e->declared->name,
-                               .line = e->declared->line,
+                               .file = e->declared->line.path,
+                               .line = e->declared->line.number,
                                .rank = e->declared->rank,
                                .staged = e->declared->stages,
                                .stages = 1};

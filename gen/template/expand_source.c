@@ -37,11 +37,15 @@ int expansion_open_names(struct expansion *x) {
   const struct config_implementation *implementation =
       x->reference ? x->config->implementations : x->variant->implementation;
   const struct config_implementation *sharing = x->reference ? NULL : implementation;
-  bool shared_dynamic = false;
-  const int status =
-      sharing ? config_shared_arrays(sharing, x->slots, x->shared, &shared_dynamic, x->err)
-              : CUGEN_OK;
-  if (status) return status;
+  if (sharing && sharing->shared_count) {
+    struct kernel_spec *spec = x->out;
+    spec->shared = calloc(sharing->shared_count, sizeof *spec->shared);
+    if (!spec->shared) return error_memory(x->err);
+    spec->shared_count = sharing->shared_count;
+    const int status =
+        config_shared_arrays(sharing, x->slots, spec->shared, &spec->shared_dynamic, x->err);
+    if (status) return status;
+  }
   struct names_input in = {.config = x->config,
                            .tunables = expansion_tunables(x),
                            .tunable_count = expansion_tunable_count(x),
@@ -57,8 +61,8 @@ int expansion_open_names(struct expansion *x) {
                            .plain = x->plain,
                            .wide_index = x->wide_index,
                            .sharing = sharing,
-                           .shared = x->shared,
-                           .shared_dynamic = shared_dynamic};
+                           .shared = x->out->shared,
+                           .shared_dynamic = x->out->shared_dynamic};
   return names_open(&in, &x->names, x->err);
 }
 

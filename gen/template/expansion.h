@@ -74,7 +74,6 @@ struct expansion {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   size_t argument_count, own_count; /* own: the implementation's scalars, which follow the
                                        arguments */
-  struct shared_array shared[CONFIG_MAX_SHARED];
   bool plain[KERNEL_MAX_ARGUMENTS];
   bool changed[KERNEL_MAX_ARGUMENTS]; /* of a verify kernel: arguments whose contents before the run
                                          are passed, too */

@@ -19,7 +19,7 @@ static void along(uintptr_t at[32], unsigned step) {
 static void expect_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned needed,
                          unsigned ideal) {
   unsigned got_needed, got_ideal;
-  traffic_banks(at, lanes, bytes, &got_needed, &got_ideal);
+  warp_banks(at, lanes, bytes, &got_needed, &got_ideal);
   assert_int_equal(got_needed, needed);
   assert_int_equal(got_ideal, ideal);
 }
@@ -27,7 +27,7 @@ static void expect_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes,
 /* lines: of 128 bytes; used: bytes, each once. */
 static void expect_touched(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned sectors,
                            unsigned lines, unsigned used) {
-  const struct traffic_touched got = traffic_sectors(at, lanes, bytes);
+  const struct warp_touched got = warp_sectors(at, lanes, bytes);
   assert_int_equal(got.sectors, sectors);
   assert_int_equal(got.lines, lines);
   assert_int_equal(got.bytes, used);
