@@ -145,11 +145,10 @@ int read_shared_launch(struct build *build, const struct config_implementation *
   struct text bytes = {0};
   if (!implementation->shared_count) return CUGEN_OK;
   if (launch->shared)
-    return build_fail(build, launch->line,
-                      "the launch gives bytes of shared memory, and shared \"%s\" is declared at "
-                      "%s: declare all arrays, or none",
-                      implementation->shared->name,
-                      build_line(build, launch->line, implementation->shared->line));
+    return build_fail(build, implementation->shared->line,
+                      "shared \"%s\" is an array, and a launch has bytes of shared memory as well: "
+                      "declare all arrays, or none",
+                      implementation->shared->name);
   const char *all = expr_text(implementation->shared_bytes);
   text_addf(&bytes, "select((%s) > %d", all, SHARED_STATIC_MOST);
   for (size_t i = 0; i < implementation->shared_count; i++)

@@ -1,0 +1,218 @@
+/* Shared arrays that a config declares: what they become in the source, and what is refused. The
+   offsets of layouts by chance are those of cpu/layouts.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "expanding.h"
+
+static void an_array_has_accessors(void **state) {
+  (void)state;
+  expanding_source(
+      TUNED("tunable 'pad' { 1 }, shared 's' { dtype = 'dtype', shape = { 4, '8 * 2' }, layout = "
+            "'row+${pad}' },"),
+      "__global__ void f() { s(1, 2) = 0; }\n",
+      "struct alignas(16) s_array { // row+1\n"
+      "  float data[68];\n"
+      "  static __device__ int offset(int i, int j) { return 17 * i + j; }\n"
+      "  __device__ float &operator()(int i, int j) { return data[offset(i, j)]; }\n"
+      "  __device__ float *at(int i, int j) { return data + offset(i, j); }\n"
+      "  template <class T> __device__ T &as(int i, int j) {\n"
+      "    static_assert(sizeof(T) <= 4, \"s: row+1 keeps 4 bytes together\");\n"
+      "    return *reinterpret_cast<T *>(at(i, j));\n"
+      "  }\n"
+      "};\n"
+      "__shared__ s_array s;\n\n#line 1 \"T/t.cu\"\n__global__ void f() { s(1, 2) = 0; }\n");
+}
+
+static struct kernel_spec expand(struct expanding **bench, const char *body, const char *source) {
+  *bench = expanding_open(body, NULL, 0);
+  expanding_add(*bench, "t.cu", source);
+  return expanding_one(*bench, 0);
+}
+
+static void expect_in(const char *source, const char *expected) {
+  if (!strstr(source, expected)) fail_msg("%s is not in\n%s", expected, source);
+}
+
+/* An exchange by the line alone is written so that the compiler sees that it stays in the line; one
+   by bits of the sum is not. Tiles are divided without a sign. */
+static void offsets_are_short(void **state) {
+  (void)state;
+  static const struct {
+    const char *shape, *layout, *expected;
+  } cases[] = {
+      {"{ 32, 32 }", "row^5,0,5", "int offset(int i, int j) { return 32 * i + (j ^ (i & 31)); }"},
+      {"{ 8, 64 }", "row^3,3,3", "return 64 * i + (j ^ (i << 3 & 56)); }"},
+      {"{ 8, 64 }", "row^2,1,8", "return 64 * i + (j ^ (i >> 2 & 6)); }"},
+      {"{ 8, 16 }", "row^2,1,2", "const int o = 16 * i + j; return (o ^ (o >> 2 & 6)); }"},
+      {"{ 12, 20 }", "row/4x8",
+       "int offset(unsigned i, unsigned j) { return 96 * (i / 4) + 32 * (j / 8) + 8 * (i % 4) + j "
+       "% 8; }"},
+      {"{ 2, 3, 4 }", "col", "int offset(int i, int j, int k) { return 6 * k + 2 * j + i; }"},
+      {"{ 5 }", "row", "int offset(int i) { return i; }"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text body = {0};
+    struct expanding *bench;
+    text_addf(&body, TUNED("shared 's' { dtype = 'f32', shape = %s, layout = '%s' },"),
+              cases[i].shape, cases[i].layout);
+    struct kernel_spec spec = expand(&bench, text_get(&body), "__global__ void f() { s.data; }\n");
+    expect_in(spec.source, cases[i].expected);
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+    text_free(&body);
+  }
+}
+
+/* Up to 48 KB arrays are static; larger ones lie behind one another in dynamic shared memory, whose
+   bytes the launch gets. */
+static void large_arrays_are_dynamic(void **state) {
+  (void)state;
+  struct expanding *bench;
+  struct kernel_spec spec =
+      expand(&bench,
+             TUNED("tunable 'n_a' { 6140, 6144 }, shared 'a' { dtype = 'f64', shape = { 'n_a' } },"
+                   "shared 'b' { dtype = 'u8', shape = { 3 } , stages = 2, align = 16 },"),
+             "__global__ void f() { a(0) = b(1, 2); }\n");
+  expect_in(spec.source, "__shared__ a_array a;\n");
+  expect_in(spec.source, "return 16 * stage + i;");
+  assert_int_equal(spec.launches[0].shared_bytes, 0);
+  kernel_spec_free(&spec);
+  spec = expanding_one(bench, 1);
+  expect_in(spec.source, "extern __shared__ __align__(1024) unsigned char shared_memory[];\n"
+                         "#define a (*(a_array *)(shared_memory + 0))\n");
+  expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 49152))\n");
+  assert_int_equal(spec.launches[0].shared_bytes, 49152 + 2 * 16);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+/* `dynamic` asks for it, whatever the size. An array that the text does not mention is left out. */
+static void dynamic_is_a_choice(void **state) {
+  (void)state;
+  struct expanding *bench;
+  struct kernel_spec spec =
+      expand(&bench,
+             TUNED("shared 'a' { dtype = 'f32', shape = { 8 } },"
+                   "shared 'b' { dtype = 'f32', shape = { 8 }, dynamic = 'n == 1000' },"),
+             "__global__ void f() { b(0) = 1; }\n");
+  expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 32))\n");
+  assert_null(strstr(spec.source, "a_array"));
+  assert_int_equal(spec.launches[0].shared_bytes, 64);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+/* The layout may be the value of a tunable, and each has its own size. */
+static void layouts_are_values(void **state) {
+  (void)state;
+  static const char *const data[] = {"float data[256];", "float data[320];", "float data[384];"};
+  struct expanding *bench = expanding_open(
+      TUNED("tunable 'lies' { 'row', 'row+4', 'row/3x4' }, shared 's' { dtype = 'f32', shape = { "
+            "16, 16 }, layout = 'lies' },"),
+      NULL, 0);
+  expanding_add(bench, "t.cu", "__global__ void f() { s(0, 0) = 1; }\n");
+  for (uint64_t i = 0; i < 3; i++) {
+    struct kernel_spec spec = expanding_one(bench, i);
+    expect_in(spec.source, i == 2 ? "float data[288];" : data[i]);
+    kernel_spec_free(&spec);
+  }
+  expanding_close(bench);
+}
+
+/* A(i, j) is an element of an argument; a name that the source gives to something else is not. */
+static void arguments_have_elements(void **state) {
+  (void)state;
+  static const char config[] =
+      "problem 'm' (6), problem 'k' (5), reference 'none',"
+      "input 'a' { dtype = 'f32', shape = { 'm', 'k' } }, output 'c' { dtype = 'f32', shape = { "
+      "'m', 'k' }, layout = 'col' }, implementation 'i' { template 't.cu', grid { 1 }, block { 1 "
+      "} }";
+  expanding_source(config, "__global__ void f(${params}) { c(1, 2) = a(3, (4, 5)) + a[1]; }\n",
+                   "using index_t = int;\nusing a_t = float;\n#define a_stride0 5\n"
+                   "#define a(i, j) a[(index_t)(i) * a_stride0 + (j)]\nusing c_t = float;\n"
+                   "#define c_stride1 6\n#define c(i, j) c[(i) + (index_t)(j) * c_stride1]\n\n"
+                   "#line 1 \"T/t.cu\"\n"
+                   "__global__ void f(const a_t *__restrict__ a, c_t *__restrict__ c) { c(1, 2) = "
+                   "a(3, (4, 5)) + a[1]; }\n");
+  expanding_source(config,
+                   "__device__ float a(int, int);\n__global__ void f() { float c(1); x.a(1, 2); "
+                   "a(1, 2); c(1); }\n",
+                   "#line 1 \"T/t.cu\"\n__device__ float a(int, int);\n"
+                   "__global__ void f() { float c(1); x.a(1, 2); a(1, 2); c(1); }\n");
+}
+
+/* The declaration stands in line 3. What depends on values is refused with a variant. */
+static void refuse(const char *declaration, cugen_error *err) {
+  struct text body = {0};
+  struct config *config;
+  text_addf(&body, "kernel \"k\" {\n" IN_OUT "implementation 'a' {\n%s\n" ONE_LAUNCH " } }",
+            declaration);
+  if (!config_parse("k.lua", text_get(&body), body.length, &config, err)) {
+    config_close(config);
+    text_restart(&body);
+    text_addf(&body, IN_OUT "implementation 'a' {\n%s\n" ONE_LAUNCH " }", declaration);
+    struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
+    struct kernel_spec spec;
+    expanding_add(bench, "t.cu", "__global__ void f() { s.data; }\n");
+    assert_int_equal(expanding_try(bench, 0, &spec, err), CUGEN_ERROR_CONFIG);
+    expanding_close(bench);
+  }
+  text_free(&body);
+}
+
+static void mistakes_have_a_line(void **state) {
+  (void)state;
+  static const struct {
+    const char *declaration, *expected;
+  } cases[] = {
+      {"shared 's' { shape = { 4 } },", "shared \"s\" has no dtype: shared \"As\" {"},
+      {"shared 's' { dtype = 'f32' },", "shared \"s\" has no shape: shared \"As\" {"},
+      {"shared 's' { dtype = 'f32', shape = { 4 }, pad = 1 },",
+       "unknown attribute 'pad' of shared \"s\": it has dtype, shape, layout, stages, align and "
+       "dynamic"},
+      {"shared 's' { dtype = 'f32', shape = { 4, 4 }, layout = 'row+x' },",
+       "layout of shared \"s\": layout 'row+x': a number of elements to leave free was expected "
+       "at 'x'"},
+      {"shared 's' { dtype = 'f32', shape = { 4 }, layout = 'row/2x2' },",
+       "layout of shared \"s\": layout 'row/2x2': /ROWSxCOLS"},
+      {"shared 's' { dtype = 'f32', shape = { 4 }, layout = 'n' },",
+       "layout of shared \"s\" gives no text: it is a word such as"},
+      {"shared 's' { dtype = 'f32', shape = { 4 } }, shared 's' { dtype = 'f32', shape = { 4 } },",
+       "the name 's' is taken by the shared at line 3"},
+      {"shared 'x' { dtype = 'f32', shape = { 4 } },",
+       "the name 'x' is taken by the argument at line 2"},
+      {"shared 's' { dtype = 'f32', shape = { 4 } }, shared '1024',",
+       "shared \"s\" is an array, and a launch has bytes of shared memory as well: declare all "
+       "arrays, or none"},
+      {"shared 's' { dtype = 'f32', shape = { 4 } } { },", "shared has its value already"},
+      {"shared 's' { dtype = 'f32', shape = { 'n - 1000' } },",
+       "shared \"s\": an extent is 0: it must be 1 or more"},
+      {"shared 's' { dtype = 'f32', shape = { 4 }, align = 24 },",
+       "shared \"s\": align is 24: it is a power of two from an element's 4 bytes to 1024"},
+      {"shared 's' { dtype = 'f32', shape = { 64, 64 }, layout = 'row^3,2,${n - 998}' },",
+       "layout of shared \"s\": layout 'row^3,2,2': a shift of no fewer bits than B"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cugen_error err = {0};
+    refuse(cases[i].declaration, &err);
+    if (err.status != CUGEN_ERROR_CONFIG || !strstr(err.message, cases[i].expected) ||
+        strncmp(err.message, "k.lua:3: ", 9) != 0)
+      fail_msg("%s: %s", cases[i].declaration, err.message);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_array_has_accessors),   cmocka_unit_test(offsets_are_short),
+      cmocka_unit_test(large_arrays_are_dynamic), cmocka_unit_test(dynamic_is_a_choice),
+      cmocka_unit_test(layouts_are_values),       cmocka_unit_test(arguments_have_elements),
+      cmocka_unit_test(mistakes_have_a_line),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
