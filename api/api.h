@@ -64,6 +64,7 @@ struct cugen_kernel {
   cugen_outputs outputs;      /* last run: the outputs of that variant */
   struct text began;          /* last run: the leaders with which it began */
   struct text variant_text, source, ptx;
+  char layouts[KERNEL_MAX_ARGUMENTS][LAYOUT_WORD]; /* the words that cugen_kernel_argument gave */
   struct text json;             /* text that a function of results.c handed out */
   cugen_ceilings ceilings;      /* dtype NULL: not looked up yet */
   struct cache_record *records; /* the remembered records, loaded on first use */

@@ -468,12 +468,16 @@ static const char *data_word(const struct kernel_argument *a) {
   return a->data == DATA_FILL ? fill_kind_names[a->fill] : words[a->data];
 }
 
+static const char *layout_word(const struct kernel_argument *a) {
+  return *a->layout ? a->layout : a->rank ? "strides" : "row";
+}
+
 void api_describe_argument(const struct kernel_argument *a, cugen_argument_info *out) {
   *out = (cugen_argument_info){.name = a->name,
                                .kind = a->kind,
                                .dtype = a->dtype->name,
                                .rank = a->rank,
-                               .layout = a->column_major ? "col" : "row",
+                               .layout = layout_word(a),
                                .bytes = a->absent || a->unused ? 0 : kernel_argument_bytes(a),
                                .memory = memory_kind_names[a->memory],
                                .compiled_in = a->compiled_in,
@@ -539,7 +543,10 @@ int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argume
   int status = api_arguments(k, 0, arguments, error);
   if (status) return status;
   const struct config_data *data = &k->lookup.config->arguments[index].data;
+  /* outlives `arguments` */
+  memcpy(k->layouts[index], arguments[index].layout, LAYOUT_WORD);
   api_describe_argument(&arguments[index], out);
+  if (*k->layouts[index]) out->layout = k->layouts[index];
   if (out->data) out->data_from = data->kind == DATA_VALUES ? expr_text(data->values) : data->file;
   return CUGEN_OK;
 }

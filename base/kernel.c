@@ -50,10 +50,44 @@ struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t p
   return hash_pieces(pieces, 1 + spec->proof_lines);
 }
 
+/* Sorts the dimensions by their strides, the smallest first; of equal strides, the last dimension
+   first. */
+static void sort_dimensions(const struct kernel_argument *a, int *out) {
+  for (int i = 0; i < a->rank; i++) {
+    const int moved = a->rank - 1 - i;
+    int to = i;
+    for (; to > 0 && a->stride[out[to - 1]] > a->stride[moved]; to--) out[to] = out[to - 1];
+    out[to] = moved;
+  }
+}
+
+int kernel_argument_dimension(const struct kernel_argument *a, int i) {
+  int sorted[KERNEL_MAX_RANK];
+  struct layout layout;
+  if (strcmp(a->layout, "row") == 0) return a->rank - 1 - i;
+  if (a->layout[0] && !layout_read(a->layout, a->rank, &layout, NULL))
+    return layout.order[0][a->rank - 1 - i];
+  sort_dimensions(a, sorted);
+  return sorted[i];
+}
+
+struct layout_map kernel_argument_map(const struct kernel_argument *a) {
+  struct layout_map out = {.count = a->rank, .size = a->elements};
+  int sorted[KERNEL_MAX_RANK];
+  if (a->map.count) return a->map;
+  sort_dimensions(a, sorted);
+  for (int i = 0; i < a->rank; i++) {
+    const int at = sorted[a->rank - 1 - i];
+    out.modes[i] = (struct layout_mode){
+        .dimension = at, .divisor = 1, .extent = a->shape[at], .stride = a->stride[at]};
+  }
+  return out;
+}
+
 struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argument) {
   struct tensor_extent out = {.rank = argument->rank};
   for (int i = 0; i < argument->rank; i++) {
-    int at = argument->column_major ? i : argument->rank - 1 - i;
+    const int at = kernel_argument_dimension(argument, i);
     out.shape[i] = argument->shape[at];
     out.stride[i] = argument->stride[at] * argument->dtype->bytes;
     out.box[i] = argument->box[at];
@@ -84,13 +118,15 @@ const struct dtype kernel_struct_dtype = {.id = DTYPE_u8,
 static void describe_storage(const struct kernel_argument *a, struct text *out) {
   text_addf(out, "argument %d %s %s %" PRId64, (int)a->kind, a->dtype->name,
             memory_kind_names[a->memory], a->elements);
-  for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64, a->stride[i]);
+  if (a->map.count) text_addf(out, " layout %s of", a->layout);
+  for (int i = 0; i < a->rank; i++)
+    text_addf(out, " %" PRId64, a->map.count ? a->shape[i] : a->stride[i]);
 }
 
 static void describe_shape(const struct kernel_argument *a, struct text *out) {
   int64_t count = 1;
   for (int i = 0; i < a->rank; i++) count *= a->shape[i];
-  if (count == a->elements || a->rank == 0) return;
+  if (count == a->elements || a->rank == 0 || a->map.count) return;
   text_add(out, " shape");
   for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64, a->shape[i]);
 }

@@ -5,10 +5,9 @@
 
 #include "dtype.h"
 #include "hash.h"
+#include "layout.h"
 #include "text.h"
 #include "value.h"
-
-#define KERNEL_MAX_RANK CUGEN_MAX_RANK
 
 /* Kinds of memory of a buffer. All but device memory belong to the host: page-locked by the driver
    when allocated (pinned) or after malloc (registered), mapped into the device, or moved between
@@ -66,8 +65,7 @@ extern const char *const address_kind_names[ADDRESS_KIND_COUNT];
 #define KERNEL_STRUCT_BYTES 256
 
 /* One argument of the kernel, in the order of declaration. For buffers, `elements` counts from the
-   first to the last element that layout and pitch can reach, and stride[i] is the distance in
-   elements between neighbours in dimension i. */
+   first to the last element that the layout can reach, pads and ragged tiles included. */
 struct kernel_argument {
   const char *name;
   const char *file; /* config file that declares the argument; NULL if unknown */
@@ -75,8 +73,13 @@ struct kernel_argument {
   cugen_argument_kind kind;
   const struct dtype *dtype;
   int rank; /* 0 for a scalar */
-  int64_t shape[KERNEL_MAX_RANK], stride[KERNEL_MAX_RANK];
-  bool column_major;
+  int64_t shape[KERNEL_MAX_RANK];
+  /* How the elements lie. `layout` is the word in its shortest form; "" for an array that declares
+     its strides. A tiled or swizzled array has a map (map.count > 0) and no strides; of any other
+     array, stride[i] is the distance in elements between neighbours in dimension i. */
+  char layout[LAYOUT_WORD];
+  struct layout_map map;
+  int64_t stride[KERNEL_MAX_RANK];
   int64_t elements;
   enum memory_kind memory;
   enum access_kind access;
@@ -214,6 +217,11 @@ struct tensor_extent {
   int64_t stride[KERNEL_MAX_RANK + 1]; /* in bytes */
   int box[KERNEL_MAX_RANK + 1];
 };
+/* The i-th dimension from the contiguous one, of an array that has strides. */
+int kernel_argument_dimension(const struct kernel_argument *argument, int i);
+/* The map of any array, with the modes of the strides if it has strides. */
+struct layout_map kernel_argument_map(const struct kernel_argument *argument);
+
 struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argument);
 
 /* The size of a buffer, or of a scalar as it is passed. */

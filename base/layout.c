@@ -177,12 +177,34 @@ int layout_of_shape(const struct layout *layout, const int64_t *shape, int eleme
   return CUGEN_OK;
 }
 
+/* A swizzle is its own inverse, because it changes none of the bits that it reads. */
+static int64_t swizzled(const struct layout_map *map, int64_t offset) {
+  const int64_t mask = ((int64_t)1 << map->bits) - 1;
+  return offset ^ (offset >> map->shift >> map->base & mask) << map->base;
+}
+
 int64_t layout_offset(const struct layout_map *map, const int64_t *indices) {
   int64_t offset = 0;
   for (int i = 0; i < map->count; i++) {
     const struct layout_mode *mode = &map->modes[i];
     offset += indices[mode->dimension] / mode->divisor % mode->extent * mode->stride;
   }
-  const int64_t mask = ((int64_t)1 << map->bits) - 1;
-  return offset ^ (offset >> map->shift >> map->base & mask) << map->base;
+  return swizzled(map, offset);
+}
+
+bool layout_element(const struct layout_map *map, int rank, const int64_t *shape, int64_t offset,
+                    int64_t *indices) {
+  int64_t rest = swizzled(map, offset);
+  bool there = true;
+  for (int i = 0; i < rank; i++) indices[i] = 0;
+  for (int i = 0; i < map->count; i++) {
+    const struct layout_mode *mode = &map->modes[i];
+    if (mode->extent == 1) continue;
+    const int64_t at = rest / mode->stride;
+    there &= at < mode->extent;
+    indices[mode->dimension] += at * mode->divisor;
+    rest -= at * mode->stride;
+  }
+  for (int i = 0; i < rank; i++) there &= indices[i] < shape[i];
+  return there && rest == 0;
 }

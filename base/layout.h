@@ -3,11 +3,14 @@
 #ifndef BASE_LAYOUT_H
 #define BASE_LAYOUT_H
 
-#include "kernel.h"
+#include "text.h"
+
+#define KERNEL_MAX_RANK CUGEN_MAX_RANK
 
 enum {
   LAYOUT_TILES = 3, /* how often an array may be divided into tiles */
-  LAYOUT_MODES = (LAYOUT_TILES + 1) * KERNEL_MAX_RANK
+  LAYOUT_MODES = (LAYOUT_TILES + 1) * KERNEL_MAX_RANK,
+  LAYOUT_WORD = 96 /* bytes of the longest word of an argument, with its NUL */
 };
 
 /* A word that was read for arrays of one rank, without their shape. */
@@ -48,6 +51,10 @@ void layout_print(const struct layout *layout, struct text *out);
 int layout_of_shape(const struct layout *layout, const int64_t *shape, int element_bytes,
                     struct layout_map *out, cugen_error *err);
 int64_t layout_offset(const struct layout_map *map, const int64_t *indices);
+/* The inverse: the indices of the element at an offset. Returns false for an offset that no element
+   of an array of this shape has, as in a pad or beyond a ragged edge. */
+bool layout_element(const struct layout_map *map, int rank, const int64_t *shape, int64_t offset,
+                    int64_t *indices);
 
 /* A shared array that a variant declares. Its name and file belong to the config. */
 struct shared_array {

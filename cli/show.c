@@ -56,12 +56,19 @@ static int print_signature(struct cli *cli, const void *of, FILE *out) {
   return CUGEN_OK;
 }
 
+/* A tiled or swizzled array has none. */
+static bool has_strides(const cugen_argument_info *argument) {
+  return !argument->rank || argument->stride[0];
+}
+
 static void show_add_argument(struct table *table, const cugen_argument_info *argument) {
   table_cell(table, argument->absent ? "-" : kinds[argument->kind]);
   table_cell(table, argument->name);
   table_cell(table, argument->dtype);
   table_cell(table, print_extents(argument->shape, argument->rank, " x ").text);
-  table_cell(table, print_extents(argument->stride, argument->rank, ", ").text);
+  table_cell(table, has_strides(argument)
+                        ? print_extents(argument->stride, argument->rank, ", ").text
+                        : "-");
   table_cell(table, argument->rank ? argument->layout : "-");
   table_cell(table, print_bytes(argument->bytes).text);
   table_cell(table, argument->absent        ? "not of this problem"
@@ -194,7 +201,9 @@ static json_t *argument_json(const cugen_argument_info *argument) {
   json_object_set_new(object, "dtype", json_string(argument->dtype));
   json_object_set_new(object, "c_type", json_string(dtype_find(argument->dtype)->c_name));
   json_object_set_new(object, "shape", extents_json(argument->shape, argument->rank));
-  json_object_set_new(object, "stride", extents_json(argument->stride, argument->rank));
+  json_object_set_new(object, "stride",
+                      has_strides(argument) ? extents_json(argument->stride, argument->rank)
+                                            : json_null());
   json_object_set_new(object, "layout",
                       argument->rank ? json_string(argument->layout) : json_null());
   json_object_set_new(object, "bytes", json_integer(argument->bytes));

@@ -234,8 +234,10 @@ typedef struct cugen_argument_info {
   const char *dtype;              /* "f32"; "struct": a struct that is passed by value */
   int rank;                       /* 0 for a scalar */
   int64_t shape[CUGEN_MAX_RANK];  /* elements, logical order */
-  int64_t stride[CUGEN_MAX_RANK]; /* in elements, from layout and pitch */
-  const char *layout;             /* "row" or "col" */
+  int64_t stride[CUGEN_MAX_RANK]; /* in elements; 0s for a layout with tiles or a swizzle, which
+                                     has none */
+  const char *layout;             /* "row", "col", "row/32x8:col", ... in its shortest form;
+                                     "strides" where the config gives the strides */
   int64_t bytes;                  /* size of the whole buffer, pitch included; 0: scratch that the
                                      variant does not use */
   const char *memory;             /* "device", "pinned", "mapped", "managed", "registered" */

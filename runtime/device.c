@@ -41,7 +41,7 @@ struct texture_extent texture_extent(const struct kernel_argument *argument) {
   int64_t extent[3] = {1, 1, 1}, stride[3] = {1, 0, 0};
   int rank = argument->rank < 3 ? argument->rank : 3;
   for (int i = 0; i < rank; i++) {
-    int at = argument->column_major ? i : argument->rank - 1 - i;
+    const int at = kernel_argument_dimension(argument, i);
     extent[i] = argument->shape[at];
     stride[i] = argument->stride[at];
   }

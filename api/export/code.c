@@ -322,13 +322,14 @@ static int put_buffer(struct coder *c, const struct config_argument *declared,
   /* Registered memory is the caller's own, so a bundle allocates mapped memory in its place. */
   static const char *const memories[] = {"MEMORY_DEVICE", "MEMORY_PINNED", "MEMORY_MAPPED",
                                          "MEMORY_MANAGED", "MEMORY_MAPPED"};
-  const struct expr *row = declared->shape[argument->column_major ? 0 : declared->rank - 1];
-  code_pin(c, declared->layout.expr);
+  const bool columns = strcmp(argument->layout, "col") == 0;
+  const struct expr *row = declared->shape[columns ? 0 : declared->rank - 1];
+  for (size_t i = 0; i < declared->layout.part_count; i++) code_pin(c, declared->layout.parts[i]);
   code_pin(c, declared->memory.expr);
   code_pin(c, declared->access.expr);
   code_pin(c, declared->overwrite);
   text_addf(out, "buffer(s, \"%s\", %d, %s, %s, ", argument->dtype->name, argument->dtype->bytes,
-            memories[argument->memory], argument->column_major ? "COLUMNS" : "ROWS");
+            memories[argument->memory], columns ? "COLUMNS" : "ROWS");
   int status = put_whole(c, declared->pitch ? declared->pitch : row, 1, out);
   text_addf(out, ", %d, (const long long[]){", declared->rank);
   for (int i = 0; i < declared->rank && !status; i++) {

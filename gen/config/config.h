@@ -98,6 +98,13 @@ struct config_waiver { /* waive "uninitialised read" { at = "sum += tail[i]", re
   const char *at, *reason; /* at: part of the source line that the finding names */
 };
 
+/* Text that contains expressions: "reduce<${tile // 2}>". */
+struct config_spelling {
+  const char *text; /* as written in the config */
+  const struct expr *const *parts;
+  size_t part_count;
+};
+
 struct config_argument { /* An input, output, inout, scratch, scalar or constant. */
   const char *name;
   cugen_argument_kind kind;
@@ -105,10 +112,12 @@ struct config_argument { /* An input, output, inout, scratch, scalar or constant
   struct config_word dtype; /* a scalar may have "index", which stands for index_t */
   const struct expr *shape[KERNEL_MAX_RANK];
   int rank;
-  struct config_word layout; /* "row" (the last dimension is contiguous; the default) or "col" (the
-                                first is) */
-  const struct expr *pitch;  /* elements between neighbours in the dimension next to the contiguous
-                                one; NULL: packed */
+  struct config_spelling layout; /* a word of base/layout.h; an expression that gives one is the
+                                    only part; text NULL: "row" */
+  const struct expr *pitch;      /* elements between neighbours in the dimension next to the
+                                    contiguous one; NULL: packed */
+  const struct expr *strides[KERNEL_MAX_RANK]; /* in elements, in place of layout and pitch; NULL:
+                                                  they follow from those */
   struct config_word fill, memory;
   struct config_data data;
   struct config_word access, address; /* access: of inputs and constants; address: of inputs */
@@ -151,13 +160,6 @@ struct config_formula { /* formula "combine(a, b)" "a + b" */
      parameter i as FORMULA_PARAMETER + i, argument i as FORMULA_SCALAR + i, and element i as
      FORMULA_ELEMENT + i. */
   const struct expr *expr;
-};
-
-/* Text that contains expressions: "reduce<${tile // 2}>". */
-struct config_spelling {
-  const char *text; /* as written in the config */
-  const struct expr *const *parts;
-  size_t part_count;
 };
 
 /* A layout (docs/layouts.md): one word, or an expression that gives one of several. */
@@ -470,7 +472,8 @@ void config_data_describe(const struct config *config, size_t i, const struct va
 
 /* Evaluates all attributes of the arguments; slots also hold the shared tunables. out has
    config->argument_count entries, whose strings point into the config. A pitch smaller than a row,
-   a shape below 1 and an extent above 2^62 bytes are errors with the line of the argument. */
+   strides under which elements share an offset, a word that is no layout of the argument, a shape
+   below 1 and an extent above 2^62 bytes are errors with the line of the argument. */
 int config_arguments(const struct config *config, const struct value *slots,
                      struct kernel_argument *out, cugen_error *err);
 

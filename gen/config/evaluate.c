@@ -127,27 +127,154 @@ static int evaluate_refuse_size(const struct evaluation *e, const struct kernel_
 /* Computes the strides outwards from the contiguous dimension: 1, the pitch, and then the previous
    stride times the previous extent. The buffer consists of whole rows, so that it ends where
    another row would begin. */
-static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
-  int step = out->column_major ? 1 : -1, at = out->column_major ? 0 : out->rank - 1;
+static int set_strides(const struct evaluation *e, const struct layout *layout,
+                       struct kernel_argument *out) {
+  int at = layout->order[0][out->rank - 1];
   int64_t next;
   int status = evaluate_pitch(e, out->shape[at], &next);
   if (status) return status;
   out->stride[at] = 1;
-  for (int i = 1; i < out->rank; i++) {
-    at += step;
+  if (__builtin_add_overflow(next, layout->pad, &next)) return evaluate_refuse_size(e, out);
+  for (int i = out->rank - 2; i >= 0; i--) {
+    at = layout->order[0][i];
     out->stride[at] = next;
     if (__builtin_mul_overflow(next, out->shape[at], &next)) return evaluate_refuse_size(e, out);
   }
   out->elements = next;
-  return next > most_bytes / out->dtype->bytes ? evaluate_refuse_size(e, out) : CUGEN_OK;
+  return CUGEN_OK;
 }
 
-/* A texture over a buffer must have two dimensions, an array one to three. */
-static int check_texture(const struct evaluation *e, const struct kernel_argument *out) {
-  bool fits = out->access == ACCESS_TEXTURE ? out->rank == 2 : out->rank <= 3;
+/* A swizzle may exchange elements within a line, not beyond it. */
+static int check_swizzle(const struct evaluation *e, const struct layout *layout,
+                         const struct kernel_argument *out) {
+  const int line = layout->order[layout->tiles][out->rank - 1];
+  const int64_t extent = layout->tiles ? layout->tile[layout->tiles - 1][line] : out->shape[line],
+                block = (int64_t)1 << (out->map.bits + out->map.base);
   struct text text = {0};
-  if (!kernel_argument_textured(out) || (out->dtype->texel && fits)) return CUGEN_OK;
-  if (!fits)
+  if (!out->map.bits || block <= extent + layout->pad) return CUGEN_OK;
+  text_addf(&text, "is %s, which exchanges elements within %lld, but a line has %lld", out->layout,
+            (long long)block, (long long)(extent + layout->pad));
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "layout", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+/* Reads the word, and copies its shortest form. */
+static int evaluate_word(const struct evaluation *e, struct layout *layout,
+                         struct kernel_argument *out) {
+  struct text word = {0};
+  const struct config_spelling *spelling = &e->argument->layout;
+  int status = spelling->text ? config_spell(spelling, e->slots, &word, e->err) : CUGEN_OK;
+  if (!status)
+    status = layout_read(spelling->text ? text_get(&word) : "row", out->rank, layout, e->err);
+  if (!status) {
+    text_clear(&word);
+    layout_print(layout, &word);
+    if (word.failed)
+      status = error_memory(e->err);
+    else if (word.length >= LAYOUT_WORD)
+      status = error_set(e->err, CUGEN_ERROR_CONFIG, "'%s' is longer than %d characters",
+                         text_get(&word), LAYOUT_WORD - 1);
+    else
+      memcpy(out->layout, text_get(&word), word.length + 1);
+  }
+  text_free(&word);
+  return evaluate_prefix(e, status, "layout");
+}
+
+static int refuse_pitch(const struct evaluation *e, const struct kernel_argument *out) {
+  struct text text = {0};
+  text_addf(&text,
+            "is for the layouts row and col, and this one is %s: the layout row+8 leaves 8 "
+            "elements free behind each line",
+            out->layout);
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "pitch", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+static int lay_out_by_word(const struct evaluation *e, struct kernel_argument *out) {
+  struct layout layout;
+  int status = evaluate_word(e, &layout, out);
+  if (status) return status;
+  if (e->argument->pitch && strcmp(out->layout, "row") != 0 && strcmp(out->layout, "col") != 0)
+    return refuse_pitch(e, out);
+  if (!layout.tiles && !layout.bits && !layout.bytes) return set_strides(e, &layout, out);
+  status = evaluate_prefix(
+      e, layout_of_shape(&layout, out->shape, out->dtype->bytes, &out->map, e->err), "layout");
+  out->elements = out->map.size;
+  return status ? status : check_swizzle(e, &layout, out);
+}
+
+/* ---- Strides -------------------------------------------------------------------------------- */
+
+static int refuse_overlap(const struct evaluation *e, const struct kernel_argument *out, int wide,
+                          int64_t span) {
+  struct text text = {0};
+  text_add(&text, "are ");
+  for (int i = 0; i < out->rank; i++)
+    text_addf(&text, "%s%lld", i ? ", " : "", (long long)out->stride[i]);
+  text_addf(
+      &text,
+      ": dimension %d moves by %lld elements, and the dimensions of smaller strides reach %lld "
+      "elements, so that elements share an offset or interleave",
+      wide, (long long)out->stride[wide], (long long)span);
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "strides", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+static int refuse_stride(const struct evaluation *e, const struct kernel_argument *out, int at) {
+  struct text text = {0};
+  text_addf(&text, "have %lld (%s) for dimension %d of %lld elements: it must be 1 or more",
+            (long long)out->stride[at], expr_text(e->argument->strides[at]), at,
+            (long long)out->shape[at]);
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "strides", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+/* Every stride must reach beyond the elements of the dimensions with smaller strides. A dimension of
+   one element may have any stride. */
+static int lay_out_by_strides(const struct evaluation *e, struct kernel_argument *out) {
+  for (int i = 0; i < out->rank; i++) {
+    int status = evaluate_prefix(
+        e, expr_eval_int(e->argument->strides[i], e->slots, &out->stride[i], e->err), "strides");
+    if (status) return status;
+    if (out->stride[i] >= 1) continue;
+    if (out->shape[i] > 1) return refuse_stride(e, out, i);
+    out->stride[i] = 1; /* is never taken */
+  }
+  int64_t span = 1, reach;
+  for (int i = 0; i < out->rank; i++) {
+    const int at = kernel_argument_dimension(out, i);
+    if (out->shape[at] == 1) continue;
+    if (out->stride[at] < span) return refuse_overlap(e, out, at, span);
+    if (__builtin_mul_overflow(out->stride[at], out->shape[at] - 1, &reach) ||
+        __builtin_add_overflow(span, reach, &span))
+      return evaluate_refuse_size(e, out);
+  }
+  out->elements = span;
+  return CUGEN_OK;
+}
+
+static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
+  int status = e->argument->strides[0] ? lay_out_by_strides(e, out) : lay_out_by_word(e, out);
+  if (status) return status;
+  return out->elements > most_bytes / out->dtype->bytes ? evaluate_refuse_size(e, out) : CUGEN_OK;
+}
+
+/* A texture over a buffer must have two dimensions, an array one to three. Their rows are
+   contiguous. */
+static int check_texture(const struct evaluation *e, const struct kernel_argument *out) {
+  const bool fits = out->access == ACCESS_TEXTURE ? out->rank == 2 : out->rank <= 3,
+             rows = !out->map.count && out->stride[kernel_argument_dimension(out, 0)] == 1;
+  struct text text = {0};
+  if (!kernel_argument_textured(out) || (out->dtype->texel && fits && rows)) return CUGEN_OK;
+  if (!rows)
+    text_addf(&text, "is %s, which needs contiguous rows: layout row or col, with or without a pad",
+              access_kind_names[out->access]);
+  else if (!fits)
     text_addf(&text, "is %s, which has %s dimensions, but the shape has %d",
               access_kind_names[out->access],
               out->access == ACCESS_TEXTURE ? "two" : "one to three", out->rank);
@@ -227,11 +354,8 @@ static int evaluate_bound(const struct evaluation *e, const struct expr *expr, c
 }
 
 static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *out) {
-  static const char *const layouts[] = {"row", "col"};
-  size_t layout, memory, fill;
+  size_t memory, fill;
   int status = evaluate_shape(e, out);
-  if (!status)
-    status = evaluate_find_word(e, "layout", &e->argument->layout, layouts, 2, 0, &layout);
   if (!status)
     status = evaluate_find_word(e, "memory", &e->argument->memory, memory_kind_names,
                                 MEMORY_KIND_COUNT, MEMORY_DEVICE, &memory);
@@ -242,7 +366,6 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
   if (!status && out->kind == CUGEN_ARGUMENT_SCRATCH && filled && fill != FILL_ZERO)
     return evaluate_fail(e, "fill", "can only be zero: scratch has no data of its own");
   if (status) return status;
-  out->column_major = layout == 1;
   out->memory = (enum memory_kind)memory;
   out->fill = (enum fill_kind)fill;
   out->data = e->argument->data.kind;

@@ -149,7 +149,7 @@ static int evaluate_swizzle(const struct tensor_evaluation *e, const struct valu
 static int evaluate_parts(const struct tensor_evaluation *e, const struct value *slots) {
   int64_t parts = 1;
   int status = tensor_evaluate(e, e->tensor->parts, slots, &parts);
-  int outermost = e->argument->column_major ? e->argument->rank - 1 : 0;
+  const int outermost = kernel_argument_dimension(e->argument, e->argument->rank - 1);
   if (status) return status;
   if (parts < 1 || e->argument->shape[outermost] % parts)
     return tensor_fail(e, "parts are", parts, "1 or more, all equally long");
@@ -161,7 +161,7 @@ static int evaluate_parts(const struct tensor_evaluation *e, const struct value 
 
 static int tensor_check_bytes(const struct tensor_evaluation *e) {
   const struct kernel_argument *argument = e->argument;
-  int contiguous = argument->column_major ? 0 : argument->rank - 1;
+  const int contiguous = kernel_argument_dimension(argument, 0);
   int64_t inner = (int64_t)argument->box[contiguous] * argument->dtype->bytes;
   if (inner % GRANULE)
     return tensor_fail(e, "the box's bytes along the contiguous dimension are", inner,
@@ -192,11 +192,23 @@ static int tensor_evaluate_when(const struct tensor_evaluation *e, const struct 
   return status;
 }
 
+static int check_strides(const struct tensor_evaluation *e) {
+  const struct kernel_argument *argument = e->argument;
+  if (argument->map.count)
+    return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
+                        "tensor \"%s\": its layout is %s, and a tensor map needs an array with "
+                        "strides, without tiles or a swizzle",
+                        argument->name, argument->layout);
+  const int64_t stride = argument->stride[kernel_argument_dimension(argument, 0)];
+  return stride == 1 ? CUGEN_OK : tensor_fail(e, "its smallest stride is", stride, "1");
+}
+
 static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
   bool wanted = false;
   int status = tensor_evaluate_when(e, slots, &wanted);
   if (status || !wanted) return status;
-  status = evaluate_box(e, slots);
+  status = check_strides(e);
+  if (!status) status = evaluate_box(e, slots);
   if (!status) status = evaluate_swizzle(e, slots);
   if (!status) status = evaluate_parts(e, slots);
   if (!status) status = tensor_check_bytes(e);

@@ -31,7 +31,8 @@ bool expansion_is_buffer(const struct kernel_argument *argument) {
 /* Makes the argument packed and row-major, in its wide dtype. */
 static void arguments_make_plain(struct kernel_argument *argument) {
   argument->dtype = argument->dtype->wide;
-  argument->column_major = false;
+  strcpy(argument->layout, "row");
+  argument->map = (struct layout_map){0};
   int64_t stride = 1;
   for (int i = argument->rank - 1; i >= 0; i--) {
     argument->stride[i] = stride;

@@ -222,7 +222,7 @@ static int derived_value(const struct names *names, const struct name *name, str
 
 /* Returns the dimension next to the contiguous one, for an argument with two or more dimensions. */
 static int pitch_dimension(const struct kernel_argument *argument) {
-  return argument->column_major ? 1 : argument->rank - 2;
+  return kernel_argument_dimension(argument, 1);
 }
 
 static int64_t pitch_of(const struct kernel_argument *argument) {
@@ -243,9 +243,7 @@ int names_value(const struct names *names, const struct name *name, struct value
   case NAME_TYPE: *out = value_string(in->arguments[name->index].dtype->name); break;
   case NAME_STRIDE: *out = value_int(in->arguments[name->index].stride[name->dimension]); break;
   case NAME_PITCH: *out = value_int(pitch_of(&in->arguments[name->index])); break;
-  case NAME_LAYOUT:
-    *out = value_string(in->arguments[name->index].column_major ? "col" : "row");
-    break;
+  case NAME_LAYOUT: *out = value_string(in->arguments[name->index].layout); break;
   }
   return CUGEN_OK;
 }
@@ -452,22 +450,40 @@ static int define_derived(const struct names *names, const struct name *name, st
   return status;
 }
 
-/* The factors of a stride: the pitch (or the extent of the contiguous dimension), then the extents
-   of the dimensions between the contiguous one and this one. */
+/* The factors of a stride: the pitch (or the extent of the contiguous dimension and its pad), then
+   the extents of the dimensions between the contiguous one and this one. A declared stride is its
+   only factor. */
 struct product {
   const struct expr *factors[KERNEL_MAX_RANK];
   int count;
+  int64_t pad; /* is added to the first factor */
 };
 
 static struct product stride_factors(const struct names *names, int argument, int dimension) {
   const struct config_argument *declared = &names->in.config->arguments[argument];
-  bool column_major = names->in.arguments[argument].column_major, plain = names->in.plain[argument];
-  int contiguous = column_major ? 0 : declared->rank - 1, step = column_major ? 1 : -1;
-  struct product product = {{NULL}, 0};
-  for (int i = contiguous; i != dimension; i += step)
+  const struct kernel_argument *evaluated = &names->in.arguments[argument];
+  const bool plain = names->in.plain[argument];
+  struct product product = {{NULL}, 0, 0};
+  struct layout layout;
+  if (declared->strides[0] && !plain) return (struct product){{declared->strides[dimension]}, 1, 0};
+  for (int i = 0, at; (at = kernel_argument_dimension(evaluated, i)) != dimension; i++)
     product.factors[product.count++] =
-        i == contiguous && declared->pitch && !plain ? declared->pitch : declared->shape[i];
+        i == 0 && declared->pitch && !plain ? declared->pitch : declared->shape[at];
+  if (product.count && !layout_read(evaluated->layout, evaluated->rank, &layout, NULL))
+    product.pad = layout.pad;
   return product;
+}
+
+static void add_pad(int64_t pad, struct value *value, struct text *factor) {
+  struct text sum = {0};
+  if (!pad) return;
+  if (!factor->length) {
+    value->integer += pad;
+    return;
+  }
+  text_addf(&sum, "(%s + %lld)", text_get(factor), (long long)pad);
+  text_free(factor);
+  *factor = sum;
 }
 
 /* Appends the factors that only the launch knows; *constant becomes the product of the others. */
@@ -478,6 +494,7 @@ static int put_product(const struct names *names, const struct product *product,
     struct value value;
     struct text factor = {0};
     int status = names_put_bound(names, product->factors[i], &value, &factor, err);
+    if (!status) add_pad(i ? 0 : product->pad, &value, &factor);
     if (!status && value.type == VALUE_INT &&
         __builtin_mul_overflow(*constant, value.integer, constant))
       status = error_set(err, CUGEN_ERROR_CONFIG, "a stride past 2^63");
@@ -508,6 +525,10 @@ static int define_distance(const struct names *names, const struct name *name, i
   struct text factors = {0};
   int64_t constant = 1;
   int status = CUGEN_OK;
+  if (names->in.arguments[name->index].map.count)
+    return error_set_at(err, CUGEN_ERROR_CONFIG, declared->line.path, declared->line.number,
+                        "%s: the layout of \"%s\" is %s, which has no strides", name->text,
+                        declared->name, names->in.arguments[name->index].layout);
   if (!names->all_known) status = put_product(names, &product, &constant, &factors, err);
   if (status) error_prefix_at(err, declared->line.path, declared->line.number, "%s", name->text);
   if (!status && factors.failed) status = error_memory(err);
@@ -609,7 +630,7 @@ static void names_read_distance(const struct names *names, const struct name *na
   struct product product = stride_factors(names, name->index, dimension);
   for (int i = 0; i < product.count; i++)
     names_read_expr(names, product.factors[i], known_only, reads);
-  names_read_expr(names, names->in.config->arguments[name->index].layout.expr, false, reads);
+  config_spelling_reads(&names->in.config->arguments[name->index].layout, reads);
 }
 
 /* Notes the slots that a scalar's value depends on. A scalar without a value expression has the
@@ -642,10 +663,8 @@ static void names_read_name(const struct names *names, const struct name *name, 
     break;
   case NAME_STRIDE:
   case NAME_PITCH: names_read_distance(names, name, known_only, reads); break;
-  case NAME_LAYOUT:
-  case NAME_ELEMENT:
-    names_read_expr(names, config->arguments[name->index].layout.expr, false, reads);
-    break;
+  case NAME_LAYOUT: config_spelling_reads(&config->arguments[name->index].layout, reads); break;
+  case NAME_ELEMENT: names_read_element(names, name->index, known_only, reads); break;
   case NAME_SHARED: config_shared_reads(names->in.sharing, reads); break;
   }
 }

@@ -191,8 +191,8 @@ class Argument:
     dtype: str  # "f32"; "struct": a struct that is passed by value
     rank: int  # 0 for a scalar
     shape: tuple[int, ...]  # elements, logical order
-    stride: tuple[int, ...]  # in elements, from layout and pitch
-    layout: str  # "row" or "col"
+    stride: tuple[int, ...]  # in elements; 0s for a layout with tiles or a swizzle, which has none
+    layout: str  # "row", "col", "row/32x8:col", ... in its shortest form; "strides" where the config gives the strides
     bytes: int  # size of the whole buffer, pitch included; 0: scratch that the variant does not use
     memory: str  # "device", "pinned", "mapped", "managed", "registered"
     compiled_in: bool  # scalar: its value is part of the source and is not passed

@@ -80,8 +80,7 @@ static struct kernel_argument argument_of(const struct dtype *dtype, int rank, b
   struct kernel_argument a = {.name = "C",
                               .kind = CUGEN_ARGUMENT_OUTPUT,
                               .dtype = dtype,
-                              .rank = rank,
-                              .column_major = column_major};
+                              .rank = rank};
   int64_t stride = 1;
   for (int i = 0; i < rank; i++) {
     const int at = column_major ? i : rank - 1 - i;

@@ -764,7 +764,6 @@ static void test_tensor_map(void **state) {
   const long by_rows[] = {40, 96, 96, 32, 64};
   const long got[] = {seen.shape[0], seen.shape[1], seen.stride[0], seen.box[0], seen.box[1]};
   assert_memory_equal(got, by_rows, sizeof got);
-  argument.column_major = true;
   argument.stride[0] = 1, argument.stride[1] = 112;
   argument.dtype = dtype_find("i8");
   argument.swizzle = 0;
@@ -793,7 +792,6 @@ static void test_texture_over_an_array(void **state) {
                                   .shape = {3, 2},
                                   .stride = {1, 5},
                                   .elements = 10,
-                                  .column_major = true,
                                   .dtype = dtype_find("f32"),
                                   .access = ACCESS_ARRAY,
                                   .address = ADDRESS_WRAP};

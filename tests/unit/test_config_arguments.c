@@ -62,7 +62,7 @@ static void arguments_are_laid_out(void **state) {
   assert_int_equal(a[0].stride[0], 8);
   assert_int_equal(a[0].stride[1], 1);
   assert_int_equal(a[0].elements, 24);
-  assert_false(a[0].column_major);
+  assert_string_equal(a[0].layout, "row");
   assert_int_equal(a[0].fill, FILL_IDENTITY);
   assert_int_equal(a[1].stride[0], 105);
   assert_int_equal(a[1].stride[1], 35);
@@ -74,7 +74,7 @@ static void arguments_are_laid_out(void **state) {
   assert_int_equal(a[2].stride[1], 3);
   assert_int_equal(a[2].stride[2], 15);
   assert_int_equal(a[2].elements, 30);
-  assert_true(a[2].column_major);
+  assert_string_equal(a[2].layout, "col");
   assert_true(a[2].tolerance == 4 * 0x1p-10);
   expect_dtype(&a[3], "i32");
   assert_int_equal(a[3].value.integer, 3);
@@ -160,7 +160,27 @@ static const struct {
     {"input \"A\" { dtype = \"word\", shape = { 1 } }", "word=f31",
      "c.lua:3: dtype of \"A\" is f31, which is none of f64, f32"},
     {"input \"A\" { dtype = \"f32\", shape = { 1 }, layout = \"M + 1\" }", "M=1",
-     "c.lua:3: layout of \"A\" is 2, which is none of row, col"},
+     "c.lua:3: layout of \"A\": layout '2': row, col, or the number of each dimension once was "
+     "expected at '2'"},
+    {"input \"A\" { dtype = \"f32\", shape = { 4, 4 }, layout = \"row+${M}\" }", "M=0",
+     "c.lua:3: layout of \"A\": layout 'row+0': a number of elements to leave free was expected at "
+     "'0'"},
+    {"input \"A\" { dtype = \"f32\", shape = { 4, \"M\" }, layout = \"row^3,3,3\" }", "M=63",
+     "c.lua:3: layout of \"A\" is row^3,3,3, which exchanges elements within 64, but a line has "
+     "63"},
+    {"input \"A\" { dtype = \"f32\", shape = { 64, 64 }, layout = \"row/8x\" .. 8, pitch = 64 }",
+     "M=1",
+     "c.lua:3: pitch of \"A\" is for the layouts row and col, and this one is row/8x8: the layout "
+     "row+8 leaves 8 elements free behind each line"},
+    {"input \"A\" { dtype = \"f32\", shape = { 64, 64 }, layout = \"row/8x8\", access = "
+     "\"texture\" }",
+     "M=1", "c.lua:3: access of \"A\" is texture, which needs contiguous rows"},
+    {"input \"A\" { dtype = \"f32\", shape = { 5, 3, 4 }, strides = { \"M\", 4, 1 } }", "M=11",
+     "c.lua:3: strides of \"A\" are 11, 4, 1: dimension 0 moves by 11 elements, and the dimensions "
+     "of smaller strides reach 12 elements, so that elements share an offset or interleave"},
+    {"input \"A\" { dtype = \"f32\", shape = { 5, 3 }, strides = { 3, \"M - 1\" } }", "M=1",
+     "c.lua:3: strides of \"A\" have 0 (M - 1) for dimension 1 of 3 elements: it must be 1 or "
+     "more"},
     {"input \"A\" { dtype = \"f32\", shape = { 1 }, fill = \"word\" }", "word=sand",
      "c.lua:3: fill of \"A\" is sand"},
     {"input \"A\" { dtype = \"f64\", shape = { 2, 2 }, access = \"word\" }", "word=texture",

@@ -741,7 +741,7 @@ static void test_reference(void **state) {
   assert_int_equal(spec.argument_count, 3);
   assert_string_equal(spec.arguments[1].dtype->name, "f64");
   assert_int_equal(spec.arguments[1].elements, 1500);
-  assert_false(spec.arguments[1].column_major);
+  assert_string_equal(spec.arguments[1].layout, "row");
   assert_int_equal(spec.launches[0].grid[0], 6);
   assert_int_equal(spec.launches[0].block[0], 256);
   kernel_spec_free(&spec);

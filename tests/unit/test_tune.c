@@ -141,8 +141,7 @@ static void fills_do_not_depend_on_the_layout(void **state) {
   enum { ROWS = 1031, COLS = 1021, PITCH = 1040 };
   struct kernel_argument rows = matrix("bf16", ROWS, COLS, COLS),
                          cols = matrix("bf16", ROWS, COLS, 1);
-  cols.stride[0] = 1, cols.stride[1] = PITCH, cols.elements = COLS * PITCH,
-  cols.column_major = true;
+  cols.stride[0] = 1, cols.stride[1] = PITCH, cols.elements = COLS * PITCH;
   uint16_t *x = malloc(sizeof *x * ROWS * COLS), *y = malloc(sizeof *y * COLS * PITCH);
   element_fill(&rows, 7, 0, x);
   element_fill(&cols, 7, 0, y);
@@ -350,8 +349,7 @@ static void writing_into_the_padding_is_found(void **state) {
     struct kernel_argument a = matrix("f32", 2, 3, 4);
     float got[8] = {0};
     cugen_error err;
-    if (columns)
-      a.column_major = true, a.shape[0] = 3, a.shape[1] = 2, a.stride[0] = 1, a.stride[1] = 4;
+    if (columns) a.shape[0] = 3, a.shape[1] = 2, a.stride[0] = 1, a.stride[1] = 4;
     memset(&got[3], 0xff, sizeof *got);
     memset(&got[7], 0xff, sizeof *got);
     assert_int_equal(verify_padding(&a, got, 0xff, &err), CUGEN_OK);

@@ -71,10 +71,21 @@ static void walk_next(struct walk *w, int64_t run) {
   w->flat += run;
   for (int i = a->rank - 1; i >= 0; i--, run = 1) {
     w->offset += run * a->stride[i];
-    if ((w->at[i] += run) < a->shape[i]) return;
+    if ((w->at[i] += run) < a->shape[i]) break;
     w->offset -= a->shape[i] * a->stride[i];
     w->at[i] = 0;
   }
+  if (a->map.count) w->offset = layout_offset(&a->map, w->at);
+}
+
+/* Returns the offset of the k-th element from the walk's on, in the same row. */
+static int64_t walk_offset(const struct walk *w, int64_t k) {
+  const struct kernel_argument *a = w->argument;
+  int64_t at[KERNEL_MAX_RANK];
+  if (!a->map.count) return w->offset + k * a->stride[a->rank - 1];
+  memcpy(at, w->at, sizeof at);
+  at[a->rank - 1] += k;
+  return layout_offset(&a->map, at);
 }
 
 /* ---- values = "expression" ------------------------------------------------------------------ */
@@ -143,7 +154,7 @@ static size_t next_block(struct walk *w, int64_t last, const bool *seen, struct 
     int64_t run = a->shape[inner] - w->at[inner];
     if (run > last - w->flat) run = last - w->flat;
     if (run > EXPR_BLOCK - (int64_t)count) run = EXPR_BLOCK - (int64_t)count;
-    for (int64_t k = 0; k < run; k++) offsets[count + (size_t)k] = w->offset + k * a->stride[inner];
+    for (int64_t k = 0; k < run; k++) offsets[count + (size_t)k] = walk_offset(w, k);
     for (int i = 0; i <= a->rank; i++) {
       struct value *column = &own[(size_t)i * EXPR_BLOCK + count];
       const int64_t from = i ? w->at[i - 1] : w->flat, step = i == 0 || i == a->rank;
@@ -202,6 +213,24 @@ static int evaluate_all(struct making *m) {
 
 /* ---- The arguments that values read --------------------------------------------------------- */
 
+/* Replaces the data of a tiled or swizzled array by a packed copy, because expressions read elements
+   by strides. */
+static int open_mapped(struct making *m, size_t k) {
+  const struct kernel_argument *a = &m->request->spec->arguments[k];
+  struct expr_buffer *buffer = &m->buffers[k];
+  const int64_t count = element_count(a), bytes = a->dtype->bytes;
+  char *packed = malloc((size_t)(count * bytes));
+  int64_t stride = 1;
+  if (!packed) return error_memory(m->err);
+  for (int64_t i = 0; i < count; i++)
+    memcpy(packed + i * bytes, (const char *)buffer->data + element_offset(a, i) * bytes,
+           (size_t)bytes);
+  for (int i = a->rank - 1; i >= 0; stride *= a->shape[i--]) buffer->stride[i] = stride;
+  free(m->made[k]);
+  buffer->data = m->made[k] = packed;
+  return CUGEN_OK;
+}
+
 static int open_buffer(struct making *m, size_t k, const char *shared) {
   const struct kernel_argument *a = &m->request->spec->arguments[k];
   struct expr_buffer *buffer = &m->buffers[k];
@@ -218,7 +247,7 @@ static int open_buffer(struct making *m, size_t k, const char *shared) {
   buffer->get = element_get_of(a->dtype);
   memcpy(buffer->shape, a->shape, sizeof buffer->shape);
   memcpy(buffer->stride, a->stride, sizeof buffer->stride);
-  return CUGEN_OK;
+  return a->map.count ? open_mapped(m, k) : CUGEN_OK;
 }
 
 /* Compiles the expression with the values of all slots other than the element's own. */
@@ -336,7 +365,8 @@ static int64_t file_offset(const struct reading *r, const struct walk *w) {
    both the file and the buffer. */
 static int64_t common_run(const struct kernel_argument *a, const struct kernel_argument *layout) {
   int64_t run = 1;
-  for (int i = a->rank - 1; i >= 0 && a->stride[i] == run && layout->stride[i] == run; i--)
+  for (int i = a->rank - 1;
+       i >= 0 && !a->map.count && a->stride[i] == run && layout->stride[i] == run; i--)
     run *= a->shape[i];
   return run;
 }

@@ -18,7 +18,7 @@ _Static_assert(DTYPE_FLOAT == 0 && DTYPE_SMALL == 1 && DTYPE_SIGNED == 2 && DTYP
 _Static_assert(FILL_UNIFORM == 0 && FILL_IDENTITY == 1 && FILL_INDEX == 2 && FILL_ONES == 3 &&
                    FILL_ZERO == 4,
                "fills");
-_Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
+_Static_assert(DATA_RANK >= KERNEL_MAX_RANK && (int)DATA_MODES >= (int)LAYOUT_MODES, "dimensions");
 
 /* Name of each entry, and the part of the source that contains it. */
 #define DATA_ENTRIES(X)                                                                            \
@@ -26,7 +26,8 @@ _Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
   X(widen, 1)                                                                                      \
   X(reverse, 1)                                                                                    \
   X(narrow, 1)                                                                                     \
-  X(compare, 2) X(sums, 3) X(digest, 3) X(bits, 4) X(find, 5) X(unwritten, 5) X(errors, 5)
+  X(compare, 2)                                                                                    \
+  X(sums, 3) X(digest, 3) X(bits, 4) X(find, 5) X(gaps, 5) X(unwritten, 5) X(errors, 5)
 #define ENTRY_ID(name, part) ENTRY_##name,
 enum { DATA_ENTRIES(ENTRY_ID) ENTRY_COUNT };
 #define ENTRY_NAME(name, part) "cugen_data_" #name,
@@ -194,10 +195,28 @@ static void add_dimension(struct data_layout *l, int64_t shape, int64_t stride, 
   l->weight[at] = weight;
 }
 
+/* Makes the layout of an array by its map. */
+static struct data_layout layout_by_modes(const struct kernel_argument *a) {
+  const struct layout_map map = kernel_argument_map(a);
+  struct data_layout out = {.rank = a->rank,
+                            .mode_count = map.count,
+                            .bits = map.bits,
+                            .base = map.base,
+                            .shift = map.shift};
+  int64_t all = 1;
+  for (int i = a->rank - 1; i >= 0; all *= a->shape[i--])
+    out.shape[i] = a->shape[i], out.weight[i] = all;
+  for (int i = 0; i < map.count; i++)
+    out.modes[i] = (struct data_mode){map.modes[i].dimension, map.modes[i].divisor,
+                                      map.modes[i].extent, map.modes[i].stride};
+  return out;
+}
+
 /* Makes the layout in the order of the flat index, or by_memory in the order of memory, so that
-   neighbouring threads touch neighbouring elements. */
+   neighbouring threads touch neighbouring elements. A tiled or swizzled array has one order. */
 static struct data_layout layout_of(const struct kernel_argument *a, bool by_memory) {
   struct data_layout out = {0};
+  if (a->map.count) return layout_by_modes(a);
   int order[KERNEL_MAX_RANK];
   int64_t weight[KERNEL_MAX_RANK], all = 1;
   for (int i = a->rank - 1; i >= 0; all *= a->shape[i--]) order[i] = i, weight[i] = all;
@@ -306,6 +325,18 @@ static int tune_data_kernels_find(struct data_kernels *k, const void *from,
 int data_kernels_find(struct data_kernels *k, const void *from, const struct verify_gaps *where,
                       unsigned char byte, cugen_error *err) {
   return tune_data_kernels_find(k, from, *where, byte * UINT64_C(0x0101010101010101), err);
+}
+
+int data_kernels_gaps(struct data_kernels *k, const struct kernel_argument *o, const void *from,
+                      unsigned char poison, cugen_error *err) {
+  const struct verify_gaps gaps = verify_gaps(o);
+  if (!gaps.scattered) return data_kernels_find(k, from, &gaps, poison, err);
+  struct data_tally *tally = next_tally(k);
+  struct data_layout layout = layout_by_modes(o);
+  int bytes = o->dtype->bytes, byte = poison;
+  int64_t count = o->elements;
+  void *parameters[] = {&from, &layout, &bytes, &count, &byte, &tally};
+  return data_kernels_launch(k, ENTRY_gaps, count, parameters, err);
 }
 
 int data_kernels_guards(struct data_kernels *k, const struct memory *memory, bool *asked,

@@ -93,15 +93,37 @@ __device__ u64 to_bits(const data_type &t, double value) {
   return t.kind == KIND_SIGNED ? (u64)(i64)inside : (u64)inside;
 }
 
+__device__ i64 quotient(i64 n, i64 by) {
+  return (u64)n <= 0xffffffffull && (u64)by <= 0xffffffffull ? (i64)((unsigned)n / (unsigned)by) : n / by;
+}
+
+// A swizzle is its own inverse.
+__device__ i64 swizzled(const data_layout &l, i64 offset) {
+  return offset ^ (offset >> l.shift >> l.base & ((1ll << l.bits) - 1)) << l.base;
+}
+
+// Like layout_offset.
+__device__ i64 place_by_modes(const data_layout &l, i64 n) {
+  i64 offset = 0;
+#pragma unroll 1
+  for (int i = 0; i < l.mode_count; i++) {
+    const data_mode &mode = l.modes[i];
+    const i64 line = quotient(n, l.weight[mode.dimension]), shape = l.shape[mode.dimension];
+    const i64 at = quotient(line - quotient(line, shape) * shape, mode.divisor);
+    offset += (at - quotient(at, mode.extent) * mode.extent) * mode.stride;
+  }
+  return swizzled(l, offset);
+}
+
 // Returns the offset of element n in memory, and its logical flat index through *flat.
 __device__ i64 place(const data_layout &l, i64 n, i64 *flat) {
   i64 offset = 0;
+  *flat = n;
+  if (l.mode_count) return place_by_modes(l, n);
   *flat = 0;
 #pragma unroll 1
   for (int i = l.rank - 1; i > 0; i--) {
-    const i64 rest = (u64)n <= 0xffffffffull && (u64)l.shape[i] <= 0xffffffffull
-                         ? (i64)((unsigned)n / (unsigned)l.shape[i])
-                         : n / l.shape[i];
+    const i64 rest = quotient(n, l.shape[i]);
     const i64 at = n - rest * l.shape[i];
     offset += at * l.stride[i];
     *flat += at * l.weight[i];
@@ -384,6 +406,44 @@ extern "C" __global__ void cugen_data_find(const unsigned char *from, i64 rows, 
 #pragma unroll 1
     for (i64 b = low; b < high; b++)
       if (from[b] != (unsigned char)(pattern >> ((b - aligned) * 8)) && (u64)b < first) first = (u64)b;
+  }
+  first = warp_least(first);
+  if (threadIdx.x % WARP == 0 && first != ~0ull) atomicMin(&tally->first, first);
+}
+
+// Returns whether an element lies at the offset. Like layout_element, with the coordinate of one
+// dimension after the other.
+__device__ bool is_element(const data_layout &l, i64 offset) {
+  offset = swizzled(l, offset);
+#pragma unroll 1
+  for (int d = 0; d < l.rank; d++) {
+    i64 rest = offset, coordinate = 0;
+#pragma unroll 1
+    for (int i = 0; i < l.mode_count; i++) {
+      const data_mode &mode = l.modes[i];
+      if (mode.extent == 1) continue;
+      const i64 at = quotient(rest, mode.stride);
+      if (at >= mode.extent) return false;
+      if (mode.dimension == d) coordinate += at * mode.divisor;
+      rest -= at * mode.stride;
+    }
+    if (rest || coordinate >= l.shape[d]) return false;
+  }
+  return true;
+}
+
+// Finds the first byte that differs from `byte`, of `count` elements in memory those that are no
+// elements of the array.
+extern "C" __global__ void cugen_data_gaps(const unsigned char *from, data_layout layout, int bytes, i64 count, int byte,
+                                           data_tally *tally) {
+  const i64 step = (i64)gridDim.x * blockDim.x;
+  u64 first = ~0ull;
+#pragma unroll 1
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count && first == ~0ull; n += step) {
+    if (is_element(layout, n)) continue;
+#pragma unroll 1
+    for (int b = bytes - 1; b >= 0; b--)
+      if (from[n * bytes + b] != byte) first = (u64)(n * bytes + b);
   }
   first = warp_least(first);
   if (threadIdx.x % WARP == 0 && first != ~0ull) atomicMin(&tally->first, first);

@@ -55,6 +55,10 @@ int data_kernels_bits(struct data_kernels *kernels, const struct kernel_argument
    UINT64_MAX: there is none. */
 int data_kernels_find(struct data_kernels *kernels, const void *from,
                       const struct verify_gaps *where, unsigned char byte, cugen_error *err);
+/* Asks about the elements in memory that are no elements of an output: as data_kernels_find about
+   its padding, wherever that lies. */
+int data_kernels_gaps(struct data_kernels *kernels, const struct kernel_argument *output,
+                      const void *from, unsigned char poison, cugen_error *err);
 /* Asks data_kernels_find about both guards of a memory, which makes two questions. *asked is false
    if the guards cannot be read on the device; then no question is asked. */
 int data_kernels_guards(struct data_kernels *kernels, const struct memory *memory, bool *asked,

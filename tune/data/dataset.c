@@ -312,10 +312,9 @@ static int verify_here(struct device *device, struct dataset *d, const struct ke
 
 static int ask_output(struct dataset *d, const struct kernel_argument *a, size_t i,
                       const char *want, cugen_error *err) {
-  const struct verify_gaps gaps = verify_gaps(a);
   const void *got = d->sets[0][i].device;
   const int64_t count = d->samples.flat ? d->samples.count : element_count(a);
-  int status = data_kernels_find(d->kernels, got, &gaps, dataset_poison(d, a), err);
+  int status = data_kernels_gaps(d->kernels, a, got, dataset_poison(d, a), err);
   if (!status && want)
     status = data_kernels_compare(d->kernels, a, got, want, d->sampled.device, count, err);
   return status;

@@ -46,8 +46,18 @@ int64_t element_count(const struct kernel_argument *argument) {
   return count;
 }
 
+static int64_t mapped_offset(const struct kernel_argument *argument, int64_t flat) {
+  int64_t at[KERNEL_MAX_RANK] = {0};
+  for (int i = argument->rank - 1; i >= 0; i--) {
+    at[i] = flat % argument->shape[i];
+    flat /= argument->shape[i];
+  }
+  return layout_offset(&argument->map, at);
+}
+
 int64_t element_offset(const struct kernel_argument *argument, int64_t flat) {
   int64_t offset = 0;
+  if (argument->map.count) return mapped_offset(argument, flat);
   for (int i = argument->rank - 1; i >= 0; i--) {
     offset += flat % argument->shape[i] * argument->stride[i];
     flat /= argument->shape[i];
@@ -80,7 +90,8 @@ DIGEST(8)
 uint64_t element_digest(const struct kernel_argument *a, const void *data) {
   static uint64_t (*const digests[])(const unsigned char *, int64_t, int64_t, int64_t) = {
       [1] = digest_1, [2] = digest_2, [4] = digest_4, [8] = digest_8};
-  const int64_t count = element_count(a), row = a->rank ? a->shape[a->rank - 1] : 1,
+  const int64_t count = element_count(a),
+                row = a->rank && !a->map.count ? a->shape[a->rank - 1] : 1,
                 step = a->rank ? a->stride[a->rank - 1] * a->dtype->bytes : 0;
   uint64_t sum = 0;
   for (int64_t first = 0; first < count; first += row) {
@@ -151,8 +162,20 @@ static void fill_line(const struct fill *f, int64_t line, int64_t first, int64_t
     store(f->out, offset + i * stride, fill_value(a, f->stream, flat + i * step));
 }
 
+/* Fills a tiled or swizzled array in the order of the flat index. */
+static void fill_mapped(const struct fill *f) {
+  const struct kernel_argument *a = f->argument;
+  element_storer *store = element_store_of(a->dtype);
+  for (int64_t flat = f->first; flat < f->last; flat++)
+    store(f->out, mapped_offset(a, flat), fill_value(a, f->stream, flat));
+}
+
 static void fill_part(void *context) {
   const struct fill *f = context;
+  if (f->argument->map.count) {
+    fill_mapped(f);
+    return;
+  }
   int64_t length = f->argument->shape[f->along];
   for (int64_t at = f->first; at < f->last;) {
     int64_t begin = at % length,

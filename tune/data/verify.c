@@ -225,7 +225,7 @@ static bool row_is_close(const struct kernel_argument *o, const void *got, const
 static void compare_row(const struct kernel_argument *o, const void *got, const void *want,
                         const struct dtype *wide, int64_t first, int64_t count,
                         struct verify_tally *tally) {
-  bool contiguous = o->rank == 0 || o->stride[o->rank - 1] == 1;
+  bool contiguous = o->rank == 0 || (!o->map.count && o->stride[o->rank - 1] == 1);
   if (contiguous && row_is_close(o, got, want, first, count, tally)) return;
   for (int64_t i = first; i < first + count; i++) count_element(tally, o, i, i, got, want, wide);
 }
@@ -396,12 +396,22 @@ int verify_output(const struct kernel_argument *o, const void *got, const void *
                       (const char *)want + tally.first * wide->bytes, error, err);
 }
 
-/* Returns the padding between rows: number of rows, offset and length. */
+/* Returns whether the array consists of contiguous rows at equal distances. */
+static bool has_rows(const struct kernel_argument *o) {
+  if (o->map.count || o->stride[kernel_argument_dimension(o, 0)] != 1) return false;
+  for (int i = 2; i < o->rank; i++) {
+    const int at = kernel_argument_dimension(o, i), inner = kernel_argument_dimension(o, i - 1);
+    if (o->stride[at] != o->stride[inner] * o->shape[inner]) return false;
+  }
+  return true;
+}
+
 struct verify_gaps verify_gaps(const struct kernel_argument *o) {
   const int64_t size = o->dtype->bytes;
-  if (o->elements == element_count(o) || o->rank < 2) return (struct verify_gaps){0};
-  const int64_t row = o->shape[o->column_major ? 0 : o->rank - 1],
-                pitch = o->stride[o->column_major ? 1 : o->rank - 2];
+  if (o->elements == element_count(o) || o->rank < 1) return (struct verify_gaps){0};
+  if (!has_rows(o)) return (struct verify_gaps){.scattered = true};
+  const int64_t row = o->shape[kernel_argument_dimension(o, 0)],
+                pitch = o->rank > 1 ? o->stride[kernel_argument_dimension(o, 1)] : o->elements;
   return (struct verify_gaps){.rows = (o->elements - row + pitch - 1) / pitch,
                               .pitch = pitch * size,
                               .skip = row * size,
@@ -411,6 +421,11 @@ struct verify_gaps verify_gaps(const struct kernel_argument *o) {
 
 int verify_gap_written(const struct kernel_argument *o, int64_t byte, cugen_error *err) {
   const struct verify_gaps gaps = verify_gaps(o);
+  if (gaps.scattered)
+    return error_set_cause(
+        err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+        "wrote into the padding of %s, at offset %lld of %lld elements in memory", o->name,
+        (long long)(byte / o->dtype->bytes), (long long)o->elements);
   if (!gaps.pitch) return error_set(err, CUGEN_ERROR_INTERNAL, "%s has no padding", o->name);
   return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
                          "wrote into the padding of %s, %lld bytes past the end of row %lld",
@@ -418,10 +433,23 @@ int verify_gap_written(const struct kernel_argument *o, int64_t byte, cugen_erro
                          (long long)(byte / gaps.pitch));
 }
 
+static int verify_scattered(const struct kernel_argument *o, const unsigned char *got,
+                            unsigned char poison, cugen_error *err) {
+  const struct layout_map map = kernel_argument_map(o);
+  int64_t indices[KERNEL_MAX_RANK];
+  for (int64_t at = 0; at < o->elements; at++) {
+    if (layout_element(&map, o->rank, o->shape, at, indices)) continue;
+    for (int64_t b = at * o->dtype->bytes; b < (at + 1) * o->dtype->bytes; b++)
+      if (got[b] != poison) return verify_gap_written(o, b, err);
+  }
+  return CUGEN_OK;
+}
+
 int verify_padding(const struct kernel_argument *o, const void *got, unsigned char poison,
                    cugen_error *err) {
   const struct verify_gaps gaps = verify_gaps(o);
   const unsigned char *bytes = got;
+  if (gaps.scattered) return verify_scattered(o, got, poison, err);
   for (int64_t row = 0; row < gaps.rows; row++) {
     const int64_t begin = row * gaps.pitch + gaps.skip, end = begin + gaps.width;
     for (int64_t b = begin; b < end && b < gaps.limit; b++)

@@ -56,15 +56,17 @@ int verify_judge(const struct kernel_argument *output, const struct verify_tally
 int verify_output(const struct kernel_argument *output, const void *got, const void *want,
                   const struct samples *samples, double *error, cugen_error *err);
 
-/* Checks the padding between rows, which must still be poison after a run because every byte of an
+/* Checks the padding, which must still be poison after a run because every byte of an
    output is poisoned before it. CUGEN_ERROR_WRONG otherwise. */
 int verify_padding(const struct kernel_argument *output, const void *got, unsigned char poison,
                    cugen_error *err);
 
 /* The padding between rows, in bytes: in each row the bytes from `skip` on, `width` of them, none
-   at or beyond `limit`. No rows: there is no padding. */
+   at or beyond `limit`. No rows: there is no padding, or it is scattered, as in a tiled array: all
+   places where no element lies. */
 struct verify_gaps {
   int64_t rows, pitch, skip, width, limit;
+  bool scattered;
 };
 struct verify_gaps verify_gaps(const struct kernel_argument *output);
 /* Reports that the given byte of the padding was written. */
