@@ -312,6 +312,51 @@ static int put_tensor(struct coder *c, const struct config_tensor *tensor, int r
   return status;
 }
 
+/* Appends a layout other than row and col, which follows the buffer. The word is that of the
+   exported problem. */
+static int put_word(struct coder *c, const struct config_argument *declared,
+                    const struct kernel_argument *argument, struct text *out) {
+  struct layout layout, tile;
+  struct layout_map map = {0};
+  int status = layout_read(argument->layout, argument->rank, &layout, c->err);
+  const int levels = layout.tiles, rank = argument->rank;
+  const long long block = 1LL << (argument->map.bits ? argument->map.bits + argument->map.base : 0);
+  if (status) return status;
+  if (!levels) {
+    text_add(out, "in_order(s, ");
+    status = put_whole(c, declared->shape[layout.order[0][rank - 1]], 1, out);
+    text_addf(out, " + %lld, (const int[]){", (long long)layout.pad);
+    for (int i = 0; i < rank; i++) text_addf(out, "%s%d", i ? ", " : "", layout.order[0][i]);
+    text_add(out, "});\n");
+    if (argument->map.count) text_addf(out, "swizzled(s, %lld);\n", block);
+    return status;
+  }
+  tile = layout;
+  tile.bits = tile.bytes = 0;
+  status = layout_of_shape(&tile, layout.tile[0], argument->dtype->bytes, &map, c->err);
+  text_add(out, "tiled(s, (const long long[]){");
+  for (int i = 0; i < rank; i++)
+    text_addf(out, "%s%lld", i ? ", " : "", (long long)layout.tile[0][i]);
+  text_addf(out, "}, %lld, %lld);\n", (long long)map.size, block);
+  return status;
+}
+
+static int put_layout(struct coder *c, const struct config_argument *declared,
+                      const struct kernel_argument *argument, struct text *out) {
+  int status = CUGEN_OK;
+  if (*argument->layout && strcmp(argument->layout, "row") != 0 &&
+      strcmp(argument->layout, "col") != 0)
+    return put_word(c, declared, argument, out);
+  if (!declared->strides[0]) return CUGEN_OK;
+  text_add(out, "strided(s, (const long long[]){");
+  for (int i = 0; i < declared->rank && !status; i++) {
+    if (i) text_add(out, ", ");
+    status = put_whole(c, declared->strides[i], 1, out);
+  }
+  text_add(out, "});\n");
+  return status;
+}
+
 static int put_buffer(struct coder *c, const struct config_argument *declared,
                       const struct kernel_argument *argument, struct text *out) {
   if (argument->unused && argument->access != ACCESS_TENSOR)
@@ -337,6 +382,7 @@ static int put_buffer(struct coder *c, const struct config_argument *declared,
     status = put_whole(c, declared->shape[i], 1, out);
   }
   text_add(out, "});\n");
+  if (!status) status = put_layout(c, declared, argument, out);
   if (argument->overwrite) text_add(out, "overwrites(s);\n");
   if (declared->kind == CUGEN_ARGUMENT_CONSTANT && argument->access == ACCESS_GLOBAL)
     text_add(out, "by_address(s);\n");

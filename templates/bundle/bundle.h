@@ -110,7 +110,8 @@ typedef struct bundle_argument_info {
   bundle_argument_kind kind;
   const char *dtype;                                         /* "f32" */
   int rank;                                                  /* 0 for a scalar */
-  long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements */
+  long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements; strides 0: tiled or
+                                                                swizzled, has none */
   long long bytes;                                           /* whole buffer, pitch included */
   /* scalar: part of the code, not passed */
   int compiled_in;

@@ -29,8 +29,8 @@ struct argument_sizes {
   int symbol; /* kept in a __device__ variable, to or from which launches copy */
   int overwrite;
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK], elements;
-  int contiguous; /* the dimension whose stride is 1 */
-  int tensor;     /* reached through a tensor map */
+  int order[BUNDLE_MAX_RANK]; /* the dimensions from the outermost to the contiguous one */
+  int tensor;                 /* reached through a tensor map */
   long long box[BUNDLE_MAX_RANK], swizzle, parts;
   unsigned char value[8]; /* of a scalar */
 };
@@ -142,32 +142,82 @@ static long long count_launches(const struct sizes *s) {
   return count;
 }
 
-/* Describes the next argument, a buffer. Strides from the contiguous dimension outwards: 1, the
-   pitch, and then each stride is the one before times its dimension's extent. */
-MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, int memory,
-                                int order, long long pitch, int rank, const long long *shape) {
-  struct argument_sizes *a = &s->arguments[s->argument_count++];
-  int at = order == COLUMNS ? 0 : rank - 1, step = order == COLUMNS ? 1 : -1;
-  *a = (struct argument_sizes){.dtype = dtype,
-                               .bytes = bytes,
-                               .passed = 1,
-                               .memory = memory,
-                               .rank = rank,
-                               .contiguous = at};
-  for (int i = 0; i < rank; i++) {
-    a->shape[i] = shape[i];
-    s->failed |= shape[i] < 1;
-  }
+static void check_elements(struct sizes *s, const struct argument_sizes *a) {
+  s->failed |= a->elements > (1LL << 62) / a->bytes;
+  s->wide |= a->elements > (1LL << 31) - (1LL << 24);
+}
+
+/* Lays out the buffer that was described last by an order of its dimensions, the outermost first.
+   Strides from the contiguous dimension outwards: 1, the pitch, and then each stride is the one
+   before times its dimension's extent. */
+MAYBE_UNUSED static void in_order(struct sizes *s, long long pitch, const int *order) {
+  struct argument_sizes *a = &s->arguments[s->argument_count - 1];
+  int at = order[a->rank - 1];
   s->failed |= pitch < a->shape[at];
   a->stride[at] = 1;
   a->elements = pitch;
-  for (int i = 1; i < rank; i++) {
-    at += step;
+  for (int i = 0; i < a->rank; i++) a->order[i] = order[i];
+  for (int i = a->rank - 2; i >= 0; i--) {
+    at = order[i];
     a->stride[at] = a->elements;
     a->elements = multiply(&s->failed, a->elements, a->shape[at]);
   }
-  s->failed |= a->elements > (1LL << 62) / bytes;
-  s->wide |= a->elements > (1LL << 31) - (1LL << 24);
+  check_elements(s, a);
+}
+
+/* Describes the next argument, a buffer. */
+MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, int memory,
+                                int order, long long pitch, int rank, const long long *shape) {
+  struct argument_sizes *a = &s->arguments[s->argument_count++];
+  int dimensions[BUNDLE_MAX_RANK] = {0};
+  *a = (struct argument_sizes){
+      .dtype = dtype, .bytes = bytes, .passed = 1, .memory = memory, .rank = rank};
+  for (int i = 0; i < rank; i++) {
+    a->shape[i] = shape[i];
+    s->failed |= shape[i] < 1;
+    dimensions[i] = order == COLUMNS ? rank - 1 - i : i;
+  }
+  in_order(s, pitch, dimensions);
+}
+
+/* The buffer that was described last is a view with these strides. Each must reach beyond the
+   elements of the dimensions with smaller strides. */
+MAYBE_UNUSED static void strided(struct sizes *s, const long long *stride) {
+  struct argument_sizes *a = &s->arguments[s->argument_count - 1];
+  long long span = 1;
+  int done = 0;
+  for (int turn = 0; turn < a->rank; turn++) {
+    int next = -1;
+    for (int i = a->rank - 1; i >= 0; i--)
+      if (!(done >> i & 1) && (next < 0 || stride[i] < stride[next])) next = i;
+    done |= 1 << next;
+    a->stride[next] = a->shape[next] == 1 && stride[next] < 1 ? 1 : stride[next];
+    a->order[a->rank - 1 - turn] = next;
+    if (a->shape[next] == 1) continue;
+    s->failed |= stride[next] < span;
+    span = add(&s->failed, span, multiply(&s->failed, stride[next], a->shape[next] - 1));
+  }
+  a->elements = span;
+  check_elements(s, a);
+}
+
+/* The buffer that was described last is swizzled within blocks of so many elements, and has no
+   strides. */
+MAYBE_UNUSED static void swizzled(struct sizes *s, long long block) {
+  struct argument_sizes *a = &s->arguments[s->argument_count - 1];
+  memset(a->stride, 0, sizeof a->stride);
+  a->elements = multiply(&s->failed, ceil_div(&s->failed, a->elements, block), block);
+  check_elements(s, a);
+}
+
+/* The buffer that was described last consists of tiles, of so many elements in memory each. */
+MAYBE_UNUSED static void tiled(struct sizes *s, const long long *tile, long long elements,
+                               long long block) {
+  struct argument_sizes *a = &s->arguments[s->argument_count - 1];
+  a->elements = elements;
+  for (int i = 0; i < a->rank; i++)
+    a->elements = multiply(&s->failed, a->elements, ceil_div(&s->failed, a->shape[i], tile[i]));
+  swizzled(s, block);
 }
 
 /* The kernel may write to the input that was described last. */
@@ -190,15 +240,15 @@ MAYBE_UNUSED static void in_symbol(struct sizes *s) {
 MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long parts,
                                 const long long *box) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
-  int outermost = a->contiguous ? 0 : a->rank - 1;
+  int outermost = a->order[0], contiguous = a->order[a->rank - 1];
   a->tensor = 1, a->swizzle = swizzle, a->parts = parts;
   for (int i = 0; i < a->rank; i++) {
     long long apart = a->stride[i] * a->bytes;
     a->box[i] = box[i];
     s->failed |= box[i] < 1 || box[i] > 256 || a->shape[i] > 1LL << 32;
-    s->failed |= i != a->contiguous && (apart % 16 || apart >= 1LL << 40);
+    s->failed |= i != contiguous && (apart % 16 || apart >= 1LL << 40);
   }
-  long long inner = box[a->contiguous] * a->bytes;
+  long long inner = box[contiguous] * a->bytes;
   s->failed |= inner % 16 || (swizzle && inner > swizzle);
   s->failed |=
       parts < 1 || a->shape[outermost] % (parts < 1 ? 1 : parts) || (parts > 1 && a->rank == 1);

@@ -22,8 +22,8 @@ struct tensor_extent {
 
 static struct tensor_extent tensor_extent(const struct argument_sizes *a) {
   struct tensor_extent out = {(unsigned)a->rank, {0}, {0}, {0}};
-  int step = a->contiguous ? -1 : 1, at = a->contiguous;
-  for (int i = 0; i < a->rank; i++, at += step) {
+  for (int i = 0; i < a->rank; i++) {
+    const int at = a->order[a->rank - 1 - i];
     out.shape[i] = (unsigned long long)a->shape[at];
     out.stride[i] = (unsigned long long)(a->stride[at] * a->bytes);
     out.box[i] = (unsigned)a->box[at];
