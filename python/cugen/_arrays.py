@@ -250,6 +250,9 @@ class Slot:
         strides = given.strides or _packed(given.shape, size)
         if len(given.shape) == 1 and given.shape[0] * size == argument.bytes and _same_strides(given.shape, strides, (size,)):
             return
+        if argument.stride and not argument.stride[0]:
+            raise self._refuse(f"its layout is {argument.layout}, which no strides describe: pass the buffer as it lies in memory, an "
+                               f"array of one dimension of {argument.bytes // size} elements")
         if given.shape != argument.shape:
             raise self._refuse(f"its shape is {given.shape}, should be {argument.shape}: pass such an array, or open the kernel "
                                "for that size")

@@ -147,6 +147,9 @@ class Interfaces(Case):
         self.refuses(r"strides are \(1.5, 1\) elements", take, Interface(strides=(6, 4)))
         self.refuses(r"shape is \(6,\), should be \(2, 3\)", take, Interface(shape=(6,), strides=(8,)))
         self.refuses(r"shape is \(6,\), should be \(2, 3\)", take, Interface(shape=(6,)), pitched)
+        tiled = replace(MATRIX, stride=(0, 0), layout="row/2x2", bytes=32)
+        take(Interface(shape=(8,)), tiled)
+        self.refuses("its layout is row/2x2, which no strides describe: .* one dimension of 8 elements", take, Interface(), tiled)
         take(Interface(shape=(1, 3), strides=(400, 4)), replace(MATRIX, shape=(1, 3), bytes=12))  # one row: its stride says nothing
         take(Interface(shape=(), strides=None), replace(MATRIX, shape=(), stride=(), bytes=4))
 

@@ -236,6 +236,23 @@ static int set_up_symbol(void **state) {
       {NULL, NULL}});
 }
 
+/* Every kind of layout: a view with strides, tiles and a pad, another order and a pad, a swizzle. */
+static int set_up_layouts(void **state) {
+  (void)state;
+  return open_with((const struct change[]){
+      {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
+       "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, strides = { \"2 * N + 3\", "
+       "\"2\" "
+       "} }"},
+      {"shape = { \"M\", \"N\" }, tolerance",
+       "shape = { \"M\", \"N\" }, layout = \"row/32x8/4x8:col+2\", tolerance"},
+      {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
+       "  input \"partial\" { dtype = \"i8\", shape = { \"M\", 3, \"ceil_div(N, 4)\" }, layout = "
+       "\"102+5\" },\n"
+       "  input \"other\" { dtype = \"f32\", shape = { \"M\", \"N\" }, layout = \"col^2,2,3\" }"},
+      {NULL, NULL}});
+}
+
 static int set_up_textures_only(void **state) {
   (void)state;
   return open_with((const struct change[]){
@@ -756,6 +773,45 @@ static void test_tensor(void **state) {
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
+/* The plan's strides and bytes are those of the live runtime. */
+static void test_layouts(void **state) {
+  (void)state;
+  static const int sizes[][2] = {{500, 1000}, {131, 67}, {1024, 512}};
+  cugen_export_result result;
+  struct text in = {0}, want = {0}, got = {0};
+  if (!has("cc")) skip();
+  export_to("b", NULL, &result);
+  assert_string_equal(result.notes, "");
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    char text[2][32];
+    const char *settings[2] = {text[0], text[1]};
+    struct kernel_spec spec;
+    struct problem problem;
+    snprintf(text[0], sizeof text[0], "M=%d", sizes[i][0]);
+    snprintf(text[1], sizeof text[1], "N=%d", sizes[i][1]);
+    text_addf(&in, "%d %d\n", sizes[i][0], sizes[i][1]);
+    set_problem(settings, 2, &problem);
+    expand(0, &spec);
+    for (size_t k = 0; k < spec.argument_count; k++) {
+      const struct kernel_argument *a = &spec.arguments[k];
+      if (!a->rank) continue;
+      text_addf(&want, "%s:", a->name);
+      for (int d = 0; d < a->rank; d++) text_addf(&want, " %lld", (long long)a->stride[d]);
+      text_addf(&want, ", %lld bytes\n", (long long)kernel_argument_bytes(a));
+    }
+    kernel_spec_free(&spec);
+    problem_free(&problem);
+  }
+  assert_int_equal(file_write(in_folder("in"), text_get(&in), in.length, NULL), CUGEN_OK);
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
+  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/layouts.c $FOLDER/b/rows.c -ldl -o "
+      "$FOLDER/layouts && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/layouts < $FOLDER/in > "
+      "$FOLDER/got || { cat $FOLDER/got; false; }");
+  assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&got), text_get(&want));
+  text_free(&in), text_free(&want), text_free(&got);
+}
+
 /* Sizes whose rows no map reaches go to another variant, and far ones to what the config names
    first, as at run time. */
 static void test_tensor_picks(void **state) {
@@ -968,6 +1024,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_symbol, set_up_symbol, tear_down),
       cmocka_unit_test_setup_teardown(test_tensor, set_up_tensor, tear_down),
       cmocka_unit_test_setup_teardown(test_tensor_picks, set_up_tensor, tear_down),
+      cmocka_unit_test_setup_teardown(test_layouts, set_up_layouts, tear_down),
       cmocka_unit_test_setup_teardown(test_steps, set_up_steps, tear_down),
       cmocka_unit_test_setup_teardown(test_matmul, set_up_matmul, tear_down),
       cmocka_unit_test_setup_teardown(test_textures_only, set_up_textures_only, tear_down)};
