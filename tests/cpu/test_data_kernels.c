@@ -77,10 +77,8 @@ static void they_prove_themselves(void **state) {
 static struct kernel_argument argument_of(const struct dtype *dtype, int rank, bool column_major,
                                           int64_t pitch) {
   static const int64_t sizes[] = {7, 5, 3, 6};
-  struct kernel_argument a = {.name = "C",
-                              .kind = CUGEN_ARGUMENT_OUTPUT,
-                              .dtype = dtype,
-                              .rank = rank};
+  struct kernel_argument a = {
+      .name = "C", .kind = CUGEN_ARGUMENT_OUTPUT, .dtype = dtype, .rank = rank};
   int64_t stride = 1;
   for (int i = 0; i < rank; i++) {
     const int at = column_major ? i : rank - 1 - i;
@@ -92,14 +90,41 @@ static struct kernel_argument argument_of(const struct dtype *dtype, int rank, b
   return a;
 }
 
+/* With tiles, a pad, a swizzle. */
+static struct kernel_argument argument_by(const struct dtype *dtype, int rank, int how) {
+  static const char *const words[][KERNEL_MAX_RANK] = {
+      {"row/4+3", "row/2x4:col+3", "row/4x2x2:120", "col/2x2x2x4/1x2x2x2:3120+1"},
+      {"row^1,0,1", "col^1,1,2", "201^1,0,2", "row/2x2x2x2:col^2,1,2"}};
+  struct kernel_argument a = argument_of(dtype, rank, false, 0);
+  struct layout layout;
+  cugen_error err = {0};
+  strcpy(a.layout, words[how][rank - 1]);
+  check(layout_read(a.layout, rank, &layout, &err), &err);
+  check(layout_of_shape(&layout, a.shape, dtype->bytes, &a.map, &err), &err);
+  memset(a.stride, 0, sizeof a.stride);
+  a.elements = a.map.size;
+  return a;
+}
+
+/* Every second element of a larger array, up to the last one. */
+static struct kernel_argument every_second(const struct dtype *dtype, int rank) {
+  struct kernel_argument a = argument_of(dtype, rank, true, 1);
+  for (int i = 0; i < rank; i++) a.stride[i] *= 2;
+  a.elements = 1;
+  for (int i = 0; i < rank; i++) a.elements += (a.shape[i] - 1) * a.stride[i];
+  return a;
+}
+
 typedef void each(struct fixture *f, const struct kernel_argument *a);
 
 static void for_each_layout(struct fixture *f, each *run) {
   for (size_t t = 0; t < DTYPE_COUNT; t++)
     for (int rank = 1; rank <= KERNEL_MAX_RANK; rank++)
-      for (int how = 0; how < 4; how++) {
+      for (int how = 0; how < 7; how++) {
         struct kernel_argument a =
-            argument_of(&dtype_table[t], rank, how / 2, rank > 1 ? how % 2 * 3 : 0);
+            how < 4   ? argument_of(&dtype_table[t], rank, how / 2, rank > 1 ? how % 2 * 3 : 0)
+            : how < 6 ? argument_by(&dtype_table[t], rank, how - 4)
+                      : every_second(&dtype_table[t], rank);
         run(f, &a);
       }
 }
@@ -417,7 +442,6 @@ static void verdicts_are_the_same(void **state) {
 /* ---- Padding -------------------------------------------------------------------------------- */
 
 static void paddings(struct fixture *f, const struct kernel_argument *a) {
-  const struct verify_gaps gaps = verify_gaps(a);
   const size_t bytes = (size_t)kernel_argument_bytes(a);
   unsigned char *got = malloc(bytes);
   uint64_t seed = 3;
@@ -427,7 +451,7 @@ static void paddings(struct fixture *f, const struct kernel_argument *a) {
     memset(got, 0x5a, bytes);
     for (int i = 0; i < round % 3; i++) got[random_next(&seed) % bytes] = 1;
     check(data_kernels_begin(f->kernels, &err), &err);
-    check(data_kernels_find(f->kernels, got, &gaps, 0x5a, &err), &err);
+    check(data_kernels_gaps(f->kernels, a, got, 0x5a, &err), &err);
     check(data_kernels_await(f->kernels, &tallies, &err), &err);
     int status = tallies[0].first == UINT64_MAX
                      ? CUGEN_OK
