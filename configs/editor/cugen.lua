@@ -155,8 +155,9 @@
 ---@class cugen.input_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
 ---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
----@field layout? cugen.layout|string `row` by default
+---@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
 ---@field fill? cugen.fill|string `uniform` by default
 ---@field values? cugen.expression|number[] an expression of `index`, `i0` to `i3` and elements of inputs before it, or the elements in a list
 ---@field file? string `.npy` or raw bytes, found like a template
@@ -170,8 +171,9 @@
 ---@class cugen.output_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
 ---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
----@field layout? cugen.layout|string `row` by default
+---@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
 ---@field memory? cugen.memory|string `device` by default
 ---@field access? cugen.result_access|string `global` by default
 ---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
@@ -180,8 +182,9 @@
 ---@class cugen.inout_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
 ---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
----@field layout? cugen.layout|string `row` by default
+---@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
 ---@field fill? cugen.fill|string `uniform` by default
 ---@field values? cugen.expression|number[] an expression of `index`, `i0` to `i3` and elements of inputs before it, or the elements in a list
 ---@field file? string `.npy` or raw bytes, found like a template
@@ -194,8 +197,9 @@
 ---@class cugen.scratch_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
 ---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
----@field layout? cugen.layout|string `row` by default
+---@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
 ---@field fill? cugen.fill|string `zero`: zeroed once, and every launch leaves it zero
 ---@field memory? cugen.memory|string `device` by default
 ---@field when? cugen.expression of which problems it is an argument; of all by default
@@ -203,8 +207,9 @@
 ---@class cugen.constant_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
 ---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
----@field layout? cugen.layout|string `row` by default
+---@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
+---@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
 ---@field fill? cugen.fill|string `uniform` by default
 ---@field values? cugen.expression|number[] an expression of `index`, `i0` to `i3` and elements of inputs before it, or the elements in a list
 ---@field file? string `.npy` or raw bytes, found like a template

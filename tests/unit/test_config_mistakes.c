@@ -549,6 +549,16 @@ static void wrong_attributes(void **state) {
                     "c.lua:3: shape of \"A\" is a list");
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 8 }, pitch = 8 },",
                     "c.lua:3: pitch of \"A\" needs a shape of two dimensions");
+  expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 8, 8 }, layout = \"row/8\" },",
+                    "c.lua:3: layout of \"A\": layout 'row/8': an extent for each dimension, as in "
+                    "4x8, was expected at ''");
+  expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 8, 8 }, layout = \"row+${\" },",
+                    "c.lua:3: layout of \"A\": `${` without its `}`");
+  expect_body_error(
+      "\ninput \"A\" { dtype = \"f32\", shape = { 8, 8 }, layout = \"col\", strides = { 1, 8 } },",
+      "c.lua:3: strides of \"A\" are in place of a layout: give one of them");
+  expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 8, 8 }, strides = { 1 } },",
+                    "c.lua:3: strides of \"A\" are 1, and the shape has 2 dimensions");
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 8 }, layout = \"cow\" },",
                     "c.lua:3: layout of \"A\" is 'cow', which is neither one of row, col nor a "
                     "name with such a value "
