@@ -19,7 +19,7 @@ struct api_layouts {
 
 /* ---- Arrays --------------------------------------------------------------------------------- */
 
-static void layouts_add_shared(struct api_layouts *l, const struct shared_array *array) {
+static void layouts_add_shared(struct api_layouts *l, const struct layout_array *array) {
   api_array *out = &l->arrays[l->count];
   *out = (api_array){.name = array->name,
                      .memory = l->spec.shared_dynamic ? "dynamic shared" : "static shared",
@@ -51,12 +51,9 @@ static void layouts_add_argument(struct api_layouts *l, const struct kernel_argu
                      .element_bytes = argument->dtype->bytes,
                      .stages = 1,
                      .bytes = argument->elements * argument->dtype->bytes};
-  *map = (struct layout_map){.count = argument->rank, .size = argument->elements};
-  for (int i = 0; i < argument->rank; i++) {
-    out->shape[i] = argument->shape[i];
-    map->modes[i] = (struct layout_mode){i, 1, argument->shape[i], argument->stride[i]};
-  }
-  text_add(&l->words, argument->column_major ? "col" : "row");
+  *map = kernel_argument_map(argument);
+  for (int i = 0; i < argument->rank; i++) out->shape[i] = argument->shape[i];
+  text_add(&l->words, *argument->layout ? argument->layout : "strides");
   text_add_char(&l->words, '\0');
   l->count++;
 }

@@ -180,7 +180,7 @@ struct kernel_spec {
   size_t sequence_count;
   struct kernel_parameter *parameters; /* of the launches that list their parameters */
   size_t parameter_count;
-  struct shared_array *shared; /* the shared arrays (layout.h); NULL in a worker */
+  struct layout_array *shared; /* the shared arrays (layout.h); NULL in a worker */
   size_t shared_count;
   bool shared_dynamic; /* they lie in dynamic shared memory */
   double flops, bytes; /* declared work of the problem; 0 if not declared */

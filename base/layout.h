@@ -57,7 +57,7 @@ bool layout_element(const struct layout_map *map, int rank, const int64_t *shape
                     int64_t *indices);
 
 /* A shared array that a variant declares. Its name and file belong to the config. */
-struct shared_array {
+struct layout_array {
   const char *name, *file;
   int line;
   const struct dtype *dtype;

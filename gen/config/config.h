@@ -530,7 +530,7 @@ enum { SHARED_STATIC_MOST = 48 * 1024 };
 /* Evaluates the implementation's shared arrays into out[0 .. shared_count). *dynamic: they lie in
    dynamic shared memory. */
 int config_shared_arrays(const struct config_implementation *implementation,
-                         const struct value *slots, struct shared_array *out, bool *dynamic,
+                         const struct value *slots, struct layout_array *out, bool *dynamic,
                          cugen_error *err);
 /* Sets reads[slot] for each slot that the shared arrays depend on. */
 void config_shared_reads(const struct config_implementation *implementation, bool *reads);

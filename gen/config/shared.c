@@ -167,7 +167,7 @@ int read_shared_launch(struct build *build, const struct config_implementation *
 struct shared_evaluation {
   const struct config_shared *declared;
   const struct value *slots;
-  struct shared_array *out;
+  struct layout_array *out;
   cugen_error *err;
 };
 
@@ -232,8 +232,8 @@ static int shared_evaluate_layout(const struct shared_evaluation *e) {
 }
 
 static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *total) {
-  struct shared_array *out = e->out;
-  *out = (struct shared_array){.name = e->declared->name,
+  struct layout_array *out = e->out;
+  *out = (struct layout_array){.name = e->declared->name,
                                .file = e->declared->line.path,
                                .line = e->declared->line.number,
                                .rank = e->declared->rank,
@@ -260,7 +260,7 @@ static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *tot
 }
 
 int config_shared_arrays(const struct config_implementation *implementation,
-                         const struct value *slots, struct shared_array *out, bool *dynamic,
+                         const struct value *slots, struct layout_array *out, bool *dynamic,
                          cugen_error *err) {
   int64_t bytes = 0;
   int status = CUGEN_OK;

@@ -543,30 +543,126 @@ static int define_distance(const struct names *names, const struct name *name, i
   return status;
 }
 
-/* Defines A(i, j) as A[i * A_stride0 + j]: the contiguous index has no factor. */
+/* ---- Elements of arguments ------------------------------------------------------------------ */
+
+static const char *const element_indices[KERNEL_MAX_RANK] = {"i", "j", "k", "l"};
+
+/* Appends how many tiles of `tile` elements the dimension has, or elements for a tile of 1. */
+static int put_extent(const struct names *names, const struct config_argument *declared,
+                      int dimension, int64_t tile, struct text *out, cugen_error *err) {
+  struct value value;
+  struct text extent = {0};
+  int status = names_put_bound(names, declared->shape[dimension], &value, &extent, err);
+  if (!status && !extent.length) {
+    text_addf(out, " * %" PRId64, (value.integer + tile - 1) / tile);
+  } else if (!status) {
+    text_addf(out, tile == 1 ? " * (index_t)%s" : " * (((index_t)%s + ", text_get(&extent));
+    if (tile > 1) text_addf(out, "%" PRId64 ") / %" PRId64 ")", tile - 1, tile);
+  }
+  out->failed |= extent.failed;
+  text_free(&extent);
+  return status;
+}
+
+/* Appends the factor of a mode of the outermost tiles: the elements of one of these tiles, times
+   the numbers of tiles along the dimensions inside of it, which only the launch may know. */
+static int put_tile_stride(const struct names *names, const struct name *name, int mode,
+                           struct text *out, cugen_error *err) {
+  const struct kernel_argument *argument = &names->in.arguments[name->index];
+  const struct layout_map *map = &argument->map;
+  int status = CUGEN_OK;
+  text_addf(out, " * %" PRId64, map->modes[argument->rank - 1].stride);
+  for (int i = mode + 1; i < argument->rank && !status; i++)
+    status = put_extent(names, &names->in.config->arguments[name->index], map->modes[i].dimension,
+                        map->modes[i].divisor, out, err);
+  return status;
+}
+
+/* Appends the offset of an element of a tiled argument. */
+static int put_tiles(const struct names *names, const struct name *name, struct text *out,
+                     cugen_error *err) {
+  const struct kernel_argument *argument = &names->in.arguments[name->index];
+  const struct layout_map *map = &argument->map;
+  const char *type = names->in.wide_index ? "unsigned long long" : "unsigned";
+  int status = CUGEN_OK;
+  for (int i = 0; i < map->count && !status; i++) {
+    const struct layout_mode *mode = &map->modes[i];
+    const bool outermost = i < argument->rank;
+    if (!outermost && mode->extent == 1) continue;
+    if (i) text_add(out, " + ");
+    text_addf(out, "(index_t)((%s)(%s)", type, element_indices[mode->dimension]);
+    if (mode->divisor > 1) text_addf(out, " / %" PRId64, mode->divisor);
+    if (!outermost) text_addf(out, " %% %" PRId64, mode->extent);
+    text_add(out, ")");
+    if (outermost)
+      status = put_tile_stride(names, name, i, out, err);
+    else if (mode->stride > 1)
+      text_addf(out, " * %" PRId64, mode->stride);
+  }
+  return status;
+}
+
+/* Returns whether the dimension's stride is 1 whatever the sizes are. */
+static bool is_contiguous(const struct names *names, const struct name *name, int dimension) {
+  const struct expr *stride = names->in.config->arguments[name->index].strides[dimension];
+  struct value value;
+  if (!stride || names->in.plain[name->index])
+    return kernel_argument_dimension(&names->in.arguments[name->index], 0) == dimension;
+  return expr_constant(stride, &value) && value.type == VALUE_INT && value.integer == 1;
+}
+
+/* Appends the offset of an element of an argument without tiles. The strides of a swizzled one have
+   no names. */
+static int put_strides(const struct names *names, const struct name *name, struct text *out,
+                       cugen_error *err) {
+  const struct kernel_argument *argument = &names->in.arguments[name->index];
+  int status = CUGEN_OK;
+  for (int i = 0; i < argument->rank && !status; i++) {
+    if (i) text_add(out, " + ");
+    if (is_contiguous(names, name, i)) {
+      text_addf(out, "(%s)", element_indices[i]);
+    } else if (!argument->map.count) {
+      text_addf(out, "(index_t)(%s) * %s_stride%d", element_indices[i], argument->name, i);
+    } else {
+      const struct product product = stride_factors(names, name->index, i);
+      struct text factors = {0};
+      int64_t constant;
+      status = put_product(names, &product, &constant, &factors, err);
+      text_addf(out, "(index_t)(%s)", element_indices[i]);
+      if (constant != 1) text_addf(out, " * %" PRId64, constant);
+      if (factors.length) text_addf(out, " * (index_t)(%s)", text_get(&factors));
+      out->failed |= factors.failed;
+      text_free(&factors);
+    }
+  }
+  return status;
+}
+
+/* Defines A(i, j) as A[i * A_stride0 + j]: the contiguous index has no factor. A swizzle uses the
+   offset twice, and is a function therefore. */
 static int define_element(const struct names *names, const struct name *name, struct text *out,
                           cugen_error *err) {
-  static const char *const indices[KERNEL_MAX_RANK] = {"i", "j", "k", "l"};
   const struct kernel_argument *argument = &names->in.arguments[name->index];
   const struct config_argument *declared = &names->in.config->arguments[name->index];
+  const struct layout_map *map = &argument->map;
   if (kernel_argument_textured(argument) || argument->access == ACCESS_TENSOR)
     return error_set_at(err, CUGEN_ERROR_CONFIG, declared->line.path, declared->line.number,
                         "%s is a %s here, so that %s(i) has no element: read it by its functions",
                         declared->name, access_kind_names[argument->access], declared->name);
-  const bool column_major = argument->column_major && !names->in.plain[name->index];
-  const int contiguous = column_major ? 0 : argument->rank - 1;
+  const bool tiled = map->count > argument->rank;
+  if (map->bits)
+    text_addf(out,
+              "__device__ __forceinline__ index_t %s_swizzled(index_t o) { return o ^ (o >> %d & "
+              "%" PRId64 "); }\n",
+              declared->name, map->shift, (((int64_t)1 << map->bits) - 1) << map->base);
   text_addf(out, "#define %s(", declared->name);
-  for (int i = 0; i < argument->rank; i++) text_addf(out, "%s%s", i ? ", " : "", indices[i]);
+  for (int i = 0; i < argument->rank; i++)
+    text_addf(out, "%s%s", i ? ", " : "", element_indices[i]);
   text_addf(out, ") %s[", declared->name);
-  for (int i = 0; i < argument->rank; i++) {
-    if (i) text_add(out, " + ");
-    if (i == contiguous)
-      text_addf(out, "(%s)", indices[i]);
-    else
-      text_addf(out, "(index_t)(%s) * %s_stride%d", indices[i], declared->name, i);
-  }
-  text_add(out, "]\n");
-  return CUGEN_OK;
+  if (map->bits) text_addf(out, "%s_swizzled(", declared->name);
+  int status = tiled ? put_tiles(names, name, out, err) : put_strides(names, name, out, err);
+  text_add(out, map->bits ? ")]\n" : "]\n");
+  return status;
 }
 
 static enum shared_memory shared_memory_of(const struct names *names, const struct name *name) {
@@ -642,6 +738,17 @@ static void read_scalar(const struct names *names, int argument, bool *reads) {
   for (size_t i = 0; i < names->count; i++)
     if (names->list[i].kind == NAME_SLOT && strcmp(names->list[i].text, declared->name) == 0)
       reads[names->list[i].index] = true;
+}
+
+static void names_read_element(const struct names *names, int argument, bool known_only,
+                               bool *reads) {
+  const struct config_argument *declared = &names->in.config->arguments[argument];
+  for (int i = 0; i < declared->rank; i++) {
+    names_read_expr(names, declared->shape[i], known_only, reads);
+    names_read_expr(names, declared->strides[i], known_only, reads);
+  }
+  names_read_expr(names, declared->pitch, known_only, reads);
+  config_spelling_reads(&declared->layout, reads);
 }
 
 static void names_read_name(const struct names *names, const struct name *name, bool known_only,

@@ -84,7 +84,7 @@ static void add_exchange(const struct layout_map *map, int deciding, int shift, 
 }
 
 /* Adds the body of offset(): the sum over all modes, and what exchanges its bits. */
-static void add_offset(const struct shared_array *array, struct text *out) {
+static void add_offset(const struct layout_array *array, struct text *out) {
   const struct layout_map *map = &array->map;
   struct text sum = {0}, exchanged = {0}, stage = {0};
   const int64_t mask = (((int64_t)1 << map->bits) - 1) << map->base;
@@ -110,7 +110,7 @@ static void add_offset(const struct shared_array *array, struct text *out) {
 
 /* Returns how many neighbours along the contiguous index lie side by side from a multiple of that
    number on, in bytes: at most 16, which one access takes. */
-static int64_t bytes_together(const struct shared_array *array) {
+static int64_t bytes_together(const struct layout_array *array) {
   const struct layout_map *map = &array->map;
   const int last = map->count - 1;
   int64_t elements = 1;
@@ -129,13 +129,13 @@ static int64_t bytes_together(const struct shared_array *array) {
 
 /* ---- The declaration ------------------------------------------------------------------------ */
 
-static void add_parameters(const struct shared_array *array, bool types, struct text *out) {
+static void add_parameters(const struct layout_array *array, bool types, struct text *out) {
   const char *type = types ? (is_divided(&array->map) ? "unsigned " : "int ") : "";
   if (array->staged) text_addf(out, "%sstage, ", type);
   for (int i = 0; i < array->rank; i++) text_addf(out, "%s%s%s", i ? ", " : "", type, letters[i]);
 }
 
-static void add_accessors(const struct shared_array *array, struct text *out) {
+static void add_accessors(const struct layout_array *array, struct text *out) {
   struct text declared = {0}, passed = {0}, word = {0};
   const char *type = array->dtype->cuda_name;
   const int64_t together = bytes_together(array);
@@ -157,7 +157,7 @@ static void add_accessors(const struct shared_array *array, struct text *out) {
   text_free(&word);
 }
 
-static void add_type(const struct shared_array *array, struct text *out) {
+static void add_type(const struct layout_array *array, struct text *out) {
   struct text declared = {0}, word = {0}, offset = {0};
   add_parameters(array, true, &declared);
   layout_print(&array->layout, &word);
@@ -176,7 +176,7 @@ static void add_type(const struct shared_array *array, struct text *out) {
   text_free(&offset);
 }
 
-void shared_array_define(const struct shared_array *array, enum shared_memory memory,
+void shared_array_define(const struct layout_array *array, enum shared_memory memory,
                          struct text *out) {
   add_type(array, out);
   if (memory == SHARED_STATIC)
