@@ -78,7 +78,8 @@ static int check_item(struct build *build, const struct list *list, const char *
   const bool repeats =
       keyword->repeats || (keyword->naming == EITHER && read_name_of(build->L, -1));
   for (size_t i = 0; !repeats && i < list->count; i++)
-    if (list->items[i].declaration->keyword == keyword && !list->items[i].name)
+    if (list->items[i].declaration->keyword == keyword &&
+        (keyword->naming != EITHER || !list->items[i].name))
       return build_fail(build, declaration->line, "%s stands here twice: it is at %s already",
                         keyword->name,
                         build_line(build, declaration->line, list->items[i].declaration->line));

@@ -162,9 +162,9 @@ static const struct {
     {"input \"A\" { dtype = \"f32\", shape = { 1 }, layout = \"M + 1\" }", "M=1",
      "c.lua:3: layout of \"A\": layout '2': row, col, or the number of each dimension once was "
      "expected at '2'"},
-    {"input \"A\" { dtype = \"f32\", shape = { 4, 4 }, layout = \"row+${M}\" }", "M=0",
-     "c.lua:3: layout of \"A\": layout 'row+0': a number of elements to leave free was expected at "
-     "'0'"},
+    {"input \"A\" { dtype = \"f32\", shape = { 4, 4 }, layout = \"row+${M - 2}\" }", "M=1",
+     "c.lua:3: layout of \"A\": layout 'row+-1': a number of elements to leave free was expected at "
+     "'-1'"},
     {"input \"A\" { dtype = \"f32\", shape = { 4, \"M\" }, layout = \"row^3,3,3\" }", "M=63",
      "c.lua:3: layout of \"A\" is row^3,3,3, which exchanges elements within 64, but a line has "
      "63"},
