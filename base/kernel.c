@@ -65,6 +65,7 @@ int kernel_argument_dimension(const struct kernel_argument *a, int i) {
   int sorted[KERNEL_MAX_RANK];
   struct layout layout;
   if (strcmp(a->layout, "row") == 0) return a->rank - 1 - i;
+  if (strcmp(a->layout, "col") == 0) return i;
   if (a->layout[0] && !layout_read(a->layout, a->rank, &layout, NULL))
     return layout.order[0][a->rank - 1 - i];
   sort_dimensions(a, sorted);

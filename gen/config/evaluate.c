@@ -159,25 +159,39 @@ static int check_swizzle(const struct evaluation *e, const struct layout *layout
   return status;
 }
 
-/* Reads the word, and copies its shortest form. */
+/* Copies the shortest form of a word that was read. */
+static int copy_word(const struct layout *layout, char *out, cugen_error *err) {
+  struct text word = {0};
+  layout_print(layout, &word);
+  int status = word.failed ? error_memory(err) : CUGEN_OK;
+  if (!status && word.length >= LAYOUT_WORD)
+    status = error_set(err, CUGEN_ERROR_CONFIG, "'%s' is longer than %d characters",
+                       text_get(&word), LAYOUT_WORD - 1);
+  if (!status) memcpy(out, text_get(&word), word.length + 1);
+  text_free(&word);
+  return status;
+}
+
+static int read_layout_word(const struct evaluation *e, const char *word, struct layout *layout,
+                            struct kernel_argument *out) {
+  const bool shortest = strcmp(word, "row") == 0 || strcmp(word, "col") == 0;
+  int status = layout_read(word, out->rank, layout, e->err);
+  if (!status && shortest) return memcpy(out->layout, word, sizeof "row"), CUGEN_OK;
+  return status ? status : copy_word(layout, out->layout, e->err);
+}
+
 static int evaluate_word(const struct evaluation *e, struct layout *layout,
                          struct kernel_argument *out) {
-  struct text word = {0};
   const struct config_spelling *spelling = &e->argument->layout;
-  int status = spelling->text ? config_spell(spelling, e->slots, &word, e->err) : CUGEN_OK;
+  struct text word = {0};
+  int status = CUGEN_OK;
+  if (spelling->part_count) status = config_spell(spelling, e->slots, &word, e->err);
   if (!status)
-    status = layout_read(spelling->text ? text_get(&word) : "row", out->rank, layout, e->err);
-  if (!status) {
-    text_clear(&word);
-    layout_print(layout, &word);
-    if (word.failed)
-      status = error_memory(e->err);
-    else if (word.length >= LAYOUT_WORD)
-      status = error_set(e->err, CUGEN_ERROR_CONFIG, "'%s' is longer than %d characters",
-                         text_get(&word), LAYOUT_WORD - 1);
-    else
-      memcpy(out->layout, text_get(&word), word.length + 1);
-  }
+    status = read_layout_word(e,
+                              spelling->part_count ? text_get(&word)
+                              : spelling->text     ? spelling->text
+                                                   : "row",
+                              layout, out);
   text_free(&word);
   return evaluate_prefix(e, status, "layout");
 }
