@@ -468,16 +468,12 @@ static const char *data_word(const struct kernel_argument *a) {
   return a->data == DATA_FILL ? fill_kind_names[a->fill] : words[a->data];
 }
 
-static const char *layout_word(const struct kernel_argument *a) {
-  return *a->layout ? a->layout : a->rank ? "strides" : "row";
-}
-
 void api_describe_argument(const struct kernel_argument *a, cugen_argument_info *out) {
   *out = (cugen_argument_info){.name = a->name,
                                .kind = a->kind,
                                .dtype = a->dtype->name,
                                .rank = a->rank,
-                               .layout = layout_word(a),
+                               .layout = a->rank ? kernel_argument_layout(a) : "row",
                                .bytes = a->absent || a->unused ? 0 : kernel_argument_bytes(a),
                                .memory = memory_kind_names[a->memory],
                                .compiled_in = a->compiled_in,

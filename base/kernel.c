@@ -61,6 +61,10 @@ static void sort_dimensions(const struct kernel_argument *a, int *out) {
   }
 }
 
+const char *kernel_argument_layout(const struct kernel_argument *a) {
+  return *a->layout ? a->layout : "strides";
+}
+
 int kernel_argument_dimension(const struct kernel_argument *a, int i) {
   int sorted[KERNEL_MAX_RANK];
   struct layout layout;

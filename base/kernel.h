@@ -217,6 +217,9 @@ struct tensor_extent {
   int64_t stride[KERNEL_MAX_RANK + 1]; /* in bytes */
   int box[KERNEL_MAX_RANK + 1];
 };
+/* The word by which templates and applications ask: "strides" for an array that declares them. */
+const char *kernel_argument_layout(const struct kernel_argument *argument);
+
 /* The i-th dimension from the contiguous one, of an array that has strides. */
 int kernel_argument_dimension(const struct kernel_argument *argument, int i);
 /* The map of any array, with the modes of the strides if it has strides. */

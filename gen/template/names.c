@@ -243,7 +243,7 @@ int names_value(const struct names *names, const struct name *name, struct value
   case NAME_TYPE: *out = value_string(in->arguments[name->index].dtype->name); break;
   case NAME_STRIDE: *out = value_int(in->arguments[name->index].stride[name->dimension]); break;
   case NAME_PITCH: *out = value_int(pitch_of(&in->arguments[name->index])); break;
-  case NAME_LAYOUT: *out = value_string(in->arguments[name->index].layout); break;
+  case NAME_LAYOUT: *out = value_string(kernel_argument_layout(&in->arguments[name->index])); break;
   }
   return CUGEN_OK;
 }
