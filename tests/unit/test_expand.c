@@ -115,6 +115,33 @@ static void test_sizes_known_at_launch(void **state) {
       "{ g(blocks, small, more, n, k, x_stride0, x_stride1, y_stride0); }\n");
 }
 
+/* Strides of an order with a pad, and of a view; the word of a layout with tiles. */
+static void test_strides_by_layout(void **state) {
+  (void)state;
+  static const char body[] =
+      "problem 'n' (100), problem 'c' (5), problem 'ld' (120), problem 'pad' (3), reference 'none',"
+      "input 'x' { dtype = 'f32', shape = { 'n', 'c', 'n' }, layout = '021+${pad}' },"
+      "input 'v' { dtype = 'f32', shape = { 'n', 'n' }, strides = { '2 * ld', 2 } },"
+      "output 'y' { dtype = 'f32', shape = { 'n', 'n' }, layout = 'row/04x8:row', tolerance = '0' "
+      "},"
+      "scalar 'n' {}, scalar 'c' {}, scalar 'ld' {},"
+      "implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }";
+  expanding_source(body,
+                   "__global__ void f(${params}) { g(x_stride0, x_stride1, x_stride2, v_stride0, "
+                   "v_stride1); // ${x_layout} ${v_layout} ${y_layout}\n}\n",
+                   "using index_t = int;\nusing x_t = float;\n"
+                   "#define x_stride0 ((index_t)((c) + 3) * (n))\n#define x_stride1 1\n"
+                   "#define x_stride2 ((index_t)((c) + 3))\nusing v_t = float;\n"
+                   "#define v_stride0 ((index_t)(2LL * ((long long)ld)))\n#define v_stride1 2\n"
+                   "using y_t = float;\n\n#line 1 \"T/t.cu\"\n"
+                   "__global__ void f(const x_t *__restrict__ x, const v_t *__restrict__ v, y_t "
+                   "*__restrict__ y, index_t n, index_t c, index_t ld) { g(x_stride0, x_stride1, "
+                   "x_stride2, v_stride0, v_stride1); // 021+3 strides row/4x8\n}\n");
+  expanding_error(
+      body, "__global__ void f(${params}) { g(y_stride0); }\n", CUGEN_ERROR_CONFIG,
+      "k.lua:2: y_stride0: the layout of \"y\" is row/4x8, which has no strides\n  in variant 'a'");
+}
+
 /* #if takes what is no macro for 0: a branch that no variant would see is an error, unless it is
    asked whether there is one. */
 static void test_conditions_of_parameters(void **state) {
@@ -459,6 +486,7 @@ int main(void) {
       cmocka_unit_test(test_nothing_mentioned),
       cmocka_unit_test(test_arguments),
       cmocka_unit_test(test_sizes_known_at_launch),
+      cmocka_unit_test(test_strides_by_layout),
       cmocka_unit_test(test_conditions_of_parameters),
       cmocka_unit_test(test_lua_sees_sizes_known_at_launch),
       cmocka_unit_test(test_wide_index),
