@@ -147,6 +147,17 @@ class Calls(Case):
         self.refuses("argument 'x': the kernel writes to it and it is read-only", kernel, memoryview(data).cast("f"), floats([0]))
         self.assertEqual(data, bytes(floats(range(N))))
 
+    def test_an_array_in_tiles(self):
+        for rows, cols in ((5, 7), (8, 3)):
+            tiled = self.library.kernel(os.path.join(FILES, "tiled.lua"), rows=rows, cols=cols)
+            tiles = (cols + 1) // 2
+            x, y = floats(range(rows * cols)), floats([-1]) * ((rows + 3) // 4 * tiles * 9)
+            tiled(x, y)
+            places = {(r // 4 * tiles + c // 2) * 9 + c % 2 * 4 + r % 4: float(r * cols + c) for r in range(rows) for c in range(cols)}
+            self.assertEqual(list(y), [places.get(i, -1.0) for i in range(len(y))])
+            argument = tiled.arguments[1]
+            self.assertEqual((argument.layout, argument.stride, argument.bytes), ("row/4x2:col+1", (0, 0), 4 * len(y)))
+
     def test_no_stream_on_the_processor(self):
         self.refuses("stream", self.scale_add, self.out, self.x, self.y, stream=7)
         self.refuses("stream: a str is no stream", self.scale_add, self.out, self.x, self.y, stream="7")
