@@ -238,6 +238,15 @@
 ---@field when? cugen.expression where it is false the argument is a pointer
 ---@field parts? cugen.expression equal parts along the outermost dimension, which become a dimension of their own; 1 by default
 
+---What a shared array is.
+---@class cugen.shared_attributes
+---@field dtype cugen.expression
+---@field shape cugen.expression[] 1 to 4 extents
+---@field layout? cugen.expression where its elements lie: "row", "row+8", "row/32x8", "row^128"; "row" by default
+---@field stages? cugen.expression so many equal arrays behind one another; the first index is the stage
+---@field align? cugen.expression bytes, 16 by default
+---@field dynamic? cugen.expression whether it lies in dynamic shared memory whatever its size
+
 ---How the compiler is called. Values may be expressions over tunables.
 ---@class cugen.options_attributes
 ---@field fast_math? cugen.expression `--use_fast_math`
@@ -606,13 +615,14 @@ function grid(extents) end
 ---@return cugen.block
 function block(extents) end
 
----Bytes of dynamic shared memory.
+---An array in shared memory, whose elements the template names by their indices: `As(r, c)`. Without a table, the bytes of dynamic
+---shared memory that the kernel carves itself; 0 by default.
 ---```lua
----shared "tile * tile * sizeof(dtype)"
+---shared "As" { dtype = "f32", shape = { "BM", "BK" } }
 ---```
----@param bytes cugen.expression
----@return cugen.shared
-function shared(bytes) end
+---@param name cugen.expression
+---@return cugen.shared|fun(attributes: cugen.shared_attributes): cugen.shared
+function shared(name) end
 
 ---How much of what L1 and shared memory share the kernel prefers as shared memory: 0 to 100 percent, or -1 for the
 ---driver's choice.
