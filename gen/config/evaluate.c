@@ -183,15 +183,14 @@ static int read_layout_word(const struct evaluation *e, const char *word, struct
 static int evaluate_word(const struct evaluation *e, struct layout *layout,
                          struct kernel_argument *out) {
   const struct config_spelling *spelling = &e->argument->layout;
+  const char *given = spelling->text ? spelling->text : "row";
   struct text word = {0};
   int status = CUGEN_OK;
-  if (spelling->part_count) status = config_spell(spelling, e->slots, &word, e->err);
-  if (!status)
-    status = read_layout_word(e,
-                              spelling->part_count ? text_get(&word)
-                              : spelling->text     ? spelling->text
-                                                   : "row",
-                              layout, out);
+  if (spelling->part_count) {
+    status = config_spell(spelling, e->slots, &word, e->err);
+    given = text_get(&word);
+  }
+  if (!status) status = read_layout_word(e, given, layout, out);
   text_free(&word);
   return evaluate_prefix(e, status, "layout");
 }

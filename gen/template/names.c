@@ -225,8 +225,18 @@ static int pitch_dimension(const struct kernel_argument *argument) {
   return kernel_argument_dimension(argument, 1);
 }
 
-static int64_t pitch_of(const struct kernel_argument *argument) {
-  return argument->stride[pitch_dimension(argument)];
+static int64_t distance_of(const struct names *names, const struct name *name) {
+  const struct kernel_argument *argument = &names->in.arguments[name->index];
+  return argument->stride[name->kind == NAME_PITCH ? pitch_dimension(argument) : name->dimension];
+}
+
+static int check_strides(const struct names *names, const struct name *name, cugen_error *err) {
+  const struct kernel_argument *argument = &names->in.arguments[name->index];
+  const struct config_line line = names->in.config->arguments[name->index].line;
+  if (!argument->map.count) return CUGEN_OK;
+  return error_set_at(err, CUGEN_ERROR_CONFIG, line.path, line.number,
+                      "%s: the layout of \"%s\" is %s, which has no strides", name->text,
+                      argument->name, argument->layout);
 }
 
 int names_value(const struct names *names, const struct name *name, struct value *out,
@@ -241,8 +251,10 @@ int names_value(const struct names *names, const struct name *name, struct value
   case NAME_DERIVED: return derived_value(names, name, out, err);
   case NAME_SCALAR: *out = in->arguments[name->index].value; break;
   case NAME_TYPE: *out = value_string(in->arguments[name->index].dtype->name); break;
-  case NAME_STRIDE: *out = value_int(in->arguments[name->index].stride[name->dimension]); break;
-  case NAME_PITCH: *out = value_int(pitch_of(&in->arguments[name->index])); break;
+  case NAME_STRIDE:
+  case NAME_PITCH:
+    *out = value_int(distance_of(names, name));
+    return check_strides(names, name, err);
   case NAME_LAYOUT: *out = value_string(kernel_argument_layout(&in->arguments[name->index])); break;
   }
   return CUGEN_OK;
@@ -524,11 +536,8 @@ static int define_distance(const struct names *names, const struct name *name, i
   struct product product = stride_factors(names, name->index, dimension);
   struct text factors = {0};
   int64_t constant = 1;
-  int status = CUGEN_OK;
-  if (names->in.arguments[name->index].map.count)
-    return error_set_at(err, CUGEN_ERROR_CONFIG, declared->line.path, declared->line.number,
-                        "%s: the layout of \"%s\" is %s, which has no strides", name->text,
-                        declared->name, names->in.arguments[name->index].layout);
+  int status = check_strides(names, name, err);
+  if (status) return status;
   if (!names->all_known) status = put_product(names, &product, &constant, &factors, err);
   if (status) error_prefix_at(err, declared->line.path, declared->line.number, "%s", name->text);
   if (!status && factors.failed) status = error_memory(err);

@@ -140,6 +140,9 @@ static void test_strides_by_layout(void **state) {
   expanding_error(
       body, "__global__ void f(${params}) { g(y_stride0); }\n", CUGEN_ERROR_CONFIG,
       "k.lua:2: y_stride0: the layout of \"y\" is row/4x8, which has no strides\n  in variant 'a'");
+  expanding_error(body, "//@ if y_pitch > 8 then\n//@ end\n", CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:1: k.lua:2: y_pitch: the layout of \"y\" is row/4x8, which has no "
+                  "strides\n  in variant 'a'");
 }
 
 /* #if takes what is no macro for 0: a branch that no variant would see is an error, unless it is
