@@ -80,9 +80,11 @@ static void expressions_make_elements(void **state) {
       "problem 'n' (7), derive 'twice' '2 * n',"
       "input 'a' { dtype = 'f32', shape = { 'n', 4 }, values = '10 * i0 + i1', layout = 'col', "
       "pitch = 9 },"
-      "input 'x' { dtype = 'f64', shape = { 'n' }, values = 'a[index, 2] + a[(i0 + 1) % n, 0] / 4' "
-      "},"
-      "input 'k' { dtype = 'i16', shape = { 'n', 2 }, values = 'i1 == 0 and index or -twice' },"
+      "input 'x' { dtype = 'f64', shape = { 'n' }, values = 'a[index, 2] + a[(i0 + 1) % n, 0] / "
+      "4', "
+      "layout = 'row/4^1,0,1' },"
+      "input 'k' { dtype = 'i16', shape = { 'n', 2 }, values = 'i1 == 0 and index or -twice', "
+      "layout = 'row/4x2:col+1' },"
       "input 'c' { dtype = 'f32', shape = { 'n' }, values = 'k[i0, 0] * cos(pi * k[i0, 0])' "
       "}," REST;
   if (make(body, &m, &err)) fail_msg("%s", err.message);
@@ -102,7 +104,13 @@ static void expressions_make_elements(void **state) {
 static void blocks_cross_rows(void **state) {
   (void)state;
   enum { N = 23, ROWS = 3, COLUMNS = 7 };
-  static const char *const layouts[] = {"", ", pitch = 11", ", layout = 'col'"};
+  static const char *const layouts[] = {"",
+                                        ", pitch = 11",
+                                        ", layout = 'col'",
+                                        ", layout = '120+2'",
+                                        ", layout = 'row/4x2x3:col+5'",
+                                        ", layout = 'row^1,1,2'",
+                                        ", strides = { 100, 33, 4 }"};
   for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
     struct text body = {0};
     struct made m;
@@ -145,7 +153,8 @@ static void large_files_agree(void **state) {
   (void)state;
   static const char *const layouts[] = {
       "shape = { 'n', 6000 }", "shape = { 'n', 6000 }, pitch = 6007",
-      "shape = { 'n', 6000 }, layout = 'col'", "shape = { 'n', 300, 20 }, pitch = 21"};
+      "shape = { 'n', 6000 }, layout = 'col'", "shape = { 'n', 6000 }, layout = 'row/8x64^3,3,3'",
+      "shape = { 'n', 300, 20 }, pitch = 21"};
   enum { N = 100, COUNT = N * 6000 };
   char *file = malloc(COUNT);
   assert_non_null(file);
