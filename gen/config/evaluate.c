@@ -144,16 +144,18 @@ static int set_strides(const struct evaluation *e, const struct layout *layout,
   return CUGEN_OK;
 }
 
-/* A swizzle may exchange elements within a line, not beyond it. */
+/* A swizzle may exchange elements within a line or an innermost tile, not beyond it. */
 static int check_swizzle(const struct evaluation *e, const struct layout *layout,
                          const struct kernel_argument *out) {
-  const int line = layout->order[layout->tiles][out->rank - 1];
-  const int64_t extent = layout->tiles ? layout->tile[layout->tiles - 1][line] : out->shape[line],
+  const int64_t *tile = layout->tiles ? layout->tile[layout->tiles - 1] : NULL,
                 block = (int64_t)1 << (out->map.bits + out->map.base);
+  int64_t most = tile ? 1 : out->shape[layout->order[0][out->rank - 1]];
   struct text text = {0};
-  if (!out->map.bits || block <= extent + layout->pad) return CUGEN_OK;
-  text_addf(&text, "is %s, which exchanges elements within %lld, but a line has %lld", out->layout,
-            (long long)block, (long long)(extent + layout->pad));
+  for (int i = 0; tile && i < out->rank; i++) most *= tile[i];
+  most += layout->pad;
+  if (!out->map.bits || block <= most) return CUGEN_OK;
+  text_addf(&text, "is %s, which exchanges elements within %lld, but a %s has %lld", out->layout,
+            (long long)block, tile ? "tile" : "line", (long long)most);
   int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "layout", text_get(&text));
   text_free(&text);
   return status;

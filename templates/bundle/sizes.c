@@ -205,6 +205,9 @@ MAYBE_UNUSED static void strided(struct sizes *s, const long long *stride) {
    strides. */
 MAYBE_UNUSED static void swizzled(struct sizes *s, long long block) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
+  /* of an array without tiles: no block goes beyond a line */
+  if (a->stride[0])
+    s->failed |= block > (a->rank > 1 ? a->stride[a->order[a->rank - 2]] : a->elements);
   memset(a->stride, 0, sizeof a->stride);
   a->elements = multiply(&s->failed, ceil_div(&s->failed, a->elements, block), block);
   check_elements(s, a);
@@ -215,6 +218,7 @@ MAYBE_UNUSED static void tiled(struct sizes *s, const long long *tile, long long
                                long long block) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
   a->elements = elements;
+  memset(a->stride, 0, sizeof a->stride);
   for (int i = 0; i < a->rank; i++)
     a->elements = multiply(&s->failed, a->elements, ceil_div(&s->failed, a->shape[i], tile[i]));
   swizzled(s, block);
