@@ -679,6 +679,13 @@ static void test_tensor_errors(void **state) {
        "its rows' distance in bytes is 88: it must be a multiple of 16"},
       {TENSOR(", layout = 'col', pitch = 100", "box = { 'bm', 64 }"),
        "its rows' distance in bytes is 200: it must be a multiple of 16"},
+      {TENSOR(", layout = 'row+4'", "box = { 'bm', 64 }"),
+       "its rows' distance in bytes is 88: it must be a multiple of 16"},
+      {TENSOR(", layout = 'row/8x8'", "box = { 'bm', 64 }"),
+       "its layout is row/8x8, and a tensor map needs an array with strides, without tiles or a "
+       "swizzle"},
+      {TENSOR(", strides = { 96, 2 }", "box = { 'bm', 64 }"),
+       "its smallest stride is 2: it must be 1"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text want = {0};
