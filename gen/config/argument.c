@@ -41,7 +41,7 @@ static int argument_read_shape(const struct reading *r) {
 static bool is_layout(const char *text) {
   size_t length = strspn(text, "0123456789");
   if (strncmp(text, "row", 3) == 0 || strncmp(text, "col", 3) == 0) length = 3;
-  return length && strchr("/+^:", text[length]);
+  return strncmp(text, "${", 2) == 0 || (length && strchr("/+^:$", text[length]));
 }
 
 /* An expression becomes a text that has nothing but this part. */
@@ -64,7 +64,11 @@ static int read_layout(const struct reading *r) {
   const char *text = lua_type(build->L, -1) == LUA_TSTRING ? lua_tostring(build->L, -1) : "";
   struct layout layout;
   const bool spelled = strstr(text, "${");
-  if (!spelled && !is_layout(text)) return read_layout_expr(r);
+  if (spelled && !is_layout(text))
+    return build_fail(build, argument->line,
+                      "%s: `${` stands in a layout, as in \"row+${pad}\", not in an expression",
+                      r->what);
+  if (!is_layout(text)) return read_layout_expr(r);
   int status = read_spelling(build, argument->line, r->what, &argument->layout);
   if (status || spelled || !argument->rank) return status;
   status = layout_read(text, argument->rank, &layout, build->err);
