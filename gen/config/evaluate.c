@@ -249,8 +249,8 @@ static int refuse_stride(const struct evaluation *e, const struct kernel_argumen
   return status;
 }
 
-/* Every stride must reach beyond the elements of the dimensions with smaller strides. A dimension of
-   one element may have any stride. */
+/* Every stride must reach beyond the elements of the dimensions with smaller strides. A dimension
+   of one element may have any stride. */
 static int lay_out_by_strides(const struct evaluation *e, struct kernel_argument *out) {
   for (int i = 0; i < out->rank; i++) {
     int status = evaluate_prefix(

@@ -213,8 +213,8 @@ static int evaluate_all(struct making *m) {
 
 /* ---- The arguments that values read --------------------------------------------------------- */
 
-/* Replaces the data of a tiled or swizzled array by a packed copy, because expressions read elements
-   by strides. */
+/* Replaces the data of a tiled or swizzled array by a packed copy, because expressions read
+   elements by strides. */
 static int open_mapped(struct making *m, size_t k) {
   const struct kernel_argument *a = &m->request->spec->arguments[k];
   struct expr_buffer *buffer = &m->buffers[k];
