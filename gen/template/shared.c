@@ -2,14 +2,15 @@
    32, 32 }, layout = "row^5,0,5" }` becomes
 
      struct alignas(16) part_array { // row^5,0,5, transpose.lua:12
-       float data[1024];
-       static __device__ int offset(int i, int j) { return 32 * i + (j ^ (i & 31)); }
+       float data[32][32];
+       __device__ float *at(int i, int j) { return &data[i][j ^ (i & 31)]; }
        ...
      };
      __shared__ part_array part; */
 #include "shared.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* The names of indices. */
 static const char *const letters[KERNEL_MAX_RANK] = {"i", "j", "k", "l"};
@@ -39,22 +40,6 @@ static void add_index(const struct layout_map *map, int i, struct text *out) {
   if (!is_outermost(map, i)) text_addf(out, " %% %" PRId64, mode->extent);
 }
 
-static void add_mode(const struct layout_map *map, int i, const char *contiguous,
-                     struct text *out) {
-  const struct layout_mode *mode = &map->modes[i];
-  const bool product = mode->stride > 1;
-  if (mode->extent <= 1) return;
-  if (out->length) text_add(out, " + ");
-  if (product) text_addf(out, "%" PRId64 " * ", mode->stride);
-  const bool grouped = product && (mode->divisor > 1 || !is_outermost(map, i));
-  if (grouped) text_add_char(out, '(');
-  if (contiguous && !product)
-    text_add(out, contiguous);
-  else
-    add_index(map, i, out);
-  if (grouped) text_add_char(out, ')');
-}
-
 /* Returns the mode whose index alone decides how the contiguous index is exchanged, and shifts it
    to the deciding bits; -1 if there is none. That is the mode next to lines of 2^k elements, if the
    exchanged bits lie in a line and the deciding bits in that mode. The exchange is then seen to
@@ -73,37 +58,120 @@ static int deciding_mode(const struct layout_map *map, int *shift) {
   return alone ? last - 1 : -1;
 }
 
-/* Adds the contiguous index with its exchanged bits: "(j ^ (i & 31))". */
+/* Adds the contiguous index with its exchanged bits: "j ^ (i & 31)". */
 static void add_exchange(const struct layout_map *map, int deciding, int shift, int64_t mask,
                          struct text *out) {
-  text_addf(out, "(%s ^ (", letters[map->modes[map->count - 1].dimension]);
+  text_addf(out, "%s ^ (", letters[map->modes[map->count - 1].dimension]);
   add_index(map, deciding, out);
   if (shift > map->base) text_addf(out, " >> %d", shift - map->base);
   if (shift < map->base) text_addf(out, " << %d", map->base - shift);
-  text_addf(out, " & %" PRId64 "))", mask);
+  text_addf(out, " & %" PRId64 ")", mask);
 }
 
-/* Adds the body of offset(): the sum over all modes, and what exchanges its bits. */
-static void add_offset(const struct layout_array *array, struct text *out) {
+/* ---- The array as an array of arrays -------------------------------------------------------- */
+
+/* A dimension of `data`, from the innermost to the outermost: one mode, or several whose strides do
+   not divide one another, as a pad between them makes them. */
+struct dimension {
+  int64_t unit; /* elements that an index of it moves by */
+  int64_t size;
+  struct text index;
+};
+
+struct dimensions {
+  struct dimension list[LAYOUT_MODES + 1];
+  int count;
+};
+
+/* Appends "33 * i", "8 * (j % 16)", "j". */
+static void add_product(int64_t factor, const char *index, struct text *out) {
+  const bool sum = strchr(index, ' ');
+  if (factor == 1)
+    text_add(out, index);
+  else
+    text_addf(out, sum ? "%" PRId64 " * (%s)" : "%" PRId64 " * %s", factor, index);
+}
+
+/* Makes the outermost dimension part of the one inside of it. */
+static void merge_dimension(struct dimensions *d) {
+  struct dimension *last = &d->list[--d->count], *into = &d->list[d->count - 1];
+  text_add(&into->index, " + ");
+  add_product(last->unit / into->unit, text_get(&last->index), &into->index);
+  into->index.failed |= last->index.failed;
+  text_free(&last->index);
+}
+
+/* Adds the mode next further out. The size of the dimension inside of it follows from its stride. */
+static void add_dimension(struct dimensions *d, int64_t stride, const char *index) {
+  while (d->count > 1 && stride % d->list[d->count - 1].unit) merge_dimension(d);
+  if (d->count) d->list[d->count - 1].size = stride / d->list[d->count - 1].unit;
+  d->list[d->count] = (struct dimension){.unit = stride};
+  text_add(&d->list[d->count++].index, index);
+}
+
+/* exchanged: the index along the lines, if a swizzle exchanges it; else "". */
+static void find_dimensions(const struct layout_array *array, const char *exchanged,
+                            struct dimensions *out) {
   const struct layout_map *map = &array->map;
-  struct text sum = {0}, exchanged = {0}, stage = {0};
+  *out = (struct dimensions){.count = 0};
+  for (int i = map->count - 1; i >= 0; i--) {
+    struct text index = {0};
+    const bool innermost = i == map->count - 1, none = map->modes[i].extent <= 1;
+    if (none && !innermost) continue;
+    if (none)
+      text_add(&index, "0");
+    else if (innermost && *exchanged)
+      text_add(&index, exchanged);
+    else
+      add_index(map, i, &index);
+    add_dimension(out, map->modes[i].stride, text_get(&index));
+    text_free(&index);
+  }
+  const int64_t all = array->staged ? array->stage_stride : map->size;
+  if (array->staged) add_dimension(out, all, "stage");
+  struct dimension *last = &out->list[out->count - 1];
+  last->size =
+      array->staged ? array->stages * all / last->unit : (all + last->unit - 1) / last->unit;
+}
+
+static void add_dimensions(struct dimensions *d, bool sizes, struct text *out) {
+  for (int i = d->count - 1; i >= 0; i--) {
+    if (sizes)
+      text_addf(out, "[%" PRId64 "]", d->list[i].size);
+    else
+      text_addf(out, "[%s]", text_get(&d->list[i].index));
+    out->failed |= d->list[i].index.failed;
+  }
+}
+
+/* Adds the sizes of `data`, and the body of at(). Where a swizzle exchanges bits of more than one
+   index, data is a single line. */
+static void add_address(const struct layout_array *array, struct text *sizes, struct text *body) {
+  const struct layout_map *map = &array->map;
   const int64_t mask = (((int64_t)1 << map->bits) - 1) << map->base;
+  struct text exchanged = {0};
+  struct dimensions dimensions;
   int shift = 0;
   const int deciding = map->bits ? deciding_mode(map, &shift) : -1;
-  if (array->staged) text_addf(&stage, "%" PRId64 " * stage + ", array->stage_stride);
   if (deciding >= 0) add_exchange(map, deciding, shift, mask, &exchanged);
-  for (int i = 0; i < map->count; i++)
-    add_mode(map, i, exchanged.length ? text_get(&exchanged) : NULL, &sum);
-  if (!sum.length) text_add_char(&sum, '0');
-  if (map->bits && deciding < 0)
-    text_addf(out, "const int o = %s; return %s(o ^ (o >> %d & %" PRId64 "));", text_get(&sum),
-              text_get(&stage), map->shift, mask);
-  else
-    text_addf(out, "return %s%s;", text_get(&stage), text_get(&sum));
-  out->failed |= sum.failed | exchanged.failed | stage.failed;
-  text_free(&sum);
+  find_dimensions(array, text_get(&exchanged), &dimensions);
+  if (map->bits && deciding < 0) {
+    text_addf(sizes, "[%" PRId64 "]", array->stages * array->stage_stride);
+    text_add(body, "const int o = ");
+    for (int i = dimensions.count - 1 - array->staged; i >= 0; i--) {
+      add_product(dimensions.list[i].unit, text_get(&dimensions.list[i].index), body);
+      text_add(body, i ? " + " : "; return &data[");
+    }
+    if (array->staged) text_addf(body, "%" PRId64 " * stage + ", array->stage_stride);
+    text_addf(body, "(o ^ (o >> %d & %" PRId64 "))];", map->shift, mask);
+  } else {
+    add_dimensions(&dimensions, true, sizes);
+    text_add(body, "return &data");
+    add_dimensions(&dimensions, false, body);
+    text_add(body, ";");
+  }
+  for (int i = 0; i < dimensions.count; i++) text_free(&dimensions.list[i].index);
   text_free(&exchanged);
-  text_free(&stage);
 }
 
 /* ---- What lies together --------------------------------------------------------------------- */
@@ -135,45 +203,31 @@ static void add_parameters(const struct layout_array *array, bool types, struct 
   for (int i = 0; i < array->rank; i++) text_addf(out, "%s%s%s", i ? ", " : "", type, letters[i]);
 }
 
-static void add_accessors(const struct layout_array *array, struct text *out) {
-  struct text declared = {0}, passed = {0}, word = {0};
+static void add_type(const struct layout_array *array, struct text *out) {
+  struct text declared = {0}, passed = {0}, word = {0}, sizes = {0}, body = {0};
   const char *type = array->dtype->cuda_name;
   const int64_t together = bytes_together(array);
   add_parameters(array, true, &declared);
   add_parameters(array, false, &passed);
   layout_print(&array->layout, &word);
+  add_address(array, &sizes, &body);
+  text_addf(out, "struct alignas(%" PRId64 ") %s_array { // %s\n  %s data%s;\n", array->align,
+            array->name, text_get(&word), type, text_get(&sizes));
   const char *with = text_get(&declared), *as = text_get(&passed);
-  text_addf(out, "  __device__ %s &operator()(%s) { return data[offset(%s)]; }\n", type, with, as);
-  text_addf(out, "  __device__ %s *at(%s) { return data + offset(%s); }\n", type, with, as);
+  text_addf(out, "  __device__ %s *at(%s) { %s }\n", type, with, text_get(&body));
+  text_addf(out, "  __device__ %s &operator()(%s) { return *at(%s); }\n", type, with, as);
   text_addf(out,
             "  template <class T> __device__ T &as(%s) {\n"
             "    static_assert(sizeof(T) <= %" PRId64 ", \"%s: %s keeps %" PRId64
             " bytes together\");\n"
-            "    return *reinterpret_cast<T *>(at(%s));\n  }\n",
+            "    return *reinterpret_cast<T *>(at(%s));\n  }\n};\n",
             with, together, array->name, text_get(&word), together, as);
-  out->failed |= declared.failed | passed.failed | word.failed;
+  out->failed |= declared.failed | passed.failed | word.failed | sizes.failed | body.failed;
   text_free(&declared);
   text_free(&passed);
   text_free(&word);
-}
-
-static void add_type(const struct layout_array *array, struct text *out) {
-  struct text declared = {0}, word = {0}, offset = {0};
-  add_parameters(array, true, &declared);
-  layout_print(&array->layout, &word);
-  add_offset(array, &offset);
-  text_addf(out, "struct alignas(%" PRId64 ") %s_array { // %s\n", array->align, array->name,
-            text_get(&word));
-  text_addf(out, "  %s data[%" PRId64 "];\n", array->dtype->cuda_name,
-            array->stages * array->stage_stride);
-  text_addf(out, "  static __device__ int offset(%s) { %s }\n", text_get(&declared),
-            text_get(&offset));
-  add_accessors(array, out);
-  text_add(out, "};\n");
-  out->failed |= declared.failed | word.failed | offset.failed;
-  text_free(&declared);
-  text_free(&word);
-  text_free(&offset);
+  text_free(&sizes);
+  text_free(&body);
 }
 
 void shared_array_define(const struct layout_array *array, enum shared_memory memory,

@@ -155,7 +155,7 @@ def write(folder, arrays):
     with open(os.path.join(folder, "k.cu"), "w") as out:
         out.write("__global__ void k(float *y) {\n  const int lane = threadIdx.x;\n  float sum = 0;\n")
         for a in arrays:
-            out.write(f"  for (int i = lane; i < (int)(sizeof {a.name}.data / sizeof *{a.name}.data); i += 32) "
+            out.write(f"  for (int i = lane; i < (int)(sizeof {a.name}.data / sizeof({TYPES[a.dtype]})); i += 32) "
                       f"(({TYPES[a.dtype]} *){a.name}.data)[i] = 0;\n")
         out.write("  __syncthreads();\n" + "".join(a.reading() for a in arrays) + "  y[lane] = sum;\n}\n")
 
@@ -164,12 +164,13 @@ def emitted(folder, arrays):
     """The offsets that the emitted source computes, compiled as plain C++."""
     source = cugen(folder, "gen", "k.lua", "-q")
     structs = re.findall(r"^struct alignas.*?^};", source, re.S | re.M)
-    program = "#include <stdio.h>\n#define __device__\ntypedef unsigned short __half;\n" + "\n".join(structs) + "\nint main() {\n"
+    program = "#include <stdio.h>\n#define __device__\ntypedef unsigned short __half;\n" + "\n".join(structs) + "\n"
+    program += "".join(f"{a.name}_array {a.name};\n" for a in arrays) + "int main() {\n"
     for a in arrays:
         names = [f"i{d}" for d in range(len(a.shape))]
         loops = "".join(f"for (int {n} = 0; {n} < {e}; {n}++) " for n, e in zip(names, a.shape))
         at = ", ".join((["0"] if a.stages > 1 else []) + names)
-        program += f'  {loops}printf("%d ", {a.name}_array::offset({at}));\n  puts("");\n'
+        program += f'  {loops}printf("%d ", (int)({a.name}.at({at}) - (decltype({a.name}.at({at}))){a.name}.data));\n  puts("");\n'
     with open(os.path.join(folder, "main.cpp"), "w") as out:
         out.write(program + "}\n")
     done = run(["c++", "-std=c++17", "-O0", "-o", "main", "main.cpp"], cwd=folder)
