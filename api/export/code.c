@@ -369,7 +369,10 @@ static int put_buffer(struct coder *c, const struct config_argument *declared,
                                          "MEMORY_MANAGED", "MEMORY_MAPPED"};
   const bool columns = strcmp(argument->layout, "col") == 0;
   const struct expr *row = declared->shape[columns ? 0 : declared->rank - 1];
-  for (size_t i = 0; i < declared->layout.part_count; i++) code_pin(c, declared->layout.parts[i]);
+  code_pin(c, declared->layout.choice);
+  for (size_t i = 0; i < declared->layout.word_count; i++)
+    for (size_t k = 0; k < declared->layout.words[i].part_count; k++)
+      code_pin(c, declared->layout.words[i].parts[k]);
   code_pin(c, declared->memory.expr);
   code_pin(c, declared->access.expr);
   code_pin(c, declared->overwrite);

@@ -37,52 +37,20 @@ static int argument_read_shape(const struct reading *r) {
                     &argument->rank);
 }
 
-/* Returns whether the text begins like a layout, so that it is no expression. */
-static bool is_layout(const char *text) {
-  size_t length = strspn(text, "0123456789");
-  if (strncmp(text, "row", 3) == 0 || strncmp(text, "col", 3) == 0) length = 3;
-  return strncmp(text, "${", 2) == 0 || (length && strchr("/+^:$", text[length]));
+static int argument_read_layout(const struct reading *r) {
+  return read_layout(r->build, r->argument->line, r->what, r->argument->rank, &r->argument->layout);
 }
 
-/* An expression becomes a text that has nothing but this part. */
-static int read_layout_expr(const struct reading *r) {
-  static const char *const layouts[] = {"row", "col", NULL};
-  struct config_spelling *out = &r->argument->layout;
-  struct config_word word = {0};
-  int status = read_word(r->build, r->argument->line, r->what, layouts, &word);
-  if (status || word.word) return out->text = word.word, status;
-  const struct expr **parts = arena_array(r->build->arena, 1, sizeof *parts);
-  if (!parts) return build_memory(r->build);
-  parts[0] = word.expr;
-  *out = (struct config_spelling){.text = "${}", .parts = parts, .part_count = 1};
-  return CUGEN_OK;
-}
-
-static int read_layout(const struct reading *r) {
-  struct build *build = r->build;
-  struct config_argument *argument = r->argument;
-  const char *text = lua_type(build->L, -1) == LUA_TSTRING ? lua_tostring(build->L, -1) : "";
-  struct layout layout;
-  const bool spelled = strstr(text, "${");
-  if (spelled && !is_layout(text))
-    return build_fail(build, argument->line,
-                      "%s: `${` stands in a layout, as in \"row+${pad}\", not in an expression",
-                      r->what);
-  if (!is_layout(text)) return read_layout_expr(r);
-  int status = read_spelling(build, argument->line, r->what, &argument->layout);
-  if (status || spelled || !argument->rank) return status;
-  status = layout_read(text, argument->rank, &layout, build->err);
-  if (status)
-    error_prefix_at(build->err, argument->line.path, argument->line.number, "%s", r->what);
-  return status;
+static bool has_layout(const struct config_argument *argument) {
+  return argument->layout.choice || argument->layout.word_count;
 }
 
 static int argument_read_strides(const struct reading *r) {
   struct config_argument *argument = r->argument;
   int count = 0;
-  if (argument->layout.text || argument->pitch)
+  if (has_layout(argument) || argument->pitch)
     return build_fail(r->build, argument->line, "%s are in place of %s: give one of them", r->what,
-                      argument->layout.text ? "a layout" : "a pitch");
+                      has_layout(argument) ? "a layout" : "a pitch");
   int status =
       read_exprs(r->build, argument->line, r->what, KERNEL_MAX_RANK, argument->strides, &count);
   if (status || count == argument->rank || !argument->rank) return status;
@@ -181,7 +149,7 @@ static const struct attribute {
 } attributes[] = {
     {"dtype", BUFFER | SCALAR, read_dtype},
     {"shape", BUFFER, argument_read_shape},
-    {"layout", BUFFER, read_layout},
+    {"layout", BUFFER, argument_read_layout},
     {"pitch", BUFFER, read_pitch},
     {"strides", BUFFER, argument_read_strides},
     {"fill", INPUT | INOUT | CONSTANT | SCRATCH, read_fill},

@@ -124,8 +124,8 @@ int read_spelled(struct build *build, struct config_line line, const char *what,
                  struct config_spelling *out);
 /* layout.c. Reads a layout of an array of that rank: a word, which may have ${expression} in it, or
    an expression that gives one. */
-int read_layout_words(struct build *build, struct config_line line, const char *what, int rank,
-                      struct config_layout *out);
+int read_layout(struct build *build, struct config_line line, const char *what, int rank,
+                struct config_layout *out);
 /* Appends an expression of the bytes of an array. element: an expression of an element's bytes. */
 void layout_size_text(const struct config_layout *layout, int rank, const struct expr *const *shape,
                       const char *element, struct text *out);

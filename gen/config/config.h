@@ -105,6 +105,14 @@ struct config_spelling {
   size_t part_count;
 };
 
+/* A layout (docs/layouts.md): one word, or an expression that gives one of several. */
+struct config_layout {
+  const struct expr *choice;           /* NULL: the only word, or none: "row" */
+  const struct config_spelling *words; /* as the expression gives them, "row+${pad}" */
+  size_t word_count;
+  bool open; /* the expression may give other words, too */
+};
+
 struct config_argument { /* An input, output, inout, scratch, scalar or constant. */
   const char *name;
   cugen_argument_kind kind;
@@ -112,9 +120,8 @@ struct config_argument { /* An input, output, inout, scratch, scalar or constant
   struct config_word dtype; /* a scalar may have "index", which stands for index_t */
   const struct expr *shape[KERNEL_MAX_RANK];
   int rank;
-  struct config_spelling layout; /* a word of base/layout.h; an expression that gives one is the
-                                    only part; text NULL: "row" */
-  const struct expr *pitch;      /* elements between neighbours in the dimension next to the
+  struct config_layout layout;
+  const struct expr *pitch; /* elements between neighbours in the dimension next to the
                                     contiguous one; NULL: packed */
   const struct expr *strides[KERNEL_MAX_RANK]; /* in elements, in place of layout and pitch; NULL:
                                                   they follow from those */
@@ -160,13 +167,6 @@ struct config_formula { /* formula "combine(a, b)" "a + b" */
      parameter i as FORMULA_PARAMETER + i, argument i as FORMULA_SCALAR + i, and element i as
      FORMULA_ELEMENT + i. */
   const struct expr *expr;
-};
-
-/* A layout (docs/layouts.md): one word, or an expression that gives one of several. */
-struct config_layout {
-  const struct expr *choice;           /* NULL: the only word */
-  const struct config_spelling *words; /* as the expression gives them, "row+${pad}" */
-  size_t word_count;
 };
 
 /* The compiler options that `options` may set. Columns: name, kind, the flag that carries the

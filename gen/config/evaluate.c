@@ -161,39 +161,26 @@ static int check_swizzle(const struct evaluation *e, const struct layout *layout
   return status;
 }
 
-/* Copies the shortest form of a word that was read. */
-static int copy_word(const struct layout *layout, char *out, cugen_error *err) {
+/* Sets the word of the argument in its shortest form. */
+static int set_word(const struct layout *layout, struct kernel_argument *out, cugen_error *err) {
   struct text word = {0};
+  const bool plain = !layout->tiles && !layout->pad && !layout->bits && !layout->bytes;
+  if (plain && layout->order[0][out->rank - 1] == out->rank - 1 && out->rank <= 2)
+    return memcpy(out->layout, "row", sizeof "row"), CUGEN_OK;
   layout_print(layout, &word);
   int status = word.failed ? error_memory(err) : CUGEN_OK;
   if (!status && word.length >= LAYOUT_WORD)
     status = error_set(err, CUGEN_ERROR_CONFIG, "'%s' is longer than %d characters",
                        text_get(&word), LAYOUT_WORD - 1);
-  if (!status) memcpy(out, text_get(&word), word.length + 1);
+  if (!status) memcpy(out->layout, text_get(&word), word.length + 1);
   text_free(&word);
   return status;
 }
 
-static int read_layout_word(const struct evaluation *e, const char *word, struct layout *layout,
-                            struct kernel_argument *out) {
-  const bool shortest = strcmp(word, "row") == 0 || strcmp(word, "col") == 0;
-  int status = layout_read(word, out->rank, layout, e->err);
-  if (!status && shortest) return memcpy(out->layout, word, sizeof "row"), CUGEN_OK;
-  return status ? status : copy_word(layout, out->layout, e->err);
-}
-
 static int evaluate_word(const struct evaluation *e, struct layout *layout,
                          struct kernel_argument *out) {
-  const struct config_spelling *spelling = &e->argument->layout;
-  const char *given = spelling->text ? spelling->text : "row";
-  struct text word = {0};
-  int status = CUGEN_OK;
-  if (spelling->part_count) {
-    status = config_spell(spelling, e->slots, &word, e->err);
-    given = text_get(&word);
-  }
-  if (!status) status = read_layout_word(e, given, layout, out);
-  text_free(&word);
+  int status = config_layout_read(&e->argument->layout, e->slots, out->rank, layout, e->err);
+  if (!status) status = set_word(layout, out, e->err);
   return evaluate_prefix(e, status, "layout");
 }
 

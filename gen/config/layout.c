@@ -18,8 +18,8 @@ struct reading {
    go on with another letter; an expression cannot begin with a digit, since it gives a word. */
 static bool is_word(const char *text) {
   const bool order = strncmp(text, "row", 3) == 0 || strncmp(text, "col", 3) == 0;
-  const char next = text[order ? 3 : strspn(text, "0123")];
-  return (order || next != *text) && (!next || strchr("/+^", next));
+  const size_t length = order ? 3 : strspn(text, "0123456789");
+  return strncmp(text, "${", 2) == 0 || (length && strchr("/+^:", text[length]));
 }
 
 /* Reads one word. What follows a tunable is checked when the word is evaluated. */
@@ -53,26 +53,23 @@ static void add_word(void *context, const char *word) {
 }
 
 static int layout_read_choice(const struct reading *r, struct config_layout *out) {
+  static const char *const known[] = {"row", "col", NULL};
   const struct expr_scope scope = {scope_symbol, scope_names, r->build};
   struct words words = {r, out, 0, CUGEN_OK};
-  bool open = false;
-  int status = read_expr(r->build, r->line, r->what, &out->choice);
+  struct config_word choice = {0};
+  int status = read_word(r->build, r->line, r->what, known, &choice);
+  out->choice = choice.expr;
   if (!status)
-    status = expr_each_string(out->choice, &scope, add_word, &words, &open, r->build->err);
+    status = expr_each_string(out->choice, &scope, add_word, &words, &out->open, r->build->err);
   if (status) return status;
-  if (open || !words.count)
-    return build_fail(r->build, r->line,
-                      "%s %s: it is a word such as \"row\", \"col\", \"row+8\" or \"row/32x8\", "
-                      "or an expression that gives one of several",
-                      r->what, open ? "can be any text" : "gives no text");
   out->words = arena_array(r->build->arena, words.count, sizeof *out->words);
   if (!out->words) return build_memory(r->build);
-  status = expr_each_string(out->choice, &scope, add_word, &words, &open, r->build->err);
+  status = expr_each_string(out->choice, &scope, add_word, &words, &out->open, r->build->err);
   return status ? status : words.status;
 }
 
-int read_layout_words(struct build *build, struct config_line line, const char *what, int rank,
-                      struct config_layout *out) {
+int read_layout(struct build *build, struct config_line line, const char *what, int rank,
+                struct config_layout *out) {
   const struct reading r = {build, line, what, rank};
   const char *text;
   *out = (struct config_layout){0};
@@ -88,27 +85,36 @@ int read_layout_words(struct build *build, struct config_line line, const char *
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
 
+/* Sets *out to the word as the config has it, which may have ${expression} in it. */
+static int choose_word(const struct config_layout *layout, const struct value *slots,
+                       const struct config_spelling **out, struct config_spelling *other,
+                       cugen_error *err) {
+  struct value choice;
+  *out = layout->word_count ? layout->words : other;
+  other->text = "row";
+  if (!layout->choice) return CUGEN_OK;
+  int status = expr_eval(layout->choice, slots, &choice, err);
+  if (status) return status;
+  if (choice.type != VALUE_STRING)
+    return error_set(err, CUGEN_ERROR_CONFIG, "'%s' gives no word", expr_text(layout->choice));
+  other->text = choice.string;
+  *out = other;
+  for (size_t i = 0; i < layout->word_count; i++)
+    if (strcmp(layout->words[i].text, choice.string) == 0) *out = &layout->words[i];
+  return CUGEN_OK;
+}
+
 int config_layout_read(const struct config_layout *layout, const struct value *slots, int rank,
                        struct layout *out, cugen_error *err) {
-  struct value choice = {.type = VALUE_NIL};
-  struct text word = {0};
-  size_t i = 0;
-  *out = (struct layout){.rank = rank};
-  if (!layout->word_count) return layout_read("row", rank, out, err);
-  int status = layout->choice ? expr_eval(layout->choice, slots, &choice, err) : CUGEN_OK;
-  if (!status && layout->choice && choice.type != VALUE_STRING)
-    status = error_set(err, CUGEN_ERROR_CONFIG, "its expression gives no word");
+  struct config_spelling other = {0};
+  const struct config_spelling *word;
+  struct text spelled = {0};
+  int status = choose_word(layout, slots, &word, &other, err);
   if (status) return status;
-  while (layout->choice && i < layout->word_count &&
-         strcmp(layout->words[i].text, choice.string) != 0)
-    i++;
-  if (i < layout->word_count)
-    status = config_spell(&layout->words[i], slots, &word, err);
-  else
-    text_add(&word, choice.string);
-  if (!status)
-    status = word.failed ? error_memory(err) : layout_read(text_get(&word), rank, out, err);
-  text_free(&word);
+  if (!word->part_count) return layout_read(word->text, rank, out, err);
+  status = config_spell(word, slots, &spelled, err);
+  if (!status) status = layout_read(text_get(&spelled), rank, out, err);
+  text_free(&spelled);
   return status;
 }
 

@@ -16,7 +16,12 @@ static int shared_read_shape(struct build *build, struct config_shared *out, con
 }
 
 static int shared_read_layout(struct build *build, struct config_shared *out, const char *what) {
-  return read_layout_words(build, out->line, what, out->rank, &out->layout);
+  int status = read_layout(build, out->line, what, out->rank, &out->layout);
+  if (status || (!out->layout.open && out->layout.word_count)) return status;
+  return build_fail(build, out->line,
+                    "%s %s: it is a word such as \"row\", \"row+8\" or \"row/32x8\", or an "
+                    "expression that gives one of several",
+                    what, out->layout.open ? "can be any text" : "gives no text");
 }
 
 static int shared_read_stages(struct build *build, struct config_shared *out, const char *what) {

@@ -735,7 +735,7 @@ static void names_read_distance(const struct names *names, const struct name *na
   struct product product = stride_factors(names, name->index, dimension);
   for (int i = 0; i < product.count; i++)
     names_read_expr(names, product.factors[i], known_only, reads);
-  config_spelling_reads(&names->in.config->arguments[name->index].layout, reads);
+  config_layout_reads(&names->in.config->arguments[name->index].layout, reads);
 }
 
 /* Notes the slots that a scalar's value depends on. A scalar without a value expression has the
@@ -757,7 +757,7 @@ static void names_read_element(const struct names *names, int argument, bool kno
     names_read_expr(names, declared->strides[i], known_only, reads);
   }
   names_read_expr(names, declared->pitch, known_only, reads);
-  config_spelling_reads(&declared->layout, reads);
+  config_layout_reads(&declared->layout, reads);
 }
 
 static void names_read_name(const struct names *names, const struct name *name, bool known_only,
@@ -779,7 +779,7 @@ static void names_read_name(const struct names *names, const struct name *name, 
     break;
   case NAME_STRIDE:
   case NAME_PITCH: names_read_distance(names, name, known_only, reads); break;
-  case NAME_LAYOUT: config_spelling_reads(&config->arguments[name->index].layout, reads); break;
+  case NAME_LAYOUT: config_layout_reads(&config->arguments[name->index].layout, reads); break;
   case NAME_ELEMENT: names_read_element(names, name->index, known_only, reads); break;
   case NAME_SHARED: config_shared_reads(names->in.sharing, reads); break;
   }

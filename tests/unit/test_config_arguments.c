@@ -160,8 +160,7 @@ static const struct {
     {"input \"A\" { dtype = \"word\", shape = { 1 } }", "word=f31",
      "c.lua:3: dtype of \"A\" is f31, which is none of f64, f32"},
     {"input \"A\" { dtype = \"f32\", shape = { 1 }, layout = \"M + 1\" }", "M=1",
-     "c.lua:3: layout of \"A\": layout '2': row, col, or the number of each dimension once was "
-     "expected at '2'"},
+     "c.lua:3: layout of \"A\": 'M + 1' gives no word"},
     {"input \"A\" { dtype = \"f32\", shape = { 4, 4 }, layout = \"row+${M - 2}\" }", "M=1",
      "c.lua:3: layout of \"A\": layout 'row+-1': a number of elements to leave free was expected at "
      "'-1'"},

@@ -4,9 +4,9 @@ __global__ void aos_to_soa(${params}) {
     const int i = (blockIdx.x * each + k) * block_size + threadIdx.x;
     if (i >= n) return;
     const float4 one = reinterpret_cast<const float4 *>(particles)[i];
-    fields[i] = one.x;
-    fields[fields_stride0 + i] = one.y;
-    fields[2 * fields_stride0 + i] = one.z;
-    fields[3 * fields_stride0 + i] = one.w;
+    fields(i, 0) = one.x;
+    fields(i, 1) = one.y;
+    fields(i, 2) = one.z;
+    fields(i, 3) = one.w;
   }
 }

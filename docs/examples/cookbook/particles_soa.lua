@@ -1,6 +1,7 @@
 kernel "aos_to_soa" {
   problem "n" (1000000), check { n = 1003 },
-  output "fields" { dtype = "f32", shape = { 4, "n" } },     -- all x, all y, all z, all masses
+  problem "lies" { "col", "row/32x4:col" },        -- all x, all y, ...; or 32 x, 32 y, ..., 32 x, ...
+  output "fields" { dtype = "f32", shape = { "n", 4 }, layout = "lies" },
   input "particles" { dtype = "f32", shape = { "n", 4 } },   -- x, y, z and mass of each
   scalar "n" { dtype = "i32" },
   reference "particles_soa_reference.cu", bytes "8 * n * sizeof('f32')",

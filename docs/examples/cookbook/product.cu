@@ -15,6 +15,6 @@ __global__ void product(${params}) {
   }
 //@ for r = 0, rows - 1 do
   if (const index_t row = row0 + threadIdx.y + ${r} * (tile / rows); row < M && col < N)
-    C[row * C_stride0 + col] = ${epilogue("sum[" .. r .. "]", "col")};
+    C(row, col) = ${epilogue("sum[" .. r .. "]", "col")};
 //@ end
 }
