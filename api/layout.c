@@ -22,7 +22,7 @@ struct api_layouts {
 static void layouts_add_shared(struct api_layouts *l, const struct layout_array *array) {
   api_array *out = &l->arrays[l->count];
   *out = (api_array){.name = array->name,
-                     .memory = l->spec.shared_dynamic ? "dynamic shared" : "static shared",
+                     .memory = array->dynamic ? "dynamic shared" : "static shared",
                      .dtype = array->dtype->name,
                      .layout = (const char *)(uintptr_t)l->words.length,
                      .file = array->file,

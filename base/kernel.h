@@ -182,7 +182,6 @@ struct kernel_spec {
   size_t parameter_count;
   struct layout_array *shared; /* the shared arrays (layout.h); NULL in a worker */
   size_t shared_count;
-  bool shared_dynamic; /* they lie in dynamic shared memory */
   double flops, bytes; /* declared work of the problem; 0 if not declared */
   char *order;         /* a hint for a wrong result: the kernel's parameter names suggest another
                           order of the arguments; NULL if they do not */

@@ -68,6 +68,7 @@ struct layout_array {
   bool staged;                  /* the first index is the stage */
   int64_t stages, stage_stride; /* in elements */
   int64_t align, offset;        /* in bytes; the offset in the block of dynamic shared memory */
+  bool dynamic;                 /* lies in dynamic shared memory */
 };
 
 #endif

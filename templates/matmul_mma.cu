@@ -37,8 +37,7 @@ using fragments_x = mma_fragments<A_t, tile_x, ${X.warp}, ${X.matrices}, true>;
 using fragments_y = mma_fragments<A_t, tile_y, ${Y.warp}, ${Y.matrices}, false>;
 
 __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
-  extern __shared__ uint4 shared_packs[]; // stages of a tile of X and one of Y
-  A_t *const shared = reinterpret_cast<A_t *>(shared_packs);
+  A_t *const shared = tiles.at(0, 0); // stages of a tile of X and one of Y
   constexpr int stage = tile_x::size + tile_y::size;
 
 //@ include "lib/grouped_tiles.cuh"

@@ -66,11 +66,10 @@ implementation "mma" {
   -- A thread has at most 255 registers.
   where "copies_a <= 32 and copies_b <= 32",
   where "registers + registers_a + registers_b <= 240",
-  -- The block's shared memory, and the multiprocessor's for all of its blocks.
-  where "shared_bytes <= device.shared_per_block_optin",
+  -- The multiprocessor's shared memory for all of its blocks.
   where "min_blocks * (shared_bytes + device.shared_reserved_per_block) <= device.shared_per_sm",
 
   grid   { "ceil_div(M, BM) * ceil_div(N, BN)", 1, "batch" },
   block  { "threads" },
-  shared "shared_bytes",
+  shared "tiles" { dtype = "operand", shape = { "BK * (BM + BN)" }, stages = "stages" },
 }

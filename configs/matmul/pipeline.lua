@@ -21,8 +21,8 @@ derive "threads" "BM // WM * warps_n * 32"
 derive "tiles"   "ceil_div(M, BM) * ceil_div(N, BN)"
 -- Lines that the block copies at once of an operand that is transposed, a sector of 32 bytes of each.
 derive "lines_at_once" "threads * sizeof(dtype) // 32"
-derive "padding" "select(transposed_a, 4, 0) + select(transposed_b, 4, 0)"
-derive "shared_bytes" "stages * BK * (BM + BN + padding) * sizeof(dtype)"
+derive "pad_a" "select(transposed_a, 4, 0)"
+derive "pad_b" "select(transposed_b, 4, 0)"
 -- Sums and two pairs of fragments, and some 24 for addresses and counters.
 derive "registers" "sizeof(dtype) // 4 * (TM * TN + 2 * (TM + TN)) + 24"
 
@@ -40,8 +40,6 @@ where "transposed_a or threads * width_a % BM == 0 or BM % (threads * width_a) =
 where "transposed_b or threads * width_b % BN == 0 or BN % (threads * width_b) == 0"
 where "BM * BK % (threads * width_a) == 0"
 where "BN * BK % (threads * width_b) == 0"
--- The block's shared memory.
-where "shared_bytes <= device.shared_per_block_optin"
 -- Blocks that share a tile have a ticket each, and their sums fit the workspace. There are 264 tickets, two waves of 132
 -- multiprocessors, for every GPU: code for all GPUs of an architecture does not know how many multiprocessors there are.
 where "split == 1 or tiles * batch * split <= 264"

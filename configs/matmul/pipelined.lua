@@ -14,6 +14,6 @@ implementation "pipelined" {
   derive "width_b" "select(transposed_b, 1, aligned_b, slice, 1)",
   grid   { "tiles", "split", "batch" },
   block  { "threads" },
-  shared "shared_bytes",
   include "pipeline.lua",
+  include "pipeline_rings.lua",
 }

@@ -111,7 +111,8 @@ implementation "wgmma" {
   launch {
     entry "matmul_wgmma", block { "threads" }, overlap "true",
     grid { "select(split_k > 1, cluster_tiles, min(cluster_tiles, multiprocessors // cluster_size)) * cluster_size" },
-    shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
+    shared "tile_ring" { dtype = "u8", shape = { "128 * (BM + BN)" }, stages = "stages", align = 1024 },
+    shared "staged" { dtype = "u8", shape = { "64 * store_bytes" }, stages = "consumers * store_buffers", align = 1024 },
   },
   launch {
     entry "unpad_result", steps "select(pads_c, 1, 0)",

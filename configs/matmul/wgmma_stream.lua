@@ -77,8 +77,9 @@ implementation "wgmma_stream" {
     grid { "pad_blocks_a + pad_blocks_b" }, block { 256 }, overlap "true",
   },
   launch {
-    entry "matmul_wgmma", grid { "wave * cluster_size" }, block { "threads" },
-    shared "stages * 128 * (BM + BN) + 128 * store_bytes", overlap "true",
+    entry "matmul_wgmma", grid { "wave * cluster_size" }, block { "threads" }, overlap "true",
+    shared "tile_ring" { dtype = "u8", shape = { "128 * (BM + BN)" }, stages = "stages", align = 1024 },
+    shared "staged" { dtype = "u8", shape = { "64 * store_bytes" }, stages = "consumers * store_buffers", align = 1024 },
   },
   launch {
     entry "matmul_wgmma_sum", grid { "max(shared_tiles, 1) * cluster_size * (BM // 64) * (BN // store_n)" },

@@ -201,12 +201,14 @@ int read_struct_fields(struct build *build, struct config_argument *argument, co
 int complete_struct(struct build *build, struct config_argument *argument);
 /* tensor.c */
 int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
-/* shared.c */
-int read_shared_arrays(struct build *build, const struct list *list,
+/* shared.c. Reads the arrays of a list, which is that of a launch of this number, or of the
+   implementation (-1), whose launches are read afterwards. */
+int read_shared_arrays(struct build *build, const struct list *list, int launch,
                        struct config_implementation *out);
-/* Gives the launch the bytes of the implementation's shared arrays, if there are any. */
-int read_shared_launch(struct build *build, const struct config_implementation *implementation,
-                       struct config_launch *launch);
+/* Gives the launch of this number the bytes of its arrays and of those of all launches, if there
+   are any. */
+int read_shared_bytes(struct build *build, const struct config_implementation *implementation,
+                      int launch, struct config_launch *out);
 /* options.c. outer: the options of the kernel when an implementation's are read; else NULL. */
 int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
                  struct config_compile *out);

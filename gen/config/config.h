@@ -274,6 +274,7 @@ enum { CONFIG_MAX_SHARED = 16 }; /* shared arrays of an implementation */
 
 struct config_shared { /* shared "As" { dtype = "f16", shape = { "BM", "BK" }, layout = "row+8" } */
   const char *name;
+  int launch; /* the launch that declares the array; -1: the implementation, for all launches */
   struct config_line line;
   struct config_word dtype;
   int rank;
@@ -281,8 +282,8 @@ struct config_shared { /* shared "As" { dtype = "f16", shape = { "BM", "BK" }, l
   struct config_layout layout;
   const struct expr *stages;  /* NULL: a single array, without an index of its own */
   const struct expr *align;   /* NULL: as the layout needs it, 16 bytes at least */
-  const struct expr *dynamic; /* if true, all arrays of the implementation lie in dynamic shared
-                                 memory; NULL: only if they are too large for static */
+  const struct expr *dynamic; /* if true, the arrays of the launch lie in dynamic shared memory;
+                                 NULL: only if they are too large for static */
 };
 
 struct config_implementation {
@@ -313,9 +314,8 @@ struct config_implementation {
                                 { } applies */
   const struct config_tensor *tensors;
   size_t tensor_count;
-  const struct config_shared *shared;
+  const struct config_shared *shared; /* those of all launches come first */
   size_t shared_count;
-  const struct expr *shared_bytes; /* bytes that all shared arrays take; NULL if there is none */
   struct config_compile compile;
   const struct config_launch *launches;
   size_t launch_count;
@@ -523,15 +523,15 @@ int config_products(const struct config *config, const struct value *slots, cons
 int config_tensors(const struct config *config, const struct config_implementation *implementation,
                    const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
 
-/* The most bytes of static shared memory of a block (CUDA C++ Programming Guide, "Technical
-   Specifications per Compute Capability": larger ones need dynamic shared memory). */
-enum { SHARED_STATIC_MOST = 48 * 1024 };
+/* Declared arrays of so many bytes are static. A block has at most 48 KB of static shared memory
+   (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"), of which 8 are
+   left to arrays that the source itself has. */
+enum { SHARED_STATIC_MOST = 40 * 1024 };
 
-/* Evaluates the implementation's shared arrays into out[0 .. shared_count). *dynamic: they lie in
-   dynamic shared memory. */
+/* Evaluates the implementation's shared arrays into out[0 .. shared_count). The arrays of a launch
+   lie behind those of all launches, in static shared memory if all of these fit. */
 int config_shared_arrays(const struct config_implementation *implementation,
-                         const struct value *slots, struct layout_array *out, bool *dynamic,
-                         cugen_error *err);
+                         const struct value *slots, struct layout_array *out, cugen_error *err);
 /* Sets reads[slot] for each slot that the shared arrays depend on. */
 void config_shared_reads(const struct config_implementation *implementation, bool *reads);
 

@@ -186,14 +186,17 @@ static void take_slots(const struct build *build,
 
 /* Reads the parts of a launch. The names that its steps define end with the launch. */
 static int implementation_read_parts(struct build *build, const struct list *list,
-                                     const struct config_implementation *implementation,
+                                     struct config_implementation *implementation,
                                      struct config_launch *out) {
   size_t names = build->name_count;
   int status = CUGEN_OK;
   take_slots(build, implementation, out);
   for (int i = 0; i < LAUNCH_PARTS && !status; i++)
     status = read_either(build, list, "launch", launch_parts[i], out);
-  if (!status) status = read_shared_launch(build, implementation, out);
+  const int number = (int)(out - implementation->launches);
+  if (!status && list->place == PLACE_LAUNCH)
+    status = read_shared_arrays(build, list, number, implementation);
+  if (!status) status = read_shared_bytes(build, implementation, number, out);
   scope_end(build, names);
   return status;
 }
@@ -224,8 +227,7 @@ static int implementation_check_launch(struct build *build, const char *owner,
 }
 
 static int read_launch(struct build *build, const struct list *list, const struct item *item,
-                       const struct config_implementation *implementation,
-                       struct config_launch *out) {
+                       struct config_implementation *implementation, struct config_launch *out) {
   struct list parts;
   struct config_line line = out->line = item->declaration->line;
   list_push(build, list, item);
@@ -432,7 +434,7 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
   if (!status) status = read_check(build, list, &out->check);
   if (!status) status = read_tries(build, list, out);
   if (!status) status = read_tensors(build, list, out);
-  if (!status) status = read_shared_arrays(build, list, out);
+  if (!status) status = read_shared_arrays(build, list, -1, out);
   if (!status) status = read_compile(build, list, &config->compile, &out->compile);
   if (!status) status = read_own(build, list, owner, out);
   if (!status) status = read_launches(build, list, owner, out);

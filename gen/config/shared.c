@@ -105,64 +105,74 @@ static void shared_add_size(const struct config_shared *array, struct text *tota
   text_free(&sum);
 }
 
-static int shared_read_array(struct build *build, const struct item *item, struct text *total,
+static int shared_read_array(struct build *build, const struct item *item, int launch,
+                             const struct config_implementation *implementation,
                              struct config_shared *out) {
-  *out = (struct config_shared){.line = item->declaration->line};
+  *out = (struct config_shared){.line = item->declaration->line, .launch = launch};
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
+  for (const struct config_shared *other = implementation->shared; other < out; other++)
+    if (strcmp(other->name, out->name) == 0)
+      return build_fail(build, out->line, "shared \"%s\" stands at %s already", out->name,
+                        build_line(build, out->line, other->line));
   int status = shared_read_attributes(build, out);
-  if (status) return status;
-  shared_add_size(out, total);
-  return scope_add(
-      build,
-      &(struct scope_name){.name = out->name, .role = ROLE_SHARED, .line = out->line, .slot = -1});
+  return status ? status
+                : scope_add(build, &(struct scope_name){.name = out->name,
+                                                        .role = ROLE_SHARED,
+                                                        .line = out->line,
+                                                        .slot = -1});
 }
 
-int read_shared_arrays(struct build *build, const struct list *list,
+int read_shared_arrays(struct build *build, const struct list *list, int launch,
                        struct config_implementation *out) {
-  struct config_shared *arrays = arena_array(build->arena, CONFIG_MAX_SHARED, sizeof *arrays);
-  struct text total = {0};
-  struct config_line first = out->line;
-  int status = arrays ? CUGEN_OK : build_memory(build);
-  out->shared = arrays;
+  int status = CUGEN_OK;
+  if (!out->shared) out->shared = arena_array(build->arena, CONFIG_MAX_SHARED, sizeof *out->shared);
+  if (!out->shared) return build_memory(build);
   for (size_t i = 0; i < list->count && !status; i++) {
     const struct item *item = &list->items[i];
     if (item->declaration->keyword->id != KEYWORD_shared || !item->name) continue;
-    if (out->shared_count == CONFIG_MAX_SHARED) {
-      status = build_fail(build, item->declaration->line, "more than %d shared arrays",
-                          CONFIG_MAX_SHARED);
-      break;
-    }
-    if (!out->shared_count) first = item->declaration->line;
+    if (out->shared_count == CONFIG_MAX_SHARED)
+      return build_fail(build, item->declaration->line, "more than %d shared arrays",
+                        CONFIG_MAX_SHARED);
     list_push(build, list, item);
-    status = shared_read_array(build, item, &total, &arrays[out->shared_count++]);
+    /* the array belongs to the arena; only readers of the config see it as constant */
+    status = shared_read_array(build, item, launch, out,
+                               (struct config_shared *)out->shared + out->shared_count++);
     lua_pop(build->L, 1);
   }
-  if (!status && total.failed) status = build_memory(build);
-  if (!status && total.length)
-    status = read_expr_text(build, first, "shared", text_get(&total), &out->shared_bytes);
-  text_free(&total);
   return status;
 }
 
-int read_shared_launch(struct build *build, const struct config_implementation *implementation,
-                       struct config_launch *launch) {
-  struct text bytes = {0};
-  if (!implementation->shared_count) return CUGEN_OK;
-  if (launch->shared)
-    return build_fail(build, implementation->shared->line,
-                      "shared \"%s\" is an array, and a launch has bytes of shared memory as well: "
-                      "declare all arrays, or none",
-                      implementation->shared->name);
-  const char *all = expr_text(implementation->shared_bytes);
-  text_addf(&bytes, "select((%s) > %d", all, SHARED_STATIC_MOST);
-  for (size_t i = 0; i < implementation->shared_count; i++)
-    if (implementation->shared[i].dynamic)
-      text_addf(&bytes, " or (%s)", expr_text(implementation->shared[i].dynamic));
-  text_addf(&bytes, ", %s, 0)", all);
-  int status = bytes.failed ? build_memory(build)
-                            : read_expr_text(build, implementation->shared->line, "shared",
-                                             text_get(&bytes), &launch->shared);
+static bool shared_belongs(const struct config_shared *array, int launch) {
+  return array->launch < 0 || array->launch == launch;
+}
+
+int read_shared_bytes(struct build *build, const struct config_implementation *implementation,
+                      int launch, struct config_launch *out) {
+  struct text total = {0}, dynamic = {0}, bytes = {0};
+  const struct config_shared *first = NULL;
+  for (size_t i = 0; i < implementation->shared_count; i++) {
+    const struct config_shared *array = &implementation->shared[i];
+    if (!shared_belongs(array, launch)) continue;
+    if (!first) first = array;
+    shared_add_size(array, &total);
+    if (array->dynamic) text_addf(&dynamic, " or (%s)", expr_text(array->dynamic));
+  }
+  if (!first) return CUGEN_OK;
+  text_addf(&bytes, "select((%s) > %d%s, %s, 0)", text_get(&total), SHARED_STATIC_MOST,
+            text_get(&dynamic), text_get(&total));
+  int status = CUGEN_OK;
+  if (out->shared)
+    status = build_fail(build, first->line,
+                        "shared \"%s\" is an array, and its launch has bytes of shared memory as "
+                        "well: declare all arrays, or none",
+                        first->name);
+  else if (total.failed || dynamic.failed || bytes.failed)
+    status = build_memory(build);
+  else
+    status = read_expr_text(build, first->line, "shared", text_get(&bytes), &out->shared);
+  text_free(&total);
+  text_free(&dynamic);
   text_free(&bytes);
   return status;
 }
@@ -264,22 +274,37 @@ static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *tot
   return CUGEN_OK;
 }
 
-int config_shared_arrays(const struct config_implementation *implementation,
-                         const struct value *slots, struct layout_array *out, bool *dynamic,
-                         cugen_error *err) {
-  int64_t bytes = 0;
+/* Evaluates the arrays of one launch, or with -1 those of all launches, behind *total bytes. */
+static int shared_evaluate_group(const struct config_implementation *implementation, int launch,
+                                 const struct value *slots, struct layout_array *out,
+                                 int64_t *total, bool *dynamic, cugen_error *err) {
   int status = CUGEN_OK;
-  *dynamic = false;
   for (size_t i = 0; i < implementation->shared_count && !status; i++) {
     const struct shared_evaluation e = {&implementation->shared[i], slots, &out[i], err};
     bool asked = false;
-    status = shared_evaluate_array(&e, &bytes);
+    if (e.declared->launch != launch) continue;
+    status = shared_evaluate_array(&e, total);
     if (!status && e.declared->dynamic)
       status =
           shared_prefix(&e, expr_eval_bool(e.declared->dynamic, slots, &asked, err), "dynamic");
     *dynamic |= asked;
   }
-  *dynamic |= bytes > SHARED_STATIC_MOST;
+  *dynamic |= *total > SHARED_STATIC_MOST;
+  return status;
+}
+
+int config_shared_arrays(const struct config_implementation *implementation,
+                         const struct value *slots, struct layout_array *out, cugen_error *err) {
+  int64_t all = 0;
+  bool all_dynamic = false;
+  int status = shared_evaluate_group(implementation, -1, slots, out, &all, &all_dynamic, err);
+  for (size_t k = 0; k < implementation->launch_count && !status; k++) {
+    int64_t total = all;
+    bool dynamic = all_dynamic;
+    status = shared_evaluate_group(implementation, (int)k, slots, out, &total, &dynamic, err);
+    for (size_t i = 0; i < implementation->shared_count && !status; i++)
+      if (shared_belongs(&implementation->shared[i], (int)k)) out[i].dynamic |= dynamic;
+  }
   return status;
 }
 

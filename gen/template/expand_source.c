@@ -42,8 +42,7 @@ int expansion_open_names(struct expansion *x) {
     spec->shared = calloc(sharing->shared_count, sizeof *spec->shared);
     if (!spec->shared) return error_memory(x->err);
     spec->shared_count = sharing->shared_count;
-    const int status =
-        config_shared_arrays(sharing, x->slots, spec->shared, &spec->shared_dynamic, x->err);
+    const int status = config_shared_arrays(sharing, x->slots, spec->shared, x->err);
     if (status) return status;
   }
   struct names_input in = {.config = x->config,
@@ -61,8 +60,7 @@ int expansion_open_names(struct expansion *x) {
                            .plain = x->plain,
                            .wide_index = x->wide_index,
                            .sharing = sharing,
-                           .shared = x->out->shared,
-                           .shared_dynamic = x->out->shared_dynamic};
+                           .shared = x->out->shared};
   return names_open(&in, &x->names, x->err);
 }
 

@@ -675,9 +675,11 @@ static int define_element(const struct names *names, const struct name *name, st
 }
 
 static enum shared_memory shared_memory_of(const struct names *names, const struct name *name) {
-  if (!names->in.shared_dynamic) return SHARED_STATIC;
+  const struct layout_array *arrays = names->in.shared;
+  if (!arrays[name->index].dynamic) return SHARED_STATIC;
   for (const struct name *other = names->list; other < name; other++)
-    if (other->kind == NAME_SHARED && other->used) return SHARED_DYNAMIC;
+    if (other->kind == NAME_SHARED && other->used && arrays[other->index].dynamic)
+      return SHARED_DYNAMIC;
   return SHARED_DYNAMIC_FIRST;
 }
 

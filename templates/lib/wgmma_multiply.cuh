@@ -1,7 +1,7 @@
     // A consumer's part of the tile, and how it multiplies a stage. Included in the kernel.
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
-    const unsigned staging = ring + stages * stage_bytes + consumer * (store_buffers * 64 * store_bytes);
+    const unsigned staging = shared_address(staged.at(consumer * store_buffers, 0));
     const int own_rows = pingpong ? 0 : consumer * (parts * 64);
     // Thread i releases a stage in the i-th of the blocks that loaded parts of it.
     const auto release = [&](int at) {

@@ -80,14 +80,14 @@ static void arrays_are_readable(void **state) {
   }
 }
 
-/* Up to 48 KB arrays are static; larger ones lie behind one another in dynamic shared memory, whose
+/* Up to 40 KB arrays are static; larger ones lie behind one another in dynamic shared memory, whose
    bytes the launch gets. */
 static void large_arrays_are_dynamic(void **state) {
   (void)state;
   struct expanding *bench;
   struct kernel_spec spec =
       expand(&bench,
-             TUNED("tunable 'n_a' { 6140, 6144 }, shared 'a' { dtype = 'f64', shape = { 'n_a' } },"
+             TUNED("tunable 'n_a' { 5116, 5120 }, shared 'a' { dtype = 'f64', shape = { 'n_a' } },"
                    "shared 'b' { dtype = 'u8', shape = { 3 } , stages = 2, align = 16 },"),
              "__global__ void f() { a(0) = b(1, 2); }\n");
   expect_in(spec.source, "__shared__ a_array a;\n");
@@ -97,8 +97,8 @@ static void large_arrays_are_dynamic(void **state) {
   spec = expanding_one(bench, 1);
   expect_in(spec.source, "extern __shared__ __align__(1024) unsigned char shared_memory[];\n"
                          "#define a (*(a_array *)(shared_memory + 0))\n");
-  expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 49152))\n");
-  assert_int_equal(spec.launches[0].shared_bytes, 49152 + 2 * 16);
+  expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 40960))\n");
+  assert_int_equal(spec.launches[0].shared_bytes, 40960 + 2 * 16);
   kernel_spec_free(&spec);
   expanding_close(bench);
 }
@@ -115,6 +115,26 @@ static void dynamic_is_a_choice(void **state) {
   expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 32))\n");
   assert_null(strstr(spec.source, "a_array"));
   assert_int_equal(spec.launches[0].shared_bytes, 64);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+/* Arrays of a launch are for it alone, behind those of all launches. */
+static void launches_have_arrays(void **state) {
+  (void)state;
+  struct expanding *bench;
+  struct kernel_spec spec = expand(
+      &bench,
+      IN_OUT "implementation 'a' { template 't.cu', shared 'all' { dtype = 'u8', shape = { 20 "
+             "} }, launch { entry = 'f', grid = { 1 }, block = { 32 }, shared 'a' { dtype = "
+             "'f64', shape = { 8000 } } }, launch { entry = 'g', grid = { 1 }, block = { 32 "
+             "}, shared 'b' { dtype = 'f32', shape = { 4 }, dynamic = 'true' } } }",
+      "__global__ void f() { a(0) = all(0); }\n__global__ void g() { b(0) = all(0); }\n");
+  assert_int_equal(spec.launches[0].shared_bytes, 32 + 64000);
+  assert_int_equal(spec.launches[1].shared_bytes, 32 + 16);
+  expect_in(spec.source, "#define all (*(all_array *)(shared_memory + 0))\n");
+  expect_in(spec.source, "#define a (*(a_array *)(shared_memory + 32))\n");
+  expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 32))\n");
   kernel_spec_free(&spec);
   expanding_close(bench);
 }
@@ -196,11 +216,11 @@ static void mistakes_have_a_line(void **state) {
       {"shared 's' { dtype = 'f32', shape = { 4 }, layout = 'n' },",
        "layout of shared \"s\" gives no text: it is a word such as"},
       {"shared 's' { dtype = 'f32', shape = { 4 } }, shared 's' { dtype = 'f32', shape = { 4 } },",
-       "the name 's' is taken by the shared at line 3"},
+       "shared \"s\" stands at line 3 already"},
       {"shared 'x' { dtype = 'f32', shape = { 4 } },",
        "the name 'x' is taken by the argument at line 2"},
       {"shared 's' { dtype = 'f32', shape = { 4 } }, shared '1024',",
-       "shared \"s\" is an array, and a launch has bytes of shared memory as well: declare all "
+       "shared \"s\" is an array, and its launch has bytes of shared memory as well: declare all "
        "arrays, or none"},
       {"shared 's' { dtype = 'f32', shape = { 4 } } { },", "shared has its value already"},
       {"shared 's' { dtype = 'f32', shape = { 'n - 1000' } },",
@@ -223,8 +243,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_array_has_accessors),   cmocka_unit_test(arrays_are_readable),
       cmocka_unit_test(large_arrays_are_dynamic), cmocka_unit_test(dynamic_is_a_choice),
-      cmocka_unit_test(layouts_are_values),       cmocka_unit_test(arguments_have_elements),
-      cmocka_unit_test(mistakes_have_a_line),
+      cmocka_unit_test(layouts_are_values),       cmocka_unit_test(launches_have_arrays),
+      cmocka_unit_test(arguments_have_elements),  cmocka_unit_test(mistakes_have_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
