@@ -95,9 +95,10 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
   // The fragments of one k are loaded while those of the k before are multiplied.
   dtype a[2][TM];
   dtype b[2][TN];
+  // (One address for each buffer: an address for each k takes the registers that the sums need.)
   const auto load_fragments = [&](int buffer, int k) {
-    load_fragment<TM, lanes_m * slice>(a[k % 2], shared_a.at(buffer, k, row));
-    load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b.at(buffer, k, col));
+    load_fragment<TM, lanes_m * slice>(a[k % 2], shared_a.at(buffer, 0, 0) + k * (BM + pad) + row);
+    load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b.at(buffer, 0, 0) + k * (BN + pad) + col);
   };
 
 //@ if double_buffer then

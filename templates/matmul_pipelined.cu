@@ -16,8 +16,10 @@
 //@ include "lib/async_tile.cuh"
 //@ include "lib/batch.cuh"
 
-using tile_a = async_tile<dtype, BM, BK, BM + ${pad_a}, ${width_a}, threads, ${transposed_a}>;
-using tile_b = async_tile<dtype, BN, BK, BN + ${pad_b}, ${width_b}, threads, ${transposed_b}>;
+//@ local lead_a = BM + pad_a
+//@ local lead_b = BN + pad_b
+using tile_a = async_tile<dtype, BM, BK, ${lead_a}, ${width_a}, threads, ${transposed_a}>;
+using tile_b = async_tile<dtype, BN, BK, ${lead_b}, ${width_b}, threads, ${transposed_b}>;
 //@ if packed then
 //@   include "lib/pack_operands.cuh"
 //@ end
@@ -30,6 +32,10 @@ __device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
 }
 
 __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
+  dtype *const shared = ring.at(0, 0); // stages of a tile of A and one of B, so that one offset serves both
+  constexpr int stage_a = BK * ${lead_a};
+  constexpr int stage = stage_a + BK * ${lead_b};
+
 //@ include "lib/grouped_tiles.cuh"
 
   // This thread's first row and column within the block's tile. Neighbouring lanes share columns in pairs and rows
@@ -113,14 +119,14 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
 
   constexpr int copies = tile_a::copies + tile_b::copies;
   // Starts some of the next tiles' copies, from the first of them up to the last; the end of the copies also ends the group.
-  const auto copy_tiles = [&](int stage, bool wanted, int first, int last) {
+  const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
 #pragma unroll
     for (int p = 0; p < copies; ++p) {
       if (p < first || p >= last) continue;
       if (p < tile_b::copies) {
-        next_b.start(on_the_way, p, ring_b.at(stage, 0, 0), wanted);
+        next_b.start(on_the_way, p, shared + at + stage_a, wanted);
       } else {
-        next_a.start(on_the_way, p - tile_b::copies, ring_a.at(stage, 0, 0), wanted);
+        next_a.start(on_the_way, p - tile_b::copies, shared + at, wanted);
       }
     }
     if (last < copies) return;
@@ -129,34 +135,36 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
     next_b.advance(BK * step_b);
   };
 
-  next_a.start_short(on_the_way, ring_a.at(0, 0, 0), first_k);
-  next_b.start_short(on_the_way, ring_b.at(0, 0, 0), first_k);
+  next_a.start_short(on_the_way, shared, first_k);
+  next_b.start_short(on_the_way, shared + stage_a, first_k);
   on_the_way.commit();
   next_a.advance(first_k * step_a);
   next_b.advance(first_k * step_b);
 #pragma unroll
-  for (int s = 1; s < stages - 1; ++s) copy_tiles(s, s < left, 0, copies);
+  for (int s = 1; s < stages - 1; ++s) copy_tiles(s * stage, s < left, 0, copies);
 
   dtype sum[TM][TN] = {};
   // The fragments of one k are loaded while those of the k before are multiplied.
   dtype a[2][TM];
   dtype b[2][TN];
-  const auto load_a = [&](int stage, int k, int s) {
-    load_slice(a[k % 2] + s * slice, ring_a.at(stage, k, row + s * (lanes_m * slice)));
+  const dtype *const own_a = shared + row;
+  const dtype *const own_b = shared + stage_a + col;
+  const auto load_a = [&](int at, int k, int s) {
+    load_slice(a[k % 2] + s * slice, own_a + at + k * ${lead_a} + s * (lanes_m * slice));
   };
-  const auto load_b = [&](int stage, int k, int s) {
-    load_slice(b[k % 2] + s * slice, ring_b.at(stage, k, col + s * (lanes_n * slice)));
+  const auto load_b = [&](int at, int k, int s) {
+    load_slice(b[k % 2] + s * slice, own_b + at + k * ${lead_b} + s * (lanes_n * slice));
   };
   // Computes the products of one k, and loads the fragments of the next k between them. The products go to and fro along the
   // ${order}, so that each shares an operand with the product before it, and reads that operand from the registers only once.
-  const auto step = [&](int k, int next_stage, int next_k) {
+  const auto step = [&](int k, int next_at, int next_k) {
 //@ local slices_b = TN // slice
 //@ local slices = slices_b + TM // slice
 //@ for s = 0, slices - 1 do
 //@ if s < slices_b then
-    load_b(next_stage, next_k, ${s});
+    load_b(next_at, next_k, ${s});
 //@ else
-    load_a(next_stage, next_k, ${s - slices_b});
+    load_a(next_at, next_k, ${s - slices_b});
 //@ end
 #pragma unroll
     for (int e = ${s * TM * TN // slices}; e < ${(s + 1) * TM * TN // slices}; ++e) {
@@ -180,7 +188,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   for (int s = 0; s < TM / slice; ++s) load_a(0, 0, s);
   constexpr int every = (BK - 1) / bursts; // steps along k from one burst to the next
   int reading = 0;
-  int writing = stages - 1; // the stage that no thread reads any more
+  int writing = (stages - 1) * stage; // the stage that no thread reads any more
   for (;;) {
 #pragma unroll
     for (int k = 0; k < BK - 1; ++k) {
@@ -193,7 +201,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
     on_the_way.wait<stages - 2>();
     __syncthreads();
     writing = reading;
-    reading = reading == stages - 1 ? 0 : reading + 1;
+    reading = reading == (stages - 1) * stage ? 0 : reading + stage;
     step(BK - 1, reading, 0);
   }
 #pragma unroll

@@ -10,7 +10,7 @@ implementation "packed" {
   launch { entry "pack_operands", grid { "blocks_a + blocks_b", 1, "batch" }, block { 256 } },
   launch {
     entry "matmul_pipelined", grid { "tiles", "split", "batch" }, block { "threads" },
-    include "pipeline_rings.lua",
+    include "pipeline_ring.lua",
   },
   include "pipeline.lua",
   heuristic "sm_90" "BK == 16",                -- shorter tiles were never the fastest on an H200

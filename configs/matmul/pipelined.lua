@@ -15,5 +15,5 @@ implementation "pipelined" {
   grid   { "tiles", "split", "batch" },
   block  { "threads" },
   include "pipeline.lua",
-  include "pipeline_rings.lua",
+  include "pipeline_ring.lua",
 }
