@@ -99,8 +99,7 @@ static bool is_used_after(const struct fixture *f, int count) {
   assert_int_equal(precompiled_open(text_get(&f->folder), more == COMPILE_FEW ? 1 : 3, &p, NULL),
                    CUGEN_OK);
   for (int i = 0; i < count; i++) {
-    if (compile(f, p,
-                "#include <cooperative_groups.h>\n__global__ void k(float *y) { y[0] = 1; }\n",
+    if (compile(f, p, "#include <cuda/std/limits>\n__global__ void k(float *y) { y[0] = 1; }\n",
                 &compiled, &err))
       fail_msg("%s", err.message);
     compiled_free(&compiled);
@@ -126,12 +125,11 @@ static void test_refused(void **state) {
   struct precompiled *p;
   assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int i = 0; i < 2; i++)
-    assert_false(compile_both(
-        f, p,
-        "#define cudaSuccess 7\n#define _CG_HAS_FP16_COLLECTIVE 1\n#define sync wait_for_all\n"
-        "#include <cooperative_groups.h>\n"
-        "#undef sync\nextern \"C\" __global__ void k(float *y) {\n"
-        "  cooperative_groups::this_thread_block().wait_for_all(); y[0] = 1; }\n"));
+    assert_false(
+        compile_both(f, p,
+                     "#define infinity endless\n#include <cuda/std/limits>\n#undef infinity\n"
+                     "extern \"C\" __global__ void k(float *y) {\n"
+                     "  y[0] = cuda::std::numeric_limits<float>::endless(); }\n"));
   precompiled_close(p);
 }
 
@@ -144,10 +142,11 @@ static void test_messages(void **state) {
   char source[400];
   assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int i = 0; i < 3; i++) {
-    snprintf(source, sizeof source,
-             "#define N %d\n#include <cooperative_groups.h>\nextern \"C\" __global__ void k(float "
-             "*y) {\n%s y[0] = N; }\n",
-             i, i < 2 ? "" : "no_such_name;");
+    snprintf(
+        source, sizeof source,
+        "#define N %d\n#include <cuda/std/limits>\nextern \"C\" __global__ void k(float *y) {\n"
+        "%s y[0] = N; }\n",
+        i, i < 2 ? "" : "no_such_name;");
     if (i < 2) {
       compile_both(f, p, source);
       continue;
