@@ -162,13 +162,19 @@ static int tear_down(void **state) {
    believed when they come this often. */
 enum { COMPILATIONS = 6 };
 
-static void compare(const struct fixture *fixture, const struct shipped_case *shipped) {
+/* Sources that golden/expansions finds unchanged are compiled by the same NVRTC to the same code,
+   so that of those one in so many shows that they are compiled with the same options. */
+enum { ONE_IN = 4 };
+
+static void compare(const struct fixture *fixture, size_t number) {
+  const struct shipped_case *shipped = &shipped_cases[number];
   struct kernel_spec spec;
   struct text hash = {0}, want = {0}, got = {0};
   shipped_expand(shipped, &spec);
   if (!shipped_row(text_get(&fixture->table), shipped->name, &hash, &want))
     fail_msg("%s has no line in " SHIPPED_TABLE ": tests/golden/shipped.py write", shipped->name);
-  bool same = false;
+  bool same =
+      fixture->pinned && number % ONE_IN != 0 && strcmp(text_get(&hash), spec.source_hash.hex) == 0;
   for (int i = 0; i < COMPILATIONS && !same; i++) {
     text_clear(&got);
     count(fixture, &spec, &got);
@@ -189,7 +195,7 @@ static void compare(const struct fixture *fixture, const struct shipped_case *sh
 
 static void test_machine_code(void **state) {
   const struct fixture *fixture = *state;
-  for (size_t i = 0; i < shipped_count; i++) compare(fixture, &shipped_cases[i]);
+  for (size_t i = 0; i < shipped_count; i++) compare(fixture, i);
   if (fixture->pinned) return;
   print_message("skipped: the counts in " SHIPPED_TABLE " are of the NVRTC in tools/toolkit.txt\n");
   skip();
