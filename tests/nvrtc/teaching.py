@@ -64,7 +64,7 @@ def ladders():
                                      "load_offset=0 scattered=false", "load_offset=0 scattered=true")]
 
 
-ON_ALL = [("matmul", size, slow, fast) for size in ("M=4800 N=3200 K=6400", "M=1024 N=1024 K=1024")
+ON_ALL = [("matmul", size, slow, fast) for size in ("M=4800 N=3200 K=6400 dtype=f32", "M=1024 N=1024 K=1024 dtype=f32")
           for slow, fast in ((WRONG_INDEX, NAIVE), (NAIVE, "tiled tile=16 pad=0"), (BROAD, "tiled tile=32 pad=0"),
                              ("tiled tile=32 pad=0", PRODUCT[-2]))]
 GPUS = ("A100", "H100", "H200", "RTX3090", "RTX4090", "T4", "B200")
@@ -88,21 +88,28 @@ class Predictions:
         self.cugen = cugen
         self.made = {}
 
-    def make(self, gpu, kernel, settings, variant):
+    def make(self, gpu, kernel, variant, problems):
+        """The times of one variant for several problems, which share its images."""
         command = [self.cugen, "tune", kernel, "--device", "model:" + gpu, "--variant", variant, "--budget", "none", "--verify", "none",
-                   "--cache", "none", "--json", "-q", *(f"--set={setting}" for setting in settings.split())]
-        run = subprocess.run(command, capture_output=True, text=True)
+                   "--cache", "none", "--json", "-q", "--threads", "1", "--problems", "-"]
+        run = subprocess.run(command, input="\n".join(problems), capture_output=True, text=True)
         if run.returncode == 8:
             print(f"skipped: {run.stderr.strip()}")
             sys.exit(77)
-        records = json.loads(run.stdout)["records"] if run.returncode == 0 else []
-        if len(records) != 1 or not records[0]["seconds"]:
-            raise RuntimeError(f"{' '.join(command)}: exit code {run.returncode}, {len(records)} records\n{run.stderr}")
-        return records[0]["seconds"]
+        found = json.loads(run.stdout)["problems"] if run.returncode == 0 else []
+        if len(found) != len(problems) or any(one["run"]["valid"] != 1 or not one["best"]["seconds"] for one in found):
+            raise RuntimeError(f"{' '.join(command)} of {problems}: exit code {run.returncode}\n{run.stderr}")
+        return [one["best"]["seconds"] for one in found]
 
     def make_all(self, wanted):
+        """wanted: (GPU, kernel, problem, variant) each."""
+        problems = {}
+        for gpu, kernel, problem, variant in wanted:
+            problems.setdefault((gpu, kernel, variant), []).append(problem)
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            self.made = dict(zip(wanted, pool.map(lambda one: self.make(*one), wanted)))
+            times = pool.map(lambda one: self.make(*one, problems[one]), problems)
+            for (gpu, kernel, variant), made in zip(list(problems), times):
+                self.made.update(zip(((gpu, kernel, problem, variant) for problem in problems[gpu, kernel, variant]), made))
 
 
 def judge(steps):
