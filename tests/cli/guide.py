@@ -6,7 +6,7 @@ remembered. Those of one line run in turn with one cache, since one may show wha
   `cugen ...` (finds it)    11: something was found
   `cugen transfer` (GPU)    8, and it says that it needs a GPU
   `cugen gen ...` (CUDA 12) the same with NVRTC 12 in $NVRTC_12; without it 8, and it says that the folder was looked for
-  `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs at a hundredth
+  `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs smaller
 
 A `cugen check` runs once, since it neither reads nor leaves anything. Those of tools/bench/results/*-guide-check.txt, to which tools/check-guide
 holds the page, are run by tools/bench/guide.sh alone: they end with 0 and count what stands there."""
@@ -42,8 +42,8 @@ def lines_of(page, checked):
 
 
 def smaller(words):
-    """What the page says: without the last two digits of each number after --set that has four or more."""
-    return [re.sub(r"(?<==)(\d{2,})\d\d$", r"\1", w) if before == "--set" else w for before, w in zip(["", *words], words)]
+    """As the page says, without the last two digits of each number after --set that has four or more; of six or more without four."""
+    return [re.sub(r"(?<==)(\d{2,}?)(\d{4}|\d\d)$", r"\1", w) if before == "--set" else w for before, w in zip(["", *words], words)]
 
 
 def attempts(words, mark):
