@@ -456,7 +456,7 @@ static bool check_one(cugen *lib, const struct made_up *made_up, const struct pl
   cugen_kernel *kernel = open_made_up(lib, made_up, p->body);
   options.variant = "only";
   options.strict = 1;
-  options.timeout = p->kind && strcmp(p->kind, "hang") == 0 ? 3 : 60;
+  options.timeout = p->kind && strcmp(p->kind, "hang") == 0 ? 1 : 60;
   int status = api_kernel_check(kernel, &options, &check, &error);
   const cugen_check_finding *found = p->kind ? find(&check, p->kind, p->line) : NULL;
   bool right = p->kind ? status == CUGEN_ERROR_WRONG && found && strcmp(found->array, p->array) == 0
