@@ -78,8 +78,8 @@ static void allocations_fail(void **state) {
   text_add(&changed, strchr(nearest, '\n'));
   fail_each(&changed, false, 100);
   text_free(&changed);
-  fail_each(&content, false, 500);
-  fail_each(&content, true, 200);
+  fail_each(&content, false, 200);
+  fail_each(&content, true, 100);
   text_free(&content);
 }
 
