@@ -57,7 +57,7 @@
     "shared memory a block; may depend on its threads: \"4 * block\"")                             \
   X(ARRAY, "array", 0, "NAME", "only this array")                                                  \
   X(ACCESS, "access", 0, "ACCESS",                                                                 \
-    "row, col, ldmatrix, or each index: \"lane // 4, lane % 4\" (default: row and col)")          \
+    "row, col, ldmatrix, or each index: \"lane // 4, lane % 4\" (default: row and col)")           \
   X(BYTES, "bytes", 0, "N", "bytes of a lane's access: 1 to 16 (default: an element)")             \
   X(HISTORY, "history", 0, NULL, "also what later records have replaced")                          \
   X(TRACE, "trace", 0, NULL, "the best so far over the time spent tuning, instead")                \

@@ -674,13 +674,19 @@ static int define_element(const struct names *names, const struct name *name, st
   return status;
 }
 
-static enum shared_memory shared_memory_of(const struct names *names, const struct name *name) {
+/* Returns the alignment that the block's dynamic shared memory needs, with its first array that the
+   source mentions; else 0. */
+static int64_t block_align(const struct names *names, const struct name *name) {
   const struct layout_array *arrays = names->in.shared;
-  if (!arrays[name->index].dynamic) return SHARED_STATIC;
-  for (const struct name *other = names->list; other < name; other++)
-    if (other->kind == NAME_SHARED && other->used && arrays[other->index].dynamic)
-      return SHARED_DYNAMIC;
-  return SHARED_DYNAMIC_FIRST;
+  int64_t most = 0;
+  if (!arrays[name->index].dynamic) return 0;
+  for (const struct name *other = names->list; other < names->list + names->count; other++) {
+    const struct layout_array *array = other->kind == NAME_SHARED ? &arrays[other->index] : NULL;
+    if (!array || !array->dynamic) continue;
+    if (other < name && other->used) return 0;
+    if (array->align > most) most = array->align;
+  }
+  return most;
 }
 
 int names_define(const struct names *names, const struct name *name, struct text *out,
@@ -712,7 +718,7 @@ int names_define(const struct names *names, const struct name *name, struct text
   case NAME_ELEMENT: return define_element(names, name, out, err);
   case NAME_SHARED:
     *type = in->shared[name->index].dtype;
-    shared_array_define(&in->shared[name->index], shared_memory_of(names, name), out);
+    shared_array_define(&in->shared[name->index], block_align(names, name), out);
     break;
   }
   return CUGEN_OK;

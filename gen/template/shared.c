@@ -230,14 +230,14 @@ static void add_type(const struct layout_array *array, struct text *out) {
   text_free(&body);
 }
 
-void shared_array_define(const struct layout_array *array, enum shared_memory memory,
-                         struct text *out) {
+void shared_array_define(const struct layout_array *array, int64_t block_align, struct text *out) {
   add_type(array, out);
-  if (memory == SHARED_STATIC)
-    text_addf(out, "__shared__ %s_array %s;\n", array->name, array->name);
-  if (memory == SHARED_DYNAMIC_FIRST)
-    text_add(out, "extern __shared__ __align__(1024) unsigned char shared_memory[];\n");
-  if (memory != SHARED_STATIC)
+  if (block_align)
+    text_addf(out, "extern __shared__ __align__(%" PRId64 ") unsigned char shared_memory[];\n",
+              block_align);
+  if (array->dynamic)
     text_addf(out, "#define %s (*(%s_array *)(shared_memory + %" PRId64 "))\n", array->name,
               array->name, array->offset);
+  else
+    text_addf(out, "__shared__ %s_array %s;\n", array->name, array->name);
 }

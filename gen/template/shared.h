@@ -4,12 +4,9 @@
 
 #include "gen/config/config.h"
 
-enum shared_memory { SHARED_STATIC, SHARED_DYNAMIC, SHARED_DYNAMIC_FIRST };
-
 /* Appends the type of the array, with its accessors, and its declaration: a variable of static
-   shared memory, or a part of the block's dynamic shared memory, which is declared with the
-   first. */
-void shared_array_define(const struct layout_array *array, enum shared_memory memory,
-                         struct text *out);
+   shared memory, or a part of the block's dynamic shared memory. block_align: with the first
+   dynamic array of a source, the alignment of that memory, which it declares; else 0. */
+void shared_array_define(const struct layout_array *array, int64_t block_align, struct text *out);
 
 #endif

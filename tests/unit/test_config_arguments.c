@@ -162,7 +162,8 @@ static const struct {
     {"input \"A\" { dtype = \"f32\", shape = { 1 }, layout = \"M + 1\" }", "M=1",
      "c.lua:3: layout of \"A\": 'M + 1' gives no word"},
     {"input \"A\" { dtype = \"f32\", shape = { 4, 4 }, layout = \"row+${M - 2}\" }", "M=1",
-     "c.lua:3: layout of \"A\": layout 'row+-1': a number of elements to leave free was expected at "
+     "c.lua:3: layout of \"A\": layout 'row+-1': a number of elements to leave free was expected "
+     "at "
      "'-1'"},
     {"input \"A\" { dtype = \"f32\", shape = { 4, \"M\" }, layout = \"row^3,3,3\" }", "M=63",
      "c.lua:3: layout of \"A\" is row^3,3,3, which exchanges elements within 64, but a line has "

@@ -95,7 +95,7 @@ static void large_arrays_are_dynamic(void **state) {
   assert_int_equal(spec.launches[0].shared_bytes, 0);
   kernel_spec_free(&spec);
   spec = expanding_one(bench, 1);
-  expect_in(spec.source, "extern __shared__ __align__(1024) unsigned char shared_memory[];\n"
+  expect_in(spec.source, "extern __shared__ __align__(16) unsigned char shared_memory[];\n"
                          "#define a (*(a_array *)(shared_memory + 0))\n");
   expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 40960))\n");
   assert_int_equal(spec.launches[0].shared_bytes, 40960 + 2 * 16);

@@ -26,9 +26,9 @@ static struct layout_map map_of(const char *word, int rank, const int64_t *shape
 static void words_mean_what_is_documented(void **state) {
   (void)state;
   enum { R = 12, C = 20 };
-  static const char *const words[] = {"row",     "col",         "row+8",           "row^2,2,3",
-                                      "row/4x8", "row/4x8:col", "row/4x10/2x5:col",
-                                      "row/4x8+3"};
+  static const char *const words[] = {
+      "row",      "col", "row+8", "row^2,2,3", "row/4x8", "row/4x8:col", "row/4x10/2x5:col",
+      "row/4x8+3"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     const struct layout_map map = map_of(words[i], 2, (const int64_t[]){R, C});
     for (int64_t r = 0; r < R; r++)

@@ -5,7 +5,6 @@ using index_t = int;
 #define N 4096
 #define K 4096
 #define tile 16
-#define pad 1
 using accumulator = double;
 using A_t = double;
 #define A_stride0 1
@@ -18,6 +17,26 @@ using C_t = double;
 #define C_stride1 1
 using workspace_t = double;
 using tickets_t = unsigned int;
+struct alignas(16) tile_a_array { // row+1
+  double data[16][17];
+  __device__ double *at(int i, int j) { return &data[i][j]; }
+  __device__ double &operator()(int i, int j) { return *at(i, j); }
+  template <class T> __device__ T &as(int i, int j) {
+    static_assert(sizeof(T) <= 8, "tile_a: row+1 keeps 8 bytes together");
+    return *reinterpret_cast<T *>(at(i, j));
+  }
+};
+__shared__ tile_a_array tile_a;
+struct alignas(16) tile_b_array { // row+1
+  double data[16][17];
+  __device__ double *at(int i, int j) { return &data[i][j]; }
+  __device__ double &operator()(int i, int j) { return *at(i, j); }
+  template <class T> __device__ T &as(int i, int j) {
+    static_assert(sizeof(T) <= 8, "tile_b: row+1 keeps 8 bytes together");
+    return *reinterpret_cast<T *>(at(i, j));
+  }
+};
+__shared__ tile_b_array tile_b;
 
 #line 1 "templates/matmul_tiled.cu"
 // C = A * B through shared memory: a block computes a tile of C in phases. In each phase its threads bring one tile
@@ -27,11 +46,6 @@ using tickets_t = unsigned int;
 
 
 __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
-  // One more column (pad = 1) moves each row to other banks. It is needed where a tile is read or written by
-  // columns, which is so for operands whose rows are not contiguous.
-  __shared__ A_t tile_a[tile][tile + pad];
-  __shared__ B_t tile_b[tile][tile + pad];
-
   const int x = threadIdx.x;
   const int y = threadIdx.y;
   const index_t block_row = static_cast<index_t>(blockIdx.y) * tile;
@@ -47,26 +61,17 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
     // the matrix a zero adds nothing.
 
 
-
-
     const bool inside_a = x < M - block_row && y < K - k0;
-    tile_a[x][y] = inside_a ? a[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : A_t(0);
-
-
+    tile_a(x, y) = inside_a ? a[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : A_t(0);
     const bool inside_b = y < K - k0 && x < N - block_col;
-    tile_b[y][x] = inside_b ? b[(k0 + y) * B_stride0 + (block_col + x) * B_stride1] : B_t(0);
-
-
-
-
+    tile_b(y, x) = inside_b ? b[(k0 + y) * B_stride0 + (block_col + x) * B_stride1] : B_t(0);
     __syncthreads(); // read after write: the tiles are complete before anyone uses them
 
 #pragma unroll
-
     for (int k = 0; k < tile; ++k) {
-      sum += static_cast<accumulator>(tile_a[y][k]) * static_cast<accumulator>(tile_b[k][x]);
+      sum += static_cast<accumulator>(tile_a(y, k)) *
+             static_cast<accumulator>(tile_b(k, x));
     }
-#line 52 "templates/matmul_tiled.cu"
     __syncthreads(); // write after read: everyone is done with the tiles before the next phase overwrites them
   }
 

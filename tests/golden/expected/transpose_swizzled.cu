@@ -2,7 +2,6 @@
 // rows=8192 cols=8192 batch=1 dtype=u16 pitched=false pitch_a=0 pitch_b=0
 using index_t = int;
 using dtype = unsigned short;
-#define pad 0
 #define tile 32
 #define down_first 0
 #define threads_y 8
@@ -12,16 +11,23 @@ using A_t = unsigned short;
 using B_t = unsigned short;
 #define B_stride0 ((index_t)(rows) * (cols))
 #define B_stride1 ((index_t)(rows))
+struct alignas(16) part_array { // row^5,0,5
+  unsigned short data[32][32];
+  __device__ unsigned short *at(int i, int j) { return &data[i][j ^ (i & 31)]; }
+  __device__ unsigned short &operator()(int i, int j) { return *at(i, j); }
+  template <class T> __device__ T &as(int i, int j) {
+    static_assert(sizeof(T) <= 2, "part: row^5,0,5 keeps 2 bytes together");
+    return *reinterpret_cast<T *>(at(i, j));
+  }
+};
+__shared__ part_array part;
 
 #line 1 "templates/transpose_tiled.cu"
 // B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads
 // and stores are both coalesced. A thread moves tile / threads_y elements.
 //
 // Going down a column of the tile, the lanes of a warp meet one of the 32 banks of shared memory each, or all the
-// same one:
-
-// element (r, c) lies in column c ^ r, so that a column of the tile touches all banks and nothing is wasted.
-#line 13 "templates/transpose_tiled.cu"
+// same one, which the layout of the tile decides.
 
 #line 1 "templates/lib/tile_order.cuh"
 
@@ -43,14 +49,9 @@ __device__ __forceinline__ tile_place place_tile(index_t all_rows, index_t all_c
   if (DownFirst) return {within % tiles_down * Rows, within / tiles_down * Cols, batch};
   return {within / tiles_across * Rows, within % tiles_across * Cols, batch};
 }
-#line 15 "templates/transpose_tiled.cu"
-
-
-
-
+#line 8 "templates/transpose_tiled.cu"
 
 __global__ void __launch_bounds__(tile * threads_y) transpose_tiled(const A_t *__restrict__ A, B_t *__restrict__ B, index_t rows, index_t cols, index_t batch) {
-  __shared__ dtype part[tile][tile + pad];
   const tile_place place = place_tile<tile, tile, down_first>(rows, cols);
   const int x = threadIdx.x;
   const int y = threadIdx.y;
@@ -60,12 +61,12 @@ __global__ void __launch_bounds__(tile * threads_y) transpose_tiled(const A_t *_
   const dtype *from = A + place.batch * A_stride0 + place.row * A_stride1 + place.col;
 #pragma unroll
   for (int r = 0; r < tile; r += threads_y) {
-    if (y + r < rows_left && x < cols_left) part[y + r][(x) ^ (y + r)] = from[(y + r) * A_stride1 + x];
+    if (y + r < rows_left && x < cols_left) part(y + r, x) = from[(y + r) * A_stride1 + x];
   }
   __syncthreads();
   dtype *to = B + place.batch * B_stride0 + place.col * B_stride1 + place.row;
 #pragma unroll
   for (int c = 0; c < tile; c += threads_y) {
-    if (y + c < cols_left && x < rows_left) to[(y + c) * B_stride1 + x] = part[x][(y + c) ^ (x)];
+    if (y + c < cols_left && x < rows_left) to[(y + c) * B_stride1 + x] = part(x, y + c);
   }
 }
