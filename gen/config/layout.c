@@ -48,8 +48,9 @@ static void add_word(void *context, const char *word) {
   w->count++;
   for (size_t i = 0; i < w->out->word_count; i++)
     if (strcmp(words[i].text, word) == 0) return;
-  if (words && !w->status)
-    w->status = read_layout_word(w->reading, word, &words[w->out->word_count++]);
+  if (!words || w->status) return;
+  w->status = read_layout_word(w->reading, word, &words[w->out->word_count]);
+  w->out->word_count += !w->status;
 }
 
 static int layout_read_choice(const struct reading *r, struct config_layout *out) {

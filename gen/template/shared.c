@@ -144,9 +144,10 @@ static void add_dimensions(struct dimensions *d, bool sizes, struct text *out) {
   }
 }
 
-/* Adds the sizes of `data`, and the body of at(). Where a swizzle exchanges bits of more than one
-   index, data is a single line. */
-static void add_address(const struct layout_array *array, struct text *sizes, struct text *body) {
+/* Adds the sizes of `data`, the statement that an element needs before it, and the element. Where a
+   swizzle exchanges bits of more than one index, data is a single line. */
+static void add_element(const struct layout_array *array, struct text *sizes, struct text *before,
+                        struct text *element) {
   const struct layout_map *map = &array->map;
   const int64_t mask = (((int64_t)1 << map->bits) - 1) << map->base;
   struct text exchanged = {0};
@@ -155,20 +156,20 @@ static void add_address(const struct layout_array *array, struct text *sizes, st
   const int deciding = map->bits ? deciding_mode(map, &shift) : -1;
   if (deciding >= 0) add_exchange(map, deciding, shift, mask, &exchanged);
   find_dimensions(array, text_get(&exchanged), &dimensions);
+  text_add(element, "data");
   if (map->bits && deciding < 0) {
     text_addf(sizes, "[%" PRId64 "]", array->stages * array->stage_stride);
-    text_add(body, "const int o = ");
+    text_add(before, "const int o = ");
     for (int i = dimensions.count - 1 - array->staged; i >= 0; i--) {
-      add_product(dimensions.list[i].unit, text_get(&dimensions.list[i].index), body);
-      text_add(body, i ? " + " : "; return &data[");
+      add_product(dimensions.list[i].unit, text_get(&dimensions.list[i].index), before);
+      text_add(before, i ? " + " : "; ");
     }
-    if (array->staged) text_addf(body, "%" PRId64 " * stage + ", array->stage_stride);
-    text_addf(body, "(o ^ (o >> %d & %" PRId64 "))];", map->shift, mask);
+    text_add(element, "[");
+    if (array->staged) text_addf(element, "%" PRId64 " * stage + ", array->stage_stride);
+    text_addf(element, "(o ^ (o >> %d & %" PRId64 "))]", map->shift, mask);
   } else {
     add_dimensions(&dimensions, true, sizes);
-    text_add(body, "return &data");
-    add_dimensions(&dimensions, false, body);
-    text_add(body, ";");
+    add_dimensions(&dimensions, false, element);
   }
   for (int i = 0; i < dimensions.count; i++) text_free(&dimensions.list[i].index);
   text_free(&exchanged);
@@ -176,13 +177,14 @@ static void add_address(const struct layout_array *array, struct text *sizes, st
 
 /* ---- What lies together --------------------------------------------------------------------- */
 
-/* Returns how many neighbours along the contiguous index lie side by side from a multiple of that
+/* Returns how many neighbours along the last index lie side by side from a multiple of that
    number on, in bytes: at most 16, which one access takes. */
 static int64_t bytes_together(const struct layout_array *array) {
   const struct layout_map *map = &array->map;
   const int last = map->count - 1;
+  const bool along = map->modes[last].dimension == array->rank - 1;
   int64_t elements = 1;
-  while (2 * elements * array->dtype->bytes <= 16) {
+  while (along && 2 * elements * array->dtype->bytes <= 16) {
     const int64_t more = 2 * elements;
     bool together = !map->bits || more <= (int64_t)1 << map->base;
     for (int i = 0; i < last; i++)
@@ -204,30 +206,33 @@ static void add_parameters(const struct layout_array *array, bool types, struct 
 }
 
 static void add_type(const struct layout_array *array, struct text *out) {
-  struct text declared = {0}, passed = {0}, word = {0}, sizes = {0}, body = {0};
+  struct text declared = {0}, passed = {0}, word = {0}, sizes = {0}, before = {0}, element = {0};
   const char *type = array->dtype->cuda_name;
   const int64_t together = bytes_together(array);
   add_parameters(array, true, &declared);
   add_parameters(array, false, &passed);
   layout_print(&array->layout, &word);
-  add_address(array, &sizes, &body);
+  add_element(array, &sizes, &before, &element);
   text_addf(out, "struct alignas(%" PRId64 ") %s_array { // %s\n  %s data%s;\n", array->align,
             array->name, text_get(&word), type, text_get(&sizes));
   const char *with = text_get(&declared), *as = text_get(&passed);
-  text_addf(out, "  __device__ %s *at(%s) { %s }\n", type, with, text_get(&body));
-  text_addf(out, "  __device__ %s &operator()(%s) { return *at(%s); }\n", type, with, as);
+  const char *first = text_get(&before), *one = text_get(&element);
+  text_addf(out, "  __device__ %s *at(%s) { %sreturn &%s; }\n", type, with, first, one);
+  text_addf(out, "  __device__ %s &operator()(%s) { %sreturn %s; }\n", type, with, first, one);
   text_addf(out,
             "  template <class T> __device__ T &as(%s) {\n"
-            "    static_assert(sizeof(T) <= %" PRId64 ", \"%s: %s keeps %" PRId64
-            " bytes together\");\n"
+            "    static_assert(sizeof(T) <= %" PRId64 ", \"the layout %s of %s keeps %" PRId64
+            " bytes together along the last index, and this type has more\");\n"
             "    return *reinterpret_cast<T *>(at(%s));\n  }\n};\n",
-            with, together, array->name, text_get(&word), together, as);
-  out->failed |= declared.failed | passed.failed | word.failed | sizes.failed | body.failed;
+            with, together, text_get(&word), array->name, together, as);
+  out->failed |=
+      declared.failed | passed.failed | word.failed | sizes.failed | before.failed | element.failed;
   text_free(&declared);
   text_free(&passed);
   text_free(&word);
   text_free(&sizes);
-  text_free(&body);
+  text_free(&before);
+  text_free(&element);
 }
 
 void shared_array_define(const struct layout_array *array, int64_t block_align, struct text *out) {

@@ -19,9 +19,10 @@ static void an_array_has_accessors(void **state) {
       "struct alignas(16) s_array { // row+1\n"
       "  float data[4][17];\n"
       "  __device__ float *at(int i, int j) { return &data[i][j]; }\n"
-      "  __device__ float &operator()(int i, int j) { return *at(i, j); }\n"
+      "  __device__ float &operator()(int i, int j) { return data[i][j]; }\n"
       "  template <class T> __device__ T &as(int i, int j) {\n"
-      "    static_assert(sizeof(T) <= 4, \"s: row+1 keeps 4 bytes together\");\n"
+      "    static_assert(sizeof(T) <= 4, \"the layout row+1 of s keeps 4 bytes together "
+      "along the last index, and this type has more\");\n"
       "    return *reinterpret_cast<T *>(at(i, j));\n"
       "  }\n"
       "};\n"
@@ -77,6 +78,32 @@ static void arrays_are_readable(void **state) {
     kernel_spec_free(&spec);
     expanding_close(bench);
     text_free(&body);
+  }
+}
+
+/* as() takes elements along the last index, at most 16 bytes. */
+static void neighbours_lie_together(void **state) {
+  (void)state;
+  static const struct {
+    const char *dtype, *shape, *layout;
+    int bytes;
+  } cases[] = {{"f32", "{ 8, 8 }", "row", 16},        {"f32", "{ 8, 8 }", "col", 4},
+               {"f32", "{ 8, 8 }", "row+2", 8},       {"f16", "{ 8, 64 }", "row^3,3,3", 16},
+               {"f16", "{ 8, 64 }", "row^3,1,5", 4},  {"f32", "{ 8, 8 }", "row/4x2", 8},
+               {"f32", "{ 8, 8 }", "row/4x4:col", 4}, {"f64", "{ 7 }", "row", 16}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text body = {0}, expected = {0};
+    struct expanding *bench;
+    text_addf(&body, TUNED("shared 's' { dtype = '%s', shape = %s, layout = '%s' },"),
+              cases[i].dtype, cases[i].shape, cases[i].layout);
+    text_addf(&expected, "static_assert(sizeof(T) <= %d, \"the layout %s of s", cases[i].bytes,
+              cases[i].layout);
+    struct kernel_spec spec = expand(&bench, text_get(&body), "__global__ void f() { s.data; }\n");
+    expect_in(spec.source, text_get(&expected));
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+    text_free(&body);
+    text_free(&expected);
   }
 }
 
@@ -227,6 +254,10 @@ static void mistakes_have_a_line(void **state) {
        "shared \"s\": an extent is 0: it must be 1 or more"},
       {"shared 's' { dtype = 'f32', shape = { 4 }, align = 24 },",
        "shared \"s\": align is 24: it is a power of two from an element's 4 bytes to 1024"},
+      {"tunable 'lies' { 'rox', 'row' }, shared 's' { dtype = 'f32', shape = { 4 }, layout = "
+       "'lies' "
+       "},",
+       "layout of shared \"s\": layout 'rox': row, col, or the number of each dimension once"},
       {"shared 's' { dtype = 'f32', shape = { 64, 64 }, layout = 'row^3,2,${n - 998}' },",
        "layout of shared \"s\": layout 'row^3,2,2': a shift of no fewer bits than B"},
   };
@@ -241,10 +272,11 @@ static void mistakes_have_a_line(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_array_has_accessors),   cmocka_unit_test(arrays_are_readable),
-      cmocka_unit_test(large_arrays_are_dynamic), cmocka_unit_test(dynamic_is_a_choice),
-      cmocka_unit_test(layouts_are_values),       cmocka_unit_test(launches_have_arrays),
-      cmocka_unit_test(arguments_have_elements),  cmocka_unit_test(mistakes_have_a_line),
+      cmocka_unit_test(an_array_has_accessors),  cmocka_unit_test(arrays_are_readable),
+      cmocka_unit_test(neighbours_lie_together), cmocka_unit_test(large_arrays_are_dynamic),
+      cmocka_unit_test(dynamic_is_a_choice),     cmocka_unit_test(layouts_are_values),
+      cmocka_unit_test(launches_have_arrays),    cmocka_unit_test(arguments_have_elements),
+      cmocka_unit_test(mistakes_have_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,9 @@ using tickets_t = unsigned int;
 struct alignas(16) tile_a_array { // row+1
   double data[16][17];
   __device__ double *at(int i, int j) { return &data[i][j]; }
-  __device__ double &operator()(int i, int j) { return *at(i, j); }
+  __device__ double &operator()(int i, int j) { return data[i][j]; }
   template <class T> __device__ T &as(int i, int j) {
-    static_assert(sizeof(T) <= 8, "tile_a: row+1 keeps 8 bytes together");
+    static_assert(sizeof(T) <= 8, "the layout row+1 of tile_a keeps 8 bytes together along the last index, and this type has more");
     return *reinterpret_cast<T *>(at(i, j));
   }
 };
@@ -30,9 +30,9 @@ __shared__ tile_a_array tile_a;
 struct alignas(16) tile_b_array { // row+1
   double data[16][17];
   __device__ double *at(int i, int j) { return &data[i][j]; }
-  __device__ double &operator()(int i, int j) { return *at(i, j); }
+  __device__ double &operator()(int i, int j) { return data[i][j]; }
   template <class T> __device__ T &as(int i, int j) {
-    static_assert(sizeof(T) <= 8, "tile_b: row+1 keeps 8 bytes together");
+    static_assert(sizeof(T) <= 8, "the layout row+1 of tile_b keeps 8 bytes together along the last index, and this type has more");
     return *reinterpret_cast<T *>(at(i, j));
   }
 };
