@@ -15,7 +15,7 @@
 
 static struct layout_map map_of(const char *word, int rank, const int64_t *shape) {
   struct layout layout;
-  struct layout_map map;
+  struct layout_map map = {0};
   cugen_error err;
   if (layout_read(word, rank, &layout, &err) || layout_of_shape(&layout, shape, 4, &map, &err))
     fail_msg("%s", err.message);
