@@ -87,16 +87,18 @@ static int layout_count(const struct layout_request *r, size_t which, struct lay
 static int layout_print_accesses(const struct layout_request *r, const api_array *array,
                                  const struct layout_accesses *accesses) {
   const struct table_column columns[] = {{"access", TABLE_WRAP, 0},
+                                         {"lanes", TABLE_RIGHT, 0},
                                          {"bytes", TABLE_RIGHT, 0},
                                          {is_global(array) ? "sectors" : "passes", TABLE_RIGHT, 0},
                                          {"least", TABLE_RIGHT, 0}};
   struct table table;
-  table_open(&table, r->cli, columns, 4);
+  table_open(&table, r->cli, columns, 5);
   for (size_t i = 0; i < accesses->count; i++) {
     const api_access *counts = &accesses->counts[i];
-    const int numbers[] = {counts->bytes, counts->sectors + counts->passes, counts->least};
+    const int numbers[] = {counts->lanes, counts->bytes, counts->sectors + counts->passes,
+                           counts->least};
     table_cell(&table, accesses->text[i]);
-    for (size_t n = 0; n < 3; n++)
+    for (size_t n = 0; n < 4; n++)
       table_cell(&table, accesses->possible[i] ? print_count((uint64_t)numbers[n]).text : "-");
   }
   return table_close(&table, 2, stdout, &r->cli->error);

@@ -205,10 +205,8 @@ int read_tensors(struct build *build, const struct list *list, struct config_imp
    implementation (-1), whose launches are read afterwards. */
 int read_shared_arrays(struct build *build, const struct list *list, int launch,
                        struct config_implementation *out);
-/* Gives the launch of this number the bytes of its arrays and of those of all launches, if there
-   are any. */
-int read_shared_bytes(struct build *build, const struct config_implementation *implementation,
-                      int launch, struct config_launch *out);
+/* Gives each launch the bytes of its arrays and of those of all launches. */
+int read_shared_bytes(struct build *build, const struct config_implementation *implementation);
 /* options.c. outer: the options of the kernel when an implementation's are read; else NULL. */
 int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
                  struct config_compile *out);

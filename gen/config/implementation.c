@@ -193,11 +193,9 @@ static int implementation_read_parts(struct build *build, const struct list *lis
   take_slots(build, implementation, out);
   for (int i = 0; i < LAUNCH_PARTS && !status; i++)
     status = read_either(build, list, "launch", launch_parts[i], out);
-  const int number = (int)(out - implementation->launches);
-  if (!status && list->place == PLACE_LAUNCH)
-    status = read_shared_arrays(build, list, number, implementation);
-  if (!status) status = read_shared_bytes(build, implementation, number, out);
   scope_end(build, names);
+  if (!status && list->place == PLACE_LAUNCH)
+    status = read_shared_arrays(build, list, (int)(out - implementation->launches), implementation);
   return status;
 }
 
@@ -438,6 +436,7 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
   if (!status) status = read_compile(build, list, &config->compile, &out->compile);
   if (!status) status = read_own(build, list, owner, out);
   if (!status) status = read_launches(build, list, owner, out);
+  if (!status) status = read_shared_bytes(build, out);
   return status ? status : scope_check_generated(build);
 }
 

@@ -152,7 +152,7 @@ struct size_parts {
   struct text first[KERNEL_MAX_RANK], last[KERNEL_MAX_RANK]; /* extents of the outermost and of the
                                                                 innermost tiles; empty without */
   struct text pad, block; /* block: elements within which a swizzle exchanges */
-  int bytes;              /* the swizzle of a tensor map */
+  struct text line;       /* bytes of the swizzle of a tensor map */
 };
 
 static void size_read_tiles(const char **at, struct size_parts *parts) {
@@ -178,9 +178,10 @@ static void size_read_parts(const char *word, struct size_parts *parts) {
   size_take_number(&at, &bits);
   if (size_take(&at, ',')) {
     size_take_number(&at, &base);
-    text_addf(&parts->block, "pow(2, %s + %s)", text_get(&bits), text_get(&base));
+    text_addf(&parts->block, "select(%s > 0, pow(2, %s + %s), 1)", text_get(&bits), text_get(&bits),
+              text_get(&base));
   } else {
-    parts->bytes = (int)strtol(text_get(&bits) + 1, NULL, 10);
+    text_add(&parts->line, text_get(&bits));
   }
   parts->block.failed |= bits.failed | base.failed;
   text_free(&bits);
@@ -211,13 +212,13 @@ static void size_add_word(const char *word, int rank, const struct expr *const *
   struct text elements = {0};
   size_read_parts(word, &parts);
   size_add_elements(&parts, shape, &elements);
-  if (parts.bytes)
-    text_addf(out, "round_up(%s * %s, %d)", text_get(&elements), element, parts.bytes);
+  if (parts.line.length)
+    text_addf(out, "round_up(%s * %s, %s)", text_get(&elements), element, text_get(&parts.line));
   else if (parts.block.length)
     text_addf(out, "round_up(%s, %s) * %s", text_get(&elements), text_get(&parts.block), element);
   else
     text_addf(out, "%s * %s", text_get(&elements), element);
-  out->failed |= elements.failed | parts.pad.failed | parts.block.failed;
+  out->failed |= elements.failed | parts.pad.failed | parts.block.failed | parts.line.failed;
   for (int i = 0; i < rank; i++) {
     out->failed |= parts.first[i].failed | parts.last[i].failed;
     text_free(&parts.first[i]);
@@ -225,6 +226,7 @@ static void size_add_word(const char *word, int rank, const struct expr *const *
   }
   text_free(&parts.pad);
   text_free(&parts.block);
+  text_free(&parts.line);
   text_free(&elements);
 }
 
@@ -241,27 +243,28 @@ void layout_size_text(const struct config_layout *layout, int rank, const struct
   if (!layout->word_count) size_add_word("row", rank, shape, element, out);
 }
 
-/* The bytes that a word's swizzle wants its array to be aligned to: eight of its lines, so that the
-   pattern begins anew (PTX ISA, "Tensor swizzling modes"); 16 without, for one access. */
-static int word_align(const char *word) {
-  const char *swizzle = strchr(word, '^');
-  const int bytes = swizzle && !strchr(swizzle, ',') ? atoi(swizzle + 1) : 0;
-  return bytes > 2 ? 8 * bytes : 16;
+/* Adds the bytes that a word's swizzle wants its array to be aligned to: eight of its lines, so that
+   the pattern begins anew (PTX ISA, "Tensor swizzling modes"); 16 without, for one access. */
+static void add_word_align(const char *word, struct text *out) {
+  const char *at = word + strcspn(word, "^");
+  struct text line = {0};
+  if (size_take(&at, '^')) size_take_number(&at, &line);
+  if (line.length && *at != ',')
+    text_addf(out, "8 * %s", text_get(&line));
+  else
+    text_add(out, "16");
+  out->failed |= line.failed;
+  text_free(&line);
 }
 
 void layout_align_text(const struct config_layout *layout, struct text *out) {
-  bool same = true;
-  for (size_t i = 1; i < layout->word_count; i++)
-    same &= word_align(layout->words[i].text) == word_align(layout->words[0].text);
-  if (!layout->word_count || same) {
-    text_addf(out, "%d", layout->word_count ? word_align(layout->words[0].text) : 16);
-    return;
+  if (layout->word_count > 1) text_add(out, "select(");
+  for (size_t i = 0; i < layout->word_count; i++) {
+    const bool last = i + 1 == layout->word_count;
+    if (!last) text_addf(out, "(%s) == '%s', ", expr_text(layout->choice), layout->words[i].text);
+    add_word_align(layout->words[i].text, out);
+    if (!last) text_add(out, ", ");
   }
-  text_add(out, "select(");
-  for (size_t i = 0; i < layout->word_count; i++)
-    if (i + 1 < layout->word_count)
-      text_addf(out, "(%s) == '%s', %d, ", expr_text(layout->choice), layout->words[i].text,
-                word_align(layout->words[i].text));
-    else
-      text_addf(out, "%d)", word_align(layout->words[i].text));
+  if (layout->word_count > 1) text_add(out, ")");
+  if (!layout->word_count) text_add(out, "16");
 }

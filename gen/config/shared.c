@@ -17,7 +17,15 @@ static int shared_read_shape(struct build *build, struct config_shared *out, con
 
 static int shared_read_layout(struct build *build, struct config_shared *out, const char *what) {
   int status = read_layout(build, out->line, what, out->rank, &out->layout);
-  if (status || (!out->layout.open && out->layout.word_count)) return status;
+  if (status) return status;
+  for (size_t i = 0; i < out->layout.word_count; i++)
+    if (out->layout.words[i].text[0] == '$')
+      return build_fail(
+          build, out->line,
+          "%s: '%s' begins with an expression: the order of dimensions is written out, "
+          "as in \"row+${pad}\"",
+          what, out->layout.words[i].text);
+  if (!out->layout.open && out->layout.word_count) return CUGEN_OK;
   return build_fail(build, out->line,
                     "%s %s: it is a word such as \"row\", \"row+8\" or \"row/32x8\", or an "
                     "expression that gives one of several",
@@ -80,6 +88,10 @@ static int shared_read_attributes(struct build *build, struct config_shared *out
   return status;
 }
 
+static bool shared_belongs(const struct config_shared *array, int launch) {
+  return array->launch < 0 || array->launch == launch;
+}
+
 /* Appends to the expression of the bytes so far those of one array more, which begins at its
    alignment. */
 static void shared_add_size(const struct config_shared *array, struct text *total) {
@@ -105,10 +117,25 @@ static void shared_add_size(const struct config_shared *array, struct text *tota
   text_free(&sum);
 }
 
+/* Names that the types of shared arrays use themselves. */
+static bool shared_is_own_name(const char *name) {
+  static const char *const own[] = {"data", "at",    "as",           "T", "i", "j", "k", "l",
+                                    "o",    "stage", "shared_memory"};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    if (strcmp(own[i], name) == 0) return true;
+  return false;
+}
+
 static int shared_read_array(struct build *build, const struct item *item, int launch,
                              const struct config_implementation *implementation,
                              struct config_shared *out) {
   *out = (struct config_shared){.line = item->declaration->line, .launch = launch};
+  if (shared_is_own_name(item->name))
+    return build_fail(
+        build, out->line,
+        "'%s' cannot name a shared array: what is generated for it has that name; take "
+        "another one, such as 'my_%s'",
+        item->name, item->name);
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
   for (const struct config_shared *other = implementation->shared; other < out; other++)
@@ -143,37 +170,71 @@ int read_shared_arrays(struct build *build, const struct list *list, int launch,
   return status;
 }
 
-static bool shared_belongs(const struct config_shared *array, int launch) {
-  return array->launch < 0 || array->launch == launch;
-}
-
-int read_shared_bytes(struct build *build, const struct config_implementation *implementation,
-                      int launch, struct config_launch *out) {
-  struct text total = {0}, dynamic = {0}, bytes = {0};
-  const struct config_shared *first = NULL;
+/* Adds the bytes of the arrays that the launch has (-1: of those of all launches), and the condition
+   under which they lie in dynamic shared memory. */
+static void shared_describe_launch(const struct config_implementation *implementation, int launch,
+                                   struct text *total, struct text *dynamic) {
+  struct text asked = {0};
   for (size_t i = 0; i < implementation->shared_count; i++) {
     const struct config_shared *array = &implementation->shared[i];
     if (!shared_belongs(array, launch)) continue;
-    if (!first) first = array;
-    shared_add_size(array, &total);
-    if (array->dynamic) text_addf(&dynamic, " or (%s)", expr_text(array->dynamic));
+    shared_add_size(array, total);
+    if (array->dynamic) text_addf(&asked, " or (%s)", expr_text(array->dynamic));
   }
-  if (!first) return CUGEN_OK;
-  text_addf(&bytes, "select((%s) > %d%s, %s, 0)", text_get(&total), SHARED_STATIC_MOST,
-            text_get(&dynamic), text_get(&total));
+  if (total->length)
+    text_addf(dynamic, "((%s) > %d%s)", text_get(total), SHARED_STATIC_MOST, text_get(&asked));
+  dynamic->failed |= asked.failed;
+  text_free(&asked);
+}
+
+/* A launch has the bytes of all of its arrays if these are dynamic. Else, if another launch makes
+   the arrays of all launches dynamic, it has the bytes of those. */
+static int shared_read_bytes(struct build *build,
+                             const struct config_implementation *implementation, int launch,
+                             const struct text *any, const struct text *common) {
+  struct config_launch *out = (struct config_launch *)&implementation->launches[launch];
+  struct text total = {0}, dynamic = {0}, bytes = {0};
+  const struct config_shared *first = implementation->shared;
+  shared_describe_launch(implementation, launch, &total, &dynamic);
   int status = CUGEN_OK;
-  if (out->shared)
-    status = build_fail(build, first->line,
-                        "shared \"%s\" is an array, and its launch has bytes of shared memory as "
-                        "well: declare all arrays, or none",
-                        first->name);
-  else if (total.failed || dynamic.failed || bytes.failed)
-    status = build_memory(build);
-  else
-    status = read_expr_text(build, first->line, "shared", text_get(&bytes), &out->shared);
+  if (total.length) {
+    text_addf(&bytes, "select(%s, %s", text_get(&dynamic), text_get(&total));
+    if (common->length) text_addf(&bytes, ", %s, %s", text_get(any), text_get(common));
+    text_add(&bytes, ", 0)");
+    if (out->shared)
+      status = build_fail(build, first->line,
+                          "shared \"%s\" is an array, and its launch has bytes of shared memory as "
+                          "well: declare all arrays, or none",
+                          first->name);
+    else if (total.failed || dynamic.failed || bytes.failed)
+      status = build_memory(build);
+    else
+      status = read_expr_text(build, first->line, "shared", text_get(&bytes), &out->shared);
+  }
   text_free(&total);
   text_free(&dynamic);
   text_free(&bytes);
+  return status;
+}
+
+int read_shared_bytes(struct build *build, const struct config_implementation *implementation) {
+  struct text any = {0}, common = {0}, ignored = {0};
+  int status = CUGEN_OK;
+  if (!implementation->shared_count) return CUGEN_OK;
+  shared_describe_launch(implementation, -1, &common, &ignored);
+  for (size_t k = 0; k < implementation->launch_count; k++) {
+    struct text total = {0};
+    if (any.length) text_add(&any, " or ");
+    shared_describe_launch(implementation, (int)k, &total, &any);
+    any.failed |= total.failed;
+    text_free(&total);
+  }
+  if (any.failed || common.failed || ignored.failed) status = build_memory(build);
+  for (size_t k = 0; k < implementation->launch_count && !status; k++)
+    status = shared_read_bytes(build, implementation, (int)k, &any, &common);
+  text_free(&any);
+  text_free(&common);
+  text_free(&ignored);
   return status;
 }
 

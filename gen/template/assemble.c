@@ -24,6 +24,7 @@ struct walk {
   const struct text *body;
   struct source_reader reader;
   struct scopes scopes;
+  const char *outside; /* where the last function or declaration of the file ended; NULL: none */
   bool line_start;
   bool in_directive, in_test; /* in_test: in the condition of an #if, #ifdef or #elif */
   bool in_value;              /* in an #if that stands in no other condition, where the compiler
@@ -365,18 +366,21 @@ static int count_indices(struct source_reader reader) {
   return count;
 }
 
-/* Notes A(i, j): the name of a buffer with as many indices as it has dimensions, where it is no
-   member, and no function or variable of the source has that name. */
+/* Notes A(i, j): the name of a buffer with as many indices as it has dimensions, in a function that
+   has a parameter of that name, or the name of a symbol. */
 static int meet_element(struct walk *walk, struct name *name, struct source_token word) {
   const struct source_token *before = walk->scopes.before;
   const bool member = assemble_is_mark(before[0], '.') ||
                       (assemble_is_mark(before[0], '>') && assemble_is_mark(before[1], '-'));
-  const int rank = walk->names->in.arguments[name->index].rank;
-  const enum scope_sight sight =
-      walk->in_directive ? SCOPE_MENTION : scopes_see(&walk->scopes, word, walk->reader, name);
-  if (sight == SCOPE_GLOBAL) name->declared = word.at;
-  const bool declares = sight == SCOPE_PARAMETER || sight == SCOPE_VARIABLE;
-  if (!member && !declares && !name->declared && count_indices(walk->reader) == rank)
+  const struct kernel_argument *argument = &walk->names->in.arguments[name->index];
+  const bool inside = walk->in_directive || walk->scopes.depth > 0;
+  if (!walk->in_directive) {
+    if (!inside && walk->scopes.parentheses) name->declared = word.at;
+    scopes_see(&walk->scopes, word, walk->reader, NULL);
+  }
+  const bool known = walk->in_directive || kernel_argument_symbol(argument) ||
+                     (name->declared && name->declared > walk->outside);
+  if (inside && known && !member && count_indices(walk->reader) == argument->rank)
     name->used = true;
   return CUGEN_OK;
 }
@@ -399,6 +403,7 @@ static int visit_mark(struct walk *walk, struct source_token mark) {
   if (walk->line_start && *mark.at == '#') return directive(walk, mark);
   if (*mark.at == ';' || *mark.at == '{' || *mark.at == '}') walk->templated = false;
   if (!walk->in_directive) scopes_see(&walk->scopes, mark, walk->reader, NULL);
+  if ((*mark.at == ';' || *mark.at == '}') && walk->scopes.depth == 0) walk->outside = mark.at;
   return CUGEN_OK;
 }
 
@@ -560,11 +565,14 @@ static int define_all(struct prologue *prologue, cugen_error *err) {
   return status;
 }
 
+/* The types of shared arrays come first, so that no macro changes the names inside of them. */
 static void add_definitions(const struct prologue *prologue, struct text *out) {
   size_t before = out->length;
-  for (size_t i = 0; i < prologue->names->count; i++)
-    text_add_n(out, text_get(&prologue->lines) + prologue->definitions[i].at,
-               prologue->definitions[i].length);
+  for (int shared = 1; shared >= 0; shared--)
+    for (size_t i = 0; i < prologue->names->count; i++)
+      if ((prologue->names->list[i].kind == NAME_SHARED) == shared)
+        text_add_n(out, text_get(&prologue->lines) + prologue->definitions[i].at,
+                   prologue->definitions[i].length);
   if (out->length != before) text_add_char(out, '\n');
 }
 

@@ -554,7 +554,8 @@ static int define_distance(const struct names *names, const struct name *name, i
 
 /* ---- Elements of arguments ------------------------------------------------------------------ */
 
-static const char *const element_indices[KERNEL_MAX_RANK] = {"i", "j", "k", "l"};
+/* The parameters of A(i_, j_). Sizes that the text of the macro mentions have other names. */
+static const char *const element_indices[KERNEL_MAX_RANK] = {"i_", "j_", "k_", "l_"};
 
 /* Appends how many tiles of `tile` elements the dimension has, or elements for a tile of 1. */
 static int put_extent(const struct names *names, const struct config_argument *declared,

@@ -186,7 +186,8 @@ static int64_t bytes_together(const struct layout_array *array) {
   int64_t elements = 1;
   while (along && 2 * elements * array->dtype->bytes <= 16) {
     const int64_t more = 2 * elements;
-    bool together = !map->bits || more <= (int64_t)1 << map->base;
+    bool together = (!map->bits || more <= (int64_t)1 << map->base) &&
+                    more * array->dtype->bytes <= array->align;
     for (int i = 0; i < last; i++)
       if (map->modes[i].extent > 1 && map->modes[i].stride % more) together = false;
     if (!is_outermost(map, last) && map->modes[last].extent % more) together = false;

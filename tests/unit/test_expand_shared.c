@@ -86,16 +86,21 @@ static void neighbours_lie_together(void **state) {
   (void)state;
   static const struct {
     const char *dtype, *shape, *layout;
-    int bytes;
-  } cases[] = {{"f32", "{ 8, 8 }", "row", 16},        {"f32", "{ 8, 8 }", "col", 4},
-               {"f32", "{ 8, 8 }", "row+2", 8},       {"f16", "{ 8, 64 }", "row^3,3,3", 16},
-               {"f16", "{ 8, 64 }", "row^3,1,5", 4},  {"f32", "{ 8, 8 }", "row/4x2", 8},
-               {"f32", "{ 8, 8 }", "row/4x4:col", 4}, {"f64", "{ 7 }", "row", 16}};
+    int bytes, align;
+  } cases[] = {{"f32", "{ 8, 8 }", "row", 16, 16},
+               {"f32", "{ 8, 8 }", "row", 4, 4},
+               {"f32", "{ 8, 8 }", "col", 4, 16},
+               {"f32", "{ 8, 8 }", "row+2", 8, 16},
+               {"f16", "{ 8, 64 }", "row^3,3,3", 16, 16},
+               {"f16", "{ 8, 64 }", "row^3,1,5", 4, 16},
+               {"f32", "{ 8, 8 }", "row/4x2", 8, 16},
+               {"f32", "{ 8, 8 }", "row/4x4:col", 4, 16},
+               {"f64", "{ 7 }", "row", 16, 16}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text body = {0}, expected = {0};
     struct expanding *bench;
-    text_addf(&body, TUNED("shared 's' { dtype = '%s', shape = %s, layout = '%s' },"),
-              cases[i].dtype, cases[i].shape, cases[i].layout);
+    text_addf(&body, TUNED("shared 's' { dtype = '%s', shape = %s, layout = '%s', align = %d },"),
+              cases[i].dtype, cases[i].shape, cases[i].layout, cases[i].align);
     text_addf(&expected, "static_assert(sizeof(T) <= %d, \"the layout %s of s", cases[i].bytes,
               cases[i].layout);
     struct kernel_spec spec = expand(&bench, text_get(&body), "__global__ void f() { s.data; }\n");
@@ -166,6 +171,47 @@ static void launches_have_arrays(void **state) {
   expanding_close(bench);
 }
 
+/* The arrays of all launches are where the launch that needs most has them. */
+static void launches_share_arrays(void **state) {
+  (void)state;
+  struct expanding *bench;
+  struct kernel_spec spec = expand(
+      &bench,
+      IN_OUT
+      "implementation 'a' { template 't.cu', shared 'all' { dtype = 'u8', shape = { 20 } }, "
+      "launch { entry = 'f', grid = { 1 }, block = { 32 }, shared 'a' { dtype = 'f64', shape = { "
+      "8000 } } }, launch { entry = 'g', grid = { 1 }, block = { 32 }, shared 'b' { dtype = "
+      "'f32', shape = { 4 } } } }",
+      "__global__ void f() { a(0) = all(0); }\n__global__ void g() { b(0) = all(0); }\n");
+  assert_int_equal(spec.launches[0].shared_bytes, 32 + 64000);
+  assert_int_equal(spec.launches[1].shared_bytes, 32);
+  expect_in(spec.source, "#define all (*(all_array *)(shared_memory + 0))\n");
+  expect_in(spec.source, "__shared__ b_array b;\n");
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+/* The launch's bytes are those of the arrays, also where a tunable chooses the swizzle. */
+static void swizzles_have_bytes(void **state) {
+  (void)state;
+  struct expanding *bench = expanding_open(
+      TUNED("tunable 'sw' { 32, 64, 128 }, tunable 'bits' { 0, 2 }, shared 'q' { dtype = 'u8', "
+            "shape = "
+            "{ 4 }, dynamic = 'true' }, shared 's' { dtype = 'f32', shape = { 5, 32 }, layout = "
+            "'row^${sw}' }, shared 't' { dtype = 'f32', shape = { 5 }, layout = 'row^${bits},1,2' "
+            "},"),
+      NULL, 0);
+  expanding_add(bench, "t.cu", "__global__ void f() { q(0) = s(0, 0) + t(0); }\n");
+  for (uint64_t i = 0; i < 6; i++) {
+    struct kernel_spec spec = expanding_one(bench, i);
+    const struct layout_array *last = &spec.shared[2];
+    assert_int_equal(spec.launches[0].shared_bytes,
+                     last->offset + last->stages * last->stage_stride * 4);
+    kernel_spec_free(&spec);
+  }
+  expanding_close(bench);
+}
+
 /* The layout may be the value of a tunable, and each has its own size. */
 static void layouts_are_values(void **state) {
   (void)state;
@@ -194,16 +240,47 @@ static void arguments_have_elements(void **state) {
       "} }";
   expanding_source(config, "__global__ void f(${params}) { c(1, 2) = a(3, (4, 5)) + a[1]; }\n",
                    "using index_t = int;\nusing a_t = float;\n#define a_stride0 5\n"
-                   "#define a(i, j) a[(index_t)(i) * a_stride0 + (j)]\nusing c_t = float;\n"
-                   "#define c_stride1 6\n#define c(i, j) c[(i) + (index_t)(j) * c_stride1]\n\n"
+                   "#define a(i_, j_) a[(index_t)(i_) * a_stride0 + (j_)]\nusing c_t = float;\n"
+                   "#define c_stride1 6\n#define c(i_, j_) c[(i_) + (index_t)(j_) * c_stride1]\n\n"
                    "#line 1 \"T/t.cu\"\n"
                    "__global__ void f(const a_t *__restrict__ a, c_t *__restrict__ c) { c(1, 2) = "
                    "a(3, (4, 5)) + a[1]; }\n");
-  expanding_source(config,
-                   "__device__ float a(int, int);\n__global__ void f() { float c(1); x.a(1, 2); "
-                   "a(1, 2); c(1); }\n",
-                   "#line 1 \"T/t.cu\"\n__device__ float a(int, int);\n"
-                   "__global__ void f() { float c(1); x.a(1, 2); a(1, 2); c(1); }\n");
+  static const char *const others[] = {
+      "__device__ float a(int, int);\n",
+      "namespace { __device__ int a(int x, int y) { return x; } }\n",
+      "struct s { int a, b; s(int x) : a(x, 1), b(x) {} };\n",
+      "__device__ void g(const float *a) { a[0]; }\n",
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    struct text expected = {0};
+    struct text source = {0};
+    text_addf(&source, "%s__global__ void f(const float *p, float *q) { a(1, 2); p->a(1, 2); }\n",
+              others[i]);
+    text_addf(&expected, "#line 1 \"T/t.cu\"\n%s", text_get(&source));
+    expanding_source(config, text_get(&source), text_get(&expected));
+    text_free(&source);
+    text_free(&expected);
+  }
+}
+
+/* Sizes may have the names that indices have elsewhere. */
+static void sizes_keep_their_names(void **state) {
+  (void)state;
+  struct expanding *bench;
+  struct kernel_spec spec =
+      expand(&bench,
+             "problem 'i' (8), problem 'j' (9), scalar 'i' {}, scalar 'j' {}, reference 'none',"
+             "output 'c' { dtype = 'f32', shape = { 'i', 'j' }, layout = 'row/4x8' },"
+             "implementation 'a' { template 't.cu', shared 's' { dtype = 'f32', shape = { 4, 4 } "
+             "}, tunable "
+             "'T' { 2 }, tunable 'k' { 3 }, grid { 1 }, block { 1 } }",
+             "__global__ void f(${params}) { c(T, k) = s(1, 2); }\n");
+  expect_in(spec.source,
+            "#define c(i_, j_) c[(index_t)((unsigned)(i_) / 4) * 32 * (((index_t)(j) + 7) / 8) + ");
+  assert_true(strstr(spec.source, "struct alignas(16) s_array") <
+              strstr(spec.source, "#define T 2"));
+  kernel_spec_free(&spec);
+  expanding_close(bench);
 }
 
 /* The declaration stands in line 3. What depends on values is refused with a variant. */
@@ -252,6 +329,11 @@ static void mistakes_have_a_line(void **state) {
       {"shared 's' { dtype = 'f32', shape = { 4 } } { },", "shared has its value already"},
       {"shared 's' { dtype = 'f32', shape = { 'n - 1000' } },",
        "shared \"s\": an extent is 0: it must be 1 or more"},
+      {"tunable 'w' { 'row', 'col' }, shared 's' { dtype = 'f32', shape = { 4 }, layout = '${w}' "
+       "},",
+       "layout of shared \"s\": '${w}' begins with an expression: the order of dimensions is"},
+      {"shared 'data' { dtype = 'f32', shape = { 4 } },",
+       "'data' cannot name a shared array: what is generated for it has that name"},
       {"shared 's' { dtype = 'f32', shape = { 4 }, align = 24 },",
        "shared \"s\": align is 24: it is a power of two from an element's 4 bytes to 1024"},
       {"tunable 'lies' { 'rox', 'row' }, shared 's' { dtype = 'f32', shape = { 4 }, layout = "
@@ -275,8 +357,9 @@ int main(void) {
       cmocka_unit_test(an_array_has_accessors),  cmocka_unit_test(arrays_are_readable),
       cmocka_unit_test(neighbours_lie_together), cmocka_unit_test(large_arrays_are_dynamic),
       cmocka_unit_test(dynamic_is_a_choice),     cmocka_unit_test(layouts_are_values),
-      cmocka_unit_test(launches_have_arrays),    cmocka_unit_test(arguments_have_elements),
-      cmocka_unit_test(mistakes_have_a_line),
+      cmocka_unit_test(launches_have_arrays),    cmocka_unit_test(launches_share_arrays),
+      cmocka_unit_test(swizzles_have_bytes),     cmocka_unit_test(sizes_keep_their_names),
+      cmocka_unit_test(arguments_have_elements), cmocka_unit_test(mistakes_have_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,5 @@
 // matmul: tiled tile=16 pad=1
 // M=4096 N=4096 K=4096 dtype=f64 dtype_c=default layout_a=col layout_b=row layout_c=row pitched=false specialize=true fill=uniform batch=1 scaled=false biased=false activation=none
-using index_t = int;
-#define M 4096
-#define N 4096
-#define K 4096
-#define tile 16
-using accumulator = double;
-using A_t = double;
-#define A_stride0 1
-#define A_stride1 4096
-using B_t = double;
-#define B_stride0 4096
-#define B_stride1 1
-using C_t = double;
-#define C_stride0 4096
-#define C_stride1 1
-using workspace_t = double;
-using tickets_t = unsigned int;
 struct alignas(16) tile_a_array { // row+1
   double data[16][17];
   __device__ double *at(int i, int j) { return &data[i][j]; }
@@ -37,6 +20,23 @@ struct alignas(16) tile_b_array { // row+1
   }
 };
 __shared__ tile_b_array tile_b;
+using index_t = int;
+#define M 4096
+#define N 4096
+#define K 4096
+#define tile 16
+using accumulator = double;
+using A_t = double;
+#define A_stride0 1
+#define A_stride1 4096
+using B_t = double;
+#define B_stride0 4096
+#define B_stride1 1
+using C_t = double;
+#define C_stride0 4096
+#define C_stride1 1
+using workspace_t = double;
+using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_tiled.cu"
 // C = A * B through shared memory: a block computes a tile of C in phases. In each phase its threads bring one tile

@@ -1,5 +1,15 @@
 // transpose: swizzled bank=xor pad=0 tile=32 rows_per_thread=4 down_first=false
 // rows=8192 cols=8192 batch=1 dtype=u16 pitched=false pitch_a=0 pitch_b=0
+struct alignas(16) part_array { // row^5,0,5
+  unsigned short data[32][32];
+  __device__ unsigned short *at(int i, int j) { return &data[i][j ^ (i & 31)]; }
+  __device__ unsigned short &operator()(int i, int j) { return data[i][j ^ (i & 31)]; }
+  template <class T> __device__ T &as(int i, int j) {
+    static_assert(sizeof(T) <= 2, "the layout row^5,0,5 of part keeps 2 bytes together along the last index, and this type has more");
+    return *reinterpret_cast<T *>(at(i, j));
+  }
+};
+__shared__ part_array part;
 using index_t = int;
 using dtype = unsigned short;
 #define tile 32
@@ -11,16 +21,6 @@ using A_t = unsigned short;
 using B_t = unsigned short;
 #define B_stride0 ((index_t)(rows) * (cols))
 #define B_stride1 ((index_t)(rows))
-struct alignas(16) part_array { // row^5,0,5
-  unsigned short data[32][32];
-  __device__ unsigned short *at(int i, int j) { return &data[i][j ^ (i & 31)]; }
-  __device__ unsigned short &operator()(int i, int j) { return data[i][j ^ (i & 31)]; }
-  template <class T> __device__ T &as(int i, int j) {
-    static_assert(sizeof(T) <= 2, "the layout row^5,0,5 of part keeps 2 bytes together along the last index, and this type has more");
-    return *reinterpret_cast<T *>(at(i, j));
-  }
-};
-__shared__ part_array part;
 
 #line 1 "templates/transpose_tiled.cu"
 // B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads
