@@ -60,8 +60,6 @@ static void layout_draw(const struct layout_request *r, size_t which) {
 
 /* ---- Accesses ------------------------------------------------------------------------------- */
 
-static const char *const usual_accesses[] = {"row", "col"};
-
 /* The accesses to count: the user's, or row and col as far as the array has them. `possible` is
    false for one that this array does not allow, where the user named no array. */
 struct layout_accesses {
@@ -75,7 +73,7 @@ static int layout_count(const struct layout_request *r, size_t which, struct lay
   const api_array *array = api_layouts_array(r->layouts, which);
   *out = (struct layout_accesses){.count = r->access || array->rank < 2 ? 1 : 2};
   for (size_t i = 0; i < out->count; i++) {
-    out->text[i] = r->access ? r->access : usual_accesses[i];
+    out->text[i] = r->access ? r->access : i ? "col" : "row";
     int status = api_layouts_access(r->layouts, which, out->text[i], r->bytes, &out->counts[i],
                                     &r->cli->error);
     if (status && (status != CUGEN_ERROR_USAGE || r->cli->values[OPTION_ARRAY])) return status;

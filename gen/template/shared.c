@@ -130,8 +130,9 @@ static void find_dimensions(const struct layout_array *array, const char *exchan
   const int64_t all = array->staged ? array->stage_stride : map->size;
   if (array->staged) add_dimension(out, all, "stage");
   struct dimension *last = &out->list[out->count - 1];
-  last->size =
-      array->staged ? array->stages * all / last->unit : (all + last->unit - 1) / last->unit;
+  const int64_t whole = array->staged ? array->stages * all : all;
+  /* strides are 1 or more: NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
+  last->size = (whole + last->unit - 1) / last->unit;
 }
 
 static void add_dimensions(struct dimensions *d, bool sizes, struct text *out) {
