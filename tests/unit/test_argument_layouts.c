@@ -113,13 +113,15 @@ static void draw_layout(struct layout *out) {
 
 static int evaluate(const char *declaration, struct kernel_argument *out, cugen_error *err) {
   const struct device_facts facts = {.warp_size = 32};
+  struct kernel_argument all[KERNEL_MAX_ARGUMENTS];
   struct problem problem;
   struct config *c = parse_body(declaration);
   struct value *slots = calloc(config_slot_count(c, NULL) + 1, sizeof *slots);
   assert_non_null(slots);
   if (problem_set(c, NULL, 0, false, &problem, err)) fail_msg("%s", err->message);
   config_slots(c, &problem, &facts, slots);
-  const int status = config_arguments(c, slots, out, err);
+  const int status = config_arguments(c, slots, all, err);
+  *out = all[0];
   out->name = "A"; /* outlives the config */
   free(slots);
   problem_free(&problem);
