@@ -108,9 +108,10 @@ static void shared_add_size(const struct config_shared *array, struct text *tota
   if (total->length) text_addf(&sum, "round_up(%s, %s) + ", text_get(total), text_get(&align));
   if (array->stages) text_addf(&sum, "(%s) * ", expr_text(array->stages));
   text_addf(&sum, "round_up(%s, %s)", text_get(&bytes), text_get(&align));
+  const bool failed = total->failed;
   text_restart(total);
   text_add(total, text_get(&sum));
-  total->failed |= element.failed | align.failed | bytes.failed | sum.failed;
+  total->failed |= failed | element.failed | align.failed | bytes.failed | sum.failed;
   text_free(&element);
   text_free(&align);
   text_free(&bytes);

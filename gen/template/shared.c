@@ -125,6 +125,7 @@ static void find_dimensions(const struct layout_array *array, const char *exchan
     else
       add_index(map, i, &index);
     add_dimension(out, map->modes[i].stride, text_get(&index));
+    out->list[out->count - 1].index.failed |= index.failed;
     text_free(&index);
   }
   const int64_t all = array->staged ? array->stage_stride : map->size;
