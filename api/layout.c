@@ -22,6 +22,7 @@ struct api_layouts {
 static void layouts_add_shared(struct api_layouts *l, const struct layout_array *array) {
   api_array *out = &l->arrays[l->count];
   *out = (api_array){.name = array->name,
+                     .shared = 1,
                      .memory = array->dynamic ? "dynamic shared" : "static shared",
                      .dtype = array->dtype->name,
                      .layout = (const char *)(uintptr_t)l->words.length,
@@ -262,7 +263,7 @@ int api_layouts_access(const struct api_layouts *l, size_t array, const char *ac
                        a->name, a->layout, bytes, lane);
   }
   *out = (api_access){.bytes = bytes, .lanes = __builtin_popcount(mask)};
-  if (strcmp(a->memory, "global") == 0) {
+  if (!a->shared) {
     const struct warp_touched touched = warp_sectors(address, mask, (unsigned)bytes);
     out->sectors = (int)touched.sectors;
     out->least = (int)touched.sectors_ideal;

@@ -7,6 +7,7 @@
 
 typedef struct api_array {
   const char *name;
+  int shared;         /* lies in shared memory, else in global memory */
   const char *memory; /* "global", "static shared", "dynamic shared" */
   const char *dtype;
   const char *layout; /* docs/layouts.md: "row", "row+8" */
@@ -42,8 +43,8 @@ const api_array *api_layouts_array(const struct api_layouts *layouts, size_t arr
 int64_t api_layouts_offset(const struct api_layouts *layouts, size_t array, const int64_t *indices);
 
 /* Counts one access of a warp. access: "row" (lanes along the last index), "col" (along the one
-   before it), "ldmatrix" (four matrices of 8 x 16 bytes), or an expression of `lane` for each index,
-   "lane // 4, lane % 4 * 2". bytes: of each lane's access; 0: an element, 16 for ldmatrix.
+   before it), "ldmatrix" (four matrices of 8 x 16 bytes), or an expression of `lane` for each
+   index, "lane // 4, lane % 4 * 2". bytes: of each lane's access; 0: an element, 16 for ldmatrix.
    CUGEN_ERROR_USAGE: the access is none, or the layout does not keep so many bytes together. */
 int api_layouts_access(const struct api_layouts *layouts, size_t array, const char *access,
                        int bytes, api_access *out, cugen_error *error);

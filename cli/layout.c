@@ -19,7 +19,7 @@ struct layout_request {
 };
 
 static bool is_global(const api_array *array) {
-  return strcmp(array->memory, "global") == 0;
+  return !array->shared;
 }
 
 static void append_shape(const api_array *array, char *out, size_t size) {

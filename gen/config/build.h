@@ -122,6 +122,8 @@ int read_spelling(struct build *build, struct config_line line, const char *what
 /* Like read_spelling, for a text that is not on the stack; it must live as long as the config. */
 int read_spelled(struct build *build, struct config_line line, const char *what, const char *text,
                  struct config_spelling *out);
+/* Sets reads[slot] for each slot that the expression depends on; NULL depends on none. */
+void note_reads(const struct expr *expr, bool *reads);
 /* layout.c. Reads a layout of an array of that rank: a word, which may have ${expression} in it, or
    an expression that gives one. */
 int read_layout(struct build *build, struct config_line line, const char *what, int rank,

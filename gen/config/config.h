@@ -314,7 +314,7 @@ struct config_implementation {
                                 { } applies */
   const struct config_tensor *tensors;
   size_t tensor_count;
-  const struct config_shared *shared; /* those of all launches come first */
+  const struct config_shared *shared; /* the arrays of all launches come first */
   size_t shared_count;
   struct config_compile compile;
   const struct config_launch *launches;

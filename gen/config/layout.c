@@ -1,5 +1,4 @@
 /* Layouts in configs: a word such as "row+${pad}", or an expression that gives one. See build.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "build.h"
@@ -120,9 +119,7 @@ int config_layout_read(const struct config_layout *layout, const struct value *s
 }
 
 void config_layout_reads(const struct config_layout *layout, bool *reads) {
-  size_t count = 0;
-  const int *slots = layout->choice ? expr_slots(layout->choice, &count) : NULL;
-  for (size_t i = 0; i < count; i++) reads[slots[i]] = true;
+  note_reads(layout->choice, reads);
   for (size_t i = 0; i < layout->word_count; i++) config_spelling_reads(&layout->words[i], reads);
 }
 
@@ -205,13 +202,20 @@ static void size_add_elements(const struct size_parts *parts, const struct expr 
   text_add(out, ")");
 }
 
-/* Adds the bytes of an array in this layout. element: the expression of an element's bytes. */
-static void size_add_word(const char *word, int rank, const struct expr *const *shape,
-                          const char *element, struct text *out) {
-  struct size_parts parts = {.rank = rank};
+/* An array whose size is asked. element: the expression of an element's bytes. */
+struct sized {
+  int rank;
+  const struct expr *const *shape;
+  const char *element;
+};
+
+/* Adds the bytes of an array in the layout of a word. */
+static void add_word_size(const char *word, const struct sized *array, struct text *out) {
+  const char *const element = array->element;
+  struct size_parts parts = {.rank = array->rank};
   struct text elements = {0};
   size_read_parts(word, &parts);
-  size_add_elements(&parts, shape, &elements);
+  size_add_elements(&parts, array->shape, &elements);
   if (parts.line.length)
     text_addf(out, "round_up(%s * %s, %s)", text_get(&elements), element, text_get(&parts.line));
   else if (parts.block.length)
@@ -219,7 +223,7 @@ static void size_add_word(const char *word, int rank, const struct expr *const *
   else
     text_addf(out, "%s * %s", text_get(&elements), element);
   out->failed |= elements.failed | parts.pad.failed | parts.block.failed | parts.line.failed;
-  for (int i = 0; i < rank; i++) {
+  for (int i = 0; i < array->rank; i++) {
     out->failed |= parts.first[i].failed | parts.last[i].failed;
     text_free(&parts.first[i]);
     text_free(&parts.last[i]);
@@ -230,24 +234,12 @@ static void size_add_word(const char *word, int rank, const struct expr *const *
   text_free(&elements);
 }
 
-void layout_size_text(const struct config_layout *layout, int rank, const struct expr *const *shape,
-                      const char *element, struct text *out) {
-  if (layout->word_count > 1) text_add(out, "select(");
-  for (size_t i = 0; i < layout->word_count; i++) {
-    const bool last = i + 1 == layout->word_count;
-    if (!last) text_addf(out, "(%s) == '%s', ", expr_text(layout->choice), layout->words[i].text);
-    size_add_word(layout->words[i].text, rank, shape, element, out);
-    if (!last) text_add(out, ", ");
-  }
-  if (layout->word_count > 1) text_add(out, ")");
-  if (!layout->word_count) size_add_word("row", rank, shape, element, out);
-}
-
-/* Adds the bytes that a word's swizzle wants its array to be aligned to: eight of its lines, so that
-   the pattern begins anew (PTX ISA, "Tensor swizzling modes"); 16 without, for one access. */
-static void add_word_align(const char *word, struct text *out) {
+/* Adds the bytes that a word's swizzle wants its array to be aligned to: eight of its lines, so
+   that the pattern begins anew (PTX ISA, "Tensor swizzling modes"); 16 without, for one access. */
+static void add_word_align(const char *word, const struct sized *array, struct text *out) {
   const char *at = word + strcspn(word, "^");
   struct text line = {0};
+  (void)array;
   if (size_take(&at, '^')) size_take_number(&at, &line);
   if (line.length && *at != ',')
     text_addf(out, "8 * %s", text_get(&line));
@@ -257,14 +249,27 @@ static void add_word_align(const char *word, struct text *out) {
   text_free(&line);
 }
 
-void layout_align_text(const struct config_layout *layout, struct text *out) {
+/* Adds what `add` says of the layout's word, or a choice among what it says of each. */
+static void add_each_word(const struct config_layout *layout, const struct sized *array,
+                          void (*add)(const char *word, const struct sized *array,
+                                      struct text *out),
+                          struct text *out) {
   if (layout->word_count > 1) text_add(out, "select(");
   for (size_t i = 0; i < layout->word_count; i++) {
     const bool last = i + 1 == layout->word_count;
     if (!last) text_addf(out, "(%s) == '%s', ", expr_text(layout->choice), layout->words[i].text);
-    add_word_align(layout->words[i].text, out);
+    add(layout->words[i].text, array, out);
     if (!last) text_add(out, ", ");
   }
   if (layout->word_count > 1) text_add(out, ")");
-  if (!layout->word_count) text_add(out, "16");
+  if (!layout->word_count) add("row", array, out);
+}
+
+void layout_size_text(const struct config_layout *layout, int rank, const struct expr *const *shape,
+                      const char *element, struct text *out) {
+  add_each_word(layout, &(struct sized){rank, shape, element}, add_word_size, out);
+}
+
+void layout_align_text(const struct config_layout *layout, struct text *out) {
+  add_each_word(layout, NULL, add_word_align, out);
 }

@@ -171,8 +171,8 @@ int read_shared_arrays(struct build *build, const struct list *list, int launch,
   return status;
 }
 
-/* Adds the bytes of the arrays that the launch has (-1: of those of all launches), and the condition
-   under which they lie in dynamic shared memory. */
+/* Adds the bytes of the arrays that the launch has (-1: of those of all launches), and the
+   condition under which they lie in dynamic shared memory. */
 static void shared_describe_launch(const struct config_implementation *implementation, int launch,
                                    struct text *total, struct text *dynamic) {
   struct text asked = {0};
@@ -196,6 +196,8 @@ static int shared_read_bytes(struct build *build,
   struct config_launch *out = (struct config_launch *)&implementation->launches[launch];
   struct text total = {0}, dynamic = {0}, bytes = {0};
   const struct config_shared *first = implementation->shared;
+  for (size_t i = implementation->shared_count; i-- > 0;)
+    if (shared_belongs(&implementation->shared[i], launch)) first = &implementation->shared[i];
   shared_describe_launch(implementation, launch, &total, &dynamic);
   int status = CUGEN_OK;
   if (total.length) {
@@ -248,15 +250,11 @@ struct shared_evaluation {
   cugen_error *err;
 };
 
-static int shared_fail(const struct shared_evaluation *e, const char *format, long long a,
-                       long long b) {
-  struct text what = {0};
-  text_addf(&what, format, a, b);
-  int status =
-      error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path, e->declared->line.number,
-                   "shared \"%s\": %s", e->declared->name, text_get(&what));
-  text_free(&what);
-  return status;
+static int shared_fail(const struct shared_evaluation *e, const char *what, int64_t value,
+                       const char *rule) {
+  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path, e->declared->line.number,
+                      "shared \"%s\": %s %lld: it must be %s", e->declared->name, what,
+                      (long long)value, rule);
 }
 
 static int shared_prefix(const struct shared_evaluation *e, int status, const char *what) {
@@ -271,11 +269,7 @@ static int shared_evaluate_number(const struct shared_evaluation *e, const struc
   int status = expr ? expr_eval_int(expr, e->slots, out, e->err) : CUGEN_OK;
   if (status) return shared_prefix(e, status, what);
   if (*out >= 1 && *out <= INT32_MAX) return CUGEN_OK;
-  struct text format = {0};
-  text_addf(&format, "%s is %%lld: it must be 1 or more, and below 2^31", what);
-  status = shared_fail(e, text_get(&format), *out, 0);
-  text_free(&format);
-  return status;
+  return shared_fail(e, what, *out, "1 or more, and below 2^31");
 }
 
 static int shared_evaluate_dtype(const struct shared_evaluation *e) {
@@ -288,9 +282,11 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
   if (e->out->dtype) return CUGEN_OK;
   struct text text = {0};
   value_print(value, &text);
-  status = error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path,
-                        e->declared->line.number, "dtype of shared \"%s\" is %s, which is none",
-                        e->declared->name, text_get(&text));
+  status =
+      error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path, e->declared->line.number,
+                   "dtype of shared \"%s\" is %s, which is none: there are f32, f16, i32 and the "
+                   "others of docs/config.md",
+                   e->declared->name, text_get(&text));
   text_free(&text);
   return status;
 }
@@ -299,7 +295,7 @@ static int shared_evaluate_layout(const struct shared_evaluation *e) {
   int64_t *shape = e->out->shape;
   int status = CUGEN_OK;
   for (int i = 0; i < e->declared->rank && !status; i++)
-    status = shared_evaluate_number(e, e->declared->shape[i], "an extent", &shape[i]);
+    status = shared_evaluate_number(e, e->declared->shape[i], "extent", &shape[i]);
   if (status) return status;
   status = config_layout_read(&e->declared->layout, e->slots, e->declared->rank, &e->out->layout,
                               e->err);
@@ -324,15 +320,15 @@ static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *tot
   if (status) return status;
   const int64_t bytes = out->dtype->bytes, align = out->align;
   if (align & (align - 1) || align < bytes || align > 1024)
-    return shared_fail(e,
-                       "align is %lld: it is a power of two from an element's %lld bytes to 1024",
-                       align, bytes);
+    return shared_fail(e, "align", align,
+                       "a power of two, at least an element's bytes and at most 1024");
   const int64_t one = (out->map.size * bytes + align - 1) / align * align;
   out->stage_stride = one / bytes;
   out->offset = (*total + align - 1) / align * align;
   if (__builtin_mul_overflow(one, out->stages, total) ||
       __builtin_add_overflow(*total, out->offset, total) || *total > INT32_MAX)
-    return shared_fail(e, "the arrays have %lld bytes and more: a block has at most 2^31", one, 0);
+    return shared_fail(e, "the bytes of one of its stages are", one,
+                       "less, since all arrays of a block have at most 2^31");
   return CUGEN_OK;
 }
 
@@ -370,20 +366,14 @@ int config_shared_arrays(const struct config_implementation *implementation,
   return status;
 }
 
-static void shared_note_reads(const struct expr *expr, bool *reads) {
-  size_t count = 0;
-  const int *slots = expr ? expr_slots(expr, &count) : NULL;
-  for (size_t i = 0; i < count; i++) reads[slots[i]] = true;
-}
-
 void config_shared_reads(const struct config_implementation *implementation, bool *reads) {
   for (size_t i = 0; i < implementation->shared_count; i++) {
     const struct config_shared *array = &implementation->shared[i];
-    shared_note_reads(array->dtype.expr, reads);
-    for (int d = 0; d < array->rank; d++) shared_note_reads(array->shape[d], reads);
+    note_reads(array->dtype.expr, reads);
+    for (int d = 0; d < array->rank; d++) note_reads(array->shape[d], reads);
     config_layout_reads(&array->layout, reads);
-    shared_note_reads(array->stages, reads);
-    shared_note_reads(array->align, reads);
-    shared_note_reads(array->dynamic, reads);
+    note_reads(array->stages, reads);
+    note_reads(array->align, reads);
+    note_reads(array->dynamic, reads);
   }
 }

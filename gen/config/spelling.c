@@ -72,14 +72,14 @@ int config_spell(const struct config_spelling *spelling, const struct value *slo
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-static void spelling_note_reads(const struct expr *expr, bool *reads) {
-  size_t count;
-  const int *slots = expr_slots(expr, &count);
+void note_reads(const struct expr *expr, bool *reads) {
+  size_t count = 0;
+  const int *slots = expr ? expr_slots(expr, &count) : NULL;
   for (size_t k = 0; k < count; k++) reads[slots[k]] = true;
 }
 
 void config_spelling_reads(const struct config_spelling *spelling, bool *reads) {
-  for (size_t i = 0; i < spelling->part_count; i++) spelling_note_reads(spelling->parts[i], reads);
+  for (size_t i = 0; i < spelling->part_count; i++) note_reads(spelling->parts[i], reads);
 }
 
 bool config_spelling_sees(const struct config_spelling *spelling, int slot) {
@@ -92,5 +92,5 @@ void config_entry_reads(const struct config_launch *launch, bool *reads) {
   config_spelling_reads(&launch->entry, reads);
   const bool stepped = config_spelling_sees(&launch->entry, launch->step_slot) ||
                        config_spelling_sees(&launch->entry, launch->steps_slot);
-  if (stepped && launch->steps) spelling_note_reads(launch->steps, reads);
+  if (stepped && launch->steps) note_reads(launch->steps, reads);
 }

@@ -101,7 +101,7 @@ static void merge_dimension(struct dimensions *d) {
   text_free(&last->index);
 }
 
-/* Adds the mode next further out. The size of the dimension inside of it follows from its stride. */
+/* Adds the mode next further out. Its stride gives the size of the dimension inside of it. */
 static void add_dimension(struct dimensions *d, int64_t stride, const char *index) {
   while (d->count > 1 && stride % d->list[d->count - 1].unit) merge_dimension(d);
   if (d->count) d->list[d->count - 1].size = stride / d->list[d->count - 1].unit;

@@ -236,7 +236,7 @@ static int set_up_symbol(void **state) {
       {NULL, NULL}});
 }
 
-/* Every kind of layout: a view with strides, tiles and a pad, another order and a pad, a swizzle. */
+/* Every kind of layout: a view by strides, tiles and a pad, another order and a pad, a swizzle. */
 static int set_up_layouts(void **state) {
   (void)state;
   return open_with((const struct change[]){

@@ -328,14 +328,14 @@ static void mistakes_have_a_line(void **state) {
        "arrays, or none"},
       {"shared 's' { dtype = 'f32', shape = { 4 } } { },", "shared has its value already"},
       {"shared 's' { dtype = 'f32', shape = { 'n - 1000' } },",
-       "shared \"s\": an extent is 0: it must be 1 or more"},
+       "shared \"s\": extent 0: it must be 1 or more"},
       {"tunable 'w' { 'row', 'col' }, shared 's' { dtype = 'f32', shape = { 4 }, layout = '${w}' "
        "},",
        "layout of shared \"s\": '${w}' begins with an expression: the order of dimensions is"},
       {"shared 'data' { dtype = 'f32', shape = { 4 } },",
        "'data' cannot name a shared array: what is generated for it has that name"},
       {"shared 's' { dtype = 'f32', shape = { 4 }, align = 24 },",
-       "shared \"s\": align is 24: it is a power of two from an element's 4 bytes to 1024"},
+       "shared \"s\": align 24: it must be a power of two, at least an element's bytes"},
       {"tunable 'lies' { 'rox', 'row' }, shared 's' { dtype = 'f32', shape = { 4 }, layout = "
        "'lies' "
        "},",

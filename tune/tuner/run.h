@@ -21,8 +21,8 @@ struct tuner_run {
   bool interrupted; /* the user's callback has asked to stop */
 };
 
-/* Returns when a run with a time limit, in which a variant was right, must have ended: as much later
-   than the limit as docs/tuning.md allows. */
+/* Returns when a run with a time limit, in which a variant was right, must have ended: as much
+   later than the limit as docs/tuning.md allows. */
 double run_latest_end(const struct tuner_run *run);
 
 /* Returns true if the options ask for this implementation. */

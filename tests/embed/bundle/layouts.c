@@ -1,4 +1,4 @@
-/* Reads problems "M N", and prints the strides and the bytes of each buffer of the bundle's plan. */
+/* Reads problems "M N", and prints strides and bytes of each buffer of the bundle's plan. */
 #include <stdio.h>
 
 #include "rows.h"
