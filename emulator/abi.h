@@ -63,8 +63,6 @@ struct cpu_tensor {
 
 enum cpu_fence { CPU_FENCE_PROXY, CPU_FENCE_MBARRIER_INIT, CPU_FENCE_LAUNCH };
 enum cpu_cluster { CPU_CLUSTER_ARRIVE = 1, CPU_CLUSTER_WAIT = 2 };
-enum cpu_number { CPU_F16, CPU_BF16, CPU_TF32, CPU_E4M3, CPU_E5M2, CPU_S8, CPU_U8 };
-enum cpu_wgmma { CPU_WGMMA_ADD = 1, CPU_WGMMA_X_ACROSS = 2, CPU_WGMMA_Y_ACROSS = 4 };
 
 enum { CPU_COPY_ALL = 0x7fffffff };
 
@@ -75,11 +73,11 @@ struct cpu_copy {
   unsigned bytes, from_bytes;
 };
 
-/* The place of an `asm` operand's value. */
+/* An operand of an `asm`. */
 struct cpu_ptx_operand {
-  void *at;
+  void *at; /* the variable, of an output; null: an input, whose value is `bits` */
   unsigned bytes;
-  int output; /* the operand may be written */
+  unsigned long long bits;
 };
 
 /* One `asm` of the source. */
@@ -100,23 +98,11 @@ struct cpu_async {
   void (*mbarrier_init)(unsigned address, unsigned arrivals);
   void (*mbarrier_arrive)(unsigned address, unsigned expected_bytes);
   void (*mbarrier_wait)(unsigned address, unsigned parity);
-  /* blocks: for a multicast, a mask of the cluster's blocks that get the data; 0: only the block
-     itself. */
-  void (*tensor_load)(unsigned to, const void *map, unsigned barrier, const int *at,
-                      unsigned blocks);
-  void (*tensor_store)(const void *map, unsigned from, const int *at);
   void (*bulk_load)(unsigned to, const void *from, unsigned bytes, unsigned barrier);
   void (*bulk_store)(void *to, unsigned from, unsigned bytes);
   void (*bulk_commit)(void);
   /* Waits until at most `newest` groups of the thread are in flight. */
   void (*bulk_wait)(unsigned newest);
-  void (*wgmma_fence)(void);
-  /* sums: N / 2 numbers of 4 bytes; X and Y: descriptors of tiles in shared memory; flags: enum
-     cpu_wgmma. */
-  void (*wgmma)(int number, int n, void *sums, unsigned long long x, unsigned long long y,
-                int flags);
-  void (*wgmma_commit)(void);
-  void (*wgmma_wait)(unsigned newest);
   unsigned (*mbarrier_phase)(unsigned address); /* the number of completed phases */
   void (*mbarrier_expect)(unsigned address, unsigned bytes);
   /* A thread's own copies. copy_next removes the oldest copy whose group is not among the `newest`

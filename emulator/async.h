@@ -167,7 +167,19 @@ int thread_copies_next(unsigned newest, struct cpu_copy *out);
 void warpgroup_close(struct warpgroup *warpgroup);
 void warpgroup_begin(struct warpgroup *warpgroup);
 
+enum warpgroup_number {
+  WARPGROUP_F16,
+  WARPGROUP_BF16,
+  WARPGROUP_TF32,
+  WARPGROUP_E4M3,
+  WARPGROUP_E5M2,
+  WARPGROUP_S8,
+  WARPGROUP_U8
+};
+enum warpgroup_flags { WARPGROUP_ADD = 1, WARPGROUP_X_ACROSS = 2, WARPGROUP_Y_ACROSS = 4 };
+
 void warpgroup_fence(void);
+/* sums: N / 2 numbers of 4 bytes; X and Y: descriptors of tiles in shared memory. */
 void warpgroup_multiply(int number, int n, void *sums, unsigned long long x, unsigned long long y,
                         int flags);
 void warpgroup_commit(void);

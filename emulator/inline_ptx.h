@@ -8,9 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "abi.h"
 #include "base/error.h"
+#include "base/small_float.h"
 
 /* The words of an instruction after its name. */
 /* clang-format off */
@@ -131,6 +133,39 @@ static inline bool iptx_has(const struct iptx_instruction *i, enum iptx_word wor
   return i->words[word / 64] >> word % 64 & 1;
 }
 
+static inline unsigned iptx_bits(enum iptx_type type) {
+#define IPTX_BITS(name, bits, kind) bits,
+  static const unsigned char bits[] = {0, IPTX_TYPES(IPTX_BITS)};
+#undef IPTX_BITS
+  return bits[type];
+}
+
+static inline char iptx_kind(enum iptx_type type) {
+#define IPTX_KIND(name, bits, kind) kind,
+  static const char kinds[] = {0, IPTX_TYPES(IPTX_KIND)};
+#undef IPTX_KIND
+  return kinds[type];
+}
+
+static const struct small_float iptx_half = {5, 10, true}, iptx_brain = {8, 7, true},
+                                iptx_e4m3 = {4, 3, false}, iptx_e5m2 = {5, 2, true};
+
+static inline double iptx_real(uint64_t bits, enum iptx_type type) {
+  const uint32_t word = (uint32_t)bits;
+  float single;
+  double value;
+  switch (iptx_kind(type)) {
+  case 'h':
+  case 'H': return small_float_load(iptx_half, word & 0xffff);
+  case 'g':
+  case 'G': return small_float_load(iptx_brain, word & 0xffff);
+  case 'x': return small_float_load(iptx_e4m3, word & 0xff);
+  case 'y': return small_float_load(iptx_e5m2, word & 0xff);
+  case 'd': memcpy(&value, &bits, sizeof value); return value;
+  default: memcpy(&single, &word, sizeof single); return single;
+  }
+}
+
 /* ---- inline_ptx_values.c -------------------------------------------------------------------- */
 
 uint64_t iptx_read(const struct iptx_run *run, const struct iptx_term *term, enum iptx_type type);
@@ -143,6 +178,17 @@ static inline uint64_t iptx_get(const struct iptx_run *run, const struct iptx_in
 static inline void iptx_put(struct iptx_run *run, const struct iptx_instruction *i,
                             unsigned argument, uint64_t bits) {
   iptx_write(run, &i->arguments[argument].terms[0], bits);
+}
+/* The bits of a term; quick for an operand of 4 bytes, of which mma has many. */
+static inline uint64_t iptx_bits_of(const struct iptx_run *run, const struct iptx_term *term) {
+  uint32_t word;
+  if (term->kind != IPTX_OPERAND || term->index >= run->operand_count ||
+      run->operands[term->index].bytes != sizeof word)
+    return iptx_read(run, term, IPTX_B64);
+  const struct cpu_ptx_operand *operand = &run->operands[term->index];
+  if (!operand->at) return (uint32_t)operand->bits;
+  memcpy(&word, operand->at, sizeof word);
+  return word;
 }
 /* End the launch with a fault text; iptx_trap is for a misuse of asynchronous instructions. */
 _Noreturn void iptx_end(const struct iptx_run *run, const char *what);
@@ -166,9 +212,6 @@ struct iptx_operation {
 extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collective[],
     iptx_matrix[], iptx_control[], iptx_warpgroup[];
 
-unsigned iptx_bits(enum iptx_type type);
-char iptx_kind(enum iptx_type type);
-double iptx_real(uint64_t bits, enum iptx_type type);
 uint64_t iptx_from_real(double value, enum iptx_type type);
 /* The memory that an address argument points to. */
 void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument);

@@ -10,7 +10,8 @@
 #include "inline_ptx.h"
 #include "scheduler.h"
 
-enum { ROWS = 16, COLUMNS = 8, DEPTH = 64, LANES = 32 };
+/* WORD_ELEMENTS: at most in a register, of 4 bits each. */
+enum { ROWS = 16, COLUMNS = 8, DEPTH = 64, LANES = 32, WORD_ELEMENTS = 8 };
 
 static const unsigned all_lanes = ~0u;
 
@@ -45,39 +46,63 @@ static bool matrix_is_whole(const struct shape *s) {
   return iptx_kind(s->sum) == 's';
 }
 
-static double element(uint64_t word, unsigned index, enum iptx_type type) {
+/* Writes the elements of a register. With a constant format each loop becomes a few
+   instructions. */
+static void elements_of(uint64_t word, const struct shape *s, enum iptx_type type, double *to) {
   const unsigned width = iptx_bits(type);
-  const uint64_t bits = width == 64 ? word : word >> index * width & ((UINT64_C(1) << width) - 1);
   switch (iptx_kind(type)) {
-  case 's': return (double)((int64_t)(bits << (64 - width)) >> (64 - width));
-  case 'u': return (double)bits;
+  case 'g':
+    for (unsigned e = 0; e < 2; e++) to[e] = small_float_load(iptx_brain, word >> 16 * e & 0xffff);
+    break;
+  case 'h':
+    for (unsigned e = 0; e < 2; e++) to[e] = small_float_load(iptx_half, word >> 16 * e & 0xffff);
+    break;
+  case 's':
+    for (unsigned e = 0; e < s->elements; e++)
+      to[e] = (double)((int64_t)(word << (64 - width - e * width)) >> (64 - width));
+    break;
+  case 'u':
+    for (unsigned e = 0; e < s->elements; e++)
+      to[e] = (double)(word >> e * width & ((UINT64_C(1) << width) - 1));
+    break;
   /* the last 13 bits do not reach the multiplier */
-  case 't': return iptx_real(bits & 0xffffe000u, IPTX_F32);
-  default: return iptx_real(bits, type);
+  case 't': to[0] = iptx_real(word & 0xffffe000u, IPTX_F32); break;
+  default:
+    for (unsigned e = 0; e < s->elements; e++) to[e] = iptx_real(word >> e * (width & 63), type);
   }
 }
 
+typedef double row_of_b __attribute__((vector_size(COLUMNS * sizeof(double))));
+
 struct matrices {
-  double a[ROWS][DEPTH], b[DEPTH][COLUMNS];
+  double a[ROWS][DEPTH];
+  row_of_b b[DEPTH], sums[ROWS];
 };
 
 static void matrix_place(struct matrices *m, const struct shape *s, const struct member *own,
                          unsigned lane) {
   for (unsigned r = 0; r < s->a_registers; r++)
+    elements_of(
+        own->a[r], s, s->a,
+        &m->a[lane / 4 + r % s->halves * 8][(lane % 4 + 4 * (r / s->halves)) * s->elements]);
+  for (unsigned r = 0; r < s->b_registers; r++) {
+    double column[WORD_ELEMENTS];
+    elements_of(own->b[r], s, s->b, column);
     for (unsigned e = 0; e < s->elements; e++)
-      m->a[lane / 4 + r % s->halves * 8][(lane % 4 + 4 * (r / s->halves)) * s->elements + e] =
-          element(own->a[r], e, s->a);
-  for (unsigned r = 0; r < s->b_registers; r++)
-    for (unsigned e = 0; e < s->elements; e++)
-      m->b[(lane % 4 + 4 * r) * s->elements + e][lane / 4] = element(own->b[r], e, s->b);
+      m->b[(lane % 4 + 4 * r) * s->elements + e][lane / 4] = column[e];
+  }
 }
 
-static void multiply_lane(const struct matrices *m, const struct shape *s, struct member *own,
-                          unsigned lane) {
+static void multiply_row(struct matrices *m, const struct shape *s, unsigned row) {
+  row_of_b sums = {0};
+  for (unsigned k = 0; k < s->depth; k++) sums += m->a[row][k] * m->b[k];
+  m->sums[row] = sums;
+}
+
+static void add_to_lane(const struct matrices *m, const struct shape *s, struct member *own,
+                        unsigned lane) {
   for (unsigned r = 0; r < 2 * s->halves; r++) {
-    const unsigned row = lane / 4 + r / 2 * 8, column = lane % 4 * 2 + r % 2;
-    double sum = 0;
-    for (unsigned k = 0; k < s->depth; k++) sum += m->a[row][k] * m->b[k][column];
+    const double sum = m->sums[lane / 4 + r / 2 * 8][lane % 4 * 2 + r % 2];
     own->sums[r] += sum;
     own->whole[r] += (int64_t)sum; /* exact: at most 64 products of 16 bits */
   }
@@ -85,14 +110,14 @@ static void multiply_lane(const struct matrices *m, const struct shape *s, struc
 
 static void matrix_multiply(void **slots, unsigned mask) {
   struct matrices m;
-  (void)mask;
-  memset(&m, 0, sizeof m);
+  if (mask != all_lanes) memset(&m, 0, sizeof m);
   const struct member *first = slots[__builtin_ctz(mask)];
   const struct shape s = matrix_shape_of(first->i);
   for (unsigned lane = 0; lane < LANES; lane++)
     if (slots[lane]) matrix_place(&m, &s, slots[lane], lane);
+  for (unsigned row = 0; row < 8 * s.halves; row++) multiply_row(&m, &s, row);
   for (unsigned lane = 0; lane < LANES; lane++)
-    if (slots[lane]) multiply_lane(&m, &s, slots[lane], lane);
+    if (slots[lane]) add_to_lane(&m, &s, slots[lane], lane);
 }
 
 /* Reads the sums; f16 has two in a register. */
@@ -100,12 +125,9 @@ static void take_sums(const struct iptx_run *run, const struct shape *s,
                       const struct iptx_argument *from, struct member *own) {
   const bool packed = s->sum == IPTX_F16;
   for (unsigned r = 0; r < 2 * s->halves; r++) {
-    const uint64_t bits = iptx_read(run, &from->terms[packed ? r / 2 : r],
-                                    s->sum == IPTX_F64 ? IPTX_B64
-                                    : packed           ? IPTX_B32
-                                                       : s->sum);
+    const uint64_t bits = iptx_bits_of(run, &from->terms[packed ? r / 2 : r]);
     own->sums[r] = matrix_is_whole(s) ? 0 : iptx_real(packed ? bits >> 16 * (r % 2) : bits, s->sum);
-    own->whole[r] = matrix_is_whole(s) ? (int64_t)bits : 0;
+    own->whole[r] = matrix_is_whole(s) ? (int32_t)bits : 0;
   }
 }
 
@@ -123,7 +145,8 @@ static void give_sums(struct iptx_run *run, const struct shape *s, const struct 
 }
 
 static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
-  struct member own = {.i = i};
+  struct member own; /* not initialised as a whole: its registers are read below */
+  own.i = i;
   if (i->type_count != 4) iptx_trap(run, "an mma of other than four types");
   const struct shape s = matrix_shape_of(i);
   const unsigned sums = s.sum == IPTX_F16 ? s.halves : 2 * s.halves;
@@ -132,9 +155,9 @@ static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
   if (!fits || s.depth > DEPTH || s.a_registers != s.b_registers * s.halves)
     iptx_trap(run, "an mma whose operands do not fit its shape");
   for (unsigned r = 0; r < s.a_registers; r++)
-    own.a[r] = iptx_read(run, &i->arguments[1].terms[r], IPTX_B64);
+    own.a[r] = iptx_bits_of(run, &i->arguments[1].terms[r]);
   for (unsigned r = 0; r < s.b_registers; r++)
-    own.b[r] = iptx_read(run, &i->arguments[2].terms[r], IPTX_B64);
+    own.b[r] = iptx_bits_of(run, &i->arguments[2].terms[r]);
   take_sums(run, &s, &i->arguments[3], &own);
   const unsigned came = collective_warp_at(run->site, all_lanes, matrix_multiply, &own);
   if (run->watch && ~came) run->watch->lane(all_lanes, (unsigned)__builtin_ctz(~came));

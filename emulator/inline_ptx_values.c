@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "async.h"
-#include "base/small_float.h"
 #include "inline_ptx.h"
 
 /* In the order of the names in inline_ptx_parse.c. */
@@ -39,26 +38,6 @@ enum special {
   GLOBALTIMER_HI
 };
 
-static const struct {
-  unsigned char bits;
-  char kind;
-} types[] = {{0, 0},
-#define ROW(name, bits, kind) {bits, kind},
-             IPTX_TYPES(ROW)
-#undef ROW
-};
-
-unsigned iptx_bits(enum iptx_type type) {
-  return types[type].bits;
-}
-
-char iptx_kind(enum iptx_type type) {
-  return types[type].kind;
-}
-
-static const struct small_float half = {5, 10, true}, brain = {8, 7, true}, e4m3 = {4, 3, false},
-                                e5m2 = {5, 2, true};
-
 void iptx_end(const struct iptx_run *run, const char *what) {
   char text[300];
   snprintf(text, sizeof text, "%.160s%s", run->where, what);
@@ -77,33 +56,17 @@ void iptx_note(const struct iptx_run *run, const void *at, size_t bytes, unsigne
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
-double iptx_real(uint64_t bits, enum iptx_type type) {
-  const uint32_t word = (uint32_t)bits;
-  float single;
-  double value;
-  switch (iptx_kind(type)) {
-  case 'h':
-  case 'H': return small_float_load(half, word & 0xffff);
-  case 'g':
-  case 'G': return small_float_load(brain, word & 0xffff);
-  case 'x': return small_float_load(e4m3, word & 0xff);
-  case 'y': return small_float_load(e5m2, word & 0xff);
-  case 'd': memcpy(&value, &bits, sizeof value); return value;
-  default: memcpy(&single, &word, sizeof single); return single;
-  }
-}
-
 uint64_t iptx_from_real(double value, enum iptx_type type) {
   const float single = (float)value;
   uint32_t word;
   uint64_t bits;
   switch (iptx_kind(type)) {
   case 'h':
-  case 'H': return small_float_store(half, value);
+  case 'H': return small_float_store(iptx_half, value);
   case 'g':
-  case 'G': return small_float_store(brain, value);
-  case 'x': return small_float_store(e4m3, fmin(fmax(value, -448), 448));
-  case 'y': return small_float_store(e5m2, fmin(fmax(value, -57344), 57344));
+  case 'G': return small_float_store(iptx_brain, value);
+  case 'x': return small_float_store(iptx_e4m3, fmin(fmax(value, -448), 448));
+  case 'y': return small_float_store(iptx_e5m2, fmin(fmax(value, -57344), 57344));
   case 'd': memcpy(&bits, &value, sizeof bits); return bits;
   case 't':
     memcpy(&word, &single, sizeof word);
@@ -182,6 +145,9 @@ static uint64_t values_read_operand(const struct iptx_run *run, unsigned index) 
   if (index >= run->operand_count)
     iptx_trap(run, "inline PTX names an operand that its asm does not have");
   const struct cpu_ptx_operand *operand = &run->operands[index];
+  if (!operand->at)
+    return operand->bytes < sizeof bits ? operand->bits & ((UINT64_C(1) << 8 * operand->bytes) - 1)
+                                        : operand->bits;
   memcpy(&bits, operand->at, operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
   return bits;
 }
@@ -214,6 +180,9 @@ void iptx_write(struct iptx_run *run, const struct iptx_term *term, uint64_t bit
   if (term->index >= run->operand_count)
     iptx_trap(run, "inline PTX names an operand that its asm does not have");
   const struct cpu_ptx_operand *operand = &run->operands[term->index];
-  if (!operand->output) iptx_trap(run, "inline PTX writes an operand that its asm has as an input");
-  memcpy(operand->at, &bits, operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
+  if (!operand->at) iptx_trap(run, "inline PTX writes an operand that its asm has as an input");
+  if (operand->bytes == sizeof(uint32_t))
+    memcpy(operand->at, &(uint32_t){(uint32_t)bits}, sizeof(uint32_t));
+  else
+    memcpy(operand->at, &bits, operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
 }

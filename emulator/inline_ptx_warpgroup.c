@@ -6,15 +6,15 @@
 
 enum { DESCRIPTOR_X = 1, DESCRIPTOR_Y, SCALE, NEGATE_X, NEGATE_Y, ACROSS_X, ACROSS_Y };
 
-/* The enum cpu_number of the operands' type; -1: not supported. */
+/* The enum warpgroup_number of the operands' type; -1: not supported. */
 static int warpgroup_number_of(const struct iptx_instruction *i) {
   static const struct {
     enum iptx_type sum, element;
     int number;
-  } numbers[] = {{IPTX_F32, IPTX_F16, CPU_F16},   {IPTX_F32, IPTX_BF16, CPU_BF16},
-                 {IPTX_F32, IPTX_TF32, CPU_TF32}, {IPTX_F32, IPTX_E4M3, CPU_E4M3},
-                 {IPTX_F32, IPTX_E5M2, CPU_E5M2}, {IPTX_S32, IPTX_S8, CPU_S8},
-                 {IPTX_S32, IPTX_U8, CPU_U8}};
+  } numbers[] = {{IPTX_F32, IPTX_F16, WARPGROUP_F16},   {IPTX_F32, IPTX_BF16, WARPGROUP_BF16},
+                 {IPTX_F32, IPTX_TF32, WARPGROUP_TF32}, {IPTX_F32, IPTX_E4M3, WARPGROUP_E4M3},
+                 {IPTX_F32, IPTX_E5M2, WARPGROUP_E5M2}, {IPTX_S32, IPTX_S8, WARPGROUP_S8},
+                 {IPTX_S32, IPTX_U8, WARPGROUP_U8}};
   if (i->type_count != 3 || i->types[1] != i->types[2] || iptx_has(i, IPTX_W_SATFINITE)) return -1;
   for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
     if (i->types[0] == numbers[n].sum && i->types[1] == numbers[n].element)
@@ -32,7 +32,7 @@ static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *
     follow = sums->terms[n].kind == IPTX_OPERAND && sums->terms[n].index == first + n;
   for (unsigned n = 0; n < sums->count && follow; n++) {
     const struct cpu_ptx_operand *operand = &run->operands[first + n];
-    follow = operand->output && operand->bytes == 4 &&
+    follow = operand->at && operand->bytes == 4 &&
              (const char *)operand->at == (const char *)run->operands[first].at + (size_t)4 * n;
   }
   if (!follow)
@@ -45,13 +45,13 @@ static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *
 static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i) {
   int flags = iptx_get(run, i, SCALE,
                        i->arguments[SCALE].terms[0].kind == IPTX_REGISTER ? IPTX_PRED : IPTX_U32)
-                  ? CPU_WGMMA_ADD
+                  ? WARPGROUP_ADD
                   : 0;
   for (unsigned sign = NEGATE_X; sign <= NEGATE_Y && sign < i->count; sign++)
     if ((int32_t)iptx_get(run, i, sign, IPTX_S32) != 1)
       iptx_trap(run, "a wgmma with a negated operand");
-  if (i->count > ACROSS_X && iptx_get(run, i, ACROSS_X, IPTX_U32)) flags |= CPU_WGMMA_X_ACROSS;
-  if (i->count > ACROSS_Y && iptx_get(run, i, ACROSS_Y, IPTX_U32)) flags |= CPU_WGMMA_Y_ACROSS;
+  if (i->count > ACROSS_X && iptx_get(run, i, ACROSS_X, IPTX_U32)) flags |= WARPGROUP_X_ACROSS;
+  if (i->count > ACROSS_Y && iptx_get(run, i, ACROSS_Y, IPTX_U32)) flags |= WARPGROUP_Y_ACROSS;
   return flags;
 }
 

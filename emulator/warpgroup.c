@@ -97,7 +97,7 @@ static struct member *own_member(struct warpgroup *w) {
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
 static int element_bytes(int number) {
-  return number == CPU_TF32 ? 4 : number == CPU_F16 || number == CPU_BF16 ? 2 : 1;
+  return number == WARPGROUP_TF32 ? 4 : number == WARPGROUP_F16 || number == WARPGROUP_BF16 ? 2 : 1;
 }
 
 static float real_at(const unsigned char *at, int number) {
@@ -105,14 +105,14 @@ static float real_at(const unsigned char *at, int number) {
   uint16_t half;
   float value;
   switch (number) {
-  case CPU_TF32: /* the tensor core uses 10 bits of a float's fraction */
+  case WARPGROUP_TF32: /* the tensor core uses 10 bits of a float's fraction */
     memcpy(&word, at, sizeof word);
     word &= 0xffffe000u;
     memcpy(&value, &word, sizeof value);
     return value;
-  case CPU_F16: memcpy(&half, at, sizeof half); return (float)f16_to_double(half);
-  case CPU_BF16: memcpy(&half, at, sizeof half); return (float)bf16_to_double(half);
-  case CPU_E4M3: return (float)e4m3_to_double(*at);
+  case WARPGROUP_F16: memcpy(&half, at, sizeof half); return (float)f16_to_double(half);
+  case WARPGROUP_BF16: memcpy(&half, at, sizeof half); return (float)bf16_to_double(half);
+  case WARPGROUP_E4M3: return (float)e4m3_to_double(*at);
   default: return (float)e5m2_to_double(*at);
   }
 }
@@ -198,8 +198,8 @@ struct pair {
 };
 
 static struct pair operands_of(const struct warpgroup *w, const struct product *p) {
-  return (struct pair){operand_of(p->x, p->number, p->flags & CPU_WGMMA_X_ACROSS, w->rank),
-                       operand_of(p->y, p->number, p->flags & CPU_WGMMA_Y_ACROSS, w->rank)};
+  return (struct pair){operand_of(p->x, p->number, p->flags & WARPGROUP_X_ACROSS, w->rank),
+                       operand_of(p->y, p->number, p->flags & WARPGROUP_Y_ACROSS, w->rank)};
 }
 
 static void touch_operands(struct warpgroup *w, const struct product *p, bool begins) {
@@ -247,7 +247,7 @@ static void multiply_reals(const struct product *p, const struct operand *x,
 
 static int whole_at(const struct operand *o, int number, int line, int k) {
   const unsigned char value = *element_at(o, (unsigned)line, (unsigned)k);
-  return number == CPU_S8 ? (signed char)value : value;
+  return number == WARPGROUP_S8 ? (signed char)value : value;
 }
 
 static void multiply_wholes(const struct product *p, const struct operand *x,
@@ -267,8 +267,8 @@ static void warpgroup_run(struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
   union accumulators *accumulators = w->accumulators[p->accumulator];
   touch_operands(w, p, false);
-  if (!(p->flags & CPU_WGMMA_ADD)) memset(accumulators, 0, sizeof *accumulators);
-  if (p->number == CPU_S8 || p->number == CPU_U8)
+  if (!(p->flags & WARPGROUP_ADD)) memset(accumulators, 0, sizeof *accumulators);
+  if (p->number == WARPGROUP_S8 || p->number == WARPGROUP_U8)
     multiply_wholes(p, &pair.x, &pair.y, accumulators);
   else
     multiply_reals(p, &pair.x, &pair.y, &w->operands, accumulators);

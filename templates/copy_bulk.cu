@@ -7,7 +7,8 @@
 //@ include "lib/bulk.cuh"
 
 __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
-  __shared__ bulk_barrier full[stages];
+  __shared__ unsigned long long full[stages];
+  const unsigned full_0 = shared_address(full);
 
 //@ if packed then
   // The whole array is one line.
@@ -29,8 +30,8 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
   const long long piece_count = pieces_per_line * lines;
 
   if (threadIdx.x == 0) {
-    for (int s = 0; s < stages; ++s) bulk_init(&full[s]);
-    bulk_fence_init();
+    for (int s = 0; s < stages; ++s) barrier_init(full_0 + s * 8, 1);
+    barrier_fence_init();
 
     // This block's i-th piece is piece number blockIdx.x + i * gridDim.x, and goes through stage i % stages.
     const auto load = [&](long long number, int stage) {
@@ -38,9 +39,8 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
       const long long at = ${packed and "number" or "number % pieces_per_line"} * piece;
       const unsigned bytes = body - at < piece ? static_cast<unsigned>(body - at) : piece;
       bulk_load(ring.at(stage, 0), reinterpret_cast<const unsigned char *>(x) + line * x_line + at, bytes,
-                &full[stage]);
+                full_0 + stage * 8);
     };
-    bulk_stores stores;
     long long next = blockIdx.x;
     for (int s = 0; s < stages; ++s, next += gridDim.x) {
       if (next < piece_count) load(next, s);
@@ -53,11 +53,11 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
       const long long line = ${packed and "0" or "number / pieces_per_line"};
       const long long at = ${packed and "number" or "number % pieces_per_line"} * piece;
       const unsigned bytes = body - at < piece ? static_cast<unsigned>(body - at) : piece;
-      bulk_wait(&full[stage], parity);
-      stores.store(reinterpret_cast<unsigned char *>(y) + line * y_line + at, ring.at(stage, 0), bytes);
+      barrier_wait(full_0 + stage * 8, parity);
+      bulk_store(reinterpret_cast<unsigned char *>(y) + line * y_line + at, ring.at(stage, 0), bytes);
       // The stage of the piece before is filled again: its store had the time of this wait to finish.
       if (!first && next < piece_count) {
-        stores.wait_read<1>();
+        bulk_wait_read<1>();
         load(next, stage == 0 ? stages - 1 : stage - 1);
         next += gridDim.x;
       }
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
         parity ^= 1;
       }
     }
-    stores.finish();
+    bulk_finish();
   }
 
   const index_t moved = static_cast<index_t>(body / sizeof(x_t));

@@ -82,7 +82,6 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   tile_x next_x(from_x, stride_x, ${X.extent} - ${X.tile0});
   tile_y next_y(from_y, stride_y, ${Y.extent} - ${Y.tile0});
   constexpr int copies = tile_x::copies + tile_y::copies;
-  async_copies<(stages - 1) * copies> on_the_way;
 
   // Starts some of the next tiles' copies, from the first of them up to the last; the end of the copies also ends the group.
   const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
@@ -90,13 +89,13 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
     for (int p = 0; p < copies; ++p) {
       if (p < first || p >= last) continue;
       if (p < tile_x::copies) {
-        next_x.start(on_the_way, p, shared + at, wanted);
+        next_x.start(p, shared + at, wanted);
       } else {
-        next_y.start(on_the_way, p - tile_x::copies, shared + at + tile_x::size, wanted);
+        next_y.start(p - tile_x::copies, shared + at + tile_x::size, wanted);
       }
     }
     if (last < copies) return;
-    on_the_way.commit();
+    copy_commit();
     next_x.advance(BK * step_x);
     next_y.advance(BK * step_y);
   };
@@ -104,9 +103,9 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
   index_t left = (K + (BK - 1)) / BK;
   const index_t first_k = K - (left - 1) * BK;
-  next_x.start_short(on_the_way, shared, first_k);
-  next_y.start_short(on_the_way, shared + tile_x::size, first_k);
-  on_the_way.commit();
+  next_x.start_short(shared, first_k);
+  next_y.start_short(shared + tile_x::size, first_k);
+  copy_commit();
   next_x.advance(first_k * step_x);
   next_y.advance(first_k * step_y);
 #pragma unroll 1
@@ -139,7 +138,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
 
   constexpr int steps = fragments_x::steps;
   static_assert(steps % 2 == 0, "the last step's fragments and the next tile's first are two");
-  on_the_way.wait<stages - 2>();
+  copy_wait<stages - 2>();
   __syncthreads();
   load_fragments(0, 0);
   int reading = 0;
@@ -152,7 +151,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
         load_fragments(reading, step + 1);
       } else {
         // The next tile has arrived, and all threads have loaded what they need of this one.
-        on_the_way.wait<stages - 2>();
+        copy_wait<stages - 2>();
         __syncthreads();
         writing = reading;
         reading = reading == (stages - 1) * stage ? 0 : reading + stage;

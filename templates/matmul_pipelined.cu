@@ -115,7 +115,6 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
 
   tile_a next_a(from_a, line_a, across_a - row0);
   tile_b next_b(from_b, line_b, across_b - col0);
-  async_copies<(stages - 1) * (tile_a::copies + tile_b::copies)> on_the_way;
 
   constexpr int copies = tile_a::copies + tile_b::copies;
   // Starts some of the next tiles' copies, from the first of them up to the last; the end of the copies also ends the group.
@@ -124,20 +123,20 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
     for (int p = 0; p < copies; ++p) {
       if (p < first || p >= last) continue;
       if (p < tile_b::copies) {
-        next_b.start(on_the_way, p, shared + at + stage_a, wanted);
+        next_b.start(p, shared + at + stage_a, wanted);
       } else {
-        next_a.start(on_the_way, p - tile_b::copies, shared + at, wanted);
+        next_a.start(p - tile_b::copies, shared + at, wanted);
       }
     }
     if (last < copies) return;
-    on_the_way.commit();
+    copy_commit();
     next_a.advance(BK * step_a);
     next_b.advance(BK * step_b);
   };
 
-  next_a.start_short(on_the_way, shared, first_k);
-  next_b.start_short(on_the_way, shared + stage_a, first_k);
-  on_the_way.commit();
+  next_a.start_short(shared, first_k);
+  next_b.start_short(shared + stage_a, first_k);
+  copy_commit();
   next_a.advance(first_k * step_a);
   next_b.advance(first_k * step_b);
 #pragma unroll
@@ -180,7 +179,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
 //@ end
   };
 
-  on_the_way.wait<stages - 2>();
+  copy_wait<stages - 2>();
   __syncthreads();
 #pragma unroll
   for (int s = 0; s < TN / slice; ++s) load_b(0, 0, s);
@@ -198,7 +197,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
       step(k, reading, k + 1);
     }
     if (--left == 0) break;
-    on_the_way.wait<stages - 2>();
+    copy_wait<stages - 2>();
     __syncthreads();
     writing = reading;
     reading = reading == (stages - 1) * stage ? 0 : reading + stage;

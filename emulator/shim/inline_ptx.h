@@ -2,13 +2,9 @@
    volatile("text" : "=r"(x) : "r"(y) : "memory");` as cugen_asm("text", cugen_out("=r", x),
    cugen_in("r", y)), which passes it to an interpreter. */
 #ifdef CUGEN_PTX
-struct cugen_operand {
-  cpu_ptx_operand operand;
-  unsigned long long bits; /* value of an input */
-};
 /* A constraint names the kind that the value must have: f and d are floats, others are bits. */
-template <class Value> CUGEN_INLINE cugen_operand cugen_out(const char *, Value &value) {
-  return {{(void *)&value, sizeof value, 1}, 0};
+template <class Value> CUGEN_INLINE cpu_ptx_operand cugen_out(const char *, Value &value) {
+  return {(void *)&value, sizeof value, 0};
 }
 CUGEN_INLINE unsigned long long cugen_word(float value) { return cugen_bits<unsigned>(value); }
 CUGEN_INLINE unsigned long long cugen_word(double value) {
@@ -20,38 +16,34 @@ template <class Value> CUGEN_INLINE unsigned long long cugen_word(Value *value) 
 template <class Value> CUGEN_INLINE unsigned long long cugen_word(const Value &value) {
   return (unsigned long long)value;
 }
-template <class Value> CUGEN_INLINE cugen_operand cugen_in(const char *constraint, Value value) {
+template <class Value> CUGEN_INLINE cpu_ptx_operand cugen_in(const char *constraint, Value value) {
   const char kind = constraint[0];
-  return {{nullptr,
-           kind == 'h'                  ? 2u
-           : kind == 'r' || kind == 'f' ? 4u
-                                        : 8u,
-           0},
+  return {nullptr,
+          kind == 'h'                  ? 2u
+          : kind == 'r' || kind == 'f' ? 4u
+                                       : 8u,
           kind == 'f'   ? cugen_word((float)value)
           : kind == 'd' ? cugen_word((double)value)
                         : cugen_word(value)};
 }
-template <class Value> CUGEN_INLINE cugen_operand cugen_in(const char *, Value *value) {
-  return {{nullptr, 8, 0}, cugen_word(value)};
+template <class Value> CUGEN_INLINE cpu_ptx_operand cugen_in(const char *, Value *value) {
+  return {nullptr, 8, cugen_word(value)};
 }
-template <class... Operand>
-CUGEN_INLINE void cugen_asm_run(cpu_ptx_place *place, const char *text, Operand... operands) {
-  cugen_operand all[sizeof...(Operand) + 1] = {operands..., {}};
-  cpu_ptx_operand list[sizeof...(Operand) + 1];
-  for (unsigned i = 0; i < sizeof...(Operand); ++i) {
-    list[i] = all[i].operand;
-    if (!list[i].at) list[i].at = &all[i].bits;
-  }
+CUGEN_INLINE void cugen_asm_run(cpu_ptx_place *place, const char *text,
+                                const cpu_ptx_operand *operands, unsigned count) {
 #ifdef CUGEN_WATCH
-  cugen_own_hooks->async->ptx(place, text, list, sizeof...(Operand), cugen_own_watch);
+  cugen_own_hooks->async->ptx(place, text, operands, count, cugen_own_watch);
 #else
-  cugen_own_hooks->async->ptx(place, text, list, sizeof...(Operand), 0);
+  cugen_own_hooks->async->ptx(place, text, operands, count, 0);
 #endif
   __asm__ volatile("" ::: "memory");
 }
-#define cugen_asm(...)                                                                    \
+/* The list begins with an operand of no use, because an array has at least one. */
+#define cugen_asm(text, ...)                                                              \
   do {                                                                                    \
     static cpu_ptx_place cugen_place = {nullptr, __FILE__ ":" CUGEN_TEXT(__LINE__) ": "}; \
-    cugen_asm_run(&cugen_place, __VA_ARGS__);                                             \
+    const cpu_ptx_operand cugen_operands[] = {{}, ##__VA_ARGS__};                         \
+    cugen_asm_run(&cugen_place, text, cugen_operands + 1,                                 \
+                  sizeof cugen_operands / sizeof *cugen_operands - 1);                    \
   } while (0)
 #endif

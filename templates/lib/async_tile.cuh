@@ -60,19 +60,17 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
   }
 
   // Starts the thread's p-th copy of the tile, if wanted.
-  template <class Copies>
-  __device__ __forceinline__ void start(Copies &on_the_way, int p, T *shared, bool wanted) const {
+  __device__ __forceinline__ void start(int p, T *shared, bool wanted) const {
     T *to = shared + own_at;
-    on_the_way.template start_if<Width * sizeof(T)>(wanted, to + (step_k(p) * Lead + step_i(p)), from[p]);
+    copy_if<Width * sizeof(T)>(wanted, to + (step_k(p) * Lead + step_i(p)), from[p]);
   }
   // Starts the copies of the first tile, which has only k_left elements along k.
-  template <class Copies>
-  __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
+  __device__ __forceinline__ void start_short(T *shared, index_t k_left) const {
     T *to = shared + own_at;
 #pragma unroll
     for (int p = 0; p < copies; ++p) {
       const bool inside = own_k + step_k(p) < k_left;
-      on_the_way.template start_or_zero<Width * sizeof(T)>(inside, to + (step_k(p) * Lead + step_i(p)), from[p]);
+      copy_or_zero<Width * sizeof(T)>(inside, to + (step_k(p) * Lead + step_i(p)), from[p]);
     }
   }
 };

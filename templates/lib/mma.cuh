@@ -25,100 +25,6 @@ constexpr int mma_depth = mma_words * 4 * sizeof(mma_word) / sizeof(A_t); // ele
 //@   e5m2 = "m16n8k32.row.col.f32.e5m2.e5m2.f32", i8 = "m16n8k32.row.col.s32.s8.s8.s32",
 //@ }
 //@ local sums = dtype == "i8" and "+r" or "+f"
-#ifdef __CUGEN_CPU__
-
-// The lane that arrives last multiplies for all lanes.
-struct mma_slot {
-  accumulator *sum;
-  const mma_word *a, *b;
-
-  static constexpr int elements = sizeof(mma_word) / sizeof(A_t);
-
-  static accumulator value(mma_word word, int element) {
-    A_t parts[elements];
-    memcpy(parts, &word, sizeof word);
-//@ if dtype == "tf32" then
-    // tf32 lacks the last 13 bits of an f32.
-    return __uint_as_float(__float_as_uint(parts[element]) & 0xffffe000u);
-//@ else
-    return static_cast<accumulator>(parts[element]);
-//@ end
-  }
-
-  static void multiply(void **slots, unsigned) {
-    accumulator left[16][mma_depth], right[mma_depth][8];
-    for (int lane = 0; lane < 32; ++lane) {
-      const mma_slot *own = static_cast<const mma_slot *>(slots[lane]);
-      for (int q = 0; q < mma_words; ++q) {
-        for (int e = 0; e < elements; ++e) {
-          const int k = (lane % 4 + 4 * q) * elements + e;
-          left[lane / 4][k] = value(own->a[2 * q], e);
-          left[lane / 4 + 8][k] = value(own->a[2 * q + 1], e);
-          right[k][lane / 4] = value(own->b[q], e);
-        }
-      }
-    }
-    for (int lane = 0; lane < 32; ++lane) {
-      accumulator *sum = static_cast<mma_slot *>(slots[lane])->sum;
-      for (int e = 0; e < 4; ++e) {
-        for (int k = 0; k < mma_depth; ++k) sum[e] += left[lane / 4 + e / 2 * 8][k] * right[k][lane % 4 * 2 + e % 2];
-      }
-    }
-  }
-};
-
-template <int Half>
-__device__ __forceinline__ void multiply_add(accumulator (&sum)[4], const mma_word (&a)[2 * mma_words],
-                                             const mma_word (&b)[2 * mma_words]) {
-  mma_slot slot = {sum, a, b + Half * mma_words};
-  cugen_own_hooks->warp(0xffffffffu, mma_slot::multiply, &slot);
-}
-
-// Each lane says where one line of 16 bytes lies, and gets the word l % 4 of the line l / 4 of four times 8 lines.
-struct ldmatrix_slot {
-  const void *line;
-  const void *of[4];
-
-  static void exchange(void **slots, unsigned) {
-    for (int lane = 0; lane < 32; ++lane) {
-      for (int m = 0; m < 4; ++m) {
-        static_cast<ldmatrix_slot *>(slots[lane])->of[m] =
-            static_cast<const ldmatrix_slot *>(slots[m * 8 + lane / 4])->line;
-      }
-    }
-  }
-  // Transposed: the lines of the 2-byte elements that a lane gets are 2 (l % 4) and the next.
-  static void exchange_transposed(void **slots, unsigned) {
-    for (int lane = 0; lane < 32; ++lane) {
-      for (int m = 0; m < 4; ++m) {
-        static_cast<ldmatrix_slot *>(slots[lane])->of[m] =
-            static_cast<const ldmatrix_slot *>(slots[m * 8 + lane % 4 * 2])->line;
-        static_cast<ldmatrix_slot *>(slots[lane])->next[m] =
-            static_cast<const ldmatrix_slot *>(slots[m * 8 + lane % 4 * 2 + 1])->line;
-      }
-    }
-  }
-  const void *next[4];
-};
-
-__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void *line) {
-  assert(reinterpret_cast<size_t>(line) % 16 == 0);
-  ldmatrix_slot slot = {line};
-  cugen_own_hooks->warp(0xffffffffu, ldmatrix_slot::exchange, &slot);
-  for (int m = 0; m < 4; ++m) to[m] = static_cast<const unsigned *>(slot.of[m])[threadIdx.x % 4];
-}
-
-__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], const void *line) {
-  assert(reinterpret_cast<size_t>(line) % 16 == 0);
-  ldmatrix_slot slot = {line};
-  cugen_own_hooks->warp(0xffffffffu, ldmatrix_slot::exchange_transposed, &slot);
-  for (int m = 0; m < 4; ++m) {
-    const unsigned low = static_cast<const unsigned short *>(slot.of[m])[threadIdx.x % 32 / 4];
-    to[m] = low | static_cast<unsigned>(static_cast<const unsigned short *>(slot.next[m])[threadIdx.x % 32 / 4]) << 16;
-  }
-}
-
-#else
 
 template <int Half>
 __device__ __forceinline__ void multiply_add(accumulator (&sum)[4], const mma_word (&a)[2 * mma_words],
@@ -164,8 +70,6 @@ __device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], cons
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                : "r"(static_cast<unsigned>(__cvta_generic_to_shared(line))));
 }
-
-#endif
 
 // A warp's part of an operand's tile in shared memory, as fragments of 16 lines. Matrices: they are loaded by
 // ldmatrix, which can transpose elements of 2 bytes; otherwise by words of one element. Left: as A's fragments, else as B's.

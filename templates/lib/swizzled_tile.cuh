@@ -75,18 +75,16 @@ struct swizzled_tile {
   }
 
   // Starts the thread's p-th copy of the tile, if wanted.
-  template <class Copies>
-  __device__ __forceinline__ void start(Copies &on_the_way, int p, T *shared, bool wanted) const {
+  __device__ __forceinline__ void start(int p, T *shared, bool wanted) const {
     T *to = shared + target(p);
     if constexpr (Width * sizeof(T) < 4) {
       if (wanted) store_pack(to, load_pack<Width>(source(p)));
     } else {
-      on_the_way.template start_if<Width * sizeof(T)>(wanted, to, source(p));
+      copy_if<Width * sizeof(T)>(wanted, to, source(p));
     }
   }
   // Starts the copies of the first tile, which has only k_left elements along k.
-  template <class Copies>
-  __device__ __forceinline__ void start_short(Copies &on_the_way, T *shared, index_t k_left) const {
+  __device__ __forceinline__ void start_short(T *shared, index_t k_left) const {
 #pragma unroll
     for (int p = 0; p < copies; ++p) {
       T *to = shared + target(p);
@@ -94,7 +92,7 @@ struct swizzled_tile {
       if constexpr (Width * sizeof(T) < 4) {
         store_pack(to, inside ? load_pack<Width>(source(p)) : pack<T, Width>{});
       } else {
-        on_the_way.template start_or_zero<Width * sizeof(T)>(inside, to, source(p));
+        copy_or_zero<Width * sizeof(T)>(inside, to, source(p));
       }
     }
   }

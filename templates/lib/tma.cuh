@@ -5,116 +5,12 @@
 // "barrier.cluster".
 //
 // cluster_size, of the template, is the number of blocks in a cluster.
-//
-// The cpu device also copies asynchronously, and completes each copy as late as it may, so that a missing or wrong wait shows.
 
 // For a batch a tensor map has one more dimension, which counts the matrices: coordinates are then x, y and z.
 
 //@ include "lib/barrier.cuh"
 //@ local dimensions, and_z, int_z, z_mask = "2d", "", "", ""
 //@ if batch > 1 then dimensions, and_z, int_z, z_mask = "3d", ", z", ", int z", "int z, " end
-
-#ifdef __CUGEN_CPU__
-
-__device__ __forceinline__ int cluster_rank() {
-  return static_cast<int>(cugen_own_builtins.cluster_rank);
-}
-
-__device__ __forceinline__ void cluster_sync() {
-  if (cluster_size == 1) {
-    __syncthreads();
-  } else {
-    cugen_own_hooks->async->cluster_barrier(CPU_CLUSTER_ARRIVE | CPU_CLUSTER_WAIT);
-  }
-}
-
-//@ if swap or stream then
-__device__ __forceinline__ void cluster_start() {
-  cluster_sync();
-}
-
-//@ end
-__device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
-  return cugen_own_hooks->async->map(address, rank);
-}
-
-__device__ __forceinline__ void launch_next() {}
-__device__ __forceinline__ void wait_for_launch() {
-  cugen_own_hooks->async->fence(CPU_FENCE_LAUNCH);
-}
-
-__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
-  cugen_own_hooks->async->mbarrier_init(barrier, arrivals);
-}
-
-__device__ __forceinline__ void barrier_fence_init() {
-  cugen_own_hooks->async->fence(CPU_FENCE_MBARRIER_INIT);
-}
-
-__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
-  cugen_own_hooks->async->mbarrier_arrive(barrier, bytes);
-}
-
-__device__ __forceinline__ void barrier_arrive(unsigned barrier, int rank) {
-  cugen_own_hooks->async->mbarrier_arrive(cluster_size == 1 ? barrier : address_in(rank, barrier), 0);
-}
-
-__device__ __forceinline__ void named_sync(int number, int threads_of_it) {
-  cugen_own_hooks->async->named_barrier(number, threads_of_it, 1);
-}
-
-__device__ __forceinline__ void named_arrive(int number, int threads_of_it) {
-  cugen_own_hooks->async->named_barrier(number, threads_of_it, 0);
-}
-
-__device__ __forceinline__ void tensor_prefetch(const tensor_map &) {}
-
-__device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y${int_z}) {
-  const int at[] = {x, y${and_z}};
-  cugen_own_hooks->async->tensor_load(to, &map, barrier, at, 0);
-}
-
-__device__ __forceinline__ void tensor_multicast(unsigned to, const tensor_map &map, unsigned barrier, int x, int y,
-                                                 ${z_mask}unsigned short mask) {
-  const int at[] = {x, y${and_z}};
-  cugen_own_hooks->async->tensor_load(to, &map, barrier, at, mask);
-}
-
-__device__ __forceinline__ void tensor_fence() {
-  cugen_own_hooks->async->fence(CPU_FENCE_PROXY);
-}
-
-__device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned from, int x, int y${int_z}) {
-  const int at[] = {x, y${and_z}};
-  cugen_own_hooks->async->tensor_store(&map, from, at);
-  cugen_own_hooks->async->bulk_commit();
-}
-
-template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
-  cugen_own_hooks->async->bulk_wait(Newest);
-}
-
-// ---- Words in shared memory, by their address ----
-
-template <typename T> __device__ __forceinline__ void store_words(unsigned to, T a, T b) {
-  const T words[] = {a, b};
-  *static_cast<uint2 *>(cugen_own_hooks->async->pointer(to)) = *reinterpret_cast<const uint2 *>(words);
-}
-
-template <typename T> __device__ __forceinline__ void store_words(unsigned to, T a, T b, T c, T d) {
-  const T words[] = {a, b, c, d};
-  *static_cast<uint4 *>(cugen_own_hooks->async->pointer(to)) = *reinterpret_cast<const uint4 *>(words);
-}
-
-template <typename T> __device__ __forceinline__ void load_words(unsigned from, T &a, T &b, T &c, T &d) {
-  const uint4 words = *static_cast<const uint4 *>(cugen_own_hooks->async->pointer(from));
-  memcpy(&a, &words.x, 4);
-  memcpy(&b, &words.y, 4);
-  memcpy(&c, &words.z, 4);
-  memcpy(&d, &words.w, 4);
-}
-
-#else
 
 // ---- Clusters ----
 
@@ -170,20 +66,6 @@ __device__ __forceinline__ void wait_for_launch() {
 }
 
 // ---- Barriers, by their address ----
-
-__device__ __forceinline__ void barrier_init(unsigned barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-// Makes initialised barriers known to the copy engine and to the cluster.
-__device__ __forceinline__ void barrier_fence_init() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
-// Arrives; the phase then lasts until so many bytes have been copied.
-__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
 
 // Arrives at the barrier of the cluster's block `rank`. With .release.cluster the compiler would put a fence of the whole GPU
 // in front. There is nothing to release: wgmma read the stage, and has been waited for.
@@ -271,4 +153,3 @@ __device__ __forceinline__ void load_words(unsigned from, ${type} &a, ${type} &b
 }
 //@ end
 
-#endif

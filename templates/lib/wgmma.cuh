@@ -22,69 +22,6 @@ __device__ __forceinline__ unsigned long long tile_of(unsigned address, unsigned
 //@ -- The operands' signs, and across which dimension they are stored: bytes and words are only along k.
 //@ local modes = dtype == "i8" and "" or ", 1, 1"
 //@ if sizeof(operand) == 2 then modes = modes .. ", " .. (x_along_k and 0 or 1) .. ", " .. (y_along_k and 0 or 1) end
-#ifdef __CUGEN_CPU__
-
-__device__ __forceinline__ void wgmma_fence() {
-  cugen_own_hooks->async->wgmma_fence();
-}
-
-__device__ __forceinline__ void wgmma_commit() {
-  cugen_own_hooks->async->wgmma_commit();
-}
-
-template <int Groups> __device__ __forceinline__ void wgmma_wait() {
-  cugen_own_hooks->async->wgmma_wait(Groups);
-}
-
-//@ local numbers = { bf16 = "BF16", f16 = "F16", tf32 = "TF32", e4m3 = "E4M3", e5m2 = "E5M2", i8 = "S8" }
-//@ local across = (x_along_k and "" or " | CPU_WGMMA_X_ACROSS") .. (y_along_k and "" or " | CPU_WGMMA_Y_ACROSS")
-__device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
-  cugen_own_hooks->async->wgmma(CPU_${numbers[dtype]}, BN, sum, x, y, (add ? CPU_WGMMA_ADD : 0)${across});
-}
-
-// The lanes tell each other where their lines lie.
-struct stmatrix_slot {
-  unsigned line;
-  unsigned of[32];
-
-  static void exchange(void **slots, unsigned) {
-    for (int lane = 0; lane < 32; ++lane) {
-      for (int l = 0; l < 32; ++l) {
-        static_cast<stmatrix_slot *>(slots[lane])->of[l] = static_cast<const stmatrix_slot *>(slots[l])->line;
-      }
-    }
-  }
-  __device__ __forceinline__ explicit stmatrix_slot(unsigned own) : line(own) {
-    assert(line % 16 == 0);
-    cugen_own_hooks->warp(0xffffffffu, exchange, this);
-  }
-  template <typename T> __device__ __forceinline__ void put(int l, int element, T value) const {
-    static_cast<T *>(cugen_own_hooks->async->pointer(of[l]))[element] = value;
-  }
-};
-
-__device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
-  const unsigned words[4] = {a, b, c, d};
-  const stmatrix_slot slot(line);
-  const int lane = threadIdx.x % 32;
-  for (int m = 0; m < 4; ++m) slot.put(m * 8 + lane / 4, lane % 4, words[m]);
-}
-
-__device__ __forceinline__ void store_transposed(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
-  const unsigned words[4] = {a, b, c, d};
-  const stmatrix_slot slot(line);
-  const int lane = threadIdx.x % 32;
-  for (int m = 0; m < 4; ++m) {
-    slot.put(m * 8 + lane % 4 * 2, lane / 4, static_cast<unsigned short>(words[m]));
-    slot.put(m * 8 + lane % 4 * 2 + 1, lane / 4, static_cast<unsigned short>(words[m] >> 16));
-  }
-}
-
-// The cpu device does not limit registers.
-template <int Count> __device__ __forceinline__ void fewer_registers() {}
-template <int Count> __device__ __forceinline__ void more_registers() {}
-
-#else
 
 __device__ __forceinline__ void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -138,4 +75,3 @@ template <int Count> __device__ __forceinline__ void more_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
 }
 
-#endif

@@ -69,12 +69,7 @@ __device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, un
 //@ if sizeof(result) == 2 then
 __device__ __forceinline__ unsigned pack(float low, float high) {
   unsigned both;
-#ifdef __CUGEN_CPU__
-  const C_t parts_of_it[] = {static_cast<C_t>(low), static_cast<C_t>(high)};
-  memcpy(&both, parts_of_it, sizeof both);
-#else
   asm("cvt.rn.${result}x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-#endif
   return both;
 }
 //@ end
