@@ -122,7 +122,6 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 
 // Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, each 128 threads 16 of these.
 __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
-  __shared__ __align__(1024) unsigned char staging[64 * store_bytes];
   launch_next();
   wait_for_launch();
   const int tiles_x = static_cast<int>((${C_lines} + (BM * cluster_x - 1)) / (BM * cluster_x));
@@ -153,21 +152,20 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
     const int column = y0 + own * 16 + e / 4 * 8 + lane % 4 * 2 + e % 2;
     return static_cast<float>(${stored("sum[e]", "line", "column")});
   };
-  const unsigned to = shared_address(staging);
 //@ if result == "f32" then
 #pragma unroll
   for (int e = 0; e < 8; e += 2) {
-    const int line = warp * 16 + lane / 4 + e / 2 % 2 * 8, piece = own * 4 + e / 4 * 2 + lane % 4 / 2;
-    store_words(to + swizzled(line, piece) + lane % 2 * 8, result_of(e), result_of(e + 1));
+    store_words(shared_address(summed.at(warp * 16 + lane / 4 + e / 2 % 2 * 8, own * 16 + e / 4 * 8 + lane % 4 * 2)),
+                result_of(e), result_of(e + 1));
   }
 //@ else
-  store_matrices(to + swizzled(warp * 16 + lane % 16, own * 2 + lane / 16), pack(result_of(0), result_of(1)),
+  store_matrices(shared_address(summed.at(warp * 16 + lane % 16, own * 16 + lane / 16 * 8)), pack(result_of(0), result_of(1)),
                  pack(result_of(2), result_of(3)), pack(result_of(4), result_of(5)), pack(result_of(6), result_of(7)));
 //@ end
   tensor_fence();
   __syncthreads();
   if (threadIdx.x == 0) {
-    tensor_store(${C_map}, to, y0, x0);
+    tensor_store(${C_map}, shared_address(summed.at(0, 0)), y0, x0);
     tensor_store_wait<0>();
   }
 }

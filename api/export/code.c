@@ -296,17 +296,23 @@ static const struct config_tensor *tensor_of(const struct config *config,
   return NULL;
 }
 
-/* Appends the tensor map behind the buffer that it describes. */
-static int put_tensor(struct coder *c, const struct config_tensor *tensor, int rank,
+/* Appends the tensor map behind the buffer that it describes. The box of a shared array is a
+   number, as the array is in the source. */
+static int put_tensor(struct coder *c, const struct config_implementation *implementation,
+                      const struct config_tensor *tensor, const struct kernel_argument *argument,
                       struct text *out) {
-  text_add(out, "tensor(s, ");
-  int status = put_whole(c, tensor->swizzle, 0, out);
-  text_add(out, ", ");
-  if (!status) status = put_whole(c, tensor->parts, 1, out);
+  text_addf(out, "tensor(s, %d, ", argument->swizzle);
+  int status = put_whole(c, tensor->parts, 1, out);
   text_add(out, ", (const long long[]){");
-  for (int i = 0; i < rank && !status; i++) {
+  code_pin(c, tensor->shared_by);
+  code_pin(c, tensor->swizzle);
+  if (tensor->into) config_shared_reads(implementation, tensor->into, c->known);
+  for (int i = 0; i < argument->rank && !status; i++) {
     if (i) text_add(out, ", ");
-    status = put_whole(c, tensor->box[i], 1, out);
+    if (tensor->into)
+      text_addf(out, "%d", argument->box[i]);
+    else
+      status = put_whole(c, tensor->box[i], 1, out);
   }
   text_add(out, "});\n");
   return status;
@@ -610,7 +616,7 @@ static int code_put_arguments(struct coder *c, const struct config_implementatio
     const struct config_tensor *tensor = tensor_of(c->config, implementation, declared);
     status = code_put_argument(c, declared, &c->spec->arguments[i], out);
     if (!status && c->spec->arguments[i].access == ACCESS_TENSOR)
-      status = put_tensor(c, tensor, declared->rank, out);
+      status = put_tensor(c, implementation, tensor, &c->spec->arguments[i], out);
   }
   return status;
 }

@@ -233,7 +233,9 @@
 ---@field distance number the largest |log2(a / b)| over the sizes: 1 is twice or half
 
 ---@class cugen.tensor_attributes
----@field box cugen.expression[] what one copy moves: an extent for each dimension of the argument, 1 to 256
+---@field into? string the shared array that a copy writes or reads, which gives box and swizzle
+---@field shared_by? cugen.expression blocks that each move a part of that array's lines; 1 by default
+---@field box? cugen.expression[] without `into`: what one copy moves, an extent for each dimension of the argument, 1 to 256
 ---@field swizzle? cugen.expression 0, the default, 32, 64 or 128 bytes
 ---@field when? cugen.expression where it is false the argument is a pointer
 ---@field parts? cugen.expression equal parts along the outermost dimension, which become a dimension of their own; 1 by default
@@ -575,7 +577,7 @@ function template(file) end
 ---A buffer that the implementation reaches through a tensor map, for the tensor memory accelerator: the kernel's parameter is
 ---`const __grid_constant__ tensor_map A`.
 ---```lua
----tensor "A" { box = { "BM", 64 }, swizzle = 128 }
+---tensor "A" { into = "As" }
 ---```
 ---@param name string of the argument
 ---@return fun(attributes: cugen.tensor_attributes): cugen.tensor

@@ -260,9 +260,11 @@ struct config_loop {
   bool stepped;        /* whether an expression of its launches depends on the round */
 };
 
-struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
+struct config_tensor { /* tensor "A" { into = "As" }, or { box = { "BM", 64 }, swizzle = 128 } */
   size_t argument;
   struct config_line line;
+  const struct config_shared *into; /* the shared array that gives box and swizzle; NULL: none */
+  const struct expr *shared_by;     /* blocks that bring a part of the array each; NULL: 1 */
   const struct expr *box[KERNEL_MAX_RANK];
   const struct expr *swizzle; /* NULL: 0 */
   const struct expr *parts;   /* NULL: 1 */
@@ -520,8 +522,8 @@ int config_products(const struct config *config, const struct value *slots, cons
 /* Turns the arguments that the implementation declares as `tensor` into tensor maps; slots also
    hold the tunables. A box or a buffer that a tensor map cannot have is an error with the line of
    the tensor. */
-int config_tensors(const struct config *config, const struct config_implementation *implementation,
-                   const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
+int config_tensors(const struct config_implementation *implementation, const struct value *slots,
+                   struct kernel_argument *arguments, cugen_error *err);
 
 /* Declared arrays of so many bytes are static. A block has at most 48 KB of static shared memory
    (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"), of which 8 are
@@ -532,8 +534,10 @@ enum { SHARED_STATIC_MOST = 40 * 1024 };
    lie behind those of all launches, in static shared memory if all of these fit. */
 int config_shared_arrays(const struct config_implementation *implementation,
                          const struct value *slots, struct layout_array *out, cugen_error *err);
-/* Sets reads[slot] for each slot that the shared arrays depend on. */
-void config_shared_reads(const struct config_implementation *implementation, bool *reads);
+/* Sets reads[slot] for each slot on which an array depends: its own, and those of the other arrays
+   of its launch, which decide where it lies. */
+void config_shared_reads(const struct config_implementation *implementation,
+                         const struct config_shared *array, bool *reads);
 
 /* Evaluates a layout. The message of a refusal has no place: the caller adds it. */
 int config_layout_read(const struct config_layout *layout, const struct value *slots, int rank,

@@ -65,8 +65,7 @@ enum naming { PLAIN, NAMED, NAMED_ALONE, EITHER };
   X(include_dirs, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION,                               \
     "include_dirs { \"include\" }")                                                                \
   X(template, PLAIN, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                  \
-  X(tensor, NAMED, true, PLACE_IMPLEMENTATION,                                                     \
-    "tensor \"A\" { box = { \"BM\", 64 }, swizzle = 128 }")                                        \
+  X(tensor, NAMED, true, PLACE_IMPLEMENTATION, "tensor \"A\" { into = \"As\" }")                   \
   X(loop, PLAIN, true, PLACE_IMPLEMENTATION,                                                       \
     "loop { steps \"tmax\", launch { ... }, launch { ... } }")                                     \
   X(launch, PLAIN, true, PLACE_IMPLEMENTATION | PLACE_LOOP,                                        \

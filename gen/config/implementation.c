@@ -431,11 +431,11 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
   if (!status) status = read_heuristics(build, list, (struct config_heuristic *)out->heuristics);
   if (!status) status = read_check(build, list, &out->check);
   if (!status) status = read_tries(build, list, out);
-  if (!status) status = read_tensors(build, list, out);
   if (!status) status = read_shared_arrays(build, list, -1, out);
   if (!status) status = read_compile(build, list, &config->compile, &out->compile);
   if (!status) status = read_own(build, list, owner, out);
   if (!status) status = read_launches(build, list, owner, out);
+  if (!status) status = read_tensors(build, list, out);
   if (!status) status = read_shared_bytes(build, out);
   return status ? status : scope_check_generated(build);
 }

@@ -120,8 +120,8 @@ static void shared_add_size(const struct config_shared *array, struct text *tota
 
 /* Names that the types of shared arrays use themselves. */
 static bool shared_is_own_name(const char *name) {
-  static const char *const own[] = {"data", "at",    "as",           "T", "i", "j", "k", "l",
-                                    "o",    "stage", "shared_memory"};
+  static const char *const own[] = {"data", "at", "as", "T",     "i",          "j",
+                                    "k",    "l",  "o",  "stage", "descriptor", "shared_memory"};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     if (strcmp(own[i], name) == 0) return true;
   return false;
@@ -366,14 +366,16 @@ int config_shared_arrays(const struct config_implementation *implementation,
   return status;
 }
 
-void config_shared_reads(const struct config_implementation *implementation, bool *reads) {
+void config_shared_reads(const struct config_implementation *implementation,
+                         const struct config_shared *array, bool *reads) {
   for (size_t i = 0; i < implementation->shared_count; i++) {
-    const struct config_shared *array = &implementation->shared[i];
-    note_reads(array->dtype.expr, reads);
-    for (int d = 0; d < array->rank; d++) note_reads(array->shape[d], reads);
-    config_layout_reads(&array->layout, reads);
-    note_reads(array->stages, reads);
-    note_reads(array->align, reads);
-    note_reads(array->dynamic, reads);
+    const struct config_shared *other = &implementation->shared[i];
+    if (array->launch >= 0 && !shared_belongs(other, array->launch)) continue;
+    note_reads(other->dtype.expr, reads);
+    for (int d = 0; d < other->rank; d++) note_reads(other->shape[d], reads);
+    config_layout_reads(&other->layout, reads);
+    note_reads(other->stages, reads);
+    note_reads(other->align, reads);
+    note_reads(other->dynamic, reads);
   }
 }

@@ -40,27 +40,68 @@ static int read_optional(struct build *build, int table, const char *name, struc
   return status;
 }
 
-static int tensor_read_fields(struct build *build, int table, const char *what,
-                              const struct config_argument *argument, struct config_tensor *out) {
-  static const char *const known[] = {"box", "swizzle", "parts", "when"};
+static int read_box(struct build *build, int table, const char *what, int rank,
+                    struct config_tensor *out) {
   int count = 0;
-  if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, out->line, "%s needs its attributes in braces: %s", what,
-                      config_keywords[KEYWORD_tensor].example);
-  const char *odd = unknown_key(build, table, known, 4);
-  if (odd)
-    return refuse_name(build, out->line, odd, known, 4,
-                       "unknown attribute '%s' of %s: it has box, swizzle, parts and when", odd,
-                       what);
   if (!push_field(build, table, "box"))
-    return build_fail(build, out->line, "%s has no box: %s", what,
+    return build_fail(build, out->line, "%s has neither `into` nor a box: %s", what,
                       config_keywords[KEYWORD_tensor].example);
   int status = read_exprs(build, out->line, what, KERNEL_MAX_RANK, out->box, &count);
   lua_pop(build->L, 1);
-  if (!status && count != argument->rank)
+  if (!status && count != rank)
     status = build_fail(build, out->line, "%s has a box of %d dimensions, the argument has %d",
-                        what, count, argument->rank);
-  if (!status) status = read_optional(build, table, "swizzle", out->line, what, &out->swizzle);
+                        what, count, rank);
+  return status ? status : read_optional(build, table, "swizzle", out->line, what, &out->swizzle);
+}
+
+static int find_shared(struct build *build, const struct config_implementation *implementation,
+                       const char *name, const char *what, struct config_tensor *out) {
+  const char *names[CONFIG_MAX_SHARED];
+  for (size_t i = 0; i < implementation->shared_count; i++) {
+    names[i] = implementation->shared[i].name;
+    if (strcmp(names[i], name) == 0) out->into = &implementation->shared[i];
+  }
+  if (out->into) return CUGEN_OK;
+  return refuse_name(build, out->line, name, names, implementation->shared_count,
+                     "%s goes into '%s', which is no shared array of this implementation", what,
+                     name);
+}
+
+static int read_into(struct build *build, int table, const char *what,
+                     const struct config_implementation *implementation,
+                     struct config_tensor *out) {
+  const char *name;
+  int status = read_string(build, out->line, what, &name);
+  lua_pop(build->L, 1);
+  if (!status) status = find_shared(build, implementation, name, what, out);
+  if (!status) status = read_optional(build, table, "shared_by", out->line, what, &out->shared_by);
+  for (int i = 0; i < 2 && !status; i++) {
+    static const char *const follow[] = {"box", "swizzle"};
+    if (!push_field(build, table, follow[i])) continue;
+    lua_pop(build->L, 1);
+    status = build_fail(build, out->line, "%s: its %s follows from shared \"%s\": leave it out",
+                        what, follow[i], out->into->name);
+  }
+  return status;
+}
+
+static int tensor_read_fields(struct build *build, int table, const char *what,
+                              const struct config_implementation *implementation,
+                              struct config_tensor *out) {
+  static const char *const known[] = {"into", "shared_by", "box", "swizzle", "parts", "when"};
+  if (lua_type(build->L, table) != LUA_TTABLE)
+    return build_fail(build, out->line, "%s needs its attributes in braces: %s", what,
+                      config_keywords[KEYWORD_tensor].example);
+  const char *odd = unknown_key(build, table, known, 6);
+  if (odd)
+    return refuse_name(
+        build, out->line, odd, known, 6,
+        "unknown attribute '%s' of %s: it has into, shared_by, box, swizzle, parts and when", odd,
+        what);
+  int status =
+      push_field(build, table, "into")
+          ? read_into(build, table, what, implementation, out)
+          : read_box(build, table, what, build->config->arguments[out->argument].rank, out);
   if (!status) status = read_optional(build, table, "parts", out->line, what, &out->parts);
   return status ? status : read_optional(build, table, "when", out->line, what, &out->when);
 }
@@ -73,9 +114,8 @@ static int read_tensor(struct build *build, const struct item *item,
   int status = tensor_find_argument(build, item, &out->argument);
   if (!status) status = check_argument(build, implementation, out);
   if (status) return status;
-  const struct config_argument *argument = &build->config->arguments[out->argument];
-  text_addf(&what, "tensor \"%s\"", argument->name);
-  status = tensor_read_fields(build, lua_gettop(build->L), text_get(&what), argument, out);
+  text_addf(&what, "tensor \"%s\"", build->config->arguments[out->argument].name);
+  status = tensor_read_fields(build, lua_gettop(build->L), text_get(&what), implementation, out);
   text_free(&what);
   return status;
 }
@@ -101,7 +141,7 @@ int read_tensors(struct build *build, const struct list *list, struct config_imp
 enum { MOST_BOX = 256, GRANULE = 16 };
 
 struct tensor_evaluation {
-  const struct config *config;
+  const struct config_implementation *implementation;
   const struct config_tensor *tensor;
   struct kernel_argument *argument;
   cugen_error *err;
@@ -123,16 +163,21 @@ static int tensor_evaluate(const struct tensor_evaluation *e, const struct expr 
   return status;
 }
 
-static int evaluate_box(const struct tensor_evaluation *e, const struct value *slots) {
-  for (int i = 0; i < e->argument->rank; i++) {
-    int64_t extent = 0;
-    int status = tensor_evaluate(e, e->tensor->box[i], slots, &extent);
-    if (status) return status;
-    if (extent < 1 || extent > MOST_BOX)
-      return tensor_fail(e, "an extent of the box is", extent, "1 to 256");
-    e->argument->box[i] = (int)extent;
-  }
+static int set_box(const struct tensor_evaluation *e, int dimension, int64_t extent) {
+  if (extent < 1 || extent > MOST_BOX)
+    return tensor_fail(e, "an extent of the box is", extent, "1 to 256");
+  e->argument->box[dimension] = (int)extent;
   return CUGEN_OK;
+}
+
+static int evaluate_box(const struct tensor_evaluation *e, const struct value *slots) {
+  int status = CUGEN_OK;
+  for (int i = 0; i < e->argument->rank && !status; i++) {
+    int64_t extent = 0;
+    status = tensor_evaluate(e, e->tensor->box[i], slots, &extent);
+    if (!status) status = set_box(e, i, extent);
+  }
+  return status;
 }
 
 static int evaluate_swizzle(const struct tensor_evaluation *e, const struct value *slots) {
@@ -143,6 +188,61 @@ static int evaluate_swizzle(const struct tensor_evaluation *e, const struct valu
     return tensor_fail(e, "swizzle is", swizzle, "0, 32, 64 or 128 bytes");
   e->argument->swizzle = (int)swizzle;
   return CUGEN_OK;
+}
+
+static int refuse_array(const struct tensor_evaluation *e, const struct layout_array *array,
+                        const char *why) {
+  struct text word = {0};
+  layout_print(&array->layout, &word);
+  int status =
+      error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
+                   "tensor \"%s\" cannot go into shared \"%s\" (%s of %s): %s", e->argument->name,
+                   array->name, text_get(&word), array->dtype->name, why);
+  text_free(&word);
+  return status;
+}
+
+/* A box is written line after line, its dimensions in the order of the argument's strides. */
+static int check_array(const struct tensor_evaluation *e, const struct layout_array *array) {
+  const struct layout *layout = &array->layout;
+  const int tiles = layout->tiles;
+  for (int i = 0; i < array->rank; i++)
+    if (layout->order[tiles][i] != i)
+      return refuse_array(e, array,
+                          "within its innermost tile the last index is the contiguous one");
+  if (array->dtype->bytes != e->argument->dtype->bytes)
+    return refuse_array(e, array, "its elements have as many bytes as the argument's");
+  if (array->rank != e->argument->rank)
+    return refuse_array(e, array, "it has as many dimensions as the argument");
+  if (layout->pad || (layout->bits && !layout->bytes))
+    return refuse_array(e, array,
+                        "a tensor map writes no pads, and the swizzles ^32, ^64 and ^128");
+  const int64_t line = (tiles ? layout->tile[tiles - 1] : array->shape)[array->rank - 1];
+  if (layout->bytes && line * array->dtype->bytes != layout->bytes)
+    return refuse_array(e, array, "a line of it has as many bytes as its swizzle");
+  if (array->align < 128) return refuse_array(e, array, "it needs align = 128");
+  return CUGEN_OK;
+}
+
+/* The box is the array's innermost tile, or a block's part of it. */
+static int evaluate_into(const struct tensor_evaluation *e, const struct value *slots) {
+  struct layout_array arrays[CONFIG_MAX_SHARED];
+  const struct layout_array *array = &arrays[e->tensor->into - e->implementation->shared];
+  const int rank = e->argument->rank;
+  int64_t shared_by = 1;
+  int status = config_shared_arrays(e->implementation, slots, arrays, e->err);
+  if (!status) status = check_array(e, array);
+  if (!status) status = tensor_evaluate(e, e->tensor->shared_by, slots, &shared_by);
+  if (status) return status;
+  const struct layout *layout = &array->layout;
+  const int64_t *extents = layout->tiles ? layout->tile[layout->tiles - 1] : array->shape;
+  if (shared_by < 1 || extents[0] % shared_by)
+    return tensor_fail(e, "shared_by is", shared_by, "1 or more, and divide the lines of the box");
+  for (int i = 0; i < rank && !status; i++)
+    status = set_box(e, kernel_argument_dimension(e->argument, rank - 1 - i),
+                     i ? extents[i] : extents[0] / shared_by);
+  e->argument->swizzle = layout->bytes;
+  return status;
 }
 
 /* Cuts the outermost dimension into equal parts. */
@@ -208,8 +308,9 @@ static int evaluate_tensor(const struct tensor_evaluation *e, const struct value
   int status = tensor_evaluate_when(e, slots, &wanted);
   if (status || !wanted) return status;
   status = check_strides(e);
-  if (!status) status = evaluate_box(e, slots);
-  if (!status) status = evaluate_swizzle(e, slots);
+  if (!status && e->tensor->into) status = evaluate_into(e, slots);
+  if (!status && !e->tensor->into) status = evaluate_box(e, slots);
+  if (!status && !e->tensor->into) status = evaluate_swizzle(e, slots);
   if (!status) status = evaluate_parts(e, slots);
   if (!status) status = tensor_check_bytes(e);
   if (status) return status;
@@ -221,13 +322,14 @@ static int evaluate_tensor(const struct tensor_evaluation *e, const struct value
   return CUGEN_OK;
 }
 
-int config_tensors(const struct config *config, const struct config_implementation *implementation,
-                   const struct value *slots, struct kernel_argument *arguments, cugen_error *err) {
+int config_tensors(const struct config_implementation *implementation, const struct value *slots,
+                   struct kernel_argument *arguments, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->tensor_count && !status; i++) {
     const struct config_tensor *tensor = &implementation->tensors[i];
     status = evaluate_tensor(
-        &(struct tensor_evaluation){config, tensor, &arguments[tensor->argument], err}, slots);
+        &(struct tensor_evaluation){implementation, tensor, &arguments[tensor->argument], err},
+        slots);
   }
   return status;
 }

@@ -111,7 +111,7 @@ int expansion_fill_arguments(struct expansion *x) {
   int status = config_arguments(x->config, x->slots, x->arguments, x->err);
   if (status) return status;
   if (!x->reference)
-    status = config_tensors(x->config, x->variant->implementation, x->slots, x->arguments, x->err);
+    status = config_tensors(x->variant->implementation, x->slots, x->arguments, x->err);
   if (!x->reference && !status)
     status = config_own(x->config, x->variant->implementation, x->slots, x->arguments, x->err);
   if (status) return status;

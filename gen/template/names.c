@@ -790,7 +790,9 @@ static void names_read_name(const struct names *names, const struct name *name, 
   case NAME_PITCH: names_read_distance(names, name, known_only, reads); break;
   case NAME_LAYOUT: config_layout_reads(&config->arguments[name->index].layout, reads); break;
   case NAME_ELEMENT: names_read_element(names, name->index, known_only, reads); break;
-  case NAME_SHARED: config_shared_reads(names->in.sharing, reads); break;
+  case NAME_SHARED:
+    config_shared_reads(names->in.sharing, &names->in.sharing->shared[name->index], reads);
+    break;
   }
 }
 

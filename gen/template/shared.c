@@ -146,6 +146,15 @@ static void add_dimensions(struct dimensions *d, bool sizes, struct text *out) {
   }
 }
 
+/* Adds the offset of an element before it is swizzled: "64 * i + j". The stage is left out. */
+static void add_offset(const struct dimensions *d, bool staged, struct text *out) {
+  for (int i = d->count - 1 - staged; i >= 0; i--) {
+    add_product(d->list[i].unit, text_get(&d->list[i].index), out);
+    if (i) text_add(out, " + ");
+    out->failed |= d->list[i].index.failed;
+  }
+}
+
 /* Adds the sizes of `data`, the statement that an element needs before it, and the element. Where a
    swizzle exchanges bits of more than one index, data is a single line. */
 static void add_element(const struct layout_array *array, struct text *sizes, struct text *before,
@@ -162,10 +171,8 @@ static void add_element(const struct layout_array *array, struct text *sizes, st
   if (map->bits && deciding < 0) {
     text_addf(sizes, "[%" PRId64 "]", array->stages * array->stage_stride);
     text_add(before, "const int o = ");
-    for (int i = dimensions.count - 1 - array->staged; i >= 0; i--) {
-      add_product(dimensions.list[i].unit, text_get(&dimensions.list[i].index), before);
-      text_add(before, i ? " + " : "; ");
-    }
+    add_offset(&dimensions, array->staged, before);
+    text_add(before, "; ");
     text_add(element, "[");
     if (array->staged) text_addf(element, "%" PRId64 " * stage + ", array->stage_stride);
     text_addf(element, "(o ^ (o >> %d & %" PRId64 "))]", map->shift, mask);
@@ -208,6 +215,30 @@ static void add_parameters(const struct layout_array *array, bool types, struct 
   for (int i = 0; i < array->rank; i++) text_addf(out, "%s%s%s", i ? ", " : "", type, letters[i]);
 }
 
+/* Adds the matrix descriptor of a tile for wgmma that begins at an element, in an array with the
+   swizzle of a tensor map. The hardware exchanges bits of the address, so the offset is that of the
+   plain array. Groups of 8 lines follow one another; a tile with the next elements of a line
+   follows the innermost tile. PTX ISA, "Asynchronous warpgroup level matrix: matrix descriptor". */
+static void add_descriptor(const struct layout_array *array, const char *with, struct text *out) {
+  const struct layout *layout = &array->layout;
+  const int bytes = array->dtype->bytes;
+  const int64_t *tile = layout->tiles ? layout->tile[layout->tiles - 1] : NULL;
+  const uint64_t next = tile ? (uint64_t)(tile[0] * tile[1] * bytes) >> 4 : 1;
+  const uint64_t mode = layout->bytes == 128 ? 1 : layout->bytes == 64 ? 2 : 3;
+  struct dimensions dimensions;
+  if (!layout->bytes || array->rank != 2) return;
+  find_dimensions(array, "", &dimensions);
+  text_addf(out,
+            "  __device__ unsigned long long descriptor(%s) {\n"
+            "    const unsigned at = (unsigned)__cvta_generic_to_shared(data) + %d * (",
+            with, bytes);
+  if (array->staged) text_addf(out, "%" PRId64 " * stage + ", array->stage_stride);
+  add_offset(&dimensions, array->staged, out);
+  text_addf(out, ");\n    return 0x%" PRIx64 " | (at >> 4 & 0x3fff);\n  }\n",
+            mode << 62 | (uint64_t)(8 * layout->bytes) >> 4 << 32 | (next & 0x3fff) << 16);
+  for (int i = 0; i < dimensions.count; i++) text_free(&dimensions.list[i].index);
+}
+
 static void add_type(const struct layout_array *array, struct text *out) {
   struct text declared = {0}, passed = {0}, word = {0}, sizes = {0}, before = {0}, element = {0};
   const char *type = array->dtype->cuda_name;
@@ -226,8 +257,10 @@ static void add_type(const struct layout_array *array, struct text *out) {
             "  template <class T> __device__ T &as(%s) {\n"
             "    static_assert(sizeof(T) <= %" PRId64 ", \"the layout %s of %s keeps %" PRId64
             " bytes together along the last index, and this type has more\");\n"
-            "    return *reinterpret_cast<T *>(at(%s));\n  }\n};\n",
+            "    return *reinterpret_cast<T *>(at(%s));\n  }\n",
             with, together, text_get(&word), array->name, together, as);
+  add_descriptor(array, with, out);
+  text_add(out, "};\n");
   out->failed |=
       declared.failed | passed.failed | word.failed | sizes.failed | before.failed | element.failed;
   text_free(&declared);

@@ -5,12 +5,6 @@
 // A tile of X has 64 rows, one of Y BN; k reaches 32 bytes far. The sums are 64 x BN, in registers: thread t has of row
 // t / 32 * 16 + t % 32 / 4 + 8 h and of the columns 8 q + t % 4 * 2 and the next one the sums 4 q + 2 h and the next.
 
-// Returns the matrix descriptor of a tile with 128-byte swizzle. An operand along k has lines of 128 bytes in groups of 8. One
-// along the other dimension has parts of 64 elements, `part` bytes apart, each with a line of 128 bytes for each k.
-__device__ __forceinline__ unsigned long long tile_of(unsigned address, unsigned part) {
-  return (address & 0x3ffff) >> 4 | static_cast<unsigned long long>(part >> 4) << 16 | 1024ull >> 4 << 32 | 1ull << 62;
-}
-
 //@ wgmma_sum = dtype == "i8" and "int" or "float"
 //@ local sums, registers = {}, {}
 //@ for i = 0, BN // 2 - 1 do

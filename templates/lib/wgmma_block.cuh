@@ -1,6 +1,5 @@
-  // The block's ring and barriers, and its place in the cluster. Included in the kernel.
+  // The block's barriers, and its place in the cluster. Included in the kernel.
   __shared__ __align__(8) unsigned long long full[stages], empty[stages];
-  const unsigned ring = shared_address(tile_ring.at(0, 0));
   const unsigned full_0 = shared_address(full), empty_0 = shared_address(empty);
 
   const int rank = cluster_rank();

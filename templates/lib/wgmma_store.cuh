@@ -30,32 +30,32 @@
     };
     // Stores store_n columns of 64 lines, from (line, column) on; word(w) is the thread's w-th, two results or one.
     const auto store = [&](int line, int column, auto word) {
-      const unsigned to = staging + buffer * (64 * store_bytes);
+      const int slot = consumer * store_buffers + buffer;
       if (thread == 0) tensor_store_wait<store_buffers - 1>();
       named_sync(6 + consumer, 128);
 //@ if swap then
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
-        store_transposed(to + swizzled(w * 4 + lane / 16 * 8 + lane % 8, warp * 2 + lane / 8 % 2), word(w), word(w + 1),
-                         word(w + 2), word(w + 3));
+        store_transposed(shared_address(staged.at(slot, w * 4 + lane / 16 * 8 + lane % 8, warp * 16 + lane / 8 % 2 * 8)),
+                         word(w), word(w + 1), word(w + 2), word(w + 3));
       }
 //@ elseif sizeof(result) == 4 then
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
-        store_words(to + swizzled(warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 2 + lane % 4 / 2) + lane % 2 * 8, word(w),
+        store_words(shared_address(staged.at(slot, warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 8 + lane % 4 * 2)), word(w),
                     word(w + 1));
       }
 //@ else
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
-        store_matrices(to + swizzled(warp * 16 + lane % 16, w / 2 + lane / 16), word(w), word(w + 1), word(w + 2),
-                       word(w + 3));
+        store_matrices(shared_address(staged.at(slot, warp * 16 + lane % 16, w * 4 + lane / 16 * 8)), word(w), word(w + 1),
+                       word(w + 2), word(w + 3));
       }
 //@ end
       tensor_fence();
       named_sync(6 + consumer, 128);
 //@ local across, down = swap and "line" or "column", swap and "column" or "line"
-      if (thread == 0) tensor_store(${C_map}, to, ${across}, ${down}${batch > 1 and ", z" or ""});
+      if (thread == 0) tensor_store(${C_map}, shared_address(staged.at(slot, 0, 0)), ${across}, ${down}${batch > 1 and ", z" or ""});
       if (++buffer == store_buffers) buffer = 0;
     };
 //@ if split_k == 1 then

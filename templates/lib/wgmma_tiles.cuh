@@ -1,5 +1,5 @@
 #pragma once
-// The order of tiles, how a block brings its part of one, and how results lie in shared memory on their way to C.
+// The order of tiles, and how a block brings its part of one.
 struct place {
   int x, y${batch > 1 and ", z" or ""};
 };
@@ -48,21 +48,14 @@ __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y, in
   return {first + within % lines, within / lines${batch > 1 and ", product" or ""}};
 }
 
-// Loads a tile of Rows rows from `first` on, or the block's share of it, for all blocks of the mask.
-template <bool AlongK, int Rows, int Shares>
-__device__ __forceinline__ void load_tile(unsigned to, const tensor_map &map, unsigned barrier, int k, int first,
-                                          int share, ${batch > 1 and "int z, " or ""}unsigned short mask) {
-  constexpr int boxes = AlongK ? 1 : Rows / 64;
-#pragma unroll
-  for (int box = 0; box < boxes; ++box) {
-    const unsigned at = to + (AlongK ? share * (Rows / Shares * 128) : box * part_bytes + share * (part_bytes / Shares));
-    const int x = AlongK ? k : first + box * 64;
-    const int y = AlongK ? first + share * (Rows / Shares) : k + share * (BK / Shares);
-    if (Shares == 1) {
-      tensor_load(at, map, barrier, x, y${batch > 1 and ", z" or ""});
-    } else {
-      tensor_multicast(at, map, barrier, x, y, ${batch > 1 and "z, " or ""}mask);
-    }
+// Loads a box; with several shares it is this block's share, for all blocks of the mask.
+template <int Shares>
+__device__ __forceinline__ void load_box(const void *to, const tensor_map &map, unsigned barrier, int x, int y,
+                                         ${batch > 1 and "int z, " or ""}unsigned short mask) {
+  if (Shares == 1) {
+    tensor_load(shared_address(to), map, barrier, x, y${batch > 1 and ", z" or ""});
+  } else {
+    tensor_multicast(shared_address(to), map, barrier, x, y, ${batch > 1 and "z, " or ""}mask);
   }
 }
 
@@ -71,18 +64,5 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
   unsigned both;
   asm("cvt.rn.${result}x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
   return both;
-}
-//@ end
-
-//@ if swap then
-// Returns where a 16-byte piece of a line of 64 elements has to lie for the copy engine's swizzle of 128 bytes.
-__device__ __forceinline__ unsigned swizzled(int line, int piece) {
-  return static_cast<unsigned>(line * 128 + (piece ^ line % 8) * 16);
-}
-//@ else
-// Returns where a 16-byte piece of a line has to lie for the copy engine's swizzle of store_bytes.
-__device__ __forceinline__ unsigned swizzled(int line, int piece) {
-  const int exchange = store_bytes == 128 ? line % 8 : store_bytes == 64 ? line / 2 % 4 : line / 4 % 2;
-  return static_cast<unsigned>(line * store_bytes + (piece ^ exchange) * 16);
 }
 //@ end

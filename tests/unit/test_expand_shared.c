@@ -39,6 +39,36 @@ static void expect_in(const char *source, const char *expected) {
   if (!strstr(source, expected)) fail_msg("%s is not in\n%s", expected, source);
 }
 
+/* PTX ISA, matrix descriptor: bits 62 and 63 are 1 for a swizzle of 128 bytes, 3 for one of 32;
+   from bit 32 on the bytes of 8 lines / 16, from bit 16 on those from tile to tile. */
+static void arrays_for_wgmma_have_descriptors(void **state) {
+  (void)state;
+  static const struct {
+    const char *attributes, *expected;
+  } cases[] = {
+      {"shape = { 128, 64 }, layout = 'row^128', stages = 4",
+       "  __device__ unsigned long long descriptor(int stage, int i, int j) {\n"
+       "    const unsigned at = (unsigned)__cvta_generic_to_shared(data) + 2 * (8192 * stage + 64 "
+       "* "
+       "i + j);\n"
+       "    return 0x4000004000010000 | (at >> 4 & 0x3fff);\n  }\n"},
+      {"shape = { 16, 64 }, layout = 'row/16x16^32'",
+       "const unsigned at = (unsigned)__cvta_generic_to_shared(data) + 2 * (256 * (j / 16) + 16 * "
+       "i "
+       "+ j % 16);\n    return 0xc000001000200000 | (at >> 4 & 0x3fff);"},
+  };
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    struct text body = {0};
+    struct expanding *bench;
+    text_addf(&body, TUNED("shared 's' { dtype = 'f16', %s },"), cases[n].attributes);
+    struct kernel_spec spec = expand(&bench, text_get(&body), "__global__ void f() { s; }\n");
+    expect_in(spec.source, cases[n].expected);
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+    text_free(&body);
+  }
+}
+
 /* `data` is an array of arrays as far as the strides divide one another: a pad between tiles makes
    one dimension of what lies in them. An exchange by the line alone stays in its line, which the
    compiler sees; one by bits of the sum does not. Tiles are divided without a sign. */
@@ -354,12 +384,19 @@ static void mistakes_have_a_line(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_array_has_accessors),  cmocka_unit_test(arrays_are_readable),
-      cmocka_unit_test(neighbours_lie_together), cmocka_unit_test(large_arrays_are_dynamic),
-      cmocka_unit_test(dynamic_is_a_choice),     cmocka_unit_test(layouts_are_values),
-      cmocka_unit_test(launches_have_arrays),    cmocka_unit_test(launches_share_arrays),
-      cmocka_unit_test(swizzles_have_bytes),     cmocka_unit_test(sizes_keep_their_names),
-      cmocka_unit_test(arguments_have_elements), cmocka_unit_test(mistakes_have_a_line),
+      cmocka_unit_test(an_array_has_accessors),
+      cmocka_unit_test(arrays_are_readable),
+      cmocka_unit_test(neighbours_lie_together),
+      cmocka_unit_test(large_arrays_are_dynamic),
+      cmocka_unit_test(dynamic_is_a_choice),
+      cmocka_unit_test(layouts_are_values),
+      cmocka_unit_test(launches_have_arrays),
+      cmocka_unit_test(launches_share_arrays),
+      cmocka_unit_test(swizzles_have_bytes),
+      cmocka_unit_test(arrays_for_wgmma_have_descriptors),
+      cmocka_unit_test(sizes_keep_their_names),
+      cmocka_unit_test(arguments_have_elements),
+      cmocka_unit_test(mistakes_have_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -658,6 +658,78 @@ static void test_a_dtype_is_part_of_the_kernel(void **state) {
   }
 }
 
+#define INTO(attributes, more, shared)                                                             \
+  TENSOR(attributes, "into = 's'" more " }, shared 's' { " shared)
+
+/* Box and swizzle are those of the shared array's innermost tile, along the argument's strides. */
+static void test_tensor_into_a_shared_array(void **state) {
+  (void)state;
+  static const struct {
+    const char *body;
+    int box[2], swizzle;
+  } cases[] = {
+      {INTO("", "", "dtype = 'f16', shape = { 'bm', 64 }, layout = 'row^128'"), {64, 64}, 128},
+      {INTO(", layout = 'col'", "", "dtype = 'bf16', shape = { 'bm', 32 }, layout = 'row^64'"),
+       {32, 64},
+       64},
+      {INTO("", ", shared_by = 2",
+            "dtype = 'bf16', shape = { 64, 256 }, layout = 'row/64x64^128', stages = 3"),
+       {32, 64},
+       128},
+      {INTO("", "", "dtype = 'bf16', shape = { 16, 8 }, align = 128"), {16, 8}, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct expanding *bench = expanding_open(cases[i].body, NULL, 0);
+    expanding_add(bench, "t.cu", "__global__ void f(${params}) { s(0, 0); }\n");
+    struct kernel_spec spec = expanding_one(bench, 0);
+    assert_int_equal(spec.arguments[0].box[0], cases[i].box[0]);
+    assert_int_equal(spec.arguments[0].box[1], cases[i].box[1]);
+    assert_int_equal(spec.arguments[0].swizzle, cases[i].swizzle);
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+  }
+}
+
+static void test_tensor_into_errors(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *want;
+  } cases[] = {
+      {INTO("", "", "dtype = 'f32', shape = { 8, 32 }"),
+       " cannot go into shared \"s\" (row of f32): its elements have as many bytes as the "
+       "argument's"},
+      {INTO("", "", "dtype = 'bf16', shape = { 8, 32, 2 }"),
+       " cannot go into shared \"s\" (row of bf16): it has as many dimensions as the argument"},
+      {INTO("", "", "dtype = 'bf16', shape = { 8, 32 }, layout = 'col'"),
+       " cannot go into shared \"s\" (col of bf16): within its innermost tile the last index is "
+       "the "
+       "contiguous one"},
+      {INTO("", "", "dtype = 'bf16', shape = { 8, 32 }, layout = 'row+8'"),
+       " cannot go into shared \"s\" (row+8 of bf16): a tensor map writes no pads, and the "
+       "swizzles "
+       "^32, ^64 and ^128"},
+      {INTO("", "", "dtype = 'bf16', shape = { 8, 64 }, layout = 'row^3,3,3'"),
+       " cannot go into shared \"s\" (row^3,3,3 of bf16): a tensor map writes no pads, and the "
+       "swizzles ^32, ^64 and ^128"},
+      {INTO("", "", "dtype = 'bf16', shape = { 8, 32 }, layout = 'row^128'"),
+       " cannot go into shared \"s\" (row^128 of bf16): a line of it has as many bytes as its "
+       "swizzle"},
+      {INTO("", "", "dtype = 'bf16', shape = { 8, 32 }"),
+       " cannot go into shared \"s\" (row of bf16): it needs align = 128"},
+      {INTO("", ", shared_by = 3", "dtype = 'bf16', shape = { 8, 64 }, layout = 'row^128'"),
+       ": shared_by is 3: it must be 1 or more, and divide the lines of the box"},
+      {INTO("", "", "dtype = 'bf16', shape = { 512, 64 }, layout = 'row^128'"),
+       ": an extent of the box is 512: it must be 1 to 256"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text want = {0};
+    text_addf(&want, "k.lua:2: tensor \"A\"%s\n  in variant 'a'", cases[i].want);
+    expanding_error(cases[i].body, "__global__ void f(${params}) {}", CUGEN_ERROR_CONFIG,
+                    text_get(&want));
+    text_free(&want);
+  }
+}
+
 static void test_tensor_errors(void **state) {
   (void)state;
   static const struct {
@@ -949,6 +1021,8 @@ int main(void) {
       cmocka_unit_test(test_a_tensor_is_part_of_the_launch),
       cmocka_unit_test(test_a_dtype_is_part_of_the_kernel),
       cmocka_unit_test(test_tensor_errors),
+      cmocka_unit_test(test_tensor_into_a_shared_array),
+      cmocka_unit_test(test_tensor_into_errors),
       cmocka_unit_test(test_reference),
       cmocka_unit_test(test_reference_errors),
       cmocka_unit_test(test_verify),
