@@ -93,6 +93,12 @@ static int fail_option(struct cli *cli, const struct tables *tables, int code, c
   return fail_unknown(cli, tables, word);
 }
 
+/* Returns true if the option may be given several times: its values add up, or it has none. */
+static bool repeats(enum cli_option option) {
+  return !cli_options[option].argument || option == OPTION_SET || option == OPTION_WHERE ||
+         option == OPTION_COMPILER;
+}
+
 static int options_take(struct cli *cli, enum cli_option option, const char *value) {
   if (value && !value[strspn(value, " ")] && cli_options[option].argument &&
       !options_word(cli_options[option].argument).optional)
@@ -100,6 +106,9 @@ static int options_take(struct cli *cli, enum cli_option option, const char *val
                     cli_options[option].name, cli_options[option].name,
                     cli_options[option].argument);
   if (option != OPTION_SET) {
+    if (cli->values[option] && !repeats(option))
+      return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s is given twice, and takes one value",
+                      cli_options[option].name);
     if (option == OPTION_COMPILER) cli->other_compiler = cli->values[option];
     cli->values[option] = value ? value : "";
     if (option == OPTION_WHERE) cli->wheres[cli->where_count++] = value;
