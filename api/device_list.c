@@ -1,5 +1,5 @@
-/* Lists of devices of this machine, "cuda:0,cuda:2" or "all", and groups of devices of equal model;
-   see lookup.h. */
+/* Lists of devices, "cuda:0,cuda:2", "cuda:0,T4" or "all", and groups of devices that share their
+   records; see lookup.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +10,12 @@
 
 void api_device_list_free(struct device_list *list) {
   free(list->all);
+  free(list->names);
   *list = (struct device_list){0};
 }
 
 bool api_devices_are_alike(const struct found_device *a, const struct found_device *b) {
+  if (a->described || b->described) return a == b;
   return strcmp(a->description.fingerprint, b->description.fingerprint) == 0 &&
          strcmp(a->description.arch, b->description.arch) == 0;
 }
@@ -34,6 +36,7 @@ static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
   for (int i = 0; i < count && !status; i++) {
     struct found_device *one = &out->all[out->count++];
     one->ops = &cuda_device_ops;
+    one->name = one->description.id;
     status = api_describe_device(lib, &cuda_device_ops, i, &one->description, err);
   }
   return status;
@@ -43,19 +46,12 @@ static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
 
 /* Refuses a GPU that is listed twice. The processor may be listed twice, because it has several
    cores. */
-static int check_new(const struct device_list *list, cugen_error *err) {
-  const struct found_device *last = &list->all[list->count - 1];
-  for (size_t i = 0; i + 1 < list->count; i++) {
-    const struct found_device *one = &list->all[i];
-    if (one->ops != last->ops)
-      return error_set(err, CUGEN_ERROR_USAGE,
-                       "the cpu device and GPUs are in one list of devices: they share no records, "
-                       "so tune on each "
-                       "with a command of its own");
-    if (last->description.facts.is_gpu && strcmp(one->description.id, last->description.id) == 0)
-      return error_set(err, CUGEN_ERROR_USAGE, "%s is in the list of devices twice",
-                       last->description.id);
-  }
+static int check_new(const struct device_list *list, const char *name, cugen_error *err) {
+  const struct device_description *last = &list->all[list->count - 1].description;
+  for (size_t i = 0; i + 1 < list->count && last->facts.is_gpu; i++)
+    if (strcmp(list->all[i].description.id, last->id) == 0 &&
+        strcmp(list->all[i].description.fingerprint, last->fingerprint) == 0)
+      return error_set(err, CUGEN_ERROR_USAGE, "%s is in the list of devices twice", name);
   return CUGEN_OK;
 }
 
@@ -70,21 +66,16 @@ static int find_one(cugen *lib, const char *name, struct device_list *out, cugen
   struct found_device *one = &out->all[out->count++];
   int status = api_find_device(lib, name, one, &ignored, err);
   text_free(&ignored);
-  if (!status && (one->described || one->predicted))
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "'%s' is described and not here: a list takes devices of this machine "
-                       "alone; predict for one GPU at a time",
-                       name);
-  return status ? status : check_new(out, err);
+  one->name = one->described ? name : one->description.id;
+  return status ? status : check_new(out, name, err);
 }
 
-static int device_list_list_names(cugen *lib, char *names, struct device_list *out,
-                                  cugen_error *err) {
+static int device_list_list_names(cugen *lib, struct device_list *out, cugen_error *err) {
   size_t most = 1;
-  for (const char *at = names; *at; at++) most += *at == ',';
+  for (const char *at = out->names; *at; at++) most += *at == ',';
   out->all = calloc(most, sizeof *out->all);
   int status = out->all ? CUGEN_OK : error_memory(err);
-  for (char *at = names, *next; at && !status; at = next) {
+  for (char *at = out->names, *next; at && !status; at = next) {
     next = strchr(at, ',');
     if (next) *next++ = '\0';
     status = find_one(lib, at + strspn(at, " "), out, err);
@@ -95,11 +86,8 @@ static int device_list_list_names(cugen *lib, char *names, struct device_list *o
 int api_list_devices(cugen *lib, const char *text, struct device_list *out, cugen_error *err) {
   *out = (struct device_list){0};
   if (strcmp(text, DEVICE_NAME_ALL) == 0) return list_all(lib, out, err);
-  char *names = strdup(text);
-  if (!names) return error_memory(err);
-  int status = device_list_list_names(lib, names, out, err);
-  free(names);
-  return status;
+  out->names = strdup(text);
+  return out->names ? device_list_list_names(lib, out, err) : error_memory(err);
 }
 
 /* ---- Groups --------------------------------------------------------------------------------- */
@@ -129,7 +117,7 @@ int api_device_group(cugen *lib, const char *text, size_t index, const char **ou
   const size_t first = status ? 0 : device_list_find_group(&list, index);
   for (size_t i = first; i < list.count && !status; i++)
     if (api_devices_are_alike(&list.all[i], &list.all[first]))
-      text_addf(&lib->group, "%s%s", i > first ? "," : "", list.all[i].description.id);
+      text_addf(&lib->group, "%s%s", i > first ? "," : "", list.all[i].name);
   api_device_list_free(&list);
   if (!status && lib->group.failed) status = error_memory(error);
   if (!status && lib->group.length) *out = text_get(&lib->group);

@@ -47,33 +47,25 @@ static int describe_predicted(cugen *lib, const char *text, struct found_device 
   return *known ? api_check_predictable(lib, &out->description, err) : CUGEN_OK;
 }
 
-/* Finds a described device; *known: the text describes one. */
+/* Finds a described device; *known: the text describes one. Without "model:" in front of the name,
+   the GPU itself is taken if it is present. */
 static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known,
                           cugen_error *err) {
   const cugen_device_name named = device_parse(text);
   const bool is_model = named.kind == CUGEN_DEVICE_MODEL;
+  cugen_error none;
   if (named.predicted) return describe_predicted(lib, named.name, out, known, err);
   *known = named.kind == CUGEN_DEVICE_CPU && *named.name; /* the text of a processor, not the id */
   if (*known) return describe_cpu(lib, text, out, err);
-  *known = is_model;
   int status = is_model ? api_model(lib, named.name, &out->description, err) : CUGEN_OK;
-  if (!*known)
-    *known = api_described(lib, text, &out->description) && out->description.fingerprint[0];
+  *known = is_model ||
+           (api_described(lib, text, &out->description) && out->description.fingerprint[0]) ||
+           (named.kind == CUGEN_DEVICE_NAMED &&
+            api_model(lib, named.name, &out->description, &none) == CUGEN_OK);
   if (status || !*known) return status;
   out->ops = &cuda_device_ops;
   out->described = is_model || !api_prefer_present(lib, &out->description);
   return CUGEN_OK;
-}
-
-/* Suggests "model:" for the name of a described GPU. */
-static int suggest_model(cugen *lib, const char *name, int status, cugen_error *err) {
-  struct device_description description;
-  cugen_error none;
-  if (api_model(lib, name, &description, &none) != CUGEN_OK) return status;
-  return error_set(
-      err, status,
-      "no device '%s'; did you mean model:%s, which predicts for the GPU of that name?", name,
-      name);
 }
 
 static int devices_find_named(cugen *lib, const char *name, struct found_device *out,
@@ -83,8 +75,7 @@ static int devices_find_named(cugen *lib, const char *name, struct found_device 
   if (described || status) return status;
   *out = (struct found_device){0};
   status = device_find(name, &out->ops, &ordinal, err);
-  if (status) return status == CUGEN_ERROR_USAGE ? suggest_model(lib, name, status, err) : status;
-  return api_describe_device(lib, out->ops, ordinal, &out->description, err);
+  return status ? status : api_describe_device(lib, out->ops, ordinal, &out->description, err);
 }
 
 /* Finds the default GPU. If a job runs several tasks on this machine, they use the visible GPUs in

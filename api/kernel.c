@@ -17,8 +17,7 @@ static int refuse_list(const struct found_device *one, const struct found_device
   return error_set(err, CUGEN_ERROR_USAGE,
                    "%s (%s) and %s (%s) are no GPUs of one model: each has records of its own. "
                    "Name one, or open cugen for each",
-                   one->description.id, one->description.name, other->description.id,
-                   other->description.name);
+                   one->name, one->description.name, other->name, other->description.name);
 }
 
 static int find_devices(cugen_kernel *k, const char *text, struct found_device *out,

@@ -42,21 +42,23 @@ double api_gpu_distance(const struct device_facts *a, const struct device_facts 
 struct found_device {
   const struct device_ops *ops;
   struct device_description description;
-  bool described; /* the device is not present on this machine */
-  bool predicted; /* the text names the device's predictions */
+  bool described;   /* the device is not present on this machine */
+  bool predicted;   /* the text names the device's predictions */
+  const char *name; /* in a list: names the device alone; belongs to the list */
 };
-/* Finds a device. name: an id, or the text of a device that need not be present; NULL: the first
-   GPU, else the cpu device, with the reason appended to `fallback`. */
+/* Finds a device. name: an id, or the text or described name ("H200") of a GPU that need not be
+   present; NULL: the first GPU, else the cpu device, with the reason appended to `fallback`. */
 int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback,
                     cugen_error *err);
 
-/* Several devices of this machine. */
+/* Several devices, present or described. */
 struct device_list {
   struct found_device *all;
+  char *names; /* the text of the list, cut into names */
   size_t count;
 };
-/* Parses a list of devices (CUGEN_DEVICE_LIST). CUGEN_ERROR_USAGE: a device is missing, listed
-   twice, or cannot be combined with the others. Free *out also after a failure. */
+/* Parses a list of devices (CUGEN_DEVICE_LIST). CUGEN_ERROR_USAGE: a name is missing or
+   unknown, or a GPU is listed twice. Free *out also after a failure. */
 int api_list_devices(cugen *lib, const char *text, struct device_list *out, cugen_error *err);
 void api_device_list_free(struct device_list *list);
 /* Returns whether the devices share their records, so that they can be tuned together. */

@@ -32,11 +32,11 @@ const char *api_where(cugen *lib, enum api_place place);
    default, a file. */
 cugen_cache_kind api_cache_parse(const char *text);
 
-/* Splits listed devices ("all") into groups that can be tuned together, because they are of one
-   model. The groups have the order of their first devices. *out becomes the list of the group with
-   that index, for options.device of a separate library ("cuda:0,cuda:2"), or NULL behind the last
-   group. It lives until the next call. A list that options.device would refuse is
-   CUGEN_ERROR_USAGE. */
+/* Splits listed devices ("all") into groups that can be tuned together: the present GPUs of one
+   model, the cpu device, or a single described GPU. The groups have the order of their first
+   devices. *out becomes the list of the group with that index, for options.device of a separate
+   library ("cuda:0,cuda:2"), or NULL behind the last group. It lives until the next call.
+   CUGEN_ERROR_USAGE: a name is missing or unknown, or a GPU is listed twice. */
 int api_device_group(cugen *lib, const char *list, size_t index, const char **out,
                      cugen_error *error);
 

@@ -24,9 +24,17 @@ static bool device_name_is_id(const char *text, size_t length) {
          (text[cuda] == ':' && strspn(text + cuda + 1, "0123456789") >= length - cuda - 1);
 }
 
-/* A comma alone does not make a list, because the text of a processor has commas, too. */
-static bool is_list(const char *text) {
+/* Tells whether a part of a text names a device behind a comma: "cpu", "model:H200", or a single
+   word such as "H200". */
+static bool names_next(const char *part, size_t length) {
   static const size_t model = sizeof DEVICE_NAME_MODEL - 1;
+  return strncmp(part, DEVICE_NAME_MODEL, model) == 0 ||
+         (length && part[-1] == ',' && strcspn(part, " ./") >= length);
+}
+
+/* A comma alone does not make a list, because the text of a processor has commas, too, with a blank
+   behind each. */
+static bool is_list(const char *text) {
   const bool processor = strncmp(text, DEVICE_NAME_CPU " ", sizeof DEVICE_NAME_CPU) == 0;
   if (strcmp(text, DEVICE_NAME_ALL) == 0) return true;
   bool list = false;
@@ -34,8 +42,7 @@ static bool is_list(const char *text) {
   for (size_t length; strchr(text, ',') && !list; at += length + 1) {
     if (!processor) at += strspn(at, " ");
     length = strcspn(at, ",");
-    list =
-        device_name_is_id(at, length) || (at > text && strncmp(at, DEVICE_NAME_MODEL, model) == 0);
+    list = device_name_is_id(at, length) || (at > text && names_next(at, length));
     if (!at[length]) break;
   }
   return list;

@@ -14,7 +14,7 @@ COMMAND(
             "cpu device; if it is wrong, the next one (--verify). With --device cpu variants run "
             "on the processor, with the config's check problem.",
     .example = "cugen tune matmul --set M=8192 --set dtype=bf16 --budget 5m",
-    .device = "cuda:0, cpu, model:H200; cuda:0,cuda:2; all (default: first GPU, else "
+    .device = "cuda:0, cpu, H200, model:H200; a list of these; all (default: first GPU, else "
               "model:A100, predicted)",
     .options =
         (const enum cli_option[]){OPTION_PROBLEM_FILE,   OPTION_FROM,     OPTION_PORTFOLIO,

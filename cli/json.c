@@ -43,6 +43,19 @@ json_t *json_record(const cugen_record *record) {
   return object;
 }
 
+json_t *json_failure(const cugen_error *from, int status) {
+  const struct message own =
+      message_own(*from->message ? from->message : cugen_status_text(status));
+  json_t *error = json_object(), *object = json_object();
+  json_object_set_new(error, "status", json_integer(status));
+  json_object_set_new(error, "text", json_string(cugen_status_text(status)));
+  json_object_set_new(error, "message", json_text(own.text));
+  json_object_set_new(error, "file", from->line ? json_text(from->file) : json_null());
+  json_object_set_new(error, "line", from->line ? json_integer(from->line) : json_null());
+  json_object_set_new(object, "error", error);
+  return object;
+}
+
 int json_print(json_t *object, FILE *out, cugen_error *error) {
   json_t *whole = json_document(object);
   bool good = whole && json_dumpf(whole, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;

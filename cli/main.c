@@ -114,17 +114,8 @@ static bool asks_for_json(int argc, char **argv) {
 /* With --json, prints an object for a failure as well. A positive status is not a failure of
    cugen's. */
 static void answer_failure(struct cli *cli, int status) {
-  const struct message own =
-      message_own(*cli->error.message ? cli->error.message : cugen_status_text(status));
-  json_t *error = json_object(), *object = json_object();
-  json_object_set_new(error, "status", json_integer(status));
-  json_object_set_new(error, "text", json_string(cugen_status_text(status)));
-  json_object_set_new(error, "message", json_text(own.text));
-  json_object_set_new(error, "file", cli->error.line ? json_text(cli->error.file) : json_null());
-  json_object_set_new(error, "line", cli->error.line ? json_integer(cli->error.line) : json_null());
-  json_object_set_new(object, "error", error);
   cugen_error ignored;
-  json_print(object, stdout, &ignored);
+  json_print(json_failure(&cli->error, status), stdout, &ignored);
 }
 
 /* Reports a full disk or a closed pipe behind stdout at the latest now. */

@@ -49,6 +49,8 @@ json_t *json_implementation(const cugen_implementation_info *info);
 json_t *json_choice(const cugen_choice *choice);
 /* The reason names options as the command line does. */
 json_t *json_record(const cugen_record *record);
+/* Returns {"error": {...}}. */
+json_t *json_failure(const cugen_error *error, int status);
 /* Prints the object, its version first, with a line end, and releases it. object NULL: memory ran
    out while it was made. */
 int json_print(json_t *object, FILE *out, cugen_error *error);

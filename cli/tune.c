@@ -262,6 +262,7 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
   if (!status && !quiet) tune_remark_bitwise(cli, result, right);
   if (!status && api_kernel_needs_energy(cli->kernel)) status = front_print(cli);
   if (!status) status = records_print_failures(cli, right > 0);
+  if (right) tune_devices_keep_best(cli);
   if (!status && result->not_run)
     printf("Not run: %s, which says nothing of %s, such as %s\n",
            print_count(result->unsupported).text, result->unsupported == 1 ? "it" : "them",
@@ -408,7 +409,6 @@ int command_tune(struct cli *cli) {
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   /* The message says which results are not stored. */
   if (cli->error.cause == CUGEN_CAUSE_BUSY) return status;
-  cli_remark(cli, "interrupted; everything %s is kept",
-             api_kernel_predicted(cli->kernel) ? "predicted" : "measured");
+  cli_remark(cli, "interrupted; what was found is kept");
   return stop_exit_code();
 }

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "api/machine.h"
+#include "base/device_name.h"
 #include "base/error.h"
 #include "print.h"
+#include "stop.h"
+#include "table.h"
 
 /* ---- Remarks about devices ------------------------------------------------------------------ */
 
@@ -80,18 +83,22 @@ struct tune_group {
   pthread_t thread;
   bool begun; /* the thread was started */
   int status;
+  cugen_record best;
+  char *variant; /* of the best record; NULL: there is none */
 };
 
 struct groups {
   struct tune_group each[MOST_GROUPS];
   size_t count, top;
+  size_t failed; /* the number of groups whose answer is a failure */
   tune_function *tune;
   struct progress_board board;
   pthread_mutex_t lock;
   pthread_cond_t next;
-  size_t turn; /* index of the group that may print */
-  bool spaced; /* an empty line separates the groups' results */
-  bool named;  /* the devices are printed first, because the results do not name them */
+  size_t turn;  /* index of the group that may print */
+  bool in_turn; /* no two groups are tuned at the same time */
+  bool spaced;  /* an empty line separates the groups' results */
+  bool named;   /* the devices are printed first, because the results do not name them */
 };
 
 /* Returns the number of processors that this process may use. */
@@ -105,7 +112,7 @@ static int count_processors(struct cli *cli) {
   return found;
 }
 
-/* Reads the groups, and divides the threads among them. */
+/* Reads the groups, and divides the threads among those that are tuned at the same time. */
 static int read_groups(struct cli *cli, const char *list, int threads, struct groups *out) {
   const char *list_of_group;
   int status = cli_open(cli);
@@ -115,10 +122,11 @@ static int read_groups(struct cli *cli, const char *list, int threads, struct gr
     if (status || !list_of_group) break;
     *group = (struct tune_group){.all = out, .index = out->count, .list = strdup(list_of_group)};
     if (!group->list) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    out->in_turn |= strncmp(group->list, DEVICE_NAME_CUDA ":", sizeof DEVICE_NAME_CUDA) != 0;
     out->count++;
   }
-  if (!status && out->count > 1 && !threads) threads = count_processors(cli);
-  for (size_t i = 0; i < out->count; i++) {
+  if (!status && out->count > 1 && !out->in_turn && !threads) threads = count_processors(cli);
+  for (size_t i = 0; i < out->count && !out->in_turn; i++) {
     const int share = threads / (int)out->count;
     out->each[i].cli.threads = share ? share : 1;
   }
@@ -174,11 +182,25 @@ static void start_group(struct tune_group *group, const struct cli *cli,
   group->cli.self = group->cli.lost = NULL;
   if (cli->answers) group->cli.answers = json_array();
   group->options = *options;
-  group->options.threads = threads;
-  group->begun = pthread_create(&group->thread, NULL, tune_devices_run_group, group) == 0;
+  if (threads) group->options.threads = threads;
+  group->begun = !group->all->in_turn &&
+                 pthread_create(&group->thread, NULL, tune_devices_run_group, group) == 0;
 }
 
-/* Waits for a group; if its thread could not be started, the group is tuned now. */
+/* Adds the group's answer, or its failure, to the answers of all groups. */
+static void keep_answer(struct cli *cli, struct tune_group *group) {
+  json_t *answers = group->cli.answers;
+  if (group->status && group->status != CUGEN_ERROR_INTERRUPTED && !json_array_size(answers)) {
+    json_t *device = json_object(), *failure = json_failure(&group->cli.error, group->status);
+    json_object_set_new(device, "id", json_text(group->list));
+    json_object_set_new(failure, "device", device);
+    json_array_append_new(answers, failure);
+    group->all->failed++;
+  }
+  json_array_extend(cli->answers, answers);
+}
+
+/* Waits for a group; if it has no thread, the group is tuned now. */
 static int tune_devices_end_group(struct tune_group *group, struct cli *cli) {
   struct groups *all = group->all;
   pthread_mutex_lock(&all->lock);
@@ -187,16 +209,45 @@ static int tune_devices_end_group(struct tune_group *group, struct cli *cli) {
   pthread_mutex_unlock(&all->lock);
   if (group->begun)
     pthread_join(group->thread, NULL);
+  else if (stop_asked())
+    group->status = CUGEN_ERROR_INTERRUPTED;
   else
     tune_devices_run_group(group);
   fflush(stdout);
   progress_board_silence(&all->board, false);
-  if (cli->answers) json_array_extend(cli->answers, group->cli.answers);
+  if (cli->answers) keep_answer(cli, group);
   json_decref(group->cli.answers);
   close_cli(&group->cli);
   free(group->cli.self);
   free(group->cli.lost);
   return group->status;
+}
+
+void tune_devices_keep_best(struct cli *cli) {
+  struct tune_group *group = cli->group;
+  cugen_error ignored;
+  if (!group || api_kernel_record(cli->kernel, 0, &group->best, &ignored)) return;
+  group->variant = strdup(group->best.variant);
+}
+
+/* Prints the best of each group, unless no group has one. */
+static int tune_devices_print_best(struct cli *cli, const struct groups *groups) {
+  static const struct table_column columns[] = {
+      {"device", 0, 0}, {"time", TABLE_RIGHT, 0}, {"", 0, 0}, {"best variant", TABLE_WRAP, 0}};
+  struct table table;
+  bool any = false;
+  for (size_t i = 0; i < groups->count; i++) any |= groups->each[i].variant != NULL;
+  if (!any) return CUGEN_OK;
+  putchar('\n');
+  table_open(&table, cli, columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < groups->count; i++) {
+    const struct tune_group *group = &groups->each[i];
+    table_cell(&table, group->list);
+    table_cell(&table, group->variant ? print_seconds(group->best.seconds).text : "-");
+    table_cell(&table, !group->variant ? "" : group->best.predicted ? "predicted" : "measured");
+    table_cell(&table, group->variant ? group->variant : "none");
+  }
+  return table_close(&table, 0, stdout, &cli->error);
 }
 
 /* Keeps the first group that failed; the failures of later ones are remarked, unless they are the
@@ -240,6 +291,8 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
     if (status && status != CUGEN_ERROR_INTERRUPTED) keep_failure(cli, &groups->each[i], &first);
   }
   progress_board_close(&groups->board);
+  status = tune_devices_print_best(cli, groups);
+  if (status) return status;
   if (!first) return worst;
   cli->error = first->cli.error;
   error_prefix(&cli->error, "%s", first->list);
@@ -248,12 +301,12 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
   return worst ? worst : cli->error.status;
 }
 
-/* Prints one object with the answers of all groups. */
-static int print_answers(struct cli *cli, int status) {
+/* Prints one object with the answers of all groups; if all failed, main prints the failure. */
+static int print_answers(struct cli *cli, size_t failures, int status) {
   cugen_error failed = cli->error;
   json_t *object = json_object(), *answers = cli->answers;
   cli->answers = NULL;
-  if (json_array_size(answers) == 0) {
+  if (json_array_size(answers) == failures) {
     json_decref(answers);
     json_decref(object);
     return status;
@@ -280,11 +333,12 @@ int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top, tune_
   } else if (!status) {
     if (options_given(cli, OPTION_JSON)) cli->answers = json_array();
     status = tune_groups(cli, groups, options);
-    if (cli->answers) status = print_answers(cli, status);
+    if (cli->answers) status = print_answers(cli, groups->failed, status);
   }
   close_cli(cli); /* closed before the names below, which its hints may use */
   cli->values[OPTION_DEVICE] = named;
-  for (size_t i = 0; i < groups->count; i++) free(groups->each[i].list);
+  for (size_t i = 0; i < groups->count; i++)
+    free(groups->each[i].list), free(groups->each[i].variant);
   free(groups);
   return status;
 }

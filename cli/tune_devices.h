@@ -1,5 +1,5 @@
-/* cugen tune on several devices: the devices of one model share a search, and each model has a
-   search of its own. */
+/* cugen tune on several devices: the present GPUs of one model share a search; each model, each
+   described GPU and the cpu device have a search of their own. */
 #ifndef CLI_TUNE_DEVICES_H
 #define CLI_TUNE_DEVICES_H
 
@@ -7,15 +7,18 @@
 #include "progress.h"
 
 /* Calls `tune` for each group of the devices that --device (CUGEN_DEVICE) lists, with --device
-   naming the group; calls it once if there is no list. Groups are tuned side by side, each by a
-   thread with a struct cli of its own, and print in turn. A failure of one group does not stop the
-   others. */
+   naming the group; calls it once if there is no list. Groups print in turn, and then a table
+   compares their best. Groups of present GPUs are tuned side by side, each by a thread with a
+   struct cli of its own. If the list has other devices, whose work is done by the processor, the
+   groups are tuned in turn. A failure of one group does not stop the others; a signal does. */
 int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top,
                  int (*tune)(struct cli *cli, cugen_tune_options *options, size_t top));
 /* Remarks once for each device that it failed; lost as in cugen_progress. */
 void tune_devices_say_lost(struct cli *cli, struct progress *progress, const char *lost);
 /* Waits until the groups in front have printed. Returns at once if there is only one group. */
 void tune_devices_take_turn(struct cli *cli);
+/* Keeps the kernel's best record for the table of all groups. */
+void tune_devices_keep_best(struct cli *cli);
 /* Like progress_open; groups share a line. */
 void tune_devices_open_progress(const struct cli *cli, struct progress *progress);
 /* Prints a line of the head that says that several devices share the work. */

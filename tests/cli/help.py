@@ -59,8 +59,8 @@ def check_example(command, short, folder):
         wrong.append(f"cugen help {command}: its examples are {examples}")
         return
     words = shlex.split(examples[0].partition(" >")[0])
-    if command in SHORT: # a setting stands there once
-        at = [i for i, word in enumerate(words) if word in ("-s", "--set")]
+    if command in SHORT: # a setting and a budget stand there once
+        at = [i for i, word in enumerate(words) if word in ("-s", "--set", "--budget")]
         words = [word for i, word in enumerate(words) if i not in at and i - 1 not in at] + SHORT[command].split()
     ended = run(*words, folder=folder)
     if ended.returncode == 2 or ended.returncode < 0:

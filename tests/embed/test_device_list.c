@@ -57,6 +57,12 @@ static void test_groups(void **state) {
   assert_string_equal(group, "cpu,cpu,cpu");
   assert_int_equal(api_device_group(lib, "cpu,cpu,cpu", 1, &group, &error), CUGEN_OK);
   assert_null(group);
+  static const char *const mixed[] = {"model:H200", "cpu,cpu", "t4"};
+  for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++) {
+    assert_int_equal(api_device_group(lib, "model:H200,cpu,t4,cpu", i, &group, &error), CUGEN_OK);
+    assert_string_equal(group, mixed[i]);
+  }
+  assert_int_equal(api_device_group(lib, "t4,model:T4", 0, &group, &error), CUGEN_ERROR_USAGE);
   assert_int_equal(api_device_group(lib, "cpu,", 0, &group, &error), CUGEN_ERROR_USAGE);
   assert_null(group);
   cugen_close(lib);

@@ -168,7 +168,7 @@ def interrupted(folder):
     run.start("all")
     run.wait_for_records(100)
     run.process.send_signal(signal.SIGINT)
-    expect(run.finish() == 130 and "interrupted; everything measured is kept" in run.text, "Ctrl-C:", run.process.returncode, run.text)
+    expect(run.finish() == 130 and "interrupted; what was found is kept" in run.text, "Ctrl-C:", run.process.returncode, run.text)
     before = run.counts()[0]
     expect(100 <= before < VARIANTS, "kept after Ctrl-C:", before)
     run.tune("all")
