@@ -5,7 +5,7 @@
 #include "lookup.h"
 
 /* Returns the latest options of that place that differ from the key's options only in the figures;
-   NULL: there are none. */
+   NULL: there are none. A key without a problem means any. */
 static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces,
                                 size_t count) {
   const struct cache_space *found = NULL;
@@ -15,8 +15,9 @@ static const char *find_figures(const struct cache_key *key, const struct cache_
     const struct record_options theirs = record_options_parse(s->options);
     uint64_t lacks;
     bool meant = !strcmp(s->device, key->device) && !strcmp(s->config, key->config) &&
-                 cache_lacks(key, s->problem, &lacks) && theirs.kind == OPTIONS_PREDICTED &&
-                 theirs.model == ours.model && !strcmp(theirs.arch, ours.arch);
+                 (!*key->problem || cache_lacks(key, s->problem, &lacks)) &&
+                 theirs.kind == OPTIONS_PREDICTED && theirs.model == ours.model &&
+                 !strcmp(theirs.arch, ours.arch);
     if (meant && s->records && (!found || s->measured_at > found->measured_at)) found = s;
   }
   return found ? found->options : NULL;

@@ -23,6 +23,7 @@
     "the problems that an application asked for: what CUGEN_CAPTURE wrote; -: stdin")              \
   X(DISTANCE, "distance", 0, "D",                                                                  \
     "serve problems this near, too (1: twice or half the size), whatever the policy")              \
+  X(PREDICTED, "predicted", 0, NULL, "add what is predicted, where nothing is measured")           \
   X(PTX, "ptx", 0, NULL, "gen: print PTX; export: add PTX for unknown GPUs")                       \
   X(FORCE, "force", 0, NULL, "write into a folder that holds other files; they stay")              \
   X(LIST, "list", 0, "[N]", "print the valid variants, at most N of them")                         \

@@ -85,16 +85,17 @@ COMMAND(EXPORT, export, .name = "export", .operand = "CONFIG",
         .details =
             "Writes a folder with a header, a source that contains the compiled variants, and "
             "how to build and use them. At run time they need no compiler, toolkit or cugen. "
-            "It takes what is remembered of the config, for every device and problem, and "
-            "default variants for the rest. Nothing is measured, and no GPU is needed.",
+            "It takes what is measured of the config, for every device and problem, and "
+            "default variants for the rest. Nothing is measured, and no GPU is needed. A device "
+            "for which NVRTC has no target is left out.",
         .more = "--set takes the problems with these values alone. --variant takes one variant, "
                 "measured or "
                 "not, and --portfolio the few of portfolios and their rules, and nothing else.",
         .example = "cugen export matmul --devices sm_90a -o kernels",
         .options = (const enum cli_option[]){OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS,
                                              OPTION_VARIANT, OPTION_ONLY_PORTFOLIO, OPTION_DISTANCE,
-                                             OPTION_OBJECTIVE, OPTION_MEASURE, OPTION_PREFER,
-                                             OPTION_PTX, OPTION_FORCE, OPTION_COUNT},
+                                             OPTION_PREDICTED, OPTION_OBJECTIVE, OPTION_MEASURE,
+                                             OPTION_PREFER, OPTION_PTX, OPTION_FORCE, OPTION_COUNT},
         .common = true)
 COMMAND(SPACE, space, .name = "space", .operand = "CONFIG",
         .summary = "count the variants, and what each rule removes",

@@ -88,6 +88,7 @@ int command_export(struct cli *cli) {
   if (!folder) return refuse_no_folder(cli);
   options.devices = cli->values[OPTION_DEVICES];
   options.problems = cli->values[OPTION_PROBLEMS];
+  options.predicted = options_given(cli, OPTION_PREDICTED);
   options.ptx = options_given(cli, OPTION_PTX);
   options.force = options_given(cli, OPTION_FORCE);
   options.portfolio = options_given(cli, OPTION_ONLY_PORTFOLIO);

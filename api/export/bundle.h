@@ -11,6 +11,7 @@ typedef struct cugen_export_options {
   const char *problems; /* "M=1024 N=1024; M=4096": the problems; NULL: all remembered ones that
                            agree with the settings */
   double distance;      /* as in cugen_plan_options; 0: the config's policy */
+  int predicted;        /* include what is predicted, where nothing is measured */
   int ptx;              /* include PTX, which the drivers of other devices compile */
   int force;            /* write into a folder that has other files, which are kept */
   int portfolio;        /* only the variants and rules of portfolios: few kernels for all sizes */

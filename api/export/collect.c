@@ -62,7 +62,11 @@ static bool collect_is_beaten(const struct exporter *x, const struct export_tune
 static int collect_consider(struct exporter *x, const struct export_tuned *tuned,
                             const struct cache_record *record, cugen_error *err) {
   const struct objective *objective = x->devices[tuned->device].lookup.config->objective;
-  struct export_measured measured = {.seconds = record->seconds,
+  struct export_measured measured = {.how = !x->devices[tuned->device].lookup.predicted ? "measured"
+                                            : record->verdict == CACHE_RIGHT
+                                                ? "predicted, verified"
+                                                : "predicted, not verified",
+                                     .seconds = record->seconds,
                                      .cost = cache_record_cost(record, objective)};
   struct export_code code;
   struct kernel_spec spec;
@@ -130,6 +134,7 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
   const struct cache_key key = lookup_key(l);
   if (!status) status = cache_load(x->cache, &key, &records, &count, err);
   if (!status) status = api_drop_others(l, records, &count, err);
+  if (!status) status = failures_mark(l, records, &count, err);
   if (!status) status = consider_all(x, tuned, records, count, &stale, err);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
@@ -464,12 +469,22 @@ static bool asks_portfolios(const struct exporter *x) {
   return x->options->portfolio || (by_policy && !x->options->problems);
 }
 
+/* Adds the problems with records; those with predictions alone, if the user wants them. */
+static int add_all_records(struct exporter *x, size_t device, cugen_error *err) {
+  struct lookup *l = &x->devices[device].lookup;
+  int status = add_all_tuned(x, device, err);
+  l->predicted = x->options->predicted;
+  if (!status && l->predicted) status = add_all_tuned(x, device, err);
+  l->predicted = false;
+  return status;
+}
+
 /* Adds the tuned problems and the portfolios of a device whose own records exist. */
 static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->variant || x->devices[device].ptx || x->devices[device].anonymous)
     return CUGEN_OK;
   const size_t before = x->portfolio_count;
-  int status = x->options->portfolio ? CUGEN_OK : add_all_tuned(x, device, err);
+  int status = x->options->portfolio ? CUGEN_OK : add_all_records(x, device, err);
   if (!status && asks_portfolios(x)) status = export_portfolios(x, device, err);
   if (!status && x->options->portfolio && x->portfolio_count == before)
     text_addf(x->notes, "%s: no portfolio is remembered, so there is nothing for it\n",

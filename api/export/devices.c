@@ -6,8 +6,10 @@
 #include "base/array.h"
 #include "bundle.h"
 #include "export.h"
+#include "runtime/cuda/nvrtc.h"
 #include "runtime/devices.h"
 #include "runtime/model/described.h"
+#include "runtime/model/model.h"
 
 /* ---- A kernel on a device that need not be present ------------------------------------------ */
 
@@ -45,7 +47,7 @@ static int devices_describe(const struct lookup *base, const char *text, struct 
   return stood_for ? CUGEN_OK : status;
 }
 
-int export_open_device(const struct lookup *base, const char *text, const char *options,
+int export_open_device(const struct lookup *base, const char *text, const char *arch,
                        const struct device_description *known, struct text *notes,
                        struct export_device *out, cugen_error *err) {
   struct lookup *l = &out->lookup;
@@ -60,9 +62,8 @@ int export_open_device(const struct lookup *base, const char *text, const char *
                      : devices_describe(base, text, notes, &l->device, err);
   if (status) return status;
   out->anonymous = !l->device.fingerprint[0];
-  const struct record_options said = record_options_parse(options ? options : "");
   l->measure = base->measure;
-  status = lookup_set_arch(l, said.kind == OPTIONS_MEASURED ? said.arch : l->device.arch, err);
+  status = lookup_set_arch(l, arch ? arch : l->device.arch, err);
   struct text name = {0};
   text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
   out->text = text_take(&name);
@@ -71,21 +72,47 @@ int export_open_device(const struct lookup *base, const char *text, const char *
   return status;
 }
 
-/* known: the description of the device; NULL: it follows from the text. */
-static int devices_add_device(struct exporter *x, const char *text, const char *options,
+/* Checks that NVRTC can build for the device. Otherwise notes why the device is left out, in place of
+   what was noted behind `noted`; the reason becomes the error if no device remains. */
+static int check_built(struct exporter *x, const struct export_device *device, size_t noted,
+                       bool *built, cugen_error *err) {
+  cugen_error why;
+  int status = nvrtc_check_arch(x->base->lookup.lib->toolkit, device->lookup.arch, &why);
+  *built = !status;
+  if (status != CUGEN_ERROR_COMPILE) return status ? error_copy(err, &why) : CUGEN_OK;
+  text_cut(x->notes, noted);
+  text_addf(x->notes, "%s is left out: %.*s\n", device->text, (int)strcspn(why.message, "\n"),
+            why.message);
+  error_prefix(&why, "%s", device->text);
+  x->unbuilt = why;
+  return CUGEN_OK;
+}
+
+/* arch: compile for this architecture; NULL: for the device's own. known: the description of the
+   device; NULL: it follows from the text. */
+static int devices_add_device(struct exporter *x, const char *text, const char *arch,
                               const struct device_description *known, cugen_error *err) {
   for (size_t i = 0; i < x->device_count; i++) {
     const struct lookup *l = &x->devices[i].lookup;
     const char *named = x->devices[i].anonymous ? l->arch : l->device.fingerprint;
-    if (strcmp(named, text) == 0 && (!options || strcmp(text_get(&l->options), options) == 0))
-      return CUGEN_OK;
+    if (strcmp(named, text) == 0 && (!arch || strcmp(l->arch, arch) == 0)) return CUGEN_OK;
   }
   struct export_device *devices = array_grow(x->devices, x->device_count, sizeof *devices);
   if (!devices) return error_memory(err);
   x->devices = devices;
-  int status = export_open_device(&x->base->lookup, text, options, known, x->notes,
-                                  &devices[x->device_count], err);
-  if (!status) x->device_count++;
+  struct export_device *device = &devices[x->device_count];
+  const size_t noted = x->notes->length;
+  bool built = false;
+  int status = export_open_device(&x->base->lookup, text, arch, known, x->notes, device, err);
+  if (status) return status;
+  struct lookup *l = &device->lookup;
+  status = check_built(x, device, noted, &built, err);
+  if (!status && built && x->options->predicted && !device->anonymous)
+    status = api_find_predictions(l, &l->predictions, err);
+  if (status || !built)
+    export_device_free(device);
+  else
+    x->device_count++;
   return status;
 }
 
@@ -108,35 +135,44 @@ static bool contains(const char *text, const char *part, size_t length) {
   return false;
 }
 
-static bool devices_is_ours(const struct exporter *x, const struct cache_space *space) {
-  struct device_description description;
-  const char *arch = x->base->lookup.lib->arch;
-  const struct record_options said = record_options_parse(space->options);
-  if (strcmp(space->config, x->base->lookup.config->name) != 0 || said.kind != OPTIONS_MEASURED ||
-      said.measure != x->base->lookup.measure || (arch && strcmp(said.arch, arch) != 0))
-    return false;
-  return described_device(space->device, &description) && description.fingerprint[0];
+/* Returns whether a set of records is of this config, timed in the same way; with --predicted, also
+   whether it has this model's predictions. */
+static bool devices_is_ours(const struct exporter *x, const struct cache_space *space,
+                            const struct record_options *said) {
+  const struct lookup *base = &x->base->lookup;
+  const bool wanted = said->kind == OPTIONS_PREDICTED
+                          ? x->options->predicted && said->model == MODEL_VERSION
+                          : said->kind == OPTIONS_MEASURED && said->measure == base->measure;
+  return wanted && strcmp(space->config, base->config->name) == 0 &&
+         (!base->lib->arch || strcmp(said->arch, base->lib->arch) == 0);
 }
 
 /* Returns whether a set of records is for the device's own architecture, or for that of --arch. */
 static bool devices_is_meant(const struct exporter *x, const struct cache_space *space,
                              const char *part, size_t length) {
   struct device_description description;
-  if (!devices_is_ours(x, space) || !described_device(space->device, &description)) return false;
+  const char *device = device_parse(space->device).name;
   const struct record_options said = record_options_parse(space->options);
+  if (!devices_is_ours(x, space, &said) || !described_device(device, &description) ||
+      !description.fingerprint[0])
+    return false;
   if (!x->base->lookup.lib->arch && strcmp(said.arch, description.arch) != 0) return false;
-  if (!part || contains(space->device, part, length)) return true;
+  if (!part || contains(device, part, length)) return true;
   return strlen(said.arch) == length && strncmp(said.arch, part, length) == 0;
 }
 
+/* known: as in devices_add_device. */
 static int devices_add_remembered(struct exporter *x, const struct remembered *all,
-                                  const char *part, size_t length, bool *found, cugen_error *err) {
+                                  const char *part, const struct device_description *known,
+                                  bool *found, cugen_error *err) {
   int status = CUGEN_OK;
   *found = false;
   for (size_t i = 0; i < all->count && !status; i++) {
-    if (!devices_is_meant(x, &all->spaces[i], part, length)) continue;
+    const struct cache_space *space = &all->spaces[i];
+    if (!devices_is_meant(x, space, part, part ? strlen(part) : 0)) continue;
     *found = true;
-    status = devices_add_device(x, all->spaces[i].device, all->spaces[i].options, NULL, err);
+    status = devices_add_device(x, device_parse(space->device).name,
+                                record_options_parse(space->options).arch, known, err);
   }
   return status;
 }
@@ -176,19 +212,24 @@ static int devices_unknown_device(const struct exporter *x, const struct remembe
   if (nearest) error_append(err, "; the nearest is '%s'", nearest);
   for (size_t i = 0; i < count && !nearest; i++)
     error_append(err, "%s'%s'", i ? ", " : "; remembered are ", names[i]);
-  if (has_predictions(x, all))
-    error_append(err, ". Predictions are no measurements and do not ship");
+  if (has_predictions(x, all) && !x->options->predicted)
+    error_append(err, ". What is predicted ships with cugen_export_options.predicted");
   error_append(err, ". An architecture such as sm_90a needs no records");
   free(names);
   return CUGEN_ERROR_USAGE;
 }
 
+/* Adds a device of which nothing is remembered, with a note unless it is left out. */
 static int devices_add_default(struct exporter *x, const struct remembered *all, const char *text,
                                const struct device_description *known, cugen_error *err) {
-  if (!x->options->variant)
+  const size_t before = x->device_count;
+  int status = devices_add_device(x, text, NULL, known, err);
+  if (x->device_count > before && !x->options->variant)
     text_addf(x->notes, "%s: nothing is %s, the config's default variants are exported\n", text,
-              has_predictions(x, all) ? "measured and predictions do not ship" : "remembered");
-  return devices_add_device(x, text, NULL, known, err);
+              has_predictions(x, all) && !x->options->predicted
+                  ? "measured, and predictions were not asked for"
+                  : "remembered");
+  return status;
 }
 
 /* Adds "model:H200", "model:./mygpu.lua", or a described GPU by its name alone. */
@@ -196,21 +237,22 @@ static int devices_add_model(struct exporter *x, const struct remembered *all, c
                              bool *found, cugen_error *err) {
   struct device_description description;
   const cugen_device_name named = device_parse(item);
-  const bool prefixed = named.kind == CUGEN_DEVICE_MODEL;
-  cugen_error ignored;
-  *found = prefixed || api_model(x->base->lookup.lib, item, &description, &ignored) == CUGEN_OK;
-  if (!*found) return CUGEN_OK;
-  int status = api_model(x->base->lookup.lib, named.name, &description, err);
-  if (!status && api_check_target(x->base->lookup.lib, &description, err))
-    status = error_prefix(err, "cugen_export_options.devices");
-  return status ? status : devices_add_default(x, all, description.fingerprint, &description, err);
+  cugen_error why;
+  int status = api_model(x->base->lookup.lib, named.name, &description, &why);
+  *found = named.kind == CUGEN_DEVICE_MODEL || !status;
+  if (status) return *found ? error_copy(err, &why) : CUGEN_OK;
+  bool remembered;
+  status = devices_add_remembered(x, all, description.fingerprint, &description, &remembered, err);
+  return status || remembered
+             ? status
+             : devices_add_default(x, all, description.fingerprint, &description, err);
 }
 
 static int add_item(struct exporter *x, const struct remembered *all, const char *item,
                     cugen_error *err) {
   struct device_description description;
   bool found;
-  int status = devices_add_remembered(x, all, item, strlen(item), &found, err);
+  int status = devices_add_remembered(x, all, item, NULL, &found, err);
   if (!status && !found) status = devices_add_model(x, all, item, &found, err);
   if (status || found) return status;
   if (!described_device(item, &description) || description.fingerprint[0])
@@ -312,9 +354,9 @@ int export_devices(struct exporter *x, cugen_error *err) {
   int status = cache_spaces(x->cache, &all.spaces, &all.count, err);
   if (!status && x->options->devices) status = add_list(x, &all, x->options->devices, err);
   if (!status && !x->options->devices)
-    status = devices_add_remembered(x, &all, NULL, 0, &found, err);
+    status = devices_add_remembered(x, &all, NULL, NULL, &found, err);
   if (!status && !x->options->devices && !found) status = devices_add_own(x, &all, err);
   cache_spaces_free(all.spaces, all.count);
   if (!status && x->options->ptx) status = add_ptx(x, err);
-  return status;
+  return status || x->device_count ? status : error_copy(err, &x->unbuilt);
 }

@@ -47,6 +47,7 @@ struct export_code {
 
 struct export_measured {
   size_t code;
+  const char *how;      /* "measured", or how its prediction was verified */
   double seconds, cost; /* cost: cache_record_cost */
   uint64_t order;       /* order in the space of its problem */
 };
@@ -91,6 +92,7 @@ struct exporter {
   size_t problem_count;
   struct export_device *devices;
   size_t device_count;
+  cugen_error unbuilt; /* why NVRTC cannot build for the device that was left out last */
   struct export_image *images;
   size_t image_count;
   struct export_code *codes;
@@ -186,9 +188,10 @@ bool export_named_fits(struct exporter *x, struct lookup *lookup);
 int export_devices(struct exporter *x, cugen_error *err);
 void export_device_free(struct export_device *device);
 /* Opens the config on a described device (runtime/model/described.h), or on the device itself if it
-   is present. known: the description; NULL: it follows from the text. notes: gets a note if a GPU
-   represents an architecture of which too little is known; NULL: no GPU may. */
-int export_open_device(const struct lookup *base, const char *text, const char *options,
+   is present. arch: the architecture; NULL: the device's. known: the description; NULL: it follows
+   from the text. notes: gets a note if a GPU represents an architecture of which too little is
+   known; NULL: no GPU may. */
+int export_open_device(const struct lookup *base, const char *text, const char *arch,
                        const struct device_description *known, struct text *notes,
                        struct export_device *out, cugen_error *err);
 

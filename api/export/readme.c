@@ -12,34 +12,47 @@ static void readme_add_upper(const struct text *name, struct text *out) {
 
 /* ---- README.md ------------------------------------------------------------------------------ */
 
+/* Adds the row to the table, unless the table has it. Frees the row. */
+static void add_row(struct text *row, size_t table, struct text *out) {
+  if (!strstr(text_get(out) + table, text_get(row))) text_add(out, text_get(row));
+  out->failed |= row->failed;
+  text_free(row);
+}
+
 static void add_tuned_rows(const struct exporter *x, struct text *out) {
-  text_add(out, "| device | tuned for | variant | time |\n|---|---|---|---|\n");
+  const size_t table = out->length;
+  text_add(out, "| device | tuned for | variant | time | how |\n|---|---|---|---|---|\n");
   for (size_t i = 0; i < x->tuned_count; i++)
     for (size_t m = 0; m < x->tuned[i].count; m++) {
       const struct export_measured *measured = &x->measured[x->tuned[i].first + m];
-      text_addf(out, "| %s | %s | `%s` | ", x->devices[x->tuned[i].device].text, x->tuned[i].text,
+      struct text row = {0};
+      text_addf(&row, "| %s | %s | `%s` | ", x->devices[x->tuned[i].device].text, x->tuned[i].text,
                 x->codes[measured->code].variant);
       const bool long_run = measured->seconds >= 1e-3;
-      text_addf(out, "%.4g %s |\n", measured->seconds * (long_run ? 1e3 : 1e6),
-                long_run ? "ms" : "us");
+      text_addf(&row, "%.4g %s | %s |\n", measured->seconds * (long_run ? 1e3 : 1e6),
+                long_run ? "ms" : "us", measured->how);
+      add_row(&row, table, out);
     }
 }
 
 static void add_default_rows(const struct exporter *x, struct text *out) {
+  const size_t table = out->length;
   text_addf(out, "| device | code | %svariant | for |\n|---|---|---|---|\n",
             x->options->variant ? "" : "default ");
   for (size_t i = 0; i < x->default_count; i++) {
     const struct export_code *code = &x->codes[x->defaults[i].code];
-    text_addf(out, "| %s | %s | `%s` | ", x->devices[x->defaults[i].device].text,
+    struct text row = {0};
+    text_addf(&row, "| %s | %s | `%s` | ", x->devices[x->defaults[i].device].text,
               x->devices[x->defaults[i].device].lookup.arch, code->variant);
     if (code->label.length)
-      text_addf(out, "`%s`", text_get(&code->label));
+      text_addf(&row, "`%s`", text_get(&code->label));
     else
-      text_add(out, code->pinned ? "some problems: sizes are compiled in" : "all problems");
-    if (code->wide) text_add(out, ", offsets of 64 bits");
+      text_add(&row, code->pinned ? "some problems: sizes are compiled in" : "all problems");
+    if (code->wide) text_add(&row, ", offsets of 64 bits");
     if (code->rounds)
-      text_addf(out, ", whose loop of launches has %" PRId64 " rounds", code->rounds);
-    text_add(out, " |\n");
+      text_addf(&row, ", whose loop of launches has %" PRId64 " rounds", code->rounds);
+    text_add(&row, " |\n");
+    add_row(&row, table, out);
   }
 }
 
@@ -96,7 +109,7 @@ static void add_order(const struct exporter *x, struct text *out) {
   if (x->tuned_count)
     text_addf(
         out,
-        "the best variant measured for the problem on this device.\nFailing that it takes %swhat "
+        "the best variant for the problem on this device.\nFailing that it takes %swhat "
         "the kernel's "
         "policy lends from another problem, then %sthe default variant.",
         export_portfolio_count(x, false) ? "what the rule of a portfolio below picks, then " : "",
@@ -152,9 +165,8 @@ void export_readme(const struct exporter *x, struct text *out) {
   text_add(out, out->length > before ? "\n\n" : "\n");
   text_add(out, "## What is in it\n\n");
   if (x->tuned_count) {
-    text_add(out, "The measured variants of each problem, the fastest first; a slower one is taken "
-                  "where a faster one "
-                  "is not valid.\n\n");
+    text_add(out, "The variants of each problem, the fastest first; a slower one is taken where a "
+                  "faster one is not valid.\n\n");
     add_tuned_rows(x, out);
   } else if (x->options->variant) {
     text_addf(
@@ -162,7 +174,7 @@ void export_readme(const struct exporter *x, struct text *out) {
         "One variant, %s, whatever was measured. Sizes that it is not valid for are refused.\n\n",
         text_get(&x->named));
   } else if (!export_portfolio_count(x, false)) {
-    text_add(out, "No measured variant is in it.\n");
+    text_add(out, "None of its variants was measured or predicted.\n");
   }
   readme_add_portfolios(x, out);
   if (x->default_count && !x->options->variant)

@@ -196,6 +196,16 @@ static int nvrtc_choose_arch(const struct nvrtc *nvrtc, const char *arch, struct
   return CUGEN_OK;
 }
 
+int nvrtc_check_arch(const struct toolkit *toolkit, const char *arch, cugen_error *err) {
+  const struct nvrtc *nvrtc;
+  struct text taken = {0}, note = {0};
+  int status = nvrtc_open(toolkit, &nvrtc, err);
+  if (!status) status = nvrtc_choose_arch(nvrtc, arch, &taken, &note, err);
+  text_free(&taken);
+  text_free(&note);
+  return status;
+}
+
 /* ---- The log -------------------------------------------------------------------------------- */
 
 /* Changes a diagnostic's "file(12): error" to the usual "file:12: error". */

@@ -41,8 +41,8 @@ typedef struct bundle_device {
 } bundle_device;
 
 typedef enum bundle_choice {
-  BUNDLE_EXACT, /* the best measured for this problem */
-  BUNDLE_NEAR,  /* the best measured for another problem, by the kernel's policy */
+  BUNDLE_EXACT, /* the best for this problem */
+  BUNDLE_NEAR,  /* the best for another problem, by the kernel's policy */
   /* never measured on such a device of yours: what ships with cugen, else the config's default
      variant */
   BUNDLE_DEFAULT,
@@ -52,9 +52,9 @@ typedef enum bundle_choice {
 typedef struct bundle_info {
   const char *variant; /* "tiled tile=16 pad=1" */
   bundle_choice choice;
-  const char *tuned_for; /* the problem it was measured for; NULL: default */
+  const char *tuned_for; /* the problem it was tuned for; NULL: default */
   double distance;       /* from this problem to that one: the largest |log2| of a ratio of sizes */
-  double seconds;        /* measured for tuned_for; 0: default */
+  double seconds;        /* for tuned_for, measured or predicted (README.md); 0: default */
   const char *device;    /* the device its code was made for */
   const char *arch;      /* "sm_90a", or "compute_75": PTX that the driver compiles */
   size_t code_bytes;
