@@ -92,15 +92,26 @@ static int collect_consider(struct exporter *x, const struct export_tuned *tuned
   return status;
 }
 
-/* Looks at the records, which are ordered by cost. */
+static bool any_verified(const struct cache_record *records, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (records[i].outcome == CUGEN_OUTCOME_OK && records[i].verdict == CACHE_RIGHT) return true;
+  return false;
+}
+
+/* Looks at the records, which are ordered by cost. Of predictions, only those that were verified
+   are taken, unless none was. */
 static int consider_all(struct exporter *x, const struct export_tuned *tuned,
-                        const struct cache_record *records, size_t count, size_t *stale,
+                        struct cache_record *records, size_t count, size_t *stale,
                         cugen_error *err) {
+  struct lookup *l = &x->devices[tuned->device].lookup;
+  const bool verified = l->predicted && any_verified(records, count);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status && records[i].outcome == CUGEN_OUTCOME_OK; i++) {
     struct judgement judgement;
-    status = api_judge(&x->devices[tuned->device].lookup, &records[i], &judgement, err);
+    if (verified && records[i].verdict != CACHE_RIGHT) continue;
+    status = api_judge(l, &records[i], &judgement, err);
     if (status) return status;
+    if (judgement.proof_changed) records[i].verdict = CACHE_NOT_RUN;
     if (judgement.how == JUDGED_CURRENT)
       status = collect_consider(x, tuned, &records[i], err);
     else
