@@ -12,12 +12,12 @@
 #include <string.h>
 
 struct device {
-  int gpu; /* 0: the cpu device: memory is the host's, streams are NULL */
+  int gpu; /* 0: the cpu device, with memory of the host and streams that are NULL */
   CUdevice number;
   CUcontext context;
 };
 
-typedef void (*device_function)(void); /* called as the type that it has */
+typedef void (*device_function)(void); /* cast to the function's own type before it is called */
 
 static inline device_function device_find(const char *name) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW),
@@ -37,12 +37,12 @@ static inline void device_check(CUresult result, const char *call) {
   exit(1);
 }
 
-/* DEVICE_CALL(cuCtxSetCurrent, (CUcontext), (context)); names are those that the driver exports. */
+/* Use: DEVICE_CALL(cuCtxSetCurrent, (CUcontext), (context)); the names are those that the driver
+   exports. */
 #define DEVICE_CALL(name, types, values)                                                           \
   device_check(((CUresult(*) types)device_find(#name))values, #name)
 
-/* id: "cuda:0" or "cpu". On a GPU its primary context is current in the calling thread
-   afterwards. */
+/* Opens "cuda:0" or "cpu". The primary context of a GPU is then current in the calling thread. */
 static inline struct device device_open(const char *id) {
   struct device d = {strncmp(id, "cuda:", 5) == 0, 0, NULL};
   if (!d.gpu) return d;

@@ -1,9 +1,10 @@
-/* An application with a CUDA context and a stream of its own launches cugen's matmul among its own work, prints which
-   variant it got and why, and checks the result:
+/* An application with a CUDA context and a stream of its own launches cugen's matmul among its own
+   work, prints which variant it got and why, and checks the result:
      embed_matmul [M N K]
-   Untuned, it gets the config's first variant; `cugen tune matmul --set M=... --set N=... --set K=...` before gives
-   it the best. It runs on the first GPU, without one or with CUGEN_DEVICE=cpu on the cpu device.
-   Built by cugen's own build as build/examples/embed_matmul; by hand: cc embed_matmul.c -lcugen -lm -ldl */
+   An untuned problem gets the config's first variant; after
+   `cugen tune matmul --set M=... --set N=... --set K=...` it gets the best. The program runs on the
+   first GPU; without one, or with CUGEN_DEVICE=cpu, on the cpu device. cugen's build makes it as
+   build/examples/embed_matmul; by hand: cc embed_matmul.c -lcugen -lm -ldl */
 #include <cugen.h>
 #include <math.h>
 
@@ -31,8 +32,8 @@ static struct matrix make(const struct device *d, size_t count, CUstream stream)
   return m;
 }
 
-/* The largest error of some of C's elements, all of which are small multiples of 1/64: exact in
-   f32. */
+/* Returns the largest error of some of C's elements. All of them are small multiples of 1/64,
+   which f32 holds exactly. */
 static double largest_error(const struct matrix *a, const struct matrix *b, const struct matrix *c,
                             size_t columns, size_t depth) {
   double worst = 0;
@@ -72,18 +73,18 @@ static void print_provenance(const cugen_plan_info *info, const cugen_device_inf
          info->image_from_cache ? "from the cache" : "compiled now");
 }
 
-/* Loaded into the context that is current. */
+/* Opens a plan in the current context. */
 static cugen_plan *open_plan(cugen_kernel *kernel) {
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   cugen_error error;
   cugen_plan *plan;
-  options.distance = 1; /* what is best for sizes within a factor of two will do */
+  options.distance = 1; /* the best variant for sizes within a factor of two will do */
   check(cugen_plan_open(kernel, &options, &plan, &error), &error);
   print_provenance(cugen_plan_about(plan), cugen_kernel_device(kernel));
   return plan;
 }
 
-/* C = A * B on the stream; the sizes, being scalars of the problem, are NULL. */
+/* C = A * B on the stream. The sizes are NULL, because they are scalars of the problem. */
 static void multiply(const struct device *d, cugen_plan *plan, CUstream stream,
                      struct matrix m[3]) {
   void *arguments[6] = {m[0].device, m[1].device, m[2].device};

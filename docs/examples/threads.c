@@ -1,8 +1,10 @@
-/* Several threads share one plan: each binds a call with its own data and launches it on its own stream.
+/* Several threads share one plan: each binds a call with its own data and launches it on its own
+   stream:
      threads [THREADS [LAUNCHES]]
-   A plan may be used from any thread, a call from one at a time. On a GPU launching takes no lock; on the cpu device
-   (no GPU, or CUGEN_DEVICE=cpu) the launches of a plan take turns.
-   Built by cugen's own build as build/examples/threads; by hand: cc threads.c -lcugen -lpthread -ldl */
+   A plan may be used by several threads at once, a call by one at a time. On a GPU launching takes
+   no lock; on the cpu device (no GPU, or CUGEN_DEVICE=cpu) the launches of a plan take turns.
+   cugen's build makes the program as build/examples/threads; by hand:
+   cc threads.c -lcugen -lpthread -ldl */
 #include <cugen.h>
 #include <pthread.h>
 
@@ -25,7 +27,7 @@ static void check(int status, const cugen_error *error) {
   exit(1);
 }
 
-/* Small integers, so that sums are exact. */
+/* Fills with small integers, so that sums are exact. */
 static void fill(struct work *w) {
   for (int i = 0; i < M * K; i++) w->a[i] = (float)((i + w->number) % 7 - 3);
   for (int i = 0; i < K * N; i++) w->b[i] = (float)((i * w->number) % 5 - 2);

@@ -1,8 +1,9 @@
-/* An application that ships tuned kernels without cugen: matmul.h and matmul.c beside it were written by
-   `cugen export matmul`. It multiplies matrices of a few sizes on a stream of its own, says which variant each size
-   got and why, and checks some elements of every result:
+/* An application that ships tuned kernels without cugen: `cugen export matmul` wrote matmul.h and
+   matmul.c beside it. It multiplies matrices of a few sizes on a stream of its own, prints which
+   variant each size got and why, and checks some elements of every result:
      main [M N K]...
-   Exit code 77: there is no GPU, or the bundle has no code for it. The README here says how to build it. */
+   Exit code 77: there is no GPU, or the bundle has no code for it. The README here says how to
+   build it. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,14 +1,17 @@
-/* Ranks of an MPI job that launch the same variant, whatever each finds remembered. Rank 0 tunes and chooses; the others open its choice, a few lines
-   of text that are broadcast, and compile it themselves. So equal inputs give equal results, bit for bit, on GPUs of one architecture:
+/* Ranks of an MPI job that launch the same variant, whatever is remembered on their machines.
+   Rank 0 tunes and chooses. Its choice, a few lines of text, is broadcast; the other ranks open it
+   and compile the variant themselves. So equal inputs give equal results, bit for bit, on GPUs of
+   one architecture:
      mpirun -np 4 ranks [SIZE [VARIANTS]]
-   Each rank takes a GPU of its machine in turn, and the cpu device where there is none, or what CUGEN_DEVICE names. */
+   The ranks of a machine take its GPUs in turn, or the cpu device if it has none, or the device
+   that CUGEN_DEVICE names. */
 #include <cugen.h>
 #include <mpi.h>
 
 #include "../device.h"
 
 struct job {
-  int rank, ranks, local; /* local: its number among the ranks of this machine */
+  int rank, ranks, local; /* local: number of the rank among those of this machine */
   size_t size;
   cugen *lib;
   cugen_kernel *kernel;
@@ -31,14 +34,14 @@ static void find_rank(struct job *job) {
   MPI_Comm_free(&machine);
 }
 
-/* "cuda:2"; "": the default is right. */
+/* Names the device, such as "cuda:2"; "": the default device. */
 static void name_device(int local, char *out, size_t size) {
   cugen *lib;
   cugen_error error;
   const char *why, *named = getenv("CUGEN_DEVICE");
   check(cugen_open(NULL, &lib, &error), &error);
   cugen_devices(lib, NULL, 0, &why);
-  /* the last is the cpu device */
+  /* the last device is the cpu device */
   const size_t all = cugen_devices(lib, NULL, 0, NULL), gpus = why ? 0 : all - 1;
   *out = '\0';
   if (gpus && !(named && *named)) snprintf(out, size, "cuda:%d", local % (int)gpus);
@@ -52,7 +55,8 @@ static void open_kernel(struct job *job) {
   const char *settings[] = {text[0], text[1], text[2]};
   name_device(job->local, device, sizeof device);
   options.device = *device ? device : NULL;
-  options.cache = job->rank ? "none" : NULL; /* what others remember does not matter */
+  /* the choice does not depend on what other ranks remember */
+  options.cache = job->rank ? "none" : NULL;
   for (int i = 0; i < 3; i++) snprintf(text[i], sizeof text[i], "%c=%zu", "MNK"[i], job -> size);
   check(cugen_open(&options, &job->lib, &error), &error);
   check(cugen_kernel_open(job->lib, "matmul", settings, 3, &job->kernel, &error), &error);
@@ -79,7 +83,7 @@ static cugen_plan *open_first(struct job *job) {
   unsigned long long length = size;
   void *copy = malloc(size);
   if (!copy) MPI_Abort(MPI_COMM_WORLD, 1);
-  memcpy(copy, bytes, size); /* MPI wants it writable */
+  memcpy(copy, bytes, size); /* MPI needs writable memory */
   MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
   MPI_Bcast(copy, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD);
   free(copy);
@@ -104,7 +108,7 @@ static cugen_plan *open_same(struct job *job) {
 
 /* ---- The product, and whether all have the same --------------------------------------------- */
 
-/* Sums of these round: another order of adding would show. */
+/* Sums of these values are rounded, so another order of additions would show. */
 static float value(size_t i) {
   return (float)((i * 7 + i / 3) % 17) / 7 - 1;
 }
@@ -135,7 +139,8 @@ static void multiply(const struct job *job, cugen_plan *plan, float *out) {
   device_close(&d);
 }
 
-/* The largest error of an element, in units of what rounding may do to a sum of this length. */
+/* Returns the largest error of an element, in units of the rounding error that a sum of this
+   length may have. */
 static double largest_error(const float *c, size_t n) {
   double worst = 0;
   for (size_t at = 0; at < n * n; at += n * n / 500 + 1) {
@@ -151,7 +156,7 @@ static double largest_error(const float *c, size_t n) {
   return worst;
 }
 
-/* 0: every rank has rank 0's bits. */
+/* Returns how many ranks have other bits than rank 0. */
 static int count_different(const struct job *job, const float *own) {
   const size_t count = job->size * job->size;
   float *first = malloc(count * sizeof *first);

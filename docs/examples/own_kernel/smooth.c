@@ -1,15 +1,15 @@
-/* The host side of smooth.cu: launches the variant that tuning found best for n, a hundred steps to and fro, and checks
-   the first one.
+/* The host side of smooth.cu: launches the variant that tuning found best for n a hundred times,
+   to and fro between two buffers, and checks the first result:
      smooth smooth.lua [n]
-   On the first GPU, without one or with CUGEN_DEVICE=cpu on the cpu device. See README.md here for the two commands
-   that go before. */
+   It runs on the first GPU; without one, or with CUGEN_DEVICE=cpu, on the cpu device. README.md
+   here has the commands to run before. */
 #include <cugen.h>
 #include <math.h>
 
 #include "../device.h"
 
 enum { STEPS = 100 };
-static const float centre = 0.6f; /* another one than the config's: it is passed at launch */
+static const float centre = 0.6f; /* another value than the config's: it is passed at launch */
 
 static void check(int status, const cugen_error *error) {
   if (status == CUGEN_OK) return;
@@ -45,7 +45,7 @@ static double largest_error(const float *in, const float *out, int n) {
   return worst;
 }
 
-/* Steps from a to b and back; *out gets the result of the first. */
+/* Launches alternately from a to b and from b to a. *out gets the result of the first launch. */
 static void run(const struct device *d, cugen_plan *plan, const float *in, float *out,
                 size_t bytes) {
   CUstream stream = device_stream(d);

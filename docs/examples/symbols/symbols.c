@@ -1,7 +1,7 @@
-/* Symbols from the host: writes and reads the __device__ counters and the __constant__ table of classes.cu, with offsets, as
-   cudaMemcpyToSymbol and cudaMemcpyFromSymbol do.
+/* Symbols from the host: writes and reads the __device__ counters and the __constant__ table of
+   classes.cu, with offsets, as cudaMemcpyToSymbol and cudaMemcpyFromSymbol do:
      symbols classes.lua
-   On the first GPU, without one or with CUGEN_DEVICE=cpu on the cpu device. */
+   It runs on the first GPU; without one, or with CUGEN_DEVICE=cpu, on the cpu device. */
 #include <cugen.h>
 
 #include "../device.h"
@@ -28,8 +28,7 @@ static cugen_plan *open_plan(cugen *lib, const char *config, struct device *devi
   return plan;
 }
 
-/* Launches, and reads the counters of vowels and others alone: the second and the third of
-   eight. */
+/* Launches, and reads only the counters of vowels and others: the second and the third of eight. */
 static void count(const struct device *d, cugen_plan *plan, const cugen_call *call, CUstream stream,
                   unsigned counts[2]) {
   cugen_error error;
@@ -61,7 +60,8 @@ static int run(const struct device *d, cugen_plan *plan) {
   check(cugen_plan_write(plan, "counts", 0, zeros, sizeof zeros, stream, &error), &error);
   count(d, plan, call, stream, counts);
 
-  /* One byte of the table: 'y' is a vowel now. The counters go on from where they are. */
+  /* Writes one byte of the table, which makes 'y' a vowel. The counters continue from their
+     values. */
   check(cugen_plan_write(plan, "class_of", 'y', &vowel, 1, stream, &error), &error);
   count(d, plan, call, stream, again);
 
