@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* name, what it is */
+/* Columns: name, meaning. */
 #define DEVICE_FACTS(X)                                                                            \
   X(compute_capability, "10 * major + minor: 90 for 9.0")                                          \
   X(architecture_specific,                                                                         \

@@ -5,8 +5,8 @@
 
 #include "facts.h"
 
-/* name, what it is. All are of one multiprocessor where nothing else is said; lanes are results a
-   cycle. */
+/* Columns: name, meaning. Figures are of one multiprocessor unless stated otherwise; lanes are
+   results per cycle. */
 #define GPU_RATES(X)                                                                               \
   X(fp32_lanes, "f32 multiply-adds a cycle")                                                       \
   X(fp64_lanes, "f64 multiply-adds a cycle")                                                       \

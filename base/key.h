@@ -34,7 +34,8 @@ bool setting_same_name(const struct setting *a, const struct setting *b);
 bool settings_have(const char *text, const struct setting *setting);
 /* Finds the word with the name of `like`. Returns false if there is none. */
 bool settings_find(const char *text, const struct setting *like, struct setting *out);
-/* Ends each word of the text with a NUL and lists the first `most` of them. Returns their number. */
+/* Ends each word of the text with a NUL and lists the first `most` words. Returns how many words
+   were listed. */
 size_t settings_cut(char *text, const char **words, size_t most);
 
 /* ---- Variants ------------------------------------------------------------------------------- */

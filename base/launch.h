@@ -55,7 +55,7 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
    CUGEN_ERROR_CONFIG or CUGEN_ERROR_MEMORY. */
 int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err);
 
-/* Checks what the arguments alone tell, before anything is compiled. */
+/* Checks the bytes of the __constant__ arguments, before anything is compiled. */
 int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec,
                            cugen_error *err);
 

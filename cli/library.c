@@ -59,7 +59,8 @@ int cli_open(struct cli *cli) {
   options.worker = own_worker(cli);
   options.stop = cli_ask_stop;
   const bool tunes = cli->command == &cli_commands[COMMAND_TUNE];
-  /* Caught before there is anything to tidy up, such as a compiler's folder. */
+  /* Signals are caught from now on, before there is anything to remove at the end, such as a
+     compiler's folder. */
   if (tunes) stop_catch();
   int status = cugen_open(&options, &cli->lib, &cli->error);
   if (!status && (tunes || cli->command == &cli_commands[COMMAND_RUN]))

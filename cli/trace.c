@@ -37,8 +37,8 @@ static int by_time(const void *a, const void *b) {
   return variant ? variant : (y->superseded != 0) - (x->superseded != 0);
 }
 
-/* Returns true if b is a again with a verdict: a prediction that is verified later is stored twice
-   but counts as one record. */
+/* Returns true if record b is record a with a verdict added: a prediction that is verified later is
+   stored twice but counts as one record. */
 static bool is_replaced_at_once(const cugen_stored_record *a, const cugen_stored_record *b) {
   return a->record.run_began == b->record.run_began &&
          a->record.run_seconds == b->record.run_seconds &&

@@ -28,7 +28,8 @@ struct observed_launch {
   size_t stack_bytes;
   /* dynamic shared memory: its address, and below the requested and the present bytes */
   uintptr_t dynamic;
-  /* of a block; the blocks of a cluster have theirs one after the other */
+  /* Bytes of a block's dynamic shared memory, and of the room for it. The blocks of a cluster have
+     their rooms one after the other. */
   size_t dynamic_bytes, dynamic_room;
   /* blocks of a cluster; numbers of a block's threads begin at a multiple of `padded` */
   unsigned blocks, padded;

@@ -45,7 +45,7 @@ struct tune_target {
   const char *worker, *worker_places;     /* as in worker_options */
   struct worker *_Atomic *looked;         /* as in worker_pool_options */
   bool in_process;                        /* run the worker as a thread of this process */
-  /* CUDA context of that thread; NULL: the primary context. */
+  /* With in_process: the CUDA context of the worker's thread; NULL: the primary context. */
   void *cuda_context;
   struct cache *cache;
   struct compiled_store *with_ptx; /* images of predicted variants, shared by several runs */

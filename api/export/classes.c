@@ -68,8 +68,8 @@ static int open_probing(const struct lookup *l, uint64_t index, struct probing *
 
 /* ---- Probing -------------------------------------------------------------------------------- */
 
-/* Finds the class of the values, which may be new. Returns false if the values have no class, or
-   that of `from`. */
+/* Finds the class of the problem's sizes, by the values that the code depends on; the class may be
+   new. Returns false if a value cannot be computed, or if the class is that of `from`. */
 static bool find_class(struct probing *g, const struct problem *problem, size_t *class) {
   struct value *values = &g->seen[g->seen_count * g->value_count];
   cugen_error ignored;
@@ -85,8 +85,8 @@ static bool find_class(struct probing *g, const struct problem *problem, size_t 
   return true;
 }
 
-/* Returns whether `out` has a problem of this class for the present scale already: each scale adds
-   at most one. */
+/* Returns whether `out` already has a problem of this class for the present scale: each scale adds
+   at most one problem to a class. */
 static bool is_kept(const struct probing *g, size_t class) {
   size_t kept = 0;
   for (size_t i = 0; i < g->out->count; i++) kept += g->out->of[i] == class;
@@ -109,7 +109,9 @@ static int classes_keep(struct probing *g, const struct problem *problem, size_t
   return CUGEN_OK;
 }
 
-/* which: a number with one digit of base SHIFTS for each size. */
+/* Probes one combination of sizes, each an odd multiple of a power of two, and keeps the problem if
+   it belongs to another class than `from`. which: the exponents of the powers, as one number with a
+   digit of base SHIFTS for each size. */
 static int classes_probe(struct probing *g, int which, struct problem *problem, cugen_error *err) {
   memcpy(problem->values, g->from->values, problem->count * sizeof *problem->values);
   for (size_t i = 0; i < g->size_count; i++, which /= SHIFTS) {

@@ -138,8 +138,7 @@ static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise
 
 /* ---- Arguments that launches choose --------------------------------------------------------- */
 
-/* Returns the number of the argument of that name, of the kernel or of the implementation; below 0:
-   there is none. */
+/* Returns the number of the config's argument of that name; -1: there is none. */
 static int64_t code_find_argument(void *context, const char *name) {
   const struct coder *c = context;
   for (size_t i = 0; i < c->config->argument_count; i++)
@@ -490,7 +489,8 @@ static int code_put_own(struct coder *c, const struct config_parameter *paramete
 static int put_parameter(struct coder *c, const struct config_parameter *parameter,
                          const struct kernel_parameter *planned, struct text *out) {
   if (planned->value.type != VALUE_NIL) {
-    /* the name decides the type of the value */
+    /* pinned, because the expression gives the name of an argument, and with it the type of the
+       value */
     if (parameter && parameter->expr) code_pin(c, parameter->expr);
     return code_put_own(c, parameter, planned, out);
   }
@@ -590,7 +590,8 @@ static int put_unrolled(struct coder *c, const struct looping *l, const char *st
   return status;
 }
 
-/* first: the number of its first call; becomes that of the next loop's. */
+/* Prints a loop. *first: the number of the loop's first call; becomes the number of the next loop's
+   first call. */
 static int put_loop(struct coder *c, const struct config_loop *loop, size_t *first,
                     struct export_code *code) {
   struct looping l = {loop, *first, 1};

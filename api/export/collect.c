@@ -135,7 +135,8 @@ static void note_problem(struct exporter *x, const struct export_tuned *tuned, s
               tuned->text);
 }
 
-/* *tuned stays valid if it gets variants. */
+/* Adds the variants of a tuned problem that a look-up may take. With none, tuned->count stays 0,
+   and the problem is not exported. */
 static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_error *err) {
   struct lookup *l = &x->devices[tuned->device].lookup;
   struct cache_record *records = NULL;

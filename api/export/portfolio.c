@@ -174,7 +174,8 @@ static void free_rule(struct export_portfolio *portfolio) {
   text_free(&portfolio->times);
 }
 
-/* class: a problem of the class, whose strings live as long as the exporter. */
+/* Adds the portfolio with its variants. class: a problem of the class that is served, whose strings
+   live as long as the exporter. */
 static int add_portfolio(struct exporter *x, size_t device, const struct portfolio_body *body,
                          const struct problem *class, bool shipped, cugen_error *err) {
   struct export_portfolio portfolio = {.device = device,

@@ -165,8 +165,9 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
   return status;
 }
 
-/* For a listed parameter a random value; for a size that of another problem; for a small count,
-   such as a batch, one more or one. */
+/* Returns a value for the i-th parameter of another problem: a random one of the listed values; for
+   a small count, such as a batch, the count, one more or one; for a size that of another problem of
+   the family. */
 static struct value other_value(const struct branch_sample *s, const struct check_family *family,
                                 size_t i) {
   const struct config_problem *p = &s->target->config->problems[i];

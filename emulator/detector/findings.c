@@ -46,7 +46,7 @@ static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, u
     w->known = f;
     return NULL;
   }
-  /* one process will find it again */
+  /* the launch is repeated in one process, which finds this again */
   if (w->speculation && kind != CUGEN_FINDING_HANG) speculation_drop(w->speculation);
   if (report->finding_count == WATCH_MOST_FINDINGS) {
     report->lost++;

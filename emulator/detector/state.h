@@ -182,7 +182,7 @@ struct watch {
   unsigned last_kind;
   bool products_fenced[WATCH_THREADS]; /* the thread has executed a wgmma.fence */
   bool launch_waited[WATCH_THREADS];   /* the thread has executed a griddepcontrol.wait */
-  struct event last_waited;            /* the last thread that executed one */
+  struct event last_waited;            /* the last griddepcontrol.wait */
   size_t static_bytes;                 /* size of the arrays that were touched */
   /* __threadfence() was called: blocks may be ordered by flags */
   bool fenced;

@@ -188,8 +188,9 @@ static void shared_describe_launch(const struct config_implementation *implement
   text_free(&asked);
 }
 
-/* A launch has the bytes of all of its arrays if these are dynamic. Else, if another launch makes
-   the arrays of all launches dynamic, it has the bytes of those. */
+/* Makes the expression for a launch's bytes of dynamic shared memory. If the launch's arrays are
+   dynamic, it has the bytes of all of them. Otherwise, if another launch makes the arrays that all
+   launches share dynamic (`any`), it has the bytes of the shared ones (`common`). */
 static int shared_read_bytes(struct build *build,
                              const struct config_implementation *implementation, int launch,
                              const struct text *any, const struct text *common) {

@@ -341,8 +341,8 @@ static void define_number(const struct name *name, struct value value, struct te
   text_add(out, name->scoped ? ";\n" : "\n");
 }
 
-/* Returns whether the name is not defined: a boolean of which the text only asks by #ifdef is a
-   macro if it is true, and not defined if it is false. */
+/* Returns whether the prologue must not define the name: a boolean that the text only asks by
+   #ifdef is a macro if it is true, and not defined if it is false. */
 static bool is_undefined(const struct name *name, struct value value) {
   return !name->valued && value.type == VALUE_BOOL && !value.boolean;
 }

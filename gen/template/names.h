@@ -37,7 +37,7 @@ struct name {
   bool valued;           /* the text uses the value, not only whether the name is defined */
   const char *declared;  /* place of the source's declaration, for messages; NULL: none, or only in
                             a branch of the preprocessor */
-  const char *variable;  /* where a variable of a function hides it, or NULL */
+  const char *variable;  /* place where a function declares a variable of this name, or NULL */
   const char *redefined; /* place of a definition in the body that stands in a condition, or NULL */
   size_t at;             /* offset of the text in `texts`, until names_open has finished */
 };

@@ -12,13 +12,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The names of indices. */
+/* The names of the parameters of at() and operator(): one for each dimension of the array. */
 static const char *const letters[KERNEL_MAX_RANK] = {"i", "j", "k", "l"};
 
 /* ---- The offset of an element --------------------------------------------------------------- */
 
-/* Returns whether the mode has what the modes further out leave of its dimension, so that no
-   remainder is needed. */
+/* Returns whether no mode further out has a part of this mode's dimension, so that the mode's part
+   of the index needs no remainder. */
 static bool is_outermost(const struct layout_map *map, int mode) {
   for (int i = 0; i < mode; i++)
     if (map->modes[i].dimension == map->modes[mode].dimension && map->modes[i].extent > 1)
@@ -40,10 +40,11 @@ static void add_index(const struct layout_map *map, int i, struct text *out) {
   if (!is_outermost(map, i)) text_addf(out, " %% %" PRId64, mode->extent);
 }
 
-/* Returns the mode whose index alone decides how the contiguous index is exchanged, and shifts it
-   to the deciding bits; -1 if there is none. That is the mode next to lines of 2^k elements, if the
-   exchanged bits lie in a line and the deciding bits in that mode. The exchange is then seen to
-   stay in the line by the compiler, which cannot tell it from the bits of a sum. */
+/* A swizzle XORs bits of the offset into the contiguous index. Returns the mode whose index alone
+   has these bits, with *shift as the position of the lowest of them in that index; -1: no mode has
+   all of them. It is the mode next to lines of 2^k elements, provided that the changed bits lie
+   within a line. An XOR with this index shows the compiler that the result stays in the line; an
+   XOR with bits of a sum would not. */
 static int deciding_mode(const struct layout_map *map, int *shift) {
   const int last = map->count - 1;
   if (last < 1 || map->modes[last].divisor != 1 || !is_outermost(map, last)) return -1;
@@ -58,7 +59,7 @@ static int deciding_mode(const struct layout_map *map, int *shift) {
   return alone ? last - 1 : -1;
 }
 
-/* Adds the contiguous index with its exchanged bits: "j ^ (i & 31)". */
+/* Adds the contiguous index with the swizzle's bits XORed into it: "j ^ (i & 31)". */
 static void add_exchange(const struct layout_map *map, int deciding, int shift, int64_t mask,
                          struct text *out) {
   text_addf(out, "%s ^ (", letters[map->modes[map->count - 1].dimension]);
@@ -70,10 +71,11 @@ static void add_exchange(const struct layout_map *map, int deciding, int shift, 
 
 /* ---- The array as an array of arrays -------------------------------------------------------- */
 
-/* A dimension of `data`, from the innermost to the outermost: one mode, or several whose strides do
-   not divide one another, as a pad between them makes them. */
+/* A dimension of the C array `data`, numbered from the innermost to the outermost. It stands for
+   one mode of the layout, or for several if the stride of one is no multiple of the stride of the
+   next, as with a pad between them. */
 struct dimension {
-  int64_t unit; /* elements that an index of it moves by */
+  int64_t unit; /* elements from one index of the dimension to the next */
   int64_t size;
   struct text index;
 };
@@ -101,7 +103,8 @@ static void merge_dimension(struct dimensions *d) {
   text_free(&last->index);
 }
 
-/* Adds the mode next further out. Its stride gives the size of the dimension inside of it. */
+/* Adds the next mode, which lies outside of those added before. Its stride gives the size of the
+   dimension inside of it. */
 static void add_dimension(struct dimensions *d, int64_t stride, const char *index) {
   while (d->count > 1 && stride % d->list[d->count - 1].unit) merge_dimension(d);
   if (d->count) d->list[d->count - 1].size = stride / d->list[d->count - 1].unit;
@@ -109,7 +112,8 @@ static void add_dimension(struct dimensions *d, int64_t stride, const char *inde
   text_add(&d->list[d->count++].index, index);
 }
 
-/* exchanged: the index along the lines, if a swizzle exchanges it; else "". */
+/* Lists the dimensions of `data`. exchanged: the contiguous index with the swizzle's bits, as
+   add_exchange prints it; "": it is the mode's own index. */
 static void find_dimensions(const struct layout_array *array, const char *exchanged,
                             struct dimensions *out) {
   const struct layout_map *map = &array->map;
@@ -186,8 +190,8 @@ static void add_element(const struct layout_array *array, struct text *sizes, st
 
 /* ---- What lies together --------------------------------------------------------------------- */
 
-/* Returns how many neighbours along the last index lie side by side from a multiple of that
-   number on, in bytes: at most 16, which one access takes. */
+/* Returns how many bytes of neighbours along the last index are contiguous and aligned to that many
+   bytes; at most 16, the width of the widest access. */
 static int64_t bytes_together(const struct layout_array *array) {
   const struct layout_map *map = &array->map;
   const int last = map->count - 1;

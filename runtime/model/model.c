@@ -279,7 +279,8 @@ static double footprint(const struct situation *s, const struct ptx_counts *c) {
   return moved + fmin(s->blocks * f->part, fmax(0, left_out) / word * sector);
 }
 
-/* bytes: the least that has to move to or from memory; < 0: use what the launch moves. */
+/* Computes the parts of the launch's time. bytes: the least that must move to or from memory; < 0:
+   the bytes that the launch moves. */
 static void fill_parts(const struct situation *s, double bytes, struct model_launch *out) {
   const struct ptx_counts *c = &out->counts;
   const struct gpu_rates *r = &s->device->rates;

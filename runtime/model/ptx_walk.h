@@ -73,7 +73,7 @@ enum { PTX_FROM_L2, PTX_FROM_MEMORY, PTX_SCENARIOS };
 struct ptx_footprint {
   double fetched; /* pieces of 64 bytes of which something is loaded */
   double written; /* sectors of which something is stored */
-  double part;    /* pieces with such a sector that is not stored completely */
+  double part;    /* pieces of 64 bytes with a sector that is stored in part */
   double covered; /* bytes that are stored */
 };
 

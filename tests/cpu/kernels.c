@@ -80,8 +80,9 @@ void add_text(cugen *lib, const char *name, const struct text *text) {
     fail_msg("%s", error.message);
 }
 
-/* Configs are Lua: before the file's first line, what declares tunables and implementations is
-   replaced. By a global, since a file that the config includes sees no local. */
+/* Rewrites the config, which is Lua: in front of the file's first line a global replaces the
+   functions that declare tunables and implementations. It is a global because a file that the
+   config includes sees no local. */
 void add_choice(cugen *lib, const struct choice *choice) {
   struct text config = {0}, shipped = read_text(choice->config);
   text_addf(&config,

@@ -49,7 +49,7 @@ void opened_close(struct opened *o) {
 
 void shuffle(size_t *order, size_t count, unsigned *seed) {
   for (size_t i = count; i > 1; i--) {
-    *seed = *seed * 1103515245 + 12345; /* of the C standard's example */
+    *seed = *seed * 1103515245 + 12345; /* the generator of the C standard's example of rand() */
     const size_t other = (*seed >> 16) % i, was = order[i - 1];
     order[i - 1] = order[other];
     order[other] = was;

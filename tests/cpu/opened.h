@@ -1,4 +1,4 @@
-/* A config opened for the cpu device, as tune's parts want it. */
+/* A config opened for the cpu device in the form that the parts of tune/ take. */
 #ifndef TESTS_CPU_OPENED_H
 #define TESTS_CPU_OPENED_H
 
@@ -6,7 +6,8 @@
 
 struct opened {
   struct source_file
-      /* sources_add before opened_open: the config is read from these, and the test frees none */
+      /* Files in memory from which the config is read: call sources_add before opened_open. The
+         test does not free them. */
       *files;
   struct sources sources;
   struct config *config;
@@ -14,17 +15,17 @@ struct opened {
   struct space *space;
   struct toolkit *toolkit;
   struct device_description device;
-  struct cache *cache; /* nothing is kept */
+  struct cache *cache; /* a cache in memory */
   struct tune_target target;
 };
 
 /* Fails the test with the error's message. */
 void check(int status, const cugen_error *err);
-/* With the config's check problem, or with the default one. */
+/* Opens the config for its check problem, or for its default problem. */
 void opened_open(struct opened *o, const char *config, bool check_problem);
 void opened_close(struct opened *o);
 
-/* A permutation that the seed gives. */
+/* Shuffles the order; equal seeds give equal permutations. */
 void shuffle(size_t *order, size_t count, unsigned *seed);
 
 #endif

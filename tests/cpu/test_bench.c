@@ -1,5 +1,6 @@
-/* What a bench keeps: reference results within a limit, the least recently used given up and
-   computed again; buffers that only the reference tells apart are not filled again. */
+/* Datasets of a bench: reference results are kept up to a limit, the least recently used ones
+   are dropped and computed again, and buffers that differ only in their reference are not filled
+   again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 #include "opened.h"
 
-/* Four values of a tunable that the reference and the kernel see, and no shape. */
+/* A tunable of four values that the reference and the kernel see, and on which no shape depends. */
 static const char config_text[] =
     "kernel 'scaled' {\n"
     "  problem 'n' (1000), tunable 's' { 1, 2, 3, 4 },\n"
@@ -49,7 +50,7 @@ static int set_up(void **state) {
   add(f, "scaled.cu", template_text);
   add(f, "scaled_reference.cu", reference_text);
   opened_open(&f->opened, "scaled.lua", false);
-  f->opened.target.problem_is_check = true; /* one problem is enough here */
+  f->opened.target.problem_is_check = true; /* the check problem alone is enough here */
   check(bench_open(&f->opened.target, &options, &f->bench, &err), &err);
   *state = f;
   return 0;
@@ -62,7 +63,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* The id of the dataset that the variant is given. */
+/* Returns the id of the dataset for the variant. */
 static int64_t dataset_of(struct fixture *f, uint64_t index) {
   const struct dataset_request *request;
   struct kernel_spec spec;
@@ -84,7 +85,7 @@ static void results_are_shared_within_the_limit(void **state) {
   assert_true(first != second && second != third);
   assert_true(dataset_of(f, 0) == first && dataset_of(f, 1) == second && dataset_of(f, 2) == third);
   f->bench.data_most = 0;
-  int64_t fourth = dataset_of(f, 3); /* leaves the two asked for last */
+  int64_t fourth = dataset_of(f, 3); /* keeps the two datasets asked for last */
   assert_true(dataset_of(f, 2) == third && dataset_of(f, 3) == fourth);
   assert_true(dataset_of(f, 0) != first);
 }
@@ -104,7 +105,7 @@ static void run(struct fixture *f, uint64_t index) {
   candidate_close(&f->bench, c);
 }
 
-/* To and fro between references, on the same buffers, one of which every run changes in place. */
+/* Alternates between references on the same buffers. Every run changes one buffer in place. */
 static void results_that_were_given_up_are_computed_again(void **state) {
   struct fixture *f = *state;
   static const size_t limits[] = {0, 1 << 20};
@@ -115,7 +116,7 @@ static void results_that_were_given_up_are_computed_again(void **state) {
   }
 }
 
-/* How many compiles a run of the variant takes in a bench of its own. */
+/* Returns how many compiles a run of the variant takes in a new bench. */
 static size_t compiles_of(struct fixture *f, uint64_t index) {
   struct fixture other = {.opened = f->opened};
   cugen_error err = {0};
@@ -126,8 +127,8 @@ static size_t compiles_of(struct fixture *f, uint64_t index) {
   return count;
 }
 
-/* Where the target has images the reference is compiled once for each value that it sees; the
-   variant is another matter. */
+/* If the device compiles images, the reference is compiled once for each value that it sees. The
+   variant's own compile is not counted here. */
 static void references_are_compiled_once(void **state) {
   struct fixture *f = *state;
   cugen_error err = {0};

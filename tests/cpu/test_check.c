@@ -1,4 +1,4 @@
-/* api_kernel_check on kernels with one fault each, and on right ones that look like it. */
+/* api_kernel_check on kernels with one fault each, and on right kernels that resemble them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static const char reference[] = "__global__ void reference(${params}) {\n"
 /* The body of a kernel that should copy x to y in blocks of 64 threads; line 3 of the template
    is its first. */
 struct planted {
-  const char *kind; /* NULL: nothing is wrong */
+  const char *kind; /* NULL: the kernel is right */
   int line;
   const char *array, *body;
 };
@@ -52,7 +52,7 @@ static const struct planted planted[] = {
      "__shared__ float s[64];\ns[t] = x[i];\n__syncwarp();\ny[i] = s[t ^ 1] * 0 + s[t];"},
     {"race", 6, "s",
      "__shared__ float s[64];\ns[t] = x[i];\n__syncwarp();\ny[i] = s[t ^ 32] * 0 + s[t];"},
-    /* A barrier of whole warps is none of the block. */
+    /* A barrier of whole warps is not a barrier of the block. */
     {"race", 6, "s",
      "__shared__ float s[32];\nif (t < 32) s[t] = x[i];\n__syncwarp();\nif (t > 31) y[i] = x[i] + "
      "0 * s[t - 32];\n"
@@ -60,7 +60,7 @@ static const struct planted planted[] = {
     {"same value written", 3, "y", "y[i & ~1] = x[i];\n__syncthreads();\ny[i] = x[i];"},
     {"race", 3, "y", "y[i & ~1] = t;\n__syncthreads();\ny[i] = x[i];"},
     {"race", 3, "y", "y[i < 3 ? i : 3] = t < 60 ? 1 : t;\n__syncthreads();\ny[i] = x[i];"},
-    /* Bytes of one word. */
+    /* Two threads write bytes of one word. */
     {"race", 4, "s",
      "__shared__ unsigned char s[64];\ns[t % 63] = t;\n__syncthreads();\ny[i] = x[i] + 0 * s[t];"},
     {NULL, 0, "",
@@ -76,7 +76,7 @@ static const struct planted planted[] = {
      "__shared__ int s[64];\nif (t < 4) ((char *)s)[t] = 1;\n__syncthreads();\ns[t] = "
      "5;\n__syncthreads();\ny[i] = "
      "x[i] + 0 * s[63 - t];"},
-    /* One barrier, in a function that is called twice. */
+    /* One barrier of the source, in a function that is called twice. */
     {"barrier divergence", 5, "",
      "auto sync = []() __attribute__((noinline)) { __syncthreads(); };\nif (t < 32)\nsync(); "
      "else\nsync();\ny[i] = "
@@ -85,7 +85,8 @@ static const struct planted planted[] = {
      "auto sync = []() __attribute__((noinline)) { __syncthreads(); };\nfor (int k = 0; k < 5; "
      "k++) sync();\ny[i] = "
      "x[i];\nsync();"},
-    /* The thread that writes waits for one that reads behind its flag, and reads last itself. */
+    /* The thread that writes waits for a thread that reads behind its flag, and reads last
+       itself. */
     {"race", 8, "s",
      "__shared__ volatile int flag; __shared__ int s;\nif (!t) flag = 0, s = "
      "1;\n__syncthreads();\nint v = 0;\n"
@@ -98,7 +99,7 @@ static const struct planted planted[] = {
      "__syncthreads();\nint v = 0; if (t == 62) { v = s[0]; a = 1; }\n"
      "if (t == 63) { while (a != 1) {} v = s[1]; b = 1; }\n"
      "if (t == 40) { while (b != 1) {} v = s[0]; s[0] = 2; }\ny[i] = x[i] + (v > 99);"},
-    /* Waiting for another thread of the block, whichever runs first. */
+    /* A thread waits for another thread of the block, whichever of them runs first. */
     {NULL, 0, "",
      "__shared__ volatile int s;\nif (!t) s = 0;\n__syncthreads();\nif (t == 3) while (s != 5) "
      "{}\nif (t == 60) s = "
@@ -108,7 +109,7 @@ static const struct planted planted[] = {
      "5) {}\nif (t == "
      "60) "
      "atomicExch(&s, 5);\ny[i] = x[i];"},
-    /* A read that one thread alone makes use of. */
+    /* Only one thread uses what is read. */
     {"race", 5, "s",
      "__shared__ float s[2];\nfor (int k = 0; k < 4; k++) {\nif (t % 32 == 0) s[t / 32] = x[i] + "
      "k;\n__syncthreads();\n"
@@ -117,7 +118,7 @@ static const struct planted planted[] = {
      "__shared__ float s[2];\nfor (int k = 0; k < 4; k++) {\nif (t % 32 == 0) s[t / 32] = x[i] + "
      "k;\n__syncthreads();\n"
      "const float sum = s[0];\nif (t == 0) y[0] = sum;\n__syncthreads();\n}\ny[i] = x[i];"},
-    /* Copies by builtins. */
+    /* Copies that the compiler makes by builtins. */
     {"race", 5, "s",
      "__shared__ float s[66]; const float v[3] = {1.f * t, 2.f * t, 3.f * "
      "t};\n\n__builtin_memcpy(s + t, v, "
@@ -129,14 +130,15 @@ static const struct planted planted[] = {
      "s[t];"},
     {NULL, 0, "",
      "float v[3];\n__builtin_memcpy(v, x + (t < 60 ? t : 0), 12);\ny[i] = x[i] + 0 * v[2];"},
-    /* Of a type with a constructor: the compiler keeps beside it whether it ran. */
+    /* A variable of a type with a constructor: the compiler keeps a flag beside it that says
+       whether the constructor ran. */
     {NULL, 0, "",
      "struct own { float f; own() = default; own(float v) : f(v) {} own(const own &o) : f(o.f) {} "
      "~own() = default; "
      "};\nstruct list { own v[3]; list() {} };\n__shared__ list s[64];\ns[t].v[1] = "
      "x[i];\n__syncthreads();\ny[i] = "
      "s[63 - t].v[1].f;"},
-    /* However far. */
+    /* Accesses at any distance from the array. */
     {"out of bounds", 6, "s",
      "__shared__ float s[64];\nfloat *p = s;\ny[i] = x[i];\np[t + 1000] = y[i];"},
     {"out of bounds", 6, "s",
@@ -180,7 +182,7 @@ static const struct planted planted[] = {
      "struct mark { char c; float f; };\n__shared__ mark s[64];\ns[t].c = "
      "1;\n__syncthreads();\nmark own = s[t ^ "
      "1];\ny[i] = own.f > 100 ? 0 : x[i];"},
-    /* Bytes that nobody wrote are no padding where a single word is read. */
+    /* Bytes that nobody wrote are not padding if a single word is read. */
     {"uninitialised read", 6, "s",
      "__shared__ int s[64];\n((char *)s)[4 * t] = 1;\n__syncthreads();\ny[i] = x[i] + (s[t] > "
      "999);"},
@@ -288,8 +290,8 @@ static const struct planted planted[] = {
      "float v[2];\n*(float2 *)v = *(const float2 *)(x + t / 2 * 2);\ny[i] = v[t & 1];"},
     {"hang", 5, "",
      "y[i] = x[i];\n__shared__ int volatile s;\nwhile (t == 3 && s != 5) s = 4;\n__syncthreads();"},
-    /* The time is up in a function without lines, which runs for nearly all of it, and which
-       comes back or does not. */
+    /* The time ends in a function without line numbers, which takes nearly all of it, and which
+       returns or does not. */
     {"hang", 8, "",
      "auto spin = [](int n) __attribute__((noinline)) {\n"
      "#line 1 \"/kernel.cpp\"\n"
@@ -305,7 +307,7 @@ static const struct planted planted[] = {
      "__shared__ int volatile s;\n"
      "s = 4; spin(s);\n__syncthreads();\ny[i] = x[i];"},
     {"hang", 4, "", "y[i] = x[i];\nfor (int k = t; t == 3; k++) __asm__ volatile(\"\");"},
-    /* Two branches that have much in common. */
+    /* Two branches that access much of the same data. */
     {"uninitialised read", 5, "s",
      "__shared__ int s;\nif (t & 1) atomicAdd(&s, 1);\nelse atomicAdd(&s, 2);\ny[i] = x[i];"},
     {"uninitialised read", 7, "r",
@@ -332,7 +334,7 @@ static const struct planted planted[] = {
   "if (!t) {\ninit(&b, 1);\n" EXPERIMENTAL "cp_async_bulk_global_to_shared(s, x, 256, b);\n"       \
   "b.wait(cuda::device::barrier_arrive_tx(b, 1, 256));\n}\n" between "y[i] = s[t];"
 
-/* With a declaration outside of the kernel, on line 1; line 4 is the body's first. */
+/* Kernels with a declaration outside of the kernel, on line 1. The body begins on line 4. */
 static const struct {
   const char *outside;
   struct planted planted;
@@ -366,30 +368,31 @@ static const struct {
       "__shared__ int s;\ncuda::atomic_ref<int> r(s);\nr.store(t);\nif (t == 40) s = "
       "t;\n__syncthreads();\ny[i] = "
       "x[i];"}},
-    /* Before a bulk copy reads what threads wrote, the thread that wrote or the one that copies
-       fences. */
+    /* Before a bulk copy reads what threads wrote, either the writing thread or the copying
+       thread must fence. */
     {"#include <cuda/barrier>", {NULL, 0, "", BULK_STORE("fence();\n__syncthreads();\n", "")}},
     {"#include <cuda/barrier>", {NULL, 0, "", BULK_STORE("__syncthreads();\n", "fence();")}},
     {"#include <cuda/barrier>", {"missing fence", 8, "s", BULK_STORE("__syncthreads();\n", "")}},
-    /* One thread waits for a bulk copy, and a barrier tells the others. */
+    /* One thread waits for a bulk copy, and a barrier orders the other threads behind it. */
     {"#include <cuda/barrier>", {NULL, 0, "", BULK_LOAD("__syncthreads();\n")}},
     {"#include <cuda/barrier>", {"copy in flight", 11, "s", BULK_LOAD("")}},
     {"static __device__ const float z[2] = {0, 0};", {NULL, 0, "", "y[i] = x[i] + z[t & 1];"}},
-    /* One place writes two arrays: in one the same value, which is a note. */
+    /* One line of a function writes two arrays. In one of them it writes the value that was
+       there, which is a note. */
     {"static __device__ __noinline__ void put(float *p, float v) { p[0] = v; }",
      {"race", 1, "b",
       "__shared__ float a[4], b[4];\nput(a, 1);\nput(b, t);\n__syncthreads();\ny[i] = x[i] + 0 * "
       "(a[0] + b[0]);"}},
 };
 
-/* clang++ makes parts of what g++ leaves whole. */
+/* clang++ splits accesses that g++ leaves whole. */
 static const struct planted whole[] = {
-    /* clang++ does not tell apart what one line calls in two branches. */
+    /* clang++ does not distinguish calls on one line in two branches. */
     {"barrier divergence", 4, "",
      "auto sync = []() __attribute__((noinline)) { __syncthreads(); };\nif (t < 32) sync(); else "
      "sync();\ny[i] = "
      "x[i];"},
-    /* The compiler knows that it is none. */
+    /* The compiler knows that the access is aligned. */
     {"misaligned access", 6, "s",
      "__shared__ __align__(16) float s[64];\ns[t] = x[i];\n__syncthreads();\ny[i] = x[i] + 0 * "
      "(float)*(const double "
@@ -426,7 +429,8 @@ static const struct made_up made = {.name = "planted",
                                         "__global__ void planted(${params}) {\n"
                                         "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n"};
 
-/* Of two accesses that race either may be the one that is described. */
+/* Returns whether the finding is at this line. Of two accesses that race, either may be
+   described. */
 static bool is_at(const cugen_check_finding *f, int line) {
   return f->line == line ||
          (f->other_line == line && strncmp(finding_name((int)f->kind), "race", 4) == 0);

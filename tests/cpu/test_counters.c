@@ -1,5 +1,5 @@
-/* The passes over the banks and the sectors that cugen check counts, against what an H200's
-   counters said of the same variants: tools/bench/results/2026-11-21-h200-check.txt. */
+/* Compares the bank passes and sectors that cugen check counts with an H200's counters for the
+   same variants: tools/bench/results/2026-11-21-h200-check.txt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,8 @@ enum { MOST_SETTINGS = 4 };
 
 static const struct {
   const char *config, *variant, *settings[MOST_SETTINGS];
-  double shared_read, shared_write, read, write; /* the GPU's; 0: none */
+  /* the GPU's counters; 0: the variant has no such access */
+  double shared_read, shared_write, read, write;
 } rows[] = {
     {"transpose",
      "coalesced_read block_x=32 block_y=8",
@@ -111,7 +112,7 @@ static double counted(const cugen_check *check, int shared, int write) {
   return sum;
 }
 
-/* Within a hundredth: the GPU's own figures are not the same in two runs. */
+/* The figures must agree within a hundredth, since the GPU's own figures differ between runs. */
 static void expect(const char *variant, const char *what, double here, double there) {
   if (fabs(here - there) > there / 100)
     fail_msg("%s: %s: %.0f counted, an H200 says %.0f", variant, what, here, there);
@@ -138,8 +139,8 @@ static void test_row(void **state) {
   }
 }
 
-/* Without the traffic the same is found, and nothing counted: also where what is found and what
-   is counted are of one image. */
+/* Without traffic the findings are the same and nothing is counted, also if findings and counts
+   come from one image. */
 static void test_without(void **state) {
   static const char *const variants[] = {"tiled tile=16 pad=0",
                                          "naive block_x=16 block_y=16 columns_along=x"};

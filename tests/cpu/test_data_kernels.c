@@ -1,5 +1,5 @@
-/* The data kernels, run on the cpu device, give what the host gives: fills byte for byte, and of
-   outputs with planted faults the same verdict, text and error. */
+/* The data kernels, run on the cpu device, compute what the host computes: the same bytes for
+   fills; for outputs with planted faults the same verdict, text and error. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,8 @@ static void they_prove_themselves(void **state) {
 
 /* ---- Layouts -------------------------------------------------------------------------------- */
 
-/* Of up to 4 dimensions: packed, with a pitch, column-major, with a pitch. */
+/* Returns an argument of up to 4 dimensions: packed, with a pitch, column-major, or column-major
+   with a pitch. */
 static struct kernel_argument argument_of(const struct dtype *dtype, int rank, bool column_major,
                                           int64_t pitch) {
   static const int64_t sizes[] = {7, 5, 3, 6};
@@ -90,7 +91,7 @@ static struct kernel_argument argument_of(const struct dtype *dtype, int rank, b
   return a;
 }
 
-/* With tiles, a pad, a swizzle. */
+/* Returns an argument with the layout: tiles, a pad or a swizzle. */
 static struct kernel_argument argument_by(const struct dtype *dtype, int rank, int how) {
   static const char *const words[][KERNEL_MAX_RANK] = {
       {"row/4+3", "row/2x4:col+3", "row/4x2x2:120", "col/2x2x2x4/1x2x2x2:3120+1"},
@@ -106,7 +107,7 @@ static struct kernel_argument argument_by(const struct dtype *dtype, int rank, i
   return a;
 }
 
-/* Every second element of a larger array, up to the last one. */
+/* Returns an argument that is every second element of a larger array, up to the last one. */
 static struct kernel_argument every_second(const struct dtype *dtype, int rank) {
   struct kernel_argument a = argument_of(dtype, rank, true, 1);
   for (int i = 0; i < rank; i++) a.stride[i] *= 2;
@@ -138,7 +139,7 @@ static void fills(struct fixture *f, const struct kernel_argument *given) {
   cugen_error err = {0};
   for (int fill = 0; fill < FILL_KIND_COUNT; fill++) {
     a.fill = (enum fill_kind)fill;
-    memset(there, 0xff, bytes); /* between the rows too */
+    memset(there, 0xff, bytes); /* also between the rows */
     element_fill(&a, 5, 2, here);
     check(data_kernels_fill(f->kernels, &a, 5, 2, there, &err), &err);
     if (memcmp(here, there, bytes) != 0) fail_msg("%s %s", a.dtype->name, fill_kind_names[fill]);
@@ -175,7 +176,7 @@ static void any_byte_that_changes_shows(void **state) {
     }
     assert_true(digest(f, data, bytes) == was);
   }
-  memset(data, 0, sizeof data); /* zeros that change places, or of which there are more */
+  memset(data, 0, sizeof data); /* zeros, for which moved or additional zeros would go unnoticed */
   assert_true(digest(f, data, 64) != digest(f, data, 72));
   data[0] = 1;
   const uint64_t first = digest(f, data, 64);
@@ -193,7 +194,8 @@ static uint64_t bits(struct fixture *f, const struct kernel_argument *a, const v
   return tallies[0].digest;
 }
 
-/* Of the elements alone: in whatever order they lie, and not of what lies between them. */
+/* The digest is of the elements alone, whatever their order in memory and whatever lies between
+   them. */
 static void bits_of(struct fixture *f, const struct kernel_argument *a) {
   struct kernel_argument packed = argument_of(a->dtype, a->rank, false, 0);
   const int width = a->dtype->bytes;
@@ -219,7 +221,7 @@ static void digests_are_of_the_elements(void **state) {
 
 /* ---- What a generator writes ---------------------------------------------------------------- */
 
-/* As the host has it there: how many elements their type does not hold. */
+/* Returns how many elements the argument's type cannot hold, as the host counts them. */
 static int narrow_here(const struct kernel_argument *a, const void *wide, void *to) {
   int wrong = 0;
   memset(to, 0xff, (size_t)kernel_argument_bytes(a));
@@ -234,7 +236,7 @@ static int narrow_here(const struct kernel_argument *a, const void *wide, void *
   return wrong;
 }
 
-/* An odd number among ordinary ones, of which the argument's type holds some. */
+/* Plants numbers among ordinary ones of which the argument's type cannot hold all. */
 static void narrowings(struct fixture *f, const struct kernel_argument *a) {
   static const double odd[] = {0,   NAN, INFINITY, -INFINITY, -1,   0.5,   255,   256,
                                448, 449, 65504,    1e5,       1e10, 1e300, 5e-324};
@@ -278,8 +280,8 @@ static bool holds(const struct memory *memory, const float *wanted) {
   return memcmp(memory->device, wanted, CHANGED * sizeof *wanted) == 0;
 }
 
-/* Each buffer set is written anew by itself, and from a copy that a kernel has written to
-   nothing is taken. */
+/* Each buffer set is restored by itself, and never copied from a set that a kernel has written
+   to. */
 static void what_a_kernel_changes_is_written_anew(void **state) {
   struct fixture *f = *state;
   struct kernel_argument a = argument_of(&dtype_table[DTYPE_f32], 1, false, 0);
@@ -315,7 +317,7 @@ static void what_a_kernel_changes_is_written_anew(void **state) {
   free(d.shared);
 }
 
-/* The input that changed is named, whatever stands before it, and is restored. */
+/* The changed input is named, whatever arguments precede it, and is restored. */
 static void changed_inputs_are_told_apart(void **state) {
   struct fixture *f = *state;
   const struct kernel_argument output = argument_of(&dtype_table[DTYPE_f32], 1, false, 0);
@@ -378,7 +380,7 @@ static struct verdict judge_there(struct fixture *f, const struct kernel_argumen
 }
 
 static bool same_error(double x, double y, bool norm) {
-  /* in another order */
+  /* the data kernels add up in another order */
   if (norm && isfinite(x) && isfinite(y)) return fabs(x - y) <= 1e-12 * fmax(fabs(x), fabs(y));
   return x == y;
 }
@@ -395,7 +397,7 @@ static void compare(struct fixture *f, const struct kernel_argument *a, const vo
              there.status ? there.why.message : "");
 }
 
-/* Numbers that are hard to compare. */
+/* Plants numbers that are hard to compare. */
 static void plant(const struct kernel_argument *a, void *got, void *want, uint64_t *seed) {
   static const double odd[] = {NAN,   INFINITY, -INFINITY, 0.0,   -0.0,
                                1e300, 5e-324,   3.0,       -1e10, 1e-3};
@@ -426,7 +428,7 @@ static void comparisons(struct fixture *f, const struct kernel_argument *given) 
     for (int i = 0; i < round % 5; i++) plant(&a, got, want, &seed);
     compare(f, &a, got, want, &samples);
     for (samples.count = 0; samples.count < count / 2; samples.count++)
-      flat[samples.count] = samples.count * 3; /* some beyond the output */
+      flat[samples.count] = samples.count * 3; /* some samples lie beyond the output */
     samples.flat = flat;
     compare(f, &a, got, want, &samples);
   }
@@ -487,7 +489,8 @@ static void any_byte_of_a_range_is_found(void **state) {
   const struct data_tally *tallies;
   cugen_error err = {0};
   check(data_kernels_begin(f->kernels, &err), &err);
-  check(data_kernels_find(f->kernels, data, &cut, 0, &err), &err); /* byte 95 is behind its limit */
+  /* byte 95 lies behind the limit */
+  check(data_kernels_find(f->kernels, data, &cut, 0, &err), &err);
   data[93] = 1;
   check(data_kernels_find(f->kernels, data, &cut, 0, &err), &err);
   check(data_kernels_await(f->kernels, &tallies, &err), &err);
@@ -524,7 +527,7 @@ static void unwritten_results_are_found(void **state) {
   const struct kernel_argument a = argument_of(&dtype_table[DTYPE_f32], 2, false, 0);
   uint64_t results[40] = {0};
   int64_t flat[40];
-  for (int64_t i = 0; i < 40; i++) flat[i] = 39 - i; /* the first five are beyond it */
+  for (int64_t i = 0; i < 40; i++) flat[i] = 39 - i; /* the first five samples lie beyond it */
   for (size_t at = 0; at < 40; at++) {
     const struct data_tally *tallies;
     cugen_error err = {0};

@@ -1,6 +1,6 @@
 /* The scheduler and the shim together: the kernels of this folder, compiled with each C++
-   compiler that is here, run as fibers, and give what a plain loop gives. What ends a kernel
-   ends a child process with the right text. */
+   compiler of this machine and run as fibers, give what a plain loop gives. A kernel that ends
+   its process does so with the right message, which is tested in child processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ extern const char cpu_shim_text[]; /* embedded by the build */
 extern const size_t cpu_shim_length;
 
 struct fixture {
-  struct text compiler; /* its path; empty when it is not here */
+  struct text compiler; /* path of the compiler; empty: this machine does not have it */
   struct text folder;
   struct fibers *fibers;
 };
@@ -112,11 +112,11 @@ static void *symbol(const struct module *module, const char *name) {
   return at;
 }
 
-/* kernels: up to MAX_ENTRIES, then NULL. */
+/* kernels: up to MAX_ENTRIES names; NULL ends them. */
 static struct module load(const struct fixture *fixture, const char *name,
                           const char *const *kernels) {
   struct text path = {0};
-  /* Never one path twice: the loader would give the object that it has. */
+  /* Never uses a path twice, because the loader would return the object that it has loaded. */
   for (int i = 0; !path.length || file_exists(text_get(&path)); ++i) {
     text_clear(&path);
     text_addf(&path, "%s/%s-%d.so", text_get(&fixture->folder), name, i);
@@ -159,7 +159,7 @@ static struct cpu_dim3 dim(unsigned x, unsigned y) {
 
 /* ---- Fixtures ------------------------------------------------------------------------------- */
 
-/* Headers that the shim stands for. */
+/* Writes headers that the shim replaces. */
 static void write_headers(const struct fixture *fixture) {
   static const char *const names[] = {"cuda_fp16.h", "cuda_bf16.h", "math_constants.h", "assert.h"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
@@ -332,7 +332,8 @@ static void convolve(const struct fixture *fixture, const struct module *module)
   }
 }
 
-/* All of a block's dynamic shared memory: past the 48 KB that need no permission on a GPU. */
+/* Uses all of a block's dynamic shared memory, more than the 48 KB that a GPU gives without
+   opt-in. */
 static void reverse(const struct fixture *fixture, const struct module *module) {
   enum { COUNT = (64 << 10) / sizeof(int) };
   static int in[COUNT], out[COUNT];
@@ -370,8 +371,8 @@ static void memory(void **state) {
   dlclose(module.library);
 }
 
-/* A loaded object keeps its __shared__ arrays to itself and goes when it is closed: a template's
-   static variables are easily made one of the whole process. */
+/* A loaded object has __shared__ arrays of its own and is unloaded when it is closed. A
+   template's static variables could easily be shared by the whole process instead. */
 static void two_objects(void **state) {
   const struct fixture *fixture = begin(state);
   const struct module one = load(fixture, "reduce", KERNELS("by_barriers<64>"));
@@ -411,7 +412,8 @@ static void where(void **state) {
     const unsigned b = i / 45, t = i % 45;
     const struct who want = {{t % 5, t / 5 % 3, t / 15}, {b % 3, b / 3 % 2, b / 6}, t / 32 * 32, 0};
     assert_memory_equal(&all[i], &want, offsetof(struct who, mask));
-    /* Which lanes are still there depends on the order, but the lane itself always is. */
+    /* Which other lanes are in the mask depends on the order of the threads; the lane itself
+       always is. */
     assert_true(all[i].mask >> t % 32 & 1);
   }
   dlclose(module.library);
@@ -543,7 +545,7 @@ static void shapes(void **state) {
   for (unsigned i = 0; i < order_count; ++i) assert_int_equal(order[i], i % 1024);
 }
 
-/* The stacks of one launch serve the next, larger and smaller ones. */
+/* The stacks of one launch serve later launches of larger and smaller blocks. */
 static void launches(void **state) {
   static const unsigned blocks[] = {4, 33, 7, 1024, 3, 64};
   cugen_error err;
@@ -572,7 +574,7 @@ static void nowhere(void **state) {
 #test " (clang++)", test, set_up_clang, tear_down, NULL                                        \
   }
 
-/* What records of the cpu device belong to stays when a comment of the shim is edited. */
+/* An edited comment of the shim does not change the key of the cpu device's records. */
 static void code_without_comments(void **state) {
   (void)state;
   struct text code = {0};
@@ -591,7 +593,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(shapes, set_up_gcc, tear_down),
       cmocka_unit_test_setup_teardown(launches, set_up_gcc, tear_down),
       cmocka_unit_test_setup_teardown(nowhere, set_up_gcc, tear_down),
-      WITH_BOTH(two_objects), /* before others that load reduce.cu */
+      WITH_BOTH(two_objects), /* must run before the others that load reduce.cu */
       WITH_BOTH(naive),
       WITH_BOTH(tiled),
       WITH_BOTH(blocked),

@@ -1,6 +1,6 @@
-/* filter and particles on the cpu device: every boundary, size and type against the references,
-   and through plans what no fill shows: NaN, memory that wide loads may not start at, an image
-   that changes between launches. */
+/* filter and particles on the cpu device: every boundary, size and type is compared with the
+   references. Plans are used for what no fill shows: NaN, buffers without the alignment that
+   wide loads need, an image that changes between launches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@ static void run_rows(cugen *lib, const char *config, const struct row *rows, siz
   }
 }
 
-/* Tiles and strips that the sizes divide and do not, aligned rows and others, images below the
-   filter's size, one element. */
+/* Sizes that tiles and strips divide and do not divide, aligned and unaligned rows, images
+   smaller than the filter, images of one element. */
 static void test_filter(void **state) {
   static const struct row rows[] = {
       {{"rows=67", "cols=264", "boundary=clamp"},
@@ -98,7 +98,7 @@ static void fill(struct picture *p) {
   memset(p->result, 0xff, sizeof p->result);
 }
 
-/* Whole numbers, so that it is exact. */
+/* Returns the wanted result; all numbers are whole, so that it is exact. */
 static float wanted(const struct picture *p, const float *image, int row, int col) {
   float sum = 0;
   for (int i = 0; i < SIZE; i++)
@@ -144,7 +144,7 @@ static const struct choice plans[] = {
 
 enum { PLANS = sizeof plans / sizeof *plans };
 
-/* A NaN in the image is in the results whose filter covers it, and in no other. */
+/* A NaN in the image reaches the results whose filter covers it, and no others. */
 static void test_nan_stays_in_the_footprint(void **state) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++) {
@@ -166,7 +166,8 @@ static void test_nan_stays_in_the_footprint(void **state) {
   }
 }
 
-/* An address that no wide load may start at: one element at a time, and as right. */
+/* An address at which no wide load may begin: elements are loaded one by one, with the same
+   results. */
 static void test_unaligned(void **state) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++)
@@ -184,8 +185,8 @@ static void test_unaligned(void **state) {
     }
 }
 
-/* Every launch sees the image as it is then, an array too; the weights are those at bind,
-   wherever they are read from. */
+/* Every launch sees the image as it is at that time, also through an array. The weights are
+   those at bind, wherever the kernel reads them from. */
 static void test_what_changes_between_launches(void **state) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++) {
@@ -222,7 +223,7 @@ static cugen_plan *open_particles(cugen *lib, const char *tunables, int64_t shap
   return plan;
 }
 
-/* Where number f of particle p lies. */
+/* Returns the place of field f of particle p. */
 static int64_t place(const int64_t shape[3], int64_t fields, int64_t p, int64_t f) {
   return (p / shape[2] * fields + f) * shape[2] + p % shape[2];
 }
@@ -231,8 +232,8 @@ static float number(int64_t p, int64_t f) {
   return (float)((p * 31 + f * 17) % 64) / 64;
 }
 
-/* An application lays its particles out by the plan's shape, and every layout moves them alike,
-   from any address. */
+/* An application arranges its particles by the plan's shape. All layouts move the particles
+   alike, from any address. */
 static void test_layouts_agree(void **state) {
   static const struct {
     const char *tunables;
@@ -262,7 +263,8 @@ static void test_layouts_agree(void **state) {
       }
     cugen_plan_close(plan);
   }
-  /* Inside the box, without a wall: v = 0 + dt * (w * -drag * v - g), by hand for one of them. */
+  /* A particle inside the box that touches no wall: v = 0 + dt * (w * -drag * v - g), computed
+     by hand. */
   float x = number(1, 0), v = number(1, 3), w = number(1, 6);
   float pull = (x > 0.5f ? 0.5f : x) - x, faster = v + 0.01f * (w * (8 * pull - 0.25f * v));
   assert_true(fabsf(first[1][3] - faster) < 1e-6f);

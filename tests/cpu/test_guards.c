@@ -1,5 +1,4 @@
-/* What a kernel writes beside a buffer is found whichever argument's buffer it is, and on which
-   side. */
+/* A write beside a buffer is found for every argument's buffer and on both sides. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +68,7 @@ static void assert_found(struct fixture *fixture, size_t argument, ptrdiff_t at,
   assert_int_equal(err.cause, CUGEN_CAUSE_BOUNDS);
   if (strncmp(err.message, a->name, strlen(a->name)) != 0 || !strstr(err.message, side))
     fail_msg("no '%s' %s in: %s", a->name, side, err.message);
-  /* written anew */
+  /* the guards were restored */
   assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);
 }
 
@@ -84,7 +83,7 @@ static void each_side_of_each_argument(void **state) {
   }
 }
 
-/* Of several the first is named. */
+/* Of several damaged buffers the first is named. */
 static void the_first_of_several(void **state) {
   struct fixture *fixture = *state;
   cugen_error err = {0};

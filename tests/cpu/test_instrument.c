@@ -1,5 +1,5 @@
-/* Watched runs: blocks spread over processes find what one process finds, and count what it
-   counts; of a large problem a few blocks stand for all. */
+/* Watched runs: blocks spread over processes give the findings and counts of one process, and a
+   few blocks of a large problem stand for all of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,12 +53,12 @@ static const struct watch_counter *counter(const struct watch_report *report, si
   return NULL;
 }
 
-enum { READS = 5 * 300 + 1 }; /* of `line`, by a warp of spread.cu */
+enum { READS = 5 * 300 + 1 }; /* READS: reads of `line` by a warp of spread.cu */
 
 /* ---- Blocks in several processes ------------------------------------------------------------ */
 
-/* finding -1: there is none. spread: the first launch is. The second one is short, but may be spread
-   where a busy machine makes it long. */
+/* finding -1: there is none. spread: the first launch is spread over processes. The second
+   launch is short, but a busy machine may make it long enough to be spread. */
 static const struct {
   const char *how;
   int finding;
@@ -69,8 +69,8 @@ static const struct {
     {"spread how=writes", CUGEN_FINDING_BLOCK_RACE, false},
     {"spread how=half", CUGEN_FINDING_BLOCK_RACE, false},
     {"spread how=resets", CUGEN_FINDING_BLOCK_RACE, false},
-    {"spread how=adds", -1, false},      /* what was begun is dropped, */
-    {"spread how=each_adds", -1, false}, /* and here nothing is begun */
+    {"spread how=adds", -1, false},      /* the work of the processes is dropped, */
+    {"spread how=each_adds", -1, false}, /* and here none is begun */
 };
 
 static void test_processes(void **state) {
@@ -117,8 +117,8 @@ static void test_same_counts(void **state) {
 
 /* ---- Counting ------------------------------------------------------------------------------- */
 
-/* 4 of 512 blocks run: the others' work is neither done nor compared, and the figures are those
-   of all. */
+/* 4 of 512 blocks run. The work of the others is neither done nor compared, and the figures
+   stand for all blocks. */
 static void test_some_blocks(void **state) {
   struct fixture *f = *state;
   struct instrument_result r;
@@ -128,9 +128,9 @@ static void test_some_blocks(void **state) {
   assert_true(l->blocks == 512 && l->counted == 4 && l->barriers == 512);
   assert_true(counter(r.report, 0, "line", false)->requests == 512 * 2 * READS);
   assert_true(counter(r.report, 1, "z", false)->requests == 512 * 2);
-  run(f, "spread how=apart", 1000, 1, &r); /* more than there are: all of them */
+  run(f, "spread how=apart", 1000, 1, &r); /* more blocks than there are: all run */
   assert_true(r.report->launches[0].counted == 512);
-  run(f, "spread how=writes", 4, 1, &r); /* the last block is not among them */
+  run(f, "spread how=writes", 4, 1, &r); /* the last block does not run */
   assert_int_equal(r.report->finding_count, 0);
 }
 

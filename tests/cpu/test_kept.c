@@ -1,5 +1,5 @@
-/* What a process has compiled for the cpu device it does not compile again: equal code under
-   another head, not other code. */
+/* A process compiles code for the cpu device once: equal code with another head is found again,
+   other code is not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +19,10 @@ static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
 }
 
-/* ---- By the compiler: a watched image names the folder that it was compiled in, so that two compiles differ -- */
+/* ---- With the compiler ---------------------------------------------------------------------- */
 
+/* A watched image names the folder in which it was compiled, so two compiles give different
+   images. */
 static struct hash image_of(const struct toolkit *toolkit, const char *source, bool at_source) {
   const char *entry = "one";
   const struct compile_request request = {.toolkit = toolkit,
@@ -51,10 +53,10 @@ static void equal_code_is_compiled_once(void **state) {
   const struct hash first = image_of(toolkit, "// one\n// n=1\n" ONE, true);
   assert_string_equal(image_of(toolkit, "// one\n// n=2\n" ONE, true).hex, first.hex);
   assert_string_not_equal(image_of(toolkit, "// one\n// n=1\n" ONE, false).hex, first.hex);
-  /* its lines have other numbers */
+  /* the lines have other numbers */
   assert_string_not_equal(image_of(toolkit, "// one\n" ONE, true).hex, first.hex);
   assert_string_not_equal(image_of(toolkit, "// one\n// \\\n" ONE ONE, true).hex,
-                          first.hex); /* a comment that goes on */
+                          first.hex); /* a comment that continues on the next line */
   assert_string_not_equal(image_of(toolkit, "// one\n// n=1\n__device__ int more;\n" ONE, true).hex,
                           first.hex);
   check(toolkit_open(&(struct toolkit_options){0}, &other, &err), &err);
@@ -84,7 +86,7 @@ static void *wait_for(void *context) {
   return NULL;
 }
 
-/* What the other thread got while this one was compiling, and then put that. */
+/* Returns what another thread gets that waits while this one compiles and then puts `put`. */
 static struct waiter beside(const struct compiled *put) {
   struct waiter w = {.kept = kept_images_new(), .key = hash_bytes("a", 1)};
   struct compiled got;
@@ -117,11 +119,11 @@ static void *give_up(void *context) {
   struct waiter *w = context;
   struct compiled got;
   w->found = kept_images_get(w->kept, &w->key, &(struct process_stop){at_once, NULL}, &got);
-  kept_images_put(w->kept, &w->key, NULL); /* as whoever was told to compile it */
+  kept_images_put(w->kept, &w->key, NULL); /* as the thread does that was told to compile */
   return NULL;
 }
 
-/* One that is stopped takes nothing from the one that compiles. */
+/* A thread that is stopped while it waits does not disturb the thread that compiles. */
 static void who_is_stopped_leaves_it(void **state) {
   (void)state;
   struct waiter w = {.kept = kept_images_new(), .key = hash_bytes("a", 1), .found = true};
@@ -138,7 +140,7 @@ static void who_is_stopped_leaves_it(void **state) {
   kept_images_free(w.kept);
 }
 
-/* The oldest go where all have too many bytes. */
+/* The oldest images are dropped when all together have too many bytes. */
 static void old_ones_go(void **state) {
   (void)state;
   static char large[6 << 20];

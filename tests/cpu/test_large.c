@@ -15,12 +15,12 @@
 
 enum { SETTINGS = 6, ARGUMENTS = 12 };
 
-/* Zeros without pages behind them; NULL: this machine has no room for so many addresses. */
+/* Returns zeros that no page stands behind; NULL: this machine has not enough addresses. */
 static char *reserve(size_t bytes) {
   void *memory =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  /* a thousandth of the page faults, where the machine has such pages */
+  /* gives a thousandth of the page faults if the machine has huge pages */
   madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;
 }
@@ -119,7 +119,7 @@ static void test_particles(void **state) {
     size_t lanes = choices[i].tunables[8] == '4' ? 4 : 1, last = 129;
     float *state_of = (float *)in.memory + (last / lanes << 24) * lanes + last % lanes;
     state_of[0] = 0.25f;
-    /* the velocity along x, of a particle without weight in the force's way */
+    /* the velocity along x, of a particle that has no weight in the force's direction */
     state_of[3 * lanes] = 1;
     void *arguments[] = {in.memory, out.memory, NULL, NULL};
     launch_once(plan, arguments, 4);
@@ -174,7 +174,7 @@ static void test_reader(void **state) {
   cugen_plan_close(plan);
 }
 
-/* K lines of a pitch, 128 elements each: one sum over them. The other implementations take
+/* K rows with a pitch, 128 elements each, added up into one sum. The other implementations take
    minutes here. */
 static void test_matmul(void **state) {
   static const char *const settings[] = {"M=1", "N=1", "K=16777217", "layout_a=col",

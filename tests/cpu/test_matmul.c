@@ -1,5 +1,5 @@
-/* What a tuning run of the products does not meet, for each implementation: operands whose base
-   is not aligned for wide copies, NaN and infinity. */
+/* Input that a tuning run of matmul does not meet, for each implementation: operands that are
+   not aligned for wide copies, NaN, infinity. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,8 @@ static bool has_epilogue(size_t plan) {
   return plan >= PLAIN;
 }
 
-/* A tile of the first variants lies inside, and the others on the edges. */
+/* Opens a plan whose first variants have tiles inside the matrix, and the others tiles at its
+   edges. */
 static cugen_plan *open_plan(cugen *lib, size_t i) {
   static const char *const settings[] = {
       "M=136", "N=132", "K=37", "layout_a=col", "scaled=true", "biased=true", "activation=relu"};
@@ -48,7 +49,7 @@ static void fill(struct operands *o) {
   memset(o->c, 0xff, sizeof o->c);
 }
 
-/* shift: floats from an aligned address to D and the bias. */
+/* shift: floats from an aligned address to D and to the bias. */
 static void launch(size_t i, cugen_plan *plan, struct operands *o, float *a, float *b, float *c,
                    int shift) {
   void *plain[] = {a, b, c, NULL, NULL, NULL};
@@ -56,22 +57,22 @@ static void launch(size_t i, cugen_plan *plan, struct operands *o, float *a, flo
   launch_once(plan, has_epilogue(i) ? epilogue : plain, has_epilogue(i) ? 10 : 6);
 }
 
-/* Of an element of the sum, as the configs' formulas: whole numbers and quarters, so that it is
-   exact. */
+/* Returns what the epilogue makes of an element of the sum, by the config's formulas. Operands
+   are whole numbers and quarters, so that it is exact. */
 static float after(size_t plan, const struct operands *o, float sum, int m, int n, int shift) {
   if (!has_epilogue(plan)) return sum;
   float value = 0.5f * sum + 0.25f * o->d[shift + m * N + n] + o->bias[shift + n];
   return value < 0 ? 0 : value;
 }
 
-/* A is stored by columns. */
+/* Returns an element of the product; A is stored by columns. */
 static float product(const float *a, const float *b, int m, int n) {
   float sum = 0;
   for (int k = 0; k < K; k++) sum += a[k * M + m] * b[k * N + n];
   return sum;
 }
 
-/* Each base by itself at an address that no wide access may start at. */
+/* Each operand in turn begins at an address at which no wide access may start. */
 static void test_unaligned(void **state) {
   static struct operands o;
   for (size_t p = 0; p < PLANS; p++) {
@@ -93,7 +94,7 @@ static void test_unaligned(void **state) {
   }
 }
 
-/* A NaN in A is in its row of C, an infinity in B in its column, and neither anywhere else. */
+/* A NaN in A reaches its row of C, an infinity in B its column, and both reach nothing else. */
 static void test_nan_and_infinity(void **state) {
   static struct operands o;
   for (size_t p = 0; p < PLANS; p++) {
@@ -116,8 +117,8 @@ static void test_nan_and_infinity(void **state) {
   }
 }
 
-/* What a problem has not keeps its place and takes NULL only; scratch is there for the variants
-   that compute in it. */
+/* An argument that the problem lacks keeps its place and takes only NULL. Scratch exists for the
+   variants that use it. */
 static void test_absent(void **state) {
   static struct operands o;
   cugen_plan *plain = open_plan(*state, 3), *fused = open_plan(*state, PLANS - 1);
@@ -159,8 +160,8 @@ static void test_scratch(void **state) {
   cugen_plan_close(plan);
 }
 
-/* In what else an epilogue reads they reach the elements that read them; relu leaves NaN as it
-   is. */
+/* NaN and infinity in other operands of an epilogue reach the elements that use them; relu keeps
+   NaN. */
 static void test_nan_in_an_epilogue(void **state) {
   static struct operands o;
   for (size_t p = 0; p < PLANS; p++) {

@@ -1,6 +1,6 @@
-/* The product on tensor cores (matmul's implementation mma), whose instructions the cpu device
-   computes one by one: every type in every layout of A and B, sizes that tiles divide and do not
-   divide, rows that wide copies may start at and may not. */
+/* matmul's implementation mma, whose tensor-core instructions the cpu device computes one by
+   one: every type in every layout of A and B, sizes that tiles divide and do not divide, rows at
+   which wide copies may and may not start. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static void run(cugen *lib, const char *const *settings, size_t most, const char
   cugen_kernel_close(kernel);
 }
 
-/* Few enough threads that rows copied 2 bytes at a time are not ruled out. */
+/* Few enough threads that rows copied in pieces of 2 bytes are allowed. */
 static const char *const variants[] = {
     "mma BM=64 BN=64 WM=32 WN=32 k_bytes=64 stages=3 group=8 min_blocks=1",
     "mma BM=128 BN=64 WM=64 WN=32 k_bytes=64 stages=3 group=1 min_blocks=1",
@@ -27,8 +27,8 @@ static const char *const variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-/* In all: ragged and aligned for 2, 4, 8 and 16 bytes; whole tiles; a k shorter than a tile;
-   more tiles than stages; fewer lines than a copy has elements, beside a long k. */
+/* Ragged sizes aligned to 2, 4, 8 and 16 bytes; whole tiles; a k shorter than a tile; more tiles
+   than stages; fewer lines than a copy has elements, with a long k. */
 static const struct {
   const char *m, *n, *k;
 } sizes[] = {{"M=131", "N=260", "K=37"}, {"M=128", "N=192", "K=256"}, {"M=70", "N=66", "K=302"},
@@ -43,8 +43,9 @@ static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"},
                                        {"dtype=f16", "dtype_c=f32"}};
 enum { TYPES = sizeof types / sizeof *types };
 
-/* The layouts by number's bits: of A and B each with each, and C's by turns, which no operand's
-   copy depends on. Every variant meets every type and layout; sizes and the rest move on. */
+/* Bits of `number` choose the layouts of A and B, so that each meets each. C's layout
+   alternates, because no operand's copy depends on it. Every variant meets every type and
+   layout; sizes and the rest change from run to run. */
 static void run_type(cugen *lib, size_t type, unsigned number, const char *batch) {
   unsigned turn = number + 3 * (unsigned)type;
   size_t size = turn % SIZES;
@@ -62,7 +63,7 @@ static void run_type(cugen *lib, size_t type, unsigned number, const char *batch
   run(lib, settings, 11, variants[(number + type) % VARIANTS]);
 }
 
-/* Bytes: along k only, and C as bf16, i32 or f32. */
+/* 8-bit types: operands along k only; C as bf16, i32 or f32. */
 static void test_bytes(void **state) {
   static const char *const bytes[] = {"dtype=e4m3", "dtype=e5m2", "dtype=i8"};
   for (unsigned number = 0; number < 9; number++) {
@@ -89,7 +90,7 @@ static void test_batch(void **state) {
     run_type(*state, 2 * number % TYPES, number, "batch=2");
 }
 
-/* Tiles that lie 256 bytes deep in shared memory, and more lines than the block copies at once. */
+/* Tiles that are 256 bytes deep in shared memory, and more lines than the block copies at once. */
 static void test_deep(void **state) {
   for (unsigned i = 0; i < 8; i++) {
     const char *settings[] = {types[i % 4][0],
@@ -106,7 +107,7 @@ static void test_deep(void **state) {
 
 enum { M = 72, N = 136, K = 80, MOST = N * K + 16 };
 
-/* Small whole numbers: as bf16, and exact in every sum. */
+/* Returns a small whole number as bf16, which is exact in every sum. */
 static uint16_t bf16_of(int value) {
   float wide = (float)value;
   uint32_t bits;
@@ -150,7 +151,7 @@ static void check_shifted(cugen_plan *plan, int shifted) {
   assert_int_equal(after, 0xffffffff);
 }
 
-/* Each base by itself at an address that no wide access may start at. */
+/* Each operand in turn begins at an address at which no wide access may start. */
 static void test_unaligned(void **state) {
   static const char *const settings[] = {"M=72", "N=136", "K=80", "dtype=bf16", "dtype_c=f32"};
   static const struct choice choice = {"configs/matmul.lua", "mma", NULL};

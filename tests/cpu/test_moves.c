@@ -23,13 +23,14 @@ static void run_exactly(cugen_kernel *kernel, const char *variant) {
 
 struct family {
   const char *config;
-  size_t all; /* so many of the first problems meet all variants, the others every other one */
+  /* the first `all` problems are run with all variants, the others with every second one */
+  size_t all;
   const char *variants[VARIANTS];
   const char *problems[16][SETTINGS];
 };
 
-/* Problems with every variant of their row, or by turns with half of them, as each further type and
-   pitch is another source. */
+/* Runs problems with every variant of their row, or alternately with half of the variants,
+   because each further type and pitch is another source to compile. */
 static void run_family(cugen *lib, const struct family *family) {
   for (size_t p = 0; p < 16 && family->problems[p][0]; p++) {
     cugen_kernel *kernel = open_kernel(lib, family->config, family->problems[p], SETTINGS);
@@ -47,7 +48,7 @@ static const struct family copies = {
      "vector access=16 loads=4 blocks_per_sm=2", "vector access=16 loads=1 load_through=l2",
      "bulk piece=4096 stages=3 blocks_per_sm=1"},
     {{"width=1"},
-     {"width=99991", "dtype=u8"}, /* a prime */
+     {"width=99991", "dtype=u8"}, /* a prime width */
      {"width=65536", "dtype=f64"},
      {"width=7", "height=3", "depth=5", "dtype=f16", "pitched=true"},
      {"width=1003", "height=77", "depth=3", "pitched=true"},
@@ -100,8 +101,8 @@ static const struct family wide = {
     {{"rows=1", "cols=1009"},
      {"rows=384", "cols=256"},
      {"rows=260", "cols=388", "batch=2"},      /* whole packs, ragged tiles */
-     {"rows=263", "cols=384"},                 /* packs in A's rows alone */
-     {"rows=384", "cols=263"},                 /* packs in B's rows alone */
+     {"rows=263", "cols=384"},                 /* only A's rows have whole packs */
+     {"rows=384", "cols=263"},                 /* only B's rows have whole packs */
      {"rows=263", "cols=131", "pitched=true"}, /* aligned rows with ragged ends */
      {"rows=272", "cols=400", "dtype=u8"},
      {"rows=257", "cols=331", "dtype=i8"},
@@ -139,7 +140,8 @@ static void test_transpose(void **state) {
 
 /* ---- What an application binds -------------------------------------------------------------- */
 
-/* Bits of every kind: NaN with a payload, quiet or signalling, infinities, subnormal numbers. */
+/* Fills in bits of every kind: NaN with a payload, quiet and signalling, infinities, subnormal
+   numbers. */
 static void fill_bits(unsigned char *bytes, size_t count) {
   static const unsigned char special[] = {0x01, 0x00, 0xa0, 0x7f, 0x00, 0x00,
                                           0x80, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -193,7 +195,7 @@ static void check_moved(bool turned, const unsigned char *from, const unsigned c
                        element_at(from, r * COLUMNS + c));
 }
 
-/* Buffers that begin so many elements behind a multiple of 16 bytes. */
+/* Moves buffers that begin that many elements behind a multiple of 16 bytes. */
 static void move_at(bool turned, cugen_plan *plan, size_t from_offset, size_t to_offset) {
   unsigned char *from = aligned_alloc(64, ROOM), *to = aligned_alloc(64, ROOM);
   assert_non_null(from);

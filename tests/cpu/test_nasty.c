@@ -1,6 +1,5 @@
-/* 30 variants that do harm and 30 that are right, on the cpu device, each directly behind each
-   other one: each right one is right, each time, and the others get the verdict that each gets
-   alone. */
+/* 30 harmful and 30 right variants on the cpu device, each run directly after each other one. A
+   right variant is right each time, and a harmful one gets the verdict that it gets alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,38 +12,39 @@
 
 enum { VARIANTS = 60, ENDLESS = 5, ENDLESS_EVERY = 12, ANY = -1 };
 
-/* By number in nasty.cu. ANY: what it does to itself may come out in more than one way. */
+/* Verdicts by number in nasty.cu. ANY: what the variant does to itself may end in more than one
+   way. */
 static const int verdicts[VARIANTS / 2] = {
     CUGEN_OUTCOME_BOUNDS,
     CUGEN_OUTCOME_BOUNDS,
-    CUGEN_OUTCOME_BOUNDS, /* writes: before, behind and far behind a buffer */
+    CUGEN_OUTCOME_BOUNDS, /* writes before, behind and far behind a buffer */
     CUGEN_OUTCOME_BOUNDS,
-    CUGEN_OUTCOME_BOUNDS,  /* anywhere; null */
+    CUGEN_OUTCOME_BOUNDS,  /* writes anywhere, and through a null pointer */
     CUGEN_OUTCOME_TIMEOUT, /* an endless loop */
     CUGEN_OUTCOME_TRAP,
     CUGEN_OUTCOME_TRAP,
-    CUGEN_OUTCOME_TRAP, /* descriptors; limits of them, of memory */
+    CUGEN_OUTCOME_TRAP, /* opens descriptors; changes limits of descriptors, of memory */
     CUGEN_OUTCOME_TRAP,
     CUGEN_OUTCOME_TRAP,
-    CUGEN_OUTCOME_TRAP, /* of files; chdir; umask */
+    CUGEN_OUTCOME_TRAP, /* changes limits of files; chdir; umask */
     CUGEN_OUTCOME_OK,
     ANY,
-    CUGEN_OUTCOME_OK, /* signals held back; rounding; flush to zero */
+    CUGEN_OUTCOME_OK, /* blocks signals; changes rounding; flushes to zero */
     ANY,
     ANY,
-    CUGEN_OUTCOME_TRAP, /* a thread; the heap; stack overflow */
+    CUGEN_OUTCOME_TRAP, /* starts a thread; damages the heap; overflows the stack */
     CUGEN_OUTCOME_TRAP,
     CUGEN_OUTCOME_TRAP,
     CUGEN_OUTCOME_TRAP, /* abort, exit, _exit */
     ANY,
     CUGEN_OUTCOME_TRAP,
-    CUGEN_OUTCOME_OK, /* longjmp; SIGKILL; descriptors closed */
+    CUGEN_OUTCOME_OK, /* longjmp; SIGKILL; closes descriptors */
     CUGEN_OUTCOME_BOUNDS,
-    CUGEN_OUTCOME_BOUNDS, /* an input unmapped, made unreadable */
+    CUGEN_OUTCOME_BOUNDS, /* unmaps an input, makes one unreadable */
     CUGEN_OUTCOME_WRONG,
     ANY,
-    ANY, /* an input written; a timer; environment, locale */
-    ANY, /* all that can be written near the buffers */
+    ANY, /* writes an input; sets a timer; changes environment, locale */
+    ANY, /* writes all that it can write near the buffers */
 };
 
 struct fixture {
@@ -105,8 +105,8 @@ static void run(struct fixture *f, size_t number, const char *before) {
   cache_record_free(&record);
 }
 
-/* Place by place a row of a Williams square: in all rows together each number comes directly
-   behind each other one, once. */
+/* Returns the number at a place of a row of a Williams square: in all rows together each number
+   follows each other number directly, once. */
 static size_t number_at(size_t row, size_t place) {
   return (row + (place % 2 ? (place + 1) / 2 : VARIANTS - place / 2)) % VARIANTS;
 }
@@ -117,7 +117,8 @@ static void the_right_are_right_behind_each_other_one(void **state) {
   for (size_t row = 0; row < VARIANTS; row++) {
     for (size_t place = 0; place < VARIANTS; place++) {
       const size_t number = number_at(row, place);
-      if (number == 2 * ENDLESS + 1 && row % ENDLESS_EVERY) continue; /* that takes its time */
+      /* because such a variant takes its time */
+      if (number == 2 * ENDLESS + 1 && row % ENDLESS_EVERY) continue;
       run(f, number, before);
       before = f->candidates[number]->real.variant;
     }

@@ -1,5 +1,6 @@
-/* api_kernel_check on kernels whose threads and blocks order one another by fences and atomics:
-   tickets, locks, flags; right ones, and the same without one of what makes them right. */
+/* api_kernel_check on kernels whose threads and blocks order each other by fences and atomics:
+   tickets, locks, flags. Each kernel comes in a right form, and without one of the parts that
+   make it right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,10 +36,10 @@ static const char reference[] = "__global__ void reference(${params}) {\n"
                                 "  if (i < sample_count) y[i] = x[samples ? samples[i] : i];\n"
                                 "}\n";
 
-/* The body of a kernel that copies x to y in 4 blocks of 64 threads, and leaves c zero; line 4
-   of the template is its first. */
+/* The body of a kernel that copies x to y in 4 blocks of 64 threads, and leaves c zero. The body
+   begins on line 4 of the template. */
 static const struct {
-  const char *name, *kind; /* NULL: nothing is wrong */
+  const char *name, *kind; /* NULL: the kernel is right */
   int line;
   const char *body;
 } cases[] = {
@@ -298,7 +299,7 @@ static const struct made_up made = {.name = "ordered",
 static bool is_found(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
     if (strcmp(finding_name((int)check->findings[i].kind), kind) == 0 &&
-        /* either is described */
+        /* either access may be described */
         (check->findings[i].line == line || check->findings[i].other_line == line))
       return true;
   return false;

@@ -1,4 +1,4 @@
-/* reduce runs, on the cpu device, and computes what its reference computes: every rung, type and
+/* reduce on the cpu device computes what its reference computes: every implementation, type and
    operator, along each axis. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include "api/tuning.h"
 #include "kernels.h"
 
-/* Every rung where its axis allows it; several blocks a segment, and loads wider and narrower
-   than some rows allow. */
+/* Every implementation for each axis that it allows, with several blocks for a segment, and with
+   loads wider and narrower than some rows allow. */
 static const struct {
   const char *axis, *variant;
 } reductions[] = {
@@ -45,7 +45,7 @@ static void run_reduce(cugen *lib, const char *const *settings, size_t count, co
   cugen_kernel_close(kernel);
 }
 
-/* Types and operators by turns, so that each rung meets several. */
+/* Types and operators alternate, so that each implementation meets several. */
 static void test_reduce(void **state) {
   static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16",
                                        "dtype=i32"};
@@ -59,7 +59,7 @@ static void test_reduce(void **state) {
   }
 }
 
-/* One element, primes, a pack, past the size from which the reference works in stretches. */
+/* Sizes of one element, primes, one pack, and a size above which the reference works in pieces. */
 static void test_reduce_sizes(void **state) {
   static const char *const shapes[][2] = {{"rows=1", "cols=1"},
                                           {"rows=1", "cols=7919"},
@@ -80,8 +80,8 @@ static void test_reduce_sizes(void **state) {
 
 /* ---- Through plans -------------------------------------------------------------------------- */
 
-/* An application's call of one implementation, with its first values; buffers are the
-   application's. */
+/* What an application needs to call one implementation: its plan, its buffers and their first
+   values. */
 struct application {
   cugen_plan *plan;
   cugen_call *call;
@@ -125,7 +125,7 @@ static float reduce_once(cugen *lib, const char *implementation, const char *op,
   return y;
 }
 
-/* A NaN anywhere makes every result NaN, the least and the greatest too. */
+/* A NaN anywhere makes every result NaN, also that of min and max. */
 static void test_nan(void **state) {
   static const char *const ops[] = {"op=sum", "op=min", "op=max", "op=largest"};
   static float x[COUNT];
@@ -154,7 +154,7 @@ static void test_infinity(void **state) {
 
 /* ---- Where buffers begin, and launching again ----------------------------------------------- */
 
-/* Integers, so that any order gives the same. */
+/* Expects the sums of integers, which are equal in any order. */
 static void expect_sums(cugen *lib, const char *implementation, const char *axis, const int *x,
                         int rows, int cols) {
   char sizes[2][24];
@@ -177,7 +177,8 @@ static void expect_sums(cugen *lib, const char *implementation, const char *axis
   release(&app);
 }
 
-/* Wide loads from where none may begin: what they do not reach is taken one by one. */
+/* Addresses at which no wide load may begin: the elements that wide loads do not reach are taken
+   one by one. */
 static void test_unaligned(void **state) {
   static _Alignas(16) int x[70000 + 4];
   for (int i = 0; i < 70004; i++) x[i] = i * 7919 % 1000 - 500;
@@ -190,7 +191,7 @@ static void test_unaligned(void **state) {
   }
 }
 
-/* Bit by bit: blocks that end in another order change nothing. */
+/* Results are equal bit by bit, in whatever order the blocks end. */
 static void test_repeats(void **state) {
   static float x[COUNT];
   const char *settings[] = {"rows=1", "cols=5003"};
@@ -208,7 +209,8 @@ static void test_repeats(void **state) {
 
 /* ---- What is found -------------------------------------------------------------------------- */
 
-/* Runs the config with the template in memory; the variant must be wrong, with these words. */
+/* Runs the config with the template in memory. The variant must be wrong with a reason that has
+   these words. */
 static void expect_wrong(cugen *lib, const struct text *config, const char *const *settings,
                          size_t count, const char *variant, const char *words) {
   cugen_error error = {0};
@@ -222,8 +224,8 @@ static void expect_wrong(cugen *lib, const struct text *config, const char *cons
   cugen_kernel_close(kernel);
 }
 
-/* a - b is not associative: in another order than the reference's it gives another number, which
-   is said. */
+/* a - b is not associative, so the kernel's order gives another number than the reference's. The
+   message says so. */
 static void test_not_associative(void **state) {
   struct text text = read_text("configs/reduce.lua");
   replace(&text, "formula \"combine(a, b)\"", "\"select(op == 'sum', a + b",
@@ -232,8 +234,8 @@ static void test_not_associative(void **state) {
   text_free(&text);
 }
 
-/* The barrier in the loop, removed: threads run one after the other here, up to a barrier, so
-   that one reads what another has not yet written. */
+/* The kernel without the barrier in its loop: threads run one after the other up to a barrier,
+   so that one of them reads what another has not written yet. */
 static void test_no_barrier(void **state) {
   static const char *const trees[][2] = {{"templates/reduce_global.cu", "global"},
                                          {"templates/reduce_shared.cu", "static"},
@@ -251,7 +253,7 @@ static void test_no_barrier(void **state) {
   }
 }
 
-/* A ticket that is not given back would make the next launch wrong. */
+/* A ticket that is not reset would make the next launch wrong. */
 static void test_no_reset(void **state) {
   static const char *const settings[] = {"axis=col", "rows=501"};
   struct text template = read_text("templates/reduce_columns.cu"),

@@ -1,5 +1,5 @@
-/* What a result is held against: outputs of different sizes under one reference, and a reference
-   that forgets some. */
+/* Results against references: outputs of different sizes under one reference, and references
+   that leave out some elements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,13 +17,13 @@ static void add(cugen *lib, const char *name, const char *content) {
   if (cugen_add_file(lib, name, content, strlen(content), &error)) fail_msg("%s", error.message);
 }
 
-/* The check problem that a reason names first is passed over. */
+/* Returns the reason without the check problem that it may begin with. */
 static const char *without_problem(const char *reason) {
   const char *end = strncmp(reason, "on the check problem ", 21) == 0 ? strstr(reason, ": ") : NULL;
   return end ? end + 2 : reason;
 }
 
-/* The variant's outcome, and its reason begins so. */
+/* Expects the variant's outcome, and a reason that begins with the text. */
 static void runs(cugen *lib, const char *config, const char *setting, const char *variant,
                  cugen_outcome outcome, const char *reason) {
   cugen_error error = {0};
@@ -39,8 +39,8 @@ static void runs(cugen *lib, const char *config, const char *setting, const char
 
 /* ---- Outputs of different sizes ------------------------------------------------------------- */
 
-/* flops: above 10^12 outputs are sampled. last is -1, which is also what a reference's outputs
-   are poisoned with. */
+/* flops: above 10^12 the outputs are sampled. last is -1, which a reference's outputs are also
+   poisoned with. */
 static const char sizes_config[] =
     "kernel 'sizes' {\n"
     "  problem 'n' (20000), problem 'work' { 'small', 'large' },\n"
@@ -95,8 +95,8 @@ static void outputs_differ_in_size(void **state) {
   runs(lib, "sizes.lua", settings[0], "a wrong=w", CUGEN_OUTCOME_WRONG, "w[6] is ");
 }
 
-/* An element that is due and that the reference does not write is its mistake, not the kernel's,
-   and never right. */
+/* If the reference does not write an element that is due, the reference is to blame, not the
+   kernel, and the kernel is never right. */
 static void a_reference_forgets_an_output(void **state) {
   static const struct {
     const char *from, *to, *named;
@@ -168,7 +168,7 @@ static void an_input_may_be_overwritten(void **state) {
   runs(lib, "spare.lua", "may=true", "a shift=1 threads=64", CUGEN_OUTCOME_WRONG, "y[0] is ");
   runs(lib, "spare.lua", "may=false", "a shift=0 threads=64", CUGEN_OUTCOME_WRONG,
        "wrote to input x: ");
-  /* One after the other in one worker: each finds it filled. */
+  /* Two variants after each other in one worker: each finds the buffer filled. */
   cugen_kernel *kernel = open_kernel(lib, "spare.lua", settings, 1);
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
@@ -186,7 +186,7 @@ static void an_input_may_be_overwritten(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* A launch finds what it indexes by as it was given, however many there were before it. */
+/* Each launch finds its indices as they were given, however many launches there were before. */
 static void what_is_changed_is_an_index(void **state) {
   cugen *lib = *state;
   const char *const attributes[][2] = {{"input", ", overwrite = true"}, {"inout", ""}};

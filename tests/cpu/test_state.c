@@ -1,6 +1,5 @@
-/* Variants that leave something behind in the process that runs them, on the cpu device: in
-   whatever order they run, each gets the verdict that it gets alone, and those that only look
-   find nothing. */
+/* Variants that leave something behind in their process, on the cpu device: in any order each
+   gets the verdict that it gets alone, and the variants that only look find nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +13,7 @@
 
 enum { ROUNDS = 6, MOST = 64 };
 
-/* Of the others, which take something from themselves, the first verdict counts. */
+/* For the other variants, which harm themselves, the first verdict counts. */
 static const struct {
   const char *variant;
   cugen_outcome outcome;
@@ -90,8 +89,8 @@ static void run(struct fixture *f, size_t number, const char *before) {
   cugen_error err = {0};
   double busy;
   check(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err), &err);
-  /* A thread that outlives its kernel's code may end the process or not: that is no one's
-     verdict but its own. */
+  /* A thread that outlives its kernel's code may end the process or not, which decides only
+     about its own variant. */
   bool its_own = strstr(c->real.variant, "does=thread") != NULL;
   if (f->wanted[number] == NOT_KNOWN) f->wanted[number] = (int)record.outcome;
   if (!its_own && (int)record.outcome != f->wanted[number])
@@ -115,7 +114,7 @@ static void every_order_gives_one_verdict(void **state) {
   }
 }
 
-/* What looks comes behind each. */
+/* The variants that look run after each of the others. */
 static void nothing_is_left_to_be_found(void **state) {
   struct fixture *f = *state;
   size_t looks = 0;

@@ -1,6 +1,5 @@
-/* The shipped templates really run, on the cpu device, and compute what their references
-   compute: in every layout, for sizes that tiles divide and do not divide, aligned for wide
-   loads and not. */
+/* The shipped templates on the cpu device compute what their references compute: in every
+   layout, for sizes that tiles divide and do not divide, aligned for wide loads and not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +14,7 @@ enum { SETTINGS = 9 };
 
 /* ---- matmul --------------------------------------------------------------------------------- */
 
-/* In f32 and in f64; width and padding are the first that type and layouts allow. */
+/* Variants in f32 and in f64. Width and padding are the first that type and layouts allow. */
 static const char *const blocked[][2] = {
     {"blocked BM=64 BN=64 BK=8 TM=8 TN=8 double_buffer=true group=8 min_blocks=1",
      "blocked BM=64 BN=64 BK=8 TM=8 TN=4 double_buffer=true group=8 min_blocks=1"},
@@ -27,8 +26,8 @@ static const char *const blocked[][2] = {
      "blocked BM=64 BN=64 BK=16 TM=4 TN=8 vec=1 double_buffer=false group=8 min_blocks=1"},
 };
 
-/* Each is valid in both; tiles that the block copies in several ways, all at once and one after
-   the other. */
+/* Each variant is valid in both types. The block copies tiles in several ways, all at once and
+   one after the other. */
 static const char *const pipelined[] = {
     "pipelined BM=64 BN=64 BK=8 TM=8 TN=8 lanes_m=4 order=rows bursts=1 stages=3 group=1",
     "pipelined BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=8 order=cols bursts=7 stages=3 group=8",
@@ -36,7 +35,7 @@ static const char *const pipelined[] = {
     "pipelined BM=128 BN=64 BK=16 TM=8 TN=8 lanes_m=8 order=cols bursts=1 stages=3 group=1",
 };
 
-/* Parts of K, also more of them than tiles; operands laid out anew, also both at once. */
+/* Parts of K, also more parts than tiles; operands copied to aligned rows, one or both. */
 static const char *const parts[] = {
     "pipelined BM=64 BN=64 BK=16 TM=8 TN=8 lanes_m=8 order=rows bursts=7 stages=4 group=8 split=2",
     "packed BM=64 BN=128 BK=16 TM=8 TN=8 lanes_m=4 bursts=1 stages=3 group=1 split=1",
@@ -51,7 +50,7 @@ static const char *const simple[] = {
     "tiled tile=8 pad=1",
 };
 
-/* In all: odd, whole and aligned tiles; ragged but aligned ones; a k shorter than a tile; more
+/* Odd sizes, whole tiles, aligned tiles; ragged aligned sizes; a k shorter than a tile; more
    than one row group. */
 static const struct {
   const char *m, *n, *k;
@@ -64,8 +63,8 @@ static unsigned in_f64(unsigned number) {
   return (number ^ number >> 1 ^ number >> 2) & 1;
 }
 
-/* The layouts by number's bits; precision, pitch and specialisation so that each meets each
-   layout of an operand. */
+/* Bits of `number` choose the layouts. Precision, pitch and specialisation change so that each
+   meets each layout of an operand. */
 static void run_matmul(cugen *lib, unsigned number, size_t size, const char *variant) {
   const char *settings[SETTINGS] = {number & 1 ? "layout_a=col" : "layout_a=row",
                                     number & 2 ? "layout_b=col" : "layout_b=row",
@@ -91,7 +90,7 @@ static void test_pipelined(void **state) {
   for (unsigned i = 0; i < 8; i++) run_matmul(*state, i, i % 5, pipelined[(i + i / 4) % 4]);
 }
 
-/* At the sizes whose M and K are odd: A is one to lay out anew however it lies. */
+/* Sizes whose M and K are odd, so that A is copied to aligned rows in either layout. */
 static void test_parts_and_packed(void **state) {
   static const size_t odd[] = {0, 3, 4};
   for (unsigned i = 0; i < 8; i++) run_matmul(*state, i, odd[i % 3], parts[(i + i / 4) % 4]);
@@ -101,7 +100,7 @@ static void test_naive_and_tiled(void **state) {
   for (unsigned i = 0; i < 8; i++) run_matmul(*state, 15 - i, i % 5, simple[i % 4]);
 }
 
-/* Halves are added in f32 and stored as halves or f32; tf32 is stored as f32. */
+/* 16-bit types are added in f32 and stored as that type or f32; tf32 is stored as f32. */
 static void test_matmul_types(void **state) {
   static const char *const types[][2] = {{"dtype=f16", "dtype_c=default"},
                                          {"dtype=f16", "dtype_c=f32"},
@@ -122,7 +121,8 @@ static void test_matmul_types(void **state) {
   }
 }
 
-/* The tiles and threads that are fast on a GPU, at a size where every block lies inside. */
+/* The tiles and numbers of threads that are fast on a GPU, at a size at which every block lies
+   inside. */
 static void test_blocked_as_on_a_gpu(void **state) {
   const char *settings[] = {"M=256", "N=256", "K=48"};
   cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 3);
@@ -135,7 +135,7 @@ static void test_blocked_as_on_a_gpu(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* Each product of a batch has its own operands and its own part of C, however they lie. */
+/* Each product of a batch has its own operands and its own part of C, in every layout. */
 static void test_batch(void **state) {
   const char *const variants[] = {"naive block_x=16 block_y=8 columns_along=x",
                                   "tiled tile=16 pad=0",
@@ -159,7 +159,7 @@ static void test_batch(void **state) {
   }
 }
 
-/* What an epilogue does with an element of the sum, its row and its column. */
+/* The epilogue of an element of the sum, with its row and its column. */
 static void test_epilogue(void **state) {
   for (unsigned i = 0; i < 4; i++) {
     const char *settings[] = {i & 1 ? "layout_c=col" : "layout_c=row",
@@ -187,8 +187,8 @@ static void test_identity(void **state) {
 
 /* ---- reader --------------------------------------------------------------------------------- */
 
-/* In every kind of memory: less than a load, a chunk that is full, one element more, more passes
-   than chunks. */
+/* In every kind of memory: less than a load, a full chunk, one element more, more passes than
+   chunks. */
 static void test_reader(void **state) {
   static const char *const kinds[] = {"device", "managed", "pinned", "mapped", "registered"};
   static const char *const sizes_read[][3] = {{"n=1", "passes=1", "chunk=4096"},

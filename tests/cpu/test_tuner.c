@@ -33,7 +33,8 @@ static cugen_kernel *open_kernel(cugen *lib, const char *config) {
   cugen_error error = {0};
   cugen_kernel *kernel;
   if (cugen_kernel_open(lib, config, NULL, 0, &kernel, &error)) fail_msg("%s", error.message);
-  if (api_kernel_use_check(kernel, &error)) fail_msg("%s", error.message); /* what is tuned here */
+  /* the size that is tuned here */
+  if (api_kernel_use_check(kernel, &error)) fail_msg("%s", error.message);
   return kernel;
 }
 
@@ -57,7 +58,7 @@ static int remove_cache(void **state) {
   return 0;
 }
 
-/* implementation, outcome, a word of the reason */
+/* An implementation, its outcome, and a word of the reason. */
 static const struct {
   const char *implementation;
   cugen_outcome outcome;
@@ -97,7 +98,7 @@ static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
   cugen_tune_result result;
   cugen_error error = {0};
   options.strategy = "exhaustive";
-  options.variant_timeout = 3; /* for a machine that is busy */
+  options.variant_timeout = 3; /* enough for a busy machine */
   options.budget_seconds = -1;
   if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.valid, 13);
@@ -119,7 +120,7 @@ static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
   cugen_kernel_close(kernel);
   cugen_close(lib);
 
-  /* A fresh library on the same cache: nothing is left, and no work is done. */
+  /* A new handle on the same cache: nothing is left to do, and nothing is done. */
   lib = open_library();
   kernel = open_kernel(lib, "tests/configs/planted.lua");
   assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
@@ -134,8 +135,8 @@ static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
   cugen_close(lib);
 }
 
-/* Half of the variants zero their input once they have read it. Each is found out, and the
-   others find it filled. */
+/* Half of the variants zero their input after they have read it. Each of them is found, and the
+   other variants find the input filled. */
 static const char writer_config[] =
     "kernel 'writer' {\n"
     "  problem 'n' (1003), check { n = 301 },\n"
@@ -160,7 +161,7 @@ static const char writer_reference[] =
     "  if (t < sample_count) y[t] = x[samples ? samples[t] : t];\n"
     "}\n";
 
-/* Copies whole packs of 64; the check problem has no whole ones. */
+/* Copies only whole packs of 64 elements, of which the check problem has none. */
 static const char packs_config[] =
     "kernel 'packs' {\n"
     "  problem 'n' (128), check { n = 99 },\n"
@@ -181,8 +182,8 @@ static const char packs_reference[] =
     "  if (t < sample_count) y[t] = x[samples ? samples[t] : t];\n"
     "}\n";
 
-/* What an implementation requires of a problem it requires of the check problem, too: else it is
-   not tried there. */
+/* A requirement of an implementation holds for the check problem, too: if it is not met there,
+   the implementation is not tried. */
 static void an_implementation_is_not_checked_on_what_it_refuses(void **state) {
   (void)state;
   cugen *lib = open_library();

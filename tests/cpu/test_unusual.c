@@ -22,7 +22,8 @@ struct refusal {
   const char *config, *setting, *message;
 };
 
-/* At the setting, for want of a valid variant, or when the arguments are evaluated. */
+/* Expects a refusal at the setting, for lack of a valid variant, or when the arguments are
+   evaluated. */
 static void expect_refusal(cugen *lib, const struct refusal *row) {
   cugen_error error = {0};
   cugen_kernel *kernel = NULL;
@@ -96,7 +97,7 @@ static void test_no_path(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
 }
 
-/* What a restriction of the config rules out. */
+/* Problems that a restriction of the config excludes. */
 static void test_no_variant(void **state) {
   static const struct refusal rows[] = {
       {"access", "load_offset=-1", "where \"load_offset >= 0 and store_offset >= 0\" rules out"},
@@ -169,7 +170,7 @@ static void test_sizes(void **state) {
 
 enum { FIELDS = 16, PARTICLES = 61 };
 
-/* A NaN or infinity in one particle spoils that particle and no other, in every layout. */
+/* A NaN or infinity in one particle reaches that particle and no other, in every layout. */
 static void test_particles_apart(void **state) {
   static const struct choice choices[] = {
       {"configs/particles.lua", "plain", "group = 1"},
@@ -185,8 +186,9 @@ static void test_particles_apart(void **state) {
     assert_int_equal(cugen_plan_argument(plan, 0, &shape, NULL), CUGEN_OK);
     int lanes = (int)shape.shape[2];
     for (int k = 0; k < FIELDS * 96; k++) in[k] = (float)(k % 64) / 64;
-    in[(17 / lanes * FIELDS + 1) * lanes + 17 % lanes] = NAN;      /* y of particle 17 */
-    in[(40 / lanes * FIELDS + 3) * lanes + 40 % lanes] = INFINITY; /* x's velocity of particle 40 */
+    in[(17 / lanes * FIELDS + 1) * lanes + 17 % lanes] = NAN; /* y of particle 17 */
+    /* velocity along x of particle 40 */
+    in[(40 / lanes * FIELDS + 3) * lanes + 40 % lanes] = INFINITY;
     void *arguments[] = {in, out, NULL, NULL};
     launch_once(plan, arguments, 4);
     for (int p = 0; p < PARTICLES; p++)
@@ -202,7 +204,7 @@ static void test_particles_apart(void **state) {
 
 enum { COUNT = 1003, CHUNK = 100, CHUNKS = 11 };
 
-/* A NaN is in its chunk's sum, and sums are right wherever the first element lies. */
+/* A NaN reaches its chunk's sum, and sums are right wherever the first element lies. */
 static void test_reader_from_anywhere(void **state) {
   static const char *const settings[] = {"n=1003", "passes=1", "chunk=100"};
   static const char *const tunables[] = {"vec = 4", "vec = 4, loads = 1, memory_kind = 'mapped'",

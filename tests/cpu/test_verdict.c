@@ -21,16 +21,16 @@
 #include "base/hash.h"
 #include "kernels.h"
 
-/* How the reference comes by the factor. */
+/* How the reference gets the factor. */
 enum path { SOURCE, DERIVED, SCALAR, SPECIALIZED, FORMULA, SUBSTITUTED, PATH_COUNT };
 
 struct drawn {
   enum path path;
   int most;    /* s is 1 to most, u is 0 or 1 */
   int a, b, c; /* the factor is c + a * s + b * u */
-  int s, u;    /* those of the planted factor */
+  int s, u;    /* the values of s and u at which the factor is planted */
   bool fills, shapes;
-  bool loose; /* where s is 2, the tolerance is so large that some wrong factors are close enough */
+  bool loose; /* where s is 2, the tolerance is so large that some wrong factors pass */
 };
 
 static const double loose_tolerance = 0.617, tolerance = 1e-5;
@@ -51,8 +51,8 @@ static int factor_of(const struct drawn *d, int s, int u) {
   return d->c + d->a * s + d->b * u;
 }
 
-/* Whether a variant of the planted implementation is wrong: every result is off by this part of
-   it, and at least 1. */
+/* Returns whether a variant of the planted implementation is wrong: every result is off by this
+   fraction of itself, and by 1 at least. */
 static bool is_wrong(const struct drawn *d, int s, int u) {
   int right = factor_of(d, s, u), planted = factor_of(d, d->s, d->u);
   return abs(planted - right) > right * (d->loose && s == 2 ? loose_tolerance : tolerance);
@@ -64,7 +64,7 @@ static void add_factor(const struct drawn *d, struct text *out) {
   text_addf(out, "%d + %d * s + %d * u", d->c, d->a, d->b);
 }
 
-/* (x + 2) times the factor, as the path has it. */
+/* Adds (x + 2) times the factor, written in the way that `path` says. */
 static void add_result(const struct drawn *d, const char *x, struct text *out) {
   struct text factor = {0};
   add_factor(d, &factor);
@@ -270,7 +270,7 @@ static void every_way_gives_one_verdict(void **state) {
     bench_close(&b);
     wrong_in_all += wrong;
   }
-  assert_true(wrong_in_all > CONFIGS); /* the draw plants some */
+  assert_true(wrong_in_all > CONFIGS); /* some wrong variants were drawn */
 }
 
 int main(void) {

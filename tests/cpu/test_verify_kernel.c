@@ -1,5 +1,5 @@
-/* A verify kernel of the user's own: results that are right in many ways, and everything that
-   makes one wrong. */
+/* A user's verify kernel: results that are right in several ways, and everything that makes a
+   result wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static void add(cugen *lib, const char *name, const char *content) {
   if (cugen_add_file(lib, name, content, strlen(content), &error)) fail_msg("%s", error.message);
 }
 
-/* The variant's outcome, the largest error, and its reason has that in it. */
+/* Expects the variant's outcome and largest error, and a reason that contains the text. */
 static void runs(cugen_kernel *kernel, const char *variant, cugen_outcome outcome,
                  const char *reason) {
   cugen_error error = {0};
@@ -154,7 +154,7 @@ static void nan_and_nothing_are_wrong(void **state) {
   }
 }
 
-/* What cannot be run at all is no variant's fault. */
+/* A verify kernel that cannot run at all is no variant's fault. */
 static void a_broken_one_ends_the_run(void **state) {
   static const struct {
     const char *verify, *message;
@@ -198,7 +198,7 @@ static void both_must_agree(void **state) {
   add(lib, "order_reference.cu", reference);
   cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
   assert_true(run_variant(kernel, "a ties=first wrong=no") == 0.25);
-  /* which the reference alone forbids */
+  /* only the reference forbids this order */
   runs(kernel, "a ties=last wrong=no", CUGEN_OUTCOME_WRONG, "place[0] is ");
   cugen_kernel_close(kernel);
   add(lib, "order_verify.cu",

@@ -42,7 +42,7 @@ static void test_types(void **state) {
   RUN_ALL(runs);
 }
 
-/* The layouts by number's bits, the shapes of tiles in turn. */
+/* Bits of the number choose the layouts; the shapes of tiles alternate. */
 static void test_layouts(void **state) {
   static const char *const variants[] = {
       "wgmma BM=64 BN=128 consumers=1 cluster_x=2 split_k=1 swap=false",
@@ -75,7 +75,7 @@ static void test_work(void **state) {
       {"wgmma BM=64 BN=176 consumers=1 store_buffers=2 order=right group=4",
        {"dtype=bf16", "layout_b=col", "M=330", "N=904", "K=72"}},
       {"wgmma BM=64 BN=16 consumers=1 cluster_x=1 cluster_y=1 swap=false order=hilbert group=8",
-       /* squares, and columns and lines beside them */
+       /* square tiles, and single columns and rows beside them */
        {"dtype=bf16", "layout_b=col", "M=600", "N=328", "K=72"}},
       {"wgmma swap=true BN=16", {"dtype=bf16", "layout_b=col", "M=16", "N=264", "K=200"}},
       {"wgmma swap=true BN=32", {"dtype=f16", "M=24", "N=264", "K=200"}},
@@ -89,8 +89,8 @@ static void test_work(void **state) {
   RUN_ALL(runs);
 }
 
-/* Tiles in parts: with whole ones after them and without, parts that go on in the next tile, a
-   tile in eight parts; as many clusters for each, and not. */
+/* Tiles in parts: with and without whole tiles after them, parts that continue in the next tile,
+   a tile in eight parts, with equal and with different numbers of clusters for each tile. */
 static void test_streams(void **state) {
   static const struct run runs[] = {
       {"wgmma_stream BM=128 BN=128 cluster_x=1 deferred=true",
@@ -111,7 +111,7 @@ static void test_streams(void **state) {
   RUN_ALL(runs);
 }
 
-/* A bias, D and an activation, in every way a result takes to C. */
+/* A bias, D and an activation, with every way in which a result reaches C. */
 static void test_epilogue(void **state) {
   static const struct run runs[] = {
       {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 deferred=true",
@@ -138,7 +138,7 @@ static void test_epilogue(void **state) {
   RUN_ALL(runs);
 }
 
-/* Tiles that end with each matrix of a batch, along C's lines, its columns and k. */
+/* Tiles that end with each matrix of a batch, along C's rows, its columns and k. */
 static void test_batch(void **state) {
   static const struct run runs[] = {
       {"wgmma BM=64 BN=128 consumers=1 cluster_x=2 deferred=false",
@@ -161,7 +161,8 @@ static void test_batch(void **state) {
   RUN_ALL(runs);
 }
 
-/* Rows of no whole 16 bytes: of A, of B with C, of all, in every type, both layouts and a batch. */
+/* Rows that are no multiple of 16 bytes long: of A, of B with C, of all, in every type, both
+   layouts and a batch. */
 static void test_padded(void **state) {
   static const struct run runs[] = {
       {small, {"dtype=bf16", "M=131", "N=200", "K=197"}},

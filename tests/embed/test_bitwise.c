@@ -1,5 +1,5 @@
-/* Only what gives the same bits as a named variant: plans, and tuning for them. The third order
-   of the sum counts its launches. */
+/* Plans, and tuning, of only the variants that give the same bits as a named one. The third
+   order of the sum counts its launches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static int open_plan(struct fixture *f, const char *bitwise, unsigned flags, cug
   return cugen_plan_open(f->kernel, &options, out, &error);
 }
 
-/* Bits that differ with the order. */
+/* Runs on numbers whose sum depends on the order. */
 static void run(cugen_plan *plan, float *y) {
   static float x[ROWS * COLS];
   int rows = ROWS, cols = COLS;
@@ -117,7 +117,7 @@ static void tuning_ranks_what_is_equal_first(void **state) {
   assert_false(tune(f, NULL).outputs.known);
 }
 
-/* Whichever is the fastest of all. */
+/* The plan takes the best of the equal variants, whichever variant is the fastest of all. */
 static void a_plan_takes_the_best_of_what_is_equal(void **state) {
   float bits[2][ROWS], other[ROWS];
   const char *const names[] = {"sum ORDER=0 THREADS=32", "sum ORDER=1 THREADS=32"};
@@ -161,7 +161,8 @@ static void what_cannot_be_named_is_refused(void **state) {
       error.message, "cugen_tune_options.bitwise 'sum ORDER=2 THREADS=32': its results differ"));
 }
 
-/* It is what a plan of the same name served before it was tuned. */
+/* A variant that is recorded to fail is refused as the name; before tuning it served a plan of
+   that name. */
 static void one_that_is_recorded_to_fail_is_refused(void **state) {
   static const char broken[] =
       "kernel 'broken' { problem 'rows' (40), tunable 'ORDER' { 0, 1 }, output 'y' { dtype "

@@ -1,5 +1,5 @@
 /* Plans and calls through cugen.h over the fake driver, whose kernels run here: which variant is
-   chosen, where it is loaded, and that a launch is nothing but one call of the driver. Images
+   chosen, where it is loaded, and that a launch makes exactly one call of the driver. Images
    come from the cache. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,9 @@
 #include "runtime/compile/toolkit.h"
 #include "with_fake.h"
 
-/* ---- Counting allocations and locks: the linker puts these in place of cugen's own calls (--wrap) -- */
+/* ---- Counting allocations and locks ---------------------------------------------------------- */
 
+/* The linker puts these functions in place of the ones that cugen calls (--wrap). */
 static long allocations, locks;
 
 void *__real_malloc(size_t bytes);
@@ -61,11 +62,11 @@ static struct fake_cuda *fake;
 static cugen *lib;
 static struct fake_launch seen; /* the last launch */
 static int application_context, other_stream;
-static const char *config; /* that kernels are opened from */
+static const char *config; /* the config from which kernels are opened */
 
 enum { COUNT = 1000 };
 
-/* wild.cu's kernel: out, x, y, alpha, n. */
+/* Runs wild.cu's kernel: out, x, y, alpha, n. */
 static void run_kernel(const struct fake_launch *launch) {
   float *out, *x, *y, alpha;
   int n;
@@ -99,9 +100,10 @@ static int close_library(void **state) {
 
 /* ---- Kernels, their images, and records ----------------------------------------------------- */
 
-static const char *elsewhere; /* the GPU that `store` stores for; NULL: the kernel's */
+static const char *elsewhere; /* the GPU for which `store` stores; NULL: the kernel's own */
 
-/* With images of its first variants in the cache: no compiler is needed. */
+/* Opens a kernel and stores images of its first variants in the cache, so that no compiler is
+   needed. */
 static cugen_kernel *open_any(const char *name, const char *const *settings, size_t count) {
   cugen_kernel *kernel;
   cugen_error err;
@@ -114,8 +116,8 @@ static cugen_kernel *open_kernel(const char *size) {
   return open_any(config, &size, 1);
 }
 
-/* Remembers the variant as the device would after measuring it, or as the model predicts it;
-   stale: of another source. */
+/* Stores a record of the variant, as if the device had measured it or the model had predicted
+   it. stale: the record is of another source. */
 static void store(const char *size, const char *text, double seconds, bool stale, bool predicted) {
   cugen_kernel *k = open_kernel(size);
   struct lookup *l = &k->lookup;
@@ -136,7 +138,7 @@ static void store(const char *size, const char *text, double seconds, bool stale
                                 .driver_version = 12080,
                                 .nvrtc_version = 12090,
                                 .measured_at = 1700000000};
-  /* somebody's description of the GPU, which is none of the shipped ones */
+  /* a user's own description of the GPU, not a shipped one */
   strcpy(model.id, "model:MINE");
   assert_int_equal(api_key_predictions(lib, &model, l->arch, &predictions, NULL), CUGEN_OK);
   struct cache_key key = predicted ? lookup_predicted_key(l, &predictions) : lookup_measured_key(l);
@@ -152,7 +154,7 @@ static void remember(const char *size, const char *text, double seconds, bool st
   store(size, text, seconds, stale, false);
 }
 
-/* The kernel is closed again: a plan does not need it. */
+/* Opens a plan and closes its kernel, which the plan does not need. */
 static int open_plan(const char *size, unsigned flags, double distance, cugen_plan **out,
                      cugen_error *err) {
   cugen_kernel *kernel = open_kernel(size);
@@ -245,7 +247,8 @@ static void test_exact(void **state) {
   cugen_plan_close(plan);
 }
 
-/* As in the list of records: half a percent is a tie, which the config's order settles. */
+/* As in the list of records, times within half a percent are a tie, which the config's order
+   decides. */
 static void test_tie(void **state) {
   (void)state;
   remember("n=1000", best, 1.000e-3, false);
@@ -260,8 +263,8 @@ static void remember_on(const char *gpu, const char *text, bool stale) {
   elsewhere = NULL;
 }
 
-/* One of this GPU's model, then one of its compute capability, the nearest first, then
-   predictions; only of this problem and source. */
+/* The order of other GPUs: first the same model, then the same compute capability, the nearest
+   first, then predictions. Records of another problem or source do not count. */
 static void test_other_gpu(void **state) {
   (void)state;
   cugen_plan *plan;
@@ -290,9 +293,9 @@ static void test_other_gpu(void **state) {
   cugen_plan_close(plan);
 }
 
-/* What was never measured starts from the model's choice for this GPU, not from the first
-   variant; a prediction never stands in front of what was measured, here or nearby, and one of
-   another source is none. */
+/* A problem that was never measured starts from the model's choice for this GPU, not from the
+   first variant. A prediction never precedes a measurement, of this problem or a near one, and a
+   prediction of another source is ignored. */
 static void test_predicted(void **state) {
   (void)state;
   cugen_plan *plan;
@@ -316,8 +319,8 @@ static void test_predicted(void **state) {
   expect("n=1000", 0, CUGEN_PLAN_EXACT, other, "n=1000");
 }
 
-/* The driver's figures are not quite the description's: on the GPU itself the same predictions
-   are meant. */
+/* The driver reports other figures than the description has; on the GPU itself the same
+   predictions are found. */
 static void test_predicted_here(void **state) {
   (void)state;
   struct device_description described, here;
@@ -333,7 +336,7 @@ static void test_predicted_here(void **state) {
   api_prediction_key_free(&of_described), api_prediction_key_free(&of_here);
 }
 
-/* The order in which tuning begins: the model's, where nothing near was measured. */
+/* Tuning begins with the model's choices if nothing near was measured. */
 static void test_predicted_leaders(void **state) {
   (void)state;
   struct cache *cache;
@@ -365,7 +368,8 @@ static void test_near(void **state) {
   expect("n=1500", 0.6, CUGEN_PLAN_NEAR, best, "n=1000");
   expect("n=1500", 10, CUGEN_PLAN_NEAR, best, "n=1000");
   expect("n=3000", 1, CUGEN_PLAN_NEAR, other, "n=4000");
-  expect("n=2000", 1, CUGEN_PLAN_NEAR, best, "n=1000"); /* as far from both: the one tuned first */
+  /* equally far from both: the one tuned first */
+  expect("n=2000", 1, CUGEN_PLAN_NEAR, best, "n=1000");
   expect("n=4000", 10, CUGEN_PLAN_EXACT, other, "n=4000");
   cugen_plan *plan = must_open("n=2000", 1);
   assert_true(cugen_plan_about(plan)->distance == 1);
@@ -379,7 +383,7 @@ static void add_file(const char *name, const struct text *text) {
   if (cugen_add_file(lib, name, text_get(text), text->length, &err)) fail_msg("%s", err.message);
 }
 
-/* The same kernel with that policy and another restriction, in memory. */
+/* Holds the same kernel in memory, with that policy and another restriction. */
 static void use_policy(const char *policy, const char *where) {
   static const char *const marks[] = {"kernel \"scale_add\" {", "template \"wild.cu\","};
   const char *const inserted[] = {policy, where};
@@ -412,7 +416,8 @@ static void test_policy_nearest(void **state) {
   expect("n=1500", 0, CUGEN_PLAN_NEAR, best, "n=1000");
   expect("n=2000", 0, CUGEN_PLAN_NEAR, best, "n=1000");
   expect("n=2001", 0, CUGEN_PLAN_DEFAULT, first, NULL);
-  expect("n=2001", 1.1, CUGEN_PLAN_NEAR, best, "n=1000"); /* the application's own distance */
+  /* the distance of the application's options */
+  expect("n=2001", 1.1, CUGEN_PLAN_NEAR, best, "n=1000");
   expect("n=1500", 0.1, CUGEN_PLAN_DEFAULT, first, NULL);
   expect("n=1500", -1, CUGEN_PLAN_DEFAULT, first, NULL);
   expect("n=1000", -1, CUGEN_PLAN_EXACT, best, "n=1000");
@@ -428,8 +433,9 @@ static void test_policy_buckets(void **state) {
   expect("n=1", 0, CUGEN_PLAN_NEAR, best, "n=1024");
   expect("n=1024", 0, CUGEN_PLAN_EXACT, best, "n=1024");
   expect("n=1025", 0, CUGEN_PLAN_NEAR, other, "n=4096");
-  expect("n=1100", 0, CUGEN_PLAN_EXACT, best, "n=1100"); /* its own record before its bucket's */
-  expect("n=4097", 0, CUGEN_PLAN_DEFAULT, first, NULL);  /* this bucket is not tuned */
+  /* its own record precedes the record of its bucket */
+  expect("n=1100", 0, CUGEN_PLAN_EXACT, best, "n=1100");
+  expect("n=4097", 0, CUGEN_PLAN_DEFAULT, first, NULL); /* nothing of this bucket was tuned */
   expect("n=65537", 0, CUGEN_PLAN_DEFAULT, first, NULL);
   expect("n=1025", 0.01, CUGEN_PLAN_NEAR, best, "n=1024");
   expect("n=1025", -1, CUGEN_PLAN_DEFAULT, first, NULL);
@@ -446,15 +452,17 @@ static void test_lent_variants(void **state) {
   remember("n=4096", best, 1.0e-3, false);
   remember("n=4096", other, 2.0e-3, false);
   expect("n=3000", 0, CUGEN_PLAN_NEAR, best, "n=4096");
-  expect("n=1500", 0, CUGEN_PLAN_NEAR, other, "n=4096"); /* the best is no variant here: the next */
+  /* the best is not valid here: the next one */
+  expect("n=1500", 0, CUGEN_PLAN_NEAR, other, "n=4096");
   use_policy("policy \"nearest\" { distance = 2 },", "");
   remember("n=1000", best, 1.000e-3, true);
   remember("n=1000", "wild BLOCK_SIZE=128 ITEMS=4", 1.004e-3, false);
   remember("n=1000", other, 1.006e-3, false);
-  expect("n=900", 0, CUGEN_PLAN_NEAR, "wild BLOCK_SIZE=128 ITEMS=4", "n=1000"); /* stale; a tie */
+  /* the best is stale; the next two tie */
+  expect("n=900", 0, CUGEN_PLAN_NEAR, "wild BLOCK_SIZE=128 ITEMS=4", "n=1000");
   remember("n=1000", "wild BLOCK_SIZE=128 ITEMS=4", 1e-3, true);
   remember("n=1000", other, 1e-3, true);
-  /* nothing there is of the source as it is now */
+  /* no record is of the present source */
   expect("n=1010", 0, CUGEN_PLAN_DEFAULT, first, NULL);
 }
 
@@ -480,7 +488,7 @@ static void test_policy_refuses(void **state) {
   }
 }
 
-/* The same without a plan. */
+/* Like the tests above, with cugen_plan_choice looked up without a plan. */
 static void test_choose(void **state) {
   (void)state;
   cugen_choice choice;
@@ -512,7 +520,7 @@ static void test_image(void **state) {
   cugen_plan *plan = must_open("n=1000", 0);
   assert_int_equal(cugen_plan_about(plan)->image_from_cache, 1);
   cugen_plan_close(plan);
-  struct text maps = {0}; /* an image that is here needs no compiler */
+  struct text maps = {0}; /* an image in the cache needs no compiler */
   assert_int_equal(file_read("/proc/self/maps", &maps, NULL), CUGEN_OK);
   assert_non_null(strstr(text_get(&maps), "libcuda.so.1"));
   if (toolkit_nvrtc_version(lib->toolkit)) assert_null(strstr(text_get(&maps), "libnvrtc"));
@@ -545,7 +553,7 @@ static void test_contexts(void **state) {
   (void)state;
   cugen_plan *plan;
   cugen_error err;
-  plan = must_open("n=1000", 0); /* none is current */
+  plan = must_open("n=1000", 0); /* no context is current */
   assert_int_equal(fake->contexts, 1);
   cugen_plan_close(plan);
   assert_int_equal(fake->contexts, 0);
@@ -586,7 +594,7 @@ static void test_launch(void **state) {
   assert_int_equal(fake->calls - calls, 100);
   assert_int_equal(allocated, 0);
   assert_int_equal(locked, 0);
-  assert_true(allocations > 0 && locks > 0); /* they do count */
+  assert_true(allocations > 0 && locks > 0); /* both are really counted */
   assert_ptr_equal(seen.stream, &other_stream);
   assert_int_equal(seen.grid[0], 8);
   assert_int_equal(seen.block[0], 128);
@@ -597,8 +605,8 @@ static void test_launch(void **state) {
   assert_int_equal(fake->streams, 0);
 }
 
-/* A call that is bound again launches with the new arguments; one that cannot be keeps those it
-   had. */
+/* A call that is bound again launches with the new arguments. If the binding fails, the call
+   keeps its arguments. */
 static void test_rebind(void **state) {
   (void)state;
   cugen_plan *plan = must_open("n=1000", 0);
@@ -620,7 +628,7 @@ static void test_rebind(void **state) {
   cugen_plan_close(plan);
 }
 
-/* Scratch that a call made for itself serves all its bindings. */
+/* Scratch that a call allocated serves all of its bindings. */
 static void test_rebind_scratch(void **state) {
   (void)state;
   config = "tests/configs/steps.lua";
@@ -637,7 +645,7 @@ static void test_rebind_scratch(void **state) {
   cugen_plan_close(plan);
 }
 
-/* A scalar's own value, copied at bind. */
+/* A scalar that the application passes is copied at bind. */
 static void test_scalars(void **state) {
   (void)state;
   cugen_plan *plan = must_open("n=1000", 0);
@@ -676,7 +684,7 @@ static void test_bind_refuses(void **state) {
   cugen_plan_close(NULL);
 }
 
-/* matmul's sizes compiled in: the same value passes, another does not. */
+/* matmul's sizes are compiled in: the same value is accepted, another one is refused. */
 static void test_compiled_in(void **state) {
   (void)state;
   const char *settings[] = {"M=64", "N=64", "K=64", "specialize=true"};
@@ -714,7 +722,7 @@ static int use(cugen_kernel *kernel) {
   return status;
 }
 
-/* Whichever call of the driver fails, that is said, and nothing stays behind. */
+/* Whichever call of the driver fails, the error names it, and nothing is left behind. */
 static void test_faults(void **state) {
   (void)state;
   cugen_kernel *kernel = open_kernel("n=1000");
@@ -722,7 +730,7 @@ static void test_faults(void **state) {
   long failures = 0;
   for (long at = 1;; at++) {
     fake->calls = 0, fake->failed_call = NULL;
-    fake->fail_at = at, fake->fail_with = 2; /* out of memory */
+    fake->fail_at = at, fake->fail_with = 2; /* CUDA_ERROR_OUT_OF_MEMORY */
     int status = use(kernel);
     assert_int_equal(fake->contexts + fake->current + fake->streams + fake->events + fake->images +
                          fake->memory,

@@ -1,5 +1,5 @@
-/* CUGEN_CAPTURE: what plans note in the file, from threads and processes, and where the file
-   cannot be written. */
+/* CUGEN_CAPTURE: the lines that plans append to the file, from threads and processes, and a file
+   that cannot be written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,10 +62,10 @@ static cugen_plan *open_plan(cugen *lib, const char *size) {
   return plan;
 }
 
-/* The sums of the file's lines with these values. */
+/* Sums over the lines of the file that have these values. */
 struct sums {
   json_int_t opens, launches;
-  double seconds; /* of the last */
+  double seconds; /* seconds of the last such line */
   size_t lines;
 };
 
@@ -124,7 +124,7 @@ static void tells_what_was_taken(void **state) {
   unsetenv("CUGEN_CAPTURE");
   cugen_kernel *kernel = open_kernel(lib, "n=100");
   cugen_plan *plan;
-  assert_true(access(file, F_OK) != 0); /* no plan, no file */
+  assert_true(access(file, F_OK) != 0); /* without a plan there is no file */
   tuned.flags = CUGEN_PLAN_TUNED_ONLY;
   assert_int_equal(cugen_plan_open(kernel, &tuned, &plan, &error), CUGEN_ERROR_USAGE);
   cugen_plan_close(open_plan(lib, "n=100"));

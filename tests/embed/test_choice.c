@@ -55,8 +55,8 @@ static cugen_plan *open_plan(cugen *lib, const char *size) {
   return plan;
 }
 
-/* What a plan of that size saves, with these words in place of others and a checksum that fits;
-   NULL: as it is. */
+/* Returns what a plan of that size saves, with `from` replaced by `to` and a matching checksum;
+   NULL: unchanged. */
 static struct text saved(const char *from, const char *to) {
   const void *bytes;
   size_t size, used;
@@ -90,7 +90,7 @@ static struct text saved(const char *from, const char *to) {
 
 static int open_with(cugen_kernel *kernel, const void *bytes, size_t size, cugen_plan **plan) {
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
-  options.flags = CUGEN_PLAN_TUNED_ONLY; /* what is pinned is meant */
+  options.flags = CUGEN_PLAN_TUNED_ONLY; /* a pinned choice is allowed */
   options.choice = bytes;
   options.choice_size = size;
   return cugen_plan_open(kernel, &options, plan, &error);
@@ -105,7 +105,7 @@ static void a_choice_is_opened_elsewhere(void **state) {
   struct text other = saved("threads=32", "threads=64"), bytes = {0};
   cugen *lib = open_library("none", NULL, template);
   cugen_kernel *kernel = open_kernel(lib, "n=100");
-  /* Its launches are of another variant: not what was saved. */
+  /* The launches are those of another variant than the one saved. */
   assert_int_equal(open_with(kernel, text_get(&other), other.length, &plan), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "with other launches than here"));
   bytes = saved(NULL, NULL);
@@ -152,7 +152,7 @@ static void what_is_not_valid_here_is_refused(void **state) {
   expect_refusal(kernel, saved("choice 1", "choice 1\r"), CUGEN_ERROR_CACHE,
                  "its lines end in CR LF");
   struct text bytes = saved(NULL, NULL);
-  for (size_t i = 0; i < bytes.length; i++) { /* any one bit, and any length */
+  for (size_t i = 0; i < bytes.length; i++) { /* changes any one bit, and cuts at any length */
     cugen_plan *plan;
     bytes.data[i] ^= 4;
     assert_int_equal(open_with(kernel, bytes.data, bytes.length, &plan), CUGEN_ERROR_CACHE);
@@ -173,7 +173,7 @@ static void what_is_not_valid_here_is_refused(void **state) {
   text_free(&changed);
 }
 
-/* A file of choices decides for their problems alone. */
+/* A file of choices decides only for the problems in it. */
 static void a_file_pins(void **state) {
   (void)state;
   char path[] = "/tmp/cugen-pin-XXXXXX";
@@ -204,8 +204,8 @@ static void a_file_pins(void **state) {
   text_free(&other);
 }
 
-/* 50 and 200 are as near to 100. Whichever was tuned first, every cache with these records has
-   the same answer. */
+/* 50 and 200 are equally near to 100. Every cache with these records gives the same answer,
+   whichever was tuned first. */
 static void equal_distances_do_not_depend_on_the_order(void **state) {
   (void)state;
   static const char *const orders[2][2] = {{"n=50", "n=200"}, {"n=200", "n=50"}};
@@ -222,7 +222,7 @@ static void equal_distances_do_not_depend_on_the_order(void **state) {
     assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_NEAR);
     assert_string_equal(cugen_plan_about(plan)->tuned_for, "n=200");
     cugen_plan_close(plan);
-    plan = open_plan(lib, "n=800"); /* as far as the policy's distance allows */
+    plan = open_plan(lib, "n=800"); /* exactly at the policy's distance */
     assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_NEAR);
     cugen_plan_close(plan);
     plan = open_plan(lib, "n=801");
@@ -232,7 +232,7 @@ static void equal_distances_do_not_depend_on_the_order(void **state) {
   }
 }
 
-/* Who named the file is said once, and the way out. */
+/* An error names the option or variable that named the file once, and the way out. */
 static void a_pin_file_that_cannot_serve(void **state) {
   (void)state;
   static const struct {
@@ -270,7 +270,7 @@ static void an_empty_pin_file_is_a_slip(void **state) {
   cugen_close(lib);
 }
 
-/* Which may be missing at the end, and which may be NULL. */
+/* Tells which arguments may be missing at the end of the list, and which may be NULL. */
 static void too_few_arguments_say_what_is_needed(void **state) {
   (void)state;
   static const char *const settings[] = {"M=16", "N=16", "K=16"};
@@ -290,7 +290,7 @@ static void too_few_arguments_say_what_is_needed(void **state) {
   cugen_close(lib);
 }
 
-/* Messages that a newcomer meets say what is meant. */
+/* Messages that a newcomer meets name what was wrong. */
 static void what_is_given_wrong_is_named(void **state) {
   (void)state;
   static const char *const twice[] = {"n=1", "n=2"}, *const same[] = {"n=2", "n=2"};

@@ -1,5 +1,6 @@
-/* Plans on the cpu device, in this very process: right results for any problem, several plans
-   and threads at once, and a kernel that traps or deadlocks as an error to go on after. */
+/* Plans on the cpu device, which run in this process: right results for any problem, several
+   plans and threads at once, and kernels that trap or deadlock, which give an error after which
+   the program can continue. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +62,7 @@ static int open_descriptors(void) {
 
 struct work {
   cugen_plan *plan;
-  float x[COUNT], y[COUNT], first; /* x[0]; the others go up from there */
+  float x[COUNT], y[COUNT], first; /* first: x[0]; the other elements count up from it */
   int wrong, status;
 };
 
@@ -94,7 +95,7 @@ static void must_be_right(struct work *w) {
   assert_int_equal(count_wrong(w), 0);
 }
 
-/* The problem is the handle's, not the check problem: matmul's has M = 131. */
+/* The problem is that of the handle, not the check problem: matmul's has M = 131. */
 static void test_matmul(void **state) {
   (void)state;
   enum { M = 33, N = 20, K = 7 };
@@ -121,7 +122,7 @@ static void test_matmul(void **state) {
   cugen_plan_close(plan);
 }
 
-/* Loaded at once, each is its own code with its own variables. */
+/* Two plans that are loaded at once have code and variables of their own. */
 static void test_two_plans(void **state) {
   (void)state;
   int before = open_descriptors();
@@ -175,7 +176,7 @@ static void test_threads(void **state) {
 static void test_faults(void **state) {
   (void)state;
   struct work work = {.plan = open_hazards()};
-  struct sigaction before[2], after[2]; /* cmocka has handlers of its own */
+  struct sigaction before[2], after[2]; /* the handlers that cmocka installed */
   assert_int_equal(sigaction(SIGSEGV, NULL, &before[0]) + sigaction(SIGABRT, NULL, &before[1]), 0);
   for (int round = 0; round < 3; round++) {
     cugen_error err;
@@ -220,7 +221,7 @@ static void test_refusals(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* A kernel that takes other parameters than it would be passed never runs. */
+/* A kernel whose parameters differ from what would be passed never runs. */
 static void test_parameters(void **state) {
   (void)state;
   static const char config[] =

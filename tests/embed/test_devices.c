@@ -1,5 +1,5 @@
-/* Several GPUs, handles, threads and contexts in one process, and tuning in it, over a fake
-   driver with two devices. */
+/* Several GPUs, handles, threads and contexts in one process, and tuning in the process, over a
+   fake driver with two devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,13 +20,13 @@
 enum { COUNT = 1000, THREADS = 8, ROUNDS = 20, LAUNCHES = 10 };
 
 static struct fake_cuda *fake;
-static cugen *lib[2]; /* of cuda:0 and cuda:1, on one cache */
+static cugen *lib[2]; /* handles for cuda:0 and cuda:1, on one cache */
 static char folder[] = "/tmp/cugen-devices-XXXXXX";
 static struct text database;
 static int application_context;
 static _Thread_local int launched_on;
 
-/* hazards.cu's kernel: x, y, n, hazard. y gets x and the device's number. */
+/* Runs hazards.cu's kernel: x, y, n, hazard. y gets x plus the device's number. */
 static void run_kernel(const struct fake_launch *launch) {
   float *x, *y;
   int n;
@@ -81,7 +81,7 @@ static cugen_kernel *open_kernel(cugen *from) {
 
 struct work {
   cugen *lib;
-  cugen_plan *plan; /* NULL: its own, from a kernel of its own */
+  cugen_plan *plan; /* NULL: a plan of its own, from a kernel of its own */
   float x[COUNT], y[COUNT], first;
   int device, status, wrong;
 };
@@ -169,13 +169,13 @@ static void test_wrong_context(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* Each with a kernel of its own, four on either device. */
+/* Eight threads, each with a kernel of its own, four on either device. */
 static void test_threads(void **state) {
   (void)state;
   static struct work all[THREADS];
   cugen_kernel_close(open_kernel(lib[0]));
   cugen_close(lib[0]);
-  lib[0] = open_on("cuda:0"); /* whose cache the threads are the first to use */
+  lib[0] = open_on("cuda:0"); /* the threads are the first to use its cache */
   for (int i = 0; i < THREADS; i++)
     all[i] = (struct work){.lib = lib[i % 2], .device = i % 2, .first = (float)(100 * i)};
   run_threads(all);
@@ -210,7 +210,7 @@ static cugen_tune_options in_process(long *contexts) {
   return options;
 }
 
-/* What the driver says of a kernel's clusters is in its record; the image here is no cubin,
+/* The record has the driver's answer about a kernel's clusters. The image here is not a cubin,
    which would say their size. */
 static void test_tune_clusters(void **state) {
   (void)state;
@@ -231,7 +231,8 @@ static void test_tune_clusters(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* The primary context without another; what one handle has learned, the other finds. */
+/* Tuning in a thread uses the primary context if no context is current, and another library's
+   handle finds the records. */
 static void test_tune(void **state) {
   (void)state;
   long contexts;

@@ -1,5 +1,5 @@
-/* Devices that are not here, seen by an application: what they could run, their ceilings,
-   occupancy on them. */
+/* Devices that are not present, as an application sees them: what they could run, their
+   ceilings, occupancy on them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ static void test_models(void **state) {
   cugen_close(lib);
 }
 
-/* A100: 164 KB for 2048 threads is 82 B a thread; of each block the driver keeps 1 KB. */
+/* A100: 164 KB for 2048 threads are 82 B a thread, of which the driver keeps 1 KB for each
+   block. */
 static void test_occupancy(void **state) {
   (void)state;
   cugen *lib = open_on("cpu");
@@ -60,15 +61,16 @@ static void test_occupancy(void **state) {
   assert_int_equal(got.warps, 8);
   assert_int_equal(got.idle_lanes, 0);
   assert_true(got.shared_bytes == 83 * 256 - 1024);
-  /* 128 B a thread: 164 KB hold 1280 threads at most, in blocks of which the driver keeps 1 KB
-     each. */
+  /* 128 B a thread: 164 KB hold at most 1280 threads in blocks for each of which the driver
+     keeps 1 KB. */
   const cugen_resources grows = {.registers = 32, .threads = 100, .dynamic_shared = "128 * block"};
   assert_int_equal(api_device_occupancy(lib, "model:A100", &grows, &got, &error), CUGEN_OK);
   assert_int_equal(got.warps, 4);
   assert_int_equal(got.idle_lanes, 28);
   assert_true(got.shared_bytes == 12800 && got.best_shared_bytes == 128 * got.best_threads);
   assert_string_equal(got.limiter, "shared memory");
-  /* A carveout of half of 164 KiB is 100 KiB: three blocks of 33 KiB. */
+  /* With a carveout of half of 164 KiB shared memory has 100 KiB, which hold three blocks of 33
+     KiB. */
   cugen_resources carved = {.registers = 32, .threads = 512, .shared_bytes = 32 << 10};
   assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks, 4);
@@ -129,7 +131,7 @@ static cugen_kernel *open_kernel(cugen *lib) {
   return kernel;
 }
 
-/* NVIDIA's data sheets: A100 19.5 TFLOP/s and 1555 GB/s, H200 67 TFLOP/s and 4.8 TB/s. */
+/* From NVIDIA's data sheets: A100 19.5 TFLOP/s and 1555 GB/s, H200 67 TFLOP/s and 4.8 TB/s. */
 static void test_ceilings(void **state) {
   (void)state;
   static const struct {
@@ -153,13 +155,13 @@ static void test_ceilings(void **state) {
   }
 }
 
-/* Products of matrices are held against the tensor cores where these do them; chains of
-   multiply-adds are not. */
+/* The ceiling of matrix products is the tensor cores' if they support the type; that of chains
+   of multiply-adds is not. */
 static void test_tensor_ceilings(void **state) {
   (void)state;
   static const struct {
     const char *config, *dtype, *type;
-    double flops, tensor; /* an H200's */
+    double flops, tensor; /* rates of an H200 */
   } rows[] = {{"matmul", "dtype=bf16", "bf16", 133.8e12, 1070e12},
               {"matmul", "dtype=tf32", "tf32", 66.9e12, 535e12},
               {"matmul", "dtype=f64", "f64", 33.45e12, 66.9e12},
@@ -181,7 +183,7 @@ static void test_tensor_ceilings(void **state) {
   cugen_close(lib);
 }
 
-/* It can be looked at in every way, and nothing runs. */
+/* A described device can be looked at in every way, but nothing runs on it. */
 static void test_nothing_runs(void **state) {
   (void)state;
   cugen *lib = open_on("model:A100");
@@ -203,7 +205,8 @@ static void test_nothing_runs(void **state) {
   cugen_close(lib);
 }
 
-/* Tuning predicts, and says so in every record; what too little is known of is refused. */
+/* Tuning for a described device predicts, and marks every record as predicted; a device of which
+   too little is known is refused. */
 static void test_predictions(void **state) {
   (void)state;
   cugen *lib = open_on("model:A100"), *other = open_on("Some GPU sm_90 7 SMs");

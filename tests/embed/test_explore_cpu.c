@@ -1,5 +1,6 @@
-/* A plan that explores on the cpu device: every launch's result is right, whoever gave it, and
-   the share holds. Whose time is the least is the machine's affair. */
+/* A plan that explores on the cpu device: every launch gives the right result, whichever variant
+   made it, and the share of explored launches is kept. Which variant is the fastest depends on
+   the machine and is not tested. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +68,7 @@ static cugen_plan *open_plan(cugen_kernel *kernel, cugen_plan_exploration *explo
   return plan;
 }
 
-/* What is changed in place shows that each launch is one launch. */
+/* Data changed in place shows that each launch of the call is one launch of the kernel. */
 static void launches_are_right(void **state) {
   float *x = aligned_alloc(64, 4096), *y = aligned_alloc(64, 4096),
         *count = aligned_alloc(64, 4096);
@@ -78,7 +79,7 @@ static void launches_are_right(void **state) {
   cugen_plan *plan = open_plan(kernel, &explored);
   cugen_call *call;
   (void)state;
-  /* those within twice the best: on a busy machine it may be none */
+  /* Explored are variants within twice the best; on a busy machine there may be none. */
   const bool explores = explored.variants > 1;
   assert_in_range(explored.variants, 1, 4);
   for (int i = 0; i < N; i++) x[i] = (float)i, count[i] = 0;

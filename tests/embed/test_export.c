@@ -1,6 +1,6 @@
-/* Exported bundles: they build cleanly, choose what the live runtime chooses, run over the fake
-   driver, are the same bytes each time, and wrong input is refused. Images come from the cache,
-   but for those of matmul that NVRTC compiles: no driver is needed. */
+/* Exported bundles: they compile without warnings, choose what the live runtime chooses, run
+   over the fake driver and are the same bytes each time; wrong input is refused. Images come
+   from the cache, except matmul's, which NVRTC compiles; no driver is needed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static const char config[] = "tests/configs/export.lua",
 static cugen *lib;
 static cugen_kernel *base;
 static struct export_device target;
-static struct text folder; /* of this test */
+static struct text folder; /* the folder of this test */
 
 /* ---- Records and images, planted ------------------------------------------------------------ */
 
@@ -42,7 +42,8 @@ static void expand(uint64_t index, struct kernel_spec *spec) {
   if (lookup_expand(&target.lookup, &variant, spec, &err)) fail_msg("%s", err.message);
 }
 
-/* Of a variant of the problem that is set; different sources have different images. */
+/* Stores an image of a variant of the problem that is set. Different sources get different
+   images. */
 static void keep_image(uint64_t index) {
   struct cache *cache;
   const struct lookup *l = &target.lookup;
@@ -81,7 +82,7 @@ static void keep_record(const char *variant, double seconds, bool stale) {
   kernel_spec_free(&spec);
 }
 
-/* Images of all variants, and a record of one unless it is NULL. */
+/* Stores images of all variants, and a record of one unless it is NULL. */
 static void remember(const char *const *settings, size_t count, const char *variant, double seconds,
                      bool stale) {
   struct problem problem;
@@ -116,7 +117,7 @@ static void plant(void) {
 
 /* ---- Set-up --------------------------------------------------------------------------------- */
 
-/* What stands in the config, and what is to stand there. */
+/* A text in the config, and its replacement. */
 struct change {
   const char *from, *to;
 };
@@ -131,15 +132,15 @@ static void apply(struct text *file, const struct change *change) {
   *file = changed;
 }
 
-/* A template that asks for a name which follows from what divides a size: each of its values is
-   another code. */
+/* A template that reads a name which depends on the divisors of a size: each value of the name
+   is another code. */
 static const struct change no_change[] = {{NULL, NULL}},
                            by_width[] = {{"__constant__",
                                           "__device__ int room[${width}];\n__constant__"},
                                          {NULL, NULL}},
                            *shaping = no_change;
 
-/* The same config or template with changes, in memory. */
+/* Adds the config or template with changes, in memory. */
 static int add_changed(const char *path, const struct change *changes, cugen_error *err) {
   struct text file = {0};
   int status = file_read(path, &file, err);
@@ -205,7 +206,7 @@ static int set_up_classes(void **state) {
   return status;
 }
 
-/* x through a texture or not, the factors by their address. */
+/* x is read through a texture or not, the factors by their address. */
 static int set_up_access(void **state) {
   (void)state;
   return open_with((const struct change[]){
@@ -227,7 +228,7 @@ static int set_up_room(void **state) {
       {NULL, NULL}});
 }
 
-/* The factors in a __device__ variable, read and written. */
+/* The factors are in a __device__ variable, which is read and written. */
 static int set_up_symbol(void **state) {
   (void)state;
   return open_with((const struct change[]){
@@ -262,7 +263,7 @@ static int set_up_textures_only(void **state) {
       {NULL, NULL}});
 }
 
-/* x through a tensor map, in two parts, and launches that overlap. */
+/* x is read through a tensor map in two parts, and launches overlap. */
 static int set_up_tensor(void **state) {
   (void)state;
   return open_with((const struct change[]){
@@ -279,7 +280,7 @@ static int set_up_tensor(void **state) {
       {NULL, NULL}});
 }
 
-/* As many launches as it takes to come from M rows to one, each with its own parameters. */
+/* As many launches as are needed to reduce M rows to one, each with its own parameters. */
 static int set_up_steps(void **state) {
   (void)state;
   return open_with((const struct change[]){
@@ -300,7 +301,7 @@ static int set_up_steps(void **state) {
       {NULL, NULL}});
 }
 
-/* What ships, with tensor maps, clusters and launches that overlap. */
+/* The shipped matmul, with tensor maps, clusters and launches that overlap. */
 static int set_up_matmul(void **state) {
   (void)state;
   return open_config("matmul", NULL, NULL);
@@ -329,7 +330,7 @@ static void export_to(const char *name, const char *problems, cugen_export_resul
   if (api_kernel_export(base, &options, in_folder(name), result, &err)) fail_msg("%s", err.message);
 }
 
-/* A shell command with FOLDER and FAKE in its environment; its output is shown when it fails. */
+/* Runs a shell command with FOLDER and FAKE in its environment; its output is shown if it fails. */
 static void run(const char *command) {
   const char *argv[] = {"/bin/sh", "-c", command, NULL};
   struct text output = {0};
@@ -371,7 +372,7 @@ static void test_builds(void **state) {
   run("rm -r $FOLDER/b");
 }
 
-/* What the live runtime takes, as tests/embed/bundle/picks.c prints it. */
+/* Adds the live runtime's choice, in the format of tests/embed/bundle/picks.c. */
 static void expect_choice(const char *const settings[4], struct text *out) {
   static const char *const names[] = {"exact", "near", "default", "pinned", "portfolio"};
   struct problem problem;
@@ -403,7 +404,7 @@ static void add_case(long long m, long long n, bool f64, bool special, struct te
   expect_choice(settings, want);
 }
 
-/* The bundle, asked for all cases, answers as the live runtime does. */
+/* The bundle must answer all cases as the live runtime does. */
 static void compare_picks(const struct text *in, const struct text *want) {
   struct text got = {0};
   assert_int_equal(file_write(in_folder("in"), text_get(in), in->length, NULL), CUGEN_OK);
@@ -426,13 +427,13 @@ static void test_picks(void **state) {
   add_case(2000, 1000, false, false, &in, &want);
   add_case(100, 64, true, false, &in, &want);
   add_case(700, 700, false, true, &in, &want);
-  add_case(1000, 1000, false, false, &in, &want); /* as far from both */
+  add_case(1000, 1000, false, false, &in, &want); /* equally far from both */
   for (int i = 0; i < 300; i++) {
     long long m = 40 + (long long)(random_next(&seed) % 4000),
               n = 40 + (long long)(random_next(&seed) % 6000);
     add_case(m, n, i % 5 == 0, false, &in, &want);
   }
-  /* few fit */
+  /* few of these sizes fit the variant */
   for (long long n = 990; n < 1010; n++) add_case(60 + n % 7 * 40, n, false, false, &in, &want);
   compare_picks(&in, &want);
   assert_non_null(strstr(text_get(&want), "near|plain"));
@@ -444,8 +445,8 @@ static void test_picks(void **state) {
   text_free(&in), text_free(&want);
 }
 
-/* A variant whose scratch needs offsets of 64 bits stays in the bundle, beside a faster variant that
-   needs them only for larger problems. */
+/* A variant whose scratch needs offsets of 64 bits stays in the bundle, beside a faster variant
+   that needs them only for larger problems. */
 static void test_picks_wide(void **state) {
   (void)state;
   cugen_export_result result;
@@ -459,8 +460,8 @@ static void test_picks_wide(void **state) {
       "threads=128,'");
 }
 
-/* A portfolio of the look-up's class, of variants at M=500 N=1000; what begins with '!' has
-   changed since. times: of each; NULL: none has one. */
+/* Stores a portfolio of the look-up's class, of variants at M=500 N=1000. A variant whose text
+   begins with '!' is stale. times: one for each variant; NULL: none has a time. */
 static void keep_timed(const char *dtype, const char *rule, const char *const *variants,
                        const char *const *times, size_t count) {
   const char *settings[] = {"M=500", "N=1000", dtype};
@@ -491,7 +492,7 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
                                        .class = (char *)(uintptr_t)text_get(&class),
                                        .options = (char *)(uintptr_t)key.options,
                                        .origin =
-                                           /* as if learnt here */
+                                           /* as if it was learnt on this machine */
                                        (char *)(uintptr_t)text_get(&base->opened.origin),
                                        .objective = time_name,
                                        .body = (char *)(uintptr_t)text_get(&body),
@@ -525,7 +526,7 @@ static void add_random_cases(int count, struct text *in, struct text *want) {
   }
 }
 
-/* A distance that is given replaces the config's policy. */
+/* A distance in the options replaces the config's policy. */
 static void expect_near(const char *const settings[3]) {
   struct problem problem;
   struct selection selection;
@@ -565,8 +566,8 @@ static void test_picks_portfolio(void **state) {
   text_free(&in), text_free(&want);
 }
 
-/* By times: vec=4 is no variant of ragged sizes, one time cannot be told for large ones, and one
-   variant has none. A bundle takes what a plan does. */
+/* A rule by times: vec=4 is not valid for ragged sizes, one time cannot be computed for large
+   ones, and one variant has no time. The bundle takes what a plan takes. */
 static void test_picks_least(void **state) {
   static const char *const variants[] = {"wide vec=4 threads=128", "plain vec=1 threads=256",
                                          "wide vec=1 threads=64", "wide vec=2 threads=64"};
@@ -593,7 +594,7 @@ static void test_picks_least(void **state) {
   text_free(&in), text_free(&want);
 }
 
-/* Six classes of sizes, of which the portfolio was measured in one. */
+/* Six classes of sizes; the portfolio was measured in one of them. */
 static void test_picks_classes(void **state) {
   static const char *const one[] = {"plain vec=1 threads=256"};
   cugen_export_options options = {0};
@@ -609,7 +610,7 @@ static void test_picks_classes(void **state) {
       snprintf(sizes[1], sizeof sizes[1], "N=%d", n);
       REMEMBER(NULL, 0, sizes[0], sizes[1]);
     }
-  /* the GPU is known by its records */
+  /* records make the GPU known to the export */
   REMEMBER("plain vec=1 threads=256", 1.0, "M=9", "N=9", "dtype=f64");
   keep_portfolio("dtype=f32", "0", one, 1);
   options.portfolio = 1;
@@ -622,7 +623,7 @@ static void test_picks_classes(void **state) {
   text_free(&in), text_free(&want);
 }
 
-/* Alone: no other variant is in it, and tuned problems are served by it, too. */
+/* The bundle has the portfolio's variants alone, which also serve tuned problems. */
 static void test_only_portfolio(void **state) {
   (void)state;
   cugen_export_options options = {0};
@@ -669,7 +670,7 @@ static void test_picks_buckets(void **state) {
   text_free(&in), text_free(&want);
 }
 
-/* Sizes that are compiled in: that problem and no other. */
+/* A variant with compiled-in sizes serves its own problem only. */
 static void test_compiled_in(void **state) {
   (void)state;
   cugen_export_result result;
@@ -692,7 +693,7 @@ static void test_driver(void **state) {
       "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
-/* Also where the file cannot be written the bundle does all that it did. */
+/* A bundle whose capture file cannot be written works as without one. */
 static void test_captures(void **state) {
   (void)state;
   cugen_export_result result;
@@ -715,7 +716,7 @@ static void test_captures(void **state) {
       "$FOLDER/captured");
 }
 
-/* Who uses a bundle is told which input its kernel may write to: only where the config says so. */
+/* The bundle says which inputs its kernel may write to: those with `overwrite` in the config. */
 static void test_overwritten(void **state) {
   (void)state;
   cugen_export_result result;
@@ -728,7 +729,8 @@ static void test_overwritten(void **state) {
       "$FOLDER/b/README.md");
 }
 
-/* Textures are left out, and it is said; a constant that is read by its address is a parameter. */
+/* Variants that read textures are left out with a note; a constant that is read by its address
+   is a parameter. */
 static void test_access(void **state) {
   (void)state;
   cugen_export_result result;
@@ -744,7 +746,8 @@ static void test_access(void **state) {
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
-/* Each launch copies to the variable and back; it is no parameter, and the application finds it. */
+/* Each launch copies the buffer to the variable and back. The variable is not a parameter, and
+   the application can find it. */
 static void test_symbol(void **state) {
   (void)state;
   cugen_export_result result;
@@ -812,8 +815,8 @@ static void test_layouts(void **state) {
   text_free(&in), text_free(&want), text_free(&got);
 }
 
-/* Sizes whose rows no map reaches go to another variant, and far ones to what the config names
-   first, as at run time. */
+/* Sizes whose rows no tensor map can describe use another variant, and far sizes the config's
+   first one, as at run time. */
 static void test_tensor_picks(void **state) {
   (void)state;
   cugen_export_result result;
@@ -826,13 +829,13 @@ static void test_tensor_picks(void **state) {
   compare_picks(&in, &want);
   assert_non_null(strstr(text_get(&want), "near|mapped box=32"));
   assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
-  assert_non_null(strstr(text_get(&want), "default|mapped box=16")); /* as the config names it */
+  /* the text as the config has it */
+  assert_non_null(strstr(text_get(&want), "default|mapped box=16"));
   assert_non_null(strstr(text_get(&want), "default|wide vec=1"));
   text_free(&in), text_free(&want);
 }
 
-/* Every launch gets its own parameters, at sizes that were tuned and at others with as many
-   launches. */
+/* Every launch gets its own parameters, at tuned sizes and at others with as many launches. */
 static void test_steps(void **state) {
   (void)state;
   cugen_export_result result;
@@ -894,15 +897,15 @@ static void test_stale(void **state) {
   assert_non_null(strstr(result.notes, "1 record not used"));
 }
 
-/* Measured before the config had "specialize": found with what was measured since, and named as
-   it is now. */
+/* Records from before the config had "specialize" are found together with later ones, and named
+   as problems are named now. */
 static void test_parameter(void **state) {
   (void)state;
   cugen_export_result before, result;
   struct cache *cache;
   struct kernel_spec spec;
   struct problem problem;
-  const uint64_t specialize = 8; /* the fourth parameter */
+  const uint64_t specialize = 8; /* the bit of the fourth parameter */
   export_to("a", NULL, &before);
   for (int i = 0; i < 2; i++) {
     set_problem((const char *const[]){"M=300", i ? "N=1000" : "N=1200"}, 2, &problem);
@@ -918,7 +921,8 @@ static void test_parameter(void **state) {
     key.problem = i ? "M=300 N=1000 dtype=f32" : "M=300 N=1200 dtype=f32";
     assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
     kernel_spec_free(&spec);
-    if (i) keep_record("wide vec=4 threads=128", 0.5, false); /* and since: the same problem */
+    /* a later record of the same problem */
+    if (i) keep_record("wide vec=4 threads=128", 0.5, false);
     problem_free(&problem);
   }
   export_to("b", NULL, &result);
@@ -966,7 +970,7 @@ static void test_textures_only(void **state) {
   run("test -z \"$(ls $FOLDER)\"");
 }
 
-/* The disk is full: nothing is left, and an earlier bundle stands. */
+/* If the disk is full, nothing is left behind, and an earlier bundle stays as it was. */
 static void test_full_disk(void **state) {
   (void)state;
   cugen_export_result result;
@@ -986,8 +990,8 @@ static void test_full_disk(void **state) {
   run("diff -r $FOLDER/b $FOLDER/before");
 }
 
-/* What a killed export left beside goes with the next one that is made there an hour later; of a
-   living process it stays. */
+/* The remains of a killed export are removed by an export to the same place an hour later; those
+   of a living process stay. */
 static void test_left_over(void **state) {
   (void)state;
   cugen_export_result result;

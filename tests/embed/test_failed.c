@@ -1,4 +1,5 @@
-/* A plan takes no variant that is known to fail, unless it was named. On the cpu device. */
+/* A plan never takes a variant that is known to fail, unless the application names it. On the
+   cpu device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +13,8 @@
 #include "api/tuning.h"
 #include "api/why.h"
 
-/* way 1 leaves the buffer, 2 is wrong, 3 is right and slow, 4 is right but for 900 elements, and
-   fast. */
+/* way 1 writes beyond its buffer, 2 is wrong, 3 is right and slow, 4 is fast, and right except
+   for 900 elements. */
 #define CONFIG(name, n, ways, more)                                                                \
   "kernel \"" name "\" {\n"                                                                        \
   "  problem \"n\" (" n "), check { n = 100 },\n" more                                             \
@@ -74,7 +75,7 @@ static cugen_kernel *open_kernel(const char *config, const char *setting) {
   return kernel;
 }
 
-/* So many variants, from the first on. */
+/* Tunes that many variants, from the first on. */
 static int tune(cugen_kernel *kernel, size_t count) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.strategy = "exhaustive";
@@ -91,7 +92,7 @@ static void expect_plan(cugen_kernel *kernel, cugen_plan_choice choice, const ch
   cugen_plan_close(plan);
 }
 
-/* Of the kernel's own problem, and of the check problem that stood in for it. */
+/* Failures on the kernel's own problem count, and so do those on the check problem. */
 static void the_default_is_not_known_to_fail(void **state) {
   static const char *const settings[] = {"n=1000", NULL};
   (void)state;
@@ -108,8 +109,7 @@ static void the_default_is_not_known_to_fail(void **state) {
   }
 }
 
-/* Where the size is another one than those that were tuned, what was wrong on the check problem
-   counts. */
+/* A failure on the check problem counts for sizes that were not tuned, too. */
 static void the_check_problem_counts_for_each_size(void **state) {
   (void)state;
   cugen_kernel *tuned = open_kernel("mixed", NULL), *kernel = open_kernel("mixed", "n=104");
@@ -137,7 +137,7 @@ static void nothing_is_left(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* What is remembered of another source says nothing of this one. */
+/* Failures of another source do not count. */
 static void a_mended_kernel_is_taken(void **state) {
   (void)state;
   char mended[1024];
@@ -152,7 +152,7 @@ static void a_mended_kernel_is_taken(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* The best for 1000 elements is wrong for 900. */
+/* The best variant for 1000 elements is wrong for 900. */
 static void what_a_near_problem_has_is_passed_over(void **state) {
   (void)state;
   cugen_kernel *near = open_kernel("near", "n=1000"), *kernel = open_kernel("near", "n=900");
@@ -165,7 +165,7 @@ static void what_a_near_problem_has_is_passed_over(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* The place of what the compiler refuses is the error's own, as the message has it. */
+/* A compile error has the place of the error in its fields, as in its message. */
 static void a_compile_error_has_its_place(void **state) {
   (void)state;
   add("ways.cu", "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n  y[0] = "

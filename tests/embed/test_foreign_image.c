@@ -1,5 +1,5 @@
-/* An application's plan on a database with somebody else's code in it: the kernel is compiled
-   anew, theirs is not loaded. */
+/* An application's plan on a database with an image that somebody else made: the kernel is
+   compiled anew, and the foreign image is not loaded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 static const char owned[] = "CUGEN_TEST_THEIR_CODE_WAS_LOADED";
 
-/* A shared object that leaves a mark in the process that loads it. */
+/* Makes a shared object that leaves a mark in the process that loads it. */
 static void make_code(const char *folder, struct text *out) {
   static const char source[] =
       "#include <stdlib.h>\n__attribute__((constructor)) static void run(void) "
@@ -36,7 +36,7 @@ static void make_code(const char *folder, struct text *out) {
   text_free(&output);
 }
 
-/* Whether the image came from the cache. */
+/* Returns whether the plan's image came from the cache. */
 static int open_plan(const char *path) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen *lib;
@@ -56,7 +56,7 @@ static int open_plan(const char *path) {
   return cached;
 }
 
-/* With the checksum that was all that protected it, and whichever seal. */
+/* Stores the code with a right checksum, which older formats relied on, and with any seal. */
 static void plant(const char *path, const struct text *code, const char *seal) {
   struct text sql = {0};
   sqlite3 *db;
@@ -88,7 +88,7 @@ static void their_code_is_not_loaded(void **state) {
     plant(text_get(&path), &code, seals[i]);
     assert_false(open_plan(text_get(&path)));
     assert_null(getenv(owned));
-    assert_true(open_plan(text_get(&path))); /* the new one was kept in its place */
+    assert_true(open_plan(text_get(&path))); /* the new image was stored in its place */
   }
   folder_remove(text_get(&folder));
   text_free(&folder);

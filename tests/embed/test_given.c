@@ -1,5 +1,4 @@
-/* What the header forbids is said and not followed: pointers that are NULL, options of another
-   size. */
+/* Functions refuse what the header forbids: NULL pointers, options of another size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -299,7 +298,8 @@ static const char const_reference[] =
     "__global__ void fixed_reference(const float *w, float *y, const long long *samples, "
     "long long sample_count) {}\n";
 
-/* It is read and used where it is, and never written: that would end the process. */
+/* A variable in read-only memory is read in place and never written, which would end the
+   process. */
 static void test_const_variable(void **state) {
   (void)state;
   cugen_kernel *opened;
@@ -333,12 +333,12 @@ static void test_const_variable(void **state) {
   cugen_kernel_close(opened);
 }
 
-/* Nothing to say it with: 0, NULL or "". */
+/* Functions without a status return 0, NULL or "". */
 static void test_without_a_status(void **state) {
   (void)state;
   const char *why = "?";
   assert_string_equal(cugen_where(NULL), "");
-  assert_true(api_configs(NULL, NULL, 3) > 3); /* all cugens ship the same */
+  assert_true(api_configs(NULL, NULL, 3) > 3); /* every cugen ships the same configs */
   assert_int_equal(cugen_devices(NULL, NULL, 0, &why), 0);
   assert_null(why);
   assert_true(cugen_devices(lib, NULL, 3, NULL) > 0);
@@ -427,7 +427,7 @@ static char *read_file(const char *path) {
   return text;
 }
 
-/* Each function that the header declares is called with NULL in `here`. Returns how many there
+/* Checks that each function of the header is called with NULL in `here`. Returns how many there
    are. */
 static int functions_tried(const char *path, const char *here) {
   char *header = read_file(path);

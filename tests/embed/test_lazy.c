@@ -1,5 +1,5 @@
-/* What is not asked for is not loaded: NVRTC has a hundred megabytes, and a driver takes a while
-   to start. */
+/* Libraries are loaded only when needed: NVRTC has a hundred megabytes, and a driver takes a
+   while to start. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "base/system.h"
 #include "runtime/cuda/nvrtc.h"
 
-/* Whether a file of that name is mapped into this process. */
+/* Returns whether a file of that name is mapped into this process. */
 static bool is_loaded(const char *name) {
   struct text maps = {0};
   assert_int_equal(file_read("/proc/self/maps", &maps, NULL), CUGEN_OK);
@@ -47,14 +47,14 @@ static void a_source_needs_neither_nvrtc_nor_driver(void **state) {
   assert_false(is_loaded("libnvidia-ml"));
   int told = cugen_kernel_device(kernel)->nvrtc_version;
   if (nvrtc_open(lib->toolkit, &nvrtc, &err) == CUGEN_OK) {
-    assert_true(is_loaded("libnvrtc")); /* it would have been seen */
+    assert_true(is_loaded("libnvrtc")); /* proves that is_loaded would have seen it */
     assert_int_equal(told, nvrtc_version(nvrtc));
   }
   cugen_kernel_close(kernel);
   cugen_close(lib);
 }
 
-/* Two kernels, one question to the compiler. */
+/* Two kernels ask the compiler once. */
 static void a_compiler_is_asked_once(void **state) {
   (void)state;
   struct text folder = {0}, program = {0}, script = {0}, asked = {0};

@@ -1,6 +1,6 @@
 /* An application that ships its kernel inside itself: config, template, include and reference
-   from memory only, tuned on the cpu device; mistakes in them are named; a file is replaced for
-   the kernels opened later. */
+   are in memory, and the kernel is tuned on the cpu device. Mistakes in these files are named,
+   and a replaced file applies to kernels opened later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,8 +72,8 @@ static cugen_kernel *open_kernel(void) {
   return kernel;
 }
 
-/* A plan for another size takes what the config's policy says, and computes its own problem with
-   it. */
+/* A plan for another size takes the variant that the config's policy selects, and computes its
+   own problem with it. */
 static void expect_plan(const char *size, cugen_plan_choice choice, const char *variant) {
   static float x[2048], y[2048];
   void *arguments[] = {x, y, NULL};

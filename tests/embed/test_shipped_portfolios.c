@@ -64,8 +64,8 @@ static void serves(cugen *lib, const char *path, bool predicted, const char *nam
   cugen_kernel_close(kernel);
 }
 
-/* What stands behind the word at the beginning of a line, in out. Where the next line begins;
-   NULL: there is none. */
+/* Sets *out to the text behind the word at the beginning of a line. Returns the beginning of the
+   next line; NULL: there is none. */
 static const char *find_line(const char *at, const char *word, char *out, size_t size) {
   const size_t begin = strlen(word);
   for (; at && *at; at = strchr(at, '\n') + 1) {
@@ -86,8 +86,8 @@ static cugen *open_library(const char *device) {
   return lib;
 }
 
-/* For the described GPU that the file names, "NVIDIA H200 sm_90 132 SMs" behind what says that
-   it is predicted. */
+/* Opens the library for the described GPU that the file names, such as "NVIDIA H200 sm_90 132
+   SMs", which may follow the word for a prediction. */
 static cugen *open_for(const char *path, const char *device) {
   cugen_device_info all[64];
   cugen *lib = open_library("cpu"), *found = NULL;

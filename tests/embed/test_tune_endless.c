@@ -1,5 +1,6 @@
-/* Tuning in a thread of this process meets a variant that never ends: said, remembered, and gone
-   on behind. Its thread runs until the process ends, which is why it has one of its own. */
+/* Tuning in a thread of this process meets a variant that never ends: it is reported and
+   remembered, and tuning continues. The variant's thread runs until the process ends, so this
+   test has a process of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +37,8 @@ static void test_endless(void **state) {
   if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
   if (cugen_kernel_open(lib, "tests/configs/planted.lua", NULL, 0, &kernel, &err))
     fail_msg("%s", err.message);
-  if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
+  /* the size that is tuned here */
+  if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message);
   if (tune(kernel, "right", 60, &err)) fail_msg("%s", err.message);
   assert_int_equal(tune(kernel, "endless", 0.5, &err), CUGEN_ERROR_DEVICE);
   assert_non_null(
@@ -56,5 +58,5 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_endless)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   fflush(NULL);
-  _exit(failed); /* what the thread holds is no leak */
+  _exit(failed); /* memory that the endless thread holds is not a leak */
 }

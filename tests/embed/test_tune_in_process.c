@@ -1,5 +1,6 @@
-/* Tuning in a thread of this process, on the cpu device: the same records as from a worker
-   process, failures with their reasons, nothing left behind, and what cannot be ended said. */
+/* Tuning in a thread of this process, on the cpu device: the records are those of a worker
+   process, failures have their reasons, nothing is left behind, and a variant that cannot be
+   ended is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ static int open_library(void **state) {
   cugen_error err;
   options.device = "cpu";
   options.cache = "none";
-  options.worker = "/there/is/no/such/program"; /* no process is started */
+  options.worker = "/there/is/no/such/program"; /* so that no process can be started */
   int status = cugen_open(&options, &lib, &err);
   if (status) print_error("%s\n", err.message);
   return status;
@@ -42,7 +43,8 @@ static cugen_kernel *open_kernel(const char *config, const char *setting) {
   cugen_kernel *kernel;
   if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &err))
     fail_msg("%s", err.message);
-  if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
+  /* the size that is tuned here */
+  if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message);
   return kernel;
 }
 
@@ -54,9 +56,9 @@ static int count_entries(const char *path) {
   return count;
 }
 
-/* pthread_join returns when the kernel has cleared the thread's number, which is shortly before
-   it takes the thread out of /proc: one that is there at once may be gone a moment later, one
-   that is left stays. */
+/* pthread_join returns when the kernel has cleared the thread's number, shortly before it
+   removes the thread from /proc. So a thread that is still listed may vanish a moment later; a
+   thread that was left running stays. */
 static void expect_threads(int wanted) {
   int count = count_entries("/proc/self/task");
   for (int i = 0; i < 2000 && count > wanted; i++) {
@@ -129,7 +131,7 @@ static void test_stop(void **state) {
   options.context = &seen;
   assert_int_equal(api_kernel_tune(kernel, &options, &result, NULL), CUGEN_ERROR_INTERRUPTED);
   const size_t tried = result.tried;
-  assert_in_range(tried, 2, 3); /* the next one runs already, and may end in time */
+  assert_in_range(tried, 2, 3); /* the next variant is running already, and may end in time */
   assert_int_equal(api_kernel_records(kernel), tried);
   expect_threads(threads);
   options.progress = NULL;
@@ -180,7 +182,7 @@ static void test_planted(void **state) {
   expect_threads(threads);
 }
 
-/* They end where threads wait, and tuning goes on. */
+/* Threads that wait are ended, and tuning continues. */
 static void test_waiting(void **state) {
   (void)state;
   cugen_kernel *deadlock = open_kernel("tests/configs/hazards.lua", "hazard=2");
@@ -216,7 +218,9 @@ static void *nothing(void *context) {
 }
 
 int main(void) {
-  pthread_t first; /* with which ThreadSanitizer starts one of its own, before any are counted */
+  /* with its first thread ThreadSanitizer starts one of its own, so this thread comes before any
+     are counted */
+  pthread_t first;
   if (pthread_create(&first, NULL, nothing, NULL) || pthread_join(first, NULL)) return 1;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {

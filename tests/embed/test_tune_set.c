@@ -49,9 +49,10 @@ static int close_all(void **state) {
   return 0;
 }
 
-/* What the callbacks said. */
+/* What the progress callbacks reported. */
 struct seen {
-  size_t stop_at, problems, last, backwards; /* stop_at: of done; 0: never */
+  /* stop_at: the value of `done` at which to stop; 0: never */
+  size_t stop_at, problems, last, backwards;
   char problem[64];
 };
 
@@ -84,7 +85,7 @@ static void each_is_tuned(void **state) {
     assert_int_equal(results[i].left, 0);
     assert_int_equal(api_kernel_records(kernels[i]), 3);
   }
-  /* The others' kernels are here already: only their references are new. */
+  /* The first problem compiled the kernels of the others; only their references are new. */
   assert_true(results[1].compiled < 3 && results[2].compiled < 3);
   assert_int_equal(seen.problems, PROBLEMS);
   assert_int_equal(seen.backwards, 0);
@@ -99,7 +100,7 @@ static void weights_share_the_budget(void **state) {
   double weights[PROBLEMS] = {0, 1, 5};
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
-  options.budget_count = 7; /* 3 in the first half: one each at least */
+  options.budget_count = 7; /* 3 in the first half, so each problem gets at least one */
   options.weights = weights;
   if (api_kernels_tune(kernels, PROBLEMS, &options, results, &error)) fail_msg("%s", error.message);
   assert_int_equal(results[0].tried + results[1].tried + results[2].tried, 7);
@@ -142,7 +143,7 @@ static void a_count_is_shared(void **state) {
   assert_int_equal(tried, 7);
 }
 
-/* Another tuner, which takes the last problem as soon as this one has begun. */
+/* Another tuner, which takes the last problem as soon as this tuner has begun. */
 struct other {
   const char *cache;
   bool done;
@@ -166,8 +167,8 @@ static int tune_elsewhere(const cugen_progress *progress, void *context) {
   return 0;
 }
 
-/* What the budget does not reach may have been tuned by another process on the same cache: it is
-   no failure then. */
+/* A problem that the budget does not reach is no failure if another process tuned it on the same
+   cache. */
 static void what_others_tuned_counts(void **state) {
   (void)state;
   static const char *const sizes[] = {"n=64", "n=1000"};
@@ -184,7 +185,7 @@ static void what_others_tuned_counts(void **state) {
     if (cugen_kernel_open(here, "tests/configs/planted.lua", &sizes[i], 1, &both[i], &error))
       fail_msg("%s", error.message);
   options.implementation = "right,right_again";
-  options.budget_count = 2; /* the first problem takes both, however long that lasts */
+  options.budget_count = 2; /* the first problem uses both, however long they take */
   options.weights = weights;
   options.progress = tune_elsewhere;
   options.context = &other;
@@ -197,8 +198,8 @@ static void what_others_tuned_counts(void **state) {
   assert_int_equal(system(command), 0);
 }
 
-/* A compiler that takes half a minute: of a time and a count that are both given, whichever is
-   over first ends the run. */
+/* The compiler takes half a minute. With a budget of time and of variants the run ends with the
+   first that is spent. */
 static void a_time_counts_beside_a_count(void **state) {
   (void)state;
   static const char *const size = "n=64";
@@ -260,12 +261,12 @@ static void what_is_wrong_is_said_first(void **state) {
   for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(api_kernel_records(kernels[i]), 0);
 }
 
-/* One problem without a right variant does not keep the others from being tuned. */
+/* A problem without a right variant does not keep the others from being tuned. */
 static void one_that_fails_is_named(void **state) {
   (void)state;
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result results[PROBLEMS];
-  options.implementation = "odd_grid"; /* n / 3 blocks, which is right for none of these */
+  options.implementation = "odd_grid"; /* n / 3 blocks, which is wrong for all of these sizes */
   options.budget_seconds = -1;
   int status = api_kernels_tune(kernels, PROBLEMS, &options, results, &error);
   assert_true(status < 0);
@@ -282,7 +283,7 @@ static cugen_kernel *open_transpose(void) {
   return kernel;
 }
 
-/* 100 x 57 of one f32 matrix: the check problem has two. */
+/* The kernel's own problem is one f32 matrix of 100 x 57; the check problem has two. */
 static void expect_own_problem(cugen_kernel *kernel) {
   cugen_argument_info a;
   assert_non_null(strstr(cugen_kernel_problem(kernel), "rows=100 cols=57 batch=1"));
@@ -293,7 +294,7 @@ static void expect_own_problem(cugen_kernel *kernel) {
   assert_true(a.is_size && a.size == 100);
 }
 
-/* A plan's buffers are those that the kernel had described before. */
+/* The buffers of a plan are those that the kernel described before tuning. */
 static void expect_own_plan(cugen_kernel *kernel) {
   cugen_argument_info a;
   cugen_plan *plan;
@@ -326,7 +327,8 @@ static void the_problem_stays_the_callers(void **state) {
   cugen_kernel_close(kernel);
 }
 
-/* Also after an error, and where the caller had asked for it, it is the check problem's. */
+/* After an error, too, the kernel's problem is the caller's again; it is the check problem only
+   if the caller had set it. */
 static void what_was_asked_for_stays(void **state) {
   (void)state;
   cugen_kernel *kernel = open_transpose();

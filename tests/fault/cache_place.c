@@ -63,7 +63,7 @@ int place_store_image(struct cache *cache, size_t length, cugen_error *err) {
   return status;
 }
 
-/* A closed cache with some hundred records and an image. */
+/* Fills a cache with some hundred records and an image, and closes it. */
 void place_fill(struct place *fixture) {
   struct cache *cache;
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
@@ -79,7 +79,8 @@ void place_sql(struct place *fixture, const char *sql) {
   sqlite3_close(db);
 }
 
-/* What the older formats lacked goes; SQLite then writes the tables as they were. */
+/* Turns the cache into one of format 2: removes what that format lacked; SQLite then writes the
+   tables as they were. */
 void place_back_to_2(struct place *fixture) {
   place_sql(
       fixture,

@@ -1,4 +1,4 @@
-/* A cache in a folder of its own, for what can go wrong with it. */
+/* A cache in a folder of its own, for tests of what can go wrong with its file. */
 #ifndef TESTS_CACHE_PLACE_H
 #define TESTS_CACHE_PLACE_H
 
@@ -23,7 +23,7 @@ void place_back_to_1(struct place *fixture);
 
 #define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, place_set_up, place_tear_down)
 
-/* In a child: the line that failed is its exit code. */
+/* In a child process: returns the number of the line that failed. */
 #define CHECK(condition)                                                                           \
   do {                                                                                             \
     if (!(condition)) return __LINE__;                                                             \

@@ -1,5 +1,6 @@
-/* An allocator that fails when it is told to, in the one program that includes this: it takes
-   malloc's place. Sanitizers bring their own; SANITIZED says so, and the program skips. */
+/* An allocator in the place of malloc that fails on request, for the one program that includes
+   this file. Sanitizers have an allocator of their own; SANITIZED says so, and the program
+   skips. */
 #ifndef TESTS_FAULT_FAILING_MEMORY_H
 #define TESTS_FAULT_FAILING_MEMORY_H
 
@@ -17,12 +18,11 @@ void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-/* The n-th allocation from now fails (< 0: none), and with it all others where `for_good` is
-   set. */
+/* Allocation n from now fails (< 0: none), and with `for_good` all later ones, too. */
 static struct {
   long left;
   bool for_good, failed;
-  long held; /* blocks not given back */
+  long held; /* blocks that were not freed */
 } memory = {.left = -1};
 
 static bool may_allocate(void) {
@@ -36,7 +36,7 @@ static bool may_allocate(void) {
   return false;
 }
 
-/* Also for what the C library takes for itself (strdup, fopen). */
+/* Visible to the C library, which allocates by it, too (strdup, fopen). */
 #define EVERYBODYS __attribute__((visibility("default")))
 
 static void *held(void *block) {

@@ -45,7 +45,7 @@ static int setting(const char *name, int otherwise) {
   return text ? atoi(text) : otherwise;
 }
 
-/* The device's entry of a list; false: it has none. */
+/* Copies the device's entry of a list to `out`; false: the list has none. */
 static bool entry(const char *name, int device, char *out, size_t size) {
   const char *at = environment(name);
   for (; at && device > 0; device--) {
@@ -57,14 +57,14 @@ static bool entry(const char *name, int device, char *out, size_t size) {
   return true;
 }
 
-/* What every call for a device gives once it is gone. */
+/* Returns the error of every call for a device that is gone. */
 static CUresult gone(int device) {
   const char *text = environment("FAKE_CUDA_GONE"), *file = text ? strchr(text, ' ') : NULL;
   return file && atoi(text) == device && access(file + 1, F_OK) == 0 ? CUDA_ERROR_ECC_UNCORRECTABLE
                                                                      : CUDA_SUCCESS;
 }
 
-/* Counts the call; what it gives when it is one to fail. */
+/* Counts the call, and returns its error if it is to fail. */
 static CUresult fails(const char *call) {
   CUresult broken = (CUresult)__atomic_load_n(&fake_cuda.broken, __ATOMIC_RELAXED);
   if (fake_cuda.fail_only && strcmp(fake_cuda.fail_only, call) != 0) return broken;
@@ -83,13 +83,13 @@ static CUresult fails(const char *call) {
     if (failure) return failure;                                                                   \
   } while (0)
 
-/* Of what several threads would change at once. */
+/* Protects what several threads may change at once. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* For handles that nothing is behind. */
+/* Its address serves for handles that refer to nothing. */
 static int something;
 
-/* Each is a device's primary context. */
+/* The addresses are the primary contexts of the devices. */
 enum { MOST_DEVICES = 8 };
 static char primaries[MOST_DEVICES];
 
@@ -118,7 +118,7 @@ static const struct {
      "uncorrectable ECC error encountered"},
     {CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
     {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
-    {CUDA_SUCCESS, "CUDA_ERROR_PRETENDED", "a pretended error"}, /* any other */
+    {CUDA_SUCCESS, "CUDA_ERROR_PRETENDED", "a pretended error"}, /* any other error */
 };
 
 static size_t error_row(CUresult result) {
@@ -170,7 +170,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
-/* An H200's answers. */
+/* The attributes of an H200. */
 static const struct {
   CUdevice_attribute attribute;
   int value;
@@ -225,8 +225,8 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 
 /* ---- Contexts, streams, events -------------------------------------------------------------- */
 
-/* Counting up happens only on success; giving back counts even when it fails, as nobody can try
-   again. */
+/* An object is counted only if making it succeeds. Giving it back is counted even if the call
+   fails, because nobody can try again. */
 #define MAKE(count, place, made)                                                                   \
   MAY_FAIL;                                                                                        \
   COUNT(count, 1);                                                                                 \
@@ -247,7 +247,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   GIVE_BACK(contexts);
 }
 
-/* What this thread has pushed. */
+/* The contexts that this thread has pushed. */
 enum { DEPTH = 8 };
 static _Thread_local CUcontext pushed[DEPTH];
 static _Thread_local int depth;
@@ -328,14 +328,14 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
-/* FAKE: the answer of fake_cuda.pending; else all has ended. */
+/* Answers by fake_cuda.pending; without that function all work has ended. */
 CUresult cuEventQuery(CUevent event) {
   (void)event;
   MAY_FAIL;
   return fake_cuda.pending && fake_cuda.pending() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-static float scripted; /* of the last launch that slept */
+static float scripted; /* milliseconds of the last launch that slept */
 
 #undef cuEventElapsedTime
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop);
@@ -475,7 +475,7 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
-/* There is one memory: nothing moves. */
+/* There is only one memory, so nothing moves. */
 #undef cuMemPrefetchAsync
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream);
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
@@ -502,8 +502,9 @@ CUresult cuMemsetD16Async(CUdeviceptr address, unsigned short word, size_t count
   return CUDA_SUCCESS;
 }
 
-/* ---- Textures: an object is the address of what it was made from, an array that of packed elements -- */
+/* ---- Textures ------------------------------------------------------------------------------- */
 
+/* A texture object is the address of its struct fake_texture, an array that of packed elements. */
 struct fake_array {
   CUDA_ARRAY3D_DESCRIPTOR description;
   char *elements;
@@ -528,7 +529,7 @@ CUresult cuArrayDestroy(CUarray array) {
   GIVE_BACK(memory);
 }
 
-/* An array holds its rows one behind the other. */
+/* An array holds its rows one after the other. */
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream) {
   MAY_FAIL;
   struct fake_array *array = (void *)copy->dstArray;
@@ -600,7 +601,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
 
 /* ---- Images, kernels, launches -------------------------------------------------------------- */
 
-/* What a function is of; made once for each. */
+/* A function handle is the address of a row: a kernel's name on a device. Each row is made once. */
 enum { MOST_FUNCTIONS = 256 };
 static struct function {
   const char *name;
@@ -669,7 +670,7 @@ CUresult cuLibraryUnload(CUlibrary library) {
   GIVE_BACK(images);
 }
 
-/* A kernel is its name, kept here. */
+/* A kernel handle is the address of its name, which is kept here. */
 static char kernel_names[16][64];
 
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
@@ -729,8 +730,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
   return CUDA_SUCCESS;
 }
 
-/* A pretended layout: 16 groups of 8 multiprocessors, one block each. What the kernel demands
-   need not be told again. */
+/* A pretended device: 16 groups of 8 multiprocessors with one block each. The cluster size that
+   the kernel demands may be left out. */
 CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
                                       const CUlaunchConfig *config) {
   (void)function;
@@ -743,7 +744,8 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
   return CUDA_SUCCESS;
 }
 
-/* A worker's own kernels do nothing here. It finds that out, and the host does their work. */
+/* The data kernels of a worker do nothing here. The worker notices that, and the host does their
+   work. */
 static void run(const struct fake_launch *launch) {
   const bool own = launch->kernel && strncmp(launch->kernel, "cugen_data_", 11) == 0;
   if (fake_cuda.run && !own) fake_cuda.run(launch);
@@ -753,7 +755,7 @@ struct fake_graph {
   struct fake_launch *launches;
   size_t count;
 };
-static struct fake_graph *capturing; /* NULL: nothing is */
+static struct fake_graph *capturing; /* NULL: no capture is under way */
 
 static void sleep_for(const struct fake_launch *launch) {
   const int time = setting("FAKE_CUDA_SLEEP", 0);
@@ -766,7 +768,7 @@ static void sleep_for(const struct fake_launch *launch) {
   usleep((useconds_t)time);
 }
 
-/* Whether the device is one on which nothing runs. */
+/* Returns whether the device is one on which nothing runs. */
 static CUresult refuses(const struct fake_launch *launch) {
   if (gone(launch->device)) return gone(launch->device);
   for (const char *bad = environment("FAKE_CUDA_BAD"); bad && *bad;
@@ -880,7 +882,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
   return capturing ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* A capture ends even where that fails. */
+/* A capture ends even if this call fails. */
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   (void)stream;
   struct fake_graph *made = capturing;
@@ -930,7 +932,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
 
 /* ---- Profilers ------------------------------------------------------------------------------ */
 
-/* From cudaProfiler.h, which the toolkit's wheels lack. */
+/* Declared here as in cudaProfiler.h, which the toolkit's wheels lack. */
 CUresult CUDAAPI cuProfilerStart(void);
 CUresult CUDAAPI cuProfilerStop(void);
 

@@ -1,6 +1,6 @@
-/* What a test can see of and do to the fake driver (fake_cuda.c), found in it as the symbol
-   `fake_cuda`. It may be called from several threads; what is set here is set while there is
-   one. */
+/* What a test can see of the fake driver (fake_cuda.c), and set in it: the driver exports it as
+   the symbol `fake_cuda`. The driver may be called from several threads; a test sets fields
+   while there is only one. */
 #ifndef TESTS_FAKE_CUDA_H
 #define TESTS_FAKE_CUDA_H
 
@@ -11,13 +11,13 @@ struct fake_launch {
   unsigned grid[3], block[3], shared;
   void **parameters;
   void *stream;
-  const char *kernel; /* its name; NULL: it came from a module */
-  int device;         /* of the context that it was loaded into */
-  bool early;         /* before the launch in front of it has ended */
+  const char *kernel; /* name of the kernel; NULL: it came from a module */
+  int device;         /* device of the context into which it was loaded */
+  bool early;         /* it may begin before the launch in front of it has ended */
   bool cooperative;
 };
 
-/* What a texture object of the fake driver points at. */
+/* What a texture object of the fake driver refers to. */
 struct fake_texture {
   const void *base;
   size_t width, height;
@@ -25,8 +25,8 @@ struct fake_texture {
   unsigned flags;
 };
 
-/* What a tensor map of the fake driver holds: the contiguous dimension first, strides in bytes
-   from the second on. */
+/* What a tensor map of the fake driver holds. The contiguous dimension is first; strides are in
+   bytes, from the second dimension on. */
 struct fake_tensor {
   const void *address;
   long shape[4], stride[3];
@@ -36,34 +36,37 @@ struct fake_tensor {
 
 struct fake_cuda {
   /* Set by the test. */
-  int version;                                   /* CUDA version it supports; 0: 13000 */
-  int devices;                                   /* 0: cuInit finds none */
-  long fail_at;                                  /* this call fails, counted from 1; 0: none */
-  bool fail_on;                                  /* and so do all after it: the device is gone */
-  const char *fail_only;                         /* NULL, or the only function whose calls count */
-  int fail_with;                                 /* the CUresult it fails with */
-  void (*run)(const struct fake_launch *launch); /* what a launch does; NULL: nothing */
-  void (*recorded)(void);                        /* an event is recorded; NULL: nobody listens */
-  bool (*pending)(void);                         /* what was launched has not ended; NULL: it has */
+  int version; /* CUDA version it supports; 0: 13000 */
+  int devices; /* 0: cuInit finds none */
+  /* number of the call that fails, from 1; 0: none */
+  long fail_at;
+  bool fail_on; /* all later calls fail, too: the device is gone */
+  /* the only function whose calls are counted; NULL: all */
+  const char *fail_only;
+  int fail_with;                                 /* the CUresult with which it fails */
+  void (*run)(const struct fake_launch *launch); /* called for each launch; NULL: none */
+  void (*recorded)(void);                        /* called when an event is recorded; NULL: none */
+  /* whether launched work has not ended yet; NULL: it has */
+  bool (*pending)(void);
   /* milliseconds between any two events; NULL: always 1.5 */
   float (*elapsed)(void);
-  /* what is current before cugen makes anything so; NULL: none */
+  /* context that is current before cugen sets one; NULL: none */
   void *application_context;
   /* the device of contexts that are not the fake driver's own */
   int context_device;
   int cluster[3]; /* blocks that every kernel demands; 0: none */
-  bool no_graphs; /* graphs are not supported: capturing fails */
-  /* what every call gives from now on: a sticky error; 0: none */
+  bool no_graphs; /* graphs are not supported: a capture fails */
+  /* error that every call gives from now on, like a sticky error; 0: none */
   int broken;
 
   /* Seen by the test. */
-  bool profiled;                   /* after cuProfilerStart */
-  long calls;                      /* that can fail, so far */
-  long captured, replayed, filled; /* launches, so far; fills */
+  bool profiled;                   /* set by cuProfilerStart */
+  long calls;                      /* calls so far that can fail */
+  long captured, replayed, filled; /* launches captured and replayed, and fills, so far */
   long fetched[2];                 /* prefetches to the device, and to the host */
-  void *copy_stream;               /* of the last copy into an array */
-  const char *failed_call;         /* the one that was made to fail */
-  /* alive now */
+  void *copy_stream;               /* stream of the last copy into an array */
+  const char *failed_call;         /* name of the call that was made to fail */
+  /* objects that exist now */
   long memory, contexts, current, streams, events, images, textures, registered, graphs;
   int allowed_shared; /* the last CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
   int carveout;       /* the last CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */

@@ -1,14 +1,14 @@
-/* What a test can see of and do to the fake NVML (fake_nvml.c), found in it as the symbol
-   `fake_nvml`. */
+/* What a test can see of the fake NVML (fake_nvml.c), and set in it: it exports this as the
+   symbol `fake_nvml`. */
 #ifndef TESTS_FAKE_NVML_H
 #define TESTS_FAKE_NVML_H
 
 #include <stdbool.h>
 
 struct fake_nvml {
-  double joules; /* taken so far: the test adds to it */
-  bool frozen;   /* the counter moves no more */
-  int result;    /* what reading the counter gives: 0, or 3 where it is not supported */
+  double joules; /* energy taken so far, to which the test adds */
+  bool frozen;   /* the counter does not move any more */
+  int result;    /* result of reading the counter: 0, or 3 if it is not supported */
 };
 
 #endif

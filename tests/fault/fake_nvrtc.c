@@ -1,5 +1,5 @@
-/* A stand-in for libnvrtc.so.13 that compiles nothing: any call of which can be made to fail,
-   and whose images are what the test says. Names are lowered to themselves. */
+/* A stand-in for libnvrtc.so.13 that compiles nothing. Any of its calls can be made to fail, and
+   its images are what the test says. Lowered names are equal to the names. */
 #include "fake_nvrtc.h"
 
 #include <elf.h>
@@ -81,7 +81,7 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program) {
   free(*program);
   *program = NULL;
   fake_nvrtc.programs--;
-  MAY_FAIL; /* nobody can try again */
+  MAY_FAIL; /* fails only after its work, because nobody can try again */
   return NVRTC_SUCCESS;
 }
 
@@ -99,9 +99,9 @@ nvrtcResult nvrtcSetFlowCallback(nvrtcProgram program, int (*flow)(void *, void 
   return NVRTC_SUCCESS;
 }
 
-/* As a source asks for it: what a real one does to a compiler. */
+/* Does what the source asks for and a bad source does to a real compiler. */
 static void misbehave(const char *source) {
-  /* also where a sanitizer would handle it */
+  /* the default action, also where a sanitizer would handle the signal */
   if (strstr(source, "CRASH")) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
   if (strstr(source, "EXIT")) _exit(0);
   while (strstr(source, "HANG")) pause();
@@ -147,10 +147,10 @@ nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log) {
 
 /* ---- Images --------------------------------------------------------------------------------- */
 
-/* The least that runtime/model/cubin.c finds kernels in. */
+/* The least ELF in which runtime/model/cubin.c finds kernels. */
 struct image {
   Elf64_Ehdr header;
-  Elf64_Shdr sections[3]; /* none, .symtab, strings of both kinds */
+  Elf64_Shdr sections[3]; /* no section, .symtab, and the strings of both */
   Elf64_Sym symbols[MOST_NAMES + 1];
   char strings[STRINGS];
 };

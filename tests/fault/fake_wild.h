@@ -1,4 +1,4 @@
-/* What the fake driver does for a launch of wild.lua's kernel or its reference. */
+/* What the fake driver does for launches of wild.lua's kernel and of its reference. */
 #ifndef TESTS_FAULT_FAKE_WILD_H
 #define TESTS_FAULT_FAKE_WILD_H
 
@@ -10,7 +10,7 @@ static inline bool fake_is_reference(const struct fake_launch *launch) {
   return launch->kernel && strcmp(launch->kernel, "reference") == 0;
 }
 
-/* Everything is zero, in f32 and, of the reference, in f64. */
+/* Writes zeros: f32 for the kernel, f64 for the reference. */
 static inline void fake_run_wild(const struct fake_launch *launch) {
   const bool reference = fake_is_reference(launch);
   char *out;

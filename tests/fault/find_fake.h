@@ -1,4 +1,4 @@
-/* The stand-in for the driver that the build has put into a folder of its own. */
+/* Finds the stand-in for the driver, which the build has put into a folder of its own. */
 #ifndef TESTS_FAULT_FIND_FAKE_H
 #define TESTS_FAULT_FIND_FAKE_H
 
@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "fake_cuda.h"
 
-/* Loaded here, it is also what the library finds under that name. NULL: it is not there. */
+/* Loads the stand-in, so that the library finds it under the driver's name. NULL: it is not
+   there. */
 static inline struct fake_cuda *fake_find(void) {
   const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
   struct text path = {0};

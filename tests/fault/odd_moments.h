@@ -1,5 +1,5 @@
-/* When to kill a process: at odd moments around the one at which it does what it does, wherever
-   that lies on this machine and under whatever load. */
+/* Chooses when to kill a process: at odd moments around the one at which it does what the test
+   is about, wherever that moment lies on this machine and under its load. */
 #ifndef TESTS_ODD_MOMENTS_H
 #define TESTS_ODD_MOMENTS_H
 
@@ -16,8 +16,8 @@ static inline void moments_wait(struct moments *m) {
   usleep((useconds_t)(random_next(&m->seed) % m->longest));
 }
 
-/* `done`: the process had done it before it was killed; the next is killed earlier, otherwise
-   later. */
+/* done: the process had done its work before it was killed. The next process is then killed
+   earlier, otherwise later. */
 static inline void moments_learn(struct moments *m, bool done) {
   enum { MOST = 10000000 };
   m->longest = done ? m->longest / 2 + 1 : m->longest < MOST ? 2 * m->longest : MOST;

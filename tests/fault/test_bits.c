@@ -1,5 +1,6 @@
-/* Equal bits on a GPU, over the fake driver: negative zeros are right and not equal, the race of
-   the leaders takes in what is equal alone, and what it measures again keeps its outputs. */
+/* Equal bits on a GPU, over the fake driver: negative zeros are right but not equal, the race of
+   the leaders includes only equal variants, and its measurements keep the outputs of the
+   records. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "find_fake.h"
 
 static struct fake_cuda *fake;
-static bool drifts; /* the last variant counts its launches */
+static bool drifts; /* the last variant counts its launches, so its outputs change */
 
 static int find_fake(void **state) {
   (void)state;
@@ -24,7 +25,7 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
-/* Blocks of 256 threads give a negative zero. */
+/* Runs the kernel; blocks of 256 threads give a negative zero. */
 static void run_kernel(const struct fake_launch *launch) {
   static int count;
   float *out;

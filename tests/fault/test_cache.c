@@ -1,6 +1,6 @@
-/* What can go wrong with the file of a cache: damaged, somebody else's or newer; a place that
-   cannot be written; a full disk. Nothing that was stored may be lost, nothing that is not ours
-   may be touched. */
+/* What can go wrong with the file of a cache: it is damaged, somebody else's or newer; its place
+   cannot be written; the disk is full. Nothing that was stored may be lost, and no foreign file
+   may be changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +45,8 @@ static bool is_alone(struct place *fixture) {
   return alone;
 }
 
-/* Refused with the path, what it is and the way out; the file is as it was and nothing lies
-   beside it. */
+/* Expects a refusal with the path, the reason and the way out. The file stays as it was, and no
+   file lies beside it. */
 static void assert_refused(struct place *fixture, const char *what) {
   const char *path = text_get(&fixture->path);
   struct hash before = file_hash(path);
@@ -95,7 +95,7 @@ static void other_tables_under_our_number(void **state) {
   assert_non_null(strstr(err.message, text_get(&fixture->path)));
 }
 
-/* Not even the way it keeps its journal changes. */
+/* Not even the journal mode of a foreign file changes. */
 static void a_column_under_another_name(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
@@ -132,8 +132,8 @@ static void assert_damaged(struct place *fixture, int status, const cugen_error 
   assert_non_null(strstr(err->message, "cugen_options.cache"));
 }
 
-/* What is read is checked when it is read, everything before the first write. Nothing is
-   written. */
+/* What a reader reads is checked then; before the first write the whole file is checked. Nothing
+   is written. */
 static void overwritten_pages(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
@@ -157,8 +157,8 @@ static void overwritten_pages(void **state) {
   assert_true(is_alone(fixture));
 }
 
-/* Damage in records that are not of the key asked for: they are right to read, and nothing is
-   added to the file. */
+/* Damage in records of other keys: the requested records are read, and nothing is added to the
+   file. */
 static void damage_elsewhere(void **state) {
   struct place *fixture = *state;
   static const struct cache_key mine = {"mine", "config", "problem", "options", NULL, NULL, 0};
@@ -198,7 +198,7 @@ static void damage_elsewhere(void **state) {
   assert_true(told);
 }
 
-/* Wherever bits fall over: an error or records, never a crash. */
+/* Flipped bits anywhere give an error or records, never a crash. */
 static void random_damage(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
@@ -247,8 +247,10 @@ static void a_folder_in_its_place(void **state) {
   assert_non_null(strstr(err.message, text_get(&fixture->folder)));
 }
 
-/* ---- In a child: what needs other rights or limits than the test's own. It exits with the line that failed -- */
+/* ---- In child processes --------------------------------------------------------------------- */
 
+/* Runs a case that needs other rights or limits than the test has. `run` returns the line that
+   failed; 0: none. */
 static void in_child(int (*run)(struct place *fixture), struct place *fixture) {
   pid_t pid = fork();
   if (pid == 0) {
@@ -261,12 +263,12 @@ static void in_child(int (*run)(struct place *fixture), struct place *fixture) {
   assert_int_equal(status, 0);
 }
 
-/* Root may write anywhere. */
+/* Changes to an ordinary user, because root may write anywhere. */
 static bool become_nobody(void) {
   return geteuid() != 0 || (setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0);
 }
 
-/* images: the file's are of a user whose key this one has. */
+/* images: the file's images are of a user whose key this process has. */
 static int use_with_images(struct place *fixture, bool images) {
   CHECK(become_nobody());
   struct hash before = file_hash(text_get(&fixture->path));
@@ -297,12 +299,12 @@ static int use_with_images(struct place *fixture, bool images) {
   return 0;
 }
 
-/* Nobody has no key of root's. */
+/* The user "nobody" does not have root's key. */
 static int use_read_only(struct place *fixture) {
   return use_with_images(fixture, geteuid() != 0);
 }
 
-/* Before format 7 images had no seal. */
+/* A file of a format before 7, whose images had no seal. */
 static int use_old_read_only(struct place *fixture) {
   return use_with_images(fixture, false);
 }
@@ -384,8 +386,8 @@ static void a_file_that_cannot_be_read(void **state) {
 
 /* ---- Full disks ----------------------------------------------------------------------------- */
 
-/* Stores until there is no more room; then all stored before is there, and the next open is
-   fine. */
+/* Stores until the disk is full. All records stored before are then there, and the next open
+   works. */
 static int fill(struct place *fixture) {
   struct cache *cache;
   cugen_error err = {0};
@@ -456,7 +458,7 @@ static int create_on_full_disk(struct place *fixture) {
   return 0;
 }
 
-/* What is left of the attempt must not be taken for a damaged cache when there is room again. */
+/* The remains of a failed start must not be taken for a damaged cache when there is room again. */
 static void a_disk_full_from_the_start(void **state) {
   struct place *fixture = *state;
   in_child(create_on_full_disk, fixture);

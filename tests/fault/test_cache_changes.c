@@ -77,7 +77,7 @@ static int import(struct fixture *fixture, struct cache *cache, cugen_error *err
                        err);
 }
 
-/* How many records there are; everything else is as it should be. */
+/* Returns the number of records; everything else must be as it should be. */
 static size_t count_records(struct fixture *fixture) {
   struct cache *cache;
   struct cache_checked checked;
@@ -217,7 +217,8 @@ static void a_full_disk(void **state) {
   if (fork() == 0) _exit(import_into_little(*state));
   wait(&status);
   assert_int_equal(status, 0);
-  size_t now = count_records(*state); /* all, where the disk was full when some had been merged */
+  /* all of them, if the disk was full after some had been merged */
+  size_t now = count_records(*state);
   assert_true(now == 1 || now == MANY + 1);
 }
 
@@ -225,7 +226,7 @@ static void a_full_disk(void **state) {
 
 #if !SANITIZED
 
-/* Stand in front of the C library's. */
+/* These stand in front of the C library's functions. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -266,7 +267,7 @@ static int use_all(struct fixture *fixture, struct cache *cache, cugen_error *er
   return status;
 }
 
-/* The n-th allocation and all after it fail. */
+/* Allocation n and all later ones fail. */
 static void allocations_fail(void **state) {
   struct fixture *fixture = *state;
   struct cache *cache;

@@ -1,5 +1,5 @@
-/* What can happen to a cache while it is used: other processes, being killed, no memory. Nothing
-   that was stored may be lost. */
+/* What can happen to a cache in use: other processes, kills, lack of memory. Nothing that was
+   stored may be lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@
 
 /* ---- Other processes ------------------------------------------------------------------------ */
 
-/* A process that locks the database for a time; returns when it has. `tell` then gives the
-   moment of its release. */
+/* Starts a process that locks the database for a time, and returns when it holds the lock.
+   `tell` gives the time at which it will release the lock. */
 static pid_t lock_for(struct place *fixture, double seconds, int *tells) {
   int tell[2];
   char byte;
@@ -85,14 +85,14 @@ static void a_long_lock_is_an_error(void **state) {
   assert_int_equal(place_store(cache, "new ", 1, &err), CUGEN_ERROR_IO);
   assert_non_null(strstr(err.message, "another process keeps the cache locked"));
   assert_non_null(strstr(err.message, text_get(&fixture->path)));
-  process_end(pid, NULL); /* and with it goes its lock */
+  process_end(pid, NULL); /* the lock ends with the process */
   close(tells);
   assert_int_equal(place_store(cache, "new ", 1, &err), CUGEN_OK);
   assert_int_equal(place_count(cache), 101);
   cache_close(cache);
 }
 
-/* Opens a new cache at the same moment as others do and stores a hundred. */
+/* Opens a new cache at the same time as others do, and stores a hundred records. */
 static int write_hundred(struct place *fixture) {
   struct text prefix = {0};
   text_addf(&prefix, "%ld ", (long)getpid());
@@ -151,7 +151,8 @@ static int format_of(struct place *fixture) {
   return version;
 }
 
-/* Killed at odd moments of the first open: the tables are of one format or of the other. */
+/* Processes are killed at odd moments of a migration: the tables are of one format or of the
+   other. */
 static void killed_migrations(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
@@ -176,7 +177,7 @@ static void killed_migrations(void **state) {
   cache_close(cache);
 }
 
-/* Stores from `first` on and says after each that it is stored. */
+/* Stores from `first` on, and reports each record after it is stored. */
 static void store_and_tell(struct place *fixture, int first, int tell) {
   struct cache *cache;
   if (cache_open(text_get(&fixture->path), &cache, NULL, NULL)) _exit(1);
@@ -184,8 +185,8 @@ static void store_and_tell(struct place *fixture, int first, int tell) {
     if (place_store(cache, "variant ", i, NULL) || write(tell, &i, sizeof i) != sizeof i) _exit(2);
 }
 
-/* Killed at odd moments, also while making the file: everything told is there, and at most one
-   more. */
+/* Writers are killed at odd moments, also while they make the file. Every reported record is
+   there, and at most one more. */
 static void killed_writers(void **state) {
   struct place *fixture = *state;
   size_t known = 0;
@@ -223,11 +224,11 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-static long allocations_left = -1; /* < 0: as many as you like */
+static long allocations_left = -1; /* < 0: no limit */
 
 static bool may_allocate(void) {
   if (allocations_left < 0) return true;
-  if (allocations_left == 0) return false; /* and stays so */
+  if (allocations_left == 0) return false; /* all later allocations fail, too */
   allocations_left--;
   return true;
 }
@@ -244,7 +245,7 @@ void *realloc(void *old, size_t size) {
   return may_allocate() ? __libc_realloc(old, size) : NULL;
 }
 
-/* Everything once; the first status that is not CUGEN_OK. */
+/* Uses every function once. Returns the first status that is not CUGEN_OK. */
 static int use_all(const char *path, cugen_error *err) {
   struct cache *cache;
   struct cache_record *records,
@@ -271,9 +272,8 @@ static int use_all(const char *path, cugen_error *err) {
   return status;
 }
 
-/* The n-th allocation and all after it fail, for n from 0 on until there are enough. SQLite
-   finds a way around some failures by itself; what comes out is success or "out of memory", and
-   the cache stays whole. */
+/* Allocation n and all later ones fail, for n from 0 until none fails. SQLite survives some
+   failures by itself. The result is success or "out of memory", and the cache stays whole. */
 static void allocations_fail(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);

@@ -1,6 +1,6 @@
-/* NVRTC in processes of its own: a source that makes the compiler crash, end, hang or fill the
-   memory fails alone; what is compiled before, after and beside it is what a compiler in this
-   process gives. The stand-in does what a source asks for. */
+/* NVRTC in processes of its own: a source that makes the compiler crash, exit, hang or fill the
+   memory fails alone. Compiles before, after and beside it give what a compiler in this process
+   gives. The stand-in for NVRTC does what a source asks for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,9 +89,9 @@ static void expect_right(void) {
 /* ---- The processes themselves --------------------------------------------------------------- */
 
 enum { MOST_CHILDREN = 64 };
-static const double patience = 60; /* for what takes milliseconds */
+static const double patience = 60; /* seconds to wait for what takes milliseconds */
 
-/* The parent of that process; 0: it has ended, or there is none. */
+/* Returns the parent of the process; 0: it has ended, or never was. */
 static pid_t parent_of(pid_t pid) {
   char path[64], line[512] = "";
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -102,7 +102,7 @@ static pid_t parent_of(pid_t pid) {
   return end && end[2] != 'Z' && end[2] != 'X' ? (pid_t)strtol(end + 3, NULL, 10) : 0;
 }
 
-/* Children that live, at most MOST_CHILDREN. */
+/* Lists the living children, at most MOST_CHILDREN. */
 static size_t children_of(pid_t parent, pid_t *out) {
   size_t count = 0;
   DIR *all = opendir("/proc");
@@ -191,7 +191,7 @@ static void a_crash_is_one_failure(void **state) {
 
 static void memory_has_an_end(void **state) {
   (void)state;
-  if (SANITIZED) skip(); /* a sanitizer's own memory is beyond any limit */
+  if (SANITIZED) skip(); /* a sanitizer's own memory exceeds any limit */
   expect_failure("FILL", "the compiler crashed: signal 6");
 }
 
@@ -237,7 +237,7 @@ static void the_program_is_no_worker(void **state) {
   }
 }
 
-/* More compiles than one process serves, and every third a crash. */
+/* Compiles more sources than one process serves; every third source crashes. */
 static void *compile_many(void *context) {
   int *wrong = context;
   for (int i = 0; i < ROUNDS; i++) {
@@ -251,7 +251,8 @@ static void *compile_many(void *context) {
 static void from_many_threads(void **state) {
   (void)state;
   for (int round = 0; round < 2;
-       round++) { /* the second time the first time's threads, and their processes, are gone */
+       /* in the second round the threads of the first, and their processes, have ended */
+       round++) {
     pthread_t threads[THREADS];
     int wrong[THREADS] = {0};
     for (int i = 0; i < THREADS; i++)
@@ -300,7 +301,7 @@ static void an_idle_process_ends(void **state) {
   compilers = before;
 }
 
-/* What is asked just when a process is about to end is compiled by another. */
+/* A request to a process that is about to end is served by another process. */
 static void none_is_lost_to_an_end(void **state) {
   (void)state;
   struct compilers *before = compilers;
@@ -342,14 +343,14 @@ static void *compile_hanging(void *context) {
   return NULL;
 }
 
-/* A sanitized child is not limited, so that it cannot be told whether it compiles. */
+/* A sanitized child has no limits, so a test cannot tell whether it compiles. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { LIMITED = 0 };
 #else
 enum { LIMITED = 1 };
 #endif
 
-/* The child that is stopped in a compile, and not one that starts. */
+/* Returns the child that was stopped in a compile, not one that is starting. */
 static pid_t compiling_child(pid_t parent) {
   pid_t found[MOST_CHILDREN];
   char path[64], name[64];
@@ -358,7 +359,7 @@ static pid_t compiling_child(pid_t parent) {
     for (size_t i = 0; i < count; i++) {
       snprintf(path, sizeof path, "/proc/%d/fd/2", (int)found[i]);
       ssize_t length = readlink(path, name, sizeof name - 1);
-      /* it has limited itself */
+      /* the child has limited itself */
       if (length > 0 && !strncmp(name, "/dev/null", (size_t)length)) return found[i];
     }
   }
@@ -379,8 +380,8 @@ static void one_killed_in_a_compile_is_no_failure_of_the_source(void **state) {
   expect_right();
 }
 
-/* A coordinator: compiles rightly in a thread that ends, then hangs in another, or not at all.
-   Its fork, which has the same sockets, lives until `end` is closed. */
+/* A coordinator: compiles in a thread that ends, then hangs in another thread, or does not. A
+   fork of it, which has the same sockets, lives until `end` is closed. */
 static void coordinate(bool hang, const int end[2]) {
   int status = CUGEN_ERROR_INTERNAL;
   struct hanging h = {.status = CUGEN_OK};
@@ -405,7 +406,7 @@ static void none_outlives_its_coordinator(void **state) {
     if (coordinator == 0) coordinate(hang, end);
     pid_t child = compiling_child(coordinator);
     assert_int_equal(parent_of(child), coordinator);
-    if (hang) rest(0.1); /* it is given the source that hangs */
+    if (hang) rest(0.1); /* it has been given the source that hangs */
     kill(coordinator, SIGKILL);
     assert_true(ends_within(child, 2));
     waitpid(coordinator, NULL, 0);
@@ -414,7 +415,7 @@ static void none_outlives_its_coordinator(void **state) {
   }
 }
 
-/* In a fork the handle is of no use to the parent's children, and of no harm. */
+/* A fork of this process compiles in children of its own and leaves the parent's alone. */
 static void a_fork_leaves_them_alone(void **state) {
   (void)state;
   expect_right();
@@ -456,7 +457,8 @@ static void whatever_becomes_of_sigchld(void **state) {
   }
 }
 
-/* A child that had another's socket too would keep it from seeing that its coordinator is gone. */
+/* A child that also holds another child's socket would keep that child from noticing that its
+   coordinator is gone. */
 static void none_has_anothers_socket(void **state) {
   (void)state;
   struct hanging h[3] = {0};

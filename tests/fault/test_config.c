@@ -1,5 +1,5 @@
-/* A config read while memory runs out, at each of the first hundred allocations or more, then
-   ever fewer: the status says so, nothing crashes, and everything taken is given back. */
+/* Reads a config while memory runs out, at each of the first hundred allocations or more, then
+   at ever fewer: the status says so, nothing crashes, and everything is freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "failing_memory.h"
 #include "gen/config/config.h"
 
-#if SANITIZED /* they bring their own malloc */
+#if SANITIZED /* sanitizers have a malloc of their own */
 
 int main(void) {
   print_message("skipped: sanitizers bring their own malloc\n");
@@ -22,8 +22,7 @@ int main(void) {
 
 #else
 
-/* Everything that reads a config, evaluates it and closes it; the first status that is not
-   CUGEN_OK. */
+/* Reads, evaluates and closes a config. Returns the first status that is not CUGEN_OK. */
 static int use_config(const struct text *content, cugen_error *err) {
   static const char *const settings[] = {"M=77", "dtype=f64"};
   struct config *config;
@@ -42,8 +41,7 @@ static int use_config(const struct text *content, cugen_error *err) {
   return status;
 }
 
-/* Each of the first allocations, and later ones in steps that grow with their number by one in
-   `exact`. */
+/* Lets each of the first `exact` allocations fail, and later ones in steps that grow. */
 static void fail_each(const struct text *content, bool for_good, long exact) {
   long failures = 0;
   for (long n = 0;; n += 1 + n / exact) {
@@ -59,7 +57,7 @@ static void fail_each(const struct text *content, bool for_good, long exact) {
     if (status) assert_non_null(strstr(err.message, "out of memory"));
     failures += status != CUGEN_OK;
     if (!memory.failed) break;
-    /* One failure alone Lua may get over by collecting its garbage. */
+    /* Lua may survive a single failure by collecting its garbage. */
     if (for_good) assert_int_equal(status, CUGEN_ERROR_MEMORY);
   }
   assert_true(failures > 100);

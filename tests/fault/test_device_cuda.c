@@ -1,4 +1,4 @@
-/* The cuda device over a driver that fails: whichever call it is, the error is clear and nothing
+/* The cuda device over a driver that fails: whichever call fails, the error names it and nothing
    is left behind. */
 #include <math.h>
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static int reset_fake(void **state) {
   return 0;
 }
 
-/* A toolkit that opens the fake driver and, whatever this machine has, an NVRTC of CUDA 13. */
+/* Opens a toolkit that has the fake driver and, whatever this machine has, an NVRTC of CUDA 13. */
 static struct toolkit *open_toolkit(void) {
   struct toolkit *toolkit;
   assert_int_equal(toolkit_open(NULL, &toolkit, NULL), CUGEN_OK);
@@ -173,7 +173,8 @@ static void work_undo(struct work *work) {
   work->ops->close(work->device);
 }
 
-/* Once, with the calls of the CUDA 11 driver when `modules`; the status, and the error if any. */
+/* Works with the device once; `modules`: by the calls of CUDA 11's driver. Returns the status,
+   and the error if there is one. */
 static int work_once(bool modules, cugen_error *err) {
   struct toolkit *toolkit = open_toolkit();
   struct work work = {.ops = &cuda_device_ops, .toolkit = toolkit};
@@ -206,8 +207,8 @@ static void assert_nothing_left(void) {
 
 /* ---- Every call in turn --------------------------------------------------------------------- */
 
-/* Calls whose failure changes nothing: giving back, waiting before that, and asking where memory
-   lies. */
+/* Returns whether a failure of the call changes nothing: giving back, waiting before that, and
+   asking for the place of memory. */
 static bool may_be_ignored(const char *call) {
   static const char *const calls[] = {
       "cuCtxPopCurrent_v2",    "cuGraphDestroy",      "cuGraphExecDestroy",
@@ -274,7 +275,7 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-static bool counting; /* allocations, the fatal one of which fails */
+static bool counting; /* allocations are counted, and the chosen one fails */
 static long allocations, fatal;
 
 static bool may_allocate(void) {
@@ -468,7 +469,8 @@ static void test_guards(void **state) {
   check_guard(device, 1000, -65536, "byte 65536 before the start");
 }
 
-/* The zone nearest to the buffer is what is told, with how much was written. */
+/* The message names the damaged zone that is nearest to the buffer, and how many bytes were
+   written. */
 static void test_guards_name_the_nearest(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct memory memory;
@@ -480,7 +482,7 @@ static void test_guards_name_the_nearest(void **state) {
   device->ops->free(device, &memory);
 }
 
-/* What one variant wrote is no other's: both zones are whole after they were looked at. */
+/* One variant's damage is not reported for another: both zones are restored after the check. */
 static void test_guards_are_restored(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   enum { BYTES = 1001, ZONE = 65536 };
@@ -533,18 +535,18 @@ static void test_dynamic_shared(void **state) {
   struct entry *entry;
   cugen_error err;
   assert_int_equal(device->ops->entry(device, loaded, 0, 48000, &entry, &err), CUGEN_OK);
-  assert_int_equal(fake->allowed_shared, 0); /* with 400 static still within 48 KB */
+  assert_int_equal(fake->allowed_shared, 0); /* with 400 bytes static still within 48 KB */
   assert_int_equal(device->ops->entry(device, loaded, 0, 100000, &entry, &err), CUGEN_OK);
   assert_int_equal(fake->allowed_shared, 100000);
   assert_int_equal(device->ops->entry(device, loaded, 0, 50000, &entry, &err), CUGEN_OK);
-  assert_int_equal(fake->allowed_shared, 100000); /* another launch's larger share stands */
+  assert_int_equal(fake->allowed_shared, 100000); /* the larger share of the other launch stays */
   assert_int_equal(device->ops->entry(device, loaded, 0, 232448 - 400, &entry, &err), CUGEN_OK);
   assert_int_equal(device->ops->entry(device, loaded, 1, 0, &entry, &err), CUGEN_ERROR_INTERNAL);
   device->ops->unload(device, loaded);
 }
 
-/* A plan's launch says how L1 and shared memory are shared; one that says nothing leaves the
-   driver alone. */
+/* A launch may set the split of L1 and shared memory; a launch that does not leaves it to the
+   driver. */
 static void test_carveout(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
@@ -563,8 +565,7 @@ static void test_carveout(void **state) {
   assert_int_equal(fake->carveout, 40);
 }
 
-/* What the driver says of clusters that the kernel demands; 0 where there are none, or it does
-   not say. */
+/* The driver's number of clusters; 0 if the kernel demands none, or the driver does not know. */
 static void test_clusters(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
@@ -575,7 +576,7 @@ static void test_clusters(void **state) {
   } rows[] = {{{2, 2, 1}, 32, NULL},
               {{1, 1, 1}, 0, NULL},
               {{0, 0, 0}, 0, NULL},
-              {{8, 1, 1}, 0, NULL}, /* a grid of 4 blocks is none of them */
+              {{8, 1, 1}, 0, NULL}, /* a grid of 4 blocks is no multiple of the cluster */
               {{2, 2, 1}, 0, "cuOccupancyMaxActiveClusters"}};
   char name[] = "work";
   compiled.entries[0] = name;
@@ -627,7 +628,7 @@ static void note_together(const struct fake_launch *launch) {
   launched_together = launch->cooperative;
 }
 
-/* A grid of 4 x 5 blocks, of which the device holds as many as it says. */
+/* A grid of 4 x 5 blocks; the driver says how many blocks the device holds. */
 static void test_cooperative(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   const int64_t multiprocessors = device->description.facts.sm_count;
@@ -660,7 +661,7 @@ static void test_cooperative(void **state) {
   plan_close(plan);
 }
 
-/* Clusters of more than 8 blocks are asked for, others are not. */
+/* Clusters of more than 8 blocks need an attribute, smaller ones do not. */
 static void test_large_clusters(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
@@ -784,7 +785,8 @@ static void test_tensor_map(void **state) {
   device->ops->free(device, &memory);
 }
 
-/* Packed from a pitched buffer by columns, on the stream that is given, as often as asked. */
+/* A column-major buffer with a pitch is copied into a packed array, on the given stream, at each
+   request. */
 static void test_texture_over_an_array(void **state) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_argument image = {.name = "image",
@@ -854,13 +856,13 @@ static void test_launch_failure_names_the_launch(void **state) {
 
 /* ---- Measuring ------------------------------------------------------------------------------ */
 
-/* What a timed kernel changes: a set of which is dirty after a launch. */
+/* Buffer sets of a kernel that changes its arguments: a set is dirty after a launch. */
 struct sets {
   struct call *calls[3];
   bool dirty[3];
   bool timing;
   long launches, renewals, stale, spans;
-  size_t next; /* the set of the next launch */
+  size_t next; /* set of the next launch */
 };
 
 static struct sets sets;
@@ -882,7 +884,7 @@ static int clean_set(void *context, size_t set, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Each span takes a tenth of a millisecond. */
+/* Pretends that each span takes a tenth of a millisecond. */
 static int time_sets(struct device *device, int (*run)(void *context, cugen_error *err),
                      void *context, double *seconds, cugen_error *err) {
   (void)device;
@@ -922,7 +924,7 @@ static void test_renewal(void **state) {
   assert_int_equal(sets.stale, 0);
   assert_int_equal(sets.spans, 2 + 1 + 2 * 4);
   assert_true(measured.seconds > 3.9e-5 && measured.seconds < 4.1e-5);
-  /* Without it, nothing comes between the launches of a sample. */
+  /* Without a renewal nothing comes between the launches of a sample. */
   sets.launches = sets.renewals = sets.spans = 0;
   assert_int_equal(measure_calls(device, sets.calls, 3, NULL, &options, &measured, &err), CUGEN_OK);
   assert_int_equal(sets.launches, 25);
@@ -935,9 +937,9 @@ static void test_renewal(void **state) {
   plan_close(plan);
 }
 
-/* Each launch takes `each`. */
+/* Seconds of each launch. */
 static double each;
-static long stalls; /* that launch has to wait for 5 ms; 0: none */
+static long stalls; /* number of the launch that waits for 5 ms; 0: none */
 
 static int time_launches(struct device *device, int (*run)(void *context, cugen_error *err),
                          void *context, double *seconds, cugen_error *err) {
@@ -949,8 +951,8 @@ static int time_launches(struct device *device, int (*run)(void *context, cugen_
   return status;
 }
 
-/* How often a kernel is run that takes so long, when the best takes a time of its own and a
-   verified run took `seen`. */
+/* How often a variant is run that takes `each` seconds and took `seen` when it was verified, if
+   the best variant takes `best`. */
 static void test_runs_of_a_variant(void **state) {
   static const struct {
     double each, seen, best;
@@ -958,27 +960,27 @@ static void test_runs_of_a_variant(void **state) {
     bool dropped;
     long stalls;
   } cases[] = {
-      {5e-3, 0, 0, 2 + 11, 11, false, 0}, /* the first: nothing is known */
-      /* as fast as the best: verifying it warmed up */
+      {5e-3, 0, 0, 2 + 11, 11, false, 0}, /* the first variant: nothing is known yet */
+      /* as fast as the best; the verified run has warmed up */
       {5e-3, 5e-3, 5e-3, 11, 11, false, 0},
-      {5e-3, 5.1e-3, 4.7e-3, 2, 2, true, 0},   /* by 6 %, and both runs alike */
-      {4.9e-3, 4.9e-3, 4.7e-3, 3, 3, true, 0}, /* shorter: three tell it */
-      {6e-3, 6e-3, 5e-3, 2, 2, true, 0},       /* by 20 % */
-      {7e-3, 7e-3, 5e-3, 2, 2, true, 0},       /* by 40 % */
-      /* by 60 %: one run beside the verified one */
+      {5e-3, 5.1e-3, 4.7e-3, 2, 2, true, 0},   /* 6 % slower, and both runs agree */
+      {4.9e-3, 4.9e-3, 4.7e-3, 3, 3, true, 0}, /* shorter: it takes three runs to tell */
+      {6e-3, 6e-3, 5e-3, 2, 2, true, 0},       /* 20 % slower */
+      {7e-3, 7e-3, 5e-3, 2, 2, true, 0},       /* 40 % slower */
+      /* 60 % slower: one run in addition to the verified one */
       {8e-3, 8e-3, 5e-3, 1, 1, true, 0},
-      {50e-3, 50e-3, 5e-3, 0, 1, true, 0}, /* ten times: none */
-      /* longer than all samples may take: nor that */
+      {50e-3, 50e-3, 5e-3, 0, 1, true, 0}, /* ten times slower: no run */
+      /* longer than all samples may take: no run */
       {2, 2, 0, 0, 1, false, 0},
-      /* short: ten make a batch, whatever the cold run took */
+      /* short: ten launches make a batch, whatever the cold run took */
       {1e-4, 5e-4, 1e-4, 2 + 3 + 110, 11, false, 0},
-      /* and two looks show that it is twice as slow */
+      /* short: two looks show that it is twice as slow */
       {1e-4, 1e-4, 5e-5, 2 + 3 + 3, 1, true, 0},
-      {4e-3, 4e-3, 1e-3, 1, 1, true, 0}, /* one run confirms what was seen, */
-      /* or refutes it: the launching process had to wait, then, */
+      {4e-3, 4e-3, 1e-3, 1, 1, true, 0}, /* one run confirms the verified one, */
+      /* or refutes it, if the launching process had to wait in the verified run, */
       {1e-4, 4e-3, 1e-4, 1 + 3 + 110, 11, false, 0},
       {1e-4, 1e-4, 1e-4, 2 + 3 + 3 + 110, 11, false, 4},     /* or in the first look, */
-      {1e-4, 1e-4, 1e-4, 2 + 3 + 110, 11, false, 2},         /* before it, */
+      {1e-4, 1e-4, 1e-4, 2 + 3 + 110, 11, false, 2},         /* or before it, */
       {1e-4, 1e-4, 1e-4, 2 + 3 + 110, 11, false, 2 + 3 + 1}, /* or in the first sample */
   };
   struct device *device = ((struct opened *)*state)->device;

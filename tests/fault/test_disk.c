@@ -1,6 +1,5 @@
-/* The cache over a file system that fails: SQLite's own calls to it, one after the other, each
-   with every error that matters. What comes out is clean, and what was stored before is there,
-   whole. */
+/* The cache over a file system that fails: each of SQLite's calls to it fails in turn, with
+   every error that matters. The cache reports it, and everything stored before is there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,17 +24,17 @@ static struct {
   long calls, fail_at; /* 0: none */
   long syncs;
   int fail_with;
-  bool fail_on; /* and so do all after it */
+  bool fail_on; /* all later calls fail, too */
   bool failed;
-  bool full; /* what needs room fails, and nothing else */
+  bool full; /* calls that need room fail, and no others */
 } disk;
 
 struct file {
-  sqlite3_file base; /* first: SQLite sees this */
+  sqlite3_file base; /* first, because SQLite sees this part */
   sqlite3_file *real;
 };
 
-/* SQLITE_OK, or what this call is to fail with. */
+/* Returns SQLITE_OK, or the error with which this call is to fail. */
 static int fails(void) {
   disk.calls++;
   if (!disk.fail_at || (disk.fail_on ? disk.calls < disk.fail_at : disk.calls != disk.fail_at))
@@ -82,7 +81,7 @@ static int sync_file(sqlite3_file *file, int flags) {
   return really_sync(file, flags);
 }
 
-/* It works in memory. SQLite tries again for ten seconds when it fails. */
+/* Locks in memory. SQLite tries again for ten seconds if this fails. */
 static int lock_shared(sqlite3_file *file, int offset, int n, int flags) {
   return real(file)->pMethods->xShmLock(real(file), offset, n, flags);
 }
@@ -159,7 +158,8 @@ static bool install(void) {
   static sqlite3_vfs vfs;
   disk.real = sqlite3_vfs_find(NULL);
   if (!disk.real) return false;
-  vfs = *disk.real; /* names, time, randomness as they are: those functions take no file */
+  /* names, time and randomness stay as they are, because their functions take no file */
+  vfs = *disk.real;
   vfs.zName = "failing";
   vfs.szOsFile = sizeof(struct file);
   vfs.xOpen = open_file;
@@ -189,7 +189,8 @@ static int store_image(struct cache *cache, char fill, cugen_error *err) {
   return cache_image_store(cache, "image", &image, err);
 }
 
-/* How many records; -1: an error. Those named are said in *has, a bit each. */
+/* Returns the number of records; -1: an error. *has gets a bit for each record of the given
+   names. */
 static long load(struct cache *cache, unsigned *has, cugen_error *err) {
   static const char *const names[] = {"old", "new"};
   struct cache_record *records;
@@ -207,7 +208,7 @@ static long load(struct cache *cache, unsigned *has, cugen_error *err) {
 
 enum { OLD = 1, NEW = 2 };
 
-/* 'a', 'b', or 0 when there is none; never half of either. */
+/* Returns 'a' or 'b', or 0 if there is none; an image that is half of each fails the test. */
 static char image_fill(struct cache *cache) {
   struct compiled image;
   bool found;
@@ -270,8 +271,8 @@ static void remove_cache(void) {
   }
 }
 
-/* The cache that each attempt begins with: made once, and then written as it was. It is its file
-   alone. */
+/* Returns the cache with which each attempt begins. It is made once and then copied; it consists
+   of its file alone. */
 static struct text take_cache(void) {
   struct text file = {0};
   for (size_t i = 1; i < SUFFIXES; i++) {
@@ -291,10 +292,10 @@ static void put_cache(const struct text *file) {
 }
 
 struct done {
-  bool record, image; /* stored, as was said */
+  bool record, image; /* what was reported as stored */
 };
 
-/* With a warning it is kept in memory. */
+/* A warning says that the record is kept in memory. */
 static int use(struct done *done, cugen_error *err) {
   struct cache *cache;
   struct text warning = {0};
@@ -316,8 +317,8 @@ static int use(struct done *done, cugen_error *err) {
 
 enum start { FRESH, CURRENT, OLD_FORMAT };
 
-/* Opened again on a disk in order: what was there is, what was said to be stored is, and nothing
-   by half. */
+/* Opens the cache again on a disk that works: what was there is there, what was reported as
+   stored is there, and nothing is there in part. */
 static void check_after(const struct done *done, enum start start) {
   struct cache *cache;
   cugen_error err = {0};
@@ -330,7 +331,8 @@ static void check_after(const struct done *done, enum start start) {
   assert_int_equal(count, !!(has & OLD) + !!(has & NEW));
   char fill = image_fill(cache);
   if (done->image) assert_int_equal(fill, 'b');
-  if (start == CURRENT) assert_true(fill == 'a' || fill == 'b'); /* older ones have no seal */
+  /* images of older formats have no seal */
+  if (start == CURRENT) assert_true(fill == 'a' || fill == 'b');
   assert_int_equal(store(cache, "new", NULL), CUGEN_OK);
   cache_close(cache);
 }
@@ -366,8 +368,8 @@ static void fail_each(enum start start, int code, bool fail_on) {
   assert_true(failures > 5);
 }
 
-/* Measurements that come quickly do not each wait for the disk; the next after a while, and the
-   end, take them along. */
+/* Measurements in quick succession do not wait for the disk each; a later one, and the end,
+   write them too. */
 static void quick_stores_wait_together(void **state) {
   (void)state;
   enum { MANY = 50 };
@@ -375,7 +377,7 @@ static void quick_stores_wait_together(void **state) {
   remove_cache();
   make_cache(false);
   assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
-  /* closing is not the end of the log */
+  /* the other handle keeps the log open after closing */
   assert_int_equal(cache_open(text_get(&path), &other, NULL, NULL), CUGEN_OK);
   assert_int_equal(store(cache, "first", NULL), CUGEN_OK);
   long before = disk.syncs;
@@ -389,7 +391,7 @@ static void quick_stores_wait_together(void **state) {
   assert_int_equal(store(cache, "later", NULL), CUGEN_OK);
   assert_true(disk.syncs > before);
   before = disk.syncs;
-  /* which waits itself where the machine has stood still */
+  /* it waits itself if the machine has been slow */
   assert_int_equal(store(cache, "last", NULL), CUGEN_OK);
   cache_sync(cache, NULL);
   assert_true(disk.syncs > before);
@@ -417,7 +419,7 @@ static void the_disk_goes_away(void **state) {
 
 /* ---- Removing and importing ----------------------------------------------------------------- */
 
-/* Of twelve records six are there, nine come: three of them are known. */
+/* Six of twelve records are in the cache, nine are imported, three of them are known. */
 enum { HELD = 6, IMPORTED = 9, TOGETHER = 12 };
 static const struct cache_filter all = {0};
 static struct text held_wisdom, other_wisdom;
@@ -457,7 +459,7 @@ static int import_other(struct cache *cache, cugen_error *err) {
   return import(cache, &other_wisdom, err);
 }
 
-/* What the removal that was made last says it has removed. */
+/* The number that the last removal reported. */
 static size_t told;
 
 static int remove_all(struct cache *cache, cugen_error *err) {
@@ -469,7 +471,7 @@ static int remove_all(struct cache *cache, cugen_error *err) {
 
 static const struct change {
   int (*make)(struct cache *cache, cugen_error *err);
-  size_t records, images; /* afterwards */
+  size_t records, images; /* what is there afterwards */
 } import_change = {import_other, TOGETHER, 1}, remove_change = {remove_all, 0, 0};
 
 static void make_held(void) {
@@ -491,12 +493,12 @@ static int make_change(const struct change *change, bool *lasts, cugen_error *er
   return status;
 }
 
-/* What a removal that failed leaves; an import leaves all or nothing. */
+/* A failed removal may leave a part; an import leaves all or nothing. */
 static bool may_be_part(const struct change *change, const struct cache_checked *checked) {
   return change->records < HELD && checked->records <= HELD && checked->images <= 1;
 }
 
-/* All of it, which is certain when it was said, or nothing. */
+/* The change is there completely, certainly if it was reported, or not at all. */
 static void check_change(const struct change *change, bool said) {
   struct cache *cache;
   struct cache_checked checked;
@@ -528,7 +530,7 @@ static void fail_each_of(const struct change *change, int code, bool fail_on) {
     bool lasts;
     told = 0;
     int status = make_change(change, &lasts, &err);
-    if (!lasts) told = 0; /* of a copy in memory */
+    if (!lasts) told = 0; /* the report was of a copy in memory */
     disk.fail_at = 0;
     if (!is_clean(status, &err))
       fail_msg("call %ld, code %d: %d: %s", n, code, status, err.message);
@@ -551,8 +553,8 @@ static void each_change_is_whole(void **state) {
     }
 }
 
-/* What is remembered can be read where there is no room to write; what is measured is kept in
-   memory, and the warning says so. */
+/* On a full disk the records can be read; new measurements are kept in memory, as the warning
+   says. */
 static void a_full_disk_can_be_read(void **state) {
   (void)state;
   struct cache *cache;
@@ -583,7 +585,7 @@ static void a_full_disk_can_be_read(void **state) {
 
 static int set_up(void **state) {
   (void)state;
-  /* In memory where there is such a place: every commit waits for the disk, and there are
+  /* Uses a folder in memory if there is one: every commit waits for the disk, and there are
      thousands. */
   if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
   if (!install() || folder_temporary(&folder, NULL)) return -1;

@@ -32,7 +32,7 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
-/* FAKE_LOG: a line for each launch, with its size and whether a profiler looks at it. */
+/* FAKE_LOG: appends a line for each launch, with its size and whether a profiler watches it. */
 static void log_launch(const char *kernel, int n) {
   const char *path = getenv("FAKE_LOG");
   FILE *file = path ? fopen(path, "a") : NULL;
@@ -48,7 +48,7 @@ static void run_kernel(const struct fake_launch *launch) {
   fake_run_wild(launch);
 }
 
-/* FAKE_FAIL: "FUNCTION N": the N-th call of that function fails in the worker. */
+/* FAKE_FAIL="FUNCTION N": call N of that function fails in the worker. */
 static int serve(int argc, char **argv) {
   static char name[64];
   const char *wish = getenv("FAKE_FAIL");
@@ -88,7 +88,7 @@ static void reset(long at) {
 struct outcome {
   int status;
   cugen_error error;
-  struct text reasons; /* of the variants that failed */
+  struct text reasons; /* reasons of the variants that failed */
 };
 
 static void launch_in(cugen *lib, struct outcome *out) {
@@ -132,14 +132,15 @@ static void tune_one(cugen *lib, struct outcome *out) {
   tune_in(lib, "n=1003", CUGEN_TUNE_IN_PROCESS, 1, out);
 }
 
-/* And then again in turn: a variant that fails only there keeps its first time. */
+/* Tunes, and measures again in turn: a variant that fails only then keeps its first time. */
 static void tune_two(cugen *lib, struct outcome *out) {
   tune_in(lib, "n=1003", CUGEN_TUNE_IN_PROCESS, 2, out);
 }
 
 /* ---- And what comes of it ------------------------------------------------------------------- */
 
-/* Calls whose failure changes nothing: giving back, and asking what is only told. */
+/* Returns whether a failure of the call changes nothing: giving back, and asking for facts that
+   are only printed. */
 static bool may_be_ignored(const char *call) {
   static const char *const calls[] = {
       "cuCtxPopCurrent_v2",   "cuMemFree_v2",        "cuMemFreeHost",
@@ -168,8 +169,8 @@ static void assert_nothing_left(long n) {
              fake->events, fake->images, fake->contexts, fake->current);
 }
 
-/* Steps that grow by n / slow; forgiven: a failure need not be heard of, but what is heard has
-   the name. */
+/* Lets call after call fail, in steps that grow by n / slow. forgiven: a failure need not be
+   reported, but a report must name the function. */
 static void fail_each(void (*work)(cugen *, struct outcome *), long slow, bool forgiven) {
   long failures = 0;
   for (long n = 1;; n += 1 + n / slow) {
@@ -201,7 +202,7 @@ static void under_tuning_in_process(void **state) {
   fail_each(tune_two, 15, true);
 }
 
-/* Whether it was heard of; whatever is heard has the function's name. */
+/* Returns whether the failure was reported; a report must name the function. */
 static bool fails_in_a_worker(const char *function, int n) {
   struct outcome out = {0};
   struct text wish = {0};
@@ -221,7 +222,7 @@ static bool fails_in_a_worker(const char *function, int n) {
 
 static void under_tuning_in_a_worker(void **state) {
   (void)state;
-  /* What a worker cannot do without. */
+  /* Functions that a worker cannot do without. */
   static const char *const functions[] = {"cuInit",
                                           "cuDriverGetVersion",
                                           "cuDeviceGetCount",
@@ -250,7 +251,7 @@ static void under_tuning_in_a_worker(void **state) {
   }
 }
 
-/* Launches of the stated problem that are timed, and no others. */
+/* The profiler is shown the timed launches of the stated problem, and no others. */
 static void profiled_in_a_worker(void **state) {
   (void)state;
   struct outcome out = {0};
@@ -276,15 +277,15 @@ static void profiled_in_a_worker(void **state) {
     checks += strncmp(line, "variant", 7) == 0 && !stated;
   }
   assert_true(profiled > 1);
-  assert_int_equal(unseen, 1); /* verified before it is timed */
+  assert_int_equal(unseen, 1); /* the launch that verifies, before the timed ones */
   assert_int_equal(checks, 2);
   fclose(launches);
   unlink(path);
   text_free(&out.reasons);
 }
 
-/* A GPU's memory is the heap's here: that of hundreds of runs is used again, and its pages are
-   not touched anew. */
+/* The GPU's memory is on the heap here: the heap is kept, so that hundreds of runs use it again
+   without touching new pages. */
 static void keep_heap(void) {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

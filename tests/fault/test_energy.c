@@ -1,6 +1,6 @@
 /* Objectives on a GPU whose times and energies are scripted, over the fake driver and the fake
-   NVML: the least energy wins where that is asked for, both measures stay in the records, and
-   what has no counter is refused. */
+   NVML: the objective decides which variant wins, the records keep both measures, and a GPU
+   without a counter is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,9 +25,9 @@ static struct fake_cuda *fake;
 static struct fake_nvml *nvml;
 static char cache[] = "/tmp/cugen-energy-XXXXXX";
 
-/* The four variants of wild.lua for n = 1003, known by their launch. The second is slower than
-   the first and takes less; the third is beaten by it in both; the last would take least, and is
-   too slow to be asked. */
+/* The four variants of wild.lua for n = 1003, known by their launch. The second takes more time
+   and less energy than the first; the third takes more of both; the last takes the least energy,
+   but is too slow for its energy to be measured. */
 static const struct scripted {
   const char *variant;
   unsigned block, grid;
@@ -48,9 +48,9 @@ static void run_kernel(const struct fake_launch *launch) {
   if (nvml) nvml->joules += last->joules;
 }
 
-static long replayed_before; /* by the event before */
+static long replayed_before; /* value at the event before */
 
-/* In a graph each launch takes a fifth less. */
+/* In a graph each launch takes a fifth less time. */
 static float elapsed(void) {
   const long replayed = fake->replayed - replayed_before;
   replayed_before = fake->replayed;
@@ -68,7 +68,7 @@ static int remove_cache(void **state) {
   return unlink(cache);
 }
 
-/* Loaded here, it is also what the library finds under that name. */
+/* Loads the fake, so that the library finds it under NVML's name. */
 static void load_nvml(void) {
   struct text path = {0};
   const char *folder = getenv("CUGEN_TEST_FAKE_NVML");
@@ -79,7 +79,7 @@ static void load_nvml(void) {
   text_free(&path);
 }
 
-static const char *measure; /* how it is timed; NULL: as the config says */
+static const char *measure; /* how variants are timed; NULL: as the config says */
 
 static cugen_kernel *open_kernel(const char *objective, cugen **lib) {
   const char *size = "n=1003";
@@ -124,7 +124,7 @@ static void expect_refusal(const char *objective, const char *what) {
   close_all(kernel, lib);
 }
 
-/* The records: which comes first, each energy, and those that nothing beats. */
+/* Checks the records: which comes first, each energy, and which records no other dominates. */
 static void expect_records(const char *objective, int first, const double *joules,
                            const char *front) {
   cugen *lib;
@@ -175,7 +175,8 @@ static void the_least_energy_wins(void **state) {
   expect_records("time * time * time * time * time * time * time * energy", 0, measured, "xx..");
 }
 
-/* Measuring the time anew leaves the energies; asking for energy again measures no more of them. */
+/* Measuring the time again keeps the energies; asking for the energy again measures no more of
+   them. */
 static void both_measures_stay(void **state) {
   static const double measured[VARIANTS] = {0.9, 0.5, 0.6, 0};
   cugen *lib;
@@ -194,7 +195,7 @@ static void both_measures_stay(void **state) {
   close_all(kernel, lib);
 }
 
-/* Whose energy is measured is timed anew, in the way that its record is kept under. */
+/* Measuring the energy times the variant again in the way under which its record is kept. */
 static void the_way_of_timing_stays(void **state) {
   cugen *lib;
   cugen_error err;

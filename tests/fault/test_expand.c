@@ -1,6 +1,6 @@
-/* A variant and a reference expanded while memory runs out, at each allocation in turn: the
-   status says so, nothing crashes, everything taken is given back, and the same expander works
-   once there is memory again. */
+/* Expands a variant and a reference while memory runs out, at each allocation in turn: the
+   status says so, nothing crashes, everything is freed, and the same expander works once there
+   is memory again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "failing_memory.h"
 #include "gen/template/expand.h"
 
-#if SANITIZED /* they bring their own malloc */
+#if SANITIZED /* sanitizers have a malloc of their own */
 
 int main(void) {
   print_message("skipped: sanitizers bring their own malloc\n");
@@ -65,7 +65,8 @@ static void close_bench(struct bench *bench) {
   config_close(bench->config);
 }
 
-/* With sizes known at launch, so that strides are expressions; with includes and Lua lines. */
+/* Sizes are known at launch, so that strides are expressions; the template has includes and Lua
+   lines. */
 static int set_up(void **state) {
   static struct bench bench;
   open_bench(&bench, "configs/matmul.lua", "pitched=true", "blocked");
@@ -91,7 +92,7 @@ static int expand(const struct bench *bench, struct expander *expander, enum wha
   return expand_variant(expander, config, &bench->problem, &facts, &bench->variant, spec, err);
 }
 
-/* An expander opened, used and closed; the status of the first step that fails. */
+/* Opens an expander, uses and closes it. Returns the status of the first step that fails. */
 static int use_expander(const struct bench *bench, enum what what, cugen_error *err) {
   struct expander *expander;
   struct kernel_spec spec;
@@ -126,7 +127,7 @@ static void fail_each(const struct bench *bench, enum what what, bool for_good) 
     if (status) assert_int_equal(status, CUGEN_ERROR_MEMORY);
     failures += status != CUGEN_OK;
     if (!memory.failed) break;
-    /* One failure alone Lua may get over by collecting its garbage. */
+    /* Lua may survive a single failure by collecting its garbage. */
     if (for_good) assert_int_not_equal(status, CUGEN_OK);
   }
   assert_true(failures > 50);
@@ -147,7 +148,7 @@ static void add(struct source_file **files, const char *name, const char *conten
   check(sources_add(files, name, content, strlen(content), &err), &err);
 }
 
-/* And a variant that it is behind. */
+/* Also a variant that has a verify kernel. */
 static void test_verify(void **state) {
   (void)state;
   struct source_file *files = NULL;

@@ -1,6 +1,6 @@
 /* Plans that explore while they serve, over the fake driver: what is launched, how often, and
-   who serves in the end. Times are made up; what is remembered says that the first variant is
-   the fastest, and the application's launches that another one is. */
+   which variant serves in the end. By the records, whose times are made up, the first variant is
+   the fastest; by the application's launches another one is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@
 
 enum { N = 4096, VARIANTS = 4, LAUNCHES = 6000 };
 
-/* By its grid. */
+/* The variants, known by their grid. */
 static const struct {
   const char *variant;
   unsigned grid;
@@ -32,16 +32,15 @@ static const struct {
                    {"wild BLOCK_SIZE=128 ITEMS=4", 8, 11},
                    {"wild BLOCK_SIZE=256 ITEMS=1", 16, 12},
                    {"wild BLOCK_SIZE=256 ITEMS=4", 4, 30}};
-/* In the application; and where the first and the third are as fast, but for a tenth of a
-   percent. */
+/* Times in the application; in `tied` the first and the third differ by a tenth of a percent. */
 static const double usual[VARIANTS] = {13, 14, 11, 5}, tied[VARIANTS] = {13, 14, 12.99, 5},
                     *served = usual;
 
 static struct fake_cuda *fake;
-/* last: launched last; timed: before the last event */
+/* last: variant that was launched last; timed: variant launched before the last event */
 static atomic_size_t launched[VARIANTS], last, timed;
 static atomic_uint_fast64_t noise;
-static double spread; /* of times */
+static double spread; /* spread of the times */
 static float *data[3];
 
 static int find_fake(void **state) {
@@ -61,7 +60,7 @@ static void run_kernel(const struct fake_launch *launch) {
   fake_run_wild(launch);
 }
 
-/* Even in its logarithm. */
+/* The time is log-normal. */
 static float elapsed(void) {
   uint64_t seed = noise++ * 0x9e3779b97f4a7c15u;
   const double random = (double)(random_next(&seed) >> 11) * 0x1p-53;
@@ -82,7 +81,7 @@ struct fixture {
   cugen_kernel *kernel;
 };
 
-/* All four are measured, and then remembered with the times of the table. */
+/* Measures all four variants, then stores the times of the table. */
 static void remember_all(struct fixture *f) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   struct cache *cache;
@@ -171,7 +170,8 @@ static cugen_plan_exploration explored(const cugen_plan *plan) {
   return out;
 }
 
-/* What is more than twice as slow by its record is none of them, however fast it is here. */
+/* A variant that is more than twice as slow by its record is not explored, however fast it is
+   here. */
 static void the_fastest_here_serves_in_the_end(void **state) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.1);
   cugen_call *call = bind(plan, 0, NULL);
@@ -179,7 +179,8 @@ static void the_fastest_here_serves_in_the_end(void **state) {
   assert_int_equal(explored(plan).variants, 3);
   for (size_t i = 1; i <= LAUNCHES; i++) {
     launch(call, 1);
-    assert_int_equal(launched[0] + launched[1] + launched[2], i); /* each is one launch */
+    /* each launch of the call is one launch */
+    assert_int_equal(launched[0] + launched[1] + launched[2], i);
     const cugen_plan_exploration now = explored(plan);
     assert_true((double)now.explored <= 0.1 * (double)i);
     if (!now.settled && strcmp(now.variant, all[0].variant) == 0)
@@ -195,7 +196,7 @@ static void the_fastest_here_serves_in_the_end(void **state) {
   cugen_plan_close(plan);
 }
 
-/* Until it is settled that this one serves. */
+/* Launches until it is settled that the winner serves. */
 static void serve(struct fixture *f, size_t winner) {
   cugen_plan *plan = open_plan(f, CUGEN_PLAN_EXPLORE, 0.5);
   cugen_call *call = bind(plan, 0, NULL);
@@ -217,19 +218,19 @@ static void the_next_plan_begins_with_it(void **state) {
   assert_int_equal(explored(plan).variants, 1);
   assert_true(explored(plan).settled);
   cugen_plan_close(plan);
-  plan = open_plan(*state, 0, 0); /* who does not explore has what was tuned */
+  plan = open_plan(*state, 0, 0); /* a plan without exploring has the tuned variant */
   assert_string_equal(cugen_plan_about(plan)->variant, all[0].variant);
   assert_int_equal(explored(plan).variants, 1);
   cugen_plan_close(plan);
 }
 
-/* What is faster within the margin of a tie is no reason to change. */
+/* A variant that is faster by less than the margin of a tie is no reason to change. */
 static void nothing_changes_without_a_verdict(void **state) {
   served = tied;
   serve(*state, 0);
 }
 
-/* Only the plan's own variant, and no event. */
+/* Expects only the plan's own variant, and no event. */
 static void assert_own_alone(cugen_plan *plan, cugen_call *call) {
   launch(call, 200);
   assert_int_equal(launched[0], 200);
@@ -252,7 +253,7 @@ static void what_was_not_verified_so_is_not_explored(void **state) {
   cugen_plan_close(plan);
 }
 
-/* A graph has what serves, and goes on with it. */
+/* A graph captures the variant that serves, and continues with it. */
 static void a_captured_stream_is_left_alone(void **state) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   cugen_call *call = bind(plan, 0, NULL);
@@ -272,7 +273,7 @@ static void a_captured_stream_is_left_alone(void **state) {
   cugen_plan_close(plan);
 }
 
-/* Nobody waits for a launch that does not end. */
+/* The plan never waits for a launch that does not end. */
 static void nothing_is_waited_for(void **state) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   cugen_call *call = bind(plan, 0, NULL);
@@ -286,7 +287,8 @@ static void nothing_is_waited_for(void **state) {
   cugen_plan_close(plan);
 }
 
-/* The application's own variables are those of the plan's own variant. */
+/* An application's variables are those of the plan's own variant, so asking for them ends the
+   exploration. */
 static void who_asks_for_variables_ends_it(void **state) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   cugen_call *call = bind(plan, 0, NULL);
@@ -297,14 +299,15 @@ static void who_asks_for_variables_ends_it(void **state) {
   cugen_plan_close(plan);
 }
 
-/* An alternative that cannot be launched is left out; its launch is the own one's. */
+/* An alternative that cannot be launched is left out; the plan's own variant is launched
+   instead. */
 static void what_cannot_be_launched_is_left_out(void **state) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   cugen_call *call = bind(plan, 0, NULL);
-  launch(call, 1); /* the own one is timed first */
+  launch(call, 1); /* the own variant is timed first */
   fake->fail_only = "cuLaunchKernel";
   fake->fail_with = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  fake->fail_at = fake->calls + 1; /* the next is an alternative */
+  fake->fail_at = fake->calls + 1; /* the next launch is of an alternative */
   launch(call, 1);
   fake->fail_at = 0, fake->fail_only = NULL;
   assert_int_equal(launched[0], 2);
@@ -314,7 +317,7 @@ static void what_cannot_be_launched_is_left_out(void **state) {
   cugen_plan_close(plan);
 }
 
-/* What times a launch may fail; the launch does not. */
+/* A failure of the timing does not fail the launch. */
 static void a_clock_that_fails_fails_no_launch(void **state) {
   static const char *const functions[] = {"cuEventRecord", "cuEventQuery", "cuEventElapsedTime",
                                           "cuStreamIsCapturing"};
@@ -332,13 +335,14 @@ static void a_clock_that_fails_fails_no_launch(void **state) {
       assert_string_equal(fake->failed_call, functions[i]);
       assert_int_equal(launched[0] + launched[1] + launched[2], 30);
       assert_true(explored(plan).explored > 0);
-      assert_false(explored(plan).settled); /* so the next one begins anew */
+      assert_false(explored(plan).settled); /* the next plan begins anew */
       cugen_call_close(call);
       cugen_plan_close(plan);
     }
 }
 
-/* Each with its call. Their times are anybody's; the share is not. */
+/* Launches from several threads, each with its own call. The times are those of any thread; only
+   the share is tested. */
 static void *launch_many(void *call) {
   cugen_error err;
   int status = CUGEN_OK;
@@ -388,7 +392,7 @@ static void wrong_options_are_refused(void **state) {
   assert_non_null(strstr(err.message, "CUGEN_PLAN_EXPLORE"));
 }
 
-/* Not of the best: of one that may be the best of all by now. */
+/* A later record is not of the best variant, but of one that may have become the best. */
 static void what_was_tuned_later_is_explored_again(void **state) {
   struct fixture *f = *state;
   struct cache *cache;

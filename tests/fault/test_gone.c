@@ -32,7 +32,7 @@ static int find_fake(void **state) {
 
 /* ---- Two GPUs ------------------------------------------------------------------------------- */
 
-/* Four implementations, told apart by their blocks. */
+/* Four implementations, told apart by the size of their blocks. */
 static const char two_config[] =
     "kernel 'two' { problem 'n' (3000), reference 'none',"
     " input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f32', shape = { 'n' } },"
@@ -47,8 +47,8 @@ static const char two_template[] = "__global__ void strided(${params}) { y[0] = 
 enum { BLOCK_SLOW = 128, BLOCK_FAST = 256 };
 static unsigned block;
 
-/* cuda:1 runs one variant rightly, fails in the next one, and goes away in the third. cuda:0 waits
-   for that in its first variant: until the file named by FAKE_TWO exists. */
+/* cuda:1 runs one variant rightly, fails in the next and is gone in the third. cuda:0 waits for
+   that in its first variant, until the file that FAKE_TWO names exists. */
 static void run_on_two(const struct fake_launch *launch) {
   block = launch->block[0];
   if (launch->device && block == BLOCK_SLOW) fake->broken = CUDA_ERROR_LAUNCH_FAILED;
@@ -60,7 +60,7 @@ static float elapsed_on_two(void) {
   return block == BLOCK_SLOW ? 100 : block == BLOCK_FAST ? 5 : (float)block / 32;
 }
 
-/* Says to cuda:0 that cuda:1 is lost. */
+/* Tells cuda:0 that cuda:1 is lost. */
 static int say_lost(const cugen_progress *progress, void *context) {
   FILE *file = progress->lost ? fopen(context, "w") : NULL;
   if (file) fclose(file);
@@ -103,7 +103,7 @@ static void the_other_goes_on(void **state) {
   tuning.variant_timeout = 600;
   tuning.strategy = "random";
   tuning.threads = 1;
-  tuning.seed = 3; /* gives a slow variant before the last fast one */
+  tuning.seed = 3; /* this seed gives a slow variant before the last fast one */
   tuning.progress = say_lost;
   tuning.context = file;
   if (cugen_open(&options, &lib, &err) ||
@@ -132,7 +132,7 @@ static void the_other_goes_on(void **state) {
 
 /* ---- The worker process --------------------------------------------------------------------- */
 
-/* FAKE_FAIL: "AT WITH": that call to the driver and all after it fail so. */
+/* FAKE_FAIL="AT WITH": call AT to the driver and all later calls fail with WITH. */
 static int serve(int argc, char **argv) {
   const char *wish = getenv("FAKE_FAIL");
   if (find_fake(NULL)) return 1;
@@ -155,7 +155,7 @@ struct outcome {
   cugen_error error;
 };
 
-/* Tunes all four variants with an empty memory. */
+/* Tunes all four variants with an empty cache. */
 static void tune(long at, int with, struct outcome *out) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
@@ -218,7 +218,7 @@ static void goes_away(void **state) {
     double begin = clock_seconds();
     tune(at, losses[loss].code, &outcome);
     assert_true(clock_seconds() - begin < 300);
-    if (!outcome.status) break; /* there are fewer calls */
+    if (!outcome.status) break; /* there are not so many calls */
     if (outcome.status != CUGEN_ERROR_DEVICE || !strstr(outcome.error.message, losses[loss].name))
       fail_msg("call %ld: %d: %s", at, outcome.status, outcome.error.message);
     assert_int_equal(outcome.failed, 0);

@@ -27,19 +27,19 @@ static struct fake_cuda *fake;
 struct scripted {
   const char *variant;
   unsigned block, grid;
-  float lucky, true_time; /* ms: in the search, and from then on */
-  int asked;              /* how often it was timed */
+  float lucky, true_time; /* milliseconds: in the search, and afterwards */
+  int asked;              /* how often the variant was timed */
 };
 static struct scripted *scripts, *last;
 static atomic_long passed_us;
 static long launch_us;
-static int first_again; /* how many more times the first script's variant is lucky */
+static int first_again; /* how many more times the first variant is lucky */
 
 static const char *const variants[] = {"wild BLOCK_SIZE=128 ITEMS=1", "wild BLOCK_SIZE=128 ITEMS=4",
                                        "wild BLOCK_SIZE=256 ITEMS=1",
                                        "wild BLOCK_SIZE=256 ITEMS=4"};
 
-/* Each variant is off by a fifth of the tolerance in one element. */
+/* Each variant's result is off by a fifth of the tolerance in one element. */
 static void run_kernel(const struct fake_launch *launch) {
   static const float off = 1e-7f;
   char *out;
@@ -53,15 +53,15 @@ static void run_kernel(const struct fake_launch *launch) {
   atomic_fetch_add(&passed_us, launch_us);
 }
 
-/* The linker puts this in place of cugen's own clock (--wrap). A look at it takes a microsecond and
-   a launch launch_us, so that a busy machine does not end a race early. */
+/* The linker puts this in place of cugen's own clock (--wrap). Reading it takes a microsecond
+   and a launch takes launch_us, so that a busy machine does not end a race early. */
 double __wrap_clock_seconds(void);
 
 double __wrap_clock_seconds(void) {
   return 1e-6 * (double)atomic_fetch_add(&passed_us, 1);
 }
 
-/* The search takes two times to warm up and eleven samples; so does a round of the race. */
+/* The search warms up with two runs and takes eleven samples; so does a round of the race. */
 enum { SEARCH = 13, ROUND = 13 };
 
 static float elapsed(void) {
@@ -112,7 +112,8 @@ static double remembered(cugen_kernel *kernel, const char *variant, size_t *plac
   return 0;
 }
 
-/* The first was lucky, the second and third are equal but for 0.2 %, the last is far behind. */
+/* The first variant was lucky, the second and third are equal within 0.2 %, the last is far
+   behind. */
 static void test_race(void **state) {
   struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.2f, 0},
                               {variants[1], 128, 2, 2.004f, 2.004f, 0},
@@ -125,7 +126,7 @@ static void test_race(void **state) {
   tune(kernel, -1, &result);
   size_t place;
   assert_int_equal(result.tried, 4);
-  assert_true(remembered(kernel, variants[0], &place) > 2.19); /* its luck is gone */
+  assert_true(remembered(kernel, variants[0], &place) > 2.19); /* the time of luck is replaced */
   remembered(kernel, variants[1], &place);
   assert_int_equal(place, 0); /* the first of the two in the config's order */
   assert_int_equal(result.tied, 1);
@@ -134,8 +135,8 @@ static void test_race(void **state) {
   cugen_close(lib);
 }
 
-/* Who was never measured again cannot win: the second race has those that the first one's
-   verdict left in front. */
+/* A variant that was not measured again cannot win: the second race has the variants that the
+   first race's verdict left in front. */
 static void test_second_race(void **state) {
   struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.3f, 0},
                               {variants[1], 128, 2, 1.81f, 2.4f, 0},
@@ -155,8 +156,8 @@ static void test_second_race(void **state) {
   cugen_close(lib);
 }
 
-/* After a race a variant costs the median of its rounds: a lucky first round does not end the
-   races. */
+/* After a race a variant costs the median of its rounds, so that a lucky first round does not
+   end the races. */
 static void test_luck_in_a_round(void **state) {
   struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.3f, 0},
                               {variants[1], 128, 2, 1.81f, 2.4f, 0},
@@ -177,7 +178,7 @@ static void test_luck_in_a_round(void **state) {
   cugen_close(lib);
 }
 
-/* Each launch takes 60 ms, the search 2.3 s and a race of two variants 3.5 s. A race that would
+/* Each launch takes 60 ms, the search 2.3 s, and a race of two variants 3.5 s. A race that would
    exceed the budget by more than a second is left out. */
 static void test_budget(void **state) {
   static const struct {
@@ -232,8 +233,8 @@ static void tune_count(cugen_kernel *kernel, const char *strategy, size_t count,
   assert_int_equal(result.tried, count);
 }
 
-/* Of twelve remembered variants, the eight fastest are measured first. By name, blocks=1, 10, 11,
-   12, 2, 3, 4 and 5 would be the first eight. */
+/* Of twelve remembered variants the eight fastest are measured first. In the order of names the
+   first eight would be blocks=1, 10, 11, 12, 2, 3, 4 and 5. */
 static void test_the_fastest_come_first(void **state) {
   enum { REMEMBERED = 12, AGAIN = 8 };
   const char *size = "n=3000";

@@ -1,5 +1,5 @@
-/* The ways of timing over a driver that counts: what is launched, in which order, and when it
-   ends. */
+/* The ways of timing over a driver that counts calls: what is launched, in which order, and when
+   the measurement ends. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,15 +26,15 @@ static struct fake_cuda *fake;
 static struct scene {
   struct toolkit *toolkit;
   struct device *device;
-  struct device_ops ops; /* with a clock of the test's own */
+  struct device_ops ops; /* operations with the test's own clock */
   struct plan *plan;
   struct call *calls[SETS];
   cugen_error err;
-  double each;                            /* seconds that a launch takes */
+  double each;                            /* seconds of a launch */
   long launches, flushed, renewed, order; /* order: launches that did not follow a flush */
   long spans, run_in_span, renewed_sets[SETS];
   struct device_clock clock;
-  double drift; /* what a launch takes is so many times more after each span */
+  double drift; /* factor by which a launch takes longer after each span */
 } scene;
 
 static void count_launch(const struct fake_launch *launch) {
@@ -131,15 +131,16 @@ static bool about(double a, double b) {
 static void test_long_launches_settle(void **state) {
   const struct measure_options options = {.samples = 11, .few = true}, all = {.samples = 11};
   (void)state;
-  assert_int_equal(measure(options, false).samples, 11); /* a tenth of a millisecond */
+  /* seconds of a launch: a tenth of a millisecond */
+  assert_int_equal(measure(options, false).samples, 11);
   scene.each = 10e-3;
   assert_int_equal(measure(all, false).samples, 11);
   assert_int_equal(measure(options, false).samples, 3);
-  scene.drift = 1.003; /* three samples are 0.6 % apart */
+  scene.drift = 1.003; /* three samples differ by 0.6 % */
   assert_int_equal(measure(options, false).samples, 11);
 }
 
-/* A sample is a millisecond, of ten launches. */
+/* A sample takes a millisecond and has ten launches. */
 static void test_time_ends_sampling(void **state) {
   (void)state;
   const struct measurement m =
@@ -149,7 +150,7 @@ static void test_time_ends_sampling(void **state) {
 
 /* ---- What is said of the samples ------------------------------------------------------------ */
 
-/* Each takes a tenth more than the one before: the time is the sixth of eleven. */
+/* Each sample takes a tenth more than the one before, so the time is the sixth of eleven. */
 static void test_quantiles(void **state) {
   (void)state;
   scene.drift = 1.1;
@@ -166,18 +167,18 @@ static void test_quantiles(void **state) {
 static void test_graph(void **state) {
   (void)state;
   struct measurement m = measure((struct measure_options){.way = MEASURE_GRAPH}, false);
-  /* Ten of two launches make a millisecond: captured once, replayed to warm up and for each
-     sample. */
+  /* Ten rounds of two launches make a millisecond: they are captured once, and replayed to warm
+     up and for each sample. */
   assert_int_equal(fake->captured, 10 * LAUNCHES);
   assert_int_equal(fake->replayed, (1 + 4) * 10 * LAUNCHES);
-  /* two of them to see how long one takes */
+  /* two launches tell how long one takes */
   assert_int_equal(scene.launches, (2 + 5 * 10) * LAUNCHES);
   assert_int_equal(m.samples, 4);
   assert_true(about(m.seconds, 1e-4));
   assert_int_equal(m.reached, MEASURE_NOT_LOADED);
 }
 
-/* Sets that are written anew are used once in a graph, and written before each replay. */
+/* Sets that are restored are used once in a graph, and restored before each replay. */
 static void test_graph_renews(void **state) {
   (void)state;
   struct measurement m =
@@ -186,13 +187,13 @@ static void test_graph_renews(void **state) {
   /* 12: the next multiple of three sets */
   assert_int_equal(fake->replayed, (1 + 2) * 12 * LAUNCHES);
   assert_int_equal(scene.renewed, 2 + (1 + 2) * 12);
-  /* two launches before it said how long one takes */
+  /* two launches before it told how long one takes */
   assert_int_equal(scene.renewed_sets[0], 1 + (1 + 2) * 4);
   assert_int_equal(scene.renewed_sets[2], (1 + 2) * 4);
   assert_true(about(m.seconds, 1e-4));
 }
 
-/* A long kernel's graph still goes through all sets, as far as that takes ten milliseconds. */
+/* The graph of a long kernel still goes through all sets, up to ten milliseconds. */
 static void test_graph_of_long_launches(void **state) {
   (void)state;
   scene.each = 2e-3;
@@ -204,7 +205,7 @@ static void test_graph_of_long_launches(void **state) {
   assert_int_equal(fake->captured, LAUNCHES);
 }
 
-/* A variant that cannot be captured has failed, and left nothing. */
+/* A variant that cannot be captured fails and leaves nothing behind. */
 static void test_graph_fails(void **state) {
   static const char *const calls[] = {"cuStreamBeginCapture_v2", "cuStreamEndCapture",
                                       "cuGraphInstantiateWithFlags", "cuGraphLaunch"};
@@ -256,8 +257,8 @@ static void test_cold(void **state) {
   (void)state;
   struct measurement m =
       measure((struct measure_options){.way = MEASURE_COLD, .samples = 2}, false);
-  /* Two to see how long one takes; then eight a sample, each behind a write of twice the L2 and
-     timed alone. */
+  /* Two launches tell how long one takes; then a sample has eight, each behind a flush of twice
+     the L2 and timed alone. */
   assert_int_equal(scene.launches, (2 + 2 * 8) * LAUNCHES);
   assert_int_equal(scene.spans, 2 + 2 * 8);
   assert_int_equal(fake->filled, 2 * 8 * 2 * 4096);
@@ -266,7 +267,7 @@ static void test_cold(void **state) {
   assert_true(about(m.seconds, 1e-4));
 }
 
-/* A set is written anew before the caches are flushed, not after. */
+/* A set is restored before the caches are flushed, not afterwards. */
 static void test_cold_renews(void **state) {
   (void)state;
   measure((struct measure_options){.way = MEASURE_COLD, .samples = 2}, true);
@@ -281,15 +282,16 @@ static void test_sustained(void **state) {
     struct device_clock clock;
     double drift, load;
     enum measure_reached reached;
-    long samples_of_load; /* each of a tenth of a second */
+    long samples_of_load; /* samples of a tenth of a second each */
   } cases[] = {
-      /* a second, though all was steady before */
+      /* a second, although everything was steady before */
       {{.sm_mhz = 1900, .power_watts = 400}, 1, 0, MEASURE_STEADY, 10},
       {{.sm_mhz = 1500, .power_watts = 700, .at_power_cap = true}, 1, 0, MEASURE_POWER_CAP, 10},
-      {{.sm_mhz = 0}, 1, 0, MEASURE_STEADY, 10}, /* nobody says: times alone decide */
+      /* clocks are not known, so the times alone decide */
+      {{.sm_mhz = 0}, 1, 0, MEASURE_STEADY, 10},
       /* slower and slower: given up after five seconds */
       {{.sm_mhz = 1900}, 1.05, 0, MEASURE_NOT_SETTLED, 0},
-      {{.sm_mhz = 1900}, 1, 0.5, MEASURE_STEADY, 5}, /* as much as it may take */
+      {{.sm_mhz = 1900}, 1, 0.5, MEASURE_STEADY, 5}, /* the limit of the time */
   };
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -308,7 +310,7 @@ static void test_sustained(void **state) {
   }
 }
 
-/* Clocks that still change are no steady state, whatever the times say. */
+/* Clocks that still change are not a steady state, even if the times are steady. */
 static void tell_falling_clock(struct device *device, struct device_clock *out) {
   scene.clock.sm_mhz = scene.clock.sm_mhz * 98 / 100;
   tell_clock(device, out);
@@ -324,7 +326,7 @@ static void test_sustained_waits_for_clocks(void **state) {
   assert_true(scene.spans >= 2 + 20);
 }
 
-/* What is slower before it throttles is not loaded any further. */
+/* A variant that is slower before it throttles is not loaded any further. */
 static void test_sustained_drops(void **state) {
   (void)state;
   struct measurement m =
@@ -334,7 +336,7 @@ static void test_sustained_drops(void **state) {
   assert_int_equal(scene.spans, 2 + 1);
 }
 
-/* A load that was below the power limit in one of its samples has not settled there. */
+/* A load that was below the power limit in one of its samples is not settled at the limit. */
 static void tell_gap_in_cap(struct device *device, struct device_clock *out) {
   scene.clock.sm_mhz = scene.clock.sm_mhz * 98 / 100;
   tell_clock(device, out);
@@ -360,7 +362,7 @@ static void test_load_fits_the_timeout(void **state) {
 
 /* ---- Energy --------------------------------------------------------------------------------- */
 
-/* A launch takes half a joule, restoring a set a quarter. */
+/* A launch takes half a joule, restoring a set a quarter of a joule. */
 static int tell_energy(struct device *device, double *joules, cugen_error *err) {
   (void)device, (void)err;
   *joules = 0.5 * (double)scene.launches + 0.25 * (double)scene.renewed;

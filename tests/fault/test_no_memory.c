@@ -22,7 +22,7 @@
 #include "failing_memory.h"
 #include "fake_cuda.h"
 
-#if SANITIZED /* they bring their own malloc */
+#if SANITIZED /* sanitizers have a malloc of their own */
 
 int main(void) {
   print_message("skipped: sanitizers bring their own malloc\n");
@@ -43,7 +43,7 @@ struct path {
   cugen_kernel *kernel;
   cugen_plan *plan;
   cugen_call *call;
-  char place[64]; /* for every argument's value */
+  char place[64]; /* place of every argument's value */
 };
 
 static int open_library(struct path *p, cugen_error *err) {
@@ -116,8 +116,8 @@ static void close_path(struct path *p) {
                    0);
 }
 
-/* Goes the path; in that step the n-th allocation fails. The step is then tried again and the
-   path gone to its end. */
+/* Takes the steps up to `faulty`, in which allocation n fails. That step is repeated, and the
+   remaining steps follow. */
 static int fail_in(struct path *p, size_t faulty, long n, bool for_good, cugen_error *err) {
   cugen_error again;
   int result = CUGEN_OK;
@@ -137,13 +137,14 @@ static int fail_in(struct path *p, size_t faulty, long n, bool for_good, cugen_e
   return result;
 }
 
-/* One after the other at first, then some of the rest: a step makes thousands. */
+/* Returns the next allocation to fail: each one at first, then fewer, because a step makes
+   thousands. */
 static long next(long n) {
   return n + 1 + (n > 100 ? n / 15 : 0);
 }
 
-/* What a library that was not found leaves to be told, unless there was no memory for it. It is
-   told once and then freed. */
+/* A message about a missing library is kept unless there was no memory for it. It is told once
+   and then freed. */
 static long held_now(void) {
   dlerror();
   dlerror();
@@ -165,7 +166,7 @@ static void fail_each(struct path *p, size_t step, bool for_good) {
     failures += status != CUGEN_OK;
     tries++;
   }
-  /* One failure alone Lua and SQLite may get over; what only words a warning may go without. */
+  /* Lua and SQLite may survive a single failure, and a warning may lack its text. */
   if (tries > 3 && failures * 4 < tries)
     fail_msg("step %zu: %ld of %ld failures were noticed", step, failures, tries);
 }
@@ -205,7 +206,7 @@ static void fail_everywhere(const char *config, const char *const *settings, siz
   if (open_library(&path, &err) || open_kernel(&path, &err)) fail_msg("%s", err.message);
   remember_first(&path);
   close_path(&path);
-  /* what is made once a process is there now */
+  /* what a process makes once exists now */
   assert_int_equal(fail_in(&path, STEPS, 0, false, &err), CUGEN_OK);
   for (size_t step = 0; step < STEPS; step++)
     for (int for_good = 0; for_good < 2; for_good++) fail_each(&path, step, for_good);

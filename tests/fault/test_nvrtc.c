@@ -1,6 +1,6 @@
-/* Compiling with an NVRTC that fails: whichever call it is, that is said, no program stays
-   alive, and the next compile works. One that gives no cubin, no log, or never ends is found out
-   too. */
+/* Compiles with an NVRTC that fails: whichever call fails, the error names it, no program of
+   NVRTC is left, and the next compile works. An NVRTC that gives no cubin, no log, or never ends
+   is noticed, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
-static double limit; /* of a compile, in seconds */
+static double limit; /* limit of a compile, in seconds */
 
 static int reset_fake(void **state) {
   (void)state;
@@ -81,7 +81,8 @@ static int use_once(cugen_error *err) {
   return status;
 }
 
-/* What is only asked for to say more about a failure, to stop in time, or to tidy up. */
+/* Returns whether the call only serves to say more about a failure, to stop in time, or to clean
+   up. */
 static bool may_be_ignored(const char *call) {
   static const char *const calls[] = {"nvrtcDestroyProgram", "nvrtcSetFlowCallback",
                                       "nvrtcGetProgramLogSize", "nvrtcGetProgramLog"};

@@ -26,8 +26,8 @@ enum { VARIANTS = 4 };
 
 static struct fake_cuda *fake;
 
-/* FAKE_LOG: a line for each process, its number. FAKE_BLIND: no call to the driver succeeds
-   there. */
+/* FAKE_LOG: appends the number of each process as a line. FAKE_BLIND: no call to the driver
+   succeeds in such a process. */
 static int serve(int argc, char **argv) {
   FILE *log = fopen(getenv("FAKE_LOG"), "a");
   if (!log || fprintf(log, "%ld\n", (long)getpid()) < 0 || fclose(log)) return 1;
@@ -98,7 +98,7 @@ static void tune_all(struct opened *o, cugen_tune_result *result) {
   assert_int_equal(result->failed, 0);
 }
 
-/* The processes so far; each gets the signal, 0: none. */
+/* Returns the number of processes so far. Each gets the signal; 0: none. */
 static size_t count_processes(const struct opened *o, int number) {
   char line[32];
   size_t count = 0;
@@ -110,7 +110,7 @@ static size_t count_processes(const struct opened *o, int number) {
   return count;
 }
 
-/* The worker and one compiler; this process did not ask the driver anything. */
+/* The worker and one compiler start; this process does not call the driver. */
 static void starts_once(void **state) {
   struct opened *o = *state;
   cugen_device_info device;
@@ -125,8 +125,8 @@ static void starts_once(void **state) {
   assert_int_equal(fake->calls, 0);
 }
 
-/* The next run has a worker of its own, and all images of the first; the best is compiled for
-   its PTX. */
+/* The next run has a worker of its own and all images of the first run; the best variant is
+   compiled for its PTX. */
 static void tunes_again(void **state) {
   struct opened *o = *state;
   cugen_tune_result first, second;
@@ -138,7 +138,7 @@ static void tunes_again(void **state) {
   assert_int_equal(second.compiled, 1);
 }
 
-/* What this process does not have from the worker it asks the driver for. */
+/* A list of GPUs that the worker did not give comes from the driver in this process. */
 static void looks_here(void **state) {
   struct opened *o = *state;
   cugen_tune_result result;

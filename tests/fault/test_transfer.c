@@ -1,5 +1,5 @@
-/* Transfers over the fake driver and the fake NVRTC: what is measured, that a transfer which
-   loses bytes is found, whichever call fails, and that nothing is left behind. */
+/* Transfers over the fake driver and the fake NVRTC: what is measured; that a transfer that
+   loses bytes is found; that whichever call fails is reported and nothing is left behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
-/* transfer_copy(to, from, bytes) */
+/* The kernel transfer_copy(to, from, bytes). */
 static void run_copier(const struct fake_launch *launch) {
   void *to, *from;
   long long bytes;
@@ -35,7 +35,7 @@ static void run_copier(const struct fake_launch *launch) {
   memcpy(to, from, (size_t)bytes);
 }
 
-/* It leaves the last byte behind. */
+/* Copies all but the last byte. */
 static void lose_a_byte(const struct fake_launch *launch) {
   long long bytes;
   memcpy(&bytes, launch->parameters[2], sizeof bytes);
@@ -106,7 +106,7 @@ static void all_kinds(void **state) {
     assert_string_equal(row->memory, names[i / (2 * SIZES)]);
     assert_int_equal(row->to_host, i / SIZES % 2);
     assert_int_equal(row->size, sizes[i % SIZES]);
-    /* 2-D copies move whole rows of 255 floats, 3-D ones whole slices of 15 rows. */
+    /* 2-D copies move whole rows of 255 floats, 3-D copies whole slices of 15 rows. */
     bool rows = strcmp(row->memory, "pitched") == 0, slices = strcmp(row->memory, "pitched3d") == 0;
     int64_t unit = row->size < 1020 || (!rows && !slices) ? 1
                    : slices && row->size > 15300          ? 15300
@@ -147,7 +147,7 @@ static void lost_bytes(void **state) {
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-/* Each of the first calls in turn, then ever fewer of the many that are timed. */
+/* Each of the first calls fails in turn, then ever fewer of the many that are timed. */
 static void every_call_fails(void **state) {
   (void)state;
   static const int codes[] = {CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_LAUNCH_FAILED};
@@ -205,7 +205,7 @@ static void stopped(void **state) {
   assert_nothing_left();
 }
 
-/* Without NVRTC what needs no kernel is measured all the same, and the rest says why not. */
+/* Without NVRTC the kinds that need no kernel are measured, and the others say why not. */
 static void without_nvrtc(void **state) {
   (void)state;
   cugen_transfer_options options = small();

@@ -82,11 +82,11 @@ static void say_unknown(void) {
 
 static void say_more(void) {
   say(77, 0, "", 0);
-  kill(getppid(), SIGUSR1); /* it has */
+  kill(getppid(), SIGUSR1); /* the worker has misbehaved */
   hang();
 }
 
-static void say_no_error(void) { /* an error whose status is success */
+static void say_no_error(void) { /* answers with an error whose status is success */
   char payload[24] = {0};
   payload[8] = 1;
   say(MESSAGE_ERROR, 17, payload, 17);
@@ -98,7 +98,7 @@ static void say_cut_error(void) {
   hang();
 }
 
-/* as a worker in order does, which then waits for the next question */
+/* answers like a good worker, which then waits for the next question */
 static void say_error(void) {
   struct text payload = {0};
   wire_put_error(&payload,
@@ -157,7 +157,7 @@ static void say_no_outcome(void) {
   hang();
 }
 
-/* As the coordinator sees it, too. */
+/* The shared memory, as the coordinator sees it. */
 static struct worker_shared *shared;
 
 static void fill_report(void) {
@@ -195,8 +195,8 @@ static void misbehave(const char *habit) {
     if (strcmp(habit, habits[i].name) == 0) habits[i].misbehave();
 }
 
-/* FAKE_WORKER: "STAGE HABIT", the message at which it misbehaves; -1: after a variant's answer,
-   -2: after a data set's. */
+/* FAKE_WORKER="STAGE HABIT": the message at which the worker misbehaves, and how; -1: after the
+   answer of a variant, -2: after that of a dataset. */
 static int serve(void) {
   const char *wish = getenv("FAKE_WORKER");
   char *habit;
@@ -230,7 +230,7 @@ static int serve(void) {
 static struct text self;
 static struct worker *worker;
 static size_t image_bytes = 100;
-static double limit = 60; /* of a variant, in seconds; for one that hangs less */
+static double limit = 60; /* timeout of a variant in seconds; shorter for one that hangs */
 static bool watched;
 
 static int open_worker(void **state) {
@@ -276,7 +276,7 @@ static int run(struct worker_result *result, cugen_error *err) {
 static double run_wishing(const char *wish, struct worker_result *result, int *status,
                           cugen_error *err) {
   double begin = clock_seconds();
-  worker_close(worker); /* the next one hears the wish */
+  worker_close(worker); /* the next worker reads the setting */
   assert_int_equal(open_worker(NULL), 0);
   setenv("FAKE_WORKER", wish, 1);
   if (strstr(wish, "hang") || strcmp(wish, "-2") == 0) limit = 0.3;
@@ -286,7 +286,7 @@ static double run_wishing(const char *wish, struct worker_result *result, int *s
   return clock_seconds() - begin;
 }
 
-/* The same question again, which now gets its answer. */
+/* Asks the same question again, which now gets its answer. */
 static void expect_recovery(void) {
   struct worker_result result;
   cugen_error err;
@@ -295,12 +295,13 @@ static void expect_recovery(void) {
   assert_true(result.measurement.seconds == 0.25);
 }
 
-/* Without waiting for anything but its patience, on a machine that may be busy. */
+/* Expects that the coordinator waited for no more than its patience, on a machine that may be
+   busy. */
 static void expect_soon(const char *wish, double took) {
   if (took > WIRE_PATIENCE + 40) fail_msg("%s took %g s", wish, took);
 }
 
-/* Tuning cannot go on. */
+/* Expects an error with which tuning cannot continue. */
 static void expect_error(const char *wish, const char *words) {
   struct worker_result result;
   cugen_error err;
@@ -312,8 +313,8 @@ static void expect_error(const char *wish, const char *words) {
   expect_recovery();
 }
 
-/* The program that was started is not the worker that belongs to this one; it says which, and
-   what to do. */
+/* Expects that the started program is refused as a worker of another build, with its identity
+   and the way out. */
 static void expect_stranger(const char *wish, const char *words) {
   struct worker_result result;
   cugen_error err;
@@ -327,7 +328,7 @@ static void expect_stranger(const char *wish, const char *words) {
   expect_recovery();
 }
 
-/* The variant is to blame. */
+/* Expects a failure of the variant. */
 static void expect_outcome(const char *wish, cugen_outcome outcome, const char *words) {
   struct worker_result result;
   cugen_error err;
@@ -350,7 +351,7 @@ static void before_the_device(void **state) {
   expect_stranger("5 die", "(exit code 3)");
   expect_stranger("5 be_killed", "signal 9");
   expect_stranger("5 say_noise", "does not answer as the worker");
-  expect_stranger("5 say_no_result", "it is of ''"); /* done, without a word of who it is */
+  expect_stranger("5 say_no_result", "it is of ''"); /* it answered, without an identity */
   expect_stranger("5 say_error", "does not answer as the worker");
   text_free(&identity);
 }
@@ -368,7 +369,7 @@ static void no_program(void **state) {
 
 static void before_the_variant(void **state) {
   (void)state;
-  /* 0: opening the device, 1: the data set */
+  /* 0: opening the device, 1: the dataset */
   expect_error("0 die", "the worker process died during opening the device (exit code 3)");
   expect_error("0 be_killed", "died during opening the device (signal 9");
   expect_error("0 say_noise", "no longer made sense during opening the device");
@@ -402,7 +403,7 @@ static void under_the_variant(void **state) {
   expect_error("2 say_error", "the device is gone");
 }
 
-/* What a kernel wrote over the report leads nobody past its ends. */
+/* A report that a kernel has overwritten is never read past its ends. */
 static void over_the_report(void **state) {
   struct worker_result result;
   cugen_error err;
@@ -427,7 +428,7 @@ static void over_the_report(void **state) {
   }
 }
 
-/* A message that stops half-way, and one that nobody takes. */
+/* A message that stops half-way, and one that nobody receives. */
 static void in_the_middle(void **state) {
   (void)state;
   expect_error("0 say_half_a_header", "no longer made sense during opening the device");
@@ -440,7 +441,7 @@ static void an_image_that_nobody_reads(void **state) {
   expect_outcome("-2", CUGEN_OUTCOME_TIMEOUT, "did not end");
 }
 
-/* Until the worker has ended, or has said more. */
+/* Waits until the worker has ended, or has written more. */
 static void wait_for_misbehaviour(bool dies) {
   siginfo_t info;
   sigset_t told;
@@ -450,7 +451,7 @@ static void wait_for_misbehaviour(bool dies) {
                     : sigwaitinfo(&told, NULL) == SIGUSR1));
 }
 
-/* Between two variants: neither is to blame. */
+/* Between two variants neither is to blame. */
 static void idle(void **state) {
   (void)state;
   static const char *const wishes[] = {"-1 be_killed", "-1 die", "-1 say_more"};

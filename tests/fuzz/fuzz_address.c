@@ -1,5 +1,6 @@
-/* Fuzz target: any bytes as a connection string that holds a password, at any place of user and
-   password. What is shown of it has no part of the password, whatever libpq would take it for. */
+/* Fuzz target: any bytes as a connection string with a password, in any place of the user's name
+   and the password. What is shown of the string contains no part of the password, whatever libpq
+   would take for the password. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,10 @@
 
 static const char secret[] = "Zq7!xW";
 
-/* "postgresql://" + front + ":" + secret + back: a password is what follows a colon, up to an
-   '@' behind it. */
+/* The string is "postgresql://" + front + ":" + secret + back. A password is what follows a
+   colon, up to an '@' behind it. */
 static void check(const char *front, const char *back) {
-  if (strstr(front, secret) || strstr(back, secret)) return; /* a user of that name is shown */
+  if (strstr(front, secret) || strstr(back, secret)) return; /* a user of that name may be shown */
   struct text address = {0}, shown = {0};
   text_addf(&address, "postgresql://%s:%s%s", front, secret, back);
   if (address.failed || !pg_address_is(text_get(&address))) abort();

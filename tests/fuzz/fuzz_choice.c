@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a choice. What is taken prints as the same bytes; what is not has a
-   reason. */
+/* Fuzz target: any bytes as a plan's choice. An accepted choice prints as the same bytes; a
+   refusal has a reason. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Fuzz target: any bytes as a config. What parses must have what config.h promises, and its
+/* Fuzz target: any bytes as a config. A config that parses must be as config.h promises, and its
    default problem must evaluate or fail with a message. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Fuzz target: any bytes as a cubin, and as what ptxas says about it. Nothing outside them is
-   read, and what they claim stays within what a caller gave room for. The first byte picks the
-   kernel that is asked for. */
+/* Fuzz target: any bytes as a cubin, and as ptxas's messages about one. Nothing outside of the
+   bytes is read, and results stay within the caller's arrays. The first byte chooses the kernel
+   that is asked for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const entries[] = {"_Z3addPfi", "scale", ""};
   if (!size) return 0;
   const char *entry = entries[data[0] % 3];
-  /* Copies of exactly this size, so that a read past the end is seen. */
+  /* Copies of exactly this size, so that a sanitizer sees a read past the end. */
   char *image = malloc(size), *log = malloc(size);
   require(image && log);
   memcpy(image, data + 1, size - 1);

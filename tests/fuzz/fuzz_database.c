@@ -1,6 +1,6 @@
-/* Fuzz target: any bytes as the cache's file. It is refused, or what is in it can be listed,
-   loaded and added to; a file of the present format that is refused is left as it was (an older
-   one has been brought up to date before). */
+/* Fuzz target: any bytes as the cache's file. The file is refused, or its contents can be
+   listed, loaded and extended. A refused file of the present format stays as it was; an older
+   one has been migrated before. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +27,10 @@ static void remove_state(void) {
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc, (void)argv;
-  /* In memory where there is such a place: nothing of this needs a disk. */
+  /* In memory if there is such a folder, since nothing here needs a disk. */
   snprintf(path, sizeof path, "%s/cugen-fuzz-%ld.db",
            access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
-  /* The key of images: never the user's own. */
+  /* The key of images must not be the user's own. */
   snprintf(state, sizeof state, "%s.state", path);
   setenv("XDG_STATE_HOME", state, 1);
   atexit(remove_state);
@@ -94,7 +94,7 @@ static void load(struct cache *cache) {
   compiled_free(&image);
 }
 
-/* An error, or it is there. */
+/* Storing fails with an error, or the record is there afterwards. */
 static void store(struct cache *cache) {
   char variant[] = "new", name[] = "kernel", log[] = "", data[] = "data";
   struct cache_record record = {

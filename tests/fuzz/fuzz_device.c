@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a description of a GPU. What parses has its figures inside their
-   ranges, and enough of them for occupancy; what does not says why. */
+/* Fuzz target: any bytes as a description of a GPU. The figures of a description that parses are
+   in their ranges and suffice for occupancy; a refusal has a reason. */
 #include <stdlib.h>
 
 #include "gen/config/device_file.h"

@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as an expression. What parses must evaluate the same with any of its
-   slots bound, and print as C without harm. */
+/* Fuzz target: any bytes as an expression. An expression that parses must evaluate to the same
+   value with any of its slots bound, and must print as C without harm. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,8 @@ static void check_binding(const struct expr *expr, const struct value *slots, si
 static void check(const struct expr *expr) {
   const struct value slots[SLOTS] = {value_int(7), value_int(-2), value_float(0.5),
                                      value_string("f32"), value_int(INT64_MAX)};
-  /* Two of the 32 sets, by the text, so that all have their turn, and that of all slots. */
+  /* Binds two of the 32 sets of slots, chosen by the text so that all sets are used, and the set
+     of all slots. */
   size_t turn = strlen(expr_text(expr));
   check_binding(expr, slots, turn % (1u << SLOTS));
   check_binding(expr, slots, turn * 11 % (1u << SLOTS));
@@ -70,7 +71,7 @@ static bool element(void *context, const char *name, const char *const *indices,
   return why->length == 0;
 }
 
-/* The same bytes as a formula's body. */
+/* Takes the same bytes as the body of a formula. */
 static void check_formula(const char *body, const struct expr_scope *scope) {
   struct expr *expr;
   cugen_error err = {0};
@@ -87,8 +88,8 @@ static void check_formula(const char *body, const struct expr_scope *scope) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The bytes up to the first NUL are a derived name's expression, the rest is one that may use
-   it. */
+/* The bytes up to the first NUL are the expression of a derived name; the rest is an expression
+   that may use the name. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = malloc(size + 1);
   if (!text) return 0;

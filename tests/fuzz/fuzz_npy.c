@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a .npy file. What is taken for one has its elements in the bytes
-   that there are, neither more nor fewer. */
+/* Fuzz target: any bytes as a .npy file. If they are accepted, the elements are exactly the
+   bytes behind the header. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct npy npy;
   cugen_error err = {0};
-  char *copy = malloc(size + !size); /* exactly this size, so that a read past the end is seen */
+  /* exactly this size, so that a sanitizer sees a read past the end */
+  char *copy = malloc(size + !size);
   require(copy);
   memcpy(copy, data, size);
   int status = npy_parse(copy, size, size, &npy, &err);

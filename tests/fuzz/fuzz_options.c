@@ -1,6 +1,5 @@
-/* Fuzz target: words, one a line, as the command line of each command, and its options' values
-   as numbers and times. The program's main is in the same room under another name
-   (tests/CMakeLists.txt). */
+/* Fuzz target: words, one on a line, as the command line of each command, and values of options
+   as numbers and times. The program's main is linked under another name (tests/CMakeLists.txt). */
 #include <getopt.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static void check_values(struct cli *cli) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first byte is the command. */
+/* The first byte chooses the command. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!size) return 0;
   struct cli cli = {.command = command_of(data[0])};
@@ -44,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = strndup((const char *)data + 1, size - 1), *rest = text;
   require(text);
   for (char *word; count < MOST && (word = strsep(&rest, "\n"));) words[count++] = word;
-  optind = 0; /* as at the program's start */
+  optind = 0; /* as at the start of the program */
   int status = options_parse(&cli, count, words);
   require(status == CUGEN_OK || (cli.error.status == status && cli.error.message[0]));
   require(cli.setting_count < MOST);

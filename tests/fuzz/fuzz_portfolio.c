@@ -1,5 +1,5 @@
-/* Fuzz target: any text as a portfolio. What is taken prints as a text that says the same; what
-   is not has a reason. */
+/* Fuzz target: any text as a portfolio. An accepted portfolio prints as a text with the same
+   meaning; a refusal has a reason. */
 #include <stdlib.h>
 #include <string.h>
 

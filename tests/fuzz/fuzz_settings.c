@@ -1,5 +1,5 @@
-/* Fuzz target: lines "NAME=VALUE" as a problem's settings. What is taken prints as settings that
-   mean the same. */
+/* Fuzz target: lines "NAME=VALUE" as the settings of a problem. Accepted settings print as
+   settings with the same meaning. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static size_t split(char *text, const char *at, const char **out) {
   return count;
 }
 
-/* None of this config's values has a blank in it. */
+/* No value of this config contains a blank. */
 static void check(const struct problem *problem) {
   struct problem other;
   struct text text = {0}, again = {0};

@@ -1,5 +1,6 @@
-/* Any bytes as a template: parsing ends, keeps one Lua line a template line, and the normal form
-   of a text is its own normal form. What Lua and the compiler make of it is theirs. */
+/* Fuzz target: any bytes as a template. Parsing ends and gives one line of Lua for each line of
+   the template, and the normal form of a text is its own normal form. Neither Lua nor a compiler
+   is run. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,8 @@ static void check_template(const struct template *template, const char *data, si
     require(template->pieces[i].first + template->pieces[i].expressions < template->fragment_count);
 }
 
-/* No token that can become part of another one when what stands around it goes: a lone quote or
-   backslash, a backslash at the end of a line. */
+/* Returns whether no token can become part of another one when the text around it is removed:
+   there is no lone quote or backslash, and no backslash at the end of a line. */
 static bool regular(const char *data, size_t size) {
   struct source_reader reader = {data, data + size};
   for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
@@ -55,7 +56,7 @@ static void check_normal_form(const char *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  /* A copy of exactly this size, so that a read past its end is seen. */
+  /* A copy of exactly this size, so that a sanitizer sees a read past its end. */
   char *data = calloc(size ? size : 1, 1);
   if (!data) return 0;
   if (size) memcpy(data, bytes, size);

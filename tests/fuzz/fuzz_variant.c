@@ -1,4 +1,5 @@
-/* Fuzz target: any text as a variant's. What is found prints as a text that finds the same. */
+/* Fuzz target: any text as that of a variant. A variant that is found prints as a text that
+   finds the same variant. */
 #include <stdlib.h>
 #include <string.h>
 

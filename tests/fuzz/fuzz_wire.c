@@ -1,5 +1,5 @@
-/* Fuzz target: any bytes as a message between coordinator and worker. What is read whole reads
-   the same again after it was written. */
+/* Fuzz target: any bytes as a message between coordinator and worker. A message that can be read
+   reads the same after it was written again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void check_compiled(struct wire_reader *reader) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first byte says what the rest is. */
+/* The first byte chooses the kind of message. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct text message = {0};
   if (size < 2) return 0;

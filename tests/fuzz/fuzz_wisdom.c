@@ -20,7 +20,7 @@ static void require(bool condition) {
 
 /* ---- A list as an engine -------------------------------------------------------------------- */
 
-enum { MOST_ENTRIES = 4096 }; /* an input of 4 KB or so has fewer */
+enum { MOST_ENTRIES = 4096 }; /* an input of some 4 KB has fewer */
 
 struct list {
   struct cache cache;
@@ -182,7 +182,7 @@ static void export_all(struct cache *cache, struct text *out) {
   require(wisdom_export(cache, &all, out, &count, NULL) == CUGEN_OK);
 }
 
-/* What was taken. */
+/* Checks the records that were taken. */
 static void check_taken(struct cache *cache, const char *data, size_t size,
                         const struct cache_merged *first) {
   struct cache *other = open_cache();
@@ -206,7 +206,7 @@ static void check_taken(struct cache *cache, const char *data, size_t size,
 }
 
 static void check_database(const char *data, size_t size) {
-  static struct cache *cache; /* new ones take longest */
+  static struct cache *cache; /* kept, because opening a cache takes longest */
   struct cache_merged merged;
   cugen_error err = {0};
   if (!cache) cache = open_cache();
@@ -258,7 +258,7 @@ static void check(const char *data, size_t size) {
   text_free(&twice);
 }
 
-/* Each line with its checksum. */
+/* Adds the right checksum to each line. */
 static void seal(const char *data, size_t size, struct text *out) {
   for (const char *end = data + size; data < end;) {
     const char *stop = memchr(data, '\n', (size_t)(end - data));

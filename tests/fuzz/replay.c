@@ -1,5 +1,5 @@
-/* What a build without libFuzzer makes of a fuzz target: NAME FOLDER gives it every file there
-   once, so that what was found stays found. */
+/* Runs a fuzz target in a build without libFuzzer: NAME FOLDER passes each file of the folder to
+   it once, so that found faults stay mended. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ static void replay(const char *folder, const char *name) {
   struct text path = {0}, content = {0};
   text_addf(&path, "%s/%s", folder, name);
   if (path.failed || file_read(text_get(&path), &content, NULL)) abort();
-  fprintf(stderr, "%s\n", text_get(&path)); /* the last one named is the one that failed */
+  /* the last name printed is that of the file that failed */
+  fprintf(stderr, "%s\n", text_get(&path));
   LLVMFuzzerTestOneInput((const uint8_t *)text_get(&content), content.length);
   text_free(&path);
   text_free(&content);

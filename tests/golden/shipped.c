@@ -1,5 +1,5 @@
-/* The cases; see shipped.h. golden/coverage tells which branches of the templates none of them
-   reaches. */
+/* The list of cases; see shipped.h. The test golden/coverage names branches of the templates
+   that no case reaches. */
 #include "shipped.h"
 
 #include <setjmp.h>
@@ -55,7 +55,7 @@ const struct shipped_case shipped_cases[] = {
     {"struct_by_value", "tests/configs/struct.lua", "plain", {NULL}, true},
     {"tensor_map", "tests/configs/tensor.lua", "boxes threads=64", {NULL}, true},
 
-    /* Of these the table says enough. */
+    /* Cases of which the table is enough. */
     {"matmul_naive",
      "configs/matmul.lua",
      "naive block_x=32 block_y=8 columns_along=x",
@@ -329,8 +329,8 @@ void shipped_device(struct device_description *out) {
 
 void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out) {
   cugen_error err;
-  /* Another commit's templates lie below the working folder (shipped.py); else those that were
-     built in are meant. */
+  /* Templates of another commit lie below the working folder (shipped.py); otherwise the
+     built-in ones are used. */
   const struct sources sources = {.template_dir = getenv("CUGEN_EXPANSIONS") ? "templates" : NULL};
   struct config *config;
   struct problem problem;

@@ -21,7 +21,7 @@ enum { SHIPPED_SETTINGS = 6 };
 struct shipped_case {
   const char *name, *config, *variant; /* NULL: the reference */
   const char *settings[SHIPPED_SETTINGS];
-  bool text; /* the whole of it is kept */
+  bool text; /* the whole text is kept */
 };
 
 extern const struct shipped_case shipped_cases[];
@@ -31,9 +31,10 @@ void shipped_device(struct device_description *out);
 /* Fails the test with the error's message. The caller frees with kernel_spec_free. */
 void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out);
 
-/* CUGEN_GOLDEN=write: the files are to become what comes out. */
+/* Returns whether CUGEN_GOLDEN=write asks for writing the files anew. */
 bool shipped_is_writing(void);
-/* The case's line of the table: its hash, and all behind it. False: it has none. */
+/* Finds the line of the case in the table: its hash, and the text behind the hash. Returns false
+   if there is none. */
 bool shipped_row(const char *table, const char *name, struct text *hash, struct text *code);
 
 #endif

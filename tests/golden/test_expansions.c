@@ -59,7 +59,7 @@ static void test_expansion(void **state) {
   kernel_spec_free(&spec);
 }
 
-/* No line and no text is left of a case that is no more. */
+/* Neither a line nor a text is left of a case that does not exist any more. */
 static void test_nothing_is_left(void **state) {
   (void)state;
   struct text table = {0};

@@ -1,4 +1,4 @@
-/* The cuda device on a real GPU. Skipped, with the reason, where there is none. The last test
+/* The cuda device on a real GPU; skipped, with the reason, if there is none. The last test
    breaks the device's context, as a kernel that traps does. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static int close_device(void **state) {
 
 /* ---- Running one of the kernels ------------------------------------------------------------- */
 
-/* A plan of one launch over a buffer and a number, and what it is bound to. */
+/* A plan of one launch over a buffer and a number, with its arguments. */
 struct run {
   struct kernel_argument arguments[3];
   struct kernel_launch launch;
@@ -112,7 +112,7 @@ static void run_open(struct run *run, int kernel, unsigned grid, unsigned block,
                                    .argument_count = 2,
                                    .launches = &run->launch,
                                    .launch_count = 1};
-  /* The plan looks entries up by their place in the image: one that holds this kernel first. */
+  /* The plan finds entries by their place in the image: this image has the kernel first. */
   struct compiled *first = &compiled;
   char *name = first->entries[0];
   first->entries[0] = first->entries[kernel];
@@ -248,7 +248,8 @@ static void test_writes_out_of_bounds_are_found(void **state) {
   }
 }
 
-/* The published pitches: 15 floats a row give 512 bytes, 128 give 512, 255 give 1024. */
+/* The pitches that NVIDIA published: rows of 15 floats take 512 bytes, 128 take 512, 255 take
+   1024. */
 static void test_pitch(void **state) {
   (void)state;
   static const size_t floats[] = {15, 128, 255}, want[] = {512, 512, 1024};
@@ -290,7 +291,7 @@ static void test_copies_between_pitches(void **state) {
   ops->free(device, &pinned);
 }
 
-/* An index past 2^31. */
+/* Uses an index beyond 2^31. */
 static void test_large_buffer(void **state) {
   (void)state;
   const long long last = (INT64_C(1) << 31) + 5;
@@ -393,10 +394,11 @@ static void test_dynamic_shared(void **state) {
   int64_t optin = device->description.facts.shared_per_block_optin;
   check_reverse(1000);
   check_reverse(12 * 1024);               /* 48 KB, and 1 KB static */
-  check_reverse((int)(optin - 1024) / 4); /* all there is */
+  check_reverse((int)(optin - 1024) / 4); /* all that a block may have */
 }
 
-/* The driver's own refusal: launch_check has the words, and is asked before. */
+/* The driver refuses the launch. launch_check, which would refuse it with more words, is not
+   asked here. */
 static void test_too_much_dynamic_shared(void **state) {
   (void)state;
   struct loaded *loaded;
@@ -410,7 +412,8 @@ static void test_too_much_dynamic_shared(void **state) {
   ops->unload(device, loaded);
 }
 
-/* The driver's count of resident blocks is the calculator's, from what the cubin says. */
+/* The driver's count of resident blocks equals the one that the calculator gives for the figures
+   of the cubin. */
 static void test_occupancy_agrees(void **state) {
   (void)state;
   struct loaded *loaded;
@@ -434,7 +437,7 @@ static void test_occupancy_agrees(void **state) {
   ops->unload(device, loaded);
 }
 
-/* So it is with a preferred carveout. */
+/* The counts also agree with a preferred carveout. */
 static void test_carved_occupancy_agrees(void **state) {
   (void)state;
   cugen_error err;
@@ -467,7 +470,7 @@ static void test_a_launch_that_cannot_be(void **state) {
   printf("%s\n", err.message);
   assert_non_null(strstr(err.message, "block 512x1x1 = 512 threads (it can have 256 with its "));
   run_close(&run);
-  run_open(&run, ADD, 1, 32, 0, &memory, 10); /* no harm was done */
+  run_open(&run, ADD, 1, 32, 0, &memory, 10); /* the device still works */
   check(run_sync(&run, &err), &err);
   run_close(&run);
   ops->free(device, &memory);
@@ -489,7 +492,7 @@ static void test_time(void **state) {
   ops->free(device, &memory);
 }
 
-/* A source compiled for another GPU does not load, and the message says which GPU this is. */
+/* An image for another GPU does not load, and the message says which GPU this is. */
 static void test_foreign_image(void **state) {
   (void)state;
   const char *other = device->description.facts.compute_capability >= 120 ? "sm_80" : "sm_120";

@@ -1,5 +1,5 @@
-/* Plans in an application's own contexts, launched on its own streams of a real GPU, from one
-   thread and from several, and tuning in its process. Skipped where there is none. */
+/* Plans in an application's own contexts, launched on its own streams of a real GPU from one
+   thread and from several, and tuning in the application's process. Skipped without a GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +122,7 @@ struct work {
   CUcontext context;
   cugen_plan *plan;
   float alpha;
-  const char *failed; /* what; NULL: nothing */
+  const char *failed; /* the step that failed; NULL: none */
   float x[COUNT], y[COUNT], out[COUNT];
 };
 
@@ -144,7 +144,7 @@ static const char *launch(struct work *w, const CUdeviceptr memory[3], CUstream 
   return NULL;
 }
 
-/* In its context, on memory and a stream of its own: what did not come out as it should. */
+/* Runs in a context, on memory and on a stream of its own. Returns what was wrong. */
 static const char *run(struct work *w) {
   CUdeviceptr memory[3] = {0};
   CUstream stream;
@@ -170,7 +170,7 @@ static void must_run(CUcontext context, cugen_plan *plan) {
 
 /* ---- Contexts ------------------------------------------------------------------------------- */
 
-/* The current one, though none was named. */
+/* A plan is loaded into the current context if none is named. */
 static void test_own_context(void **state) {
   (void)state;
   CUcontext context = make_context();
@@ -181,7 +181,7 @@ static void test_own_context(void **state) {
   assert_int_equal(cu.destroy(context), CUDA_SUCCESS);
 }
 
-/* Of one GPU, each with a plan, the second given by name while the first is current. */
+/* Two contexts of one GPU, each with a plan; the second is named while the first is current. */
 static void test_two_contexts(void **state) {
   (void)state;
   CUcontext second = make_context(), first = make_context();
@@ -196,7 +196,7 @@ static void test_two_contexts(void **state) {
   assert_int_equal(cu.destroy(second), CUDA_SUCCESS);
 }
 
-/* Asked for although another is current, and given back. */
+/* The primary context is asked for while another one is current, and is released. */
 static void test_primary(void **state) {
   (void)state;
   CUcontext own = make_context(), primary;
@@ -222,7 +222,7 @@ static void *work_along(void *context) {
   return NULL;
 }
 
-/* Four share a plan in one context, four another in another. */
+/* Four threads share a plan in one context, four others a plan in another. */
 static void test_threads(void **state) {
   (void)state;
   static struct work all[THREADS];
@@ -275,10 +275,10 @@ static void test_tune(void **state) {
   cugen_plan_close(plan);
   assert_int_equal(cu.destroy(current), CUDA_SUCCESS);
   assert_int_equal(cu.destroy(given), CUDA_SUCCESS);
-  /* Setting no context pops one from the thread's stack, on which cuCtxCreate put all that the
-     tests made. */
+  /* Making no context current pops one from the thread's stack, onto which cuCtxCreate pushed
+     all that the tests made. */
   while (!is_current(NULL)) assert_int_equal(cu.make_current(NULL), CUDA_SUCCESS);
-  tune(kernel, NULL, 4); /* the primary one */
+  tune(kernel, NULL, 4); /* the primary context */
   cugen_kernel_close(kernel);
 }
 
@@ -290,8 +290,8 @@ static const cugen_record *find_record(cugen_kernel *kernel, const char *impleme
   return NULL;
 }
 
-/* A trap ends the tuning and the context; the record of the right variant and the trap's own
-   stay. Last: what is done to one context of a process may be done to all of them. */
+/* A trap ends the tuning and breaks the context. The records of the right variant and of the
+   trap are kept. This test is last, because a trap may break all contexts of a process. */
 static void test_tune_breaks(void **state) {
   (void)state;
   CUcontext context = make_context();

@@ -76,7 +76,7 @@ static void test_textures(void **state) {
     }
 }
 
-/* An array takes any width and pitch, a texture over memory such as the driver's pitched
+/* An array takes any width and pitch; a texture over memory takes what the driver's pitched
    allocation gives. */
 static void test_widths(void **state) {
   (void)state;
@@ -88,7 +88,7 @@ static void test_widths(void **state) {
       "naive image_in=array");
 }
 
-/* Into __device__ variables and back, with each launch. */
+/* Each launch copies buffers into __device__ variables and back. */
 static void test_symbols(void **state) {
   (void)state;
   run_of("tests/configs/symbols.lua", (const char *const[SETTINGS]){NULL}, "right lie_in=symbol");

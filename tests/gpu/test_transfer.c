@@ -1,5 +1,5 @@
-/* Transfers on a real GPU: every kind of memory, both ways, odd sizes too; what arrives is what
-   was sent, or measuring fails. */
+/* Transfers on a real GPU: every kind of memory, both directions, odd sizes too. If other bytes
+   arrive than were sent, the measurement fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void test_all_kinds(void **state) {
     measured += !row->unavailable;
     assert_true(row->unavailable || (row->seconds > 0 && row->alone > 0));
   }
-  /* a device without managed memory lacks two kinds */
+  /* a device without managed memory lacks two of the kinds */
   assert_true(measured >= (size_t)7 * 2 * SIZES);
   cugen_close(lib);
 }

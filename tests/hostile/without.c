@@ -46,8 +46,8 @@ static void without_landlock(void) {
   install(filter, sizeof filter / sizeof *filter);
 }
 
-/* clone3 keeps its flags in memory, where a filter cannot look: libraries use clone where it is
-   not there. */
+/* clone3 has its flags in memory, which a filter cannot read; libraries use clone if clone3 does
+   not exist. */
 static void without_namespaces(void) {
   enum { ANY = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC };
   struct sock_filter filter[] = {LOAD(nr),

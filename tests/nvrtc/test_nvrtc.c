@@ -95,7 +95,7 @@ static void *function(void *library, const char *name) {
     assert_int_equal(asked arguments, NVRTC_SUCCESS);                                              \
   } while (0)
 
-/* The log of --ptxas-options=-v for the kernels; the caller frees. */
+/* Returns the log of --ptxas-options=-v for the kernels, which the caller frees. */
 static char *ptxas_log(const char *arch) {
   void *library = dlopen(text_get(&toolkit->nvrtc), RTLD_NOW);
   assert_non_null(library);
@@ -117,7 +117,7 @@ static char *ptxas_log(const char *arch) {
   return log;
 }
 
-/* The number before `unit` in the entry's part of the log; 0 when it does not say. */
+/* Returns the number before `unit` in the entry's part of the log; 0: the log does not have it. */
 static long said(const char *log, const char *entry, const char *unit) {
   struct text title = {0};
   text_addf(&title, "Function properties for %s\n", entry);
@@ -172,7 +172,7 @@ static void test_resources_are_what_ptxas_says(void **state) {
   for (size_t i = 0; i < ARCH_COUNT; i++) check_arch(archs[i]);
 }
 
-/* The block may also be fixed rather than bounded. */
+/* The block may also have a fixed size instead of a bound. */
 static void test_fixed_block(void **state) {
   (void)state;
   static const char source[] = "__global__ void __block_size__((48, 2, 1)) k(int *a) { *a = 1; }\n";
@@ -184,7 +184,7 @@ static void test_fixed_block(void **state) {
   compiled_free(&compiled);
 }
 
-/* What __cluster_dims__ says is in the image; no architecture before sm_90 has them. */
+/* The image has the sizes of __cluster_dims__; architectures before sm_90 have no clusters. */
 static void test_clusters(void **state) {
   (void)state;
   static const char source[] = "__global__ void __cluster_dims__(2, 3, 1) six(int *x) { *x = 1; }\n"
@@ -248,7 +248,7 @@ static void test_errors_name_the_template_line(void **state) {
                  "    C[0] = missing_name;");
 }
 
-/* What ptxas alone refuses: with --ptxas-options=-v NVRTC's log does not have it. */
+/* Errors that only ptxas finds: with --ptxas-options=-v NVRTC's log does not have them. */
 static void test_reasons_of_ptxas(void **state) {
   (void)state;
   static const char constants[] =
@@ -283,8 +283,8 @@ static void test_reasons_of_ptxas(void **state) {
   compiled_free(&compiled);
 }
 
-/* As grid.sync() is compiled: it asks whether the launch is cooperative, and traps where it is
-   not. */
+/* A kernel as grid.sync() is compiled: it asks whether the launch is cooperative, and traps if
+   it is not. */
 static void test_waiting_for_the_grid(void **state) {
   (void)state;
   static const char source[] =
@@ -314,7 +314,7 @@ static void test_waiting_for_the_grid(void **state) {
   compiled_free(&compiled);
 }
 
-/* A message that goes on for ever helps nobody: the first lines are kept. */
+/* A very long message is cut after its first lines. */
 static void test_only_the_first_errors(void **state) {
   (void)state;
   static const char *const entry[] = {"k"};
@@ -359,7 +359,7 @@ static void test_unknown_architectures(void **state) {
   assert_refused(&request, "cannot compile for ''");
 }
 
-/* A virtual architecture gives PTX, which a driver compiles for what it finds. */
+/* For a virtual architecture the result is PTX, which a driver compiles for its GPU. */
 static void test_virtual_architecture(void **state) {
   (void)state;
   struct compile_request request = request_for(kernels, "compute_80", kernel_entries, 3);
@@ -372,7 +372,7 @@ static void test_virtual_architecture(void **state) {
   assert_refused(&request, "compute_9x");
 }
 
-/* A minor version that NVRTC does not know runs what is made for a lower one. */
+/* For a minor version that NVRTC does not know, code of a lower version is made. */
 static void test_nearest_lower_architecture(void **state) {
   (void)state;
   struct compiled nearest, exact;
@@ -386,7 +386,7 @@ static void test_nearest_lower_architecture(void **state) {
 
 /* ---- Sameness ------------------------------------------------------------------------------- */
 
-/* What the cache relies on: neither comments nor lines nor the source's name change a cubin. */
+/* The cache relies on this: comments, lines and the source's name do not change a cubin. */
 static void test_comments_change_nothing(void **state) {
   (void)state;
   struct text other = {0};
@@ -427,7 +427,8 @@ static void compile_text(const char *source) {
 
 static void test_standard_headers(void **state) {
   (void)state;
-  /* under its other name, once more */
+  /* The body includes two headers by their C names; the source includes these by their C++ names,
+     too. */
   static const char body[] =
       "#include <stdint.h>\n#include <math.h>\n"
       "__global__ void k(float *a, int64_t *b, std::uint8_t c, std::size_t n, size_t m) {\n"
@@ -474,7 +475,7 @@ static void test_core_libraries(void **state) {
       "  a[0] = block.thread_rank();\n}\n");
 }
 
-/* The options reach ptxas and the front end. */
+/* Options reach ptxas and the front end. */
 static void test_options(void **state) {
   (void)state;
   static const char source[] =
@@ -536,7 +537,7 @@ static void test_headers_that_are_not_there(void **state) {
   assert_refused(&request, ": CUDA's core libraries");
 }
 
-/* A file for nvcc has host code as well. */
+/* A file for nvcc also has host code. */
 static void test_host_code(void **state) {
   (void)state;
   static const char *const entry[] = {"k"};
@@ -608,8 +609,7 @@ static void test_threads_compile_side_by_side(void **state) {
   }
 }
 
-/* NVRTC's own cache would be the driver's: it would be loaded here, and images come from below
-   the user's home. */
+/* NVRTC's own cache is off: it would load the driver and take images from below the user's home. */
 static void test_the_driver_is_left_alone(void **state) {
   (void)state;
   struct fake_cuda *fake = fake_find();
@@ -623,7 +623,7 @@ static void test_the_driver_is_left_alone(void **state) {
 /* ---- Cubins that are none ------------------------------------------------------------------- */
 
 static void read_copy(const void *image, size_t length, const char *entry) {
-  /* of its own size, so that a sanitizer sees a read past it */
+  /* exactly this size, so that a sanitizer sees a read past its end */
   void *copy = malloc(length ? length : 1);
   assert_non_null(copy);
   memcpy(copy, image, length);
@@ -653,7 +653,7 @@ static void test_damaged_cubins(void **state) {
   unsigned char *image = compiled.image;
   uint64_t seed = 1;
   for (int round = 0; round < 3000; round++) {
-    /* Mostly in what describes the rest: the header, and the section headers at the end. */
+    /* Mostly damages what describes the rest: the header, and the section headers at the end. */
     size_t span = round % 2 ? 64 : compiled.image_length, at = random_next(&seed) % span;
     unsigned char before = image[at];
     image[at] = (unsigned char)random_next(&seed);
@@ -756,7 +756,7 @@ static void test_without_nvrtc(void **state) {
   toolkit_close(none);
 }
 
-/* Its images would be looked up as another's. */
+/* The images of mixed toolkits would be looked up as another toolkit's. */
 static void test_mixed_toolkits(void **state) {
   (void)state;
   struct text folder = {0}, path = {0};
@@ -792,7 +792,7 @@ int main(void) {
     return 77;
   }
   const struct CMUnitTest tests[] = {
-      /* NVRTC asks for it once, at its first compile */
+      /* NVRTC reads the setting once, at its first compile */
       cmocka_unit_test(test_the_driver_is_left_alone),
       cmocka_unit_test(test_resources_are_what_ptxas_says),
       cmocka_unit_test(test_fixed_block),

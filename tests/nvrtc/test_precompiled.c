@@ -1,6 +1,6 @@
-/* Precompiled headers with the real NVRTC: the same images as without, once two were compiled;
-   and where moving the includes would change what a source means, it stays as it is. No GPU is
-   needed. */
+/* Precompiled headers with the real NVRTC: images are the same as without, once two were
+   compiled; where moving the includes would change the meaning of a source, the source stays as
+   it is. No GPU is needed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,8 @@ static int compile(const struct fixture *f, struct precompiled *p, const char *s
            : nvrtc_compile(f->nvrtc, &request, out, err);
 }
 
-/* The same image with and without, and whether the headers were there already. */
+/* Compiles with and without, compares the images, and tells whether the precompiled headers
+   existed already. */
 static bool compile_both(const struct fixture *f, struct precompiled *p, const char *source) {
   struct compiled with, without;
   cugen_error err;
@@ -91,7 +92,7 @@ static void test_used(void **state) {
   precompiled_close(p);
 }
 
-/* Whether the last of so many compiles finds the headers there. */
+/* Compiles `count` sources, and returns whether precompiled headers are in use afterwards. */
 static bool is_used_after(const struct fixture *f, int count) {
   struct precompiled *p;
   struct compiled compiled;
@@ -109,7 +110,7 @@ static bool is_used_after(const struct fixture *f, int count) {
   return used;
 }
 
-/* Where few follow it is not worth while; where many do, two are enough. */
+/* Precompiling is not worth while if few compiles follow; if many follow, it begins after two. */
 static void test_worth(void **state) {
   more = COMPILE_FEW;
   assert_false(is_used_after(*state, 3));
@@ -118,8 +119,8 @@ static void test_worth(void **state) {
   more = COMPILE_UNKNOWN;
 }
 
-/* The header looks at a macro that is defined in front of it: the images differ, and nothing is
-   moved. */
+/* The header depends on a macro that is defined in front of it, so the images differ and nothing
+   is moved. */
 static void test_refused(void **state) {
   const struct fixture *f = *state;
   struct precompiled *p;
@@ -133,7 +134,7 @@ static void test_refused(void **state) {
   precompiled_close(p);
 }
 
-/* A source that is wrong says so in its own lines, as without. */
+/* The errors of a wrong source have its own lines, as without precompiled headers. */
 static void test_messages(void **state) {
   const struct fixture *f = *state;
   struct precompiled *p;

@@ -34,7 +34,7 @@ struct fixture {
   const struct nvrtc *nvrtc;
   struct device_description device;
   struct text table;
-  bool pinned; /* the NVRTC is the one of tools/toolkit.txt */
+  bool pinned; /* the NVRTC is that of tools/toolkit.txt */
 };
 
 static void check(int status, const cugen_error *err) {
@@ -84,7 +84,7 @@ static void add_counts(const struct fixture *fixture, const struct kernel_launch
             (long long)resources->spill_bytes, compiled->code[i].instructions, occupancy.blocks);
 }
 
-/* The case's counts, as they stand in the table. */
+/* Compiles the case and appends its counts, as the table has them. */
 static void count(const struct fixture *fixture, const struct kernel_spec *spec, struct text *out) {
   const struct kernel_launch *launches[KERNEL_MAX_ENTRIES];
   const size_t number = distinct_launches(spec, launches);
@@ -96,7 +96,7 @@ static void count(const struct fixture *fixture, const struct kernel_spec *spec,
 
 /* ---- Which NVRTC it is ---------------------------------------------------------------------- */
 
-/* The version in tools/toolkit.txt, as images have it: "V13.0.88". */
+/* Reads the version in tools/toolkit.txt as images have it: "V13.0.88". */
 static void pinned_version(struct text *out) {
   static const char word[] = "nvidia-cuda-nvrtc==";
   struct text pins = {0};
@@ -109,7 +109,7 @@ static void pinned_version(struct text *out) {
   text_free(&pins);
 }
 
-/* An image says which compiler it is of. */
+/* Returns whether the image says that the pinned compiler made it. */
 static bool is_pinned(const struct fixture *fixture) {
   const char *const entries[] = {"k"};
   const struct compile_request request = {.toolkit = fixture->toolkit,
@@ -211,7 +211,7 @@ static void write_text(const struct shipped_case *shipped, const struct kernel_s
   text_free(&path);
 }
 
-/* Counts that only the pinned NVRTC can tell stay as they are where the source is what it was. */
+/* Counts that only the pinned NVRTC can give are kept if the source has not changed. */
 static void add_row(const struct fixture *fixture, const struct shipped_case *shipped,
                     const struct kernel_spec *spec, struct text *out) {
   struct text hash = {0}, counts = {0};

@@ -38,8 +38,8 @@ struct target {
   .memory_clock_khz = 1593000, .memory_bus_bits = 5120, .clock_khz = 1410000,                      \
   .pitch_alignment = 512, .is_gpu = 1
 
-/* CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per compute
-   capability. */
+/* From the CUDA C++ Programming Guide, "Compute Capabilities", technical specifications per
+   compute capability. */
 static const struct target targets[] = {
     {"sm_80",
      {COMMON_FACTS, .compute_capability = 80, .sm_count = 108, .max_threads_per_sm = 2048,
@@ -88,7 +88,7 @@ struct bench {
   struct config *config;
   struct problem problem;
   struct space *space;
-  bool optimised; /* as tuning compiles: registers, spills and time are looked at */
+  bool optimised; /* optimise as tuning does, because registers, spills and time are tested */
 };
 
 static void bench_open(const struct fixture *fixture, const char *config,
@@ -117,9 +117,10 @@ static size_t distinct_entries(const struct kernel_spec *spec, const char **out)
   return count;
 }
 
-/* Compiles a large kernel in a quarter of the time, with all of its errors and warnings. */
+/* Options that compile a large kernel in a quarter of the time, with all of its errors and
+   warnings. */
 static const char *quick_options(const struct bench *bench) {
-  enum { QUICK = 13000 }; /* the NVRTC that has the option */
+  enum { QUICK = 13000 }; /* first version of NVRTC that has the option */
   return bench->optimised || nvrtc_version(bench->fixture->nvrtc) < QUICK ? NULL
                                                                           : "--Ofast-compile=max";
 }
@@ -139,9 +140,9 @@ static int compile(const struct bench *bench, const struct kernel_spec *spec, st
   return nvrtc_compile(bench->fixture->nvrtc, &request, out, err);
 }
 
-/* Compiles without a warning, and no kernel needs more than there is. Returns bytes spilled,
-   over all kernels. A kernel on wgmma with a few bytes in local memory is refused, which tuning
-   takes for an answer. */
+/* Compiles without a warning, and no kernel needs more than the device has. Returns the bytes
+   spilled over all kernels. A kernel on wgmma with some bytes in local memory may be refused, as
+   in tuning. */
 static int64_t compile_right(const struct bench *bench, const struct kernel_spec *spec) {
   cugen_error err;
   struct compiled compiled;
@@ -204,7 +205,7 @@ static void compile_reference(const struct bench *bench) {
 
 /* ---- matmul --------------------------------------------------------------------------------- */
 
-/* splitmix64 (Steele, Lea, Flood 2014): the sample is the same everywhere. */
+/* splitmix64 (Steele, Lea, Flood 2014), so that the sample is the same everywhere. */
 static uint64_t next_random(uint64_t *state) {
   uint64_t z = *state += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -216,8 +217,7 @@ static const char *pick(uint64_t *state, const char *first, const char *second) 
   return next_random(state) % 2 ? first : second;
 }
 
-/* The layouts by the bits of number, all else by chance; the large sizes need offsets of 64
-   bits. */
+/* Bits of `number` choose the layouts; the rest is drawn. Large sizes need offsets of 64 bits. */
 static size_t matmul_settings(uint64_t *state, unsigned number, const char *out[SETTINGS]) {
   size_t count = 0;
   out[count++] = number & 1 ? "layout_a=col" : "layout_a=row";
@@ -274,8 +274,8 @@ static bool single_buffered(struct variant variant) {
   return !is_set(variant, "double_buffer");
 }
 
-/* Four of the eight layouts, in which each two matrices lie in all four ways, half of them with
-   double buffering; what the sample leaves to chance comes up several times. */
+/* Four of the eight layouts, in which each two matrices meet in all four ways, half of them with
+   double buffering. Everything that is drawn comes up several times. */
 static void test_matmul_sample(void **state) {
   static const unsigned layouts[] = {0, 3, 5, 6};
   uint64_t random = 1;
@@ -296,7 +296,7 @@ static void test_matmul_sample(void **state) {
   }
 }
 
-/* Types that are added in another one. */
+/* Types whose sums have another type. */
 static void test_matmul_types(void **state) {
   static const char *const settings[][2] = {{"dtype=f16", "dtype_c=default"},
                                             {"dtype=bf16", "dtype_c=default"},
@@ -313,9 +313,9 @@ static void test_matmul_types(void **state) {
   }
 }
 
-/* Tensor cores: every type and layout on generations that differ in what they have. Every other
-   kernel is optimised, which takes less than two seconds where nothing else runs; the bound leaves
-   room for a busy machine. */
+/* Tensor cores: every type and layout on generations with different instructions. Every second
+   kernel is optimised, which takes less than two seconds on an idle machine; the bound leaves
+   room for a busy one. */
 static void test_matmul_mma(void **state) {
   static const struct target generations[] = {
       {"sm_86",
@@ -337,7 +337,8 @@ static void test_matmul_mma(void **state) {
     const char *settings[SETTINGS];
     struct bench bench;
     size_t count = matmul_settings(&random, number, settings);
-    /* Bytes only along k, as floats since 8.9; the other types in three layouts each. */
+    /* 8-bit types only along k, floats of 8 bits since 8.9; the other types in three layouts
+       each. */
     size_t type = number < 12 ? (number + number / 4) % 4 : number - 8;
     settings[3] = dtypes[type];
     if (type >= 4) settings[0] = "layout_a=row", settings[1] = "layout_b=col";
@@ -352,8 +353,9 @@ static void test_matmul_mma(void **state) {
   }
 }
 
-/* All types, and by chance ways of sharing; the layouts that are narrow in each way. What the
-   compiler made serial or put into memory is refused, so that nothing that compiles spills. */
+/* All types, with drawn ways of sharing the work, and the layouts that are narrow in each way. A
+   kernel that the compiler made serial or put into local memory is refused, so no compiled
+   kernel spills. */
 static void test_matmul_wgmma(void **state) {
   static const char *const types[][2] = {
       {"dtype=bf16", "dtype_c=default"}, {"dtype=f16", "dtype_c=default"},
@@ -362,7 +364,7 @@ static void test_matmul_wgmma(void **state) {
       {"dtype=i8", "dtype_c=default"}};
   uint64_t random = 7;
   for (unsigned number = 0; number < 9; number++) {
-    bool narrow = number % 7 < 3; /* the others are multiplied along their lines only */
+    bool narrow = number % 7 < 3; /* the other types are multiplied along their rows only */
     const char *settings[] = {types[number % 7][0],
                               types[number % 7][1],
                               narrow && number & 4 ? "layout_a=col" : "layout_a=row",
@@ -378,15 +380,15 @@ static void test_matmul_wgmma(void **state) {
     struct bench bench;
     bench_open(*state, "configs/matmul.lua", settings, sizeof settings / sizeof *settings,
                &targets[1], &bench);
-    bench.optimised = true; /* or the registers that it asks for do not suffice */
+    bench.optimised = true; /* otherwise the registers that it asks for do not suffice */
     compile_variant(&bench, random_variant(&bench, "wgmma", NULL, &random));
-    if (has_variants(&bench, "wgmma_stream")) /* not for i8 */
+    if (has_variants(&bench, "wgmma_stream")) /* i8 has none */
       compile_variant(&bench, random_variant(&bench, "wgmma_stream", NULL, &random));
     bench_close(&bench);
   }
 }
 
-/* The variants one expects to be fast keep everything in registers. */
+/* The variants that are expected to be fast keep everything in registers. */
 static void test_matmul_does_not_spill(void **state) {
   static const struct {
     const char *setting, *variant;
@@ -433,7 +435,7 @@ static void test_matmul_does_not_spill(void **state) {
 
 /* ---- peak_copy, peak_fma -------------------------------------------------------------------- */
 
-/* What spills would measure something else. */
+/* The peak kernels must not spill, since spills would be measured instead. */
 static void test_peaks(void **state) {
   static const char *const dtypes[] = {NULL, "dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16"};
   for (size_t i = 0; i < 5; i++) {
@@ -466,7 +468,7 @@ static void test_reader(void **state) {
 
 /* ---- copy, access, transpose ---------------------------------------------------------------- */
 
-/* Of each implementation with variants one by chance, and the reference. */
+/* Compiles one drawn variant of each implementation that has variants, and the reference. */
 static void compile_sample(struct bench *bench, uint64_t *state) {
   size_t count;
   const struct space_implementation *list = space_implementations(bench->space, &count);
@@ -504,12 +506,11 @@ static void test_moves(void **state) {
   }
 }
 
-/* How the loads of a transpose go: those of a `const` and __restrict__ parameter by the
-   read-only path, as the compiler sees that nobody writes there; without __restrict__ only where
-   the source says __ldg. */
+/* How a transpose loads: a `const` and __restrict__ parameter by the read-only path, because the
+   compiler sees that nobody writes there; without __restrict__ only where the source says __ldg. */
 static void test_read_only_loads(void **state) {
   static const struct {
-    const char *variant, *load, *other; /* what its PTX has, and has not */
+    const char *variant, *load, *other; /* instructions that the PTX has, and does not have */
   } rows[] = {
       {"coalesced_read block_x=32 block_y=32", "ld.global.nc", "ld.global.f32"},
       {"coalesced_read_ldg", "ld.global.nc", "ld.global.f32"},
@@ -540,8 +541,8 @@ static void test_read_only_loads(void **state) {
 
 /* ---- filter and particles ------------------------------------------------------------------- */
 
-/* Every boundary, type and way to read image and weights, for small images and such as need
-   offsets of 64 bits; each implementation by chance but for what the settings rule out. */
+/* Every boundary, type and way to read image and weights, for small images and for images that
+   need offsets of 64 bits; one drawn variant of each implementation that the settings allow. */
 static void test_filter_sample(void **state) {
   static const char *const implementations[] = {"naive", "tiled", "strips"};
   static const char *const rows[][5] = {
@@ -584,7 +585,7 @@ static void test_filter_does_not_spill(void **state) {
   }
 }
 
-/* Past 2^31 elements: the state of 2^28 particles. */
+/* More than 2^31 elements: the state of 2^28 particles. */
 static void test_particles(void **state) {
   static const char *const variants[] = {"plain group=1",        "plain group=0 per_thread=4",
                                          "wide group=1 vec=2",   "wide group=0 vec=2",
@@ -604,7 +605,7 @@ static void test_particles(void **state) {
 
 /* ---- reduce --------------------------------------------------------------------------------- */
 
-/* Each rung in two or three types, operators and generations by turns. */
+/* Each implementation in two or three types; operators and generations alternate. */
 static void test_reduce(void **state) {
   static const char *const rungs[][2] = {
       {"axis=all", "global"},  {"axis=all", "static"},  {"axis=all", "dynamic"},
@@ -650,10 +651,10 @@ static void test_wild(void **state) {
   bench_close(&bench);
 }
 
-/* All compile but one, and its error names the template's own line. */
+/* All variants compile but one, whose error names the template's line. */
 static void test_planted(void **state) {
   struct bench bench;
-  const char *n = "n=999"; /* odd_grid's grid is a whole number then */
+  const char *n = "n=999"; /* odd_grid's grid is a whole number for this size */
   bench_open(*state, "tests/configs/planted.lua", &n, 1, &targets[2], &bench);
   size_t refused = 0;
   for (uint64_t i = 0; i < space_valid(bench.space); i++) {

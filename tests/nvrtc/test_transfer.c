@@ -32,7 +32,7 @@ static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit
   if (nvrtc_compile(nvrtc, &request, &compiled, &err)) fail_msg("%s: %s", arch, err.message);
   assert_null(strstr(compiled.log, "warning"));
   assert_string_equal(compiled.entries[0], "transfer_copy");
-  assert_int_equal(compiled.resources[0].local_bytes, 0); /* the four packs stand in registers */
+  assert_int_equal(compiled.resources[0].local_bytes, 0); /* the four packs are in registers */
   assert_in_range(compiled.resources[0].registers, 16 + 4, 128);
   compiled_free(&compiled);
   text_free(&path);

@@ -1,4 +1,4 @@
-/* To be preloaded: a machine without libpq. Every other library is there. */
+/* To be preloaded: pretends a machine without libpq. Every other library can be loaded. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

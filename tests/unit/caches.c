@@ -83,7 +83,7 @@ void store(struct cache *cache, const struct cache_key *where, struct cache_reco
   assert_int_equal(cache_store(cache, where, &record, NULL), CUGEN_OK);
 }
 
-/* Variant texts of what is remembered, with spaces between. */
+/* Appends the variants of the cache's records, with blanks between them. */
 void assert_variants(struct cache *cache, const struct cache_key *where, const char *want) {
   struct cache_record *records;
   size_t count;
@@ -98,7 +98,7 @@ void assert_variants(struct cache *cache, const struct cache_key *where, const c
   text_free(&got);
 }
 
-/* What the sqlite3 program would print. */
+/* Compares with what the sqlite3 program would print. */
 void assert_sql(struct fixture *fixture, const char *sql, const char *want) {
   sqlite3 *db;
   sqlite3_stmt *statement;

@@ -19,8 +19,7 @@ struct config *parse(const char *text) {
   return config;
 }
 
-/* Facts and message say the same: one that begins with the file and a number has them as its
-   place. */
+/* An error whose message begins with the file and a line has these as its place, too. */
 static void expect_place(const cugen_error *err) {
   char *end;
   const long line =
@@ -42,8 +41,8 @@ void expect_error(const char *text, const char *want) {
   assert_int_equal(config_parse("c.lua", text, strlen(text), &config, NULL), CUGEN_ERROR_CONFIG);
 }
 
-/* The parts of a config that the test does not speak of. Line 1 opens the kernel, `body` begins
-   at line 2. */
+/* Completes a config by the parts that the test is not about. Line 1 opens the kernel; `body`
+   begins on line 2. */
 static char *with_rest(const char *body) {
   struct text text = {0};
   size_t end = strlen(body);

@@ -38,7 +38,7 @@ void expanding_add_bytes(struct expanding *bench, const char *name, const void *
   text_free(&folder);
 }
 
-/* body: the declarations inside kernel "k". Templates are added before anything is expanded. */
+/* body: the declarations inside kernel "k". The test adds templates before it expands anything. */
 struct expanding *expanding_open(const char *body, const char *const *settings,
                                  size_t setting_count) {
   static struct expanding bench;
@@ -68,8 +68,8 @@ void expanding_close(struct expanding *bench) {
   text_free(&bench->folder);
 }
 
-/* The first combination, which may be none of the space: what the device cannot launch, the
-   expansion refuses, too. */
+/* Takes the first combination, which need not be in the space: the expansion refuses a kernel
+   that the device cannot launch, too. */
 static void first_combination(const struct config *config, struct variant *out,
                               struct value *values) {
   const struct config_implementation *first = &config->implementations[0];
@@ -98,7 +98,7 @@ struct kernel_spec expanding_one(struct expanding *bench, uint64_t index) {
   return spec;
 }
 
-/* The path that #line names: paths in expected texts are written as T/name. */
+/* Puts the test's folder in place of T in expected texts, because #line names paths. */
 static void expected_paths(const struct expanding *bench, const char *expected, struct text *out) {
   for (; *expected; expected++) {
     if (expected[0] == 'T' && expected[1] == '/')
@@ -115,7 +115,7 @@ void expanding_text(const struct expanding *bench, const char *got, const char *
   text_free(&full);
 }
 
-/* The source of the first variant without its title lines. */
+/* Expects the source of the first variant, without its title lines. */
 void expanding_source(const char *body, const char *template, const char *expected) {
   struct expanding *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", template);
@@ -135,7 +135,7 @@ void expanding_error(const char *body, const char *template, int status, const c
   assert_int_equal(expanding_try(bench, 0, &spec, &err), status);
   assert_int_equal(err.status, status);
   expanding_text(bench, err.message, expected);
-  if (err.line) { /* facts and message say the same */
+  if (err.line) { /* the error's fields and its message have the same place */
     struct text place = {0};
     text_addf(&place, "%s:%d: ", err.file, err.line);
     assert_non_null(strstr(err.message, text_get(&place)));

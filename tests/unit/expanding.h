@@ -1,4 +1,4 @@
-/* A small config with its templates, in a folder of its own, and what becomes of it. */
+/* Expands a small config whose templates are in a folder of its own. */
 #ifndef TESTS_EXPANDING_H
 #define TESTS_EXPANDING_H
 
@@ -20,14 +20,14 @@ void expanding_check(int status, const cugen_error *err);
 void expanding_add(struct expanding *bench, const char *name, const char *content);
 void expanding_add_bytes(struct expanding *bench, const char *name, const void *bytes,
                          size_t length);
-/* body: the declarations inside kernel "k". Templates are added before anything is expanded. */
+/* body: the declarations inside kernel "k". The test adds templates before it expands anything. */
 struct expanding *expanding_open(const char *body, const char *const *settings,
                                  size_t setting_count);
 void expanding_close(struct expanding *bench);
 int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *out,
                   cugen_error *err);
 struct kernel_spec expanding_one(struct expanding *bench, uint64_t index);
-/* Paths that #line names are written in `expected` as T/name. */
+/* In `expected`, paths that #line names are written as T/name. */
 void expanding_text(const struct expanding *bench, const char *got, const char *expected);
 
 /* ---- Short forms ---------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ void expanding_text(const struct expanding *bench, const char *got, const char *
 
 #define TUNED(...) IN_OUT "implementation 'a' { " __VA_ARGS__ ONE_LAUNCH " }"
 
-/* The source of the first variant without its title lines. */
+/* Expects the source of the first variant, without its title lines. */
 void expanding_source(const char *body, const char *template, const char *expected);
 void expanding_error(const char *body, const char *template, int status, const char *expected);
 

@@ -1,4 +1,4 @@
-/* An empty cache for a test: in memory, or where $CUGEN_TEST_CACHE names a server, there. */
+/* An empty cache for a test: in memory, or on the server that $CUGEN_TEST_CACHE names. */
 #ifndef TESTS_UNIT_FRESH_CACHE_H
 #define TESTS_UNIT_FRESH_CACHE_H
 

@@ -1,5 +1,5 @@
-/* What is shown of a connection string: all but what is secret, and of one that may be misread
-   nothing. */
+/* What is shown of a connection string: all but its secrets, and nothing of a string that may be
+   read in two ways. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void what_is_meant(void **state) {
 static void what_is_shown(void **state) {
   (void)state;
   static const struct {
-    const char *address, *shown; /* NULL: refused */
+    const char *address, *shown; /* shown NULL: the string is refused */
   } cases[] = {
       {"postgresql://", "postgresql://"},
       {"postgres://h", "postgresql://h"},

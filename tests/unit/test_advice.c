@@ -1,4 +1,4 @@
-/* What is said behind a compiler's diagnostic, of sources that were written for nvcc. */
+/* The advice that follows a compiler's diagnostic, for sources that were written for nvcc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,30 +34,30 @@ static void assert_advice(const char *source, bool cpu, const char *from, const 
 
 static const char functions[] =
     "#define N 4\n\n#line 1 \"k.cu\"\n"
-    "__device__ float twice(float x) { return 2 * x; }\n" /* 1 */
+    "__device__ float twice(float x) { return 2 * x; }\n" /* line 1 */
     "struct pair { float sum() { return a + b; } float a, b; };\n"
-    "namespace deep { extern \"C\" {\n" /* 3 */
+    "namespace deep { extern \"C\" {\n" /* line 3 */
     "// a comment's \" and its {\n"
-    "template <class T = pair>\n" /* 5 */
+    "template <class T = pair>\n" /* line 5 */
     "static inline void\n"
     "launch(const T *x)\n"
-    "{\n" /* 8 */
+    "{\n" /* line 8 */
     "  char brace = '}';\n"
-    "  add<<<1, 2>>>(x);\n" /* 10 */
+    "  add<<<1, 2>>>(x);\n" /* line 10 */
     "}\n"
     "} }\n"
-    /* 13 */
+    /* line 13 */
     "__host__ int check(int e) { return e; } __device__ int x[] = {f(1)};\n"
     "#if OTHER\n"
-    "__global__ void k(int a) {\n" /* 15 */
+    "__global__ void k(int a) {\n" /* line 15 */
     "#else\n"
     "__global__ void k(long a) {\n"
     "#endif\n"
-    "  a = b;\n" /* 19 */
+    "  a = b;\n" /* line 19 */
     "}\n"
     "#line 5 \"inc/h.h\"\n"
     "void prototype(cudaStream_t s);\n"
-    "int main(void) { return 0; }\n" /* 6 */
+    "int main(void) { return 0; }\n" /* line 6 */
     "__global__ void last(int *a) { *a = c; }\n";
 
 static void assert_function(const char *place, const char *advice) {
@@ -93,7 +93,7 @@ static void test_functions_of_the_device(void **state) {
 
 /* ---- Kernels to launch ---------------------------------------------------------------------- */
 
-/* What a compiler refuses of an entry is in no file of the user's. */
+/* An error of the compiler in an entry is in no file of the user's. */
 static void test_entries(void **state) {
   static const char source[] =
       "#line 1 \"k.cu\"\n// __global__ void add(int)\ntemplate <class T>\n__global__ void\n"
@@ -130,7 +130,7 @@ static void test_entries(void **state) {
   ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that "   \
   "code"
 
-/* What is computed from a size that is passed is no constant. */
+/* A value that is computed from a size passed at launch is not a constant. */
 static void test_constants(void **state) {
   static const char source[] =
       "#define threads 64\n#define items ((index_t)((long long)cols / 64LL))\n\n#line 1 \"k.cu\"\n"
@@ -160,7 +160,7 @@ static void test_constants(void **state) {
                 "k.cu:1:3: error: variable length array 'v' is used: CUDA needs a constant there");
 }
 
-/* What nvcc's own headers bring along, and NVRTC's do not. */
+/* Names that nvcc's headers declare and NVRTC's do not. */
 static void test_names(void **state) {
   static const char source[] = "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = INFINITY; }\n";
   (void)state;
@@ -233,7 +233,7 @@ static void put(const char *folder, const char *name, const char *content) {
   text_free(&path);
 }
 
-/* NVRTC does not say which #include leads to a file of the toolkit's. */
+/* NVRTC does not say which #include led to a file of the toolkit. */
 static void test_headers_that_lead_astray(void **state) {
   static const char source[] =
       "#line 3 \"k.cu\"\n#include <good.h>\n#line 9 \"inc/h.h\"\n#include <blas.h>\n";
@@ -249,10 +249,10 @@ static void test_headers_that_lead_astray(void **state) {
             text_get(&line));
   assert_advice(source, false, NULL, text_get(&line), text_get(&expected));
   text_clear(&line);
-  text_addf(&line, "%s/other.h:1: error: broken", folder); /* nobody leads there */
+  text_addf(&line, "%s/other.h:1: error: broken", folder); /* no #include leads to this file */
   assert_advice(source, false, NULL, text_get(&line), text_get(&line));
-  /* What a macro names is not followed, as in Thrust: whoever includes that is to blame where
-     nobody else is. */
+  /* An #include that a macro names is not followed, as in Thrust. If no other include can be to
+     blame, the one that leads there is. */
   static const char deep[] =
       "#line 3 \"k.cu\"\n#include <good.h>\n#include <thrust/deep.h>\n#include <blas.h>\n";
   text_clear(&expected);
@@ -271,14 +271,14 @@ static void test_headers_that_lead_astray(void **state) {
   text_free(&toolkit.include);
   text_free(&line);
   text_free(&expected);
-  /* gcc says it. */
+  /* gcc names the including files */
   assert_advice(source, true, "k.cu:3:", "/usr/include/x.h:7:1: error: broken",
                 "k.cu:3: #include <good.h>: /usr/include/x.h:7:1: error: broken: the cpu device "
                 "has few of CUDA's "
                 "headers. Use a GPU, or a described one such as model:H200" HOST);
 }
 
-/* Flags that NVRTC asks for, or nvcc. */
+/* Flags that NVRTC or nvcc asks for. */
 static void test_flags(void **state) {
   (void)state;
   assert_advice("#line 1 \"k.cu\"\nint x;\n", false, NULL,

@@ -36,7 +36,8 @@ static int forget_annotations(void **state) {
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* Adds "prefix" "name" in rising order, one a line, of the functions in the table at the top. */
+/* Appends "prefix" "name" for the functions in the table on top of the stack, in rising order,
+   one on a line. */
 static void add_functions(lua_State *L, const char *prefix, struct text *out) {
   enum { MOST = 128 };
   const char *names[MOST];
@@ -52,7 +53,8 @@ static void add_functions(lua_State *L, const char *prefix, struct text *out) {
   for (size_t i = 0; i < count; i++) text_addf(out, "%s%s\n", prefix, names[i]);
 }
 
-/* Of the globals and the two libraries; the sandbox's lie behind a table that can only be read. */
+/* Appends the functions of the globals and of the two libraries; the sandbox's are behind a
+   read-only table. */
 static void add_all_functions(lua_State *L, struct text *out) {
   static const char *const libraries[] = {"math", "table"};
   lua_pushglobaltable(L);
@@ -78,7 +80,7 @@ static void test_functions(void **state) {
   assert_int_equal(sandbox_open(0, 0, &sandbox, NULL), CUGEN_OK);
   lua_State *inside = sandbox_state(sandbox);
   for (int i = 0; i < KEYWORD_COUNT; i++) {
-    lua_pushcfunction(inside, declarations_open); /* any function */
+    lua_pushcfunction(inside, declarations_open); /* any function will do */
     lua_setglobal(inside, config_keywords[i].name);
   }
   add_all_functions(inside, &want);
@@ -122,7 +124,7 @@ static void test_places(void **state) {
   }
 }
 
-/* In the comment above the function. */
+/* Examples are in the comment above the function. */
 static void test_examples(void **state) {
   (void)state;
   for (int i = 0; i < KEYWORD_COUNT; i++) {
@@ -140,7 +142,7 @@ static void test_examples(void **state) {
 
 /* ---- Attributes and words, as the messages about wrong ones list them ----------------------- */
 
-/* What stands between begin and end in the error that the declaration causes. */
+/* Lists the words between `begin` and `end` in the error that the declaration causes. */
 static void list_in_error(const char *declaration, const char *begin, const char *end,
                           struct text *out) {
   struct text config = {0};
@@ -162,7 +164,7 @@ static void list_in_error(const char *declaration, const char *begin, const char
   text_free(&config);
 }
 
-/* The names at the start of the lines that follow the heading and begin so, as "a, b, c". */
+/* Lists the names at the beginning of the lines that follow the heading, as "a, b, c". */
 static void list_annotated(const char *heading, const char *begin, struct text *out) {
   const char *line = strstr(text_get(&annotations), heading);
   if (!line) fail_msg("%s has no %s", path, heading);

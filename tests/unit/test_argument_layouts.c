@@ -26,7 +26,7 @@ static int64_t draw(int64_t below) {
 
 /* ---- The definition ------------------------------------------------------------------------- */
 
-/* For each place in memory the flat index of its element, or GAP. */
+/* For each place in memory, the flat index of the element there, or GAP. */
 struct memory_walk {
   struct layout layout;
   int64_t shape[KERNEL_MAX_RANK], flat[MOST], length;
@@ -39,7 +39,7 @@ static void put(struct memory_walk *w, int64_t flat) {
 
 static void walk_part(struct memory_walk *w, int level, int depth, const int64_t *origin);
 
-/* Walks over the part of a level that begins at `origin`. Its places beyond the shape are gaps. */
+/* Walks over the part of a level that begins at `origin`. Places beyond the shape are gaps. */
 static void enter(struct memory_walk *w, int level, const int64_t *origin) {
   const struct layout *l = &w->layout;
   int64_t flat = 0;
@@ -73,7 +73,7 @@ static void walk_part(struct memory_walk *w, int level, int depth, const int64_t
     for (int64_t i = 0; i < l->pad; i++) put(w, GAP);
 }
 
-/* Exchanges places: bit `base + k` of an offset is inverted where bit `base + k + shift` is set. */
+/* Swizzles: inverts bit `base + k` of an offset if bit `base + k + shift` is set. */
 static void swizzle(struct memory_walk *w) {
   const struct layout *l = &w->layout;
   struct memory_walk *before = malloc(sizeof *before);
@@ -122,7 +122,7 @@ static int evaluate(const char *declaration, struct kernel_argument *out, cugen_
   config_slots(c, &problem, &facts, slots);
   const int status = config_arguments(c, slots, all, err);
   *out = all[0];
-  out->name = "A"; /* outlives the config */
+  out->name = "A"; /* the name must outlive the config */
   free(slots);
   problem_free(&problem);
   config_close(c);
@@ -216,7 +216,7 @@ static void layouts_agree_with_their_definition(void **state) {
 
 /* ---- Identity ------------------------------------------------------------------------------- */
 
-/* Records keep their keys: the text of what could be said before must not change. */
+/* Records keep their keys: the text for layouts that existed before must not change. */
 static void descriptions_tell_layouts_apart(void **state) {
   (void)state;
   static const struct {

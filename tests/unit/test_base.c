@@ -1,5 +1,5 @@
-/* base: errors, the text buffer, values and dtypes, device facts, hashes; files, folders and
-   processes. */
+/* Tests of base: errors, text buffers, values and dtypes, device facts, hashes; files, folders
+   and processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void error_places_are_the_innermost(void **state) {
   error_place(NULL, "a.lua", 7);
 }
 
-/* Half a name would be another file. */
+/* A name that was cut would be the name of another file. */
 static void error_places_are_whole(void **state) {
   (void)state;
   cugen_error err = {0};
@@ -94,7 +94,7 @@ static void error_causes_stay(void **state) {
   error_set(&err, CUGEN_ERROR_DEVICE, "another");
   assert_int_equal(err.cause, CUGEN_CAUSE_NONE);
   assert_int_equal(cause_outcome(CUGEN_CAUSE_RESOURCES), CUGEN_OUTCOME_LAUNCH);
-  /* what a worker wrote may be anything */
+  /* a worker may have written any number */
   assert_int_equal(cause_outcome((cugen_cause)99), CUGEN_OUTCOME_TRAP);
   assert_string_equal(cause_prefix((cugen_cause)99), "");
 }
@@ -163,7 +163,7 @@ static void text_failure_sticks(void **state) {
   (void)state;
   struct text text = {0};
   text_add(&text, "before");
-  text_add_n(&text, "x", SIZE_MAX / 2); /* more than can be had */
+  text_add_n(&text, "x", SIZE_MAX / 2); /* more memory than there is */
   assert_true(text.failed);
   text_add(&text, "after");
   assert_string_equal(text_get(&text), "before");
@@ -192,7 +192,7 @@ static void text_nearest_suggests_only_what_is_near(void **state) {
   assert_string_equal(text_nearest("row_per_thread", names, 3), "rows_per_thread");
   assert_string_equal(text_nearest("pad", names, 3), "pad");
   assert_null(text_nearest("swizzle", names, 3));
-  assert_null(text_nearest("time_", names, 3)); /* two letters of five */
+  assert_null(text_nearest("time_", names, 3)); /* two of its five letters differ */
   assert_null(text_nearest("", names, 3));
   static const char *const sizes[] = {"M", "N", "dtype"};
   assert_string_equal(text_nearest("m", sizes, 3), "M");
@@ -249,7 +249,7 @@ static void values_compare_as_in_lua(void **state) {
   assert_false(value_equal(value_int(1), value_string("1")));
   assert_false(value_equal(value_int(1), value_bool(true)));
   assert_true(value_equal(value_string("xor"), value_string("xor")));
-  int64_t big = ((int64_t)1 << 53) + 1; /* no double is equal to it */
+  int64_t big = ((int64_t)1 << 53) + 1; /* no double equals this number */
   assert_false(value_equal(value_int(big), value_float((double)big)));
   assert_false(value_equal(value_int(INT64_MAX), value_float(0x1p63)));
   assert_false(value_equal(value_float(NAN), value_float(NAN)));
@@ -327,15 +327,15 @@ static void specs_free_twice(void **state) {
   kernel_spec_free(&spec);
 }
 
-/* The digest of the empty input is XXH3's published one: hashes stand in caches and must never
-   change. */
+/* The digest of the empty input is the one published for XXH3. Caches contain hashes, which must
+   never change. */
 static void hashes_are_stable(void **state) {
   (void)state;
   assert_string_equal(hash_bytes("", 0).hex, "99aa06d3014798d86001c324468d497f");
   assert_string_not_equal(hash_bytes("a", 1).hex, hash_bytes("b", 1).hex);
 }
 
-/* First outputs of SplitMix64 from 0, as published with its reference implementation. */
+/* The first outputs of SplitMix64 from 0, as published with its reference implementation. */
 static void random_repeats(void **state) {
   (void)state;
   uint64_t seed = 0;
@@ -345,7 +345,7 @@ static void random_repeats(void **state) {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* A folder for each test, removed afterwards. */
+/* Makes a folder for each test, which is removed afterwards. */
 static int make_folder(void **state) {
   struct text folder = {0};
   if (folder_temporary(&folder, NULL)) return -1;
@@ -399,7 +399,7 @@ static void file_errors_name_the_file(void **state) {
   struct text text = {0};
   assert_int_equal(file_read(path, &text, &err), CUGEN_ERROR_MISSING);
   assert_non_null(strstr(err.message, path));
-  assert_int_equal(file_read(*state, &text, &err), CUGEN_ERROR_IO); /* a folder */
+  assert_int_equal(file_read(*state, &text, &err), CUGEN_ERROR_IO); /* the path is a folder */
   assert_int_equal(file_write(path, "x", 1, &err), CUGEN_ERROR_IO);
   assert_non_null(strstr(err.message, path));
   assert_non_null(strstr(err.message, "there is no folder"));
@@ -407,8 +407,8 @@ static void file_errors_name_the_file(void **state) {
   free(path);
 }
 
-/* In a child, because a file size limit lasts. RLIMIT_FSIZE fails a write half way, as a full
-   disk does. */
+/* In a child process, because the limit of the file size stays. RLIMIT_FSIZE fails a write half
+   way, as a full disk does. */
 static void a_failed_write_keeps_the_old_file(void **state) {
   char *path = inside(state, "data");
   assert_int_equal(file_write(path, "old", 3, NULL), CUGEN_OK);
@@ -464,7 +464,7 @@ static void folder_remove_keeps_what_links_point_to(void **state) {
   free(link);
 }
 
-/* A folder of that process in parent, with a file in it, from so many seconds ago. */
+/* Makes a folder of that process in parent, with a file in it, dated some seconds ago. */
 static void make_left_over(const char *parent, long owner, const char *end, time_t age,
                            struct text *out) {
   struct text file = {0};
@@ -487,7 +487,7 @@ static void temporary_folders_of_the_dead_are_removed(void **state) {
   make_left_over(*state, getpid(), "aXXXX1", 7200, &mine);
   make_left_over(*state, dead, "bXXXX2", 1, &fresh);
   make_left_over(*state, dead, "dXXXX4", 60, &released);
-  /* as of a process that has another number where it lives */
+  /* like a folder of a process that has another number in its own namespace */
   make_left_over(*state, dead, "eXXXX5", 60, &held);
   const int hold = folder_hold(text_get(&held));
   assert_true(hold >= 0);
@@ -509,10 +509,10 @@ static void temporary_folders_of_the_dead_are_removed(void **state) {
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
 }
 
-/* Only what file_write itself leaves, of a process that is no more, after an hour. */
+/* Removed is only what file_write itself leaves, of a process that has ended, after an hour. */
 static void what_a_killed_write_left_is_removed(void **state) {
   static const struct {
-    const char *end; /* after the number of the process */
+    const char *end; /* behind the number of the process */
     bool living, folder, goes;
     time_t age;
   } rows[] = {{"-0.new", false, false, true, 7200},  {"-12.new", false, false, true, 7200},
@@ -591,7 +591,7 @@ static void programs_are_found(void **state) {
   assert_non_null(strstr(text_get(&found), "/sh"));
   text_clear(&found);
   assert_false(path_find_program("no-such-program", &found));
-  assert_false(path_find_program(*state, &found)); /* a folder is executable too */
+  assert_false(path_find_program(*state, &found)); /* a folder is executable, too */
   assert_string_equal(text_get(&found), "");
   assert_true(path_find_program(text_get(&self), &found));
   assert_string_equal(text_get(&found), text_get(&self));
@@ -650,7 +650,7 @@ static void run_without_a_program(void **state) {
   assert_string_equal(err.message, "no-such-program: cannot start: No such file or directory");
 }
 
-/* A file that is executable by its mode but is no program: execv itself refuses. */
+/* A file with the mode of a program that is not one: execv refuses it. */
 static void run_of_what_is_no_program(void **state) {
   char *path = inside(state, "garbage");
   assert_int_equal(file_write(path, "\177ELF", 4, NULL), CUGEN_OK);
@@ -662,7 +662,7 @@ static void run_of_what_is_no_program(void **state) {
   free(path);
 }
 
-/* At most some 30 s, and more on a machine that is busy. */
+/* Waits for some 30 s, longer on a busy machine. */
 enum { TRIES = 3000 };
 
 static bool gone_soon(pid_t pid) {
@@ -671,8 +671,8 @@ static bool gone_soon(pid_t pid) {
   return false;
 }
 
-/* True once the process has ended, also while nobody has reaped it (its new parent in a
-   container may not). */
+/* Returns true once the process has ended, even if it has not been reaped (its new parent in a
+   container may not do so). */
 static bool ended_soon(pid_t pid) {
   for (int i = 0; i < TRIES; i++, usleep(10000)) {
     struct text path = {0}, stat = {0};
@@ -700,7 +700,7 @@ static void a_time_out_kills_the_group(void **state) {
   text_free(&output);
 }
 
-/* A grandchild that keeps the pipe open does not keep process_run, and is not left behind. */
+/* A grandchild that keeps the pipe open does not block process_run, and is ended. */
 static void what_a_program_leaves_behind_ends(void **state) {
   (void)state;
   const char *const argv[] = {"sh", "-c", "sleep 1000 & echo $!", NULL};
@@ -714,7 +714,7 @@ static void what_a_program_leaves_behind_ends(void **state) {
 
 static void children_get_only_what_they_should(void **state) {
   (void)state;
-  int leak = open("/dev/null", O_RDONLY); /* as an application might, without O_CLOEXEC */
+  int leak = open("/dev/null", O_RDONLY); /* opened as an application might do, without O_CLOEXEC */
   const char *const argv[] = {"sh", "-c", "ls /proc/$$/fd; trap", NULL};
   signal(SIGUSR1, SIG_IGN);
   struct text output = {0};
@@ -751,7 +751,7 @@ static void spawn_tells_how_it_ended(void **state) {
   int fd;
   char byte;
   assert_int_equal(process_spawn(argv, &pid, &fd, NULL), CUGEN_OK);
-  assert_int_equal(read(fd, &byte, 1), 0); /* it has closed its end */
+  assert_int_equal(read(fd, &byte, 1), 0); /* the child has closed its end */
   struct text how = {0};
   process_end(pid, &how);
   assert_string_equal(text_get(&how), "exit code 3");
@@ -770,7 +770,7 @@ static void spawn_without_a_program(void **state) {
   assert_int_equal(fd, -1);
 }
 
-/* The parent is killed with no chance to clean up; its child must end all the same. */
+/* The parent is killed and cannot clean up; its child must end all the same. */
 static void children_die_with_their_parent(void **state) {
   (void)state;
   int tell[2];
@@ -838,7 +838,7 @@ static void test_error_clean(void **state) {
   for (size_t i = 0; i + 1 < sizeof long_name; i += 2) memcpy(long_name + i, "\xc3\xa9", 2);
   long_name[sizeof long_name - 2] = '\0';
   error_set(&err, CUGEN_ERROR_CONFIG, "%s", long_name);
-  assert_int_equal(strlen(err.message), 4094); /* a letter that is cut goes whole */
+  assert_int_equal(strlen(err.message), 4094); /* a letter of several bytes is cut as a whole */
 }
 
 static void test_includes(void **state) {
@@ -874,7 +874,7 @@ static void test_includes(void **state) {
     if (includes_check(bad[i], &err) != CUGEN_ERROR_COMPILE) fail_msg("taken: %s", bad[i]);
 }
 
-/* Each type holds its least and its greatest number, and neither of the numbers beside them. */
+/* Each type holds its smallest and its largest number, and neither of the numbers beyond them. */
 static void whole_numbers_fit_their_type(void **state) {
   static const struct {
     const char *dtype;

@@ -1,6 +1,6 @@
-/* Records as users of the cache see them: what is stored comes back, from the right key, in
-   order, to everybody. Other subjects have files of their own, test_cache_NAME.c. What can go
-   wrong with the file is in tests/fault/test_cache.c. */
+/* Records as users of the cache see them: a stored record comes back, under the right key, in
+   order, for everybody. Other subjects are in test_cache_NAME.c; what can go wrong with the file
+   is in tests/fault/test_cache.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "base/system.h"
 #include "caches.h"
 
-/* Stands in front of the C library's, so that a test can say that a folder lies on another file
+/* Replaces the C library's function, so that a test can pretend that a folder is on another file
    system. */
 static long pretended_type;
 int statfs(const char *path, struct statfs *info) {
@@ -60,7 +60,7 @@ static void every_field_comes_back(void **state) {
 static void what_is_no_number_stays_none(void **state) {
   struct fixture *fixture = *state;
   struct cache_record record = record_of("v", 1);
-  record.outcome = CUGEN_OUTCOME_WRONG; /* a right one has numbers */
+  record.outcome = CUGEN_OUTCOME_WRONG; /* a right record needs numbers */
   record.error = (double)NAN;
   record.seconds_min = (double)INFINITY;
   store(fixture->cache, &key, record);
@@ -84,8 +84,8 @@ static void right_ones_come_first_by_time(void **state) {
   assert_variants(fixture->cache, &key, "fast middle slow failed");
 }
 
-/* Records of work too are stored by whoever ranks by time: the key's objective is no part of
-   what they belong to. */
+/* A record with declared work may be stored by a tuner that ranks by time, because the objective
+   is not part of the key. */
 static void cost_is_by_the_objective(void **state) {
   struct fixture *fixture = *state;
   static const struct {
@@ -112,7 +112,7 @@ static void cost_is_by_the_objective(void **state) {
   objective_close(bytes);
 }
 
-/* What was remembered before the config had p and dtype, each with a default. */
+/* Records from before the config had p and dtype, each of which has a default. */
 static void problems_may_lack_what_has_its_default(void **state) {
   struct fixture *fixture = *state;
   struct cache_key now = key, by_flops, other = key;
@@ -170,8 +170,8 @@ static void problems_may_lack_what_has_its_default(void **state) {
   assert_variants(fixture->cache, &now, "renewed changed late");
 }
 
-/* A record of the shorter problem is dropped only where source, launches and arguments are the
-   later record's. */
+/* A record of the shorter problem is dropped only if its source, launches and arguments are
+   those of the later record. */
 static void only_the_same_kernel_is_renewed(void **state) {
   struct fixture *fixture = *state;
   struct cache_key older = key, now = key;
@@ -211,8 +211,8 @@ static void dominated_records_are_told(void **state) {
     assert_int_equal(records[i].non_dominated, rows[i].non_dominated);
 }
 
-/* Its proof aside from what the record's problem lacked, a record is of the kernel that has all
-   its parts. */
+/* A record whose problem lacked parameters is of the same kernel if all parts of its hash agree,
+   except for the lines of the proof that it lacked. */
 static void what_is_lacked_is_no_part_of_the_proof(void **state) {
   (void)state;
   static const char proof[] = "reference\ntolerance\nnil\n7", without[] = "reference\ntolerance\n7";
@@ -236,7 +236,8 @@ static void what_is_lacked_is_no_part_of_the_proof(void **state) {
   assert_false(cache_record_is_same(&record, &spec));
 }
 
-/* A rate is of the work that the config declares now; a failure is one whatever the work. */
+/* A rate refers to the work that the config declares now; a failure is a failure whatever the
+   work. */
 static void other_work_is_another_record(void **state) {
   (void)state;
   struct cache_record record = record_of("v", 1);
@@ -330,7 +331,8 @@ static void an_empty_file_is_a_new_cache(void **state) {
   store(fixture->cache, &key, record_of("v", 1));
 }
 
-/* Closing the second must not drop the first one's locks, nor hide what the other stores. */
+/* Closing the second handle must not drop the locks of the first, nor hide what the other one
+   stores. */
 static void two_handles_of_one_process_agree(void **state) {
   struct fixture *fixture = *state;
   struct cache *second;
@@ -384,15 +386,15 @@ static void config_files_keep_their_records_apart(void **state) {
   assert_true(records[0].elsewhere && !records[1].elsewhere);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
-  /* Measured again from the first file: the second's stays. */
+  /* The variant is measured again from the first file; the record of the second file stays. */
   store(cache, &a, record_of("v", 3));
   assert_sql(*state,
              "SELECT group_concat(origin || ' ' || seconds, '|') FROM (SELECT * FROM record WHERE "
              "superseded = 0 "
              "ORDER BY origin)",
              "/a/k.lua 3.0|/b/k.lua 2.0");
-  /* The file was moved, or a record was imported: the same kernel has one current record,
-     whosever it is. */
+  /* The file was moved, or the record was imported: one kernel has one current record, whatever
+     its file. */
   store(cache, &key, other);
   store(cache, &a, record_of("v", 4));
   assert_sql(*state,
@@ -400,21 +402,21 @@ static void config_files_keep_their_records_apart(void **state) {
              "/a/k.lua 4.0");
 }
 
-/* NFS, SMB2, FUSE: no write-ahead log there, and an existing one is given up. */
+/* NFS, SMB2 and FUSE: the cache has no write-ahead log there, and an existing log is given up. */
 static void network_file_systems_get_no_log(void **state) {
   struct fixture *fixture = *state;
   static const long types[] = {0x6969, (long)0xfe534d42, 0x65735546};
   store(fixture->cache, &key, record_of("v", 1));
   for (int i = 0; i < 3; i++) {
     pretended_type = 0;
-    store(reopen(fixture), &key, record_of("v", 1)); /* the first write changes it */
+    store(reopen(fixture), &key, record_of("v", 1)); /* the first write changes the journal mode */
     assert_sql(fixture, "PRAGMA journal_mode", "wal");
     pretended_type = types[i];
     struct cache *cache = reopen(fixture);
     assert_sql(fixture, "PRAGMA journal_mode", "delete");
     assert_variants(cache, &key, "v");
     store(cache, &key, record_of("v", 2));
-    struct cache *second; /* the exclusive lock of the change is gone */
+    struct cache *second; /* the exclusive lock that the change took is released */
     assert_int_equal(cache_open(text_get(&fixture->path), &second, NULL, NULL), CUGEN_OK);
     store(second, &key, record_of("v", 3));
     cache_close(second);
@@ -422,7 +424,7 @@ static void network_file_systems_get_no_log(void **state) {
   }
 }
 
-/* A failed store leaves no transaction open: others may write, and so may the same handle. */
+/* A failed store leaves no transaction open: other handles may write, and so may this one. */
 static void a_failed_store_is_rolled_back(void **state) {
   struct fixture *fixture = *state;
   struct cache_record other = record_of("w", 1);

@@ -1,4 +1,4 @@
-/* The tables of the cache: their format, and the older ones that are brought up to date. */
+/* The format of the cache's tables, and older formats that are migrated. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,15 +134,14 @@ static void format_1_is_brought_up_to_date(void **state) {
       fixture,
       "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record",
       "");
-  assert_sql(fixture, "SELECT count(*) FROM image", "0"); /* nobody sealed it */
-  the_format_is_pinned(state);                            /* the same tables as new ones */
+  assert_sql(fixture, "SELECT count(*) FROM image", "0"); /* no image has a seal */
+  the_format_is_pinned(state);                            /* the tables are those of a new cache */
   assert_variants(fixture->cache, &key, "v");
   store(fixture->cache, &key, full);
   assert_variants(reopen(fixture), &key, "v tiled tile=16 pad=1");
 }
 
-/* Stores a record that knows everything, takes away what came after the format, and opens the
-   file again. */
+/* Stores a record with all fields, removes what came after the format, and opens the file again. */
 static void bring_up_to_date(void **state, const char *const *drops,
                              const struct cache_record *want) {
   struct fixture *fixture = *state;
@@ -173,7 +172,7 @@ static void bring_up_to_date(void **state, const char *const *drops,
   "DROP INDEX record_current", DROP("origin"),                                                     \
       "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"
 
-/* Format 2 had the four hashes: here of a record that knows them. */
+/* Format 2 had the four hashes; here the record has them. */
 static void format_2_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_COST,
                                       DROP_ORIGIN,
@@ -205,7 +204,7 @@ static void format_3_is_brought_up_to_date(void **state) {
   bring_up_to_date(state, drops, &want);
 }
 
-/* Format 4 did not know which config file a record is of. */
+/* Format 4 did not record the config file. */
 static void format_4_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_COST, DROP_ORIGIN, "PRAGMA user_version = 4", NULL};
   struct cache_record want = full;
@@ -215,7 +214,7 @@ static void format_4_is_brought_up_to_date(void **state) {
   bring_up_to_date(state, drops, &want);
 }
 
-/* Format 5 did not know what a record cost. */
+/* Format 5 did not record the cost. */
 static void format_5_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_COST, "PRAGMA user_version = 5", NULL};
   struct cache_record want = full;
@@ -225,8 +224,8 @@ static void format_5_is_brought_up_to_date(void **state) {
   bring_up_to_date(state, drops, &want);
 }
 
-/* Format 6 found a set's history by reading all records, and had images that anybody could have
-   made: they are gone, the records are not. */
+/* Format 6 found a set's history by reading all records, and its images had no seal: the images
+   are dropped, the records are not. */
 static void format_6_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {
       DROP_SEAL, "INSERT INTO image VALUES (1, 'key', 'checksum', 'hash', 0, 'log', x'00')",
@@ -241,7 +240,7 @@ static void format_6_is_brought_up_to_date(void **state) {
              "0");
 }
 
-/* Format 7 did not know what a variant asks of memory. */
+/* Format 7 did not record the bytes that a variant requests. */
 static void format_7_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_ASKED, "PRAGMA user_version = 7", NULL};
   struct cache_record want = full;
@@ -251,7 +250,7 @@ static void format_7_is_brought_up_to_date(void **state) {
   bring_up_to_date(state, drops, &want);
 }
 
-/* Format 8 did not know when in a run a record was made. */
+/* Format 8 did not record when in a run a record was made. */
 static void format_8_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_RUN, "PRAGMA user_version = 8", NULL};
   struct cache_record want = full;
@@ -260,7 +259,7 @@ static void format_8_is_brought_up_to_date(void **state) {
   bring_up_to_date(state, drops, &want);
 }
 
-/* Format 9 knew no energies. */
+/* Format 9 did not record energies. */
 static void format_9_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_ENERGY, "PRAGMA user_version = 9", NULL};
   struct cache_record want = full;
@@ -269,7 +268,7 @@ static void format_9_is_brought_up_to_date(void **state) {
   bring_up_to_date(state, drops, &want);
 }
 
-/* Format 10 had no portfolios, 11 did not know what bits a variant gives. */
+/* Format 10 had no portfolios; format 11 did not record the outputs. */
 static void format_10_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_PORTFOLIO, "PRAGMA user_version = 10", NULL};
   struct cache_record want = full;
@@ -286,7 +285,7 @@ static void format_11_is_brought_up_to_date(void **state) {
 
 /* Two config files that give their kernels one name: each has a current record of a variant, and
    the hash says whose it is. */
-/* The third of four new columns is there already, so that the migration fails halfway. */
+/* The third of four new columns exists already, so the migration fails half way. */
 static void a_failed_migration_leaves_format_1(void **state) {
   struct fixture *fixture = *state;
   cugen_error err = {0};

@@ -1,4 +1,4 @@
-/* Images in the cache: what comes back, what goes, and whose they are. */
+/* Images in the cache: which come back, which are dropped, and which user they belong to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void images_are_replaced_in_memory_too(void **state) {
   cache_close(cache);
 }
 
-/* It would be loaded onto a device: damage that SQLite cannot see must not get that far. */
+/* An image is loaded onto a device, so damage that SQLite cannot see must be found before. */
 static void a_damaged_image_is_compiled_again(void **state) {
   struct fixture *fixture = *state;
   struct compiled image = image_of("cubin");
@@ -63,8 +63,8 @@ static bool has_image(struct cache *cache, const char *name) {
   return found;
 }
 
-/* Of all that was compiled the newest stay, and what is fastest, however old. In memory 32 MiB
-   of them. */
+/* The newest images stay, and those of the fastest records, however old. In memory there is room
+   for 32 MiB. */
 static void the_oldest_images_go(void **state) {
   (void)state;
   static const struct cache_key place = {"H200", "a", "", "arch sm_90a", NULL, NULL, 0};
@@ -92,8 +92,8 @@ static void the_oldest_images_go(void **state) {
   free(image.image);
 }
 
-/* Code of another source, architecture or compiler is another image, and so is that of other
-   kernels, or of one that is launched in another way. */
+/* Another source, architecture or compiler gives another image; so do other kernels, and a
+   kernel that is launched in another way. */
 static void a_key_names_what_made_the_image(void **state) {
   static const struct {
     const char *source, *arch;
@@ -117,7 +117,7 @@ static void a_key_names_what_made_the_image(void **state) {
   for (int i = 0; i < CASES; i++) text_free(&keys[i]);
 }
 
-/* The limit on all images holds for images that are each far below it, too. */
+/* The limit on all images also holds if each image is far below it. */
 static void small_images_go_too(void **state) {
   enum { IMAGES = 24 };
   (void)state;
@@ -134,13 +134,13 @@ static void small_images_go_too(void **state) {
     assert_true(has_image(cache, name));
   }
   for (int i = 0; i < IMAGES; i++) left += has_image(cache, (char[2]){(char)('a' + i)});
-  /* 16 MiB are added unchecked */
+  /* 16 MiB are added without a check */
   assert_true(left * image.image_length <= (size_t)(32 + 16) << 20);
   cache_close(cache);
   free(image.image);
 }
 
-/* An image stays while a record wants its source, or may want it. */
+/* An image stays as long as a record needs its source, or may need it. */
 static void unwanted_images_go(void **state) {
   struct fixture *fixture = *state;
   static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, NULL, 0},
@@ -161,7 +161,7 @@ static void unwanted_images_go(void **state) {
   store(fixture->cache, &keys[1], record_of("of unknown source", 1));
   const struct cache_filter nothing = {.config = "nothing"}, old = {.config = "old"}, all = {0};
   assert_int_equal(cache_remove(fixture->cache, &nothing, true, &removed, NULL), CUGEN_OK);
-  assert_int_equal(removed.images, 0); /* it might be of unknown source */
+  assert_int_equal(removed.images, 0); /* the image may belong to a record of unknown source */
   assert_int_equal(cache_remove(fixture->cache, &old, true, &removed, NULL), CUGEN_OK);
   assert_int_equal(removed.images, 1);
   assert_int_equal(removed.image_bytes, 6);
@@ -204,7 +204,7 @@ static void an_image_over_64_mb_is_not_kept(void **state) {
   assert_verified(fixture, "is not what was stored");
 }
 
-/* Every value that is believed of an image, changed by somebody who does not have the key. */
+/* Every value that an image relies on is changed by somebody who does not have the key. */
 static void all_of_an_image_is_sealed(void **state) {
   struct fixture *fixture = *state;
   static const char *const changes[] = {
@@ -234,7 +234,7 @@ static void all_of_an_image_is_sealed(void **state) {
   }
 }
 
-/* The seal of another kernel's image is none of this one. */
+/* The seal of one kernel's image is not valid for another's. */
 static void a_seal_is_of_one_image(void **state) {
   struct fixture *fixture = *state;
   struct compiled image = image_of("cubin");
@@ -251,12 +251,13 @@ static void a_seal_is_of_one_image(void **state) {
              "");
   assert_image(fixture->cache, "c", NULL);
   assert_sql(fixture, "DELETE FROM image WHERE key LIKE 'a %'", "");
-  /* whose entries are there */
+  /* the image has entries */
   assert_int_equal(cache_image_store(fixture->cache, "a", &image, NULL), CUGEN_OK);
   assert_image(fixture->cache, "a", "cubin");
 }
 
-/* The seal covers the lengths of facts and data, so a byte cannot move from one to the other. */
+/* The seal covers the lengths of facts and data, so that a byte cannot move from one to the
+   other. */
 static void a_byte_stays_in_its_part(void **state) {
   static const char bytes[] = "facts and data";
   unsigned char mac[SEAL_BYTES];
@@ -276,7 +277,7 @@ static void a_byte_stays_in_its_part(void **state) {
   text_free(&facts);
 }
 
-/* Two users and one database: each has images of its own. */
+/* Two users share a database; each has images of its own. */
 static void users_keep_their_images_apart(void **state) {
   struct fixture *fixture = *state;
   struct compiled mine = image_of("mine"), other = image_of("other");

@@ -1,5 +1,5 @@
-/* What the cache does with many problems costs in proportion to them: counted in steps of
-   SQLite's machine, not in time. And no transaction removes so much that others wait for long. */
+/* The cache's work on many problems grows in proportion to their number. It is counted in steps
+   of SQLite's machine, not in time. No transaction removes so much that others wait for long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,9 @@
 static const struct cache_filter all = {0};
 enum { GRAIN = 100, FEW = 300, MANY = 4 * FEW };
 
-static long steps;                     /* in units of GRAIN, of all databases */
-static long removed_now, removed_most; /* rows, by the transaction under way; by any */
+static long steps; /* in units of GRAIN, over all databases */
+/* rows removed by the current transaction, and the most by any */
+static long removed_now, removed_most;
 
 static int count_steps(void *context) {
   (void)context;
@@ -39,7 +40,7 @@ static int note_commit(void *context) {
   return (int)(removed_now = 0);
 }
 
-/* As sqlite3_auto_extension calls it for each database that is opened. */
+/* sqlite3_auto_extension calls this for each database that is opened. */
 static int watch(sqlite3 *db, char **message, const void *api) {
   (void)message, (void)api;
   sqlite3_progress_handler(db, GRAIN, count_steps, NULL);
@@ -48,7 +49,7 @@ static int watch(sqlite3 *db, char **message, const void *api) {
   return SQLITE_OK;
 }
 
-/* So many records, of as many problems, or all of one variant of one problem. */
+/* Makes so many records: one for each of as many problems, or all of one variant of one problem. */
 static void make_wisdom(int count, bool one, struct text *out) {
   struct cache *cache;
   size_t written;
@@ -117,7 +118,8 @@ static void assert_linear(bool one) {
   use(FEW, one, few);
   use(MANY, one, many);
   for (int work = 0; work < WORKS; work++)
-    if (many[work] > 6 * few[work] + 10) /* 4 times where it is linear, 16 where it is quadratic */
+    /* the factor is 4 if the work is linear, 16 if it is quadratic */
+    if (many[work] > 6 * few[work] + 10)
       fail_msg("%s: %ld steps for %d records, %ld for %d", names[work], few[work] * GRAIN, FEW,
                many[work] * GRAIN, MANY);
 }
@@ -132,7 +134,7 @@ static void many_kernels_of_one_variant(void **state) {
   assert_linear(true);
 }
 
-/* A tuner's store waits for one transaction, not for a removal. */
+/* A tuner's store waits for one transaction, not for the whole removal. */
 static void a_removal_is_of_short_transactions(void **state) {
   enum { RECORDS = 10000, MOST = 4096 };
   long counts[WORKS];

@@ -1,4 +1,4 @@
-/* Looking through the cache, removing from it, checking it. */
+/* Looking through the cache, removing from it, verifying it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 /* ---- Looking through, removing, checking ---------------------------------------------------- */
 
-/* "config problem: records failed history best;" of each set, in order. */
+/* Expects "config problem: records failed history best;" for each set, in order. */
 static void assert_spaces(struct cache *cache, const char *want) {
   struct cache_space *spaces;
   size_t count;
@@ -29,7 +29,7 @@ static void assert_spaces(struct cache *cache, const char *want) {
   text_free(&got);
 }
 
-/* Two problems of matmul, one of reduce; measured at EPOCH + 100, 200, ... */
+/* Two problems of matmul and one of reduce, measured at EPOCH + 100, 200, ... */
 enum { EPOCH = 1700000000 };
 
 static void store_some(struct cache *cache) {
@@ -78,7 +78,7 @@ static int note_device(void *context, const char *device, const char *options, c
   return CUGEN_OK;
 }
 
-/* Only those that have a right record of this config and problem. */
+/* Only devices that have a right record of this config and problem. */
 static void devices_are_found_by_config_and_problem(void **state) {
   struct fixture *fixture = *state;
   const struct cache_key keys[] = {{"A100", "matmul", "M=64", "arch sm_80", NULL, NULL, 0},
@@ -127,7 +127,7 @@ static void records_are_removed_by_what_they_are(void **state) {
   assert_removed(fixture, (struct cache_filter){0}, 1, 1, 0, "");
 }
 
-/* Whoever has read the records goes on; the images that went are compiled again. */
+/* A reader who has loaded the records goes on; removed images are compiled again. */
 static void a_reader_outlives_removal(void **state) {
   struct fixture *fixture = *state;
   struct cache *reader;
@@ -144,7 +144,7 @@ static void a_reader_outlives_removal(void **state) {
   cache_close(reader);
 }
 
-/* Somebody who writes is in the way of removing, and not of counting what would go. */
+/* A writer blocks a removal, but not the counting of what would be removed. */
 static void counting_waits_for_nobody(void **state) {
   struct fixture *fixture = *state;
   struct cache_removal removed;
@@ -165,7 +165,7 @@ static void counting_waits_for_nobody(void **state) {
   assert_spaces(fixture->cache, "");
 }
 
-/* Each thing is put wrong, found, and put right again. */
+/* Each kind of damage is made, found, and mended. */
 static void what_is_wrong_is_found(void **state) {
   struct fixture *fixture = *state;
   static const char *const cases[][3] = {
@@ -212,7 +212,8 @@ static void what_is_wrong_is_found(void **state) {
   }
 }
 
-/* Each is refused, says so, and is taken again when it is gone. */
+/* Each change of the tables is refused with a message, and the database is accepted again when
+   the change is undone. */
 static void what_is_not_as_cugen_makes_it_is_refused(void **state) {
   struct fixture *fixture = *state;
   static const char *const cases[][3] = {

@@ -1,5 +1,5 @@
-/* Portfolios in the cache and in wisdom: kept, replaced, removed, carried, and refused where
-   they are none. */
+/* Portfolios in the cache and in wisdom: stored, replaced, removed, exchanged, and refused if
+   they are not valid. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void put(struct cache *cache, struct cache_portfolio p) {
   assert_int_equal(cache_portfolios_store(cache, &p, 1, NULL), CUGEN_OK);
 }
 
-/* "class origin learnt_at", each in brackets. */
+/* Expects "class origin learnt_at" of each portfolio, in brackets. */
 static void assert_kept(struct cache *cache, const struct cache_key *of, const char *want) {
   struct cache_portfolio *all;
   struct text got = {0};
@@ -61,7 +61,8 @@ static void the_later_one_stays(void **state) {
                          other = {
                              .device = "GPU sm_80", .config = "matmul", .options = "arch sm_90a"};
   put(fixture->cache, portfolio("dtype=f32", "/a.lua", LATE));
-  put(fixture->cache, portfolio("dtype=f32", "/a.lua", EARLY)); /* it is not taken */
+  /* an earlier portfolio is not taken */
+  put(fixture->cache, portfolio("dtype=f32", "/a.lua", EARLY));
   put(fixture->cache, portfolio("dtype=f32", "", EARLY));
   put(fixture->cache, portfolio("dtype=f64", "", LATE));
   assert_kept(fixture->cache, NULL, "[dtype=f32  0][dtype=f32 /a.lua 100][dtype=f64  100]");
@@ -87,7 +88,7 @@ static void what_is_meant_is_removed(void **state) {
   put(fixture->cache, portfolio("dtype=f64", "", EARLY));
   assert_removed(fixture->cache, (struct cache_filter){.config = "reduce"}, 0);
   assert_removed(fixture->cache, (struct cache_filter){.failed = true}, 0);
-  /* it is of no problem */
+  /* a portfolio belongs to no problem */
   assert_removed(fixture->cache, (struct cache_filter){.problem = "M=64"}, 0);
   assert_removed(fixture->cache, (struct cache_filter){.before = EARLY}, 0);
   assert_removed(fixture->cache,
@@ -128,7 +129,7 @@ static void what_is_printed_is_read(void **state) {
   portfolio_body_free(&body);
 }
 
-/* What ships has no exceptions, and what was learnt before there were any. */
+/* A shipped portfolio has no exceptions, nor has one from before there were any. */
 static void one_without_exceptions_is_read(void **state) {
   static const char text[] =
       "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
@@ -144,7 +145,8 @@ static void one_without_exceptions_is_read(void **state) {
   portfolio_body_free(&body);
 }
 
-/* Cut anywhere it is none, and no byte makes it read past its end. */
+/* A body that is cut anywhere is refused, and no changed byte makes the parser read past its
+   end. */
 static void what_is_none_is_refused(void **state) {
   static const char *const wrong[] = {
       "",
@@ -213,7 +215,8 @@ static void wisdom_carries_them(void **state) {
     assert_int_equal(wisdom_import(other, "file", text_get(&all), all.length, &merged, NULL),
                      CUGEN_OK);
     assert_int_equal(merged.portfolios, 2);
-    assert_kept(other, NULL, "[dtype=f32  100][dtype=f64  0]"); /* nobody knows the file there */
+    /* this machine does not have the config file */
+    assert_kept(other, NULL, "[dtype=f32  100][dtype=f64  0]");
   }
   struct text again = export_all(other, NULL);
   assert_string_equal(text_get(&again), text_get(&all));

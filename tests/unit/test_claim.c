@@ -1,5 +1,5 @@
-/* What a jailed process claims: what can be true is taken as it is, and of the rest nothing but
-   that it cannot be. */
+/* What a jailed process claims: a possible result is accepted as it is, and an impossible one
+   only as a failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void what_can_be_is_taken(void **state) {
   assert_string_equal(result.reason, "why");
 }
 
-/* Any bits there are yes or no. */
+/* Any bits there count as true or false. */
 static void truth_has_two_values(void **state) {
   struct claim claim = right();
   struct worker_result result;
@@ -72,7 +72,7 @@ static void times_that_cannot_be(void **state) {
     median.seconds = times[i], least.minimum = times[i], p20.p20 = times[i], p80.p80 = times[i];
     error.error = times[i];
     assert_false(can_be(&median, &result, why));
-    if (times[i] == 0 || times[i] == 1e-9) continue; /* a least time and an error may be */
+    if (times[i] == 0 || times[i] == 1e-9) continue; /* a smallest time and an error may be this */
     assert_false(can_be(&least, &result, why));
     assert_false(can_be(&p20, &result, why));
     if (times[i] != 1e9) assert_false(can_be(&p80, &result, why));
@@ -90,7 +90,7 @@ static void times_that_cannot_be(void **state) {
   assert_true(can_be(&fast, &result, why));
 }
 
-/* The process ran for a second: half of the samples took the median or longer. */
+/* The process ran for a second, and half of the samples took at least the median. */
 static void times_are_within_the_process(void **state) {
   struct claim claim = right();
   struct worker_result result;
@@ -138,9 +138,9 @@ static void texts_end(void **state) {
   (void)state;
   claim.outcome = CUGEN_OUTCOME_TRAP;
   memset(claim.reason, 'x', sizeof claim.reason);
-  assert_true(can_be(&claim, &result, why)); /* cut */
+  assert_true(can_be(&claim, &result, why)); /* the reason was cut */
   assert_int_equal(strlen(result.reason), sizeof result.reason - 1);
-  result.reason[sizeof result.reason - 1] = 'x'; /* as over the wire */
+  result.reason[sizeof result.reason - 1] = 'x'; /* as it may arrive from the process */
   assert_false(claim_is_possible(&result, &bounds, why, sizeof why));
   struct claim talks = right();
   strcpy(talks.reason, "why");
@@ -151,7 +151,7 @@ static void texts_end(void **state) {
   assert_true(claim_is_possible(&result, &bounds, why, sizeof why));
 }
 
-/* An interruption, a defect or a lost device would be the end of more than a step. */
+/* An interruption, a defect or a lost device would end more than a step. */
 static void errors_are_a_steps(void **state) {
   (void)state;
   for (int status = -100; status <= 100; status++) {

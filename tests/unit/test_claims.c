@@ -1,5 +1,5 @@
-/* Claims of variants: on a server (tests/postgres/conformance.py) one owner has a variant at a
-   time, until its lease ends or there is a record; a cache in memory or in a file keeps none. */
+/* Claims of variants. On a server (tests/postgres/conformance.py) one owner has a variant at a
+   time, until the lease ends or there is a record. A cache in memory or in a file has no claims. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static struct cache *cache_of(void **state) {
   return fixture->cache;
 }
 
-/* What of "a", "b", "c" the owner gets. */
+/* Expects which of the variants "a", "b", "c" the owner is granted. */
 static void assert_granted(struct cache *cache, const char *owner, const char *kernel,
                            double seconds, int64_t since, const char *want) {
   struct cache_claim claims[] = {{"a", kernel, 0}, {"b", kernel, 0}, {"c", kernel, 0}};
@@ -60,7 +60,7 @@ static void one_owner_at_a_time(void **state) {
   assert_granted(cache, "third", hash, 30, 0, "ac");
 }
 
-/* Of many as many as are wanted, and each says why not. */
+/* As many variants are granted as are wanted, and each refusal has a reason. */
 static void as_many_as_are_wanted(void **state) {
   struct cache *cache = cache_of(state);
   struct cache_claim claims[] = {
@@ -95,7 +95,7 @@ static void a_lease_ends(void **state) {
   assert_granted(cache, "killed", hash, 30, 0, "");
 }
 
-/* A record of this kernel, measured since. */
+/* A record of this kernel was measured meanwhile. */
 static void what_has_a_record_is_not_granted(void **state) {
   struct cache *cache = cache_of(state);
   struct cache_record record = record_of("b", 1);
@@ -104,7 +104,8 @@ static void what_has_a_record_is_not_granted(void **state) {
   memcpy(record.hash.hex, hash, sizeof hash);
   store(cache, &key, record);
   assert_granted(cache, "first", hash, 30, 0, "ac");
-  assert_granted(cache, "first", hash, 30, now + 1, "abc"); /* to be measured anew */
+  /* the variants are to be measured anew */
+  assert_granted(cache, "first", hash, 30, now + 1, "abc");
   assert_int_equal(cache_unclaim(cache, "first", NULL), CUGEN_OK);
   assert_granted(cache, "second", other_hash, 30, 0, "abc");
 }
@@ -133,7 +134,7 @@ static void news_are_what_came_since(void **state) {
   store(cache, &key, record_of("c", 1));
   claim_one(cache, "first", "d", true);
   claim_one(cache, "second", "e", true);
-  assert_news(cache, &news, "abc", 2); /* with some that came shortly before */
+  assert_news(cache, &news, "abc", 2); /* together with some that came shortly before */
   assert_int_equal(cache_unclaim(cache, "second", NULL), CUGEN_OK);
   store(cache, &key, record_of("f", 1));
   assert_news(cache, &news, "abcf", 1);
@@ -144,10 +145,10 @@ static void news_are_what_came_since(void **state) {
   store(cache, &key, record_of("g", 1));
   assert_news(cache, &news, "abcfg", 1);
   store(cache, &key, record_of("h", 1));
-  assert_news(cache, &news, "gh", 1); /* what is older by 32 records is no news any more */
+  assert_news(cache, &news, "gh", 1); /* a record that is older by 32 records is no news any more */
 }
 
-/* Claims end with the set, and come back with it. */
+/* Claims are removed with their set, and possible again when the set is. */
 static void a_removed_set_is_made_again(void **state) {
   struct cache *cache = cache_of(state);
   const struct cache_filter all = {0};
@@ -155,7 +156,7 @@ static void a_removed_set_is_made_again(void **state) {
   claim_one(cache, "first", "a", true);
   store(cache, &key, record_of("b", 1));
   assert_int_equal(cache_remove(cache, &all, true, &removed, NULL), CUGEN_OK);
-  claim_one(cache, "second", "a", false); /* a set with claims stays */
+  claim_one(cache, "second", "a", false); /* a set with claims is not removed */
   assert_int_equal(cache_unclaim(cache, "first", NULL), CUGEN_OK);
   assert_int_equal(cache_remove(cache, &all, true, &removed, NULL), CUGEN_OK);
   claim_one(cache, "second", "a", true);

@@ -1,5 +1,5 @@
-/* The pool of compiles over a compiler made for this test: what is not begun any more when time
-   is short, what is stopped, and what is compiled once. */
+/* The pool of compiles with a compiler made for this test: compiles that are not begun when time
+   is short, that are stopped, and that are made once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,10 +17,10 @@
 #include "tune/compiled_store.h"
 
 static atomic_int begun, may_end;
-static size_t image_bytes;             /* of all images */
-static _Atomic enum compile_more more; /* of the last request */
+static size_t image_bytes;             /* bytes of all images */
+static _Atomic enum compile_more more; /* `more` of the last request */
 
-/* Takes a twentieth of a second, or as long as it is not told to end. */
+/* A compile that takes a twentieth of a second, or until it is told to end. */
 static int compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
   *out = (struct compiled){0};
   atomic_fetch_add(&begun, 1);
@@ -74,9 +74,10 @@ static void what_would_end_too_late_is_not_begun(void **state) {
   compile_job_release(pool, a);
   compile_pool_close(pool);
 
-  pool = open_pool(0.04, 1); /* the first is begun if it comes in time, whatever it takes */
+  /* the first compile begins before the deadline, however long it takes */
+  pool = open_pool(0.04, 1);
   a = request(pool, (char[]){"a"});
-  compile_pool_finish(pool, a); /* somebody needs it, in time or not */
+  compile_pool_finish(pool, a); /* somebody needs this one, so it is finished in any case */
   struct compile_job *b = request(pool, (char[]){"b"});
   compile_pool_wait(pool, 0.1);
   assert_false(compile_job_begun(pool, b));
@@ -106,7 +107,7 @@ static void without_a_limit_nothing_is_over(void **state) {
 static void a_compile_under_way_is_told_to_stop(void **state) {
   (void)state;
   struct compile_pool *pool = open_pool(0, 1);
-  atomic_store(&may_end, 0); /* never by itself */
+  atomic_store(&may_end, 0); /* it never ends by itself */
   struct compile_job *a = request(pool, (char[]){"a"}), *b = request(pool, (char[]){"b"});
   while (!atomic_load(&begun)) usleep(1000);
   compile_pool_stop(pool);
@@ -120,7 +121,7 @@ static void a_compile_under_way_is_told_to_stop(void **state) {
   compile_pool_close(pool);
 }
 
-/* Sources a, b, c, ..., each given back. */
+/* Compiles sources a, b, c, ... and gives each back. */
 static void compile_all(struct compile_pool *pool, int count) {
   struct compile_job *jobs[26];
   for (int i = 0; i < count; i++) jobs[i] = request(pool, (char[]){(char)('a' + i), 0});
@@ -149,7 +150,7 @@ static void what_was_compiled_is_found_until_it_fills_memory(void **state) {
   image_bytes = 0;
 }
 
-/* What the second of one thread's compiles is told. */
+/* Returns the hint that the second compile of one thread gets. */
 static enum compile_more second_of(size_t variants, double seconds) {
   struct compile_pool *pool = open_pool_for(variants, seconds, 1);
   for (int i = 0; i < 2; i++) {
@@ -168,7 +169,7 @@ static void a_compile_knows_whether_many_follow(void **state) {
   assert_int_equal(second_of(5, 0), COMPILE_FEW);
   assert_int_equal(second_of(6, 0), COMPILE_MANY);
   assert_int_equal(second_of(1000, 3600), COMPILE_MANY);
-  assert_int_equal(second_of(1000, 0.2), COMPILE_FEW); /* five of 0.05 s do not fit */
+  assert_int_equal(second_of(1000, 0.2), COMPILE_FEW); /* five compiles of 0.05 s do not fit */
 }
 
 /* ---- What is kept of compiles --------------------------------------------------------------- */
@@ -178,9 +179,9 @@ static struct compiled fake_compiled(size_t bytes) {
       .image = calloc(1, bytes), .image_length = bytes, .log = strdup(""), .ptx = strdup("ptx")};
 }
 
-/* Copies, until there are too many bytes: then the oldest goes. */
+/* Keeps copies until they have too many bytes; then the oldest is dropped. */
 static void what_is_kept_for_predictions_is_found_until_it_is_too_much(void **state) {
-  const size_t much = (size_t)70 << 20; /* of 128 MiB */
+  const size_t much = (size_t)70 << 20; /* of the 128 MiB that are kept */
   struct compiled small = fake_compiled(3), large = fake_compiled(much), found;
   struct compiled_store *store = compiled_store_open();
   (void)state;
@@ -188,7 +189,7 @@ static void what_is_kept_for_predictions_is_found_until_it_is_too_much(void **st
   memcpy(small.image, "abc", 3);
   compiled_store_keep(store, "small", &small);
   memcpy(small.image, "xyz", 3);
-  compiled_store_keep(store, "small", &small); /* one is there */
+  compiled_store_keep(store, "small", &small); /* one copy is there */
   assert_true(compiled_store_find(store, "small", &found));
   assert_memory_equal(found.image, "abc", 3);
   assert_string_equal(found.ptx, "ptx");

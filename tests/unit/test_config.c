@@ -1,4 +1,4 @@
-/* Configs: what a file says arrives as said. */
+/* Configs: declarations are read as written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -198,7 +198,7 @@ static void lua_helps(void **state) {
                      "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }"));
 }
 
-/* The first example of docs/config.md. */
+/* The first example of docs/config.md loads. */
 static void the_manual_is_right(void **state) {
   (void)state;
   struct text manual = {0}, example = {0};
@@ -213,7 +213,7 @@ static void the_manual_is_right(void **state) {
   assert_string_equal(c->name, "transpose");
   assert_int_equal(c->argument_count, 4);
   config_close(c);
-  /* Every declaration and device fact is in it. */
+  /* The page mentions every declaration and device fact. */
   for (int i = 0; i < KEYWORD_COUNT; i++)
     assert_non_null(strstr(text_get(&manual), config_keywords[i].name));
   for (int i = 0; i < DEVICE_FACT_COUNT; i++)

@@ -1,4 +1,4 @@
-/* Arguments: every attribute evaluated for a problem. */
+/* Arguments: every attribute is evaluated for a problem. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Nothing in a config can hang or crash its reader. */
+/* Nothing in a config can hang or crash the program that reads it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void attacks_end(void **state) {
                 "c.lua:1: tunable \"t\" has more than 4096 values");
 }
 
-/* Large things mentioned many times. */
+/* Large values that are used many times. */
 static void amplification_is_bounded(void **state) {
   (void)state;
   expect_attack("local v, t = {}, {} for i = 1, 4096 do v[i] = (i * 7919) % 8192 end\n"
@@ -65,7 +65,7 @@ static void amplification_is_bounded(void **state) {
                   "for i = 4, 512 do k[i] = implementation('i' .. i)(w) end kernel \"k\" (k)");
   expect_attack(text_get(&text), "the config is too large");
   text_free(&text);
-  /* Names put into one another. */
+  /* Derived names that contain each other. */
   expect_attack("local k = { derive \"d0\" \"1 + device.warp_size\" }\n"
                 "for i = 1, 100 do k[i + 1] = derive('d' .. i)('d' .. i - 1 .. '+ d' .. i - 1) end "
                 "kernel \"k\" (k)",

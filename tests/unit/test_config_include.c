@@ -1,4 +1,4 @@
-/* include "file.lua": what comes of it, where files are found, and which line an error names. */
+/* include "file.lua": its effect, where files are found, and which line an error names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void add(struct held *held, const char *name, const char *text) {
   held->sources.files = files;
 }
 
-/* c.lua: a kernel around the declarations; they begin at line 3. */
+/* Adds c.lua: a kernel around the declarations, which begin on line 3. */
 static void add_kernel(struct held *held, const char *declarations) {
   struct text text = {0};
   text_addf(&text,
@@ -58,7 +58,8 @@ static void expect_refused(struct held *held, const char *want) {
   assert_int_equal(err.status, CUGEN_ERROR_CONFIG);
   if (strncmp(err.message, want, strlen(want)) != 0)
     fail_msg("got: %s\nwant: %s", err.message, want);
-  if (strncmp(want, "x.lua:", 6) == 0) { /* the mistake's own line, not the one that includes it */
+  /* the place is the mistake's line, not the line of the include */
+  if (strncmp(want, "x.lua:", 6) == 0) {
     assert_string_equal(err.file, "x.lua");
     assert_int_equal(err.line, atoi(want + 6));
   }
@@ -66,7 +67,7 @@ static void expect_refused(struct held *held, const char *want) {
   forget(held);
 }
 
-/* One file x.lua with this text, included by the kernel at line 3. */
+/* Expects the error of one file x.lua with this text, which the kernel includes on line 3. */
 static void expect_mistake(const char *text, const char *want) {
   struct held held = {{NULL, NULL, NULL}};
   add(&held, "x.lua", text);
@@ -150,7 +151,7 @@ static void each_include_runs_anew(void **state) {
   forget(&held);
 }
 
-/* The whole kernel may stand in another file, with commas by `return`. */
+/* The whole kernel may be in another file; one that is returned as a value has commas. */
 static void anything_may_be_included(void **state) {
   (void)state;
   struct held held = {{NULL, NULL, NULL}};
@@ -197,7 +198,7 @@ static void mistakes_name_the_included_line(void **state) {
       "x.lua:1: a second kernel: one file describes one, and the first is at line 1 of c.lua");
 }
 
-/* A file's variables are its own, and what is included belongs into a list. */
+/* The variables of a file are its own, and an include must stand in a list. */
 static void files_are_apart(void **state) {
   (void)state;
   struct held held = {{NULL, NULL, NULL}};
@@ -345,8 +346,8 @@ static void files_of_the_tree_are_found(void **state) {
               "no file 'a.lua': looked for tree/lib/a.lua, configs/a.lua (shipped)");
 }
 
-/* What ships includes what ships, whatever lies in the working folder; a copy of a shipped
-   config alone takes the rest of it from there. */
+/* A shipped config includes shipped files, whatever is in the working folder; a copy of a
+   shipped config takes files that it lacks from there. */
 static void shipped_files_include_shipped_files(void **state) {
   (void)state;
   write_file("configs/copy.lua", "not this one");

@@ -14,7 +14,7 @@
 #include "gen/config/declarations.h"
 #include "gen/config/names.h"
 
-/* An implementation with `parts` from line 2 on. */
+/* Expects the error of an implementation that contains `parts`, which begin on line 2. */
 static void expect_parts_error(const char *parts, const char *want) {
   struct text body = {0};
   text_addf(&body, "problem \"N\" (64), implementation \"i\" { %s }", parts);
@@ -99,7 +99,7 @@ static void derived_names_follow_their_declaration(void **state) {
       "c.lua:2: where: unknown name \"d\"");
   expect_parts_error("template \"t\",\nderive \"d\" \"d + 1\", grid { 1 }, block { 1 }",
                      "c.lua:3: derive \"d\": unknown name \"d\"");
-  /* A tunable of one implementation is not seen in the next. */
+  /* An implementation does not see the tunables of the one before. */
   expect_body_error(
       "implementation \"a\" { template \"t\", tunable \"x\" { 1 }, grid { 1 }, block { 1 } },\n"
       "implementation \"b\" { template \"t\", grid { \"x\" }, block { 1 } },",
@@ -151,7 +151,8 @@ static void names_that_break_cuda(void **state) {
   expect_body_error("\nproblem \"gr\xc3\xb6\xc3\x9f"
                     "e\" (1),",
                     "c.lua:3: 'gr");
-  /* Near misses are fine; a scalar may have the name of a function that only expressions know. */
+  /* These look like mistakes and are none; a scalar may have the name of a function that only
+     expressions know. */
   config_close(parse_body(
       "problem \"float5\" (1), tunable \"BM\" { 1 }, problem \"cuda_x\" (1), problem \"printed\" "
       "(2),\n"

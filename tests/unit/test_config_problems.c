@@ -1,4 +1,4 @@
-/* Problems: what settings and the check problem make of them, and which tuned one serves them. */
+/* Problems: settings, the check problem, and which tuned problem serves another one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

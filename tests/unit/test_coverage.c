@@ -10,8 +10,8 @@
 
 enum { MOST = 8 };
 
-/* Adds them, those in `first` being chosen already, and expects these to be chosen; expected
-   ends with -1. */
+/* Adds the sources, of which those in `first` are chosen already, and expects which ones are
+   chosen; `expected` ends with -1. */
 static void expect_chosen(const char *const *sources, size_t count, size_t first,
                           const int *expected) {
   struct coverage *branches;
@@ -47,8 +47,8 @@ static void what_takes_the_same_branches_is_not_kept(void **state) {
 }
 
 static void each_branch_is_taken_twice_by_few(void **state) {
-  /* Lines 2 and 3 exclude each other, as do 5 and 6; the first two have all of them, the next
-     two as well, the last two bring nothing. */
+  /* Lines 2 and 3 exclude each other, and so do 5 and 6. The first two sources have all of them,
+     the next two as well; the last two add nothing. */
   const char *const sources[] = {A(1, "one\ntwo") A(5, "five"),
                                  A(1, "one") A(3, "three") A(6, "six"),
                                  A(1, "one\ntwo") A(6, "six"),
@@ -64,7 +64,8 @@ static void a_template_that_is_not_included_leaves_nothing_out(void **state) {
   const char *const sources[] = {A(1, "one"), A(1, "one") B(1, "b\nc"), A(1, "one") B(1, "b"),
                                  A(1, "one") B(2, "c")};
   (void)state;
-  /* b.cu: both lines out and each left out, by the last three; a.cu's line is in all. */
+  /* b.cu: the last three sources have both lines left out, and each one left out. a.cu's line is
+     in all of them. */
   expect_chosen(sources, 4, 0, (const int[]){1, 2, 3, -1});
 }
 

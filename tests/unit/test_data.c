@@ -1,5 +1,5 @@
-/* Test data that a config gives: its declarations, what they make of each element, what is
-   refused, what the hashes cover. */
+/* Test data of a config: its declarations, the value of each element, refusals, and what the
+   hashes cover. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct made {
   char *shared;
 };
 
-/* file: the content of the file of that name; NULL: there is none. */
+/* file: contents of the file of that name; NULL: the file does not exist. */
 static int make_with(const char *body, const char *name, const void *file, size_t length,
                      struct made *out, cugen_error *err) {
   size_t bytes;
@@ -92,9 +92,9 @@ static void expressions_make_elements(void **state) {
     assert_true(element(&m, 0, 4 * i + 3) == 10 * i + 3);
     assert_true(element(&m, 1, i) == 10 * i + 2 + (i + 1) % 7 * 10 / 4.0);
     assert_true(element(&m, 2, 2 * i) == 2 * i && element(&m, 2, 2 * i + 1) == -14);
-    assert_true(element(&m, 3, i) == 2 * i); /* the number is even, its cosine 1 */
+    assert_true(element(&m, 3, i) == 2 * i); /* the number is even, so its cosine is 1 */
   }
-  /* between the rows: NaN, as with any fill */
+  /* between the rows is NaN, as with any fill */
   assert_true(memcmp(m.shared + dataset_data_offset(&m.spec, 0) + 4 * 7,
                      "\xff\xff\xff\xff\xff\xff\xff\xff", 8) == 0);
   unmake(&m);
@@ -128,7 +128,7 @@ static void blocks_cross_rows(void **state) {
   }
 }
 
-/* More than one thread's, and a fill that is read as the data set has it. */
+/* Inputs large enough for several threads, and a fill that is read as the dataset has it. */
 static void large_inputs_agree(void **state) {
   (void)state;
   struct made m;
@@ -142,13 +142,14 @@ static void large_inputs_agree(void **state) {
   assert_non_null(a);
   element_fill(&m.spec.arguments[0], 7, 0, a);
   for (int i = 0; i < N; i++) assert_true(a[2 * i + 1] == x[i]);
-  element_fill(&m.spec.arguments[0], 7, 1, a); /* another argument's */
+  element_fill(&m.spec.arguments[0], 7, 1, a); /* the other argument's fill */
   assert_true(a[1] != x[0] && a[3] != x[1]);
   free(a);
   unmake(&m);
 }
 
-/* Rows that lie as in the file are read at once, by several threads; others element by element. */
+/* Rows that lie in memory as in the file are read at once, by several threads; others element by
+   element. */
 static void large_files_agree(void **state) {
   (void)state;
   static const char *const layouts[] = {
@@ -174,11 +175,11 @@ static void large_files_agree(void **state) {
   free(file);
 }
 
-/* Of a larger file the leading part is taken, however the buffer lies. */
+/* The leading part of a larger file is taken, in any layout of the buffer. */
 static void larger_files_agree(void **state) {
   (void)state;
   static const char *const layouts[] = {"", ", layout = 'col'", ", pitch = 7"};
-  char file[10 + 118 + 5 * 6] = "\x93NUMPY\x01\0v\0"; /* v: 118 */
+  char file[10 + 118 + 5 * 6] = "\x93NUMPY\x01\0v\0"; /* v is the length of the header, 118 */
   snprintf(file + 10, 119, "%-117s\n",
            "{'descr': '|u1', 'fortran_order': False, 'shape': (5, 6), }");
   for (int i = 0; i < 5 * 6; i++) file[128 + i] = (char)i;
@@ -199,8 +200,8 @@ static void larger_files_agree(void **state) {
   }
 }
 
-/* Another reference has the same inputs: they are copied, but for what a generator is still
-   making. */
+/* A dataset with another reference has the same inputs: they are copied, except those that a
+   generator is still making. */
 static void inputs_are_copied_to_their_like(void **state) {
   (void)state;
   enum { COUNT = 1 << 20 };
@@ -254,7 +255,7 @@ static void lists_make_elements(void **state) {
   unmake(&m);
 }
 
-/* Every whole number of 64 bits arrives as it is, also through an expression that reads it. */
+/* Every whole number of 64 bits is stored exactly, also by an expression that reads an element. */
 static void whole_numbers_are_exact(void **state) {
   (void)state;
   struct made m;
@@ -290,7 +291,8 @@ static void take(const char *dtype, const char *value, const char *want) {
   text_free(&body);
 }
 
-/* What a type would make another number of, or infinity, is refused; rounding is not. */
+/* A value that the type would store as another number, or as infinity, is refused; rounding is
+   not. */
 static void a_type_holds_its_numbers(void **state) {
   (void)state;
   static const struct {
@@ -422,7 +424,7 @@ static void data_is_part_of_the_proof(void **state) {
 
 enum { PREPARED = 4 };
 
-/* A device whose buffers are numbers: the first byte of each buffer is what it was filled with. */
+/* A device whose buffers are numbers: the first byte of each buffer is that of its last fill. */
 static int fill_first(struct device *device, void *to, unsigned char byte, size_t bytes,
                       cugen_error *err) {
   (void)device, (void)bytes, (void)err;
@@ -430,8 +432,8 @@ static int fill_first(struct device *device, void *to, unsigned char byte, size_
   return CUGEN_OK;
 }
 
-/* What y, room, more and zeros hold after dataset_prepare, of a kernel whose body that is, where
-   each held 1. */
+/* Expects what y, room, more and zeros hold after dataset_prepare for a kernel with this body;
+   each held 1 before. */
 static void expect_prepared(const char *body, const char *parameters, bool again,
                             const unsigned char *want) {
   struct expanding *x = expanding_open(
@@ -468,11 +470,11 @@ static void scratch_is_poisoned_where_it_is_used(void **state) {
                   (const unsigned char[]){0xff, 0xff, 0xff, 0});
   expect_prepared("y[0] = 1;", "${params}", false, (const unsigned char[]){0xff, 1, 1, 0});
   expect_prepared("y[0] = room[0];", "${params}", true, (const unsigned char[]){0xff, 1, 1, 1});
-  /* names of its own */
+  /* the kernel has names of its own for the arguments */
   expect_prepared("y[0] = a[0];", own, false, (const unsigned char[]){0xff, 0xff, 0xff, 0});
 }
 
-/* The digest of a large input, of which only pieces are read, covers the first and the last bytes.
+/* The digest of a large input, which reads only pieces, covers the first and the last bytes.
    Pages of calloc that are only read take no memory. */
 static void a_digest_reaches_the_end(void **state) {
   const size_t bytes = (size_t)INPUTS_PIECE * 80 + 5;
@@ -487,7 +489,7 @@ static void a_digest_reaches_the_end(void **state) {
   free(data);
 }
 
-/* All sets together take twice the L2: 8 of 4 MiB for 16 MiB. */
+/* All buffer sets together take twice the L2: 8 sets of 4 MiB for 16 MiB. */
 static void sets_exceed_the_l2(void **state) {
   struct kernel_argument argument = {
       .dtype = &dtype_table[DTYPE_f32], .rank = 1, .elements = 1 << 20};
@@ -496,11 +498,11 @@ static void sets_exceed_the_l2(void **state) {
       .description.facts = {.is_gpu = 1, .l2_bytes = 16 << 20, .memory_bytes = INT64_C(1) << 36}};
   (void)state;
   assert_int_equal(dataset_sets_wanted(&device, &spec), 8);
-  argument.elements = 1 << 24; /* a single set exceeds it */
+  argument.elements = 1 << 24; /* a single set exceeds twice the L2 */
   assert_int_equal(dataset_sets_wanted(&device, &spec), 1);
   argument.elements = 1;
   assert_int_equal(dataset_sets_wanted(&device, &spec), DATASET_MOST_SETS);
-  device.description.facts.memory_bytes = 64; /* at most a quarter of it */
+  device.description.facts.memory_bytes = 64; /* at most a quarter of the memory is used */
   assert_int_equal(dataset_sets_wanted(&device, &spec), 3);
 }
 

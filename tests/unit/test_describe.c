@@ -1,6 +1,6 @@
-/* Records are found again by the text that describes a kernel's arguments: whatever a kernel,
-   its data or its verification depends on has to change that text. Each row changes one field
-   and names the aspect that has to tell it. */
+/* A record is found by the text that describes a kernel's arguments, so everything that a
+   kernel, its data or its verification depends on must change that text. Each row changes one
+   field and names the aspect that differs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "base/kernel.h"
 
-/* A square tensor map whose rows are packed: its extent stays the same whichever dimension is
+/* A square tensor map with packed rows: its extent is the same whichever dimension is
    contiguous. */
 static struct kernel_argument square(void) {
   return (struct kernel_argument){.name = "A",
@@ -80,8 +80,8 @@ static void a_texture_tells_its_addressing(void **state) {
   }
 }
 
-/* The proof of a problem that lacks the first of two parameters leaves out the first of their
-   lines, which stand last. */
+/* A problem may lack the first of two parameters. Its proof then leaves out the first of their
+   lines, which come last. */
 static void the_lacked_line_is_left_out(void **state) {
   char proof[] = "reference\nM=1\nN=2", first[] = "reference\nN=2", second[] = "reference\nM=1";
   const struct kernel_spec spec = {

@@ -1,4 +1,4 @@
-/* Descriptions of GPUs: the ones that ship, and what is refused with file and line. */
+/* Descriptions of GPUs: the shipped ones, and mistakes, which are refused with file and line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,14 +27,13 @@ static void test_shipped(void **state) {
   size_t count = device_files(NULL, all, 16), files = 0;
   for (const struct embedded_file *file = embedded_files; file->path; file++)
     files += strncmp(file->path, "configs/devices/", 16) == 0;
-  assert_int_equal(count, files); /* each parses */
+  assert_int_equal(count, files); /* each file parses */
   assert_int_equal(count, sizeof want / sizeof *want);
   for (size_t i = 0; i < count; i++) assert_string_equal(all[i].id, want[i]);
   assert_int_equal(device_files(NULL, all, 2), count);
 }
 
-/* The published bandwidth is what clock and width give, and the published arithmetic what lanes
-   and clock give. */
+/* Clock and bus width give the published bandwidth, lanes and clock the published arithmetic. */
 static void test_figures_agree(void **state) {
   (void)state;
   static const struct {
@@ -87,7 +86,7 @@ static void test_refusals(void **state) {
   refuse("gpu \"X\"\nsm_count (1000000)\n", "my.lua:2: sm_count is 1000000.0, should be 1 to 1024");
   refuse("compute_capability (999)\n",
          "my.lua:1: compute_capability is 999.0, should be 30 to 199");
-  /* MHz */
+  /* the value was given in MHz */
   refuse("clock_khz (1410)\n", "my.lua:1: clock_khz is 1410.0, should be 100000 to 10000000");
   refuse("l2_bytes (-1)\n", "my.lua:1: l2_bytes is -1.0, should be 16384 to ");
   refuse("memory_latency (1 / 0)\n", "my.lua:1: memory_latency is ");

@@ -1,4 +1,4 @@
-/* What a text says of a device: base/device_name.c. */
+/* What the text of a device says: base/device_name.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static const struct {
     {"model", CUGEN_DEVICE_NAMED, 0, "model"},
     {"NVIDIA H200 sm_90 132 SMs", CUGEN_DEVICE_NAMED, 0, "NVIDIA H200 sm_90 132 SMs"},
     {"predicted NVIDIA H200 sm_90 132 SMs", CUGEN_DEVICE_NAMED, 1, "NVIDIA H200 sm_90 132 SMs"},
-    {"predicted cpu", CUGEN_DEVICE_NAMED, 1, "cpu"}, /* predictions are for GPUs */
+    {"predicted cpu", CUGEN_DEVICE_NAMED, 1, "cpu"}, /* only GPUs have predictions */
     {"all", CUGEN_DEVICE_LIST, 0, "all"},
     {"cuda:0,cuda:2", CUGEN_DEVICE_LIST, 0, "cuda:0,cuda:2"},
     {"cpu,cpu", CUGEN_DEVICE_LIST, 0, "cpu,cpu"},

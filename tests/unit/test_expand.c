@@ -1,4 +1,5 @@
-/* Expansion into sources: small configs and templates in, exact text and messages out. */
+/* Expansion into sources: small configs and templates, and the exact text or message that they
+   give. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ static void test_title(void **state) {
 
 static void test_prologue(void **state) {
   (void)state;
-  /* In the order of declaration, and only what is mentioned outside comments and strings. */
+  /* Names are defined in the order of declaration, and only if they are mentioned outside of
+     comments and strings. */
   expanding_source(
       "problem 'part' (0.5)," TUNED(
           "tunable 'unused' { 3 }, tunable 'flag' { true }, tunable 'minus' { -5 }, "
@@ -42,8 +44,8 @@ static void test_prologue(void **state) {
       "}\n");
 }
 
-/* A float's fraction is a float's literal where f32 makes it one: it would take a kernel's
-   arithmetic to double. */
+/* A fraction that f32 rounds is a float's literal; a double's literal would make a kernel's
+   arithmetic double. */
 static void test_float_literals(void **state) {
   (void)state;
   expanding_source(
@@ -90,7 +92,7 @@ static void test_arguments(void **state) {
       "  index_t i; w_t w;\n  // row col 6 f32\n}\n");
 }
 
-/* n is passed at launch: no number of it reaches the source, what derives from it is an
+/* n is passed at launch: its number never reaches the source, and a name derived from it is an
    expression. */
 static void test_sizes_known_at_launch(void **state) {
   (void)state;
@@ -145,8 +147,8 @@ static void test_strides_by_layout(void **state) {
                   "strides\n  in variant 'a'");
 }
 
-/* #if takes what is no macro for 0: a branch that no variant would see is an error, unless it is
-   asked whether there is one. */
+/* The compiler takes a name that is not a macro for 0 in an #if, so that no variant would
+   compile the branch. This is an error, unless the source asks whether the macro exists. */
 static void test_conditions_of_parameters(void **state) {
   (void)state;
   static const char body[] =
@@ -155,7 +157,7 @@ static void test_conditions_of_parameters(void **state) {
   static const char *const good[] = {
       "#if defined(n) && n > 4\n", "#if !defined n || n > 4\n", "#ifdef n\n#endif\n#if n\n",
       "#ifndef group\n#endif\n#if 1\n#elif group > 4\n", "#if 1 // group\n",
-      /* what may not be reached, or means something else */
+      /* lines that may not be reached, or that mean something else */
       "#if 0\n#if n > 4\n#endif\n", "#ifdef NEVER\n#elif group > 1\n", "#if 1\n#elif n > 4\n",
       "#if NEVER\n#elif n\n", "#if __has_include(<n.h>)\n", "#define is(x) 1\n#if is(n)\n",
       "#if 1\n#else n\n", "#ifdef BIG\n#define n 32\n#else\n#define n 8\n#endif\n#if n > 16\n"};
@@ -271,7 +273,7 @@ static void test_values_with_lines(void **state) {
                    "#line 1 \"T/t.cu\"\na x\ny\n__global__ void f() {}\n");
 }
 
-/* The directive would be part of the macro, of the comment. */
+/* A #line there would become part of the macro, or of the comment. */
 static void test_no_line_directive_inside(void **state) {
   (void)state;
   expanding_source(
@@ -362,7 +364,7 @@ static void test_include_errors(void **state) {
 
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-/* After so many instructions or, on a slow machine, seconds. */
+/* Stopped after so many instructions or, on a slow machine, seconds. */
 static void test_endless_template(void **state) {
   (void)state;
   struct expanding *bench = expanding_open(TUNED("tunable 'block_size' { 64 },"), NULL, 0);
@@ -375,7 +377,7 @@ static void test_endless_template(void **state) {
   expanding_close(bench);
 }
 
-/* Too much text, or, on a slow machine, too much time before. */
+/* Stopped by too much text or, on a slow machine, by the time before. */
 static const char *const too_much[] = {"the expansion is larger than 16 MiB", "gave up after"};
 
 static void assert_given_up(const char *template, const char *other, const char *words) {
@@ -398,7 +400,7 @@ static void test_hostile_templates(void **state) {
   assert_given_up("//@ include \"u.cuh\"\n", "//@ include \"t.cu\"\n", nested);
   assert_given_up("//@ depth = 0\n//@ include \"u.cuh\"\n",
                   "//@ depth = depth + 1\n//@ if depth < 17 then include \"u.cuh\" end\n", nested);
-  /* Four times each: some hundred million files. */
+  /* Each file includes another four times: some hundred million files. */
   assert_given_up(
       "//@ depth = 0\n//@ include \"u.cuh\"\n",
       "//@ depth = depth + 1\n//@ if depth < 15 then for i = 1, 4 do include \"u.cuh\" end end\n"

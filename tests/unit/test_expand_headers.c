@@ -1,4 +1,4 @@
-/* Headers that a plain .cu includes, and how it is compiled. */
+/* Headers that a plain .cu includes, and the options with which it is compiled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void test_nested(void **state) {
       "#line 3 \"T/t.cu\"\n" KERNEL);
 }
 
-/* What is the toolkit's is looked for there only, and comes before all macros. */
+/* A header of the toolkit is searched only there, and precedes all macros. */
 static void test_toolkit(void **state) {
   static const struct file files[] = {
       {"a.h", "#ifndef A_H\n#define A_H\n#include <cuda_bf16.h>\n#endif\n"}, {NULL, NULL}};
@@ -73,7 +73,7 @@ static void test_toolkit(void **state) {
                 "#line 3 \"T/t.cu\"\n" KERNEL);
 }
 
-/* A file in an include guard of its own is as one without: its headers come before all macros. */
+/* A file with an include guard is treated like one without: its headers precede all macros. */
 static void test_guarded_file(void **state) {
   static const struct file files[] = {{"a.h", "#include \"t.cu\"\n#include <cuda_bf16.h>\n"},
                                       {NULL, NULL}};
@@ -88,7 +88,7 @@ static void test_guarded_file(void **state) {
                 "\"T/t.cu\"\n// by us\n\n\n\n"
                 "#line 1 \"T/a.h\"\n#line 2 \"T/a.h\"\n\n#line 6 \"T/t.cu\"\nint a = n;\n" KERNEL
                 "\n");
-  /* With a branch, or something behind it, it is no guard. */
+  /* With a branch, or with something behind its #endif, it is not a guard. */
   assert_source(TUNED(""), "#ifndef T\n#define T\n#include <b.h>\n#else\n" KERNEL "#endif\n", NULL,
                 "#line 1 \"T/t.cu\"\n#ifndef T\n#define T\n#include <b.h>\n#else\n" KERNEL
                 "#endif\n");
@@ -104,7 +104,7 @@ static void test_once(void **state) {
                 "#line 1 \"T/t.cu\"\n#line 1 \"T/a.h\"\n            \n#line 3 \"T/a.h\"\nint "
                 "a;\n#line 2 \"T/t.cu\"\n"
                 "#line 3 \"T/t.cu\"\n" KERNEL);
-  /* The compiler decides where a branch does. */
+  /* An include inside of a condition is left to the compiler. */
   assert_source(TUNED(""), "#if 0\n#include \"a.h\"\n#endif\n#include \"a.h\"\n" KERNEL, files,
                 "#line 1 \"T/t.cu\"\n#if 0\n#ifndef cugen_once_0\n#define cugen_once_0\n#line 1 "
                 "\"T/a.h\"\n            \n"
@@ -183,7 +183,7 @@ static void test_outside(void **state) {
 #undef ONLY
 }
 
-/* A branch that is never compiled may say anything. */
+/* A branch that is never compiled may contain anything. */
 static void test_outside_branch(void **state) {
   (void)state;
   assert_source(TUNED(""), "#if HOST\n#include \"../x.h\"\n#endif\n" KERNEL, NULL,
@@ -270,7 +270,7 @@ static void test_defines(void **state) {
                 "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n" KERNEL);
 }
 
-/* One that some variants have and others have not. */
+/* A macro that only some variants define. */
 static void test_conditional_defines(void **state) {
   (void)state;
 #define BODY                                                                                       \
@@ -295,8 +295,8 @@ static void test_conditional_defines(void **state) {
   expanding_close(bench);
 }
 
-/* A macro in front of an include is for that header, too, as it is for nvcc; behind the last one
-   it stays. */
+/* A macro in front of an include applies to that header, too, as with nvcc; a macro behind the
+   last include stays there. */
 static void test_macros_of_headers(void **state) {
   (void)state;
   assert_source(
@@ -311,7 +311,7 @@ static void test_macros_of_headers(void **state) {
       "#ifdef NDEBUG\n#define UNDER 1\n#include <cuda_fp16.h>\n#endif\n" KERNEL);
 }
 
-/* Some editors put a mark in front of a file. */
+/* Some editors put a byte order mark in front of a file. */
 static void test_byte_order_marks(void **state) {
   (void)state;
 #define MARK "\xef\xbb\xbf"
@@ -325,7 +325,7 @@ static void test_byte_order_marks(void **state) {
   expanding_close(bench);
 }
 
-/* Only what its language needs: a reference is to be exact. */
+/* A reference gets only the options that its language needs, because it must be exact. */
 static void test_reference(void **state) {
   static const char body[] =
       "problem 'n' (1000), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '0' }, "

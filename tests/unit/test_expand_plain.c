@@ -1,5 +1,5 @@
-/* Plain .cu files as others publish them: what of the config's names is theirs, which kernel is
-   launched. */
+/* Plain .cu files as others publish them: which of the config's names they declare themselves,
+   and which kernel is launched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,8 +24,8 @@ static void assert_hash(const char *body, uint64_t one, uint64_t other, bool sam
 
 /* ---- #ifdef --------------------------------------------------------------------------------- */
 
-/* A boolean that is asked by #ifdef alone is defined where it is true; once its value is asked,
-   too, it has one always. */
+/* A boolean that is asked by #ifdef alone is a macro only if it is true. If its value is asked,
+   too, it is always a macro. */
 static void test_ifdef(void **state) {
   (void)state;
   static const struct {
@@ -88,7 +88,8 @@ static void test_entry_values(void **state) {
   (void)state;
   assert_entry(TUNED(BS "entry 'k<${bs // 2}, ${bs > 2}, ${dtype}>',"), "k<32, 1, float>");
   assert_entry(TUNED(BS "entry 'k<${bs}>',"), "k<64>");
-  assert_hash(TUNED(BS "entry 'k<${bs}>',"), 0, 1, false); /* one text, two instances: two images */
+  /* one text with two instances: two images */
+  assert_hash(TUNED(BS "entry 'k<${bs}>',"), 0, 1, false);
   assert_hash(TUNED(BS "entry 'k<4>',"), 0, 1, true);
 }
 
@@ -153,7 +154,7 @@ static void test_branches(void **state) {
             "void g() { f(n); }\n");
 }
 
-/* The file's own number makes way, with lines as they were. */
+/* The file's own number is removed, and its lines keep their numbers. */
 static void test_defaults(void **state) {
   (void)state;
   expanding_source(
@@ -190,7 +191,7 @@ static void test_clashes(void **state) {
                   "  in variant 'a bs=64'");
 }
 
-/* nvcc knows these from <sys/types.h>. */
+/* nvcc gets these names from <sys/types.h>. */
 static void test_common_types(void **state) {
   (void)state;
   unchanged(TUNED(BS),
@@ -200,11 +201,12 @@ static void test_common_types(void **state) {
             "template <class T> __global__ void k() {}\n");
   unchanged(TUNED(""), "using uint = unsigned int;\n",
             "#define word uint\n__global__ void k() { word x; }\n");
-  /* The compiler decides where a branch does: twice the same type is none too many. */
+  /* A declaration inside of a condition is left to the compiler, since declaring a type twice is
+     allowed. */
   unchanged(
       TUNED(""), "using ulong = unsigned long;\n",
       "#ifdef _WIN32\ntypedef unsigned long ulong;\n#endif\n__global__ void k(ulong x, int) {}\n");
-  /* Whatever the source declares itself, or an option of the config. */
+  /* Names that the source declares itself, or an option of the config. */
   unchanged(TUNED(""), "",
             "typedef unsigned long long ulong;\n__global__ void k(ulong x, int) {}\n");
   unchanged(

@@ -1,5 +1,5 @@
-/* Shared arrays that a config declares: what they become in the source, and what is refused. The
-   offsets of layouts by chance are those of cpu/layouts.py. */
+/* Shared arrays that a config declares: their text in the source, and refusals. cpu/layouts.py
+   tests the offsets of random layouts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,8 +142,8 @@ static void neighbours_lie_together(void **state) {
   }
 }
 
-/* Up to 40 KB arrays are static; larger ones lie behind one another in dynamic shared memory, whose
-   bytes the launch gets. */
+/* Arrays of up to 40 KB together are static; larger ones lie after one another in dynamic shared
+   memory, whose bytes are those of the launch. */
 static void large_arrays_are_dynamic(void **state) {
   (void)state;
   struct expanding *bench;
@@ -165,7 +165,8 @@ static void large_arrays_are_dynamic(void **state) {
   expanding_close(bench);
 }
 
-/* `dynamic` asks for it, whatever the size. An array that the text does not mention is left out. */
+/* `dynamic` puts arrays of any size into dynamic shared memory. An array that the text does not
+   mention is left out. */
 static void dynamic_is_a_choice(void **state) {
   (void)state;
   struct expanding *bench;
@@ -181,7 +182,7 @@ static void dynamic_is_a_choice(void **state) {
   expanding_close(bench);
 }
 
-/* Arrays of a launch are for it alone, behind those of all launches. */
+/* The arrays of a launch belong to it alone and lie behind those of all launches. */
 static void launches_have_arrays(void **state) {
   (void)state;
   struct expanding *bench;
@@ -201,7 +202,8 @@ static void launches_have_arrays(void **state) {
   expanding_close(bench);
 }
 
-/* The arrays of all launches are where the launch that needs most has them. */
+/* If one launch needs the arrays of all launches in dynamic memory, they are dynamic in every
+   launch. */
 static void launches_share_arrays(void **state) {
   (void)state;
   struct expanding *bench;
@@ -221,7 +223,7 @@ static void launches_share_arrays(void **state) {
   expanding_close(bench);
 }
 
-/* The launch's bytes are those of the arrays, also where a tunable chooses the swizzle. */
+/* The launch's bytes include all arrays, also if a tunable chooses the swizzle. */
 static void swizzles_have_bytes(void **state) {
   (void)state;
   struct expanding *bench = expanding_open(
@@ -242,7 +244,7 @@ static void swizzles_have_bytes(void **state) {
   expanding_close(bench);
 }
 
-/* The layout may be the value of a tunable, and each has its own size. */
+/* A layout may be the value of a tunable; each layout has a size of its own. */
 static void layouts_are_values(void **state) {
   (void)state;
   static const char *const data[] = {"float data[16][16];", "float data[16][20];",
@@ -293,7 +295,7 @@ static void arguments_have_elements(void **state) {
   }
 }
 
-/* Sizes may have the names that indices have elsewhere. */
+/* Sizes may have the names that the index parameters have elsewhere. */
 static void sizes_keep_their_names(void **state) {
   (void)state;
   struct expanding *bench;
@@ -313,7 +315,8 @@ static void sizes_keep_their_names(void **state) {
   expanding_close(bench);
 }
 
-/* The declaration stands in line 3. What depends on values is refused with a variant. */
+/* Expects the refusal of the declaration, which is on line 3. What depends on values is refused
+   for a variant. */
 static void refuse(const char *declaration, cugen_error *err) {
   struct text body = {0};
   struct config *config;

@@ -33,15 +33,15 @@ static void test_entry(void **state) {
       "three");
   assert_entry("template <int N> __device__ void no() {}\n__global__ void\nfour /* x */ (\n) {}\n",
                "four");
-  /* What it takes is counted: two, or more than the text tells. */
+  /* Its parameters are two, or more than the text can tell. */
   assert_entry("__global__ void five(pair<int, pair<int, int>> a, /* , */ int (*b)(int, int)) {}\n",
                "five");
   assert_entry("#define MORE , int\n__global__ void six(int a MORE) {}\n", "six");
   assert_entry("__global__ void seven(int a\n#ifdef B\n, int b\n#endif\n) {}\n", "seven");
 }
 
-/* A type that the text tells is held against the argument's, whose line is named; of buffers,
-   float and double alone. */
+/* A type that the text shows is compared with the argument's, whose line the error names. For
+   buffers only float and double are told apart. */
 static void test_types_of_parameters(void **state) {
   static const char body[] =
       "problem 'n' (8), input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f64', "
@@ -112,7 +112,8 @@ static void expect_order(const char *launches, const char *list, const char *ord
   expanding_close(bench);
 }
 
-/* Names that both have, in another order; names are free, and lists of one kernel may differ. */
+/* Names that the kernel and the config share, in another order. Names are free, and lists of one
+   kernel may differ. */
 static void test_order_of_parameters(void **state) {
   static const char one[] = "grid { 1 }, block { 1 }",
                     own[] = "launch { grid { 1 }, block { 1 }, pass { 'y', 'x' } }",
@@ -180,7 +181,7 @@ static void test_named_entry(void **state) {
 }
 
 /* Percent of what L1 and shared memory share; the driver decides where nothing or -1 is said. */
-/* Two buffers in turn, as many steps as the tunable says. */
+/* Two buffers in turn, for as many steps as the tunable says. */
 #define STEPS(rest)                                                                                \
   IN_OUT                                                                                           \
   "scratch 's' { dtype = 'f32', shape = { 4 } }, scalar 'm' { dtype = 'i32', value = 7 },"         \
@@ -213,13 +214,13 @@ static void test_steps(void **state) {
   assert_string_equal(spec.launches[3].entry, "g");
   assert_true(spec.launches[3].listed);
   assert_int_equal(kernel_launch_parameters(&spec, &spec.launches[3], passed), 0);
-  assert_false(spec.arguments[2].unused); /* passed, though no word of the source */
+  assert_false(spec.arguments[2].unused); /* passed, although the source never uses it */
   kernel_spec_free(&spec);
   spec = expanding_one(bench, 1);
   assert_int_equal(spec.launch_count, 1);
   assert_true(spec.arguments[2].unused);
   kernel_spec_free(&spec);
-  assert_int_equal(space_valid(bench->space), 3); /* 2^20 and one more are too many */
+  assert_int_equal(space_valid(bench->space), 3); /* 2^20 launches and one more are too many */
   expanding_close(bench);
   bench = expanding_open(STEPS("launch { entry 'f', steps '1048576', grid { 1 }, block { 1 } },\n"
                                "launch { entry 'g', grid { 1 }, block { 1 } }"),
@@ -237,7 +238,7 @@ static void expect_sequence(const struct kernel_spec *spec, const uint32_t *want
   for (size_t i = 0; i < count; i++) assert_int_equal(kernel_spec_call(spec, i), want[i]);
 }
 
-/* Rounds of several launches: those that are alike are kept once, and the entry sees the step. */
+/* Rounds of several launches: equal launches are stored once, and the entry sees the step. */
 static void test_loops(void **state) {
   (void)state;
   static const uint32_t plain[] = {0, 1, 2, 1, 2, 1, 2, 0}, turns[] = {0, 1, 2, 1, 0, 1};
@@ -250,14 +251,14 @@ static void test_loops(void **state) {
                      NULL, 0);
   expanding_add(bench, "t.cu", two_kernels);
   struct kernel_spec spec = expanding_one(bench, 0), other;
-  assert_int_equal(spec.launch_count, 4); /* those at both ends have lines of their own */
+  assert_int_equal(spec.launch_count, 4); /* the launches at both ends differ from the others */
   uint32_t want[8];
   memcpy(want, plain, sizeof want);
   want[7] = 3;
   expect_sequence(&spec, want, 8);
   assert_int_equal(spec.launches[1].grid[0], 3);
   kernel_spec_free(&spec);
-  spec = expanding_one(bench, 2); /* 100 turns */
+  spec = expanding_one(bench, 2); /* 100 rounds */
   assert_int_equal(spec.launch_count, 4);
   assert_int_equal(kernel_spec_calls(&spec), 202);
   expanding_close(bench);
@@ -283,7 +284,7 @@ static void test_loops(void **state) {
   expanding_close(bench);
 }
 
-/* Launches that differ in what they pass alone are different kernels. */
+/* Launches that differ only in what they pass are different kernels. */
 static void test_lists_are_hashed(void **state) {
   (void)state;
   static const char *const lists[] = {"'x', 'y', 'm'", "'y', 'x', 'm'",
@@ -304,8 +305,8 @@ static void test_lists_are_hashed(void **state) {
   assert_string_not_equal(hashes[0].hex, hashes[2].hex);
 }
 
-/* What an implementation's own scalars pass is no part of the source: all of these are one
-   compiled kernel. */
+/* The values of an implementation's own scalars are not part of the source, so all of these
+   variants have one compiled kernel. */
 static void test_own_scalars(void **state) {
   (void)state;
   struct expanding *bench =
@@ -481,7 +482,7 @@ static void test_spec(void **state) {
   assert_int_equal(spec.arguments[2].value.integer, 20);
   assert_true(spec.flops == 60 && spec.bytes == 160);
   assert_true(spec.source[strlen(spec.source) - 1] == '\n');
-  /* Nothing in it belongs to anyone else. */
+  /* The spec does not depend on anything that is closed here. */
   expanding_close(bench);
   assert_string_equal(spec.arguments[1].name, "y");
   assert_string_equal(spec.launches[0].entry, "f");
@@ -570,7 +571,7 @@ static void test_tensor(void **state) {
   expanding_close(bench);
 }
 
-/* Where its condition is false the parameter is a pointer, and nothing is asked of the box. */
+/* If its condition is false, the parameter is a pointer, and its box is not checked. */
 static void test_a_tensor_with_a_condition(void **state) {
   (void)state;
   static const char *const parameters[] = {"f(const __grid_constant__ tensor_map A,",
@@ -588,7 +589,8 @@ static void test_a_tensor_with_a_condition(void **state) {
   }
 }
 
-/* Three matrices below each other: a dimension of their own, the last one. */
+/* Three matrices below each other: the number of the matrix is a dimension of its own, the last
+   one. */
 static void test_parts_of_a_tensor(void **state) {
   (void)state;
   static const int64_t shape[] = {40, 32, 3}, stride[] = {2, 96, 96 * 32}, box[] = {32, 16, 1};
@@ -607,7 +609,7 @@ static void test_parts_of_a_tensor(void **state) {
   expanding_close(bench);
 }
 
-/* Another box, another swizzle, or other parts are another launch of the same source. */
+/* Another box, swizzle or number of parts makes another launch of the same source. */
 static void test_a_tensor_is_part_of_the_launch(void **state) {
   (void)state;
   static const char *const bodies[] = {
@@ -626,8 +628,8 @@ static void test_a_tensor_is_part_of_the_launch(void **state) {
   }
 }
 
-/* Types of one size are other kernels, also where the source does not name them: what is passed
-   and held against the reference is other numbers. */
+/* Types of one size are different kernels, even if the source does not name them, because other
+   numbers are passed and compared with the reference. */
 static void test_a_dtype_is_part_of_the_kernel(void **state) {
   (void)state;
   static const char *const dtypes[] = {"f32",  "i32",  "u32", "f16", "bf16", "i16", "u16",
@@ -846,7 +848,8 @@ static void test_reference_errors(void **state) {
   expanding_close(bench);
 }
 
-/* It reads everything, as the kernel has it, and what is changed in place also as it was. */
+/* A verify kernel reads all arguments as the kernel left them, and inouts also as they were
+   before. */
 static void test_verify(void **state) {
   (void)state;
   struct expanding *bench = expanding_open(
@@ -896,7 +899,8 @@ static void test_verify(void **state) {
   "scalar 'k' { dtype = 'f32', value = '" scalar "' }, reference 'r.cu', flops '" flops "',"       \
   "implementation 'a' { template 't.cu', tunable 'own' { 1, 2 }, grid { 1 }, block { 32 } }"
 
-/* Of which variants (own is the fastest) buffers, results and proofs are the first one's. */
+/* Expects for which variants buffers, results and proofs are equal to those of the first
+   variant. `own` is the tunable that varies fastest. */
 static void assert_data(const char *body, const char *reference, unsigned buffers, unsigned data,
                         unsigned proofs) {
   struct expanding *bench = expanding_open(body, NULL, 0);
@@ -931,13 +935,13 @@ static void test_data(void **state) {
   assert_data(DATA("'ones'", "'n'", "0", "7", "n"), source, ALL, OF_S, OF_S);
   assert_data(DATA("'ones'", "'n'", "0", "7", "n"), derived, ALL, OF_BOTH, OF_BOTH);
   assert_data(DATA("'ones'", "'n'", "0", "7", "n"), branch, ALL, OF_U, OF_U);
-  /* a scalar's value: what is passed */
+  /* the value of a scalar, which is passed */
   assert_data(DATA("'ones'", "'n'", "0", "s", "n"), plain, ALL, OF_S, ALL);
   assert_data(DATA("\"s == 1 and 'ones' or 'zero'\"", "'n'", "0", "7", "n"), plain, OF_S, OF_S,
               OF_S);
   assert_data(DATA("'ones'", "'n + u'", "0", "7", "n"), plain, OF_U, OF_U, OF_U);
   assert_data(DATA("'ones'", "'n'", "'0.1 * u'", "7", "n"), plain, ALL, ALL, OF_U);
-  /* how many samples */
+  /* the number of samples */
   assert_data(DATA("'ones'", "'n'", "0", "7", "n * s"), plain, ALL, OF_S, ALL);
 }
 
@@ -955,7 +959,7 @@ static void take_hashes(const char *body, const char *verify, struct kernel_spec
   expanding_close(bench);
 }
 
-/* Of a file with several references another one is another proof. */
+/* Another reference of the same file is another proof. */
 static void test_the_entry_is_part_of_the_proof(void **state) {
   static const char both[] = "__global__ void one(${params}) { y[0] = x[0]; }\n"
                              "__global__ void two(${params}) { y[0] = x[1]; }\n";
@@ -969,7 +973,7 @@ static void test_the_entry_is_part_of_the_proof(void **state) {
   kernel_spec_free(&two);
 }
 
-/* Another verify kernel is another proof, and the same data no more. */
+/* Another verify kernel is another proof; the data stay the same. */
 static void test_verify_is_part_of_the_proof(void **state) {
   (void)state;
   enum { ALL = 0xff, OF_U = 0x33 };

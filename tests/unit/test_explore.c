@@ -1,4 +1,4 @@
-/* The rule by which a plan explores: what it costs, when it ends, and how often it errs. */
+/* The rule by which a plan explores: its cost, when it ends, and how often it errs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "tune/tuner/explore.h"
 
-/* Of a time: log-normal, as the race takes it. */
+/* Returns a log-normal time, as the race assumes it. */
 static double noisy(double seconds, double spread, uint64_t *seed) {
   const double u = ((double)(random_next(seed) >> 11) + 1) * 0x1p-53,
                v = (double)(random_next(seed) >> 11) * 0x1p-53;
@@ -19,11 +19,11 @@ static double noisy(double seconds, double spread, uint64_t *seed) {
 }
 
 struct run {
-  uint64_t launches, settled_at; /* 0: it did not */
+  uint64_t launches, settled_at; /* settled_at 0: it did not settle */
   double seconds;
 };
 
-/* An application of so many launches; the share holds at each of them. */
+/* Serves an application of so many launches; the share is checked at each of them. */
 static struct run serve(struct explore *e, const double *times, double spread, uint64_t launches,
                         uint64_t seed) {
   struct run run = {.launches = launches};
@@ -70,7 +70,7 @@ static void the_fastest_is_found(void **state) {
   }
 }
 
-/* 2 % of noise, and alternatives that are 1 % slower: to change to one is an error. */
+/* With 2 % of noise and alternatives that are 1 % slower, a change of the variant is an error. */
 static void it_seldom_errs(void **state) {
   const double times[] = {1, 1.01, 1.01, 1.01, 1.01, 1.01, 1.01, 1.01};
   int wrong = 0;

@@ -61,7 +61,7 @@ static struct expr *parse(const char *source) {
   return parse_in(source, NULL);
 }
 
-/* The printed value, or the error's message. */
+/* Appends the printed value, or the error's message. */
 static void result_of(const struct expr *expr, struct text *out) {
   struct value value;
   cugen_error err = {0};
@@ -73,7 +73,8 @@ static void result_of(const struct expr *expr, struct text *out) {
   }
 }
 
-/* Evaluates as parsed, with every set of slots bound: the result must always be the same. */
+/* Evaluates the expression as parsed, and with every set of slots bound; the results must be
+   equal. */
 static void expect_result(const char *source, const char *want) {
   struct expr *expr = parse(source);
   for (unsigned set = 0; set < 1u << SLOTS; set++) {
@@ -85,7 +86,7 @@ static void expect_result(const char *source, const char *want) {
     result_of(bound, &got);
     if (set == 0)
       assert_string_equal(text_get(&got), want);
-    else if (!strstr(want, "which")) /* a message says less when more is known */
+    else if (!strstr(want, "which")) /* a message says less if more is known */
       assert_string_equal(text_get(&got), want);
     else
       assert_non_null(strstr(text_get(&got), strstr(want, "which")));
@@ -126,7 +127,7 @@ static void test_literals(void **state) {
   expect_result("device.big", "9223372036854775807");
 }
 
-/* f32 rounds; a float stays one through a choice, not through arithmetic. */
+/* f32 rounds; its value stays a float through a choice, but not through arithmetic. */
 static void expect_literal(const char *source, const char *want) {
   struct expr *expr = parse(source);
   struct text got = {0};
@@ -162,7 +163,7 @@ static void test_mathematics(void **state) {
   expect_result("ceil(rate * 7)", "4");
   expect_result("floor(-rate)", "-1");
   expect_result("ceil(-rate)", "0");
-  /* 2^10: a whole number, so that pow and // take it */
+  /* 2^10 is a whole number, so pow and // accept it */
   expect_result("pow(2, floor(sqrt(rows))) // 10", "102");
   expect_result("floor(device.big) + ceil(device.big) - device.big",
                 "in \"floor(device.big) + ceil(device.big) - "
@@ -210,7 +211,7 @@ static void test_logic_gives_operands(void **state) {
   expect_result("1 + (vec == 5 and tile or rows) + vec", "105");
   expect_result("(nil or 3) + (true and vec)", "7");
   expect_result("(vec and 3) * (false or (tile and rows))", "300");
-  expect_result("0 and 1", "1"); /* only nil and false are false in Lua */
+  expect_result("0 and 1", "1"); /* as in Lua, only nil and false are false */
   expect_result("(tile == 32 or rows // 0 == 1) and (vec ~= 4 or rate < 1)", "true");
   expect_result("vec < 0 and rows // 0 == 1", "false");
 }
@@ -219,11 +220,11 @@ static void test_select(void **state) {
   (void)state;
   expect_result("select(vec == 4, 'yes', 'no')", "yes");
   expect_result("select(vec == 5, 'yes', 'no')", "no");
-  expect_result("select(vec == 4, false, true)", "false"); /* where `and` and `or` give true */
+  expect_result("select(vec == 4, false, true)", "false"); /* `and` and `or` would give true */
   expect_result("select(vec == 4, nil, 1)", "nil");
   expect_result("select(vec == 3, 1, vec == 4, 2, 3)", "2");
   expect_result("select(vec == 3, 1, vec == 5, 2, 3)", "3");
-  /* no more than is chosen is evaluated */
+  /* only the chosen value is evaluated */
   expect_result("select(vec == 4, 1, 1 // 0 == 1, 2, 3)", "1");
   expect_result("select(vec == 4, tile, rows // 0)", "32");
   expect_result("select(vec ~= 4, rows // 0, tile) * 2 + 1", "65");
@@ -252,7 +253,7 @@ static void test_select(void **state) {
       "1 // 0, which divides by zero");
 }
 
-/* `not` and `and` ask for truth; a number is none, as in no `select`. */
+/* `not` and `and` need booleans; a number is not one, also not in select. */
 static void test_conditions(void **state) {
   (void)state;
   expect_parse_error(
@@ -263,7 +264,7 @@ static void test_conditions(void **state) {
   expect_result(
       "not vec",
       "in \"not vec\": not vec is not 4, which needs true or false: compare it with something");
-  expect_result("vec and true", "true"); /* numbers are true, as in Lua */
+  expect_result("vec and true", "true"); /* as in Lua, numbers are true */
   expect_result("dtype and true", "in \"dtype and true\": dtype is \"f16\", which needs true or "
                                   "false: compare it with something");
   expect_result("not not (vec == 4)", "true");
@@ -367,7 +368,7 @@ static void test_types_that_may_be(void **state) {
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) expect_typed(sources[i], NULL);
 }
 
-/* A choice whose condition is known is not there any more, nor what the other one reads. */
+/* A choice with a known condition disappears, together with what the other value reads. */
 static void test_select_binds(void **state) {
   (void)state;
   static const struct {
@@ -443,7 +444,7 @@ static void test_floats(void **state) {
   expect_result("device.big < 9223372036854775808.0", "true");
   expect_result("-device.big - 1 <= -9223372036854775808.0", "true");
   expect_result("sqrt(0) == 0", "true");
-  /* a float would not tell them apart */
+  /* in doubles both numbers are equal */
   expect_result("9007199254740993 > 9007199254740992.0", "true");
   expect_result("9007199254740993 == 9007199254740992.0", "false");
   expect_result("-3 > -3.5", "true");
@@ -660,7 +661,7 @@ static void test_derived_names(void **state) {
   (void)state;
   struct scope_data data = {parse("tile // vec or 0")};
   struct expr *expr = parse_in("rows - derived * (derived - 1)", &data);
-  expr_free(data.derived); /* inlined: it need not live on */
+  expr_free(data.derived); /* inlined, so the derived name need not exist any longer */
   struct value value;
   assert_int_equal(expr_eval(expr, slots, &value, NULL), CUGEN_OK);
   assert_int_equal(value.integer, 100 - 8 * 7);
@@ -679,7 +680,7 @@ static void test_derived_names(void **state) {
   expr_free(expr);
 }
 
-/* Each derived name doubles the one before: it must end by a limit, not by time or memory. */
+/* Each derived name doubles the one before; a limit must end this, not time or memory. */
 static void test_doubling_ends(void **state) {
   (void)state;
   struct scope_data data = {parse("rows + tile")};
@@ -701,7 +702,7 @@ static void test_doubling_ends(void **state) {
       "the expression is too large: with derived names put in, it has more than 4096 operations");
 }
 
-/* A chain of derived names nests without any one of them nesting. */
+/* A chain of derived names is nested deeply although no single name is. */
 static void test_chains_end(void **state) {
   (void)state;
   static const char *const links[] = {"rows == 1 and derived", "rows + (tile - (vec - derived))"};
@@ -746,7 +747,7 @@ static void test_nesting_ends(void **state) {
     cugen_error err = {0};
     repeat(&source, deep[i], 100000);
     assert_int_equal(expr_parse(text_get(&source), NULL, &expr, &err), CUGEN_ERROR_CONFIG);
-    /* - - is written apart */
+    /* the two minus signs are separated */
     if (i != 1) assert_non_null(strstr(err.message, "nested too deeply"));
     assert_true(strlen(err.message) < 400);
     text_free(&source);
@@ -782,7 +783,7 @@ static void test_binding(void **state) {
   size_t count;
   assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
   assert_int_equal(*expr_slots(bound, &count), TILE);
-  assert_int_equal(count, 1); /* the rest of the rule is known to hold */
+  assert_int_equal(count, 1); /* the other part of the rule is known to be true */
   assert_string_equal(expr_text(bound), expr_text(expr));
   assert_false(expr_constant(bound, &value));
   expr_free(bound);
@@ -791,7 +792,7 @@ static void test_binding(void **state) {
   assert_true(expr_constant(bound, &value));
   assert_true(value.type == VALUE_BOOL && value.boolean);
   expr_free(bound);
-  /* arrays may be shorter than the slots */
+  /* the arrays may be shorter than the slots */
   assert_int_equal(expr_bind(expr, slots, known, 1, &bound, NULL), CUGEN_OK);
   expr_slots(bound, &count);
   assert_int_equal(count, 3);
@@ -801,7 +802,7 @@ static void test_binding(void **state) {
   char word[] = "f32";
   slots[DTYPE] = value_string(word);
   assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
-  word[0] = 'x'; /* the bound program keeps its own copy */
+  word[0] = 'x'; /* the bound program has its own copy */
   assert_true(expr_constant(bound, &value));
   assert_string_equal(value.string, "f32");
   expr_free(bound);
@@ -817,7 +818,7 @@ static void test_constants(void **state) {
   assert_int_equal(value.integer, 22);
   assert_true(expr_constant(expr, NULL));
   expr_free(expr);
-  expr = parse("1 // 0"); /* stays to fail when evaluated */
+  expr = parse("1 // 0"); /* the division stays and fails when it is evaluated */
   assert_false(expr_constant(expr, NULL));
   expr_free(expr);
   expr = parse("false and rows or 'row'");
@@ -923,7 +924,7 @@ static double load_real(const void *from, int64_t index) {
   return ((const double *)from)[index];
 }
 
-/* The last element has no value. */
+/* Reads a whole number; the last element has no value. */
 static bool get_whole(const void *from, int64_t index, int64_t *value) {
   *value = ((const int64_t *)from)[index];
   return index < EXTENT * EXTENT - 1;
@@ -933,7 +934,8 @@ static size_t draw(uint64_t *state, size_t end) {
   return (size_t)(random_next(state) % end);
 }
 
-/* Appends a random expression. Many of these fail for some elements, by a type or a value. */
+/* Appends a random expression. Many of them fail for some elements, because of a type or a
+   value. */
 static void random_expression(uint64_t *state, int depth, struct text *out) {
   static const char *const leaves[] = {"rows", "rows", "tile", "vec",  "rate", "3",
                                        "-2",   "0.25", "7",    "true", "dtype"};
@@ -1000,8 +1002,8 @@ static bool same_value(const struct value *a, const struct value *b) {
                                 : memcmp(&a->integer, &b->integer, sizeof a->integer) == 0;
 }
 
-/* Evaluates the elements of a block one by one and returns the number of those before the first
-   failure; *buffers NULL: by expr_eval. */
+/* Evaluates the elements of a block one by one. Returns how many there are before the first
+   failure. *buffers NULL: by expr_eval. */
 static size_t one_by_one(const struct expr *expr, const struct value *block,
                          const struct expr_buffer *buffers, size_t count, struct value *out,
                          cugen_error *err) {
@@ -1034,8 +1036,8 @@ static void expect_equal_blocks(const struct expr *expr, const struct expr_buffe
     if (!same_value(&want[k], &got[k])) fail_msg("%s: element %zu", expr_text(expr), k);
 }
 
-/* Elements are the same whether they are evaluated one by one or in a block, in which some take
-   other paths than others; so is the first failure. */
+/* A block gives the same values as its elements one by one, although some of them take other
+   paths than others; the first failure is the same, too. */
 static void test_blocks(void **state) {
   double real[EXTENT * EXTENT];
   int64_t whole[EXTENT * EXTENT];

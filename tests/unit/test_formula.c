@@ -1,4 +1,4 @@
-/* Formulas: what a config may say and how it is refused, and the C++ text that templates get. */
+/* Formulas: their syntax and refusals in a config, and the C++ text that templates get. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 /* ---- Helpers -------------------------------------------------------------------------------- */
 
-/* A kernel with arguments of each kind; the formula stands at line 7. */
+/* A config with arguments of each kind; the formula is on line 7. */
 static char *config_with(const char *formula) {
   struct text text = {0};
   text_addf(
@@ -51,8 +51,9 @@ static void expect_error(const char *formula, const char *want) {
     fail_msg("%.200s\n got: %s\nwant: %s", formula, err.message, want);
 }
 
-/* The text between the "return" and the ";" of a call with the arguments "x", "y", "i", "j", as
-   many as it has. N, op and flag have the values given; N is known at launch only when it is 0. */
+/* Returns the text between "return" and ";" of a call with as many of the arguments "x", "y",
+   "i", "j" as the formula has. N, op and flag have the given values; N is known only at launch
+   if it is 0. */
 static char *print(const char *formula, int64_t n, const char *op, bool flag, bool whole) {
   struct config *config;
   cugen_error err;
@@ -103,7 +104,7 @@ static void expect_body(const char *body, int64_t n, const char *op, const char 
 static void test_bodies(void **state) {
   (void)state;
   expect_body("a + b", 64, "sum", "__v_a + __v_b");
-  /* every literal in the type of the first argument; a division that is exact or not */
+  /* Literals have the type of the first argument; a division may be exact or not. */
   expect_body("a * 0.5 + 2", 64, "sum", "(__v_a * __t(0.5)) + __t(2LL)");
   expect_body("a * (1 / 3)", 64, "sum", "__v_a * (__t(1LL) / __t(3LL))");
   expect_body("a / b - -1", 64, "sum", "(__v_a / __v_b) - __t(-1LL)");
@@ -120,7 +121,7 @@ static void test_bodies(void **state) {
   expect_body("a > b and a or b", 64, "sum", "(__v_a > __v_b) ? __v_a : __v_b");
   expect_body("not (a > b) and a <= 3 and a or b", 64, "sum",
               "((!(__v_a > __v_b)) && (__v_a <= __t(3LL))) ? __v_a : __v_b");
-  /* sizes are put in where they are known, and parameters of the kernel where they are not */
+  /* Known sizes are inserted as numbers, others as parameters of the kernel. */
   expect_body("select(a > b, a, b)", 64, "sum", "(__v_a > __v_b) ? __v_a : __v_b");
   expect_body("select(op == 'sum', a + b, op == 'least', min(a, b), a)", 64, "sum",
               "__v_a + __v_b");
@@ -132,7 +133,7 @@ static void test_bodies(void **state) {
   expect_body("flag and a or b", 64, "sum", "__v_a");
 }
 
-/* One body for each value of a problem. */
+/* There is one body for each value of a problem. */
 static void test_choice(void **state) {
   static const char body[] = "op == 'sum' and a + b or op == 'least' and min(a, b) or a";
   (void)state;
@@ -153,7 +154,7 @@ static void test_calls(void **state) {
        "return "
        "__x < 0 ? decltype(__x)(0) : __x; }((__t(alpha) * __v_acc) + __t(bias[__v_n]))); }((x), "
        "(y)))"},
-      /* what stands between brackets in no body that is written is no index */
+      /* a text in brackets of a body that is never written is not an index */
       {"formula \"f(acc, n)\" \"op ~= 'sum' and acc + bias[n] or acc\"",
        "([&](auto __v_acc, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((x), "
        "(y)))"},
@@ -250,14 +251,14 @@ static void test_bad_bodies(void **state) {
                "whole numbers known before (with op=least)");
 }
 
-/* Hostile: deep, long, wide. */
+/* Hostile formulas: deep, long, wide. */
 static void test_hostile(void **state) {
   struct text body = {0};
   (void)state;
   for (int i = 0; i < 3000; i++) text_add(&body, "(");
   expect_body_error(text_get(&body), "the expression is nested too deeply");
   text_clear(&body);
-  /* each operand once: the text grows with the levels, not with their power */
+  /* Each operand appears once: the text grows with the number of levels, not exponentially. */
   for (int i = 0; i < 60; i++) text_add(&body, "min(b, ");
   text_add(&body, "a");
   for (int i = 0; i < 60; i++) text_add(&body, ")");
@@ -365,7 +366,7 @@ static void test_template_errors(void **state) {
   }
 }
 
-/* Elsewhere there are neither elements nor the functions of formulas. */
+/* Outside of formulas there are neither elements nor the functions of formulas. */
 static void test_elsewhere(void **state) {
   (void)state;
   expect_error("derive \"d\" \"relu(N)\"", "c.lua:7: derive \"d\": unknown function \"relu\"");

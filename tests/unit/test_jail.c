@@ -1,6 +1,6 @@
-/* A process in a jail opens what the jail has and nothing else; so does the compiler of the cpu
-   device. System calls are filtered. A step of the worker has neither open files nor environment
-   variables. */
+/* A jailed process can open what its jail contains and nothing else; so can the compiler of the
+   cpu device. System calls are filtered. A step of the worker has neither open files nor
+   environment variables. */
 #define _GNU_SOURCE /* CLONE_THREAD */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static bool opens(const char *path, int flags) {
   return fd >= 0;
 }
 
-/* The bits of what went wrong, from the process that is in the jail. */
+/* Returns the bits of what went wrong, as reported by the process in the jail. */
 static int live_in(int jail) {
   struct text made = {0};
   text_addf(&made, "%s/made", text_get(&inside));
@@ -79,10 +79,10 @@ static void only_what_it_has(void **state) {
   if (jail < 0) skip(); /* this kernel has no Landlock */
   assert_int_equal(live_in(jail), 0);
   close(jail);
-  assert_true(opens(text_get(&outside), O_RDONLY)); /* this process is not in it */
+  assert_true(opens(text_get(&outside), O_RDONLY)); /* this process is not in the jail */
 }
 
-/* A folder covers what is below it, and not its neighbours whose names begin alike. */
+/* A folder includes what is below it, but not neighbours whose names begin with its name. */
 static void a_place_covers_what_is_below(void **state) {
   struct text deep = {0}, beside = {0};
   const struct jail_place places[] = {{NULL, JAIL_READ}, {text_get(&inside), JAIL_READ}};

@@ -1,5 +1,5 @@
-/* The verdict on a launch: each limit just met, and just missed; the text; the line of what it
-   is refused for. */
+/* The verdict on a launch: each limit just met and just exceeded; the text; the source line that
+   is to blame. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct row {
   bool cooperative;
   int resident; /* -1: not known */
   struct kernel_needs needs;
-  const char *refusal; /* NULL: it can be launched */
+  const char *refusal; /* NULL: the kernel can be launched */
 };
 
 static const struct row rows[] = {
@@ -54,11 +54,11 @@ static const struct row rows[] = {
      -1,
      {.registers = 65},
      "k.cu:5: kernel 'k' takes 65 registers a thread, so that a block of 1024 threads needs 73728"},
-    {NULL, 4, 1024, 0, false, -1, {.registers = 65}, NULL}, /* it has none */
+    {NULL, 4, 1024, 0, false, -1, {.registers = 65}, NULL}, /* the cpu device has no such limit */
     {"sm_80", 4, 896, 0, false, -1, {.registers = 72}, NULL},
-    /* 29 warps */
+    /* that block has 29 warps */
     {"sm_80", 4, 897, 0, false, -1, {.registers = 72}, "a block of 897 threads needs 66816"},
-    /* Static shared memory by what ptxas takes. */
+    /* The limit of static shared memory is the one of ptxas. */
     {"sm_90a", 4, 64, 0, false, -1, {.static_shared = 232448}, NULL},
     {"sm_90a",
      4,
@@ -80,7 +80,8 @@ static const struct row rows[] = {
     {"sm_80", 4, 64, 0, false, -1, {.static_shared = 49153}, "a block may have 49152"},
     {"sm_120a", 4, 64, 0, false, -1, {.static_shared = 65536}, NULL},
     {"sm_120a", 4, 64, 0, false, -1, {.static_shared = 131072}, "a block may have 101376"},
-    {NULL, 4, 64, 0, false, -1, {.static_shared = 65536}, NULL}, /* kernels of any GPU run there */
+    /* kernels for any GPU run on the cpu device */
+    {NULL, 4, 64, 0, false, -1, {.static_shared = 65536}, NULL},
     {"sm_80", 4, 64, 166912 - 400, false, -1, {.static_shared = 400}, NULL},
     {"sm_80",
      4,
@@ -127,7 +128,7 @@ static const struct row rows[] = {
     {NULL, 24, 64, 0, false, -1, {.cluster = {5, 1, 1}}, "k.cu:3: kernel 'k': a grid of 24x1x1"},
     {"sm_90a", 24, 64, 0, false, -1, {.cluster = {4, 2, 1}}, "round grid y up to a multiple of 2"},
     {"sm_90a", 24, 64, 0, false, -1, {.cluster = {4, 1, 2}}, "round grid z up to a multiple of 2"},
-    /* Cooperative launches, on 10 multiprocessors. */
+    /* Cooperative launches on 10 multiprocessors. */
     {"sm_90a", 40, 64, 0, true, 4, {.grid_sync = true}, NULL},
     {"sm_90a",
      41,
@@ -205,7 +206,7 @@ static void each_limit(void **state) {
   }
 }
 
-/* A worker has no source: then the kernel's own line is named. */
+/* A worker has no source, so the kernel's own line is named. */
 static void without_a_source(void **state) {
   (void)state;
   const struct device_facts facts = facts_of("sm_90a");

@@ -1,5 +1,5 @@
-/* Layouts as words and as maps: what a word means, in the examples of docs/layouts.md; what is
-   refused; and for layouts by chance, that no two elements share an offset. */
+/* Layouts as words and as maps: the words in the examples of docs/layouts.md, refusals, and
+   random layouts, in which no two elements may share an offset. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct layout_map map_of(const char *word, int rank, const int64_t *shape
   return map;
 }
 
-/* The offsets are written out here by hand, as docs/layouts.md gives them. */
+/* The expected offsets are written by hand, as in docs/layouts.md. */
 static void words_mean_what_is_documented(void **state) {
   (void)state;
   enum { R = 12, C = 20 };
@@ -50,7 +50,7 @@ static void words_mean_what_is_documented(void **state) {
 
 static void dimensions_have_an_order(void **state) {
   (void)state;
-  const int64_t shape[] = {2, 20, 3, 5}; /* N C H W */
+  const int64_t shape[] = {2, 20, 3, 5}; /* N, C, H, W */
   const struct layout_map nhwc = map_of("0231", 4, shape),
                           nchw16c = map_of("row/1x16x1x1:0231", 4, shape);
   const int64_t at[] = {1, 18, 2, 4};
@@ -149,7 +149,7 @@ static struct layout draw(uint64_t *random, int rank) {
   return layout;
 }
 
-/* Each element has an offset of its own, below the size. */
+/* Each element has an offset of its own below the size. */
 static void expect_apart(const struct layout_map *map, int rank, const int64_t *shape) {
   bool *taken = calloc((size_t)map->size, sizeof *taken);
   int64_t at[KERNEL_MAX_RANK] = {0}, elements = 1;

@@ -1,5 +1,5 @@
-/* What reads line tables is given a stranger's object. A program of that name in front of the
-   system's says what it may do. */
+/* Line tables of a foreign object are read by addr2line. A program of that name in front of the
+   system's checks what it is allowed to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "base/system.h"
 #include "emulator/lines.h"
 
-static struct text folder; /* bin/addr2line, and a secret */
+static struct text folder; /* contains bin/addr2line and a secret */
 
 static int setup(void **state) {
   (void)state;
@@ -40,7 +40,7 @@ static int teardown(void **state) {
   return 0;
 }
 
-/* Its answer to one question: `script` has the folder's name for each @. */
+/* Expects the answer of `script` to one question; an @ in the script is the folder's name. */
 static void answer(const char *script, const char *image, struct source_place *out, int *status) {
   const struct line_site site = {.site = 64};
   struct text text = {0}, path = {0};

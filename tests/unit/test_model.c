@@ -85,14 +85,14 @@ static void clusters_lie_in_groups(void **state) {
   assert_near(arithmetic(3) / whole, 48 / 45.0);
 }
 
-/* A loop whose rounds its second parameter decides. */
+/* A loop whose number of rounds is the second parameter. */
 static const char loop[] =
     ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n\t.param .u64 "
     "k_param_0,\n\t.param .u32 k_param_1\n)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n"
     "\tld.param.u32 %r1, [k_param_1];\n\tmov.u32 %r2, 0;\n$again:\n\tadd.s32 %r2, %r2, 1;\n"
     "\tsetp.lt.s32 %p1, %r2, %r1;\n\t@%p1 bra $again;\n\tret;\n}\n";
 
-/* Predicts that many equal launches, which pass `rounds` where the argument says 1. */
+/* Predicts so many equal launches; they pass `rounds` in place of the argument's value 1. */
 static double seconds_of(size_t count, int64_t rounds) {
   enum { MOST = 128 };
   static struct model_prediction got;
@@ -148,7 +148,7 @@ static void all_launches_count(void **state) {
   assert_near((all - some) / (some - one), MODEL_MOST_LAUNCHES / (MODEL_MOST_LAUNCHES - 1.0));
 }
 
-/* What a fetch requests follows from the elements of the textures and arrays, if all have the same
+/* The bytes of a fetch follow from the elements of the textures and arrays if all have the same
    size. */
 static void fetches_request_elements(void **state) {
   static const char fetch[] =
@@ -159,7 +159,7 @@ static void fetches_request_elements(void **state) {
   static const struct {
     enum access_kind access[2];
     int dtypes[2];
-    double bytes; /* of an element; 0: not known */
+    double bytes; /* bytes of an element; 0: not known */
   } cases[] = {{{ACCESS_TEXTURE, ACCESS_GLOBAL}, {DTYPE_f32, DTYPE_u8}, 4},
                {{ACCESS_ARRAY, ACCESS_GLOBAL}, {DTYPE_f32, DTYPE_u8}, 4},
                {{ACCESS_TEXTURE, ACCESS_ARRAY}, {DTYPE_u8, DTYPE_i8}, 1},

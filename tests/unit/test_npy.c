@@ -1,4 +1,4 @@
-/* .npy files: what is read, and what is refused why. */
+/* .npy files: what is read, and what is refused with which reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "base/npy.h"
 #include "base/text.h"
 
-/* Version 1 or 2, the dictionary, so many bytes of elements. */
+/* Builds a file of version 1 or 2 with the dictionary and so many bytes of elements. */
 static void build(int version, const char *dictionary, size_t bytes, struct text *out) {
   size_t length = strlen(dictionary);
   text_add_n(out, "\x93NUMPY", 6);

@@ -1,5 +1,5 @@
-/* Occupancy against published examples: the CUDA C++ Best Practices Guide's and course
-   material's for V100, K40 and A100, each with what limits it. */
+/* Occupancy against published examples: those of the CUDA C++ Best Practices Guide and of
+   courses for V100, K40 and A100, each with its limiter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,14 +92,14 @@ static void test_published(void **state) {
       {&v100, 37, 128, 0, 0, 12, 0.75, "registers"},
       {&v100, 37, 320, 0, 0, 4, 0.625, "registers"},
       {&v100, 32, 32, 0, 0, 32, 0.5, "blocks"},
-      /* A100: 164 KB for 2048 threads is 82 B a thread, what the driver keeps of it included. */
+      /* A100: 164 KB for 2048 threads are 82 B a thread, including what the driver keeps. */
       {&a100, 32, 256, 82 * 256 - 1024, 0, 8, 1.0, "threads"},
       {&a100, 32, 256, 83 * 256 - 1024, 0, 7, 0.875, "shared memory"},
       {&a100, 32, 256, 8 * 256, 0, 8, 1.0, "threads"},
-      /* Past 48 KB, asked for. */
+      /* More than 48 KB, with the opt-in. */
       {&a100, 32, 256, 0, 100 * 1024, 1, 0.125, "shared memory"},
       {&a100, 32, 256, 0, 81 * 1024, 2, 0.25, "shared memory"},
-      /* What does not fit. */
+      /* More shared memory than a block may have. */
       {&a100, 32, 256, 0, 166912, 1, 0.125, "shared memory"},
       {&a100, 32, 256, 0, 166913, 0, 0.0, "none"},
       {&a100, 255, 1024, 0, 0, 0, 0.0, "none"},
@@ -114,8 +114,8 @@ static double fraction_of(const struct device_facts *facts, int registers, int t
   return got.fraction;
 }
 
-/* V100: more than 64 registers a thread is less than half, more than 128 less than a quarter,
-   whatever the block. */
+/* V100: with more than 64 registers a thread at most half of the threads fit, with more than 128
+   a quarter, whatever the block. */
 static void test_registers_bound_every_block(void **state) {
   (void)state;
   for (int threads = 32; threads <= 1024; threads += 32) {
@@ -124,7 +124,7 @@ static void test_registers_bound_every_block(void **state) {
   }
 }
 
-/* A block that is no multiple of 32 threads fills its last warp. */
+/* A block that is no multiple of 32 threads occupies its last warp completely. */
 static void test_partial_warps_count_whole(void **state) {
   (void)state;
   assert_true(fraction_of(&v100, 32, 65) == fraction_of(&v100, 32, 96));
@@ -137,13 +137,13 @@ static void test_launch_bounds(void **state) {
   assert_int_equal(occupancy_get(&v100, &resources, 256, 0, -1, &got, NULL), CUGEN_OK);
   assert_int_equal(got.blocks, 0);
   assert_string_equal(got.limiter, "none");
-  resources.max_threads = 0; /* not known */
+  resources.max_threads = 0; /* 0: not known */
   assert_int_equal(occupancy_get(&v100, &resources, 256, 0, -1, &got, NULL), CUGEN_OK);
   assert_int_equal(got.blocks, 8);
 }
 
-/* Little shared memory is asked for: fewer blocks fit; the driver's choice is the one that holds
-   most. */
+/* With a carveout of little shared memory fewer blocks fit; the driver chooses the split that
+   holds most. */
 static void test_carveout(void **state) {
   (void)state;
   struct kernel_resources resources = {
@@ -155,12 +155,12 @@ static void test_carveout(void **state) {
   assert_int_equal(occupancy_get(&v100, &resources, 128, 0, 0, &least, NULL), CUGEN_OK);
   assert_int_equal(free_choice.blocks, 6); /* 96 KiB */
   assert_int_equal(most.blocks, 6);
-  assert_int_equal(half.blocks, 4); /* 48 KiB is no size of the V100's; the next is 64 */
+  assert_int_equal(half.blocks, 4); /* 48 KiB is not a size of the V100; the next larger is 64 */
   assert_int_equal(least.blocks, 1);
 }
 
-/* Shared memory by the block's threads, as the toolkit's function has it, without a context, and
-   as ours has it. */
+/* Shared memory that depends on the block's threads, in the form of the toolkit's function,
+   which has no context, and in ours. */
 static size_t toolkit_fixed(int threads) {
   (void)threads;
   return 3 * 1024;
@@ -184,7 +184,7 @@ static int shared_of(void *context, int threads, int64_t *bytes, cugen_error *er
   return CUGEN_OK;
 }
 
-/* What cudaOccMaxPotentialOccupancyBlockSize of cuda_occupancy.h answers. */
+/* Returns the answer of cudaOccMaxPotentialOccupancyBlockSize of cuda_occupancy.h. */
 static int best_by_toolkit(const struct device_facts *facts, int registers,
                            toolkit_shared *shared) {
   const cudaOccDeviceProp properties = {
@@ -238,8 +238,8 @@ static int same_bytes(void *context, int threads, int64_t *bytes, cugen_error *e
   return CUGEN_OK;
 }
 
-/* The block that holds most, found by trying all; the toolkit's function then takes the largest
-   of those blocks. */
+/* Finds the block that holds most by trying all sizes. Of equal ones the toolkit's function
+   takes the largest. */
 static int best_by_trying(const struct device_facts *facts,
                           const struct kernel_resources *resources, int64_t shared) {
   struct occupancy got;
@@ -276,12 +276,12 @@ static void test_best_block_refusals(void **state) {
   int threads = 7;
   assert_int_equal(occupancy_best_block(&a100, &resources, -1, same_bytes, &most, &threads, NULL),
                    CUGEN_OK);
-  assert_int_equal(threads, 0); /* no block has so much shared memory */
+  assert_int_equal(threads, 0); /* no block may have so much shared memory */
   assert_int_equal(occupancy_best_block(&a100, &resources, -1, same_bytes, &none, &threads, NULL),
                    CUGEN_ERROR_USAGE);
 }
 
-/* The models say what the published examples assume. */
+/* The described GPUs have the figures that the published examples assume. */
 static void test_models(void **state) {
   (void)state;
   static const struct {
@@ -305,14 +305,14 @@ static void test_models(void **state) {
   assert_true(described_device("Some GPU sm_90 7 SMs", &got));
   assert_string_equal(got.id, "");
   assert_false(described_knows(&got, DEVICE_FACT_clock_khz));
-  /* predictions are of no device */
+  /* predictions belong to no device */
   assert_false(described_device("predicted NVIDIA H200 sm_90 132 SMs", &got));
-  assert_false(described_device("sm_35", &got)); /* neither NVRTC 12 nor 13 compiles for it */
+  assert_false(described_device("sm_35", &got)); /* neither NVRTC 12 nor 13 compiles for sm_35 */
   assert_true(described_device("sm_61", &got) && got.facts.shared_per_sm == 96 * 1024);
 }
 
-/* Two descriptions of one name are told apart by any figure, but not by the architecture
-   compiled for. */
+/* Descriptions of one name differ by any figure, but not by the architecture that is compiled
+   for. */
 static void test_figures(void **state) {
   (void)state;
   struct gpu_model model;
@@ -343,8 +343,8 @@ static void test_refusals(void **state) {
   assert_string_equal(got.limiter, "none");
 }
 
-/* A block's threads are the product of its three sizes. Only of cooperative launches the number
-   matters. */
+/* A block's threads are the product of its three sizes. The number of resident blocks matters
+   for cooperative launches only. */
 static void test_resident(void **state) {
   const struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
   struct kernel_launch launch = {.block = {8, 8, 4}, .grid = {1, 1, 1}, .cooperative = true};
@@ -359,7 +359,7 @@ static void test_resident(void **state) {
   assert_int_equal(occupancy_resident(&a100, &resources, &launch), -1);
 }
 
-/* Predictions are kept under the figures of the description: each rate is one of them. */
+/* Predictions are kept under the figures of the description, which include each rate. */
 static void test_figures_of_a_description(void **state) {
   const struct device_description before = {.facts = a100, .rates = {.fp32_lanes = 64}};
   struct device_description after = before;

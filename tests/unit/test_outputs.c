@@ -1,4 +1,4 @@
-/* What bits outputs had, as text and as fields. */
+/* Outputs of a variant, bit for bit: as text and as fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Plans and calls over a device that only records: which entries are asked for, how parameters
-   are packed, and that a launch is nothing but launches. */
+   are packed, and that a call does nothing but launch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,17 +32,17 @@ static struct record {
   struct entry entry[MAX_RECORDS];
   const struct entry *launched[MAX_RECORDS];
   void **parameters[MAX_RECORDS];
-  int takes; /* parameters; -1: not known */
+  int takes; /* number of parameters; -1: not known */
   int sizes[MAX_RECORDS];
-  int fail_launch; /* the launch that fails, from 0; -1: none */
+  int fail_launch; /* index of the launch that fails; -1: none */
   int fail_entry;
   double constant[4];
   size_t constant_bytes;
   char symbol[32];
-  bool symbol_written;                /* is to be written, that is */
-  double copy[4];                     /* what alloc gives */
-  int copies, textures, updates;      /* alive; alive; so far */
-  int updates_at_launch[MAX_RECORDS]; /* how many came before each launch */
+  bool symbol_written;                /* the symbol is to be written */
+  double copy[4];                     /* the memory that alloc gives */
+  int copies, textures, updates;      /* copies and textures that exist now; updates so far */
+  int updates_at_launch[MAX_RECORDS]; /* number of updates before each launch */
   bool fail_texture, fail_update;
 } record;
 
@@ -291,7 +291,7 @@ static void test_each_launch_gets_its_entry(void **state) {
   assert_int_equal(record.unloads, 1);
 }
 
-/* A call makes the launches of its sequence, each as often as it stands there. */
+/* A call makes the launches of its sequence, each as often as the sequence has it. */
 static void test_a_sequence_is_launched(void **state) {
   (void)state;
   static uint32_t sequence[] = {1, 0, 2, 0, 2};
@@ -340,8 +340,8 @@ static void test_launching_stops_at_a_failure(void **state) {
 
 /* ---- Parameters ----------------------------------------------------------------------------- */
 
-/* Each launch has its own list; a value of its own is not the argument's, whatever that is bound
-   to. */
+/* Each launch has a list of its own. A value in the list replaces the argument's, whatever is
+   bound to the argument. */
 static void test_lists(void **state) {
   (void)state;
   struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7)), buffer("B")};
@@ -377,7 +377,7 @@ static void test_lists(void **state) {
   unbind(plan, call);
 }
 
-/* A list and its kernel must agree, in number and sizes. */
+/* A list and its kernel must agree in number and sizes. */
 static void test_lists_that_do_not_agree(void **state) {
   (void)state;
   struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7))};
@@ -436,7 +436,7 @@ static void test_order(void **state) {
   unbind(plan, call);
 }
 
-/* Passed by value, made at bind. */
+/* A tensor map is passed by value and made at bind. */
 static void test_tensor_maps(void **state) {
   (void)state;
   struct kernel_argument arguments[] = {buffer("A"), buffer("B"), scalar("n", "i32", value_int(7)),
@@ -473,7 +473,7 @@ static void test_tensor_maps(void **state) {
   plan_close(plan);
 }
 
-/* The i-th scalar's bytes, as a kernel would find them. */
+/* Returns the bytes of the i-th scalar as a kernel would find them. */
 static uint64_t packed(const char *dtype, struct value value, int *status, cugen_error *err) {
   struct kernel_argument argument = scalar("x", dtype, value);
   struct kernel_spec spec = spec_of(&argument, 1);
@@ -507,7 +507,8 @@ static void test_scalars(void **state) {
       {"f64", value_float(1.5), UINT64_C(0x3ff8000000000000)},
       {"f32", value_float(-2.5), 0xc0200000},
       {"f32", value_int(3), 0x40400000},
-      /* binary16: exact, rounded to even both ways, largest, overflow, subnormals, NaN. */
+      /* binary16: exact values, rounding to even in both directions, the largest value,
+         overflow, subnormals, NaN. */
       {"f16", value_float(1.0), 0x3c00},
       {"f16", value_float(-0.0), 0x8000},
       {"f16", value_float(1.0 + 0x1p-11), 0x3c00},
@@ -660,7 +661,7 @@ static void test_a_constant_must_fit(void **state) {
   unbind(plan, call);
 }
 
-/* The values at bind, whatever becomes of what was given. */
+/* Returns an argument that the kernel reaches as a __device__ variable. */
 static struct kernel_argument symbol(cugen_argument_kind kind) {
   struct kernel_argument argument = buffer("sums");
   argument.kind = kind;

@@ -1,5 +1,5 @@
-/* Learning portfolios from matrices made by hand: the choice against brute force, the rule, what
-   is held out, equal answers. */
+/* Learning portfolios from matrices made by hand: the choice of variants compared with brute
+   force, the rule, the losses of held-out problems, and equal answers for equal input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static double uniform(uint64_t *state) {
 
 /* ---- Choosing ------------------------------------------------------------------------------- */
 
-/* The least sum of all sets of at most `most` variants. */
+/* Returns the least sum of losses over all sets of at most `most` variants. */
 static double brute(const struct portfolio_matrix *m, size_t most) {
   double least = INFINITY;
   for (unsigned set = 0; set < 1U << m->variants; set++) {
@@ -53,7 +53,8 @@ static void fill(double *ratios, size_t problems, size_t variants, uint64_t *sta
   }
 }
 
-/* But for what is negligible: variants that gain next to nothing are left out. */
+/* The choice may differ from brute force by what is negligible, because variants that gain next
+   to nothing are left out. */
 static void the_choice_is_the_best_there_is(void **unused) {
   enum { PROBLEMS = 9, VARIANTS = 10 };
   double ratios[PROBLEMS * VARIANTS];
@@ -72,8 +73,8 @@ static void the_choice_is_the_best_there_is(void **unused) {
   }
 }
 
-/* Of 60 variants 8: too many to try all. A planted set serves every problem best, and no
-   exchange finds a better one. */
+/* 8 of 60 variants, which are too many to try all sets. A planted set serves every problem best,
+   and no exchange improves it. */
 static void a_planted_set_is_found(void **unused) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
@@ -124,8 +125,8 @@ static void what_serves_nothing_is_not_chosen(void **unused) {
   assert_int_equal(count, 0);
 }
 
-/* A variant that is a little slower everywhere is left out where it is all that one problem has,
-   it stays. */
+/* A variant that is a little slower everywhere is left out. It stays if one problem has no
+   other. */
 static void serving_all_comes_first(void **unused) {
   static const double ratios[] = {1, 1.5, 1, 1.5, NONE, 1.0};
   const struct portfolio_matrix m = {.problems = 3, .variants = 2, .ratios = ratios};
@@ -133,7 +134,7 @@ static void serving_all_comes_first(void **unused) {
   (void)unused;
   assert_int_equal(portfolio_choose(&m, NULL, 1, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 1);
-  assert_int_equal(chosen[0], 1); /* slower, but it serves the third */
+  assert_int_equal(chosen[0], 1); /* slower, but it serves the third problem */
   assert_int_equal(portfolio_choose(&m, NULL, 2, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 2);
 }
@@ -150,8 +151,8 @@ static void a_little_is_no_reason_to_be_left_out(void **unused) {
   assert_int_equal(count, 1);
 }
 
-/* Variants 0 to 3 are one kernel, each the best of a quarter of the problems; 4 is another, half
-   as slow again everywhere; 5 serves the last problem alone. */
+/* Variants 0 to 3 are one kernel, each the best of a quarter of the problems. Variant 4 is
+   another kernel, 1.5 times slower everywhere. Variant 5 serves only the last problem. */
 static void variants_of_one_kernel_count_once(void **unused) {
   enum { PROBLEMS = 9, VARIANTS = 6 };
   static const size_t kernels[VARIANTS] = {0, 0, 0, 0, 4, 5};
@@ -184,8 +185,8 @@ static void variants_of_one_kernel_count_once(void **unused) {
 
 enum { GRID = 12 };
 
-/* M and N of 2^0 .. 2^11 each: variant 0 where M * N is small, 1 where it is large, 2 where M
-   alone is. */
+/* M and N of 2^0 .. 2^11 each: variant 0 is the best where M * N is small, 1 where it is large,
+   2 where only M is large. */
 static void make_grid(double *ratios, int64_t *values, int shift) {
   for (size_t i = 0; i < GRID; i++)
     for (size_t k = 0; k < GRID; k++) {
@@ -221,8 +222,8 @@ static void the_rule_separates_what_differs(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Which one is the best depends on nothing: others lose no more by the rule than by a guess, 3.2
-   %, and the slack. */
+/* The best variant is random: a rule loses on held-out problems no more than a guess, which
+   loses 3.2 %, plus some slack. */
 static void noise_is_not_learnt(void **unused) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
@@ -248,8 +249,8 @@ static void noise_is_not_learnt(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Two problems agree on a variant that is eight times slower for all around them: their leaf has
-   the other one. */
+/* Two problems have the same best variant, which is eight times slower on all problems around
+   them. Their leaf gets the other variant. */
 static void few_problems_do_not_decide_against_all_around(void **unused) {
   enum { PROBLEMS = 40 };
   static const size_t chosen[] = {0, 1};
@@ -277,8 +278,9 @@ static void few_problems_do_not_decide_against_all_around(void **unused) {
   portfolio_tree_free(&tree);
 }
 
-/* Where it is left out one problem is served a thousand times slower; that does not decide
-   against the rule by which the others lose nothing. */
+/* One problem is served a thousand times slower when it is left out of the learning
+   (cross-validation). This must not decide against a rule by which the other problems lose
+   nothing. */
 static void one_that_is_far_off_does_not_decide(void **unused) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
@@ -303,8 +305,8 @@ static void one_that_is_far_off_does_not_decide(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Which variant is best is drawn: no rule knows it for others. For what was asked, the rule
-   names what it would serve much slower. */
+/* The best variants are drawn, so no rule knows those of other problems. The rule names problems
+   that were asked for and that it would serve much slower. */
 static void exceptions_are_named(void **unused) {
   enum { PROBLEMS = 24 };
   double ratios[PROBLEMS * 2];
@@ -339,7 +341,7 @@ static void exceptions_are_named(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Variant 0 needs a multiple of 8, and is the best where it is one. */
+/* Variant 0 needs a multiple of 8, and is the best where the size is one. */
 static void what_is_no_variant_is_told_apart(void **unused) {
   enum { PROBLEMS = 64 };
   double ratios[PROBLEMS * 3];
@@ -366,9 +368,9 @@ static void what_is_no_variant_is_told_apart(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Variant 0 is one everywhere, and fast for small sizes alone; 1 and 2 need multiples of 4 and
-   of 2. Where the rule's is no variant, what is fast serves: never 0, though it alone serves
-   all. */
+/* Variant 0 is valid everywhere, and fast for small sizes only; 1 and 2 need multiples of 4 and
+   of 2. Where the rule's variant is not valid, a fast one serves: never 0, although it alone is
+   valid everywhere. */
 static void what_falls_back_falls_to_what_is_fast(void **unused) {
   enum { PROBLEMS = 96 };
   double ratios[PROBLEMS * 3];
@@ -400,8 +402,8 @@ static void what_falls_back_falls_to_what_is_fast(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* What divides a size is asked where it decides what is a variant; where that is not known, of
-   all. */
+/* Features ask for multiples of a size only if the size decides which variants are valid; if
+   that is not known, of every size. */
 static void what_decides_nothing_is_not_asked(void **unused) {
   static const bool decides[] = {false, true};
   static const int64_t values[] = {8, 16, 24, 7};
@@ -421,7 +423,8 @@ static void what_decides_nothing_is_not_asked(void **unused) {
   }
 }
 
-/* K is never a multiple of 8 in the problems. */
+/* Prints the feature for all sizes that may be multiples: K is never a multiple of 8 in these
+   problems. */
 static void prints_all_that_divide(const struct portfolio_feature *f,
                                    const struct portfolio_matrix *m) {
   static const int64_t both[] = {24, 16, 3}, one[] = {24, 12, 3};
@@ -433,7 +436,8 @@ static void prints_all_that_divide(const struct portfolio_feature *f,
   text_free(&text);
 }
 
-/* Where no size decides what is a variant, those that can be multiples are asked all together. */
+/* If no size decides which variants are valid, one feature asks for multiples of all sizes
+   together. */
 static void what_divides_all_is_asked_where_none_decides(void **unused) {
   static const bool none[] = {false, false, false}, one[] = {false, true, false};
   static const int64_t values[] = {8, 16, 3, 24, 7, 5};
@@ -452,8 +456,8 @@ static void what_divides_all_is_asked_where_none_decides(void **unused) {
   }
 }
 
-/* All variants are ones everywhere; 0 is fast where both sizes are multiples of 8, which nothing
-   else tells. */
+/* All variants are valid everywhere. Variant 0 is fast where both sizes are multiples of 8, and
+   no other feature shows that. */
 static void a_rule_that_asks_all_sizes_is_learnt(void **unused) {
   enum { PROBLEMS = 64 };
   static const bool none[] = {false, false};
@@ -482,7 +486,7 @@ static void a_rule_that_asks_all_sizes_is_learnt(void **unused) {
   assert_true(learnt.tuned_loss.worst < 1.0001);
   assert_true(learnt.held_loss.worst < 1.0001);
   portfolio_learnt_free(&learnt);
-  /* Where a size has that name, no rule says it. */
+  /* If a size is called "least", no rule uses the word. */
   static const char *const sizes[] = {"least", "N"};
   struct portfolio_matrix other = m;
   other.names = sizes;
@@ -514,7 +518,8 @@ static void sets_of_one_and_of_nothing(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Two problems, each with its own best: the rule has both, though nothing can be held out. */
+/* Two problems have different best variants: the rule names both, although nothing can be held
+   out. */
 static void few_problems_are_served_each(void **unused) {
   static const double ratios[] = {1, 2, 2, 1};
   static const int64_t values[] = {64, 4096};
@@ -528,8 +533,8 @@ static void few_problems_are_served_each(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Of four problems two share a variant, and two have their own alone: these have no loss, and
-   are counted. */
+/* Two of four problems share a variant; the other two have variants of their own, so nothing
+   learnt from the others serves them. They have no held-out loss and are counted. */
 static void what_nothing_serves_is_counted(void **unused) {
   static const double ratios[] = {1, NONE, NONE, 1.21, NONE, NONE, NONE, 1, NONE, NONE, NONE, 1};
   static const int64_t values[] = {64, 128, 256, 512};
@@ -577,14 +582,14 @@ static void equal_input_gives_equal_output(void **unused) {
 
 enum { PRODUCTS = 160, UNITS = 132 };
 
-/* Products of sizes from 64 to 4096, of which every fourth is ragged. */
+/* Products with sizes from 64 to 4096, every fourth of them ragged. */
 struct products {
   int64_t values[3 * PRODUCTS];
   double best[PRODUCTS], ratios[2 * PRODUCTS];
   struct portfolio_matrix m;
 };
 
-/* What a kernel of such tiles takes: whole waves, and bytes. */
+/* Returns the time of a kernel with such tiles: whole waves, and bytes. */
 static double true_time(const int64_t *sizes, int64_t tile_m, int64_t tile_n, double step) {
   const int64_t tiles = ((sizes[0] + tile_m - 1) / tile_m) * ((sizes[1] + tile_n - 1) / tile_n);
   const int64_t whole = (tiles + UNITS - 1) / UNITS;
@@ -650,7 +655,7 @@ static const char *const *list_names(void *context, size_t *count) {
   return names;
 }
 
-/* A plan evaluates the text: it must give the very number that was learnt with. */
+/* A plan evaluates the printed text, which must give exactly the number that was learnt with. */
 static void what_is_printed_is_what_was_fitted(void **unused) {
   const struct expr_scope scope = {find_name, list_names, NULL};
   struct products p;
@@ -678,7 +683,7 @@ static void what_is_printed_is_what_was_fitted(void **unused) {
   }
 }
 
-/* Two known sizes say nothing, nor do sizes that are all the same. */
+/* Two known sizes give no formula, nor do sizes that are all equal. */
 static void little_gives_no_formula(void **unused) {
   struct products p;
   struct portfolio_formula ways[FORMULA_WAYS];
@@ -697,7 +702,7 @@ static void little_gives_no_formula(void **unused) {
   text_free(&text);
 }
 
-/* Below 1 the threshold multiplies the first size, so that no fraction is printed. */
+/* A threshold below 1 multiplies the first size instead, so that no fraction is printed. */
 static void a_ratio_is_printed_in_whole_numbers(void **unused) {
   static const struct {
     double threshold;
@@ -714,9 +719,10 @@ static void a_ratio_is_printed_in_whole_numbers(void **unused) {
   }
 }
 
-/* Where N is 32, variant 1 is faster than its formula says, so that the rule names it there; and one
-   such problem is so large that variant 1 is far slower, as its formula says. Left out, that problem
-   is served well only if the rule is doubted, and the others only if a little is no doubt. */
+/* Where N is 32, variant 1 is faster than its formula says, so the rule names it there. One such
+   problem is so large that variant 1 is far slower, as its formula says. Held out, that problem
+   is served well only if the rule is doubted, and the others are served well only if small
+   differences raise no doubt. */
 static void a_rule_is_doubted_where_it_is_far_off(void **unused) {
   enum { EACH = 24, PROBLEMS = 2 * EACH + 1 };
   double ratios[PROBLEMS * 2], best[PROBLEMS];
@@ -746,7 +752,8 @@ static void a_rule_is_doubted_where_it_is_far_off(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-/* Where the rule's is no variant, the least formula of those that are; where none is, none. */
+/* Where the rule's variant is not valid, the valid variant with the least time serves; if none
+   is valid, none serves. */
 static void the_least_that_is_a_variant_serves(void **unused) {
   static const size_t chosen[] = {0, 1};
   struct products p;
@@ -766,8 +773,8 @@ static void the_least_that_is_a_variant_serves(void **unused) {
 
 /* ---- What a plan asks ----------------------------------------------------------------------- */
 
-/* The rule's variant first, unless it is doubted, then by time. What has no time, or none for the
-   size, comes last. */
+/* The rule's variant comes first unless the rule is doubted; the others follow by time. A
+   variant without a time, or without one for the size, comes last. */
 static void a_plan_asks_the_rule(void **unused) {
   static const char text[] =
       "kernel 'k' { problem 'M' (64), output 'y' { dtype = 'f32', shape = { 'M' } }, reference "
@@ -788,7 +795,7 @@ static void a_plan_asks_the_rule(void **unused) {
       {"0", {NULL, "2.0", "1.0"}, 1.4, "M=64", "021", true},
       {"least", {"0 // (M - 64) + 1.0", "M * 0.5", "40.0"}, 0, "M=64", "120", true},
       {"least", {NULL, NULL, NULL}, 0, "M=64", "012", false},
-      /* conditions, of which one begins with the other */
+      /* two conditions, one of which begins with the other */
       {"least",
        {"select(M <= 64, 3.0, 5.0)", "select(M <= 6, 1.0, 4.0)", NULL},
        0,

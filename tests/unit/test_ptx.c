@@ -1,4 +1,4 @@
-/* Walking PTX: trip counts, coalescing, bank conflicts, asynchronous copies; what is not
+/* Walking PTX: trip counts, coalescing, bank conflicts, asynchronous copies; code that is not
    understood is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static const char *const head =
     "\tld.param.u64 %rd1, [k_param_0];\n\tld.param.u32 %r1, [k_param_1];\n"
     "\tmov.u32 %r2, %tid.x;\n";
 
-/* wide, pairs: loads of 16 and 8 bytes of shared memory that the machine code has. */
+/* wide, pairs: loads of 16 and of 8 bytes from shared memory in the machine code. */
 static int walk_as(const char *body, uint32_t threads, int64_t second, int wide, int pairs,
                    struct ptx_counts *out, cugen_error *err) {
   struct text text = {0};
@@ -71,7 +71,7 @@ static struct ptx_counts counts_of(const char *body, uint32_t threads, int64_t s
   return counts;
 }
 
-/* One load of 4 bytes a lane, `stride` bytes apart. */
+/* Counts one load of 4 bytes a lane, with lanes `stride` bytes apart. */
 static struct ptx_counts load(int stride) {
   struct text text = {0};
   text_addf(&text,
@@ -99,8 +99,8 @@ static double requested(const char *body, uint32_t threads) {
   return counts.requested;
 }
 
-/* What lanes ask for, whatever it costs: each time anew, of lanes that take part, of global
-   memory alone. */
+/* Requested bytes are counted whatever they cost: each time anew, for the lanes that take part,
+   in global memory only. */
 static void test_requests(void **state) {
   (void)state;
   assert_true(load(4).requested == 128 && load(128).requested == 128 && load(0).requested == 128);
@@ -110,8 +110,8 @@ static void test_requests(void **state) {
   const char *some = "\tsetp.lt.s32 %p1, %r2, 5;\n\t@%p1 st.global.u16 [%rd1], %r2;\n"
                      "\tld.shared.f32 %f1, [tile];\n\tred.global.add.u32 [%rd1], 1;\n\tret;\n";
   assert_true(requested(some, 32) == 5 * 2 + 32 * 4);
-  /* Of a copy of 16 bytes what is read: 16, 16, 12, 8, 4, 0 ... by a lane that asks for fewer
-     and fewer. */
+  /* Copies of 16 bytes of which lanes ask for fewer and fewer: 16, 16, 12, 8, 4, 0 ... bytes are
+     read. */
   const char *copies = "\tcp.async.cg.shared.global [%r2], [%rd1], 16;\n\tshl.b32 %r3, %r2, 2;\n"
                        "\tsub.s32 %r4, 20, %r3;\n\tmin.s32 %r4, %r4, 16;\n\tmax.s32 %r4, %r4, 0;\n"
                        "\tcp.async.cg.shared.global [%r2], [%rd1], 16, %r4;\n\tret;\n";
@@ -122,7 +122,7 @@ static void test_requests(void **state) {
   assert_true(requested(bulk, 1) == 4096 + 512);
 }
 
-/* One store of 4 bytes a lane, `stride` bytes apart. */
+/* The footprint of one store of 4 bytes a lane, with lanes `stride` bytes apart. */
 static struct ptx_footprint store(int stride) {
   struct text text = {0};
   text_addf(&text,
@@ -134,7 +134,7 @@ static struct ptx_footprint store(int stride) {
   return counts.footprint;
 }
 
-/* Memory gives 64 bytes at least, takes sectors, and fetches those that are stored in part. */
+/* Memory gives at least 64 bytes, moves sectors, and reads sectors that are stored in part. */
 static void test_footprint(void **state) {
   (void)state;
   assert_true(load(4).footprint.fetched == 128 && load(4).footprint.written == 0);
@@ -147,7 +147,8 @@ static void test_footprint(void **state) {
   assert_true(store(128).written == 32 * 32 && store(128).part == 32 * 64);
 }
 
-/* A column of a tile of floats, `row` floats wide: 32 lanes in one bank without padding. */
+/* Passes for a column of a tile of floats, `row` floats wide: without padding all 32 lanes use
+   one bank. */
 static double column(int row) {
   struct text text = {0};
   text_addf(&text,
@@ -165,10 +166,10 @@ static void test_banks(void **state) {
   assert_true(column(32) == 32);
   assert_true(column(33) == 1);
   assert_true(column(34) == 2);
-  assert_true(column(0) == 1); /* all read one word */
+  assert_true(column(0) == 1); /* all lanes read one word */
 }
 
-/* The same access again, elsewhere, costs the same; another one does not. */
+/* The same access pattern at another address costs the same; another pattern does not. */
 static void test_patterns(void **state) {
   (void)state;
   const char *body =
@@ -190,10 +191,11 @@ static void test_loop(void **state) {
   assert_true(once.pipe[PTX_PIPE_FP32] == 0.25);
   assert_true(often.pipe[PTX_PIPE_FP32] == 4 * 100 * 0.25);
   assert_true(often.instructions == 4 * (100 * 4 + 1));
-  assert_true(often.alone[PTX_FROM_L2] >= 100 * 4); /* each multiply-add waits for the one before */
+  /* each multiply-add waits for the result of the one before */
+  assert_true(often.alone[PTX_FROM_L2] >= 100 * 4);
 }
 
-/* The lanes of an if and of an else go one after the other and meet behind it. */
+/* The lanes of an if and those of its else run after each other and meet again behind. */
 static void test_divergence(void **state) {
   (void)state;
   const char *body =
@@ -203,7 +205,7 @@ static void test_divergence(void **state) {
   assert_true(counts_of(body, 16, 0).pipe[PTX_PIPE_FP32] == 2 * 0.25);
 }
 
-/* Two loads that nothing separates overlap; the second of a chain waits. */
+/* Two independent loads overlap; in a chain the second waits for the first. */
 static void test_latency(void **state) {
   (void)state;
   const char *both = "\tld.global.f32 %f1, [%rd1];\n\tld.global.f32 %f2, [%rd1+4096];\n\tadd.f32 "
@@ -216,8 +218,8 @@ static void test_latency(void **state) {
   assert_true(a.alone[PTX_FROM_L2] < a.alone[PTX_FROM_MEMORY]);
 }
 
-/* What a short branch guards is predicated: both loads are under way at once. Over a barrier it
-   is not. */
+/* A short branch is predicated, so both of its loads are under way at once; a branch around a
+   barrier is not. */
 static void test_predication(void **state) {
   (void)state;
   static const char *const body =
@@ -233,7 +235,7 @@ static void test_predication(void **state) {
   text_free(&one), text_free(&two);
 }
 
-/* Lines stored, and pages of 1 KiB: 32 lanes of 4 bytes next to each other, or 4 KiB apart. */
+/* Lines that are stored, and pages of 1 KiB: 32 lanes of 4 bytes side by side, or 4 KiB apart. */
 static void test_stores(void **state) {
   (void)state;
   static const char *const body =
@@ -254,8 +256,8 @@ static void test_stores(void **state) {
   }
 }
 
-/* mma.sync at its share of the rate, by each warp; wgmma at the whole rate, once for four warps,
-   waited for at the end. */
+/* mma.sync takes its share of the tensor cores' rate in each warp; wgmma the whole rate, once
+   for four warps, with the wait at the end. */
 static void test_products(void **state) {
   (void)state;
   const char *mma = "\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, "
@@ -276,7 +278,7 @@ static void test_products(void **state) {
   const char *bytes = "\tmma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r3, %r4, %r5, %r6}, "
                       "{%r3, %r4, %r5, %r6}, {%r7, "
                       "%r8}, {%r3, %r4, %r5, %r6};\n\tret;\n";
-  /* the machine has no rate for it */
+  /* the machine has no rate for this type */
   assert_int_equal(walk(bytes, 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
   if (!strstr(err.message, "multiplies matrices of this type is not known"))
     fail_msg("%s", err.message);
@@ -285,7 +287,7 @@ static void test_products(void **state) {
   assert_true(counts.alone[PTX_FROM_L2] >= 2 * 16384 / 1024.0);
 }
 
-/* Copies by a tensor's map bring what the barrier was told to expect. */
+/* Copies by a tensor map bring the bytes that the barrier was told to expect. */
 static void test_tensor_loads(void **state) {
   (void)state;
   const char *body =
@@ -300,10 +302,10 @@ static void test_tensor_loads(void **state) {
   struct ptx_counts counts = counts_of(body, 32, 0);
   assert_true(counts.load_sectors == 4096 / 32.0);
   assert_true(counts.store_sectors == 0);
-  assert_true(counts.unknown == 3); /* no map is known */
+  assert_true(counts.unknown == 3); /* the tensor map is not known */
 }
 
-/* Lanes of 16 bytes whose neighbours ask for the same go in two passes, others in four. */
+/* A load of 16 bytes a lane takes two passes if neighbours ask for the same, otherwise four. */
 static void test_wide(void **state) {
   (void)state;
   const char *alone =
@@ -314,7 +316,7 @@ static void test_wide(void **state) {
   assert_true(counts_of(pairs, 32, 0).shared_wavefronts == 2);
 }
 
-/* Eight words in a row, from `offset` on, which all lanes read; the last before the first. */
+/* Loads eight words in a row from `offset` on, the last one first; all lanes read the same. */
 static struct ptx_counts row(int offset, int wide, int pairs, const char *between) {
   struct text text = {0};
   struct ptx_counts counts;
@@ -328,27 +330,28 @@ static struct ptx_counts row(int offset, int wide, int pairs, const char *betwee
   return counts;
 }
 
-/* What ptxas loads together is one access, and one instruction: where the machine code says so
-   and the address allows it. */
+/* Loads that ptxas joins are one access and one instruction, if the machine code has wide loads
+   and the address is aligned for them. */
 static void test_joined(void **state) {
   (void)state;
   struct ptx_counts apart = row(0, 0, 0, ""), joined = row(0, 2, 0, ""), moved = row(4, 2, 0, "");
   assert_true(apart.shared_wavefronts == 8);
-  assert_true(joined.shared_wavefronts == 2 * 2); /* as of any load of 16 bytes that all read */
+  /* like any load of 16 bytes that all lanes read */
+  assert_true(joined.shared_wavefronts == 2 * 2);
   assert_true(joined.instructions == apart.instructions - 6);
-  /* one is whole, of two a part */
+  /* one group is joined, the other is loaded in two parts */
   assert_true(moved.shared_wavefronts == 2 + 4);
-  /* and what is stored */
+  /* stores are not joined */
   assert_true(row(0, 2, 0, "\tst.shared.f32 [%r4], %f7;\n").shared_wavefronts == 7);
-  /* another address */
+  /* the loads have different addresses */
   assert_true(row(0, 2, 0, "\tadd.s32 %r3, %r3, 16;\n").shared_wavefronts == 2 + 4);
   assert_true(row(0, 0, 4, "").shared_wavefronts == 4);
-  /* rows that begin in the middle of 16 bytes */
+  /* the rows begin in the middle of 16 bytes */
   assert_true(row(8, 1, 4, "").shared_wavefronts == 2 + 2);
 }
 
-/* Another block's shared memory is no bank's and no sector's business; a barrier of the cluster
-   takes the way there. */
+/* Shared memory of another block has no bank conflicts and no sectors; a barrier of the cluster
+   takes as long as the way there. */
 static void test_clusters(void **state) {
   (void)state;
   const char *body = "\tmapa.shared::cluster.u32 %r4, %r3, 1;\n"
@@ -376,10 +379,10 @@ static void test_textures(void **state) {
   (void)state;
   const char *body = "\ttex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];\n\tret;\n";
   assert_true(counts_of(body, 64, 0).pipe[PTX_PIPE_TEXTURE] == 2 * machine.pipe[PTX_PIPE_TEXTURE]);
-  assert_true(counts_of(body, 64, 0).unknown > 0); /* nor how large an element is */
+  assert_true(counts_of(body, 64, 0).unknown > 0); /* the size of an element is not known either */
 }
 
-/* A copy that is waited for only after the arithmetic costs less than both. */
+/* A copy with its wait behind the arithmetic costs less than both together. */
 static void test_async(void **state) {
   (void)state;
   const char *body = "\tcp.async.cg.shared.global [%r2], [%rd1], 16;\n\tcp.async.commit_group;\n"
@@ -396,12 +399,12 @@ static void assert_refused(const char *body, const char *message) {
   assert_string_equal(err.message, message);
 }
 
-/* The word of x at the thread's number in %r3. */
+/* Loads the word of x at the thread's number into %r3. */
 #define LOAD_WORD                                                                                  \
   "\tmul.wide.s32 %rd2, %r2, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n\tld.global.u32 %r3, [%rd3];\n"
 
-/* A loop up to what was loaded, one that is left by it, one that counts to a float, and the same
-   loop to a parameter. */
+/* Loops whose trip counts depend on a loaded value, on an exit by one, and on a float are
+   refused; the same loop up to a parameter is not. */
 static void test_unknown_loops(void **state) {
   (void)state;
   assert_refused(LOAD_WORD
@@ -433,7 +436,7 @@ static void test_unknown_loops(void **state) {
   assert_true(known.instructions > 400);
 }
 
-/* A loop that compares and swaps until it succeeds is gone through once. */
+/* A loop of compare-and-swap is walked once. */
 static void test_swap(void **state) {
   (void)state;
   struct ptx_counts counts =
@@ -445,7 +448,7 @@ static void test_swap(void **state) {
   assert_true(counts.instructions < 10);
 }
 
-enum { UNIT = 12 }; /* instructions of `side` */
+enum { UNIT = 12 }; /* number of instructions of `side` */
 static const char *const side = "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 "
                                 "%f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n"
                                 "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 "
@@ -453,7 +456,7 @@ static const char *const side = "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %
                                 "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 "
                                 "%f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n";
 
-/* The instructions of a body of parts, NULL at the end. */
+/* Returns the number of instructions of a body made of parts; NULL ends the list. */
 static double instructions_of(const char *const *parts) {
   struct text text = {0};
   for (; *parts; parts++) text_add(&text, *parts);
@@ -462,7 +465,8 @@ static double instructions_of(const char *const *parts) {
   return instructions;
 }
 
-/* Of a branch on data both sides count; what a kernel that is right does not do counts nothing. */
+/* Both sides of a branch on data count. What a right kernel never does, such as a trap, costs
+   nothing. */
 static void test_unknown_branches(void **state) {
   (void)state;
   const char *load_word = LOAD_WORD "\tsetp.gt.s32 %p1, %r3, 5;\n", *branch = "\t@%p1 bra $L1;\n",
@@ -482,8 +486,8 @@ static void test_unknown_branches(void **state) {
   assert_true(trap < before + UNIT && assert < before + UNIT + 4);
 }
 
-/* Lanes that go where loaded numbers say are spread over the buffer; those that all go by one
-   number stay together. */
+/* Addresses that depend on loaded numbers are spread over the buffer; lanes with the same number
+   stay together. */
 static void test_gather(void **state) {
   (void)state;
   const char *by = "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n\tld.global.f32 "
@@ -497,7 +501,7 @@ static void test_gather(void **state) {
   text_free(&text);
 }
 
-/* Words by an index pass one after the other; a fixed place is an operand. */
+/* Words of constant memory by an index pass one after the other; a fixed place is an operand. */
 static void test_constants(void **state) {
   (void)state;
   const char *const addresses[] = {"[table+8]", "[%r3]", "[%r4]"};
@@ -514,8 +518,8 @@ static void test_constants(void **state) {
   }
 }
 
-/* Passes over sectors: side by side 4, all lanes to one place 32. All blocks crowd the place
-   that none of them chooses. */
+/* Passes of atomics: 4 sectors for neighbours, 32 for all lanes on one place. If the place does
+   not depend on the block, all blocks use it. */
 static void test_atomics(void **state) {
   (void)state;
   const char *by = "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n"
@@ -542,8 +546,8 @@ static void test_atomics(void **state) {
       counts_of("\tatom.shared.add.u32 %r3, [%r1], %r2;\n\tret;\n", 32, 0).shared_wavefronts, 2);
 }
 
-/* As cuda_fp16.hpp writes inline asm: types at once behind .reg, comments, scopes in each other,
-   the same names in each copy. */
+/* Inline asm as in cuda_fp16.hpp: types directly behind .reg, comments, nested scopes, the same
+   names in each copy. */
 static void test_scopes(void **state) {
   (void)state;
   const char *copy =
@@ -555,7 +559,7 @@ static void test_scopes(void **state) {
   text_free(&text);
 }
 
-/* switch: to the label of the index; to all of them where it was loaded. */
+/* A switch goes to the label of its index; with a loaded index to all labels. */
 static void test_table(void **state) {
   (void)state;
   const char *table =
@@ -568,7 +572,7 @@ static void test_table(void **state) {
   assert_true(second >= 2 * UNIT && second < 3 * UNIT && instructions_of(loaded) >= 3 * UNIT);
 }
 
-/* Of 1000 blocks those below a limit work. */
+/* Surveys 1000 blocks, of which those below the limit have work. */
 static double working(int limit, struct ptx_survey *survey) {
   const int64_t parameters[] = {INT64_C(1) << PTX_BUFFER_SHIFT, limit};
   const struct ptx_launch launch = {

@@ -1,6 +1,6 @@
-/* The short look at a word does what the full one does: the same random accesses, barriers,
-   fences, blocks and launches, by either way, leave the same shadow memory and the same
-   findings. And what the full one says of parts of words, of blocks, of processes. */
+/* The short path for an access to a word gives the same as the full one: random accesses,
+   barriers, fences, blocks and launches leave the same shadow memory and findings on either
+   path. Also tests what the full path says of parts of words, of blocks and of processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 enum { WORDS = 6, THREADS = 64, EVENTS = 100000, FRESH = 200, SITES = 5 };
 
-/* One of two watches that see the same. */
+/* One of two watches, which see the same accesses. */
 struct side {
   struct watch_report *report;
   struct watch *watch;
@@ -62,7 +62,8 @@ static void open_side(struct side *s, bool quick, const struct region *region) {
   begin_block(s->watch, 0);
 }
 
-/* What is rare stays with a word, and keeps it from the short look. */
+/* Clears the shadow memory: a word keeps rare states, and the short path does not take such a
+   word. */
 static void renew(struct side *s) {
   cugen_error err;
   const struct region before = s->region;
@@ -104,8 +105,8 @@ static void access_word(struct side *s, struct access a) {
   if (!s->quick || !plain || !settle(s, &a)) shadow_visit(&a);
 }
 
-/* Mostly plain accesses of words; parts of a word once in a while, and volatile and atomic
-   accesses of the first one. */
+/* Mostly plain accesses to words, sometimes to a part of a word; and volatile and atomic
+   accesses to the first word. */
 static struct access random_access(uint64_t *state) {
   static const unsigned kinds[] = {CPU_VOLATILE, CPU_VOLATILE | CPU_WRITE, CPU_ATOMIC | CPU_WRITE};
   const uint64_t r = random_next(state), word = (r >> 8) % WORDS;
@@ -157,7 +158,7 @@ static void compare(const struct region *region, uint64_t seed) {
   assert_memory_equal(sides[0].report->findings, sides[1].report->findings,
                       sizeof sides[0].report->findings);
   assert_true(sides[0].report->finding_count > 0);
-  assert_true(sides[1].settled > sides[1].plain / 20); /* both ways were taken */
+  assert_true(sides[1].settled > sides[1].plain / 20); /* both paths were taken */
   assert_true(sides[1].settled < sides[1].plain);
   for (int i = 0; i < 2; i++) close_side(&sides[i]);
 }
@@ -172,7 +173,8 @@ static void test_same(void **state) {
     for (uint64_t seed = 1; seed <= 2; seed++) compare(&regions[i], 10 * i + seed);
 }
 
-/* Parts of one word are separate: halves that two threads write do not race, a common byte does. */
+/* Parts of one word are separate: two threads that write different halves do not race; writing a
+   common byte does. */
 static void test_parts_of_a_word(void **state) {
   const uintptr_t start = (uintptr_t)memory;
   const struct region region = {.start = start, .end = start + sizeof memory, .shared = true};
@@ -193,7 +195,8 @@ static void test_parts_of_a_word(void **state) {
   close_side(&side);
 }
 
-/* What an earlier block wrote to shared memory is not written in this one, byte by byte. */
+/* What an earlier block wrote to shared memory counts as unwritten in the next block, byte by
+   byte. */
 static void test_a_block_begins_unwritten(void **state) {
   const uintptr_t start = (uintptr_t)memory;
   const struct region region = {
@@ -247,7 +250,7 @@ struct claim {
   bool write;
 };
 
-/* Two blocks claim in turn, each in a process of its own, and write where they claim to. */
+/* Two blocks claim memory in turn, each in a process of its own, and write where they claim. */
 static enum speculation_outcome claim_all(const struct claim claims[MOST_CLAIMS], char *bytes,
                                           atomic_int *turn) {
   const struct speculation_memory area = {bytes, 16};
@@ -276,7 +279,7 @@ static enum speculation_outcome claim_all(const struct claim claims[MOST_CLAIMS]
   return outcome;
 }
 
-/* What one block writes no other touches, else all that both did is dropped; the last claim
+/* If one block touches what another one wrote, the work of both is dropped; the last claim
    decides. */
 static void test_claims(void **state) {
   static const struct {

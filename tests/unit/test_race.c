@@ -1,5 +1,5 @@
-/* Races between kernels whose true times are known: how often the verdict is wrong, how soon it
-   comes, and what a tie is. */
+/* Races between kernels with known true times: how often the verdict is wrong, how soon it
+   comes, and what counts as a tie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,14 +19,14 @@ static double uniform(uint64_t *state) {
   return ((double)(random_next(state) >> 11) + 0.5) / (double)(UINT64_C(1) << 53);
 }
 
-/* Box and Muller. */
+/* Returns a normal number by the method of Box and Muller. */
 static double normal(uint64_t *state) {
   double radius = sqrt(-2 * log(uniform(state)));
   return radius * cos(2 * acos(-1.0) * uniform(state));
 }
 
-/* Runs a race of kernels with these true times: each time has noise of its own, and a drift that
-   is the round's. Returns rounds. */
+/* Runs a race of kernels with these true times. Each time has noise of its own, and a drift that
+   all times of its round share. Returns the number of rounds. */
 static int run(const double *seconds, size_t count, double noise, uint64_t *state,
                struct race *out) {
   *out = (struct race){.count = count};
@@ -40,8 +40,8 @@ static int run(const double *seconds, size_t count, double noise, uint64_t *stat
   }
 }
 
-/* How many of RACES call runner 1 slower, tied and leave it open, where both are not swapped:
-   runner 0 is the faster one. */
+/* How many of RACES races call runner 1 slower, tied, or leave it open. Runner 0 is the faster
+   one. */
 struct tally {
   int slower, tied, open, lost, rounds; /* lost: runner 0 was called slower */
 };
@@ -71,7 +71,7 @@ static void test_equal(void **state) {
   }
 }
 
-/* One that is slower by more than the margin is hardly ever called tied, and the faster one
+/* A kernel that is slower by more than the margin is hardly ever called tied, and the faster one
    never loses. */
 static void test_slower(void **state) {
   (void)state;
@@ -82,7 +82,7 @@ static void test_slower(void **state) {
   }
 }
 
-/* With little noise a verdict comes soon: of 0.1 % in five rounds on average. */
+/* With a noise of 0.1 % verdicts come soon: after five rounds on average at most. */
 static void test_soon(void **state) {
   (void)state;
   struct tally far = tally(1.02, 0.001), same = tally(1, 0.001);
@@ -92,14 +92,15 @@ static void test_soon(void **state) {
   assert_true(same.rounds <= 5 * RACES);
 }
 
-/* What lies between is left open at the end, and not before. */
+/* A kernel that is slower by just the margin of a tie is left open in most races. */
 static void test_open(void **state) {
   (void)state;
   struct tally t = tally(tie, 0.01);
   assert_true(t.open > RACES * 8 / 10);
 }
 
-/* Eight at once: the leader is within the margin of the best, and those at 3 % are out. */
+/* Eight kernels in one race: the leader is within the margin of the best, and those that are 3 %
+   slower are out. */
 static void test_many(void **state) {
   (void)state;
   const double seconds[RACE_MOST] = {1.03, 1.001, 1.0, 1.03, 1.003, 1.03, 1.002, 1.03};
@@ -120,7 +121,7 @@ static void test_alone_and_none(void **state) {
   struct race none = {0}, alone = {.count = 1};
   assert_true(race_judge(&none, tie));
   race_note(&alone, 0, 1e-3);
-  assert_false(race_judge(&alone, tie)); /* the least rounds are still to come */
+  assert_false(race_judge(&alone, tie)); /* the minimum of rounds is not reached */
   race_note(&alone, 0, 3e-3);
   race_note(&alone, 0, 2e-3);
   assert_true(race_judge(&alone, tie));
@@ -138,8 +139,8 @@ static void test_even_median(void **state) {
   assert_true(fabs(race.runners[0].median - 3e-3) < 1e-12);
 }
 
-/* A round that broke off: who did not run in it keeps its state, and nothing is read that is not
-   there. */
+/* A round that was broken off: a kernel that did not run in it keeps its state, and no missing
+   time is read. */
 static void test_unfinished(void **state) {
   (void)state;
   struct race race = {.count = 2};

@@ -1,4 +1,4 @@
-/* Recorded spaces: reading them, the score beside that of the methodology's package, the
+/* Recorded spaces: reading them, the score compared with that of the methodology's package, the
    simulated clock. */
 #include <math.h>
 #include <setjmp.h>
@@ -59,8 +59,8 @@ static void variants_are_found_by_their_values(void **state) {
     assert_int_equal(index, i);
   }
   recorded_locate(&r, 0, positions);
-  assert_int_equal(positions[5], RECORDED_ABSENT); /* pad: only where cache is 1 */
-  positions[0] = 4, positions[1] = 4;              /* block=512 tile=8 is not among them */
+  assert_int_equal(positions[5], RECORDED_ABSENT); /* pad exists only where cache is 1 */
+  positions[0] = 4, positions[1] = 4;              /* the space has no block=512 tile=8 */
   assert_false(recorded_find(&r, positions, &index));
   recorded_free(&r);
 }
@@ -89,13 +89,13 @@ static void numbers_stand_in_their_order(void **state) {
   for (size_t a = 0; a < r.axis_count; a++)
     for (size_t v = 1; v < r.axes[a].count && r.axes[a].values; v++)
       assert_true(r.axes[a].values[v - 1] < r.axes[a].values[v]);
-  assert_null(r.axes[4].values); /* words */
+  assert_null(r.axes[4].values); /* the values are words */
   recorded_free(&r);
 }
 
 /* ---- The score ------------------------------------------------------------------------------ */
 
-/* A run that tries these, one after the other. */
+/* A run that tries these variants, one after the other. */
 static struct score_run run_of(const struct recorded *r, const json_t *indices) {
   const size_t count = json_array_size(indices);
   struct score_run run = {count, calloc(count, sizeof(double)), calloc(count, sizeof(double))};
@@ -126,7 +126,7 @@ static void expect_score(const char *path, const char *kind, const json_t *expec
   recorded_free(&r);
 }
 
-/* tests/spaces/make_recorded.py wrote what the package says. */
+/* tests/spaces/make_recorded.py wrote the scores of the package. */
 static void scores_are_those_of_the_package(void **state) {
   (void)state;
   json_t *all = json_load_file("tests/spaces/recorded_runs.json", 0, NULL), *file, *kind;
@@ -145,7 +145,7 @@ static void scores_are_those_of_the_package(void **state) {
   json_decref(all);
 }
 
-/* Where the package would stop. */
+/* The number at which the package would stop. */
 static void runs_without_a_result_are_the_worst(void **state) {
   (void)state;
   struct recorded r = space(CACHE);
@@ -191,7 +191,8 @@ static void a_space_without_times_is_refused(void **state) {
 
 /* ---- The clock ------------------------------------------------------------------------------ */
 
-/* Variant n takes the order's n-th place, and remembers what it had heard by then. */
+/* A strategy that gives the variants in a fixed order, and notes how many results it had by
+   then. */
 struct strategy {
   uint64_t next, total, heard;
 };
@@ -258,7 +259,8 @@ static void variants_take_their_times_in_turn(void **state) {
   recorded_free(&r);
 }
 
-/* Compiles of a second, all else a tenth: a thread makes one a second, ten keep the device busy. */
+/* A compile takes a second, everything else a tenth: one thread compiles one variant a second,
+   and ten threads keep the device busy. */
 static void threads_compile_ahead(void **state) {
   (void)state;
   struct recorded r = space(CACHE);
@@ -286,8 +288,8 @@ static void a_run_ends_with_its_time(void **state) {
 
 /* ---- What strategies score ------------------------------------------------------------------ */
 
-/* 6 x 6 x 5 x 4 x 3 variants of 100 ms: a valley in which two tunables depend on each other, and
-   every eleventh fails. */
+/* 6 x 6 x 5 x 4 x 3 variants of some 100 ms: a valley in which two tunables depend on each
+   other; every eleventh variant fails. */
 enum { PLANTED_AXES = 5, PLANTED = 2160 };
 
 static struct recorded planted_space(void) {
@@ -341,7 +343,8 @@ static double score_of(const struct recorded *r, const char *name, size_t in_fli
   return out;
 }
 
-/* The same on every machine: a change of a strategy that costs much of its score is seen here. */
+/* The scores are the same on every machine, so this shows if a change costs a strategy much of
+   its score. */
 static void strategies_keep_their_scores(void **state) {
   (void)state;
   const struct {

@@ -1,4 +1,4 @@
-/* The sandbox: what it offers, what it refuses, and that nothing inside outlives its limits. */
+/* The sandbox: what it offers and refuses; nothing inside outlives its limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static double cpu_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Runs the code; its one result, when a string, is copied to result. */
+/* Runs the code. If its only result is a string, copies it to `result`. */
 static int run_in(struct sandbox *sandbox, const char *code, char *result, size_t size,
                   cugen_error *err) {
   int status = sandbox_load(sandbox, "test.lua", code, strlen(code), 0, CUGEN_ERROR_CONFIG, err);
@@ -51,8 +51,8 @@ static void expect(const char *code, const char *want) {
   assert_string_equal(got, want);
 }
 
-/* The error's message begins with begin; it came within a second of work (and a little for
-   sanitizers). */
+/* Expects an error whose message begins with `begin`, within a second of work (a little more
+   with sanitizers). */
 static void expect_error(const char *code, const char *begin) {
   cugen_error err;
   double start = cpu_seconds();
@@ -176,7 +176,7 @@ static void long_paths_stay_whole(void **state) {
 
 static void endless_loops_end(void **state) {
   (void)state;
-  /* so many instructions or, on a slow machine, seconds */
+  /* after so many instructions or, on a slow machine, seconds */
   const char *gave_up = "test.lua:2: gave up after";
   expect_error("\nwhile true do end", gave_up);
   expect_error("\nlocal function f() return f() end f()", gave_up);
@@ -230,7 +230,7 @@ static void memory_bombs_end(void **state) {
   expect_error("\nlocal t = {} while true do t = {t, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "
                "14, 15, 16, 17, 18, 19} end",
                gave_up);
-  /* In small steps: so much memory or, on a slow machine, seconds. */
+  /* In small steps: stopped by the memory or, on a slow machine, by the time. */
   expect_error("\nlocal t = {} while true do t = {t} end", "test.lua:2: gave up");
   expect_error("\nlocal t = {} while true do t[{}] = 1 end", "test.lua:2: gave up");
   expect_error("\nlocal t = {} while true do table.insert(t, {}) end", "test.lua:2: gave up");
@@ -240,7 +240,7 @@ static void memory_bombs_end(void **state) {
   expect_error(
       "\nlocal s = 'x' for i = 1, 18 do s = s .. s end table.concat({s, s, s, s, s, s, s, s}, s)",
       gave_up);
-  /* Full to the brim, then garbage at every step. */
+  /* Fills the memory to its limit, then makes garbage at every step. */
   expect_error("\nlocal t = {} for i = 1, 59 do t[i] = {} for k = 1, 65536 do t[i][k] = 0 end end\n"
                "local u = {} while true do u[#u % 100 + 1] = {{}, {}} end",
                "test.lua:3: gave up");
@@ -280,8 +280,8 @@ static void deep_nesting_ends(void **state) {
   expect_error("\nlocal function f(t) table.sort({1, 2}, f) end f()", "test.lua:2: ");
 }
 
-/* The names of all functions in the table at the top, which it pops, and in the read-only tables
-   there. */
+/* Lists the names of all functions in the table on top of the stack, which is popped, and in its
+   read-only tables. */
 static void list_functions(lua_State *L, const char *prefix, struct text *out) {
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
     const char *name = lua_tostring(L, -2);
@@ -297,9 +297,9 @@ static void list_functions(lua_State *L, const char *prefix, struct text *out) {
   lua_pop(L, 1);
 }
 
-/* What the library offers is found as it stands, so that a function added later is tried too:
-   each with every one, and with every two, of the worst arguments there are. It may do what it
-   likes but outlive its limits. */
+/* The functions are listed at run time, so that a function added later is tested, too. Each is
+   called with every one, and with every two, of the worst arguments. A call may do anything but
+   outlive the limits. */
 static void every_function_takes_the_worst(void **state) {
   (void)state;
   static const char code[] =
@@ -342,7 +342,8 @@ static void every_function_takes_the_worst(void **state) {
   sandbox_close(sandbox);
 }
 
-/* 32767 labels are the parser's slowest known input: it compares each with all before. */
+/* 32767 labels are the slowest known input of the parser, which compares each label with all
+   before it. */
 static void slow_parsing_ends(void **state) {
   (void)state;
   struct text code = {0};

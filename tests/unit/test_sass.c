@@ -1,5 +1,5 @@
-/* Reading machine code: loads under way together, by the barriers that they release and that are
-   waited for. */
+/* Reading machine code: which loads are under way together, by the barriers that they set and
+   that are waited for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct code {
   size_t length;
 };
 
-/* opcode as nvdisasm -hex shows it in the lowest 12 bits. */
+/* Adds an instruction; opcode: its lowest 12 bits, as nvdisasm -hex shows them. */
 static void add(struct code *code, uint64_t opcode, uint64_t releases, uint64_t waits) {
   uint64_t words[2] = {opcode, releases << 46 | UINT64_C(7) << 49 | waits << 52};
   memcpy(code->bytes + code->length, words, sizeof words);
@@ -36,7 +36,7 @@ static void test_together(void **state) {
   struct sass_facts facts = sass_read(code.bytes, code.length);
   assert_int_equal(facts.instructions, 6);
   assert_int_equal(facts.loads, 4);
-  /* the fourth begins when two have landed, and waits for the third */
+  /* the fourth load begins when two have arrived, and waits for the third */
   assert_int_equal(facts.in_flight, 3);
 }
 
@@ -45,13 +45,13 @@ static void test_little(void **state) {
   struct code code = {0};
   struct sass_facts facts = sass_read(code.bytes, 0);
   assert_int_equal(facts.instructions, 0);
-  add(&code, LDG, NONE, 0); /* nothing waits for it: a prefetch */
+  add(&code, LDG, NONE, 0); /* a prefetch: nothing waits for it */
   facts = sass_read(code.bytes, code.length + BYTES - 1);
   assert_int_equal(facts.instructions, 1);
   assert_int_equal(facts.in_flight, 0);
 }
 
-/* LDS, LDS.64, LDS.128, and a load of as many bytes from global memory. */
+/* LDS, LDS.64, LDS.128, and a load of 16 bytes from global memory. */
 static void test_widths(void **state) {
   (void)state;
   struct code code = {0};

@@ -1,4 +1,4 @@
-/* Strategies over the axes of a space, and the axes of a config's space. */
+/* Strategies over the axes of a space, and the axes that a config's space has. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void axes_are_names_over_all_implementations(void **state) {
   open_config(two, &t);
   const struct strategy_axis *axes = t.described.axes;
   const double blocks[] = {32, 64, 128, 256};
-  assert_int_equal(t.described.axis_count, 4); /* implementation, block, mode, tile */
+  assert_int_equal(t.described.axis_count, 4); /* implementation, block, mode and tile */
   assert_int_equal(axes[0].count, 2);
   assert_null(axes[0].values);
   assert_int_equal(axes[1].count, 4);
@@ -90,9 +90,9 @@ static void positions_and_variants_belong_to_each_other(void **state) {
     assert_true(space->find(space->context, at, &found));
     assert_int_equal(found, i);
   }
-  /* ruled out */
+  /* the combination is ruled out */
   assert_false(space->find(space->context, (const uint16_t[]){0, 2, 0, STRATEGY_ABSENT}, &found));
-  /* tiled's */
+  /* the tunable is of "tiled" */
   assert_false(space->find(space->context, (const uint16_t[]){0, 3, 0, STRATEGY_ABSENT}, &found));
   assert_false(space->find(space->context,
                            (const uint16_t[]){1, 0, STRATEGY_ABSENT, STRATEGY_ABSENT}, &found));
@@ -101,15 +101,14 @@ static void positions_and_variants_belong_to_each_other(void **state) {
 
 /* ---- Strategies on a planted space ---------------------------------------------------------- */
 
-/* 8 x 6 x 5 x 4 x 3 combinations of numbers; those whose first two positions are equal are ruled
-   out. */
+/* 8 x 6 x 5 x 4 x 3 combinations of numbers, without those whose first two positions are equal. */
 enum { AXES = 5, COMBINATIONS = 2880, AROUND = 21 };
 static const size_t sizes[AXES] = {8, 6, 5, 4, 3};
 static const double numbers[8] = {1, 2, 4, 8, 16, 32, 64, 128};
 static const struct strategy_axis planted_axes[AXES] = {
     {8, numbers}, {6, numbers}, {5, numbers}, {4, numbers}, {3, NULL}};
 static uint64_t planted[COMBINATIONS], planted_at[COMBINATIONS],
-    planted_count; /* rank of a variant, variant of a rank */
+    planted_count; /* the rank of each variant, and the variant of each rank */
 
 static uint64_t rank_at(const uint16_t *positions) {
   uint64_t rank = 0;
@@ -152,8 +151,8 @@ static void plant(void) {
   }
 }
 
-/* Best at 5, 2, 3, 1, 2: a valley with two tunables that depend on each other, and every ninth
-   variant fails. */
+/* The best variant is at 5, 2, 3, 1, 2 of a valley in which two tunables depend on each other;
+   every ninth variant fails. */
 static double planted_seconds(uint64_t index) {
   uint16_t at[AXES];
   locate(NULL, index, at);
@@ -185,8 +184,8 @@ static struct strategy_space planted_space(const struct strategy_span *span, uin
                                  .find = find};
 }
 
-/* Runs a strategy to its end, or until `most` were given; results come when `latency` more were
-   given. order: room for all. */
+/* Runs a strategy to its end, or until `most` variants were given. A result is reported after
+   `latency` more variants were given. order: has room for all variants. */
 static size_t run(const struct strategy_ops *ops, const struct strategy_space *space,
                   double (*seconds)(uint64_t), size_t latency, size_t most, uint64_t *order) {
   struct strategy *s = ops->open(space);
@@ -225,7 +224,7 @@ static void each_gives_every_variant_once(void **state) {
   uint64_t order[COMBINATIONS];
   for (size_t n = 0; (ops = strategy_at(n)); n++)
     for (int i = 0; i < 3; i++) {
-      /* not what its neighbours are in */
+      /* each strategy gets another part of the space */
       const struct strategy_span part = {(uint64_t)i * 700, 300};
       const struct strategy_space space = planted_space(&part, (uint64_t)i);
       expect_each_once(order, run(ops, &space, times[i], latencies[i], COMBINATIONS, order), part);
@@ -267,7 +266,8 @@ static int compare_tries(const void *a, const void *b) {
   return (*one > *other) - (*one < *other);
 }
 
-/* Variants until the best of all, the median of SEEDS; at most `most`. */
+/* Returns the number of variants until the best of all: the median over SEEDS seeds, at most
+   `most`. */
 static size_t tries(const char *name, size_t latency, size_t most) {
   enum { SEEDS = 9 };
   const struct strategy_span all = {0, planted_count};
@@ -297,7 +297,7 @@ static void those_that_learn_find_the_best_sooner(void **state) {
   assert_true(5 * tries("evolutionary", 0, 300) < random);
 }
 
-/* Half of the variants take a hundred times longer to measure, and are no better. */
+/* Half of the variants take a hundred times longer to measure, and are not better. */
 static void the_surrogate_leaves_what_is_dear(void **state) {
   (void)state;
   const struct strategy_span all = {0, planted_count};
@@ -317,9 +317,9 @@ static void the_surrogate_leaves_what_is_dear(void **state) {
   ops->close(s);
 }
 
-/* The first two tunables, with 48 pairs of values, change nothing but the last digits. With the
-   fourth at 0 all is slow, but for one value of the third and the fifth: there it is the best by
-   5 %. */
+/* The first two tunables, with 48 pairs of values, change only the last digits. With the fourth
+   at 0 all variants are slow, except for one value of the third and the fifth, which is the best
+   by 5 %. */
 static double plateau_seconds(uint64_t index) {
   uint64_t state = index;
   uint16_t at[AXES];
@@ -348,7 +348,8 @@ static void the_surrogate_leaves_a_plateau(void **state) {
   assert_true(counts[SEEDS * 4 / 5] < 60);
 }
 
-/* Between a variant and the nearest of those before it: the least over the first 35. */
+/* Returns the least distance between a variant and the nearest earlier one, over the first 35
+   variants. */
 static double least_distance(const char *name, uint64_t seed) {
   enum { FIRST = 35 };
   const struct strategy_span all = {0, planted_count};
@@ -373,8 +374,8 @@ static void the_surrogate_begins_spread_out(void **state) {
     assert_true(least_distance("surrogate", seed) > 1.5 * least_distance("random", seed));
 }
 
-/* Beside one whose result is awaited a variant promises less than it did, even beside the best
-   so far. */
+/* A variant beside one whose result is awaited promises less than before, even if it is beside
+   the best so far. */
 static void what_is_awaited_is_left_alone(void **state) {
   (void)state;
   enum { KNOWN = 60, TURNS = 48 };
@@ -442,7 +443,7 @@ static void a_forest_knows_its_rows(void **state) {
     forest_nearest(forest, x + 2 * i, 0, 16, nearest);
     for (int t = 0; t < 16; t++) assert_int_equal(nearest[t], i);
   }
-  /* Between rows the column that matters decides. */
+  /* Between rows of data, the column that matters decides. */
   forest_nearest(forest, (const float[]){0.12f, 7.7f}, 0, 16, nearest);
   for (int t = 0; t < 16; t++) assert_true(y[nearest[t]] < 1.5);
   forest_close(forest);

@@ -1,4 +1,4 @@
-/* Sizes around a base problem's and around a variant's tiles: gen/space/sizes.h. */
+/* Sizes around those of a base problem and around a variant's tiles: gen/space/sizes.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void drop(struct made *m) {
   config_close(m->config);
 }
 
-/* expected: the sizes in the order of the config, "192,96 13,7 ". */
+/* expected: the sizes in the order of the config, such as "192,96 13,7 ". */
 static void expect(const struct made *m, struct size_list *list, const char *expected) {
   struct text text = {0};
   for (size_t j = 0; j < list->count; j++)
@@ -65,7 +65,7 @@ static void expect_around(const char *text, const bool *fixed, const char *expec
   drop(&m);
 }
 
-/* Likewise, where the problem that is meant is the config's own. */
+/* Like expect, for the values of the config's own problem. */
 static void expect_own(const char *text, const char *expected) {
   struct made m;
   struct size_list list;
@@ -102,7 +102,7 @@ static void a_tile_is_where_the_grid_grows(void **state) {
                 "48 47 49 97 1 ");
 }
 
-/* A grid that is `m / tile` has no extent for other sizes. */
+/* A grid that is `m / tile` has no extent for sizes that are not multiples of the tile. */
 static void a_grid_of_whole_tiles_has_whole_tiles_alone(void **state) {
   (void)state;
   expect_around(
@@ -110,7 +110,8 @@ static void a_grid_of_whole_tiles_has_whole_tiles_alone(void **state) {
       "48 ");
 }
 
-/* Each edge is one of the next tile. */
+/* Without tunables in the grid, tunables and the block's sizes count as tiles, each with its
+   edges. */
 static void without_a_grid_tunables_and_block_are_tiles(void **state) {
   (void)state;
   expect_around(CONFIG(ONE, "grid { 7 }, block { 32 }"), NULL, "48 32 47 33 97 1 ");
@@ -131,8 +132,8 @@ static void what_is_fixed_stays(void **state) {
   expect_around(two, fixed, "100,8 100,7 100,9 100,17 100,1 ");
 }
 
-/* A million bytes and threads take no time; more is made where the base problem's larger sizes
-   are as large. */
+/* A million bytes and threads take no time. More is made only if the larger sizes of the base
+   problem are as large. */
 static void nothing_large_is_made(void **state) {
   static const char text[] =
       "kernel 'k' { problem 'm' (64), check { m = %s },"
@@ -146,7 +147,8 @@ static void nothing_large_is_made(void **state) {
   expect_around(config, NULL, "500 499 501 1001 1 ");
 }
 
-/* Each parameter in turn as the problem that is meant has it, the other sizes whole tiles. */
+/* Each parameter in turn has its value of the config's own problem, with whole tiles for the
+   other sizes. */
 static void each_parameter_has_its_own_value_once(void **state) {
   (void)state;
   expect_own(CONFIG("problem 'm' (4000), problem 'n' (300), check { m = 100, n = 50 },",
@@ -158,7 +160,8 @@ static void each_parameter_has_its_own_value_once(void **state) {
              "100,10,3 100,9,9 ");
 }
 
-/* Other sizes go below a tile where that makes the work bearable; else there is no such problem. */
+/* Other sizes may go below a tile if that makes the work bearable; otherwise there is no such
+   problem. */
 static void own_values_are_bounded_by_their_work(void **state) {
   (void)state;
   expect_own(

@@ -1,4 +1,4 @@
-/* Where a source says what a launch is refused for. */
+/* Finds the source line that is to blame for a refused launch. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "base/source_place.h"
 
-/* expected: "k.cu:12"; "": nothing is found. */
+/* expected: "k.cu:12"; "": no line is found. */
 static void check(const char *source, const char *entry, enum source_cause cause,
                   const char *expected) {
   struct text found = {0};
@@ -46,7 +46,7 @@ static void attributes_and_arrays_of_a_kernel(void **state) {
   check(kernels, "second<4>", SOURCE_BOUNDS, "k.cu:11");
   check(kernels, "scope::second<4>", SOURCE_CLUSTER, "k.cu:10");
   check(kernels, "second<4>", SOURCE_SHARED, "k.cu:15");
-  check(kernels, "third", SOURCE_SHARED, "k.cu:4"); /* the first that there is */
+  check(kernels, "third", SOURCE_SHARED, "k.cu:4"); /* the first candidate in the file */
   check(kernels, NULL, SOURCE_CONSTANT, "k.cu:2");
   check(kernels, "third", SOURCE_GRID_SYNC, "");
   check("__global__ void k() {}", "k", SOURCE_BOUNDS, "");
@@ -67,7 +67,7 @@ static void barriers_of_a_grid(void **state) {
   check(FILE_LINE "void wait(const cg::grid_group &g) {\n  b.sync();\n  g.barrier_wait(x);\n}\n",
         "k", SOURCE_GRID_SYNC, "g.cu:3");
   check(FILE_LINE "#define ALL cg::sync(cg::this_grid())\n", "k", SOURCE_GRID_SYNC, "g.cu:1");
-  /* the nearest to one */
+  /* no line waits for the grid; this one comes nearest */
   check(FILE_LINE "\nint r = cg::this_grid().size();\n", "k", SOURCE_GRID_SYNC, "g.cu:2");
 }
 

@@ -1,4 +1,4 @@
-/* CUDA text as tokens, its normal form, and places traced back through #line. */
+/* CUDA text as tokens, its normal form, and places mapped back through #line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 
 static const char kind_letters[] = "$ n\\cw0\"m";
 
-/* One letter a token: w word, 0 number, " literal, m mark, c comment, n newline, \ splice,
-   blank. */
+/* Expects one letter for each token: w word, 0 number, " literal, m mark, c comment, n newline,
+   \ splice, blank. */
 static void assert_kinds(const char *source, const char *expected) {
   struct text kinds = {0};
   struct source_reader reader = {source, source + strlen(source)};
@@ -39,8 +39,8 @@ static void test_tokens(void **state) {
   assert_kinds("Größe", "w");
 }
 
-/* [lex.string]: the prefixes, delimiters of up to 16 characters without blanks, parentheses and
-   backslashes. */
+/* C++'s [lex.string]: prefixes, delimiters of up to 16 characters without blanks, parentheses
+   and backslashes. */
 static void test_raw_strings(void **state) {
   (void)state;
   assert_kinds("R\"()\" u8R\"(\\)\" uR\"(\n)\" UR\"a(\")a\" LR\"\"()\"\"", "\" \" \" \" \"");
@@ -96,12 +96,12 @@ static void test_normal_form(void **state) {
   assert_normal("#if 1\n#endif", "#if 1\n#endif\n");
 }
 
-/* Blanks that keep two tokens apart stay. */
+/* Blanks that separate two tokens stay. */
 static void test_normal_form_keeps_tokens_apart(void **state) {
   (void)state;
   assert_normal("a + +b", "a+ +b");
   assert_normal("a - -b", "a- -b");
-  assert_normal("1e+\nx", "1e+ x"); /* a number takes in the sign, and would take in the word */
+  assert_normal("1e+\nx", "1e+ x"); /* a number would absorb the sign and the word */
   assert_normal("0x1e - 1 + 1e + p - 1 * 1p", "0x1e -1+1e +p-1*1p");
   assert_normal(".8p -\nx", ".8p -x");
   assert_normal("a / *b", "a/ *b");
@@ -111,7 +111,7 @@ static void test_normal_form_keeps_tokens_apart(void **state) {
   assert_normal("a/**/b", "a b");
 }
 
-/* What is normal stays as it is. */
+/* Expects that the normal form of a normal form is itself. */
 static void assert_settled(const char *source, const char *expected) {
   assert_normal(source, expected);
   assert_normal(expected, expected);
@@ -128,8 +128,8 @@ static void test_normal_form_of_raw_strings(void **state) {
   assert_settled("FOOR\"(  \"  )  c", "FOOR\"(  \")c");
   assert_settled("UR\"", "UR\"\n");
   assert_settled("#if R\"x(  never", "#if R\"x(  never\n");
-  /* Joined with the next line, these would be raw strings, whose ends part the rest in another
-     way. */
+  /* Joined with the next line, these texts would be raw strings, whose ends divide the rest in
+     another way. */
   assert_settled("UR\"a b\"\n(\"q)a b\"\"s  t\"", "UR\"a b\"\n(\"q)a b\"\"s  t\"");
   assert_settled("R\"ab\"\r\n(\"q)ab\"\"s  t\"", "R\"ab\"\r\n(\"q)ab\"\"s  t\"");
   assert_settled("R\"bad \\\n\n (  y  y", "R\"bad \\\n(y y");

@@ -1,4 +1,4 @@
-/* Where configs and templates are found, in which order, and what is said when they are not. */
+/* Where configs and templates are found, in which order, and the message if they are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #include "gen/config/config.h"
 #include "gen/sources/sources.h"
 
-/* A fresh folder with these files, each holding its own name; the working folder while a test
-   runs. */
+/* A new folder with these files, each of which contains its own name; it is the working folder
+   while a test runs. */
 struct place {
   struct text folder;
   char before[4096];
@@ -141,7 +141,7 @@ static void templates_stay_inside(void **state) {
 
 /* ---- Files in memory ------------------------------------------------------------------------ */
 
-/* Each holds its own name. */
+/* Adds a file in memory that contains its own name. */
 static void add(struct sources *sources, const char *name, const char *held) {
   struct source_file *files = (struct source_file *)(uintptr_t)sources->files;
   assert_int_equal(sources_add(&files, name, held, strlen(held), NULL), CUGEN_OK);
@@ -169,7 +169,7 @@ static void memory_comes_first(void **state) {
   expect_template(&sources, "only.cu", "app/k.lua", "tmpl/only.cu");
   expect_template(&sources, "matmul_naive.cu", "configs/matmul.lua", "matmul_naive.cu");
   expect_template(&sources, "matmul_tiled.cu", "app/k.lua", "templates/matmul_tiled.cu");
-  /* What is in memory does not see the folder of its name on the disk. */
+  /* A file in memory does not see the folder of its name on the disk. */
   add(&sources, "near/m.lua", "near/m.lua");
   struct text path = {0}, content = {0};
   cugen_error err;
@@ -183,7 +183,7 @@ static void memory_comes_first(void **state) {
   sources_forget((struct source_file *)(uintptr_t)sources.files);
 }
 
-/* The disk's own file is reached by ./; whoever holds the list sees what was there then. */
+/* "./" names the file on the disk. A list that was taken earlier keeps the earlier contents. */
 static void memory_is_replaced(void **state) {
   (void)state;
   struct sources sources = {NULL, NULL, NULL};
@@ -229,7 +229,7 @@ static void shipped_configs_are_listed(void **state) {
   assert_null(names[1]);
 }
 
-/* Everything that ships loads. */
+/* Every shipped config loads. */
 static void shipped_configs_load(void **state) {
   (void)state;
   const char *names[64];

@@ -1,4 +1,4 @@
-/* Spaces: the walk against brute force, the published spaces, what was removed by whom, finding
+/* Spaces: the walk compared with brute force, published spaces, what each rule removed, finding
    variants. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,8 +51,8 @@ static struct expr_symbol find(void *context, const char *name) {
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
-/* Two sizes, rows = 96 and cols = 10; a device of 1024 threads a block; file t.lua, one line a
-   declaration. */
+/* Makes a space with the sizes rows = 96 and cols = 10, for a device of 1024 threads a block;
+   each declaration is a line of t.lua. */
 static struct made *make(void) {
   struct made *made = calloc(1, sizeof *made);
   assert_non_null(made);
@@ -101,7 +101,7 @@ static void add_values(struct made *made, const char *name, const struct value *
   last->tunable_count++;
 }
 
-/* first, first + 1, ... */
+/* Adds a tunable with the values first, first + 1, ... */
 static void add_range(struct made *made, const char *name, int64_t first, size_t count) {
   struct value values[MOST_VALUES];
   for (size_t i = 0; i < count; i++) values[i] = value_int(first + (int64_t)i);
@@ -175,7 +175,7 @@ static uint64_t removed_by(const struct space *space, size_t implementation, siz
   return space_implementations(space, &count)[implementation].rules[restriction].removed;
 }
 
-/* tile 8 16 32 by vec 1 2 4 by pad, the usual case */
+/* The usual case: tile 8 16 32 64, vec 1 2 4, and pad. */
 static struct made *make_tiled(void) {
   struct made *made = make();
   add_implementation(made, "tiled");
@@ -183,7 +183,7 @@ static struct made *make_tiled(void) {
   add_values(made, "vec", (struct value[]){value_int(1), value_int(2), value_int(4)}, 3);
   add_values(made, "swizzle",
              (struct value[]){value_string("none"), value_string("pad"), value_string("xor")}, 3);
-  add_rule(made, "tile * tile <= device.max_threads_per_block"); /* line 5 */
+  add_rule(made, "tile * tile <= device.max_threads_per_block"); /* on line 5 */
   add_rule(made, "cols % vec == 0");
   add_rule(made, "swizzle ~= 'xor' or vec == 1");
   return made;
@@ -204,8 +204,8 @@ static void test_rows_and_counts(void **state) {
   assert_int_equal(one->valid, 10);
   assert_null(one->unmet);
   assert_int_equal(removed_by(space, 0, 0), 9); /* tile = 64 */
-  assert_int_equal(removed_by(space, 0, 1), 6); /* vec = 4 of the other tiles */
-  assert_int_equal(removed_by(space, 0, 2), 2); /* xor with vec = 2 of the rest */
+  assert_int_equal(removed_by(space, 0, 1), 6); /* vec = 4 with the remaining tiles */
+  assert_int_equal(removed_by(space, 0, 2), 2); /* xor with vec = 2 among the rest */
   expect_variant(space, 0, "tiled tile=8 vec=1 swizzle=none");
   expect_variant(space, 1, "tiled tile=8 vec=1 swizzle=pad");
   expect_variant(space, 2, "tiled tile=8 vec=1 swizzle=xor");
@@ -229,9 +229,10 @@ static void test_neighbours(void **state) {
   struct made *made = make_tiled();
   struct space *space = open_made(made);
   assert_int_equal(space_max_neighbours(space), 6);
-  /* tile=8 vec=1 none: not tile=64, not vec=4 */
+  /* The variant tile=8 vec=1 none: tile=64 and vec=4 are not valid. */
   expect_neighbours(space, 0, (const uint64_t[]){5, 3, 1, 2}, 4);
-  expect_neighbours(space, 9, (const uint64_t[]){4, 6, 8}, 3); /* tile=16 vec=2 pad: nor xor */
+  /* the variant tile=16 vec=2 pad: xor is not valid either */
+  expect_neighbours(space, 9, (const uint64_t[]){4, 6, 8}, 3);
   space_close(space);
   made_free(made);
   made = make();
@@ -273,7 +274,7 @@ static void test_several_implementations(void **state) {
   made_free(made);
 }
 
-/* The last implementation's come first; what is no variant is passed over. */
+/* The tries of the last implementation come first; a try that is not valid is passed over. */
 static void test_tries(void **state) {
   (void)state;
   struct made *made = make();
@@ -309,7 +310,7 @@ static void test_no_tunables(void **state) {
   add_implementation(made, "fixed");
   add_implementation(made, "never");
   add_rule(made, "rows == 96");
-  add_rule(made, "rows < cols"); /* line 4 */
+  add_rule(made, "rows < cols"); /* on line 4 */
   struct space *space = open_made(made);
   assert_int_equal(space_cartesian(space), 2);
   assert_int_equal(space_valid(space), 1);
@@ -326,13 +327,13 @@ static void test_no_tunables(void **state) {
   made_free(made);
 }
 
-/* A rule about the problem alone removes everything before a tunable is looked at. */
+/* A rule about the problem alone removes everything before any tunable is considered. */
 static void test_root_rules(void **state) {
   (void)state;
   struct made *made = make();
   add_implementation(made, "tiled");
   add_range(made, "a", 0, 5);
-  add_rule(made, "1 // a > 0"); /* would fail */
+  add_rule(made, "1 // a > 0"); /* would fail for a = 0 */
   add_rule(made, "rows % cols == 0");
   struct space *space = open_made(made);
   assert_int_equal(space_valid(space), 0);
@@ -346,7 +347,7 @@ static void test_requirements(void **state) {
   (void)state;
   struct made *made = make_tiled();
   add_requirement(made, "device.max_threads_per_block >= 512");
-  add_requirement(made, "device.compute_capability >= 90"); /* line 9 */
+  add_requirement(made, "device.compute_capability >= 90"); /* on line 9 */
   add_requirement(made, "device.is_gpu == 1");
   struct space *space = open_made(made);
   size_t count;
@@ -411,7 +412,7 @@ static void test_errors_in_rules(void **state) {
   add_range(made, "b", 0, 4);
   add_range(made, "c", 7, 2);
   add_rule(made, "b ~= 0");
-  add_rule(made, "a / b > 1"); /* line 6 */
+  add_rule(made, "a / b > 1"); /* on line 6 */
   expect_open_error(
       made,
       "t.lua:6: where: in \"a / b > 1\": a / b is 8 / 3, which is no whole number; // rounds down, "
@@ -432,7 +433,7 @@ static void test_errors_in_rules(void **state) {
       "divides by zero (tiled)");
 }
 
-/* A rule is only tried on what those before it left, also where it is computed ahead for other
+/* A rule is tried only on what the rules before it left, also if it is computed ahead for other
    combinations. */
 static void test_rules_guard_later_ones(void **state) {
   (void)state;
@@ -442,7 +443,7 @@ static void test_rules_guard_later_ones(void **state) {
     add_range(made, "a", first, 2);
     add_range(made, "c", 0, 3);
     add_rule(made, "c > a");      /* leaves c = 0 only for a = -1 */
-    add_rule(made, "8 // c > 4"); /* needs nothing but c; line 5 */
+    add_rule(made, "8 // c > 4"); /* needs only c; on line 5 */
     if (first == -1) {
       expect_open_error(
           made,
@@ -450,7 +451,7 @@ static void test_rules_guard_later_ones(void **state) {
       break;
     }
     struct space *space = open_made(made);
-    assert_int_equal(space_valid(space), 1); /* a=0 c=1 */
+    assert_int_equal(space_valid(space), 1); /* the variant a=0 c=1 */
     assert_int_equal(removed_by(space, 0, 0), 3);
     assert_int_equal(removed_by(space, 0, 1), 2);
     space_close(space);
@@ -463,7 +464,7 @@ static void test_cartesian_overflow(void **state) {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"};
   struct made *made = make();
   add_implementation(made, "huge");
-  add_rule(made, "rows == 0"); /* or it would be walked */
+  add_rule(made, "rows == 0"); /* without this rule the space would be walked */
   for (size_t i = 0; i < 10; i++) add_range(made, names[i], 0, 64);
   struct space *space = open_made(made);
   assert_true(space_cartesian(space) == UINT64_C(1) << 60);
@@ -480,7 +481,7 @@ static void test_sum_overflow(void **state) {
   (void)state;
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
   struct made *made = make();
-  for (int one = 0; one < 2; one++) { /* 2^63 each */
+  for (int one = 0; one < 2; one++) { /* 2^63 combinations each */
     add_implementation(made, one ? "second" : "first");
     add_rule(made, "rows == 0");
     for (size_t i = 0; i < 9; i++) add_range(made, names[i], 0, 128);
@@ -517,7 +518,7 @@ static void test_row_limit(void **state) {
 
 /* ---- What a walk may cost ------------------------------------------------------------------- */
 
-/* Six tunables of 0 to `count` - 1. */
+/* Makes six tunables with the values 0 to `count` - 1. */
 static struct made *make_wide(size_t count) {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
   struct made *made = make();
@@ -531,7 +532,8 @@ static const char too_large[] = "t.lua:1: the space of \"wide\" is too large to 
                                 "values, or declare first the tunables that restrictions mention, "
                                 "and add restrictions of few tunables";
 
-/* 10^12 combinations, each to be tried: an estimate refuses it after a fraction of the steps. */
+/* 10^12 combinations, each of which would have to be tried: an estimate refuses the space after
+   a fraction of the steps. */
 static void test_walk_hopeless(void **state) {
   (void)state;
   struct made *made = make_wide(100);
@@ -539,8 +541,9 @@ static void test_walk_hopeless(void **state) {
   expect_open_error(made, too_large);
 }
 
-/* Where only few choices of the first tunable lead deep no estimate tells, and the limit itself
-   does. Less is walked, here 64 million combinations with a rule of the first and the last. */
+/* If only few values of the first tunable lead deep, the estimate cannot tell, and the limit
+   itself ends the walk. A smaller space is walked: 64 million combinations with a rule of the
+   first and the last tunable. */
 static void test_walk_limit(void **state) {
   (void)state;
   struct made *made = make_wide(20);
@@ -647,7 +650,7 @@ static void test_find_errors(void **state) {
       {"tiled vec=2 tile=8 swizzle=xor", "\"tiled vec=2 tile=8 swizzle=xor\" is ruled out by "
                                          "t.lua:7: where \"swizzle ~= 'xor' or vec == 1\""},
       {"tiled vec=4",
-       /* not by those for some tiles */
+       /* the rules that hold for only some tiles are not named */
        "\"tiled vec=4\" is ruled out by t.lua:6: where \"cols % vec == 0\""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -662,15 +665,15 @@ static void test_find_errors(void **state) {
   made_free(made);
 }
 
-/* No rule alone removes what is asked for; the last one cannot even be tried without those
-   before it. */
+/* No single rule removes what is asked for, and the last rule cannot even be evaluated without
+   those before it. */
 static void test_find_joint(void **state) {
   (void)state;
   struct made *made = make();
   add_implementation(made, "pair");
   add_values(made, "a", (struct value[]){value_int(1), value_int(2), value_int(3)}, 3);
   add_values(made, "b", (struct value[]){value_int(1), value_int(2)}, 2);
-  add_rule(made, "a ~= 1 or b == 1"); /* line 4 */
+  add_rule(made, "a ~= 1 or b == 1"); /* on line 4 */
   add_rule(made, "a ~= 2 or b == 1");
   add_rule(made, "b == 1 or 4 % (a - 1) == 1");
   struct space *space = open_made(made);
@@ -685,8 +688,8 @@ static void test_find_joint(void **state) {
   made_free(made);
 }
 
-/* A rule is tried on its own tunables alone: all eight have more combinations than can be
-   walked. */
+/* A rule is evaluated for its own tunables alone, because all eight tunables have more
+   combinations than can be walked. */
 static void test_find_among_many(void **state) {
   (void)state;
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -708,7 +711,7 @@ static void test_find_among_many(void **state) {
 
 /* ---- Against brute force -------------------------------------------------------------------- */
 
-/* Where a rule is tried: at the deepest tunable that it mentions. */
+/* Returns the depth at which a rule is tried: that of the deepest tunable that it mentions. */
 static int depth_of(const struct made *made, size_t rule) {
   size_t count;
   const int *slots = expr_slots(made->implementations[0].restrictions[rule].expr, &count);
@@ -716,7 +719,7 @@ static int depth_of(const struct made *made, size_t rule) {
   return last < 0 ? -1 : last;
 }
 
-/* The rule that removes the combination in slots; the count of rules when it is valid. */
+/* Returns the rule that removes the combination in slots; the number of rules if it is valid. */
 static size_t first_violated(const struct made *made, const struct value *slots) {
   const struct config_implementation *one = &made->implementations[0];
   for (int depth = -1; depth < (int)one->tunable_count; depth++)
@@ -810,7 +813,7 @@ static void test_against_brute_force(void **state) {
     struct made *made = make();
     add_implementation(made, "random");
     size_t tunables = 1 + random_next(&seed) % 5, rules = random_next(&seed) % 7;
-    for (size_t i = 0; i < tunables; i++) /* now and then more values than a word has bits */
+    for (size_t i = 0; i < tunables; i++) /* sometimes more values than a word has bits */
       add_range(made, names[i], 0,
                 tunables < 3 && random_next(&seed) % 3 == 0 ? 130 : 1 + random_next(&seed) % 6);
     for (size_t i = 0; i < rules; i++) add_random_rule(made, &seed);
@@ -849,7 +852,7 @@ static void check_published(const char *name, uint64_t cartesian, uint64_t valid
   text_free(&path);
 }
 
-/* Counts from the Kernel Tuner benchmark hub and arXiv 2509.26253. */
+/* Numbers of variants from the Kernel Tuner benchmark hub and arXiv 2509.26253. */
 static void test_published_spaces(void **state) {
   (void)state;
   check_published("dedispersion", 22272, 11130);

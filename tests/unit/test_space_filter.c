@@ -1,5 +1,5 @@
-/* What of a space is left out though no restriction of its config does: the limits of a launch,
-   filters, heuristics. */
+/* What leaves a part of a space out although no restriction of the config does: limits of a
+   launch, filters, heuristics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct fixture {
   cugen_error err;
 };
 
-/* implementations: from line 3 on. Gives the status of opening. */
+/* implementations: begin on line 3. Returns the status of opening. */
 static int open_space(struct fixture *f, const char *implementations,
                       const struct space_filter *filter) {
   struct text text = {0};
@@ -48,7 +48,7 @@ static void close_space(struct fixture *f) {
   config_close(f->config);
 }
 
-/* The sum of what the rules removed is what is not valid, and each is as it should be. */
+/* What the rules removed adds up to what is not valid, and each rule is as expected. */
 static void expect_rules(const struct fixture *f, const char *want) {
   struct text got = {0};
   size_t count;
@@ -90,7 +90,7 @@ static void test_limits(void **state) {
   check_limits("grid { 1 }, block { 1, 1, 'b + 1' }", 4, "k.lua:4: block z: 1 to 64 4\n");
   check_limits("grid { 'a - 2', 'b * 1024' }, block { 32 }", 2,
                "k.lua:4: grid x: 1 to 2147483647 4\nk.lua:4: grid y: 1 to 65535 2\n");
-  /* The limits of a launch that is left out are none. */
+  /* A launch that a variant does not make has no limits. */
   check_limits("launch { grid { 1 }, block { 32 } },\n"
                "launch { steps 'a - 1', grid { 1 }, block { 'a == 1 and 4096 or a * 256' } }",
                4, "k.lua:5: block: at most 512 threads (device.max_threads_per_block) 4\n");
@@ -104,7 +104,7 @@ static void test_limits(void **state) {
   check_limits(
       "launch { grid { 1 }, block { 'a * 64' } },\nlaunch { grid { 1 }, block { 'a * 256' } }", 4,
       "k.lua:5: block: at most 512 threads (device.max_threads_per_block) 4\n");
-  /* Each step has its limits; all together are at most as many as a plan takes. */
+  /* Each step has its limits; all steps together are at most as many as a plan takes. */
   check_limits("steps 'a', grid { 1, '65534 + step' }, block { 32 }", 4,
                "k.lua:4: grid y in step 2: 1 to 65535 4\n");
   check_limits("steps '3', grid { 1, 'b == 64 and step == 1 and 70000 or 1', '65533 + step * a' }, "
@@ -128,9 +128,9 @@ static void test_limits(void **state) {
   check_limits("launch { grid { 1 }, block { 32 } },\nlaunch { steps 'b * 16384', grid { 1 }, "
                "block { 32 } }",
                4, "k.lua:4: launches: 1 to 1048576 in all 4\n");
-  /* What the config says itself is said by it. */
+  /* A limit that the config states itself is reported as the config's. */
   check_limits("where 'a < 3', grid { 1 }, block { 'a * 256' }", 4, "k.lua:4: where \"a < 3\" 4\n");
-  /* What cannot be evaluated is not removed: the expansion says why. */
+  /* A combination that cannot be evaluated is not removed; its expansion reports why. */
   check_limits("grid { 'n / (3 * a)' }, block { 32 }", 8, "");
   check_limits("grid { 1 }, block { 'a * 4000000000', '4000000000', 64 }", 0,
                "k.lua:4: block y: 1 to 1024 8\n");
@@ -168,8 +168,8 @@ static void test_refused_by_a_limit(void **state) {
   close_space(&f);
 }
 
-/* Billions of combinations, of which a limit leaves a few: it is tried as soon as its names are
-   bound. */
+/* Billions of combinations, of which a limit leaves a few: the limit is tried as soon as its
+   names have values. */
 static void test_limits_are_early(void **state) {
   (void)state;
   struct fixture f;
@@ -220,7 +220,7 @@ static void test_filters(void **state) {
   check_filter((struct space_filter){0}, "tile >= 16 and n == 1000", 7,
                "cugen_filter.where \"tile >= 16 and n == 1000\" 1\n" AREA
                "cugen_filter.where \"tile >= 16 and n == 1000\" 4\n");
-  /* What has no such name has no such variant; a derived name is one. */
+  /* An implementation without such a name has no such variant; a derived name counts as a name. */
   check_filter((struct space_filter){0}, "area == 32", 4,
                "cugen_filter.where \"area == 32\" 2\n" AREA
                "cugen_filter.where \"area == 32\" 6\n");
@@ -251,8 +251,8 @@ static void check_refused(struct space_filter filter, const char *where, const c
   close_space(&f);
 }
 
-/* One filter is for all implementations: a word that another one's tunable of this name has is
-   no mistake. */
+/* One filter applies to all implementations, so a value that another implementation's tunable of
+   this name has is no mistake. */
 static void test_words_of_others(void **state) {
   (void)state;
   static const char modes[] = "implementation \"a\" { template \"t\", tunable \"mode\" { \"fast\", "
@@ -343,8 +343,8 @@ static uint64_t valid_on(int64_t is_gpu, int64_t capability) {
   return valid;
 }
 
-/* They are in force where they were measured, and on the cpu device, all of them; not on other
-   GPUs, nor with `all`. */
+/* All heuristics hold on the architectures on which they were measured, and on the cpu device;
+   they do not hold on other GPUs, nor with `all`. */
 static void test_heuristics(void **state) {
   const struct space_filter all = {.all = true};
   struct fixture f;
@@ -381,7 +381,8 @@ static void expect_found(const struct fixture *f, const char *text, const char *
   text_free(&name);
 }
 
-/* A heuristic forbids nothing: what is named is found, behind all that is searched. */
+/* A heuristic forbids nothing: a variant that is named is found, behind all variants that are
+   searched. */
 static void test_heuristics_are_no_bans(void **state) {
   struct fixture f;
   uint64_t index;
@@ -409,7 +410,8 @@ static void test_heuristics_that_leave_nothing(void **state) {
   close_space(&f);
 }
 
-/* Nobody asked for a part of the space: then it is searched as if they were not there. */
+/* If nobody asked for a part of the space and heuristics would leave nothing, the whole space is
+   searched. */
 static void test_heuristics_never_leave_nothing(void **state) {
   static const char body[] = "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, "
                              "16, 32 }, where \"tile > 8\",\n"

@@ -1,4 +1,4 @@
-/* Parsing templates: the Lua chunk keeps the template's lines, text becomes pieces. */
+/* Parsing templates: the Lua chunk keeps the template's lines, and text becomes pieces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void test_pieces(void **state) {
   template_free(template);
 }
 
-/* A function of Lua has a bounded number of registers. */
+/* A Lua function has a limited number of registers. */
 static void test_many_expressions(void **state) {
   (void)state;
   struct text content = {0};
@@ -85,7 +85,7 @@ static void test_many_expressions(void **state) {
   text_free(&content);
 }
 
-/* The last piece of the content is where no #line may stand. */
+/* Expects whether a #line may stand at the last piece of the content. */
 static void assert_fresh(const char *content, bool fresh) {
   struct template *template = parse(content);
   assert_int_equal(template->pieces[template->piece_count - 1].fresh, fresh);

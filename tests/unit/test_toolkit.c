@@ -1,5 +1,5 @@
-/* Where NVRTC, headers and compiler are looked for and in which order, over made-up folders; and
-   libraries opened once. */
+/* Where NVRTC, headers and the compiler are searched, and in which order, with folders made for
+   the test; and that libraries are opened once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static int remove_root(void **state) {
   return status;
 }
 
-/* root/below, valid until the next call. */
+/* Returns root/below, which is valid until the next call. */
 static const char *path_of(const char *below) {
   static struct text path;
   text_free(&path);
@@ -98,8 +98,8 @@ static void test_layouts(void **state) {
   make_root(NULL);
 }
 
-/* CUDA's core libraries lie in a folder of their own since CUDA 13, and in CUDA 12's wheels;
-   else beside the headers. */
+/* CUDA's core libraries are in a folder of their own since CUDA 13 and in CUDA 12's wheels,
+   otherwise beside the headers. */
 static void check_core(const char *header, const char *core_header, const char *core) {
   make_root(NULL);
   put(header);
@@ -137,16 +137,16 @@ static void test_newest_nvrtc_first(void **state) {
   toolkit_close(toolkit);
 }
 
-/* The builtins that NVRTC will ask for carry its whole version in their name. */
+/* The builtins that NVRTC will load have its whole version in their name. */
 static void test_version_by_builtins(void **state) {
   (void)state;
   static const struct {
     const char *file;
     int version;
   } steps[] = {{"lib/libnvrtc.so.13", 0},
-               {"lib/libnvrtc-builtins.so.12.8", 0}, /* another NVRTC's */
+               {"lib/libnvrtc-builtins.so.12.8", 0}, /* builtins of another NVRTC */
                {"lib/libnvrtc-builtins.so.13.1", 13010},
-               {"lib/libnvrtc-builtins.so.13.0", 0}}; /* whose is it? */
+               {"lib/libnvrtc-builtins.so.13.0", 0}}; /* not clear which NVRTC these belong to */
   setenv_root("CUGEN_TOOLKIT", ".");
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     put(steps[i].file);
@@ -166,7 +166,7 @@ static void test_option_before_environment(void **state) {
   setenv_root("CUGEN_TOOLKIT", "variable");
   struct toolkit *toolkit = open_with(path_of("option"), NULL);
   assert_found(&toolkit->nvrtc, "option/lib/libnvrtc.so.13");
-  assert_found(&toolkit->include, NULL); /* the folder that was named is the only one looked at */
+  assert_found(&toolkit->include, NULL); /* only the folder that was named is searched */
   toolkit_close(toolkit);
   toolkit = open_with("", NULL);
   assert_found(&toolkit->nvrtc, "variable/lib/libnvrtc.so.13");
@@ -185,7 +185,7 @@ static void test_home_before_path(void **state) {
   const char *searched = text_get(&toolkit->searched[TOOLKIT_PART_NVRTC]);
   const char *beside = strstr(searched, "/toolkit: "), *home = strstr(searched, path_of("home"));
   assert_non_null(beside);
-  if (home) { /* nothing stands beside the test program */
+  if (home) { /* nothing lies beside the test program */
     assert_true(beside < home);
     assert_found(&toolkit->nvrtc, "home/lib64/libnvrtc.so.13");
     assert_found(&toolkit->include, "path/include");

@@ -1,4 +1,4 @@
-/* Passes over the banks and sectors of one request: emulator/detector/traffic.h. */
+/* Passes over the banks, and sectors, of one request: emulator/detector/traffic.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 enum { BASE = 4096 };
 
-/* Lane i at BASE + i * step bytes. */
+/* Lane i is at BASE + i * step bytes. */
 static void along(uintptr_t at[32], unsigned step) {
   for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)i * step;
 }
@@ -24,7 +24,7 @@ static void expect_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes,
   assert_int_equal(got_ideal, ideal);
 }
 
-/* lines: of 128 bytes; used: bytes, each once. */
+/* lines: lines of 128 bytes; used: bytes that are used, each once. */
 static void expect_touched(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned sectors,
                            unsigned lines, unsigned used) {
   const struct warp_touched got = warp_sectors(at, lanes, bytes);
@@ -39,7 +39,7 @@ static void test_banks(void **state) {
   uintptr_t at[32];
   along(at, 4);
   expect_banks(at, ~0u, 4, 1, 1);
-  along(at, 0); /* one word for all */
+  along(at, 0); /* all lanes read one word */
   expect_banks(at, ~0u, 4, 1, 1);
   along(at, 8);
   expect_banks(at, ~0u, 4, 2, 1);
@@ -48,21 +48,21 @@ static void test_banks(void **state) {
   along(at, 128); /* a column of a 32 x 32 tile */
   expect_banks(at, ~0u, 4, 32, 1);
   expect_banks(at, 0xffu, 4, 8, 1);
-  along(at, 132); /* with padding */
+  along(at, 132); /* the same column with padding */
   expect_banks(at, ~0u, 4, 1, 1);
   along(at, 16);
   expect_banks(at, ~0u, 16, 4, 4);
   along(at, 128); /* rows of ldmatrix without a swizzle */
   expect_banks(at, ~0u, 16, 32, 4);
-  along(at, 0); /* the same 16 bytes for all: a pass for each half of the warp */
+  along(at, 0); /* all lanes read the same 16 bytes: a pass for each half of the warp */
   expect_banks(at, ~0u, 16, 2, 2);
   expect_banks(at, ~0u, 8, 1, 1);
-  for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)(i / 2) * 16; /* by pairs */
+  for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)(i / 2) * 16; /* lanes in pairs */
   expect_banks(at, ~0u, 16, 2, 2);
-  /* the same for each quarter */
+  /* the same 16 bytes for each quarter of the warp */
   for (unsigned i = 0; i < 32; i++) at[i] = BASE + (uintptr_t)(i % 8) * 16;
   expect_banks(at, ~0u, 16, 4, 4);
-  along(at, 2); /* two lanes a word */
+  along(at, 2); /* two lanes read each word */
   expect_banks(at, ~0u, 2, 1, 1);
 }
 
@@ -71,9 +71,9 @@ static void test_sectors(void **state) {
   uintptr_t at[32];
   along(at, 4);
   expect_touched(at, ~0u, 4, 4, 1, 128);
-  expect_touched(at, 0xffu, 4, 1, 1, 32); /* one segment, two */
+  expect_touched(at, 0xffu, 4, 1, 1, 32); /* one segment, then two */
   expect_touched(at, 0xffffu, 4, 2, 1, 64);
-  for (int i = 0; i < 32; i++) at[i] += 4; /* off by one element */
+  for (int i = 0; i < 32; i++) at[i] += 4; /* shifted by one element */
   expect_touched(at, ~0u, 4, 5, 2, 128);
   along(at, 32);
   expect_touched(at, ~0u, 4, 32, 8, 128);
@@ -83,16 +83,18 @@ static void test_sectors(void **state) {
   expect_touched(at, ~0u, 4, 32, 32, 128);
   along(at, 16);
   expect_touched(at, ~0u, 16, 16, 4, 512);
-  along(at, 0); /* one word for all */
+  along(at, 0); /* all lanes read one word */
   expect_touched(at, ~0u, 4, 1, 1, 4);
   along(at, 12); /* every third element */
   expect_touched(at, ~0u, 4, 12, 3, 128);
-  along(at, 48); /* a pack over the end of a sector, and over that of a line */
+  /* a pack that crosses the end of a sector, and one that crosses the end of a line */
+  along(at, 48);
   expect_touched(at, 0x5u, 40, 4, 2, 80);
   expect_touched(at, 0, 4, 0, 0, 0);
 }
 
-/* Of eight blocks two are counted: what there is of each, barriers too, is four times as much. */
+/* Two of eight blocks are counted, and all their counts, also of barriers, are multiplied by
+   four. */
 static void test_counted_blocks_stand_for_all(void **state) {
   struct traffic *t;
   struct launch_counters out;
@@ -111,7 +113,8 @@ static void test_counted_blocks_stand_for_all(void **state) {
   traffic_close(t);
 }
 
-/* A lane's reads of shared memory side by side are one request of 16 bytes; no others are. */
+/* Reads of neighbouring shared memory by one lane are one request of 16 bytes; no other accesses
+   are joined. */
 static void test_reads_side_by_side(void **state) {
   static const struct {
     bool shared;

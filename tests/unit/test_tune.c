@@ -1,5 +1,5 @@
-/* The parts of tuning that need no device: elements and fills, verification, strategies,
-   messages, the roofline. */
+/* Parts of tuning that need no device: elements and fills, verification, strategies, messages,
+   the roofline. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,7 +108,8 @@ static void every_dtype_stores_and_loads(void **state) {
     memset(place, 0xaa, sizeof place);
     element_store(dtype_find(*name), place, 0, 4.0);
     assert_true(element_load(dtype_find(*name), place, 0) == 4.0);
-    assert_int_equal(place[dtype_find(*name)->bytes], 0xaa); /* the type's own width, no more */
+    /* nothing is written beyond the type's own width */
+    assert_int_equal(place[dtype_find(*name)->bytes], 0xaa);
   }
 }
 
@@ -135,7 +136,7 @@ static void fills_are_repeatable_and_poison_the_padding(void **state) {
   for (int i = 0; i < 5; i++) assert_true(x[i] >= -1.0f && x[i] < 1.0f);
 }
 
-/* Large ones are filled by several threads, each a part of the memory. */
+/* Large buffers are filled by several threads, each of which has a part of the memory. */
 static void fills_do_not_depend_on_the_layout(void **state) {
   (void)state;
   enum { ROWS = 1031, COLS = 1021, PITCH = 1040 };
@@ -243,7 +244,7 @@ static void tolerance_zero_means_equal(void **state) {
 }
 
 /* Half a tolerance too much everywhere: no element is wrong, but all of them together are. */
-/* Large ones are compared by several threads, each a part of the rows. */
+/* Large results are compared by several threads, each of which has a part of the rows. */
 static void wrong_elements_of_a_large_result_are_counted(void **state) {
   (void)state;
   enum { ROWS = 1031, COLS = 1021, LAST = ROWS * COLS - 1, FIRST = 7 * COLS + 3 };
@@ -290,7 +291,7 @@ static void a_norm_finds_what_no_element_shows(void **state) {
   }
 }
 
-/* Each thread adds its own share of the squares: the error is in the first share alone. */
+/* Each thread adds the squares of its own part; here the error is in the first part only. */
 static void a_norm_is_of_all_shares(void **state) {
   enum { ROWS = 1 << 10 };
   struct kernel_argument a = matrix("f32", ROWS, ROWS, ROWS);
@@ -306,7 +307,7 @@ static void a_norm_is_of_all_shares(void **state) {
   free(want);
 }
 
-/* Zero is wanted everywhere and the tolerance allows more: the norm does not. */
+/* All wanted values are zero, and the tolerance allows the error, but the norm does not. */
 static void a_norm_of_zero_allows_nothing_else(void **state) {
   (void)state;
   struct kernel_argument a = matrix("f32", 1, 2, 2);
@@ -320,7 +321,7 @@ static void a_norm_of_zero_allows_nothing_else(void **state) {
   assert_true(isinf(error));
 }
 
-/* The fast loops over rows read halves in their own way. */
+/* The fast loops over rows have their own way to read halves. */
 static void rows_of_every_half_are_right(void **state) {
   (void)state;
   const char *const dtypes[] = {"f16", "bf16"};
@@ -359,8 +360,8 @@ static void writing_into_the_padding_is_found(void **state) {
   }
 }
 
-/* A small output beside a large one is compared whole, one in between at its edges; what an
-   output has not is not due. */
+/* A small output beside a large one is compared completely, a medium one at its edges; samples
+   beyond the end of an output are not due. */
 static void samples_are_those_of_every_output(void **state) {
   (void)state;
   struct kernel_argument large = matrix("f32", 1000, 900, 900),
@@ -407,7 +408,7 @@ static void samples_hold_every_edge(void **state) {
 
 /* ---- Strategies ----------------------------------------------------------------------------- */
 
-/* A space of 40 by 25 variants in one implementation, its neighbours along rows and columns. */
+/* A space of 40 by 25 variants of one implementation; neighbours lie along rows and columns. */
 static size_t in_grid(const void *context, uint64_t index, uint64_t *out) {
   size_t count = 0;
   uint64_t row = index / 25, column = index % 25;
@@ -491,8 +492,8 @@ static void firsts_and_defaults_come_first_and_the_rest_is_seeded(void **state) 
   }
 }
 
-/* Of variants that random search gives first, how many are of each of two priors, whose variants
-   cost so much; all others cost 10. */
+/* Counts how many of the variants that random search gives first belong to each of two priors,
+   whose variants have these costs; all other variants cost 10. */
 static void count_priors(const double *costs, size_t *counts) {
   enum { EACH = 8, GIVEN = 40 };
   struct strategy_prior priors[2 * EACH];
@@ -509,7 +510,7 @@ static void count_priors(const double *costs, size_t *counts) {
   for (size_t i = 0; i < GIVEN; i++) {
     assert_true(ops->next(s, &index));
     const bool prior = index >= 500 && index < 500 + 2 * EACH;
-    if (i < 4) assert_int_equal(prior, i % 2 == 0); /* in turn with others */
+    if (i < 4) assert_int_equal(prior, i % 2 == 0); /* in turn with other variants */
     if (prior) counts[(index - 500) / EACH]++;
     ops->report(s, index, prior ? costs[(index - 500) / EACH] : 10, 0);
   }
@@ -525,12 +526,12 @@ static void a_prior_is_dropped_once_results_contradict_it(void **state) {
   assert_true(counts[0] == 2 && counts[1] == 8);
   count_priors((const double[]){20, (double)INFINITY}, counts);
   assert_true(counts[0] == 2 && counts[1] == 2);
-  /* within what measurements of equal kernels differ by */
+  /* within the difference that measurements of equal kernels may have */
   count_priors((const double[]){10.1, 20}, counts);
   assert_true(counts[0] == 8 && counts[1] == 2);
 }
 
-/* How many tries it takes to the best one of the grid. */
+/* Returns the number of tries until the best variant of the grid. */
 static int tries(const char *name, uint64_t seed) {
   const struct strategy_space space = {
       .spans = grid, .span_count = 1, .seed = seed, .neighbours = in_grid, .max_neighbours = 63};
@@ -558,7 +559,7 @@ static void local_search_goes_on_from_the_best(void **state) {
   assert_true(3 * local < random);
 }
 
-/* Around variants that failed there is nothing to look for: the order stays the random one. */
+/* Variants that failed have no promising neighbours, so the order stays random. */
 static void local_search_leaves_failures_alone(void **state) {
   (void)state;
   const struct strategy_space space = {
@@ -648,7 +649,7 @@ static void specs_travel(void **state) {
   assert_int_equal(got.launches[0].shared_bytes, 99);
   assert_int_equal(kernel_spec_calls(&got), 3);
   kernel_spec_free(&got);
-  sequence[2] = 1; /* which is none */
+  sequence[2] = 1; /* there is no launch 1 */
   wire_put_spec(&out, &spec);
   reader = wire_read(&out);
   assert_int_equal(wire_get_spec(&reader, &got, NULL), CUGEN_ERROR_INTERNAL);
@@ -673,7 +674,8 @@ static void a_cut_spec_is_refused(void **state) {
 
 /* ---- The roofline --------------------------------------------------------------------------- */
 
-/* NVIDIA H200: 132 SMs at 1980 MHz, 66.9 TFLOP/s f32, 33.5 f64; 6144 bits at 3201 MHz. */
+/* NVIDIA H200: 132 SMs at 1980 MHz give 66.9 TFLOP/s in f32 and 33.5 in f64; 6144 bits at 3201
+   MHz. */
 static void peak_ceilings(void **state) {
   (void)state;
   const struct device_facts h200 = {.compute_capability = 90,
@@ -700,7 +702,7 @@ static void peak_ceilings(void **state) {
   assert_true(roofline_fraction(&ceilings, 1e9, 1e9, 1.0, &measured) == 0.0);
 }
 
-/* What was measured goes before the peak, each ceiling for itself. */
+/* A measured ceiling replaces the peak, each ceiling separately. */
 static void measured_ceilings(void **state) {
   (void)state;
   struct ceilings c = {.flops = 50, .flops_peak = 100, .bandwidth_peak = 10};
@@ -713,12 +715,12 @@ static void measured_ceilings(void **state) {
   assert_true(roofline_fraction(&c, 1, 8, 2.0, &measured) == 0.5);
   assert_true(measured);
   c = (struct ceilings){.bandwidth = 8};
-  /* nothing is known of its arithmetic */
+  /* the peak of its arithmetic is not known */
   assert_true(roofline_fraction(&c, 1, 8, 2.0, NULL) == 0.0);
   assert_true(roofline_fraction(&c, 0, 8, 2.0, NULL) == 0.5);
 }
 
-/* What NVIDIA publishes, dense, in TFLOP/s; the clocks are those it holds them for. */
+/* NVIDIA's published dense rates in TFLOP/s, at the clocks for which NVIDIA gives them. */
 static void tensor_cores(void **state) {
   (void)state;
   static const struct {
@@ -756,7 +758,7 @@ static void tensor_cores(void **state) {
   }
 }
 
-/* Without tensor cores, as published: TFLOP/s. */
+/* NVIDIA's published rates without tensor cores, in TFLOP/s. */
 static void multiply_adds(void **state) {
   (void)state;
   static const struct {
@@ -780,7 +782,7 @@ static void multiply_adds(void **state) {
   }
 }
 
-/* A description's own rates, here of a device that no table has. */
+/* The rates of a description, for a device that is in no table. */
 static void described_rates(void **state) {
   (void)state;
   struct device_description device = {
@@ -804,7 +806,8 @@ static void described_rates(void **state) {
   assert_true(roofline_tensor_flops(&device, "bf16") == 0);
 }
 
-/* Where tensor cores do the work, theirs is the ceiling, measured or not what the other is. */
+/* If tensor cores do the work, their rate is the ceiling, whether the other rate was measured or
+   not. */
 static void the_higher_ceiling(void **state) {
   (void)state;
   struct ceilings c = {.flops = 50, .flops_peak = 60, .tensor_flops_peak = 500, .bandwidth = 10};
@@ -837,10 +840,10 @@ static void slow_variants_are_dropped_when_that_is_clear(void **state) {
     assert_int_equal(
         measure_is_beaten(cases[i].samples, best * cases[i].least, best * cases[i].most, best),
         cases[i].beaten);
-    /* it is the first */
+    /* there is no best variant yet */
     assert_false(measure_is_beaten(cases[i].samples, cases[i].least, cases[i].most, 0));
   }
-  /* Of long launches two samples tell how much they err. */
+  /* For long launches two samples show how much they err. */
   assert_true(measure_is_beaten(2, 10.3e-3, 10.3e-3, 10e-3));
   assert_false(measure_is_beaten(2, 10.3e-3, 10.4e-3, 10e-3));
   assert_false(measure_is_beaten(1, 10.3e-3, 10.3e-3, 10e-3));

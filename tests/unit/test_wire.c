@@ -1,5 +1,5 @@
-/* Messages whose header says what cannot be are refused before anything of them is awaited, or
-   taken into memory. */
+/* A message whose header is impossible is refused before anything of the message is awaited or
+   stored. */
 #define _GNU_SOURCE /* pipe2 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct said {
   uint64_t type, length;
 };
 
-/* What is received when only this header comes, and then the end. */
+/* Receives a message of which only this header arrives before the end. */
 static int receive(struct said header, const char **message) {
   static cugen_error err;
   int ends[2];
@@ -50,7 +50,7 @@ static void a_length_beyond_any_message(void **state) {
   }
 }
 
-/* Which is awaited, and here does not come. */
+/* The greatest length is accepted; its bytes are awaited, but do not arrive here. */
 static void the_greatest_length(void **state) {
   const char *message;
   (void)state;
@@ -66,7 +66,7 @@ static void a_type_that_there_is_not(void **state) {
     assert_int_equal(receive((struct said){types[i], 0}, &message), CUGEN_ERROR_INTERNAL);
 }
 
-/* Blocks and texts of a payload do not reach past its end. */
+/* Blocks and texts of a payload do not extend past its end. */
 static void a_block_beyond_the_payload(void **state) {
   static const int64_t lengths[] = {9, -1, INT64_MAX, INT64_MIN};
   (void)state;
@@ -82,7 +82,8 @@ static void a_block_beyond_the_payload(void **state) {
   }
 }
 
-/* A string without a terminating 0 fails the reader, which would read past the string otherwise. */
+/* A string without its terminating 0 makes the reader fail, because reading the string would go
+   past the payload. */
 static void a_text_without_its_end(void **state) {
   static const struct {
     const char *sent;
@@ -133,7 +134,7 @@ static void a_message_in_pieces(void **state) {
   close(ends[1]);
 }
 
-/* A descriptor that the receiver does not ask for is closed: the pipe ends. */
+/* A descriptor that the receiver does not ask for is closed, so the pipe ends. */
 static void a_descriptor_that_nobody_wants(void **state) {
   int ends[2], pipes[2];
   enum message_type type;
@@ -154,17 +155,17 @@ static void a_descriptor_that_nobody_wants(void **state) {
 
 /* ---- Specs ---------------------------------------------------------------------------------- */
 
-/* Longer than any room that was made for other names. */
+/* Longer than any buffer that was made for other names. */
 static char place[1 << 18];
 
-/* Sends and reads back a spec. */
+/* Sends a spec and reads it back. */
 static int pass(const struct kernel_spec *spec, struct kernel_spec *out) {
   struct text payload = {0};
   cugen_error err;
   wire_put_spec(&payload, spec);
   struct wire_reader reader = wire_read(&payload);
   const int status = wire_get_spec(&reader, out, &err);
-  memset(payload.data, 0xff, payload.length); /* nothing of the spec is there any more */
+  memset(payload.data, 0xff, payload.length); /* nothing of the sent spec is left */
   text_free(&payload);
   return status;
 }

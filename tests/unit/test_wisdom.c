@@ -1,5 +1,5 @@
-/* Wisdom: what is exported comes back as it was, merges as promised, and what cannot be vouched
-   for is refused with its line and changes nothing. */
+/* Wisdom: an export is imported unchanged and merges as promised; a faulty file is refused with
+   its line and changes nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-enum { EPOCH = 1700000000 }; /* what records are measured after */
+enum { EPOCH = 1700000000 }; /* records are measured after this time */
 
 static struct cache_record record_of(const char *variant, const char *kernel, cugen_outcome outcome,
                                      double seconds, int64_t measured_at) {
@@ -59,7 +59,7 @@ static struct cache_merged import(struct cache *cache, const struct text *wisdom
   return merged;
 }
 
-/* "variant seconds" of the current records, or of history. */
+/* Expects "variant seconds" of the current records, or of the history. */
 static void assert_records(struct cache *cache, bool history, const char *want) {
   struct cache_record *records;
   size_t count;
@@ -75,7 +75,7 @@ static void assert_records(struct cache *cache, bool history, const char *want) 
   text_free(&got);
 }
 
-/* A database may say of its records that they are of a time to come. */
+/* The times of a database's records may lie in the future. */
 static void what_is_of_no_time_wins_nothing(void **state) {
   struct cache *other;
   struct text wisdom = {0};
@@ -142,15 +142,15 @@ static void everything_comes_back(void **state) {
   assert_string_equal(records[1].reason, "no ? UTF-8 ?[31mred");
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
-  /* The reason was changed on the way; the record is known all the same. */
+  /* The reason was changed in the file; the record still counts as known. */
   assert_int_equal(import(*state, &first).known, 2);
   cache_close(other);
   text_free(&first);
   text_free(&second);
 }
 
-/* Two config files call their kernels so: both records of the variant travel, and neither
-   replaces the other, nor what is here. */
+/* Two config files have kernels of this name: both records of the variant are exported, and
+   neither replaces the other or a local one. */
 static void config_files_stay_apart(void **state) {
   struct cache_key a = key, b = key;
   struct cache *other;
@@ -161,14 +161,14 @@ static void config_files_stay_apart(void **state) {
   assert_int_equal(cache_store(*state, &a, &mine, NULL), CUGEN_OK);
   assert_int_equal(cache_store(*state, &b, &another, NULL), CUGEN_OK);
   export_all(*state, &wisdom);
-  assert_null(strstr(text_get(&wisdom), "k.lua")); /* it says nothing about the machine */
+  assert_null(strstr(text_get(&wisdom), "k.lua")); /* wisdom says nothing about this machine */
   assert_int_equal(cache_open("none", &other, NULL, NULL), CUGEN_OK);
   store(other, record_of("v", "c", CUGEN_OUTCOME_OK, 3, 3));
   assert_int_equal(import(other, &wisdom).added, 2);
   assert_records(other, false, "v 1, v 2, v 3");
   assert_int_equal(import(other, &wisdom).known, 2);
   assert_int_equal(import(*state, &wisdom).known, 2);
-  another.seconds = 1.5; /* measured again by the file that it is of */
+  another.seconds = 1.5; /* measured again from its own file */
   assert_int_equal(cache_store(other, &b, &another, NULL), CUGEN_OK);
   assert_records(other, false, "v 1, v 1.5");
   cache_close(other);
@@ -182,7 +182,7 @@ static void only_what_is_meant_is_exported(void **state) {
   struct text wisdom = {0};
   size_t count;
   store(*state, record);
-  store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, 2, 2)); /* the first is history */
+  store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, 2, 2)); /* the first record becomes history */
   assert_int_equal(cache_store(*state, &reduce, &record, NULL), CUGEN_OK);
   assert_int_equal(wisdom_export(*state, &filter, &wisdom, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 1);
@@ -197,7 +197,7 @@ static void only_what_is_meant_is_exported(void **state) {
 
 struct pieces {
   struct text all;
-  size_t count, longest, stop; /* stop: after so many */
+  size_t count, longest, stop; /* stop: after so many lines */
 };
 
 static int take_piece(void *context, const struct wisdom_piece *piece, cugen_error *err) {
@@ -231,13 +231,13 @@ static void an_export_comes_in_pieces(void **state) {
   assert_int_equal(wisdom_write(*state, &all, &sink, &count, &err), CUGEN_ERROR_INTERRUPTED);
   assert_string_equal(err.message, "enough");
   assert_int_equal(pieces.count, 2);
-  /* nothing is left of the transaction */
+  /* the transaction is over */
   store(*state, record_of("v", "later", CUGEN_OUTCOME_OK, 1, 1));
   text_free(&pieces.all);
   text_free(&whole);
 }
 
-/* "config device options problem variant;" of each line. */
+/* Expects "config device options problem variant;" for each line. */
 static void assert_order(const struct text *wisdom, const char *want) {
   static const char *const names[] = {"\"config\":\"", "\"device\":\"", "\"options\":\"",
                                       "\"problem\":\"", "\"variant\":\""};
@@ -273,7 +273,7 @@ static void an_export_is_in_the_order_of_its_texts(void **state) {
   text_free(&wisdom);
 }
 
-/* One gate: what an export or a check would refuse is not stored. */
+/* What an export or a verification would refuse is not stored. */
 static void what_is_not_as_it_should_be_is_not_stored(void **state) {
   struct cache_record good = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
   struct {
@@ -307,7 +307,7 @@ static void what_is_not_as_it_should_be_is_not_stored(void **state) {
   assert_records(*state, false, "");
 }
 
-/* A clock that was wrong costs a record its time, wherever it is met. */
+/* A wrong clock costs a record its time, wherever the record arrives. */
 static void a_time_that_cannot_be_is_not_known(void **state) {
   const int64_t in_two_days = clock_unix() + 2 * 86400;
   const int64_t times[] = {-5, 0, 5, 1577836799, in_two_days, INT64_MAX, INT64_MIN};
@@ -339,8 +339,8 @@ static void a_time_that_cannot_be_is_not_known(void **state) {
 
 /* ---- Merging -------------------------------------------------------------------------------- */
 
-/* `mine` is in the cache when `theirs` comes. What is current then, what history, and that once
-   more changes nothing. */
+/* `mine` is in the cache when `theirs` arrives. Checks which one is current and which is
+   history, and that a second import changes nothing. */
 static void assert_merge(struct cache_record mine, struct cache_record theirs, const char *current,
                          const char *history) {
   struct cache *here, *there;
@@ -366,16 +366,16 @@ static void the_better_one_is_taken_and_both_are_kept(void **state) {
   (void)state;
   const cugen_outcome ok = CUGEN_OUTCOME_OK, wrong = CUGEN_OUTCOME_WRONG,
                       late = CUGEN_OUTCOME_TIMEOUT;
-  /* one kernel: the faster */
+  /* one kernel: the faster record */
   assert_merge(record_of("v", "a", ok, 2, 9), record_of("v", "a", ok, 1, 1), "v 1", "v 2");
   assert_merge(record_of("v", "a", ok, 1, 1), record_of("v", "a", ok, 2, 9), "v 1", "v 2");
   assert_merge(record_of("v", "a", ok, 1, 1), record_of("v", "a", ok, 1, 2), "v 1", "v 1");
-  /* what was seen to go wrong is not used; what only did not come to an end may be */
+  /* A record of a wrong result goes before a right one; a record of a timeout does not. */
   assert_merge(record_of("v", "a", ok, 2, 9), record_of("v", "a", wrong, 1, 1), "v 1", "v 2");
   assert_merge(record_of("v", "a", wrong, 2, 1), record_of("v", "a", ok, 1, 9), "v 2", "v 1");
   assert_merge(record_of("v", "a", late, 2, 9), record_of("v", "a", ok, 1, 1), "v 1", "v 2");
   assert_merge(record_of("v", "a", late, 2, 1), record_of("v", "a", late, 1, 9), "v 1", "v 2");
-  /* another kernel of that name: the later */
+  /* another kernel of that name: the later record */
   assert_merge(record_of("v", "a", ok, 1, 1), record_of("v", "b", ok, 2, 2), "v 2", "v 1");
   assert_merge(record_of("v", "a", ok, 2, 2), record_of("v", "b", ok, 1, 1), "v 2", "v 1");
   /* another variant */
@@ -397,7 +397,7 @@ static void what_is_history_here_is_known(void **state) {
 
 static const char checksum_mark[] = ",\"checksum\":\"";
 
-/* The lines, each of which ends before its checksum, made whole. */
+/* Completes the lines, which end where their checksum begins. */
 static struct text seal(const char *const *lines, size_t count) {
   struct text text = {0};
   for (size_t i = 0; i < count; i++)
@@ -409,7 +409,7 @@ static struct text seal(const char *const *lines, size_t count) {
 #define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":7,\"cugen\":\"0.1.0\",\"records\":" n
 #define HASH      "\"0123456789abcdef0123456789abcdef\""
 
-/* A record with `from` of it replaced by `to`; NULL: as it is. */
+/* Returns a record in which `from` is replaced by `to`; NULL: unchanged. */
 static char *record_with(const char *from, const char *to) {
   static const char good[] =
       "{\"device\":\"d\",\"config\":\"c\",\"problem\":\"\",\"options\":\"o\",\"variant\":\"v\","
@@ -457,7 +457,7 @@ static void assert_refused(struct cache *cache, const struct text *wisdom, int l
   cache_spaces_free(spaces, count);
 }
 
-/* A good record, then one with a fault. */
+/* A valid record, followed by one with a fault. */
 static void wrong_records_are_refused(void **state) {
   static const struct {
     const char *from, *to, *what;
@@ -556,8 +556,8 @@ static void other_outputs_are_refused(void **state) {
   }
 }
 
-/* Version 1 knew no clusters, 2 no verdicts, 3 no cost, 4 no requests, 5 no runs, 6 no energy:
-   such a file is taken, and may not have them. */
+/* Version 1 had no clusters, 2 no verdicts, 3 no costs, 4 no requests, 5 no runs, 6 no energy:
+   such a file is accepted, and must not have the missing fields. */
 static void older_versions_are_read(void **state) {
   static const struct {
     const char *header, *unknown, *wrong;
@@ -594,7 +594,7 @@ static void older_versions_are_read(void **state) {
   }
 }
 
-/* From version 8 on the header counts the portfolios; outputs came with version 9. */
+/* Since version 8 the header counts the portfolios; outputs came with version 9. */
 static void version_8_counts_portfolios(void **state) {
   char *record = record_with(NULL, NULL);
   const char *const good[] = {HEADER_OF("8") ",\"portfolios\":0", record},
@@ -660,7 +660,7 @@ static void wrong_files_are_refused(void **state) {
   free(later);
 }
 
-/* Cut anywhere, or with any one byte another: never taken. */
+/* A file that is cut anywhere, or has any one byte changed, is never accepted. */
 static void no_damage_passes(void **state) {
   char *good = record_with(NULL, NULL);
   const char *const lines[] = {HEADER("1"), good};
@@ -679,7 +679,7 @@ static void no_damage_passes(void **state) {
     wisdom.data[i] = was;
   }
   assert_int_equal(import(*state, &wisdom).added, 1);
-  wisdom.length--; /* the last line end is not missed */
+  wisdom.length--; /* a missing end of the last line does no harm */
   assert_int_equal(import(*state, &wisdom).known, 1);
   text_free(&wisdom);
   free(good);
@@ -694,7 +694,7 @@ static void a_line_too_long_is_refused(void **state) {
   text_free(&wisdom);
 }
 
-/* Ten thousand records of one set, and of as many. */
+/* Five thousand records of one set, and one record each of five thousand sets. */
 static void many_are_merged_at_once(void **state) {
   struct text wisdom = {0}, header = {0};
   enum { MANY = 5000 };

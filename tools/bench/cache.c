@@ -36,7 +36,7 @@ static double since(double *mark) {
   return seconds;
 }
 
-/* One fresh handle; the kernel lends key and space. */
+/* Uses the cache through a new handle; the kernel gives the key and the space. */
 static void use(cugen_kernel *k, const char *path, bool image, struct times *times, int run) {
   cugen_error err;
   struct best_record best;

@@ -1,4 +1,5 @@
-/* What the benchmarks share: the machine in words, medians, and caches filled with records. */
+/* What the benchmarks share: a description of the machine, medians, and caches filled with
+   records. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -24,7 +25,7 @@ static inline void *require_memory(void *memory) {
 
 /* ---- The machine ---------------------------------------------------------------------------- */
 
-/* The value of the first line that begins with `name`, as /proc/cpuinfo writes it. */
+/* Prints the value of the first line of /proc/cpuinfo that begins with the name. */
 static inline void print_processor(void) {
   FILE *file = fopen("/proc/cpuinfo", "r");
   char line[256] = "", *colon = NULL;
@@ -73,8 +74,8 @@ static inline const char *verdict(double value, double bar) {
 
 /* ---- Caches --------------------------------------------------------------------------------- */
 
-/* Remembers `count` right records as tuning would: the variants of the kernel's own space first,
-   then the same of other problems. The cache is the library's. */
+/* Stores `count` right records in the library's cache, as tuning would: first for the variants
+   of the kernel's space, then for the same variants of other problems. */
 static inline void fill_cache(cugen_kernel *k, size_t count) {
   cugen_error err;
   struct cache *cache;

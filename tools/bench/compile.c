@@ -38,7 +38,7 @@ struct bench {
   struct kernel_spec *specs;
   size_t count;
   int threads;
-  bool caches; /* NVRTC has a cache on disk, which cugen does not let it use either */
+  bool caches; /* NVRTC has a cache on disk, which is off as in cugen */
   atomic_size_t next;
 };
 
@@ -50,7 +50,7 @@ static void load(struct bench *b) {
       {"nvrtcGetCUBINSize", offsetof(struct library, cubin_size), true},
       {"nvrtcGetCUBIN", offsetof(struct library, cubin), true},
       {"nvrtcDestroyProgram", offsetof(struct library, destroy), true}};
-  const struct nvrtc *nvrtc; /* opened by cugen first: it knows where the builtins are */
+  const struct nvrtc *nvrtc; /* opened by cugen, which knows where the builtins are */
   cugen_error err;
   require(nvrtc_open(b->kernel->lookup.lib->toolkit, &nvrtc, &err), &err);
   b->caches = nvrtc_version(nvrtc) >= 12090;
@@ -113,7 +113,7 @@ static void wait_for(struct compile_pool *builds, const struct kernel_spec *spec
   compile_job_release(builds, build);
 }
 
-/* With as many requests under way as the tuner keeps. compilers NULL: on threads of this
+/* Keeps as many requests under way as the tuner. compilers NULL: compiles on threads of this
    process. */
 static double run_pool(struct bench *b, struct compilers *compilers) {
   const struct compile_pool_options options = {.ops = &cuda_device_ops,
@@ -140,7 +140,7 @@ static double run_pool(struct bench *b, struct compilers *compilers) {
 
 /* ---- Both ----------------------------------------------------------------------------------- */
 
-/* Distinct sources only, as the tuner compiles equal ones once. */
+/* Returns whether the source is a new one, because the tuner compiles equal sources once. */
 static bool is_new(const struct bench *b, const struct kernel_spec *spec) {
   for (size_t i = 0; i < b->count; i++)
     if (strcmp(b->specs[i].source_hash.hex, spec->source_hash.hex) == 0) return false;
@@ -180,8 +180,8 @@ static int number(int argc, char **argv, int at, int otherwise) {
   return argc > at && atoi(argv[at]) > 0 ? atoi(argv[at]) : otherwise;
 }
 
-/* Kilobytes of this process's children, each counted alone (RSS) and with its part of what
-   several share (PSS). */
+/* Prints the memory of this process's children in kilobytes: of each one alone (RSS), and with
+   its share of common pages (PSS). */
 static void print_children(void) {
   struct text list = {0}, rollup = {0};
   long rss = 0, pss = 0, count = 0;
@@ -207,7 +207,7 @@ static void print_children(void) {
   text_free(&rollup);
 }
 
-/* Of the first pool of each kind, which loads NVRTC, and of the later ones. */
+/* Prints the rates of the first pool of each kind, which loads NVRTC, and of the later ones. */
 static void print_rates(const char *which, double *bare, double *pool, double *apart,
                         size_t count) {
   double alone = median(bare, count), pooled = median(pool, count),
@@ -222,7 +222,7 @@ static void print_rates(const char *which, double *bare, double *pool, double *a
 
 static void measure(struct bench *b, int rounds) {
   double bare[MOST_ROUNDS], pool[MOST_ROUNDS], apart[MOST_ROUNDS], own = 0, all = 0;
-  for (int i = 0; i < rounds; i++) { /* who goes first takes turns */
+  for (int i = 0; i < rounds; i++) { /* the two go first in turn */
     if (i % 2) bare[i] = run_bare(b), apart[i] = run_pool(b, b->kernel->lookup.lib->compilers);
     double before = thread_seconds(RUSAGE_THREAD), whole = thread_seconds(RUSAGE_SELF);
     pool[i] = run_pool(b, NULL);

@@ -37,7 +37,7 @@ struct bench {
   struct problem problem;
   struct space *space;
   struct expander *expander;
-  uint64_t first, count; /* variants of the implementation */
+  uint64_t first, count; /* range of the implementation's variants */
 };
 
 static void require(int status, const cugen_error *err) {

@@ -1,11 +1,14 @@
 /* Benchmark: plans that explore while they serve.
 
      bench_explore simulate LAUNCHES SHARE CHANGE NOISE <sets
-        Each line of stdin has a set's recorded times, the fastest first. In the application each variant takes another time: times exp(CHANGE
-        * a normal number), the same in all its launches; each launch exp(NOISE * a normal number) of that. Says how the total of all
-        launches relates to that of the variant that is the fastest there, over sets: geometric mean and worst.
+        A line of stdin has the recorded times of a set of variants, the fastest first. In the
+        application the time of each variant is another: the recorded one times
+        exp(CHANGE * a normal number) in all its launches, and exp(NOISE * a normal number) in each
+        launch. Prints the total time of all launches relative to launching only the variant that
+        is the fastest in the application: geometric mean and worst over the sets.
      bench_explore run LAUNCHES SHARE CONFIG [NAME=VALUE...]
-        A loop of so many launches on $CUGEN_DEVICE: the tuned plan, the exploring one, and the plan of an empty cache. Tune before. */
+        Times LAUNCHES launches on $CUGEN_DEVICE of the tuned plan, of the exploring plan, and of
+        the plan of an empty cache. Tune before. */
 #include <math.h>
 
 #include "fake.h"
@@ -25,7 +28,7 @@ struct scene {
 };
 
 struct total {
-  double sum, worst; /* of the logarithms */
+  double sum, worst; /* sum and maximum of the logarithms */
 };
 
 static void add_to(struct total *total, double ratio) {
@@ -35,11 +38,11 @@ static void add_to(struct total *total, double ratio) {
 
 struct outcome {
   struct total tuned, explored, settled_on;
-  double settled, used; /* launches until then, and explored ones, of all sets */
+  double settled, used; /* launches until it settled, and explored launches, of all sets */
   size_t sets, switched, unsettled, skipped;
 };
 
-/* times: of up to RACE_MOST variants in the application. */
+/* times: those of the variants in the application, at most RACE_MOST. */
 static double serve(const struct scene *scene, struct explore *e, const double *times,
                     uint64_t *settled, uint64_t *seed) {
   double seconds = 0;
@@ -80,7 +83,7 @@ static void simulate_set(const struct scene *scene, const double *recorded, size
   out->used += (double)e.explored;
 }
 
-/* Those within twice the first, as a plan takes them. */
+/* Reads the variants within twice the first one's time, as a plan takes them. */
 static size_t read_set(char *line, double *times) {
   size_t count = 0;
   for (char *at = line, *end; count < RACE_MOST; at = end) {
@@ -157,7 +160,7 @@ static void run_loop(cugen_kernel *kernel, const char *what, const cugen_plan_op
   const double begin = clock_seconds();
   for (size_t i = 0; i < launches; i++) {
     require(cugen_call_launch(call, NULL, &err), &err);
-    /* as applications do */
+    /* synchronises as applications do */
     if (driver && i % 256 == 255) check_driver(driver->context_sync(), "cuCtxSynchronize");
   }
   if (driver) check_driver(driver->context_sync(), "cuCtxSynchronize");
@@ -183,7 +186,7 @@ static void open_kernel(const char *cache, char **words, int count, cugen **lib,
           &err);
 }
 
-/* In the context that the launches are made in. */
+/* Runs in the context in which the launches are made. */
 static int run(size_t launches, double share, char **words, int count) {
   const struct driver *driver;
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;

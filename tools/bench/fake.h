@@ -15,7 +15,7 @@ static inline bool driver_is_fake(void) {
   return handle && dlsym(handle, "fake_cuda");
 }
 
-/* The spec of a variant of the kernel, and the key of its image. */
+/* Expands a variant of the kernel, and makes the key of its image. */
 static inline void expand_for(cugen_kernel *k, const char *variant, struct kernel_spec *spec,
                               struct text *key) {
   cugen_error err;
@@ -30,7 +30,7 @@ static inline void expand_for(cugen_kernel *k, const char *variant, struct kerne
           &err);
 }
 
-/* A record and, for the fake driver, an image of the variant. */
+/* Stores a record of the variant and, for the fake driver, an image. */
 static inline void remember(cugen_kernel *k, const char *variant, double seconds) {
   char name[] = "kernel", empty[] = "";
   struct compiled image = {

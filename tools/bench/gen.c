@@ -48,7 +48,7 @@ static void measure(const struct bench *b, const char *what, const char *cache,
          1e3 * samples[b->runs * 4 / 5], verdict(middle, bar_seconds));
 }
 
-/* A cache for the device with that many records of the problem that gen asks for. */
+/* Makes a cache for the device with that many records of gen's problem. */
 static void make_cache(const char *device, const char *path, size_t records) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error err;

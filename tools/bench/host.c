@@ -22,7 +22,7 @@ struct data {
   float *x, *y, *z;
 };
 
-/* One thread's part of the work: of `of` parts this one. */
+/* A thread's part of the work: number `number` of `of` parts. */
 struct part {
   const struct data *data;
   void (*work)(struct part *part);
@@ -44,8 +44,8 @@ static void fill(struct part *p) {
   }
 }
 
-/* As many sums as vectors have lanes, several times, so that additions need not wait for each
-   other; in double from block to block. */
+/* Keeps LANES sums, several for each lane of a vector, so that additions need not wait for each
+   other. The sums of a block of numbers are added up in double. */
 FOR_EACH_PROCESSOR static double sum_of(const float *x, size_t count) {
   double total = 0;
   for (size_t at = 0; at < count; at += 1 << 16) {
@@ -65,7 +65,7 @@ static void reduce(struct part *p) {
   p->sum = sum_of(p->data->x + begin, begin_of(p, elements, p->number + 1) - begin);
 }
 
-/* By rows of y, element by element. */
+/* Transposes by rows of y, element by element. */
 static void transpose_plain(struct part *p) {
   const size_t end = begin_of(p, SIDE, p->number + 1);
   for (size_t row = begin_of(p, SIDE, p->number); row < end; row++)
@@ -73,7 +73,7 @@ static void transpose_plain(struct part *p) {
       p->data->y[row * SIDE + col] = p->data->x[col * SIDE + row];
 }
 
-/* In blocks that a core's first cache holds. */
+/* Transposes in blocks that fit into a core's first-level cache. */
 static void transpose_blocks(struct part *p) {
   const size_t end = begin_of(p, SIDE / BLOCK, p->number + 1);
   for (size_t down = begin_of(p, SIDE / BLOCK, p->number); down < end; down++)
@@ -83,7 +83,7 @@ static void transpose_blocks(struct part *p) {
           p->data->y[row * SIDE + col] = p->data->x[col * SIDE + row];
 }
 
-/* The textbook's three loops: the sum of a row with a column. */
+/* The three loops of a textbook: each element is the sum over a row and a column. */
 static void product_plain(struct part *p) {
   const size_t end = begin_of(p, WIDTH, p->number + 1);
   for (size_t row = begin_of(p, WIDTH, p->number); row < end; row++)
@@ -95,7 +95,7 @@ static void product_plain(struct part *p) {
     }
 }
 
-/* to[] += factor * from[], four rows at a time. */
+/* Adds factor * from[] to to[], four rows at a time. */
 FOR_EACH_PROCESSOR static void add_rows(float *restrict to, const float *factors,
                                         const float *restrict from) {
   for (size_t col = 0; col < WIDTH; col++)
@@ -103,7 +103,7 @@ FOR_EACH_PROCESSOR static void add_rows(float *restrict to, const float *factors
                factors[2] * from[2 * WIDTH + col] + factors[3] * from[3 * WIDTH + col];
 }
 
-/* The same with the loops exchanged, so that all accesses run along rows. */
+/* The three loops in another order, so that all accesses run along rows. */
 static void product_rows(struct part *p) {
   const size_t end = begin_of(p, WIDTH, p->number + 1);
   for (size_t row = begin_of(p, WIDTH, p->number); row < end; row++) {
@@ -122,7 +122,7 @@ static void *start(void *part) {
   return NULL;
 }
 
-/* The work in so many parts, one a thread; the sum of the parts' sums. */
+/* Does the work in parts, one for each thread, and adds up their sums. */
 static double run(const struct data *data, void (*work)(struct part *), int threads) {
   struct part parts[MOST_THREADS] = {0};
   pthread_t ids[MOST_THREADS];
@@ -168,7 +168,7 @@ static void check_result(const struct data *d, void (*work)(struct part *), doub
 
 static void measure(const struct data *d, const char *what, void (*work)(struct part *),
                     int threads, double bytes, double flops) {
-  double seconds[RUNS], sum = run(d, work, threads); /* the first brings pages and clock */
+  double seconds[RUNS], sum = run(d, work, threads); /* the first run brings up pages and clock */
   check_result(d, work, sum, what);
   for (int i = 0; i < RUNS; i++) {
     const double begin = clock_seconds();

@@ -41,7 +41,7 @@ static double time_cugen(const struct bench *b) {
 
 static void report(struct bench *b, bool fake, size_t rounds) {
   static double bare[MOST_ROUNDS], bound[MOST_ROUNDS];
-  for (size_t i = 0; i < rounds; i++) { /* who goes first takes turns */
+  for (size_t i = 0; i < rounds; i++) { /* the two go first in turn */
     if (i % 2) bare[i] = time_bare(b);
     bound[i] = time_cugen(b);
     if (i % 2 == 0) bare[i] = time_bare(b);
@@ -58,7 +58,7 @@ static void report(struct bench *b, bool fake, size_t rounds) {
     printf("ratio %.3f: bar <= 1.05  %s\n", own / other, verdict(own / other, bar_ratio));
 }
 
-/* The kernel's image as the plan has it, loaded once more for the bare launches. */
+/* Loads the image of the plan's kernel once more, for the bare launches. */
 static void load_bare(cugen_kernel *k, const char *variant, struct bench *b) {
   struct text key = {0};
   struct kernel_spec spec;

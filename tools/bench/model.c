@@ -27,15 +27,15 @@ static const char *const revisions[] = {"9e3cbd8af1bc", "d45a8ba54d6b", "50d6715
 
 struct row {
   struct kernel_spec spec;
-  int registers;              /* as recorded */
-  uint64_t place;             /* in the config */
-  double measured, predicted; /* predicted 0: not possible */
+  int registers;              /* as in the record */
+  uint64_t place;             /* place in the config's order */
+  double measured, predicted; /* predicted 0: no prediction is possible */
   struct model_prediction parts;
 };
 
 struct work {
   cugen_kernel *kernel;
-  const char *folder; /* NULL: nothing is kept */
+  const char *folder; /* NULL: nothing is written */
   struct row *rows;
   size_t count, next;
   pthread_mutex_t mutex;
@@ -152,7 +152,7 @@ static void predict_all(struct work *w) {
 
 /* ---- Judging -------------------------------------------------------------------------------- */
 
-/* Equal values share the mean of their ranks. */
+/* Ranks the values; equal values share the mean of their ranks. */
 static void rank(const double *values, size_t count, double *out) {
   for (size_t i = 0; i < count; i++) {
     double below = 0, same = 0;
@@ -188,7 +188,7 @@ static double spearman(const struct row *rows, size_t count) {
 
 enum { MOST_SPANS = 64 };
 
-/* Rows in the config's order, which the strategies see, and where the model's order begins. */
+/* The rows in the config's order, which strategies see, and where the model's order begins. */
 struct searched {
   struct row *rows;
   size_t count, span_count;
@@ -208,8 +208,8 @@ static void find_spans(struct searched *s) {
   }
 }
 
-/* Words that differ; two variants are neighbours when it is one, of a tunable of the same
-   implementation. */
+/* Counts the words that differ. Two variants are neighbours if one word differs, of a tunable of
+   the same implementation. */
 static size_t differences(const char *a, const char *b) {
   size_t count = 0;
   for (;;) {
@@ -230,8 +230,8 @@ static size_t find_neighbours(const void *context, uint64_t index, uint64_t *out
   return count;
 }
 
-/* Tries until one is within 5 % of the best; the strategy hears of a variant when LATENCY more
-   have been asked for. */
+/* Returns the tries until one is within 5 % of the best. The strategy hears of a result when
+   LATENCY more variants have been asked for. */
 static double tries(const struct searched *s, const char *name, size_t firsts, uint64_t seed) {
   const struct strategy_space space = {.spans = s->spans,
                                        .span_count = s->span_count,
@@ -271,8 +271,8 @@ static double median_tries(const struct searched *s, const char *name, size_t fi
   return median(all, SEEDS);
 }
 
-/* The model's order of some that are drawn at random: what a tune could find out by itself, at
-   the cost of compiling them. */
+/* Takes the model's order of some variants that are drawn at random, which a tuning run could do
+   at the cost of compiling them. */
 static size_t draw(const struct searched *s, uint64_t seed, uint64_t *out) {
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
   size_t taken = 0;
@@ -305,7 +305,7 @@ static double drawn_tries(const struct searched *s) {
 
 struct verdicts {
   size_t count, left_out;
-  double rho, regret, error;                    /* the last: median of predicted by measured */
+  double rho, regret, error;                    /* error: median of predicted by measured */
   double model, random, local, informed, drawn; /* tries until one is within 5 % of the best */
 };
 
@@ -314,7 +314,7 @@ static int by_place(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The model's order, as places among the rows. */
+/* Returns the model's order as places among the rows. */
 static uint64_t *order_by_model(const struct row *rows, size_t count) {
   uint64_t *order = require_memory(calloc(count + 1, sizeof *order));
   for (size_t i = 0; i < count; i++) {
@@ -374,7 +374,7 @@ static void write_lines(const struct work *w) {
 
 /* ---- Residuals ------------------------------------------------------------------------------ */
 
-/* ln(predicted / measured), less its median over the problem. */
+/* Returns ln(predicted / measured) minus its median over the problem. */
 static double *residuals_of(const struct row *rows, size_t count) {
   double *all = require_memory(calloc(2 * count + 1, sizeof *all));
   for (size_t i = 0; i < count; i++)
@@ -384,7 +384,7 @@ static double *residuals_of(const struct row *rows, size_t count) {
   return all;
 }
 
-/* Whether the variant is of that implementation, the first word of `of`, and has that word. */
+/* Returns whether the variant is of the implementation that `of` begins with, and has that word. */
 static bool has_word(const char *variant, const char *of, const char *word, size_t length) {
   size_t head = strcspn(of, " ") + 1;
   if (strncmp(variant, of, head) != 0) return false;
@@ -393,8 +393,8 @@ static bool has_word(const char *variant, const char *of, const char *word, size
   return false;
 }
 
-/* A line for the word, if no row in front has it: how many have it, and the mean, least and most
-   of their residuals. */
+/* Writes a line for the word, unless an earlier row has it: how many variants have it, and mean,
+   least and greatest of their residuals. */
 static void write_word(FILE *file, const struct work *w, const double *residuals, size_t row,
                        const char *word) {
   const char *variant = w->rows[row].spec.variant;
@@ -430,7 +430,7 @@ static void write_residuals(const struct work *w) {
 
 /* ---- One problem ---------------------------------------------------------------------------- */
 
-/* exact: only with the very source. */
+/* exact: adds only records of exactly this source. */
 static bool add_row(cugen_kernel *k, const struct cache_record *record, bool exact,
                     struct row *out) {
   struct variant variant;
@@ -448,9 +448,9 @@ static bool add_row(cugen_kernel *k, const struct cache_record *record, bool exa
   return false;
 }
 
-/* The records of one problem, and what became of them. */
+/* The records of one problem, and the results for them. */
 struct recorded {
-  const char *database, *folder; /* folder: NULL: nothing is kept */
+  const char *database, *folder; /* folder NULL: nothing is written */
   const struct cache_space *space;
   struct cache_record *records;
   bool *taken;
@@ -458,7 +458,7 @@ struct recorded {
   struct row *rows;
 };
 
-/* Those records whose source this kernel's config has. */
+/* Predicts the records whose source is that of this kernel's config. */
 static void predict_some(cugen_kernel *k, struct recorded *r, bool exact) {
   struct work w = {.kernel = k, .folder = r->folder, .rows = r->rows + r->kept};
   size_t kept = 0;
@@ -478,15 +478,15 @@ static void predict_some(cugen_kernel *k, struct recorded *r, bool exact) {
   r->kept += kept;
 }
 
-/* The settings of a problem's text: "M=4 N=8" in place, cut at the spaces. */
+/* Cuts the text of a problem, "M=4 N=8", into its settings, in place. */
 static size_t cut_settings(char *text, const char **out, size_t most) {
   size_t count = 0;
   for (char *at = strtok(text, " "); at && count < most; at = strtok(NULL, " ")) out[count++] = at;
   return count;
 }
 
-/* With the config and the templates of a tree, NULL: what ships. A config that cannot be opened
-   has none. */
+/* Predicts with the config and the templates of a tree; NULL: the shipped ones. A config that
+   cannot be opened gives no predictions. */
 static void open_and_predict(struct recorded *r, const char *tree, bool exact) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   const char *settings[KERNEL_MAX_ARGUMENTS];
@@ -542,7 +542,8 @@ static struct verdicts look_at(const char *database, const struct cache_space *s
   return out;
 }
 
-/* Of a family's problems: means weighted by their variants; the worst regret. */
+/* Adds a problem to its family: means are weighted by the number of variants; the worst regret
+   counts. */
 static void add_up(struct verdicts *sum, const struct verdicts *one) {
   double before = (double)sum->count, now = (double)one->count, all = before + now;
   const double from[] = {one->rho,   one->error,    one->model, one->random,
@@ -555,7 +556,8 @@ static void add_up(struct verdicts *sum, const struct verdicts *one) {
   sum->count += one->count;
 }
 
-/* matmul by the type of its operands: other units, other implementations. */
+/* Names the family. matmul is divided by the type of its operands, which use other units and
+   implementations. */
 static void name_family(const struct cache_space *space, struct text *out) {
   const char *type = strcmp(space->config, "matmul") == 0 ? strstr(space->problem, "dtype=") : NULL;
   text_clear(out);
@@ -626,7 +628,7 @@ static void read_wisdom(const char *path, struct text *out) {
   text_free(&command);
 }
 
-/* Wisdom goes into a cache of its own, for this run. */
+/* Imports the wisdom into a cache of this run. */
 static void import(const char *path, const char *database) {
   struct text wisdom = {0};
   struct cache_merged merged;
@@ -639,7 +641,7 @@ static void import(const char *path, const char *database) {
   text_free(&wisdom);
 }
 
-/* The configs and templates of each revision, into trees/REVISION. */
+/* Checks out the configs and templates of each revision into trees/REVISION. */
 static void check_out(const char *trees) {
   struct text command = {0};
   for (size_t i = 0; i < sizeof revisions / sizeof *revisions; i++) {

@@ -1,9 +1,11 @@
-/* For tools/bench/learn_portfolios.py: records of times that were measured elsewhere, of variants as they expand now.
+/* For tools/bench/learn_portfolios.py: stores records of times that were measured elsewhere, of
+   variants as they expand now.
 
      bench_remember CONFIG CACHE [NAME=VALUE...] <pairs
 
-   A line of stdin is a problem and variants, each with its seconds, with tabs between: "M=64 N=64 K=64<tab>tiled tile=16<tab>1.2e-05". What
-   is no variant there is passed over. The device is $CUGEN_DEVICE. Prints how many records there are now of these. */
+   A line of stdin is a problem and its variants, each with its seconds, with tabs between:
+   "M=64 N=64 K=64<tab>tiled tile=16<tab>1.2e-05". A variant that is not valid for the problem is
+   skipped. The device is $CUGEN_DEVICE. Prints how many of these records the cache has now. */
 #include "fake.h"
 
 enum { MOST_SETTINGS = 64 };

@@ -34,7 +34,7 @@ static void open_kernel(const char *path, cugen **lib, cugen_kernel **kernel, do
 
 /* ---- The process that is timed -------------------------------------------------------------- */
 
-/* The driver's own functions, as an application that links libcuda has them. */
+/* The driver's functions as an application that links libcuda calls them. */
 struct application {
   CUresult (*init)(unsigned);
   CUresult (*retain)(CUcontext *, CUdevice);
@@ -91,7 +91,7 @@ static int child(const char *path) {
 
 /* ---- The process that asks ------------------------------------------------------------------ */
 
-/* In a process of its own: what it loads must not be here. */
+/* Runs in a process of its own, because what it loads must not be loaded here. */
 static int prepare(const char *path, size_t records) {
   cugen *lib;
   cugen_kernel *kernel;

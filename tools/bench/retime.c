@@ -1,11 +1,16 @@
-/* Benchmark: variants of many problems timed in turn, in one process, as an application launches them.
+/* Benchmark: times variants of many problems in turn, in one process, as an application launches
+   them.
 
      bench_retime CONFIG SECONDS [NAME=VALUE...] <problems
 
-   A line of stdin is a problem and variants, with tabs between: "M=64 N=64 K=64<tab>tiled tile=16<tab>naive". What is no variant there
-   is left out, and "-" is what a plan takes that remembers nothing. Each gets batches of a millisecond over buffers that exceed the L2 together, round by round, there and back, for SECONDS
-   a problem and at least three rounds. A line of JSON for each: the problem's settings, the variant, median, least and 80th percentile of its batches. Images come from
-   $CUGEN_CACHE, where tuning left them; others are compiled. Results are not verified: that is the tuner's. */
+   A line of stdin is a problem and its variants, with tabs between:
+   "M=64 N=64 K=64<tab>tiled tile=16<tab>naive". A variant that is not valid for the problem is left
+   out; "-" is the variant that a plan takes which remembers nothing. Each variant gets batches of a
+   millisecond over buffers that together exceed the L2, in rounds whose order alternates, for
+   SECONDS a problem and for three rounds at least. Prints a line of JSON for each variant: the
+   settings of the problem, the variant, and the median, least and 80th percentile of its batches.
+   Images come from $CUGEN_CACHE, where tuning left them; others are compiled. Results are not
+   verified, because the tuner has done so. */
 #include <math.h>
 
 #include "api/choice.h"
@@ -22,7 +27,7 @@ static const double batch_seconds = 1e-3;
 
 struct runner {
   const char *variant;
-  bool untuned; /* it was not named */
+  bool untuned; /* the variant was not named: a plan chose it */
   cugen_plan *plan;
   cugen_call *calls[MOST_SETS];
   size_t next, repeats;
@@ -30,7 +35,7 @@ struct runner {
 };
 
 struct bench {
-  cugen *lib, *bare;           /* bare: it has no cache */
+  cugen *lib, *bare;           /* bare: a library without a cache */
   const struct driver *driver; /* NULL: the cpu device */
   CUevent begin, end;
   cugen_kernel *kernel, *bare_kernel;
@@ -41,8 +46,8 @@ struct bench {
 
 /* ---- Buffers -------------------------------------------------------------------------------- */
 
-/* Bytes of numbers between 0 and 2 in every float type, so that a product draws its power; each
-   MiB alike. */
+/* Makes numbers between 0 and 2 in every float type, so that a product draws its usual power;
+   each MiB is the same. */
 static void *make_data(size_t bytes) {
   unsigned char *data = require_memory(malloc(bytes));
   const size_t drawn = bytes < 1 << 20 ? bytes : 1 << 20;
@@ -76,7 +81,7 @@ static bool is_buffer(const cugen_argument_info *info) {
   return !info->absent && !kept && info->bytes > 0 && strcmp(info->access, "symbol") != 0;
 }
 
-/* Of the first plan: what is no scratch is of the problem. */
+/* Describes the argument of the first plan: all but scratch depends on the problem alone. */
 static cugen_argument_info argument_of(const struct bench *b, size_t i) {
   cugen_argument_info info;
   cugen_error err;
@@ -84,7 +89,7 @@ static cugen_argument_info argument_of(const struct bench *b, size_t i) {
   return info;
 }
 
-/* Twice the L2 in all. */
+/* Returns the number of buffer sets that exceed twice the L2. */
 static size_t count_sets(const struct bench *b, size_t arguments) {
   const int64_t l2 = b->kernel->lookup.device.facts.l2_bytes;
   int64_t bytes = 1;
@@ -117,7 +122,7 @@ static void close_buffers(struct bench *b) {
 
 /* ---- Plans ---------------------------------------------------------------------------------- */
 
-/* As a choice that is pinned. */
+/* Writes the variant as a choice that is pinned. */
 static int write_choice(struct bench *b, const char *variant, struct text *out, cugen_error *err) {
   struct lookup *l = &b->kernel->lookup;
   struct kernel_spec spec = {0};
@@ -159,7 +164,7 @@ static void open_runner(struct bench *b, const char *variant) {
   text_free(&choice);
 }
 
-/* One that does not bind, since its scratch takes too much memory, is left out. */
+/* Leaves out variants that cannot be bound because their scratch takes too much memory. */
 static void bind_all(struct bench *b, size_t arguments) {
   size_t kept = 0;
   for (size_t i = 0; i < b->count; i++) {
@@ -189,7 +194,7 @@ static void close_runners(struct bench *b) {
 
 /* ---- Timing --------------------------------------------------------------------------------- */
 
-/* Seconds of one launch, of so many. */
+/* Returns the seconds of one launch, timed over so many. */
 static double time_batch(const struct bench *b, struct runner *runner, size_t launches) {
   cugen_error err;
   float milliseconds = 0;

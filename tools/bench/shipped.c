@@ -25,8 +25,8 @@ static void expand(struct lookup *l, uint64_t index) {
   kernel_spec_free(&spec);
 }
 
-/* As portfolio_serve_shipped chooses: the portfolio, and the first of its rule's order that is a
-   variant. */
+/* Chooses like portfolio_serve_shipped: the portfolio, and the first valid variant in its rule's
+   order. */
 static bool choose(struct lookup *l, uint64_t *index) {
   struct portfolio_shipped shipped;
   struct portfolio_order order;
@@ -70,7 +70,7 @@ static void report(const char *config, struct times *t) {
   printf("%-10s %zu of %zu sizes were served by what ships\n", config, t->served, t->count);
 }
 
-/* Sizes such that something ships for them. */
+/* Measures sizes for which something ships. */
 static void measure(cugen *lib, const char *config, const char *const *names, const char *dtype,
                     size_t count) {
   static struct times times;

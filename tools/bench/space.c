@@ -32,7 +32,7 @@ static const struct device_facts facts = {.compute_capability = 90,
                                           .pitch_alignment = 512,
                                           .is_gpu = 1};
 
-/* Builds the space once, the config's own reading left out. */
+/* Builds the space once, without reading the config. */
 static int build(const struct config *config, const struct problem *problem, double *seconds,
                  struct space *counts, cugen_error *err) {
   struct space *space;

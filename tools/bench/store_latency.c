@@ -21,8 +21,8 @@ static const char *const names[CALLS] = {"claim", "store", "news"};
 struct times {
   double seconds[CALLS][MOST];
   size_t count;
-  double batch; /* of a claim of 64 variants that have records */
-  double whole; /* of news that are all records, and how many those are */
+  double batch; /* seconds of a claim for 64 variants that have records */
+  double whole; /* seconds of news that contain all records, and how many these are */
   size_t rows;
 };
 
@@ -34,7 +34,7 @@ static int fail(const cugen_error *err) {
   return 1;
 }
 
-/* One variant, as a tuner has it. */
+/* Handles one variant as a tuner does. */
 static int one(struct cache *cache, const struct cache_lease *lease, struct cache_news *news,
                const char *variant, double *out, cugen_error *err) {
   struct cache_claim claim = {.variant = variant, .hash = "0123456789abcdef0123456789abcdef"};

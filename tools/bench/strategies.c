@@ -16,19 +16,19 @@ static const char *const spaces[] = {"matmul_h200", "reduce_h200", "dedispersion
 static const char *const strategies[] = {"random", "local", "evolutionary", "portfolio",
                                          "surrogate"};
 
-struct timed { /* a space and the time of each of its variants */
+struct timed { /* a space with the time of each of its variants */
   struct config *config;
   struct problem problem;
   struct space *space;
   struct axes *axes;
-  double *seconds; /* infinity: fails */
+  double *seconds; /* infinity: the variant fails */
   double best;
-  bool measured; /* not modelled */
+  bool measured; /* the times were measured, not modelled */
 };
 
 /* ---- Times ---------------------------------------------------------------------------------- */
 
-/* Uniform in [0, 1), for these numbers. */
+/* Returns a number drawn uniformly from [0, 1), determined by these numbers. */
 static double drawn(uint64_t seed, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
   uint64_t state = seed;
   const uint64_t all[] = {a, b, c, d};
@@ -36,8 +36,8 @@ static double drawn(uint64_t seed, uint64_t a, uint64_t b, uint64_t c, uint64_t 
   return (double)(random_next(&state) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* How far the value at `at` of `count` stands from the tunable's best one: GPUs like some middle
-   or end of a scale. */
+/* Returns the effect of the value at `at` of `count`, by its distance from the tunable's best
+   one: GPUs prefer some middle or end of a scale. */
 static double effect(uint64_t seed, uint64_t tunable, size_t at, size_t count) {
   double best = drawn(seed, 1, tunable, 0, 0) * 1.4 - 0.2, weight = drawn(seed, 2, tunable, 0, 0);
   double x = count > 1 ? (double)at / (double)(count - 1) - best : 0;
@@ -78,7 +78,8 @@ static void model(struct timed *t, uint64_t seed) {
   free(values);
 }
 
-/* A time in microseconds a line, "-" for a variant that failed, in the order of the space. */
+/* Reads a time in microseconds from each line, "-" for a variant that failed, in the order of
+   the space. */
 static bool read_times(struct timed *t, const char *path) {
   struct text text = {0};
   cugen_error err;
@@ -127,10 +128,11 @@ static void timed_close(struct timed *t) {
 /* ---- Searching ------------------------------------------------------------------------------ */
 
 struct reached {
-  double at95, at97, at99, after100; /* tries; and the share of the best after 100 */
+  /* numbers of tries; and the share of the best speed after 100 */
+  double at95, at97, at99, after100;
 };
 
-/* The strategy is told of a variant when `latency` others have been asked for after it. */
+/* The strategy is told a result when `latency` further variants have been asked for. */
 static struct reached search(const struct timed *t, const char *name, uint64_t seed,
                              size_t latency) {
   const struct strategy_span span = {0, space_valid(t->space)};

@@ -20,8 +20,9 @@ struct data_request {
   void *context;
 };
 
-/* Writes every input with such data to shared + dataset_data_offset. Inputs that a generator makes
-   are skipped. An error message names the line of the argument. */
+/* Writes the data of every input that has an expression, a list or a file to shared +
+   dataset_data_offset. Inputs with a fill or a generator are skipped. An error message names the
+   line of the argument. */
 int data_make(const struct data_request *request, char *shared, cugen_error *err);
 
 #endif

@@ -20,7 +20,7 @@ static const double share_of_search = 0.5, least_seconds = 10;
 
 enum {
   AHEAD = 8,        /* contenders compiled side by side */
-  POWERS_KNOWN = 3, /* number of known powers from which the least one is relied on */
+  POWERS_KNOWN = 3, /* with fewer known powers the least power is not used as a limit */
 };
 /* Least plausible power, as a factor to the least one seen. */
 static const double least_power = 0.9;

@@ -73,7 +73,7 @@ bool run_records_has(const struct run_records *r, const char *variant);
    not change the compiled code (an unused padding, a bound that does not bind) give equal
    images. */
 const struct cache_record *run_records_equal(const struct run_records *r, struct hash image);
-/* Makes sure that no equal image is answered with the record of this variant. */
+/* After this, run_records_equal does not return the record of this variant any more. */
 void run_records_forget(struct run_records *r, const char *variant);
 /* Copies a record, under the variant and the hashes of spec; spec NULL: under its own. */
 int run_records_copy(const struct cache_record *from, const struct kernel_spec *spec,

@@ -12,7 +12,7 @@
 /* The text that the step's process writes to stdout and stderr. */
 struct isolate_output {
   uint64_t bytes; /* number of bytes written; bytes that do not fit into the text are dropped */
-  uint64_t first; /* number of bytes written before isolate_mark */
+  uint64_t first; /* number of bytes written before isolate_mark, if it was called */
   uint64_t marked;
   char text[2040];
 };

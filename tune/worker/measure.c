@@ -213,7 +213,8 @@ static int look_until_sure(struct batch *batch, struct sampling *s, cugen_error 
   return status;
 }
 
-/* wall: duration including everything that is not timed. */
+/* Adds a sample: one launch took `seconds`, timed over `repeats` launches. wall: seconds for the
+   sample with what is not timed, such as flushing caches; 0: the same as the timed seconds. */
 static void measure_take(struct sampling *s, double seconds, long repeats, double wall) {
   s->times[s->taken++] = seconds;
   s->spent += fmax(seconds * (double)repeats, wall);
@@ -257,8 +258,8 @@ static int sample_burst(struct batch *batch, struct sampling *s, struct measurem
   return status ? status : measure_take_samples(batch, s, err);
 }
 
-/* Each set once if sets are restored; otherwise a whole batch, over enough sets that no launch
-   finds its input in the L2. */
+/* Sizes the graph: each buffer set once if sets are restored; otherwise a whole batch, over enough
+   sets that no launch finds its input in the L2. */
 static void size_graph(struct batch *batch) {
   const long sets = (long)fmin((double)batch->count, ceil(graph_seconds / batch->once));
   long nodes = batch->repeats > sets ? batch->repeats : sets;
@@ -402,7 +403,7 @@ int measure_check(const struct device_ops *ops, const struct toolkit *toolkit, e
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
                   const struct measure_renewal *renewal, const struct measure_options *options,
                   struct measurement *out, cugen_error *err) {
-  /* False if other work of the processor disturbs every time. */
+  /* False on the cpu device, where other work of the processor disturbs every time. */
   const bool steady = device->ops->capabilities & DEVICE_CONCURRENT;
   const double seen = steady ? options->seen : 0;
   struct batch batch = {
@@ -414,7 +415,7 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
   *out = (struct measurement){0};
   const bool beaten = measure_is_beaten(0, seen, seen, s.best);
   s.dropped = beaten && seen >= doubtless;
-  /* Another run would exceed the time. */
+  /* The verified run took all of the measuring time, so it is the only sample. */
   const bool enough = options->way == MEASURE_BURST && seen > 0 && seen >= options->seconds;
   if (s.dropped || enough) measure_take(&s, seen, 1, 0);
   int status = s.taken ? CUGEN_OK

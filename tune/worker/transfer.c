@@ -44,7 +44,7 @@ struct transfer {
   size_t pitch;       /* row pitch of a 2-D or 3-D copy */
   bool boxes;         /* the copy is 3-D */
   void *host;         /* memory of the kind that is measured */
-  CUdeviceptr seen;   /* its address for kernels, if they can reach it */
+  CUdeviceptr seen;   /* address of `host` for kernels, if they can reach it */
   unsigned char *compared;
   size_t bytes; /* bytes of one transfer */
 };
@@ -193,7 +193,7 @@ static int host_reads(struct transfer *t, cugen_error *err) {
   return touch(t, false, err);
 }
 
-/* Afterwards all pages are on the host. */
+/* Moves all pages of managed memory to the host. */
 static int host_writes(struct transfer *t, cugen_error *err) {
   return touch(t, true, err);
 }

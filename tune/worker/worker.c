@@ -50,7 +50,8 @@ struct worker {
   bool greeted;           /* the process has proved to be of this build */
   bool looked;            /* the process has listed the GPUs and was not given a device yet */
   bool begun;             /* the process was asked to open the device and has not answered yet */
-  /* Ids of the datasets in the running process: untimed and timed; -1: none. */
+  /* Ids of the datasets that the running process has, indexed by `timed`: of the check problem and
+     of the real problem; -1: none. */
   _Atomic int64_t known[2];
   struct text message;
   char doing[DATASET_DOING_BYTES]; /* private copy of shared->doing */
@@ -109,7 +110,7 @@ static bool worker_stop(struct worker *w, double patience, struct text *how) {
 
 void worker_close(struct worker *w) {
   if (!w) return;
-  worker_stop(w, open_timeout, NULL); /* nothing was asked, so that it ends at once */
+  worker_stop(w, open_timeout, NULL); /* the worker has no question to answer, so it ends at once */
   if (w->shared) munmap(w->shared, sizeof *w->shared);
   if (w->shared_descriptor >= 0) close(w->shared_descriptor);
   text_free(&w->message);
@@ -508,8 +509,8 @@ static int send_dataset(struct worker *w, const struct dataset_request *d, doubl
   return bury(w, answer, MESSAGE_DATASET, "making the data and the reference", limit, err);
 }
 
-/* Returns true if the error concerns only this data, so that the worker can go on with other
-   data. */
+/* Returns true if the error concerns only the dataset that was sent, so that the worker can go on
+   with other datasets. */
 static bool is_its_own(int status, const cugen_error *err) {
   return status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
          err->cause != CUGEN_CAUSE_DEVICE_LOST;
@@ -519,7 +520,8 @@ static int give_dataset(struct worker *w, const struct dataset_request *d, doubl
                         const struct dataset_request **failed, cugen_error *err) {
   if (w->known[d->timed] == d->id) return CUGEN_OK;
   int status = send_dataset(w, d, limit, err);
-  /* After a failure the worker has ended, or was sent nothing: `known` is right already. */
+  /* After a failure `known` needs no change: the worker has ended, which cleared it, or it was sent
+     nothing. */
   if (!status) w->known[d->timed] = d->id;
   if (is_its_own(status, err)) *failed = d;
   return status;

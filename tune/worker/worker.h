@@ -18,7 +18,8 @@ struct worker;
    anything. */
 struct worker_shared {
   struct fault fault; /* the fault that the process reports as it dies */
-  /* The generator, reference or verify kernel that ran then; "": the variant ran. */
+  /* The generator, reference or verify kernel that was running when the process died; "": the
+     variant was running. */
   char doing[DATASET_DOING_BYTES];
   /* The variant ran on the check problem, which differs from the problem that is timed. */
   bool on_check;
@@ -37,7 +38,9 @@ struct worker_options {
      and the worker is ended. */
   bool (*interrupted)(void *context);
   void *context;
-  double until; /* deadline on clock_seconds for making data, with the same effect; 0: none */
+  /* Deadline on clock_seconds for making data, after which a wait ends as if interrupted; 0:
+     none. */
+  double until;
 };
 
 /* Opens a worker without starting its process; the first question starts it. Strings are

@@ -32,12 +32,13 @@ struct server {
   struct isolate_output *output; /* in `shared`, or private */
   struct confinement confinement;
   int lock; /* descriptor of the device's lock file; -1: none */
-  /* Untimed and timed; a new dataset replaces the one of its kind. */
+  /* The datasets of the check problem and of the real problem, indexed by `timed`. A new dataset
+     replaces the earlier one with the same index. */
   struct dataset *datasets[KEPT_DATASETS];
   struct dataset_parts *parts[KEPT_DATASETS]; /* the memory that the datasets borrow */
   /* Kernels that fill, digest and compare; NULL: the host does. */
   struct data_kernels *kernels;
-  /* The data kernels compute something else here than the host. */
+  /* The data kernels do not compute on this device what the host computes. */
   bool kernels_refused;
 };
 
@@ -132,8 +133,9 @@ static void note_outputs(struct device *device, struct dataset *dataset, bool ag
   result->varies |= compares && result->has_outputs && result->outputs != before;
 }
 
-/* Runs once on set 0 and compares. *seconds: duration of the run. A failure before the launch
-   counts as a refused launch. */
+/* Runs the plan once on buffer set 0 and compares the outputs with the reference's results.
+   *seconds: duration of the run. A failure before the launch counts as a refused launch. again:
+   this is the second launch of verify_twice. */
 static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec,
                       bool again, struct dataset *dataset, struct worker_result *result,
                       double *seconds) {
@@ -269,7 +271,7 @@ static int name_buffers(struct device *device, const struct dataset *dataset, cu
   return device->ops->watch(device, buffers, count, err);
 }
 
-/* Runs without comparing, because most blocks do not run. */
+/* Runs the plan for its access counts. Outputs are not compared, because most blocks do not run. */
 static void count_on(struct device *device, struct plan *plan, struct dataset *dataset,
                      struct worker_result *result) {
   cugen_error err = {0};
@@ -338,7 +340,9 @@ static bool worker_main_load_all(struct server *s, const struct job *job, struct
          load_real(s, job, result, plans);
 }
 
-/* *seconds: duration of the run that was verified. */
+/* Verifies the variant on the real problem if the job asks for it, then times it. checked: it was
+   right on the check problem, so that one launch is verified instead of two. *seconds: duration of
+   the verified run. */
 static void time_variant(struct server *s, const struct job *job, bool checked, struct plan *plan,
                          struct dataset *real, struct worker_result *result, double *seconds) {
   struct measure_options measure = job->measure;
@@ -353,7 +357,8 @@ static void time_variant(struct server *s, const struct job *job, bool checked, 
   if (right) time_on(s, plan, real, &measure, result);
 }
 
-/* Noted before the run, because the process may die in it. */
+/* Notes for the coordinator whether the next run is on the check problem. This must precede the
+   run, because the process may die in the run. */
 static void note_check(const struct server *s, bool runs) {
   if (s->shared) s->shared->on_check = runs;
 }
@@ -421,7 +426,8 @@ static void claim_task(void *context, void *claim) {
 
 static int run_isolated(struct server *s, struct task *task, struct worker_result *result,
                         cugen_error *err) {
-  /* Nothing is compared. */
+  /* The outputs of a counted run are not compared, so damage that make_whole finds is no
+     failure. */
   const bool counted = task->job->watched && s->shared && only_counts(&s->shared->report);
   struct worker_result ignored = {0};
   struct claim claim = {0};
@@ -553,8 +559,8 @@ static int answer_gpus(struct server *s, struct wire_reader *reader, cugen_error
   return status;
 }
 
-/* Applies restrictions that do not affect the device. CUDA's libraries may start a program with
-   privileges of its own, but not after the device is open. */
+/* Forbids new privileges and core dumps. Called when the device is open, because CUDA's libraries
+   may start a setuid program while they open it. */
 static void harden(void) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});

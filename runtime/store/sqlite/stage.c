@@ -397,7 +397,8 @@ static int merge_step(struct sqlite_stage *stage, struct cache_merge *merge, boo
   return status;
 }
 
-/* Rows before the next one need not be merged again, once they are safe from a power cut. */
+/* Notes how far the merge has come, once the merged rows are safe from a power cut, so that a later
+   merge need not repeat them. */
 static void stage_note_place(struct sqlite_stage *stage) {
   sqlite3_stmt *row = stage->entries;
   if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row))

@@ -20,8 +20,8 @@ struct reader {
   size_t promised, count;    /* by the header; read so far */
   size_t promised_portfolios, portfolio_count;
   struct cache_portfolio *portfolios; /* portfolios are few, and are stored after all records */
-  /* of the cache that belongs to the file's version; columns of later formats are not in the
-     file */
+  /* The cache's format that belongs to the file's version; the file lacks the columns of later
+     formats. */
   int format;
   struct text scratch;
   cugen_error *err;

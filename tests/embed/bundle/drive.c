@@ -1,5 +1,5 @@
-/* Uses the bundle over the fake driver: what is launched, and every call of the driver failing
-   once. */
+/* Uses the bundle over the fake driver: checks what is launched, and lets every call of the
+   driver fail once. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static int32_t m, n;
 static void *x_seen, *partial_seen;
 static struct fake_tensor map;
 
-/* The factors lie in their symbol, or are a parameter. */
+/* The factors are in a symbol of the kernel, or are a parameter. */
 #ifdef BY_ADDRESS
 enum { AFTER = 4 };
 #else
@@ -23,10 +23,10 @@ enum { AFTER = 3 };
 #endif
 static double factors_seen[4] = {1, 2, 3, 4};
 #ifdef BY_SYMBOL
-static double *in_symbol; /* of the plan that was picked last */
+static double *in_symbol; /* address of the symbol in the plan that was picked last */
 #endif
 
-/* x, y, partial, (factors,) M, N, scale. */
+/* The kernel's parameters: x, y, partial, (factors,) M, N, scale. */
 static void watch(const struct fake_launch *launch) {
   const void *copy;
   seen = *launch;
@@ -48,7 +48,7 @@ static void watch(const struct fake_launch *launch) {
 
 #ifdef BY_STEPS
 enum { LAUNCHES = 3 };
-/* Of each launch: input, output, M, scale, N. */
+/* The parameters of each launch: input, output, M, scale, N. */
 static struct step {
   unsigned grid, block;
   void *in, *out;
@@ -67,7 +67,7 @@ static void watch_step(const struct fake_launch *launch) {
   memcpy(&s->n, launch->parameters[4], sizeof s->n);
 }
 #elif defined BY_SYMBOL
-/* and to copy, before and after: a context pushed, a copy, the context popped */
+/* With copies before and after: a context is pushed, a copy made, the context popped. */
 enum { LAUNCHES = 7 };
 #else
 enum { LAUNCHES = 1 };
@@ -80,7 +80,7 @@ static int stream;
 
 static long long rows_of_problem = 500;
 
-static unsigned overwrites; /* bit i: argument i of the plan */
+static unsigned overwrites; /* bit i: the plan may overwrite argument i */
 
 static unsigned overwrites_of(const rows_plan *plan) {
   unsigned bits = 0;
@@ -144,8 +144,7 @@ static int refuses(void *at, const char *message, rows_error *error) {
   if (!(what)) return printf("line %d: not so: %s\n", __LINE__, #what), 1
 
 #if !defined BY_STEPS && !defined BY_MAP && !defined BY_SYMBOL && !defined OVERWRITES
-/* NULL is an error, as cugen.h's functions have it; a size that no code can have is named as
-   that. */
+/* NULL is an error, as in cugen.h's functions; a size that no code serves is named. */
 static int drive_refusals(rows_error *error) {
   rows_problem problem = ROWS_PROBLEM_INIT;
   rows_library *library;
@@ -178,7 +177,7 @@ static int drive_refusals(rows_error *error) {
 #endif
 
 #ifdef BY_MAP
-/* "mapped box=32": 500 lines of 1000 floats in two parts. */
+/* The variant "mapped box=32": 500 lines of 1000 floats in two parts. */
 static int drive_mapped(rows_error *error) {
   static const struct fake_tensor want = {
       .shape = {1000, 250, 2}, .stride = {4000, 1000000}, .box = {32, 8, 1}};
@@ -200,8 +199,8 @@ static int drive_mapped(rows_error *error) {
 #endif
 
 #ifdef BY_SYMBOL
-/* What the kernel finds is the buffer's, and what it leaves there is the buffer's again. Without
-   a buffer it stays. */
+/* The kernel finds the buffer's contents in its variable, and what it leaves there is copied to
+   the buffer. Without a buffer the data stays in the variable. */
 static int drive_symbol(rows_error *error) {
   static const double want[] = {11, 12, 13, 14};
   int status = use(error);
@@ -219,7 +218,7 @@ static int drive_symbol(rows_error *error) {
 #endif
 
 #ifdef BY_STEPS
-/* "stepped width=8": M rows become M / 8, M / 64 and one. */
+/* The variant "stepped width=8": M rows become M / 8, then M / 64, then one. */
 static int drive_steps(long long rows, rows_error *error) {
   const unsigned first = (unsigned)(rows + 7) / 8, second = (unsigned)(rows + 63) / 64;
   rows_of_problem = rows;
@@ -255,15 +254,15 @@ int main(void) {
   return drive_symbol(&error);
 #endif
 #ifdef OVERWRITES
-  fake->run = NULL; /* sizes are compiled in */
+  fake->run = NULL; /* because sizes are compiled in */
   if (use(&error)) return printf("%s\n", error.message), 1;
   EXPECT(overwrites == 1);
   return 0;
 #endif
-  /* between two of its elements */
+  /* an address between two elements */
   EXPECT(refuses((char *)x + 1, "argument 'x' was given 0x", &error));
   if (use(&error)) return printf("%s\n", error.message), 1;
-  /* wide vec=4 threads=128: see the records that the test plants */
+  /* wide vec=4 threads=128, as in the records that the test stores */
   EXPECT(seen.grid[0] == 4 && seen.grid[1] == 8 && seen.grid[2] == 1);
   EXPECT(seen.block[0] == 128 && seen.block[1] == 1 && seen.shared == 1024 &&
          seen.stream == &stream);

@@ -1,5 +1,5 @@
-/* Opens cugen on the cpu device, loads a shipped config and counts its arguments: enough to need
-   every room. It has a Lua and an SQLite "of its own", which must not meet cugen's. */
+/* Opens cugen on the cpu device, loads a shipped config and counts its arguments, which uses
+   every room. The program has its own Lua and SQLite, which must not clash with cugen's. */
 #include <cugen.h>
 #include <stdio.h>
 

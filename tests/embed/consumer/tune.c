@@ -1,5 +1,5 @@
-/* An application that tunes and never looks at its arguments, nor at the environment: what
-   verifies and times for it is not this program once more. */
+/* An application that tunes and looks neither at its arguments nor at the environment: the
+   worker that verifies and times for it must not be this program started again. */
 #include <cugen.h>
 #include <stdio.h>
 #include <string.h>

@@ -21,11 +21,11 @@ struct Case {
   const char *family, *config;
   Settings settings;
   Peer peer;
-  double
-      seconds; // of tuning that it should have when the time is enough; else what there is is shared alike
-  double bytes, flops; // of one run; what the rate counts is flops, else bytes
-  double
-      tolerance; // of the comparison with the peer, relative to max(1, |wanted|); < 0: they differ by nature
+  // Seconds of tuning for the case if the time suffices; otherwise all cases get equal shares.
+  double seconds;
+  double bytes, flops; // of one run; the rate counts flops, or bytes if there are none
+  // Tolerance of the comparison with the peer, relative to max(1, |wanted|); < 0: they may differ.
+  double tolerance;
   std::vector<const char *> implementations = {}; // to tune; empty: all
   Settings lender = {}; // the problem that lends its best variant; empty: this one
   bool burst = false;   // batches after a rest, at full clocks, decide

@@ -1,4 +1,5 @@
-// What every case needs: errors, what is printed, the stopwatch by which things take turns, and the device's state.
+// What every case needs: errors, output, the stopwatch of things that take turns, and the state of
+// the device.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -41,7 +42,8 @@ struct Stopwatch {
   void load(const Racer &a, const Racer &b, double seconds); // both in turns, untimed
 };
 
-// As a graph of `repeats` runs, so that the host's part in a short launch does not count. Empty: it cannot be captured.
+// Makes a graph of `repeats` runs, so that the host's part of a short launch does not count.
+// Empty: the run cannot be captured.
 std::function<void(cudaStream_t)> as_graph(const Stopwatch &watch, const Racer &racer);
 
 // "1980 MHz 312 W 41 C" by NVML; "-" where it is not.

@@ -1,4 +1,5 @@
-// Device memory: random data in it, and whether two results are equal. Types have their names of cugen's configs.
+// Device memory: filling it with random data, and comparing two results. Types have the names of
+// cugen's configs.
 #pragma once
 #include <cstddef>
 #include <utility>

@@ -1,4 +1,5 @@
-// cugen's side of a case: the kernel tuned within its share of the time, its best variant bound to buffer sets.
+// cugen's side of a case: the kernel is tuned within its share of the time, and its best variant is
+// bound to buffer sets.
 #pragma once
 #include <map>
 #include <memory>
@@ -44,11 +45,12 @@ using Kernel = std::unique_ptr<cugen_kernel, Closer>;
 void fail_if(int status, const cugen_error &error);
 Kernel open_kernel(const Program &program, const char *config, const Settings &settings);
 
-// The text or number of the first field of that name behind `at` in cugen's JSON; "": there is none.
+// Returns the text or number of the first field of that name behind `at` in cugen's JSON; "": there
+// is none.
 std::string field(const std::string &json, const std::string &name, size_t at = 0);
 
-// Once for each problem, each of the implementations (empty: all of them together) for its part of the share. Says how
-// many variants it tried.
+// Tunes each problem once: each of the implementations (empty: all together) for its part of the
+// share. Returns how many variants were tried, in words.
 std::string tune(Program &program, const Kernel &kernel,
                  const std::vector<const char *> &implementations);
 

@@ -1,4 +1,5 @@
-// What cugen is measured beside. A peer runs on the inputs of one of our sets, into an output of its own.
+// What cugen is compared with. A peer reads the inputs of one of our sets and writes an output of
+// its own.
 #pragma once
 #include "cases.h"
 

@@ -22,10 +22,10 @@ static int by_place(const void *a, const void *b) {
   return (p->y > q->y) - (p->y < q->y);
 }
 
-/* Nearer than this two are one. */
+/* Two numbers that are nearer than this count as equal. */
 static const double resolution = 1e-15;
 
-/* Points at one x become their mean. How many are left. */
+/* Replaces points with one x by their mean. Returns how many are left. */
 static size_t merge_equal(struct curve_point *points, double *weights, size_t count) {
   size_t kept = 0;
   for (size_t i = 0; i < count;) {
@@ -39,7 +39,7 @@ static size_t merge_equal(struct curve_point *points, double *weights, size_t co
   return kept;
 }
 
-/* Level stretches of the fit, the last in x first, so that they rise. */
+/* The level stretches of the fit, the last one in x first, so that the values rise. */
 struct blocks {
   double *mean, *weight;
   size_t *end; /* exclusive, counted from the last point */
@@ -79,14 +79,14 @@ static void pool(const struct curve_point *points, const double *weights, size_t
 #undef WEIGHT
 }
 
-/* The fitted values in place of the points' own. */
+/* Replaces the values of the points by the fitted ones. */
 static void spread(const struct blocks *blocks, struct curve_point *points, size_t count) {
   size_t i = 0;
   for (size_t b = 0; b < blocks->count; b++)
     for (; i < blocks->end[b]; i++) points[count - 1 - i].y = blocks->mean[b];
 }
 
-/* Inside a level stretch its ends are enough. How many are left. */
+/* Removes the inner points of level stretches. Returns how many are left. */
 static size_t drop_level(struct curve_point *points, size_t count) {
   size_t kept = 0;
   double before = 0;
@@ -116,13 +116,13 @@ static void interpolate(const struct curve_point *points, size_t count, const do
   }
 }
 
-/* Memory of one fit, and of all of them. */
+/* The memory of one fit, and of all of them. */
 struct fitting {
-  struct curve_point *all, *points; /* sorted; those of this fit */
+  struct curve_point *all, *points; /* all points, sorted; the points of this fit */
   size_t count;
-  size_t *places;  /* where the point that came n-th is now */
-  double *drawn;   /* how often each was, in sorted order */
-  double *weights; /* those of points */
+  size_t *places;  /* the place of each original point after sorting */
+  double *drawn;   /* how often each point was drawn, in sorted order */
+  double *weights; /* weights of `points` */
   struct blocks blocks;
   double low, high;
   double *curve;
@@ -147,7 +147,7 @@ static void draw(struct fitting *f, uint32_t seed, size_t samples) {
     f->drawn[f->places[twister_below(&twister, (uint32_t)f->count - 1)]]++;
 }
 
-/* Sorts, and remembers what came where. */
+/* A point with its original place, for sorting. */
 struct placed {
   struct curve_point point;
   size_t from;
@@ -211,7 +211,7 @@ static int sign(double x) {
   return (x > 0) - (x < 0);
 }
 
-/* The slope at an end, of its two nearest stretches' widths and slopes. */
+/* Returns the slope at an end, from the widths and slopes of its two nearest stretches. */
 static double end_slope(double width, double next_width, double slope, double next_slope) {
   const double wanted =
       ((2 * width + next_width) * slope - width * next_slope) / (width + next_width);

@@ -9,14 +9,15 @@ struct curve_point {
   double x, y;
 };
 
-/* out[i]: at wanted[i], rising, the mean of so many least-squares curves that never rise, each
-   fitted to points drawn with replacement, a share of 1 / sqrt(fits) of them, and clipped to the
-   points' range of y. points[0 .. count), count at least 1, are reordered. */
+/* Bagged isotonic regression. Makes `fits` least-squares curves that never rise, each through
+   points drawn with replacement (a share of 1 / sqrt(fits) of all) and clipped to their range of
+   y. out[i] is the mean of the curves at wanted[i], which must rise. points[0 .. count), count
+   at least 1, are reordered. */
 int curve_isotonic(struct curve_point *points, size_t count, size_t fits, const double *wanted,
                    size_t wanted_count, double *out, cugen_error *err);
 
-/* out[i]: at wanted[i], rising, the monotone cubic interpolant through the points, of which
-   there are at least two, x strictly rising. */
+/* out[i] is the monotone cubic interpolant at wanted[i], which must rise, through at least two
+   points whose x rises strictly. */
 int curve_cubic(const struct curve_point *points, size_t count, const double *wanted,
                 size_t wanted_count, double *out, cugen_error *err);
 

@@ -14,7 +14,7 @@ static int read_file(const char *path, struct process_stop stop, struct text *ou
   return status;
 }
 
-/* A Kernel Tuner that was stopped leaves its cache without the last two braces. */
+/* Reads the cache of a Kernel Tuner that was stopped, which lacks the last two braces. */
 static json_t *load_unfinished(const struct text *text) {
   struct text whole = {0};
   size_t length = text->length;

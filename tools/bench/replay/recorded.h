@@ -10,7 +10,7 @@
 
 #include "base/system.h"
 
-/* As strategies have them. */
+/* The outcomes that strategies know. */
 enum {
   RECORDED_MOST_AXES = 64,
   RECORDED_MOST_VALUES = 65534,
@@ -21,24 +21,25 @@ enum {
 struct recorded_axis {
   char *name;
   size_t count;
-  char **texts;   /* of its values, numbers rising, words as they came */
-  double *values; /* NULL: words */
+  char **texts;   /* texts of the values; numbers rise, words are in the order of the file */
+  double *values; /* the values as numbers; NULL: they are words */
 };
 
 struct recorded {
   const char *format;    /* "T4" */
-  char *kernel, *device; /* "": the file does not say */
+  char *kernel, *device; /* "": the file does not name it */
   struct recorded_axis *axes;
   size_t axis_count;
-  size_t count;        /* variants */
-  uint16_t *positions; /* of each variant's values on the axes */
-  double *costs;       /* what it is ranked by, in the file's unit; NAN: it failed */
-  double *compile;     /* seconds that its compile took, */
-  double *total;       /* and all of it */
-  double all_compile;  /* seconds that every compile takes instead; negative: as recorded */
-  double all_else;     /* likewise what is no compile */
-  double per_second;   /* the costs' units in a second: 1000 of milliseconds */
-  uint32_t *table;     /* of indices, by hash of the positions; UINT32_MAX: free */
+  size_t count;        /* number of variants */
+  uint16_t *positions; /* positions of each variant's values on the axes */
+  /* what variants are ranked by, in the file's unit; NAN: the variant failed */
+  double *costs;
+  double *compile;    /* seconds of each variant's compile, */
+  double *total;      /* and of all its work */
+  double all_compile; /* seconds that every compile takes instead; negative: as recorded */
+  double all_else;    /* seconds of everything else instead; negative: as recorded */
+  double per_second;  /* units of the costs in a second: 1000 for milliseconds */
+  uint32_t *table;    /* hash table of indices, by positions; UINT32_MAX: free */
   size_t table_mask;
 };
 
@@ -46,21 +47,21 @@ struct recorded {
 int recorded_read(const char *path, struct process_stop stop, struct recorded *out,
                   cugen_error *err);
 void recorded_free(struct recorded *recorded);
-/* Makes the table, of which a variant that comes twice is left as it came first. */
+/* Makes the table. Of a variant that occurs twice the first one counts. */
 int recorded_index(struct recorded *recorded, cugen_error *err);
 
-/* Seconds of a variant's compile, and of all of it. */
+/* The seconds of a variant's compile, and of all its work. */
 double recorded_compile(const struct recorded *recorded, size_t index);
 double recorded_total(const struct recorded *recorded, size_t index);
 
-/* "block=32 tile=4" */
+/* Prints the variant: "block=32 tile=4". */
 void recorded_print(const struct recorded *recorded, size_t index, struct text *out);
 
 /* ---- For strategies: context is a struct recorded ------------------------------------------- */
 
 void recorded_locate(const void *context, uint64_t index, uint16_t *positions);
 bool recorded_find(const void *context, const uint16_t *positions, uint64_t *index);
-/* Those that differ in one value. */
+/* Lists the variants that differ in one value. */
 size_t recorded_neighbours(const void *context, uint64_t index, uint64_t *out);
 size_t recorded_max_neighbours(const struct recorded *recorded);
 

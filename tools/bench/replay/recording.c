@@ -31,7 +31,7 @@ int recording_add_axis(struct recording *recording, const char *name, cugen_erro
   return CUGEN_OK;
 }
 
-/* *number is NAN for a word. False: it is neither. */
+/* *number is NAN for a word. Returns false if the value is neither a word nor a number. */
 static bool print_value(const json_t *value, struct text *text, double *number) {
   text_clear(text);
   *number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
@@ -86,7 +86,7 @@ static int place_value(struct recording *recording, struct recording_axis *axis,
   return status;
 }
 
-/* Room for one more in each of the arrays. */
+/* Makes room for one more element in each of the arrays. */
 static int grow(struct recording *recording, cugen_error *err) {
   double **const columns[] = {&recording->costs, &recording->compile, &recording->total};
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
@@ -137,7 +137,7 @@ static bool is_numeric(const struct recording_axis *axis) {
   return true;
 }
 
-/* to[v]: how many values are smaller than v. */
+/* Sets to[v] to the number of values that are smaller than v. */
 static void rank_values(const struct recording_axis *axis, bool numeric, uint16_t *to) {
   for (size_t v = 0; v < axis->count; v++) {
     size_t below = numeric ? 0 : v;
@@ -148,7 +148,7 @@ static void rank_values(const struct recording_axis *axis, bool numeric, uint16_
   }
 }
 
-/* Takes over the texts; to: the new position of each value. */
+/* Takes over the texts. to: the new position of each value. */
 static int finish_axis(struct recording_axis *from, struct recorded_axis *out, uint16_t *to,
                        cugen_error *err) {
   const bool numeric = is_numeric(from);
@@ -169,7 +169,7 @@ static bool is_wide(const struct recording_axis *axis) {
   return axis->count > 1 || (axis->gaps && axis->count);
 }
 
-/* Those axes that tell variants apart, and every variant's positions on them. */
+/* Keeps the axes that tell variants apart, and every variant's positions on them. */
 static int finish_axes(struct recording *from, struct recorded *out, cugen_error *err) {
   size_t wide = 0;
   int status = CUGEN_OK;

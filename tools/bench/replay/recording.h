@@ -6,19 +6,19 @@
 
 #include "recorded.h"
 
-/* An axis whose values stand in the order they came. */
+/* An axis whose values are in the order of the file. */
 struct recording_axis {
   char *name;
   char **texts;
-  double *numbers; /* NAN: a word */
+  double *numbers; /* the values as numbers; NAN: a word */
   size_t count;
-  bool gaps; /* some variants have none of its values */
+  bool gaps; /* some variants have no value on this axis */
 };
 
 struct recording {
   const char *path;
-  const char *kernel, *device; /* in the root */
-  double per_second;           /* the costs' units in a second */
+  const char *kernel, *device; /* borrowed from the root */
+  double per_second;           /* units of the costs in a second */
   struct recording_axis axes[RECORDED_MOST_AXES];
   size_t axis_count;
   uint16_t *positions;
@@ -27,13 +27,13 @@ struct recording {
 };
 
 int recording_add_axis(struct recording *recording, const char *name, cugen_error *err);
-/* values: one for each axis, JSON's null where it has none. cost NAN: it failed. */
+/* values: one for each axis; JSON's null if the variant has none. cost NAN: the variant failed. */
 int recording_add(struct recording *recording, const json_t *const *values, double cost,
                   double compile, double total, cugen_error *err);
 /* Takes over the texts and the numbers; out->format is kept. */
 int recording_finish(struct recording *recording, struct recorded *out, cugen_error *err);
 void recording_free(struct recording *recording);
-/* "PATH: variant 12: ..." of the one that would be added next. */
+/* Refuses the variant that would be added next: "PATH: variant 12: ...". */
 int recording_refuse(const struct recording *recording, cugen_error *err, const char *format, ...)
     PRINTF_LIKE(3, 4);
 

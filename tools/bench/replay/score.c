@@ -21,7 +21,7 @@ enum { POINTS = 10000, FEWEST_FITS = 3 };
 static const double begin_share = 0.01, end_share = 0.95;
 
 struct score {
-  double *ranked; /* costs of those that are right, the best first */
+  double *ranked; /* costs of the right variants, the best first */
   size_t valid;
   double start, stop, per_variant; /* seconds */
   double variants;
@@ -55,8 +55,8 @@ static double median(const double *sorted, size_t count) {
   return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 }
 
-/* After how many variants random search is expected to be that share of the way from the median
-   to the optimum. */
+/* Returns the number of variants after which random search is expected to be that share of the
+   way from the median to the optimum. */
 static double draws_until(const struct score *score, double share) {
   const double best = score->ranked[0], middle = median(score->ranked, score->valid);
   const double wanted = best + (middle - best) * (1 - share);
@@ -66,7 +66,7 @@ static double draws_until(const struct score *score, double share) {
   return ceil((double)i / (double)(score->valid + 1 - i));
 }
 
-/* The mean over those that are right, and what a failure costs by its share. */
+/* Returns the mean time of the right variants, with a share of the time that failures cost. */
 static double mean_time(const struct recorded *recorded) {
   double right = 0, wrong = 0, rights = 0, wrongs = 0;
   for (size_t i = 0; i < recorded->count; i++) {
@@ -108,14 +108,15 @@ static void make_times(struct score *score) {
 
 /* ---- Random search -------------------------------------------------------------------------- */
 
-/* The expected best of so many draws without replacement: the rank's expectation, looked up. */
+/* Returns the expected best of so many draws without replacement: the cost at the expected rank. */
 static double expected_cost(const struct score *score, double draws) {
   const double count = (double)score->valid;
   const double rank = fmin(count - 1, rint(draws * (count + 1) / (draws + 1)));
   return score->ranked[score->valid - 1 - (size_t)rank];
 }
 
-/* Draws by each point of time; steps gets one point for each number of draws. How many. */
+/* Fills draws with the number of draws at each time, and steps with a point for each number of
+   draws. Returns how many. */
 static size_t draw(struct score *score, double *draws, struct curve_point *steps) {
   size_t count = 0;
   for (size_t i = 0; i < POINTS; i++) {
@@ -166,14 +167,14 @@ void score_close(struct score *score) {
 
 /* ---- A strategy ----------------------------------------------------------------------------- */
 
-/* All runs' points in time, from before the budget to behind it. */
+/* The points in time of all runs, from before the budget to behind it. */
 struct pooled {
   struct curve_point *points;
   size_t count;
-  double from, to, stopping; /* stopping: most runs have ended by then */
+  double from, to, stopping; /* stopping: time by which most runs have ended */
 };
 
-/* How many of the costs are smaller. */
+/* Returns how many of the costs are smaller. */
 static double rank_of(const struct score *score, double cost) {
   size_t low = 0, high = score->valid;
   while (low < high) {
@@ -186,7 +187,7 @@ static double rank_of(const struct score *score, double cost) {
   return (double)low;
 }
 
-/* What is behind twice the usual length is left out, as an outlier. */
+/* Returns the longest run; runs of more than twice the usual length are left out as outliers. */
 static size_t longest(const struct score_run *runs, size_t count) {
   size_t most = 0;
   double sum = 0;
@@ -202,7 +203,7 @@ static size_t first_valid(const struct score_run *run) {
   return i;
 }
 
-/* The time after which only runs that are longer than most go on. */
+/* Finds the time after which only runs continue that are longer than most. */
 static double find_stopping(const struct score *score, const struct score_run *runs, size_t count,
                             size_t most, double *ends) {
   size_t ended = 0;
@@ -220,13 +221,13 @@ static void add_point(struct pooled *pooled, double x, double y) {
   pooled->points[pooled->count++] = (struct curve_point){x, y};
 }
 
-/* What each run has found so far: its cost, and its points in the budget. */
+/* What each run has found so far: its cost, and its points within the budget. */
 struct found {
   double best;
   size_t points;
 };
 
-/* All runs' n-th results, then their next, as the methodology draws from them. */
+/* Adds the n-th result of all runs, then the next, in the order in which the methodology draws. */
 static void add_results(const struct score *score, const struct score_run *runs, size_t count,
                         size_t most, struct found *found, struct pooled *pooled) {
   for (size_t i = 0; i < count; i++) found[i] = (struct found){(double)INFINITY, 0};
@@ -242,7 +243,8 @@ static void add_results(const struct score *score, const struct score_run *runs,
     }
 }
 
-/* The methodology refuses a run that found nothing in the budget; here it counts as the worst. */
+/* The methodology refuses a run that found nothing in the budget; here such a run counts as the
+   worst. */
 static void add_missing(const struct score *score, const struct found *found, size_t count,
                         struct pooled *pooled) {
   for (size_t i = 0; i < count; i++) {
@@ -276,7 +278,7 @@ static int pool_runs(const struct score *score, const struct score_run *runs, si
   return CUGEN_OK;
 }
 
-/* The costs on the way, as indices into what is ranked, fitted and rounded. */
+/* Fits the costs over time, as indices into the ranked costs, and rounds them. */
 static int fit(const struct score *score, struct pooled *pooled, size_t runs, double *curve,
                cugen_error *err) {
   const size_t fits = runs > FEWEST_FITS ? runs : FEWEST_FITS;
@@ -291,7 +293,7 @@ static int fit(const struct score *score, struct pooled *pooled, size_t runs, do
   return status;
 }
 
-/* Where random search has reached the optimum itself, nothing can be told. */
+/* If random search has reached the optimum, nothing can be said. */
 static double mean_gain(const struct score *score, const double *curve) {
   double sum = 0, count = 0;
   for (size_t i = 0; i < POINTS; i++) {

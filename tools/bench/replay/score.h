@@ -12,24 +12,24 @@
 
 struct score;
 
-/* seconds: the end of the budget; 0: where random search is expected to have come 95 % of the
-   way. recorded is not kept. */
+/* seconds: the end of the budget; 0: the time at which random search is expected to be 95 % of
+   the way. recorded is not kept. */
 int score_open(const struct recorded *recorded, double seconds, struct score **out,
                cugen_error *err);
 void score_close(struct score *score);
 
-/* When random search is at 1 %, and the end. */
+/* The time at which random search is 1 % of the way, and the end of the budget. */
 double score_start(const struct score *score);
 double score_stop(const struct score *score);
-/* Variants that random search tries in the budget. */
+/* Returns how many variants random search tries in the budget. */
 double score_variants(const struct score *score);
 double score_optimum(const struct score *score);
 
-/* What was tried, in the order of its results. */
+/* What a run tried, in the order of the results. */
 struct score_run {
   size_t count;
-  double *seconds; /* since the run's begin, rising */
-  double *costs;   /* NAN: it failed */
+  double *seconds; /* seconds since the beginning of the run, rising */
+  double *costs;   /* NAN: the variant failed */
 };
 
 int score_runs(const struct score *score, const struct score_run *runs, size_t count, double *out,

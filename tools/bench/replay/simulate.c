@@ -1,14 +1,14 @@
-/* The clock of the tuner's pipeline; see simulate.h and tune/tuner/tuner.c. Variants are asked for as
-   long as fewer than in_flight + 1 are under way. A compile thread takes the one that was asked
-   for first. The device takes, of those that are compiled, the one that was asked for first; a
-   variant that did not compile takes none of its time. Its result is reported, and so many
-   variants are asked for again.
+/* The clock of the tuner's pipeline; see simulate.h and tune/tuner/tuner.c. Variants are asked for
+   as long as at most in_flight are under way. A compile thread takes the variant that was asked for
+   first. Of the compiled variants the device takes the one that was asked for first; a variant that
+   does not compile takes no time of the device. When the result is reported, variants are asked for
+   again.
 
-   A file's first variant means nothing, where a config's is one that its writer believes in: so
-   the strategy's numbers begin at a random one.
+   The first variant of a file has no meaning, but that of a config is one that its writer believes
+   in. So the strategy's variant 0 is a random one of the file.
 
-   Without threads one worker does everything in turn: with nothing else in flight that is how
-   Kernel Tuner goes, and with more in flight a strategy's choice knows less while a variant
+   Without threads one worker compiles and measures in turn. With nothing else in flight this is how
+   Kernel Tuner works; with more in flight a strategy knows less when it chooses, while a variant
    costs the same. */
 #include "simulate.h"
 
@@ -21,19 +21,21 @@
 
 /* A variant under way. */
 struct job {
-  uint64_t index;  /* the strategy's */
-  double compiled; /* when it is; INFINITY: no thread has begun */
+  uint64_t index;  /* the index that the strategy uses */
+  double compiled; /* when the compile ends; INFINITY: no thread has begun it */
 };
 
 struct run {
   const struct simulation *simulation;
   struct strategy *strategy;
   struct strategy_axis axes[RECORDED_MOST_AXES];
-  uint64_t first;                                     /* the strategy's variant 0, in the file */
+  /* place in the file of the strategy's variant 0 */
+  uint64_t first;
   struct strategy_prior priors[SIMULATE_MOST_PRIORS]; /* the strategy's */
-  struct job *jobs;                                   /* in the order asked for */
+  /* in the order in which variants were asked for */
+  struct job *jobs;
   size_t job_count;
-  double *threads; /* when each is free */
+  double *threads; /* when each thread is free */
   double now;
   struct score_run *out;
   uint64_t *tried;
@@ -108,7 +110,7 @@ static int keep(struct run *run, uint64_t index, double cost, cugen_error *err) 
   return CUGEN_OK;
 }
 
-/* A thread compiles it as soon as both are there. */
+/* A thread compiles the variant as soon as both are there. */
 static double compile(struct run *run, uint64_t index) {
   const struct simulation *s = run->simulation;
   double *earliest = run->threads;
@@ -127,7 +129,7 @@ static void top_up(struct run *run) {
   }
 }
 
-/* The first that is compiled now; if none is, the next that will be. */
+/* Chooses the first variant that is compiled now; if none is, the one that will be first. */
 static size_t choose(const struct run *run) {
   size_t next = 0;
   for (size_t i = 0; i < run->job_count; i++) {
@@ -137,7 +139,7 @@ static size_t choose(const struct run *run) {
   return next;
 }
 
-/* What it takes once its turn has come. */
+/* Returns the seconds that the variant takes once its turn has come. */
 static double remaining(const struct simulation *s, uint64_t index) {
   return recorded_total(s->recorded, index) -
          (s->threads ? recorded_compile(s->recorded, index) : 0);

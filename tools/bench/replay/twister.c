@@ -28,8 +28,7 @@ static uint32_t next(struct twister *twister) {
   return x ^ (x >> 18);
 }
 
-/* As many bits as `most` has, drawn until they are not more than it; none at all where there is
-   no choice. */
+/* Draws as many bits as `most` has, until they are at most `most`. Draws none if most is 0. */
 uint32_t twister_below(struct twister *twister, uint32_t most) {
   uint32_t mask = most, drawn;
   for (unsigned shift = 1; shift < 32; shift *= 2) mask |= mask >> shift;

@@ -15,7 +15,7 @@ struct twister {
 };
 
 void twister_seed(struct twister *twister, uint32_t seed);
-/* From 0 to most. */
+/* Returns a number from 0 to most. */
 uint32_t twister_below(struct twister *twister, uint32_t most);
 
 #endif
