@@ -22,11 +22,17 @@ static bool is_given(const cugen_argument_info *argument) {
   return argument->kind != CUGEN_ARGUMENT_SCRATCH && !argument->compiled_in;
 }
 
+/* The C type of an element, or "struct". */
+static const char *c_type(const cugen_argument_info *argument) {
+  const struct dtype *dtype = dtype_find(argument->dtype);
+  return dtype ? dtype->c_name : argument->dtype;
+}
+
 static void print_parameter(const cugen_argument_info *argument, FILE *out) {
   bool reads = argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_CONSTANT;
   bool scalar = argument->rank == 0;
   fprintf(out, "%s%s %s%s", reads && !scalar && !argument->overwrite ? "const " : "",
-          dtype_find(argument->dtype)->c_name, scalar ? "" : "*", argument->name);
+          c_type(argument), scalar ? "" : "*", argument->name);
 }
 
 /* Prints "96 x 200" of numbers[0..rank). */
@@ -199,7 +205,7 @@ static json_t *argument_json(const cugen_argument_info *argument) {
   json_object_set_new(object, "name", json_string(argument->name));
   json_object_set_new(object, "kind", json_string(kinds[argument->kind]));
   json_object_set_new(object, "dtype", json_string(argument->dtype));
-  json_object_set_new(object, "c_type", json_string(dtype_find(argument->dtype)->c_name));
+  json_object_set_new(object, "c_type", json_string(c_type(argument)));
   json_object_set_new(object, "shape", extents_json(argument->shape, argument->rank));
   json_object_set_new(object, "stride",
                       has_strides(argument) ? extents_json(argument->stride, argument->rank)

@@ -128,7 +128,7 @@ static void get_argument(struct wire_reader *reader, struct kernel_argument *a) 
   memcpy(a, plain, sizeof *a);
   a->name = name;
   a->file = file;
-  a->dtype = a->struct_bytes ? &kernel_struct_dtype : dtype_find(dtype);
+  a->dtype = strcmp(dtype, kernel_struct_dtype.name) ? dtype_find(dtype) : &kernel_struct_dtype;
   a->struct_name = NULL;
   if (a->struct_bytes < 0 || a->struct_bytes > KERNEL_STRUCT_BYTES) reader->failed = true;
   if (a->value.type == VALUE_STRING) a->value.string = string;
