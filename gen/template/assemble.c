@@ -657,6 +657,34 @@ static int add_checks(struct walk *walk, struct text *out) {
   return CUGEN_OK;
 }
 
+/* The compiler compares the places of the fields with those that the config declares. NVRTC's front
+   end has no builtin for them, but the operator by which EDG's headers define offsetof. */
+static void add_struct_checks(const struct walk *walk, struct text *out) {
+  static const char define[] =
+      "#ifdef __EDG__\n#define __builtin_offsetof(type, field) __INTADDR__(&((type *)0)->field)\n"
+      "#endif\n";
+  const struct names_input *in = &walk->names->in;
+  const size_t start = out->length;
+  struct text check = {0};
+  for (size_t i = 0; i < in->config->argument_count; i++) {
+    const struct config_argument *declared = &in->config->arguments[i];
+    if (!in->arguments[i].struct_bytes) continue;
+    if (out->length == start) text_add(out, define);
+    for (const struct config_field *f = declared->fields;
+         f < declared->fields + declared->field_count; f++) {
+      text_clear(&check);
+      text_addf(&check, "static_assert(__builtin_offsetof(%s, %s) == %d, \"by the config, field ",
+                declared->struct_name, f->name, f->offset);
+      text_addf(&check, "%s of %s is at byte %d\");\n", f->name, declared->struct_name, f->offset);
+      if (strstr(text_get(out) + start, text_get(&check))) continue; /* of an earlier argument */
+      source_add_line(out, declared->line.number, declared->line.path);
+      text_add(out, text_get(&check));
+    }
+  }
+  out->failed |= check.failed;
+  text_free(&check);
+}
+
 static void add_common_types(const struct walk *walk, const struct assembly *in, struct text *out) {
   struct common_types types = {.list = {{.used = false}}};
   common_types_see(&types, text_get(walk->body), walk->body->length);
@@ -688,6 +716,7 @@ static int assemble_build(struct walk *walk, struct prologue *prologue,
   add_common_types(walk, assembly, out);
   add_definitions(prologue, out);
   assemble_add_body(walk, out);
+  add_struct_checks(walk, out);
   status = add_checks(walk, out);
   if (status) return status;
   return out->failed ? error_memory(walk->err) : CUGEN_OK;

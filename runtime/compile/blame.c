@@ -113,12 +113,13 @@ static const char *skip_template(const char *at, const char *end) {
 
 /* Whether the declaration [o->item, o->at), with its body, is that of an unmarked function. */
 static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
-  static const char *const types[] = {"struct", "class", "union", "enum", "typedef", "using"};
+  static const char *const others[] = {"struct",  "class", "union",        "enum",
+                                       "typedef", "using", "static_assert"};
   const char *item = skip_template(o->item, o->at),
              *open = memchr(item, '(', (size_t)(o->at - item)), *end = open;
   if (!open || memchr(item, '=', (size_t)(open - item))) return false;
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (blame_has_word(item, open, types[i])) return false;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (blame_has_word(item, open, others[i])) return false;
   const char *brace = memchr(open, '{', (size_t)(o->at - open)), *head = brace ? brace : o->at;
   if (blame_has_word(item, head, "__global__") || blame_has_word(item, head, "__device__"))
     return false;
