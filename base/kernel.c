@@ -7,8 +7,8 @@
 
 const char *const memory_kind_names[MEMORY_KIND_COUNT] = {"device", "pinned", "mapped", "managed",
                                                           "registered"};
-const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", "texture",
-                                                          "array",  "symbol",   "tensor"};
+const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", "texture", "array",
+                                                          "symbol", "pointer",  "tensor",  "field"};
 const char *const address_kind_names[ADDRESS_KIND_COUNT] = {"clamp", "border", "wrap", "mirror"};
 const char *const fill_kind_names[FILL_KIND_COUNT] = {"uniform", "identity", "index", "ones",
                                                       "zero"};
@@ -155,6 +155,8 @@ static void describe_access(const struct kernel_argument *a, struct text *out) {
   if (kernel_argument_textured(a))
     text_addf(out, " %s %s", access_kind_names[a->access], address_kind_names[a->address]);
   if (a->access == ACCESS_SYMBOL) text_add(out, " symbol");
+  if (a->access == ACCESS_POINTER) text_add(out, " pointer");
+  if (a->access == ACCESS_FIELD) text_addf(out, " field %zu %d", a->holder, a->offset);
   if (a->access != ACCESS_TENSOR) return;
   text_addf(out, " tensor %d", a->swizzle);
   if (a->parts > 1) text_addf(out, " parts %" PRId64, a->parts);
@@ -180,11 +182,20 @@ void kernel_argument_describe(const struct kernel_argument *argument, unsigned a
 }
 
 bool kernel_argument_passed(const struct kernel_argument *argument) {
-  return !kernel_argument_symbol(argument) && !argument->compiled_in;
+  return !kernel_argument_symbol(argument) && argument->access != ACCESS_FIELD &&
+         !argument->compiled_in;
+}
+
+void kernel_struct_fill(const struct kernel_spec *spec, size_t index, void *const *addresses,
+                        unsigned char *bytes) {
+  for (size_t i = 0; i < index; i++)
+    if (spec->arguments[i].access == ACCESS_FIELD && spec->arguments[i].holder == index)
+      memcpy(bytes + spec->arguments[i].offset, &addresses[i], sizeof addresses[i]);
 }
 
 bool kernel_argument_symbol(const struct kernel_argument *argument) {
-  return argument->access == ACCESS_CONSTANT || argument->access == ACCESS_SYMBOL;
+  return argument->access == ACCESS_CONSTANT || argument->access == ACCESS_SYMBOL ||
+         argument->access == ACCESS_POINTER;
 }
 
 size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,

@@ -35,18 +35,21 @@ enum data_kind { DATA_FILL, DATA_VALUES, DATA_LIST, DATA_FILE, DATA_GENERATOR };
 /* How a kernel reaches an argument: by its address; as a __constant__ symbol; through a texture
    over the buffer itself; through a texture over a CUDA array, into which the buffer is copied
    before each launch; as a __device__ symbol, which is copied from or to the buffer with each
-   launch; or through a tensor map. A tensor map is declared by an implementation (tensor), the
-   others by the config. */
+   launch; by its address in a symbol, which is set before each launch; through a tensor map; or by
+   its address in a field of a struct that is passed. A tensor map is declared by an implementation
+   (tensor), a field by the struct, the others by the argument. */
 enum access_kind {
   ACCESS_GLOBAL,
   ACCESS_CONSTANT,
   ACCESS_TEXTURE,
   ACCESS_ARRAY,
   ACCESS_SYMBOL,
+  ACCESS_POINTER,
   ACCESS_TENSOR,
+  ACCESS_FIELD,
   ACCESS_KIND_COUNT
 };
-/* "global", "constant", "texture", "array", "symbol", "tensor" */
+/* "global", "constant", "texture", "array", "symbol", "pointer", "tensor", "field" */
 extern const char *const access_kind_names[ACCESS_KIND_COUNT];
 
 /* What a texture gives outside its bounds: the nearest element, zero, the texture repeated, or the
@@ -83,6 +86,8 @@ struct kernel_argument {
   int64_t elements;
   enum memory_kind memory;
   enum access_kind access;
+  size_t holder;             /* fields: the number of the struct, a later argument */
+  int offset;                /* fields: the place of the address in the struct, in bytes */
   enum address_kind address; /* textures: behaviour outside the bounds */
   int box[KERNEL_MAX_RANK];  /* tensor maps: the elements that one copy moves, in the order of
                                 shape */
@@ -250,14 +255,21 @@ enum argument_aspect {
 void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects,
                               struct text *out);
 
-/* Returns whether the argument is a parameter of the kernel: neither compiled in nor a symbol. */
+/* Returns whether the argument is a parameter of the kernel: neither compiled in nor a symbol nor
+   a field of another parameter. */
 bool kernel_argument_passed(const struct kernel_argument *argument);
+
+/* Writes the addresses of the buffers in fields of argument `index`, a struct, into its bytes.
+   addresses[i] belongs to the spec's argument i. */
+void kernel_struct_fill(const struct kernel_spec *spec, size_t index, void *const *addresses,
+                        unsigned char *bytes);
 
 /* Fills in the arguments that the launch passes, in order; returns their number. */
 size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,
                                 struct kernel_parameter out[KERNEL_MAX_ARGUMENTS]);
 
-/* Returns whether the argument is a variable of the kernel's module, __constant__ or __device__. */
+/* Returns whether the argument, or its address, is in a variable of the kernel's module,
+   __constant__ or __device__. */
 bool kernel_argument_symbol(const struct kernel_argument *argument);
 
 /* Returns whether the parameter of the kernel is a texture object. */

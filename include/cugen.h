@@ -251,7 +251,7 @@ typedef struct cugen_argument_info {
   const char *data_from;          /* the expression or file of data; NULL: a fill, a list, or a
                                      plan's argument */
   const char *access;             /* how the kernel reaches it: "global", "constant", "texture",
-                                     "array", "symbol", "tensor" */
+                                     "array", "symbol", "pointer", "tensor", "field" */
   int is_size;                    /* scalar: passes a size of the problem; with a larger value the
                                      kernel exceeds its buffers */
   int64_t size;                   /* value of that size; otherwise 0 */
@@ -410,13 +410,14 @@ typedef struct cugen_call cugen_call;
      in cannot change. Buffers and grid stay those of the problem. So for a size (is_size) only a
      smaller value is safe, if the kernel supports it; a larger value overruns the buffers
      unchecked. For other sizes open another kernel. For dtype "struct": a pointer to
-     cugen_argument_info.bytes bytes.
+     cugen_argument_info.bytes bytes, in which the addresses of other arguments are set.
    - Constant: a pointer to its values, on host or device, copied now, which synchronises the
      context. A symbol belongs to the plan, so the last bind applies to all its calls. Values that
      are passed by address belong to the call.
    - Buffer in a __device__ symbol (access "symbol"): copied from the buffer before the launches if
-     the kernel reads it, and to the buffer after them if the kernel writes it. NULL: the data stays
-     in the symbol, see cugen_plan_write and cugen_plan_read.
+     the kernel reads it, and to the buffer after them if the kernel writes it. Access "pointer":
+     the launches set the symbol to the buffer's address. NULL: the symbol stays as it is, see
+     cugen_plan_write and cugen_plan_read.
    - Absent: NULL.
 
    Scratch and absent arguments at the end of the list may be left out of arguments and count. */
@@ -435,8 +436,8 @@ int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cu
    lock, allocates nothing and looks nothing up: it makes one cuLaunchKernel (or cuLaunchKernelEx)
    for each of the plan's launches, and the copies of arrays and symbols. A call with scratch or an
    array may be used by one thread and on one stream at a time; bind more calls for more. If a plan
-   has a buffer in a symbol, this holds for all its calls together. On the cpu device stream must be
-   NULL, else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
+   has a buffer or its address in a symbol, this holds for all its calls together. On the cpu device
+   stream must be NULL, else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
 /* ---- Symbols: the __device__ and __constant__ variables of a plan --------------------------- */

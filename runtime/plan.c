@@ -35,7 +35,8 @@ union scalar {
   unsigned char bytes[KERNEL_STRUCT_BYTES];
 };
 
-/* An argument in a __device__ symbol, with the caller's memory for its values. */
+/* A symbol that launches copy: an argument's values, from and to the caller's memory, or the
+   address of a buffer, from the call's memory. */
 struct symbol {
   void *at, *buffer;
   size_t bytes;
@@ -53,7 +54,8 @@ struct call {
   int64_t *own;
   void *addresses[KERNEL_MAX_ARGUMENTS];
   struct texture textures[KERNEL_MAX_ARGUMENTS]; /* of the arguments that are read as textures */
-  struct memory copies[KERNEL_MAX_ARGUMENTS];    /* of constants that the kernel reads by address */
+  /* of constants that the kernel reads by address, and of the addresses that are set in symbols */
+  struct memory copies[KERNEL_MAX_ARGUMENTS];
   /* indices of the textures whose arrays are filled before each launch */
   size_t arrays[KERNEL_MAX_ARGUMENTS];
   size_t array_count;
@@ -232,9 +234,14 @@ static int prefix_kernel(const struct kernel_launch *launch, cugen_error *err) {
 int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room,
                       cugen_error *err) {
   const struct kernel_argument *argument = &spec->arguments[index];
-  const int64_t bytes = kernel_argument_bytes(argument);
-  if (room < 0 || room >= bytes) return CUGEN_OK;
-  if (room)
+  const bool pointer = argument->access == ACCESS_POINTER;
+  const int64_t bytes = pointer ? (int64_t)sizeof(void *) : kernel_argument_bytes(argument);
+  if (room < 0 || (pointer ? room == bytes : room >= bytes)) return CUGEN_OK;
+  if (room && pointer)
+    error_set(err, CUGEN_ERROR_CONFIG,
+              "variable '%s' has %lld bytes and is to hold an address: declare it %s *%s",
+              argument->name, (long long)room, argument->dtype->cuda_name, argument->name);
+  else if (room)
     error_set(err, CUGEN_ERROR_CONFIG,
               "variable '%s' has %lld bytes, but the config's argument %lld; make it as large",
               argument->name, (long long)room, (long long)bytes);
@@ -274,12 +281,28 @@ static int copy_constant(struct plan *plan, struct call *call, size_t index,
                                bytes, 1, err);
 }
 
-/* Without memory the values stay in the symbol. */
+/* Copies the buffer's address to device memory, from which each launch sets the symbol: calls of
+   one plan, and replays of a captured launch, may be bound to different buffers. */
+static int bind_pointer(struct plan *plan, struct call *call, size_t index, void *address,
+                        cugen_error *err) {
+  const struct device_ops *ops = plan->device->ops;
+  struct memory *copy = &call->copies[index];
+  int status = ops->alloc(plan->device, MEMORY_DEVICE, sizeof address, false, copy, err);
+  if (status) return status;
+  call->symbols[call->symbol_count++] = (struct symbol){
+      .at = call->addresses[index], .buffer = copy->device, .bytes = sizeof address, .read = true};
+  return ops->copy_2d(plan->device, copy->device, sizeof address, &address, sizeof address,
+                      sizeof address, 1, err);
+}
+
+/* Without memory the values, or the address, stay in the symbol. */
 static int bind_symbol(struct plan *plan, struct call *call, size_t index,
                        const struct memory *memory, cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
   int status = runtime_plan_find_symbol(plan, call, index, memory->device != NULL, err);
   if (status || !memory->device) return status;
+  if (argument->access == ACCESS_POINTER)
+    return bind_pointer(plan, call, index, memory->device, err);
   call->symbols[call->symbol_count++] =
       (struct symbol){.at = call->addresses[index],
                       .buffer = memory->device,
@@ -367,8 +390,11 @@ static int check_address(const struct kernel_argument *argument, const void *add
 static int bind_argument(struct plan *plan, struct call *call, size_t index,
                          const struct memory *memory, cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
-  if (argument->kind == CUGEN_ARGUMENT_SCALAR)
-    return bind_scalar(argument, memory->host, call->scalars[index].bytes, err);
+  if (argument->kind == CUGEN_ARGUMENT_SCALAR) {
+    int status = bind_scalar(argument, memory->host, call->scalars[index].bytes, err);
+    kernel_struct_fill(plan->spec, index, call->addresses, call->scalars[index].bytes);
+    return status;
+  }
   int status = check_address(argument, memory->device, err);
   if (status) return status;
   if (argument->kind == CUGEN_ARGUMENT_CONSTANT)

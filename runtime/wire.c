@@ -130,7 +130,9 @@ static void get_argument(struct wire_reader *reader, struct kernel_argument *a) 
   a->file = file;
   a->dtype = strcmp(dtype, kernel_struct_dtype.name) ? dtype_find(dtype) : &kernel_struct_dtype;
   a->struct_name = NULL;
-  if (a->struct_bytes < 0 || a->struct_bytes > KERNEL_STRUCT_BYTES) reader->failed = true;
+  if (a->struct_bytes < 0 || a->struct_bytes > KERNEL_STRUCT_BYTES || a->offset < 0 ||
+      a->offset > KERNEL_STRUCT_BYTES - (int)sizeof(void *))
+    reader->failed = true;
   if (a->value.type == VALUE_STRING) a->value.string = string;
   if (!a->dtype) reader->failed = true;
 }

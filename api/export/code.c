@@ -396,6 +396,9 @@ static int put_buffer(struct coder *c, const struct config_argument *declared,
     text_add(out, "by_address(s);\n");
   if (declared->kind != CUGEN_ARGUMENT_CONSTANT && argument->access == ACCESS_SYMBOL)
     text_add(out, "in_symbol(s);\n");
+  if (argument->access == ACCESS_POINTER) text_add(out, "in_pointer(s);\n");
+  if (argument->access == ACCESS_FIELD)
+    text_addf(out, "in_field(s, %zu, %d);\n", argument->holder, argument->offset);
   return status;
 }
 
@@ -459,13 +462,35 @@ static int put_scalar(struct coder *c, const struct config_argument *declared,
   return status;
 }
 
+/* Appends a struct. Its buffers say in which field their addresses are. */
+static int put_struct(struct coder *c, const struct config_argument *declared,
+                      const struct kernel_argument *argument, struct text *out) {
+  int status = CUGEN_OK;
+  text_addf(out, "structure(s, %d);\n", argument->struct_bytes);
+  for (int i = 0; i < declared->field_count && !status; i++) {
+    const struct config_field *field = &declared->fields[i];
+    const struct config_argument as_scalar = {.value = field->value};
+    struct kernel_argument number = {.dtype = field->dtype, .value = value_int(0)};
+    if (!field->dtype) continue;
+    text_addf(out, "field(s, %d);\n", field->offset);
+    if (!field->value && !c->spec->arguments[field->buffer].absent) {
+      text_addf(out, "pitch(s, \"%s\", %d, %zu);\n", field->dtype->name, field->dtype->bytes,
+                field->buffer);
+      continue;
+    }
+    if (field->value) status = expr_eval(field->value, c->slots, &number.value, c->err);
+    if (!status) status = put_scalar(c, &as_scalar, &number, out);
+  }
+  return status;
+}
+
 static int code_put_argument(struct coder *c, const struct config_argument *declared,
                              const struct kernel_argument *argument, struct text *out) {
   static const unsigned char zero[8] = {0};
   code_pin(c, declared->dtype.expr);
   if (argument->absent) return put_bits(argument, zero, out), CUGEN_OK;
-  bool scalar = declared->kind == CUGEN_ARGUMENT_SCALAR;
-  return (scalar ? put_scalar : put_buffer)(c, declared, argument, out);
+  if (declared->kind != CUGEN_ARGUMENT_SCALAR) return put_buffer(c, declared, argument, out);
+  return (argument->struct_bytes ? put_struct : put_scalar)(c, declared, argument, out);
 }
 
 /* ---- Loops ---------------------------------------------------------------------------------- */

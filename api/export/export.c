@@ -230,18 +230,6 @@ static int export_check_options(const cugen_export_options *options, const char 
   return CUGEN_OK;
 }
 
-/* A bundle's table of arguments stores scalars as numbers of 8 bytes, so structs are refused. */
-static int refuse_structs(const struct config *config, cugen_error *err) {
-  for (size_t i = 0; i < config->argument_count; i++)
-    if (config->arguments[i].struct_name)
-      return error_set_at(
-          err, CUGEN_ERROR_USAGE, config->arguments[i].line.path, config->arguments[i].line.number,
-          "scalar \"%s\" is a struct, which a bundle cannot pass: give its fields scalars of their "
-          "own, or link with cugen",
-          config->arguments[i].name);
-  return CUGEN_OK;
-}
-
 /* Finds the name of the folder without links and dots, because folders are renamed: the real name
    if the folder exists, else its last part behind the real name of its parent. */
 static int export_resolve(const char *folder, struct text *out, cugen_error *err) {
@@ -304,7 +292,6 @@ int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, cons
   text_clear(&k->export_notes);
   export_name(k->lookup.config, &k->export_name);
   int status = export_check_options(options, folder, error);
-  if (!status) status = refuse_structs(k->lookup.config, error);
   if (!status) status = check_folder(folder, &real, error);
   if (!status) status = api_cache(k->lookup.lib, &x.cache, error);
   if (!status) status = export_collect(&x, error);

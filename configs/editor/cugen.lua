@@ -131,11 +131,18 @@
 ---| "texture" # through a texture over the buffer itself
 ---| "array" # through a texture over a CUDA array that the buffer is copied into before each launch
 ---| "symbol" # as the `__device__` variable of its name, which the buffer is copied into before the launches
+---| "pointer" # by its address in the variable of its name, `__device__ float *A`
 
 ---How the kernel reaches an output or inout.
 ---@alias cugen.result_access
 ---| "global" # by its address
 ---| "symbol" # as the `__device__` variable of its name, which is copied to the buffer after the launches
+---| "pointer" # by its address in the variable of its name, `__device__ float *C`
+
+---How the kernel reaches scratch.
+---@alias cugen.scratch_access
+---| "global" # by its address
+---| "pointer" # by its address in the variable of its name, `__device__ float *partials`
 
 ---How the kernel reads a constant.
 ---@alias cugen.constant_access
@@ -202,6 +209,7 @@
 ---@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
 ---@field fill? cugen.fill|string `zero`: zeroed once, and every launch leaves it zero
 ---@field memory? cugen.memory|string `device` by default
+---@field access? cugen.scratch_access|string `global` by default
 ---@field when? cugen.expression of which problems it is an argument; of all by default
 
 ---@class cugen.constant_attributes
@@ -222,7 +230,7 @@
 ---@field value? cugen.expression the problem or shared tunable of the same name by default
 ---@field specialize? cugen.expression whether the value is part of the source instead of a parameter; `false` by default
 ---@field struct? string a struct passed by value: its name in the template, which defines it
----@field fields? table[] of the struct, `{ "dt", dtype = "f32", value = "0.1" }`
+---@field fields? table[] of the struct, `{ "dt", dtype = "f32", value = "0.1" }`, `{ "stride", dtype = "i32", pitch = "A" }` or `{ "elements", buffer = "A" }`
 ---@field when? cugen.expression of which problems it is an argument; of all by default
 
 ---@class cugen.waive_attributes

@@ -157,7 +157,7 @@ static const struct attribute {
     {"file", INPUT | INOUT | CONSTANT, read_file_attribute},
     {"generator", INPUT | INOUT | CONSTANT, read_generator_attribute},
     {"memory", INPUT | OUTPUT | INOUT | SCRATCH, argument_read_memory},
-    {"access", INPUT | OUTPUT | INOUT | CONSTANT, read_access},
+    {"access", BUFFER, read_access},
     {"address", INPUT, argument_read_address},
     {"overwrite", INPUT, read_overwrite},
     {"tolerance", OUTPUT | INOUT, read_tolerance},

@@ -84,11 +84,13 @@ struct config_data {
   uint32_t reads;        /* bit i is set if the expression reads elements of argument i */
 };
 
-/* { "dt", dtype = "f32", value = "0.1" }: a field of a struct that is passed by value. */
+/* A field of a struct that is passed by value: { "dt", dtype = "f32", value = "0.1" },
+   { "stride", dtype = "i32", pitch = "A" } or { "elements", buffer = "A" }. */
 struct config_field {
   const char *name;
-  const struct dtype *dtype;
-  const struct expr *value;
+  const struct dtype *dtype; /* NULL: the field is the address of the buffer */
+  const struct expr *value;  /* NULL: the field is the buffer's address or pitch */
+  size_t buffer;             /* number of the argument */
   int offset;
 };
 

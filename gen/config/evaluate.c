@@ -18,6 +18,7 @@ struct evaluation {
   const struct config_argument *argument;
   const struct value *slots;
   cugen_error *err;
+  struct kernel_argument *all; /* those before the argument are evaluated */
 };
 
 static int evaluate_fail(const struct evaluation *e, const char *what, const char *problem) {
@@ -291,12 +292,13 @@ static int check_texture(const struct evaluation *e, const struct kernel_argumen
 }
 
 bool config_has_access(cugen_argument_kind kind, enum access_kind access) {
+  enum { ADDRESS = 1 << ACCESS_GLOBAL | 1 << ACCESS_POINTER };
   static const unsigned accesses[] = {
       [CUGEN_ARGUMENT_INPUT] =
-          1u << ACCESS_GLOBAL | 1u << ACCESS_TEXTURE | 1u << ACCESS_ARRAY | 1u << ACCESS_SYMBOL,
-      [CUGEN_ARGUMENT_OUTPUT] = 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL,
-      [CUGEN_ARGUMENT_INOUT] = 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL,
-      [CUGEN_ARGUMENT_SCRATCH] = 1u << ACCESS_GLOBAL,
+          ADDRESS | 1u << ACCESS_TEXTURE | 1u << ACCESS_ARRAY | 1u << ACCESS_SYMBOL,
+      [CUGEN_ARGUMENT_OUTPUT] = ADDRESS | 1u << ACCESS_SYMBOL,
+      [CUGEN_ARGUMENT_INOUT] = ADDRESS | 1u << ACCESS_SYMBOL,
+      [CUGEN_ARGUMENT_SCRATCH] = ADDRESS,
       [CUGEN_ARGUMENT_SCALAR] = 1u << ACCESS_GLOBAL,
       [CUGEN_ARGUMENT_CONSTANT] =
           1u << ACCESS_CONSTANT | 1u << ACCESS_GLOBAL | 1u << ACCESS_SYMBOL};
@@ -309,6 +311,7 @@ static int refuse_access(const struct evaluation *e, const struct kernel_argumen
   static const char *const kinds[] = {[CUGEN_ARGUMENT_INPUT] = "input",
                                       [CUGEN_ARGUMENT_OUTPUT] = "output",
                                       [CUGEN_ARGUMENT_INOUT] = "inout",
+                                      [CUGEN_ARGUMENT_SCRATCH] = "scratch",
                                       [CUGEN_ARGUMENT_CONSTANT] = "constant"};
   struct text text = {0};
   const char *between = "";
@@ -342,7 +345,8 @@ static int evaluate_overwrite(const struct evaluation *e, struct kernel_argument
   if (!e->argument->overwrite) return CUGEN_OK;
   int status = evaluate_prefix(
       e, expr_eval_bool(e->argument->overwrite, e->slots, &out->overwrite, e->err), "overwrite");
-  if (status || !out->overwrite || out->access == ACCESS_GLOBAL) return status;
+  if (status || !out->overwrite || out->access == ACCESS_GLOBAL || out->access == ACCESS_POINTER)
+    return status;
   return evaluate_fail(e, "overwrite",
                        "is for inputs that are read by address: access = \"global\"");
 }
@@ -399,27 +403,59 @@ static int check_scalar(const struct evaluation *e, struct kernel_argument *out)
   return status;
 }
 
-/* Packs the values of the fields into bytes; padding bytes are zero. */
+/* value: the number that the field cannot hold; NULL: the buffer is at fault. */
+static int refuse_field(const struct evaluation *e, const struct config_field *field,
+                        const struct value *value) {
+  const struct kernel_argument *buffer = &e->all[field->buffer];
+  struct text text = {0};
+  text_addf(&text, "in its field '%s' is ", field->name);
+  if (value) {
+    value_print(*value, &text);
+    text_addf(&text, ", which is no number of dtype %s", field->dtype->name);
+  } else if (field->dtype) {
+    text_addf(&text, "the pitch of \"%s\", which has none: the array has tiles or a swizzle",
+              buffer->name);
+  } else {
+    text_addf(&text, "the address of \"%s\", whose access is %s: it must be global", buffer->name,
+              access_kind_names[buffer->access]);
+  }
+  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "value", text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+/* A buffer that the problem lacks has the address and the pitch 0. */
+static int evaluate_field(const struct evaluation *e, const struct config_field *field,
+                          struct kernel_argument *out) {
+  struct kernel_argument *buffer = &e->all[field->buffer];
+  struct value value = value_int(0);
+  int status = CUGEN_OK;
+  if (field->value) {
+    status = evaluate_prefix(e, expr_eval(field->value, e->slots, &value, e->err), field->name);
+  } else if (!buffer->absent && field->dtype) {
+    if (buffer->map.count) return refuse_field(e, field, NULL);
+    value = value_int(buffer->stride[kernel_argument_dimension(buffer, 1)]);
+  } else if (!buffer->absent) {
+    if (buffer->access != ACCESS_GLOBAL) return refuse_field(e, field, NULL);
+    buffer->access = ACCESS_FIELD;
+    buffer->holder = (size_t)(out - e->all);
+    buffer->offset = field->offset;
+  }
+  if (status || !field->dtype) return status;
+  return element_pack(field->dtype, value, out->packed + field->offset) &&
+                 !element_overflows(field->dtype, value)
+             ? CUGEN_OK
+             : refuse_field(e, field, &value);
+}
+
+/* Packs the values of the fields into bytes; padding bytes and addresses are zero. */
 static int evaluate_struct(const struct evaluation *e, struct kernel_argument *out) {
-  struct value value;
+  int status = CUGEN_OK;
   out->struct_name = e->argument->struct_name;
   out->struct_bytes = e->argument->struct_bytes;
-  for (int i = 0; i < e->argument->field_count; i++) {
-    const struct config_field *field = &e->argument->fields[i];
-    struct text text = {0};
-    int status = evaluate_prefix(e, expr_eval(field->value, e->slots, &value, e->err), field->name);
-    if (status) return status;
-    if (element_pack(field->dtype, value, out->packed + field->offset) &&
-        !element_overflows(field->dtype, value))
-      continue;
-    text_addf(&text, "in its field '%s' is ", field->name);
-    value_print(value, &text);
-    text_addf(&text, ", which is no number of dtype %s", field->dtype->name);
-    status = text.failed ? error_memory(e->err) : evaluate_fail(e, "value", text_get(&text));
-    text_free(&text);
-    return status;
-  }
-  return CUGEN_OK;
+  for (int i = 0; i < e->argument->field_count && !status; i++)
+    status = evaluate_field(e, &e->argument->fields[i], out);
+  return status;
 }
 
 /* Returns whether the scalar passes a size unchanged: by its name, or by an expression of that size
@@ -534,8 +570,8 @@ int config_check_sizes(const struct config *config, const struct problem *proble
 int config_arguments(const struct config *config, const struct value *slots,
                      struct kernel_argument *out, cugen_error *err) {
   for (size_t i = 0; i < config->argument_count; i++) {
-    int status =
-        evaluate_argument(&(struct evaluation){config, &config->arguments[i], slots, err}, &out[i]);
+    int status = evaluate_argument(
+        &(struct evaluation){config, &config->arguments[i], slots, err, out}, &out[i]);
     if (status) return status;
   }
   const struct dtype *index = &dtype_table[config_wide_index(config, out) ? DTYPE_i64 : DTYPE_i32];
@@ -550,13 +586,13 @@ int config_own(const struct config *config, const struct config_implementation *
       &dtype_table[config_wide_index(config, arguments) ? DTYPE_i64 : DTYPE_i32];
   for (size_t i = 0; i < implementation->own_count; i++) {
     struct kernel_argument *out = &arguments[config->argument_count + i];
-    int status =
-        evaluate_argument(&(struct evaluation){config, &implementation->own[i], slots, err}, out);
+    int status = evaluate_argument(
+        &(struct evaluation){config, &implementation->own[i], slots, err, NULL}, out);
     if (status) return status;
     if (!out->dtype) out->dtype = index;
     if (config_is_index(&implementation->own[i]) && !dtype_fits(index, out->value.integer))
       return evaluate_fail(
-          &(struct evaluation){config, &implementation->own[i], slots, err}, "value",
+          &(struct evaluation){config, &implementation->own[i], slots, err, NULL}, "value",
           "does not fit into the 32 bits of index_t here; with dtype = \"i64\" it does");
   }
   return CUGEN_OK;

@@ -206,12 +206,12 @@ static int check_passed(const struct passing *p, const struct kernel_argument *a
   if (argument->absent) return pass_fail(p, "'%s' is no argument of this problem", argument->name);
   if (argument->compiled_in)
     return pass_fail(p, "'%s' is compiled in (specialize), so it is no parameter", argument->name);
-  if (!kernel_argument_passed(argument))
-    return pass_fail(p,
-                     argument->access == ACCESS_CONSTANT
-                         ? "'%s' is a __constant__ symbol, so it is no parameter"
-                         : "'%s' is a __device__ symbol, so it is no parameter",
-                     argument->name);
+  static const char *const places[ACCESS_KIND_COUNT] = {
+      [ACCESS_CONSTANT] = "'%s' is a __constant__ symbol, so it is no parameter",
+      [ACCESS_SYMBOL] = "'%s' is a __device__ symbol, so it is no parameter",
+      [ACCESS_POINTER] = "the address of '%s' is in a symbol, so it is no parameter",
+      [ACCESS_FIELD] = "the address of '%s' is in a field of a struct, so it is no parameter"};
+  if (places[argument->access]) return pass_fail(p, places[argument->access], argument->name);
   return CUGEN_OK;
 }
 

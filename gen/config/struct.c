@@ -1,5 +1,5 @@
 /* Reads structs that are passed by value: struct = "Params", fields = { { "dt", dtype = "f32",
-   value = "0.1" } }. See build.h. */
+   value = "0.1" }, { "x", buffer = "x" } }. See build.h. */
 #include <lua.h>
 #include <string.h>
 
@@ -36,7 +36,9 @@ static int read_field_type(struct build *build, struct config_line line, const c
   const char *name = NULL;
   int table = lua_gettop(build->L);
   if (!push_field(build, table, "dtype"))
-    return build_fail(build, line, "%s has no dtype: { \"dt\", dtype = \"f32\", value = \"0.1\" }",
+    return build_fail(build, line,
+                      "%s has no dtype: { \"dt\", dtype = \"f32\", value = \"0.1\" }; the address "
+                      "of a buffer is { \"x\", buffer = \"x\" }",
                       what);
   int status = read_string(build, line, what, &name);
   lua_pop(build->L, 1);
@@ -66,27 +68,100 @@ static int read_field_value(struct build *build, struct config_line line, const 
   return CUGEN_OK;
 }
 
-static int check_field(struct build *build, struct config_line line, const char *what) {
-  static const char *const known[] = {"dtype", "value"};
-  lua_State *L = build->L;
-  int table = lua_gettop(L);
-  if (lua_type(L, table) != LUA_TTABLE || lua_rawlen(L, table) != 1)
-    return build_fail(build, line, "%s is written { \"dt\", dtype = \"f32\", value = \"0.1\" }",
-                      what);
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
-    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-    if (key && strcmp(key, known[0]) != 0 && strcmp(key, known[1]) != 0) {
-      lua_pop(L, 2);
-      return refuse_name(build, line, key, known, 2, "%s has an unknown '%s'", what, key);
-    }
+/* Reads the name of a buffer that is declared before the struct. */
+static int read_field_buffer(struct build *build, struct config_line line, const char *what,
+                             size_t *out) {
+  const struct config *config = build->config;
+  const char *name = NULL, *names[KERNEL_MAX_ARGUMENTS];
+  size_t count = 0;
+  int status = read_string(build, line, what, &name);
+  for (size_t i = 0; i + 1 < config->argument_count && !status; i++) {
+    const struct config_argument *a = &config->arguments[i];
+    if (a->kind == CUGEN_ARGUMENT_SCALAR || a->kind == CUGEN_ARGUMENT_CONSTANT) continue;
+    if (strcmp(a->name, name) == 0) return *out = i, CUGEN_OK;
+    names[count++] = a->name;
   }
+  return status ? status
+                : refuse_name(build, line, name, names, count,
+                              "%s: '%.80s' is no input, output, inout or scratch that is declared "
+                              "before the struct",
+                              what, name);
+}
+
+/* Refuses an address that is in another field, too. */
+static int check_address(struct build *build, const struct config_argument *argument,
+                         const char *what, const struct config_field *field) {
+  const struct config *config = build->config;
+  for (size_t i = 0; i < config->argument_count; i++)
+    for (int k = 0; k < config->arguments[i].field_count; k++) {
+      const struct config_field *other = &config->arguments[i].fields[k];
+      if (other == field) return CUGEN_OK;
+      if (!other->dtype && other->buffer == field->buffer)
+        return build_fail(build, argument->line,
+                          "%s is the address of \"%s\", which is in field '%s' of \"%s\" already",
+                          what, config->arguments[field->buffer].name, other->name,
+                          config->arguments[i].name);
+    }
   return CUGEN_OK;
+}
+
+/* Reads what the field holds: a value, or the address or the pitch of a buffer. */
+static int read_field_content(struct build *build, const struct config_argument *argument,
+                              const char *what, struct config_field *field) {
+  lua_State *L = build->L;
+  const int table = lua_gettop(L);
+  const bool address = push_field(build, table, "buffer");
+  const bool pitch = !address && push_field(build, table, "pitch");
+  int status = CUGEN_OK;
+  if (address || pitch) {
+    status = read_field_buffer(build, argument->line, what, &field->buffer);
+    lua_pop(L, 1);
+  }
+  if (!status && !address) status = read_field_type(build, argument->line, what, &field->dtype);
+  if (status) return status;
+  if (address) return check_address(build, argument, what, field);
+  if (!pitch) return read_field_value(build, argument->line, what, field);
+  if (build->config->arguments[field->buffer].rank > 1) return CUGEN_OK;
+  return build_fail(build, argument->line, "%s is the pitch of \"%s\", which has one dimension",
+                    what, build->config->arguments[field->buffer].name);
+}
+
+static bool has_key(struct build *build, int table, const char *key) {
+  if (!push_field(build, table, key)) return false;
+  lua_pop(build->L, 1);
+  return true;
+}
+
+static int check_field(struct build *build, struct config_line line, const char *what) {
+  static const char *const known[] = {"", "dtype", "value", "buffer", "pitch"};
+  enum { KNOWN = sizeof known / sizeof *known };
+  lua_State *L = build->L;
+  const int table = lua_gettop(L);
+  const bool list = lua_type(L, table) == LUA_TTABLE && lua_rawlen(L, table) == 1;
+  const char *odd = list ? unknown_key(build, table, known, KNOWN) : NULL;
+  if (odd)
+    return refuse_name(build, line, odd, known + 1, KNOWN - 1, "%s has an unknown '%s'", what, odd);
+  if (list &&
+      has_key(build, table, "buffer") + has_key(build, table, "pitch") +
+              has_key(build, table, "value") <=
+          1 &&
+      !(has_key(build, table, "buffer") && has_key(build, table, "dtype")))
+    return CUGEN_OK;
+  return build_fail(build, line,
+                    "%s is a number, { \"dt\", dtype = \"f32\", value = \"0.1\" }, the pitch of a "
+                    "buffer, { \"stride\", dtype = \"i32\", pitch = \"A\" }, or its address, { "
+                    "\"elements\", buffer = \"A\" }",
+                    what);
+}
+
+static int field_bytes(const struct config_field *field) {
+  return field->dtype ? field->dtype->bytes : (int)sizeof(void *);
 }
 
 /* Places the field at the next multiple of its size, as C does. */
 static int place_field(struct build *build, struct config_argument *argument,
                        struct config_field *field) {
-  int bytes = field->dtype->bytes;
+  int bytes = field_bytes(field);
   field->offset = (argument->struct_bytes + bytes - 1) / bytes * bytes;
   argument->struct_bytes = field->offset + bytes;
   if (argument->struct_bytes <= KERNEL_STRUCT_BYTES) return CUGEN_OK;
@@ -105,10 +180,9 @@ static int struct_read_fields(struct build *build, struct config_argument *argum
     lua_rawgeti(build->L, -1, i + 1);
     status = check_field(build, argument->line, text_get(&what));
     if (!status) status = read_field_name(build, argument, i, text_get(&what), &fields[i].name);
-    if (!status) status = read_field_type(build, argument->line, text_get(&what), &fields[i].dtype);
-    if (!status) status = read_field_value(build, argument->line, text_get(&what), &fields[i]);
+    if (!status) status = read_field_content(build, argument, text_get(&what), &fields[i]);
     if (!status) status = place_field(build, argument, &fields[i]);
-    if (!status && fields[i].dtype->bytes > align) align = fields[i].dtype->bytes;
+    if (!status && field_bytes(&fields[i]) > align) align = field_bytes(&fields[i]);
     lua_pop(build->L, 1);
     text_free(&what);
   }

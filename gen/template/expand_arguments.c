@@ -49,7 +49,7 @@ static void make_direct(struct kernel_argument *argument) {
   argument->access = argument->kind == CUGEN_ARGUMENT_CONSTANT ? ACCESS_CONSTANT : ACCESS_GLOBAL;
 }
 
-/* Hides an argument from a generator, as if the problem did not have it. */
+/* Hides an argument, as if the problem did not have it. */
 static void hide(struct kernel_argument *argument) {
   *argument = (struct kernel_argument){.name = argument->name,
                                        .kind = CUGEN_ARGUMENT_SCALAR,
@@ -57,6 +57,12 @@ static void hide(struct kernel_argument *argument) {
                                        .absent = true,
                                        .compiled_in = true,
                                        .value = value_int(0)};
+}
+
+/* A reference reads buffers by their addresses, and sees no struct that holds one of them. */
+static void hide_holders(struct expansion *x) {
+  for (size_t i = 0; i < x->argument_count && x->reference; i++)
+    if (x->arguments[i].access == ACCESS_FIELD) hide(&x->arguments[x->arguments[i].holder]);
 }
 
 static bool arguments_has_data(const struct kernel_argument *argument) {
@@ -118,6 +124,7 @@ int expansion_fill_arguments(struct expansion *x) {
   x->argument_count = x->config->argument_count;
   x->own_count = x->reference ? 0 : x->variant->implementation->own_count;
   x->wide_index = config_wide_index(x->config, x->arguments);
+  hide_holders(x);
   if (x->generates >= 0) make_generator(x);
   if (x->verifies) make_verify(x);
   if (x->generates >= 0 || x->verifies) return CUGEN_OK;

@@ -194,7 +194,7 @@ static void note_unused(const struct expansion *x, const char *text) {
   for (size_t i = 0; i < x->argument_count; i++) {
     struct kernel_argument *argument = &spec->arguments[i];
     argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH &&
-                       !expand_spec_is_listed(spec, i) &&
+                       argument->access == ACCESS_GLOBAL && !expand_spec_is_listed(spec, i) &&
                        (nobody || (x->parameters_used && !says(text, argument->name)));
   }
 }

@@ -200,7 +200,7 @@ class Argument:
     overwrite: bool  # input: the kernel may write to the buffer, so it is not const
     data: str | None  # source of the test data: a fill ("uniform"), "values", "file", "generator"; None: none
     data_from: str | None  # the expression or file of data; None: a fill, a list, or a plan's argument
-    access: str  # how the kernel reaches it: "global", "constant", "texture", "array", "symbol", "tensor"
+    access: str  # how the kernel reaches it: "global", "constant", "texture", "array", "symbol", "pointer", "tensor", "field"
     is_size: bool  # scalar: passes a size of the problem; with a larger value the kernel exceeds its buffers
     size: int  # value of that size; otherwise 0
 

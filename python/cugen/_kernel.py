@@ -39,7 +39,7 @@ class Closing:
 
 
 def _may_be_left_out(argument: Argument) -> bool:
-    return argument.absent or argument.kind in (ArgumentKind.SCALAR, ArgumentKind.SCRATCH) or argument.access == "symbol"
+    return argument.absent or argument.kind in (ArgumentKind.SCALAR, ArgumentKind.SCRATCH) or argument.access in ("symbol", "pointer")
 
 
 # ---- Values ---------------------------------------------------------------------------------------------------------

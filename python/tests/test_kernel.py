@@ -202,6 +202,19 @@ class Calls(Case):
         self.assertEqual(y, floats([8] * 16))
         self.refuses("argument 'factors': its elements are f32, should be f64", rows, x, y, factors=floats([0] * 4))
 
+    def test_addresses_in_symbols_and_structs(self):
+        """Buffers are passed as ever, and structs of them left out."""
+        pointers = self.kernel(os.path.join(FILES, "pointers.lua"), n=4)  # data = data / 2 + table
+        table = floats([1] * 16)
+        for first in (10, 20):
+            data = floats([first] * 4)
+            pointers(table, data)
+            self.assertEqual(data, floats([first / 2 + 1] * 4))
+        matrices = self.kernel(os.path.join(FILES, "..", "..", "docs", "examples", "cookbook", "matrices.lua"), M=16, N=16, K=16)
+        a, b, c = floats([2] * 16 * 64), floats([3] * 16 * 24), floats([0] * 16 * 16)
+        matrices(c, a, b)
+        self.assertEqual(c, floats([96] * 16 * 16))
+
     def test_several_threads(self):
         wrong = []
 

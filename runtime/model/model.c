@@ -150,16 +150,20 @@ static double model_box_bytes(const struct kernel_argument *a) {
 static int fill_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,
                            int64_t *out, struct ptx_struct *structs, double *boxes) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+  void *addresses[KERNEL_MAX_ARGUMENTS];
   size_t count = kernel_launch_parameters(spec, launch, passed);
+  for (size_t i = 0; i < spec->argument_count; i++)
+    addresses[i] = (void *)(uintptr_t)((i + 1) << PTX_BUFFER_SHIFT);
   for (size_t i = 0; i < count; i++) {
     const struct kernel_argument *a = &spec->arguments[passed[i].argument];
     const struct value value = passed[i].value.type == VALUE_NIL ? a->value : passed[i].value;
-    structs[i] = (struct ptx_struct){a->packed, a->struct_bytes};
+    memcpy(structs[i].data, a->packed, sizeof a->packed);
+    structs[i].bytes = a->struct_bytes;
+    kernel_struct_fill(spec, passed[i].argument, addresses, structs[i].data);
     boxes[i] = model_box_bytes(a);
-    out[i] = a->kind != CUGEN_ARGUMENT_SCALAR
-                 ? (int64_t)(passed[i].argument + 1) << PTX_BUFFER_SHIFT
-             : value.type == VALUE_FLOAT ? 0 /* floats are not followed */
-                                         : value.integer;
+    out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(uintptr_t)addresses[passed[i].argument]
+             : value.type == VALUE_FLOAT      ? 0 /* floats are not followed */
+                                              : value.integer;
   }
   return (int)count;
 }
@@ -423,8 +427,8 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   return status;
 }
 
-/* Time for filling CUDA arrays and copying between symbols and buffers: a symbol's copy costs a
-   launch, and moves its bytes twice. */
+/* Time for filling CUDA arrays, setting addresses in symbols, and copying between symbols and
+   buffers: a symbol's copy costs a launch, and moves its bytes twice. */
 static double fill_seconds(const struct device_description *device,
                            const struct kernel_spec *spec) {
   double moved = 0, seconds = 0;
@@ -434,6 +438,7 @@ static double fill_seconds(const struct device_description *device,
     const int copies = a->kind == CUGEN_ARGUMENT_INOUT ? 2 : a->kind != CUGEN_ARGUMENT_CONSTANT;
     if (a->access == ACCESS_ARRAY) moved += bytes / array_filling;
     if (a->access == ACCESS_SYMBOL) moved += copies * bytes, seconds += copies * next_launch;
+    if (a->access == ACCESS_POINTER) seconds += next_launch;
   }
   return seconds + moved / (1e9 * device->rates.memory_gb_per_second);
 }

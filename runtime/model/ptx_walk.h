@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "base/kernel.h"
 #include "ptx.h"
 
 /* Speeds of a multiprocessor, in cycles. */
@@ -31,7 +32,7 @@ struct ptx_machine {
 
 /* A parameter that is a struct; 0 bytes: the parameter is a number. */
 struct ptx_struct {
-  const unsigned char *data;
+  unsigned char data[KERNEL_STRUCT_BYTES];
   int bytes;
 };
 

@@ -108,7 +108,7 @@ enum { BUNDLE_MAX_RANK = 4 };
 typedef struct bundle_argument_info {
   const char *name;
   bundle_argument_kind kind;
-  const char *dtype;                                         /* "f32" */
+  const char *dtype;                                         /* "f32"; "struct" */
   int rank;                                                  /* 0 for a scalar */
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements; strides 0: tiled or
                                                                 swizzled, has none */
@@ -136,7 +136,7 @@ int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info 
      NULL: the call then owns zeroed memory of its own. Scratch that the caller gives has to be
      zeroed once.
    - Scalar: a pointer to its value, whose type its dtype names; or NULL for the value of the
-     plan's problem. The value is copied now.
+     plan's problem. The value is copied now. In a struct, addresses of other arguments are set.
    - Constant: a pointer to its values, in host or device memory. They are copied now and belong
      to the plan; the context is synchronised.
    A buffer that the variant keeps in a __device__ variable may be NULL: its contents then stay

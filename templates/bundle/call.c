@@ -5,7 +5,7 @@ struct bundle_call {
   union {
     long long align;
     address pointer;
-    unsigned char bytes[8];
+    unsigned char bytes[MOST_VALUE_BYTES];
   } values[BUNDLE_ARGUMENTS];
   struct tensor_map *maps;                /* one for each argument; NULL: no argument needs one */
   void *parameters[BUNDLE_ARGUMENTS + 1]; /* every argument */
@@ -15,6 +15,7 @@ struct bundle_call {
     address device;
     void *host;
   } owned[BUNDLE_ARGUMENTS];
+  address addresses[BUNDLE_ARGUMENTS]; /* where launches copy the addresses for symbols from */
   struct {
     address symbol, buffer;
     size_t bytes;
@@ -68,13 +69,30 @@ int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t 
   return status;
 }
 
+/* Launches copy the address of a buffer to its symbol. */
+static int bind_pointer(bundle_call *call, size_t at, address symbol, address buffer,
+                        bundle_error *error) {
+  const struct driver *driver = &call->plan->library->driver;
+  address *from = &call->addresses[at];
+  int status = CALL(driver, allocate, (from, sizeof buffer), error);
+  if (!status)
+    status = CALL(driver, copy, (*from, (address)(uintptr_t)&buffer, sizeof buffer, NULL), error);
+  if (status) return status;
+  call->copies[call->copy_count].symbol = symbol;
+  call->copies[call->copy_count].buffer = *from;
+  call->copies[call->copy_count].bytes = sizeof buffer;
+  call->copies[call->copy_count++].before = 1;
+  return CALL(driver, synchronize, (), error);
+}
+
 /* given NULL: the contents of the argument stay in its symbol. Otherwise launches copy them. */
 static int bind_symbol(bundle_call *call, size_t at, void *given, bundle_error *error) {
   const struct argument_sizes *a = &call->plan->sizes.arguments[at];
   const size_t bytes = (size_t)(a->elements * a->bytes);
   address symbol = 0;
-  int status = find_symbol(call->plan, at, bytes, &symbol, error);
+  int status = find_symbol(call->plan, at, a->pointer ? sizeof symbol : bytes, &symbol, error);
   if (status || !given) return status;
+  if (a->pointer) return bind_pointer(call, at, symbol, (address)(uintptr_t)given, error);
   call->copies[call->copy_count].symbol = symbol;
   call->copies[call->copy_count].buffer = (address)(uintptr_t)given;
   call->copies[call->copy_count].bytes = bytes;
@@ -96,15 +114,25 @@ static int copy_constant(bundle_call *call, size_t at, const void *from, bundle_
   return status ? status : CALL(driver, synchronize, (), error);
 }
 
+/* Sets the addresses in the fields of a struct, whose buffers are bound. */
+static void fill_fields(bundle_call *call, size_t at) {
+  for (size_t i = 0; i < at; i++) {
+    const struct argument_sizes *a = &call->plan->sizes.arguments[i];
+    if (a->holder == 1 + at)
+      memcpy(call->values[at].bytes + a->offset, &call->values[i].pointer, sizeof(address));
+  }
+}
+
 static int bind_scalar(bundle_call *call, size_t at, const void *given, bundle_error *error) {
   const struct argument_sizes *a = &call->plan->sizes.arguments[at];
   memcpy(call->values[at].bytes, a->value, sizeof a->value);
-  if (!given) return BUNDLE_OK;
+  if (!given) return fill_fields(call, at), BUNDLE_OK;
   if (!a->passed && memcmp(given, a->value, (size_t)a->bytes) != 0)
     return fail(error, BUNDLE_ERROR_USAGE,
                 "@name: scalar '%s' is compiled in and was given another value: pass NULL",
                 arguments_of_kernel[at].name);
   memcpy(call->values[at].bytes, given, (size_t)a->bytes);
+  fill_fields(call, at);
   return BUNDLE_OK;
 }
 
@@ -121,6 +149,8 @@ static int own_scratch(bundle_call *call, size_t at, bundle_error *error) {
   if (!status && a->tensor)
     status = encode_tensor(call->plan, at, (void *)(uintptr_t)call->owned[at].device,
                            &call->maps[at], error);
+  if (!status && a->symbol)
+    status = bind_symbol(call, at, (void *)(uintptr_t)call->owned[at].device, error);
   return status;
 }
 
@@ -191,7 +221,8 @@ static int bind_all(bundle_call *call, void *const *arguments, bundle_error *err
     status = bind_argument(call, i, arguments[i], error);
     if (status) return status;
     const struct argument_sizes *a = &call->plan->sizes.arguments[i];
-    if (a->passed && !a->symbol && (arguments_of_kernel[i].kind != BUNDLE_CONSTANT || a->copied))
+    if (a->passed && !a->symbol && !a->holder &&
+        (arguments_of_kernel[i].kind != BUNDLE_CONSTANT || a->copied))
       call->parameters[passed++] = place(call, i);
   }
   return list_launches(call, error);
@@ -305,6 +336,8 @@ void bundle_release(bundle_call *call) {
       l->driver.host_free(call->owned[i].host);
     else if (call->owned[i].device)
       l->driver.free(call->owned[i].device);
+  for (size_t i = 0; i < BUNDLE_ARGUMENTS; i++)
+    if (call->addresses[i]) l->driver.free(call->addresses[i]);
   if (inside) leave(l, BUNDLE_OK);
   free(call->maps);
   free(call->passed);

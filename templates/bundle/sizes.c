@@ -4,6 +4,7 @@
 enum { MOST_LAUNCHES = 1 << 20, MOST_LISTED = 1 << 24 };
 enum { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MAPPED, MEMORY_MANAGED };
 enum { ROWS, COLUMNS };
+enum { MOST_VALUE_BYTES = 256 }; /* of a struct */
 
 struct launch_sizes {
   size_t kernel; /* index in code.kernels */
@@ -25,14 +26,17 @@ struct argument_sizes {
   const char *dtype;
   int bytes; /* of an element */
   int passed, memory, rank;
-  int copied; /* a constant that the kernel reads by its address, from a copy that the call owns */
-  int symbol; /* kept in a __device__ variable, to or from which launches copy */
+  int copied;  /* a constant that the kernel reads by its address, from a copy that the call owns */
+  int symbol;  /* kept in a __device__ variable, to or from which launches copy */
+  int pointer; /* with symbol: the variable holds the address */
+  size_t holder; /* 1 + the struct that has the address in a field, at this offset; 0: none */
+  int offset;
   int overwrite;
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK], elements;
   int order[BUNDLE_MAX_RANK]; /* the dimensions from the outermost to the contiguous one */
   int tensor;                 /* reached through a tensor map */
   long long box[BUNDLE_MAX_RANK], swizzle, parts;
-  unsigned char value[8]; /* of a scalar */
+  unsigned char value[MOST_VALUE_BYTES]; /* of a scalar */
 };
 
 /* A value that only some launches pass, instead of an argument. */
@@ -49,7 +53,8 @@ struct sizes {
   size_t *passed; /* indices of arguments; from BUNDLE_ARGUMENTS on, of own values */
   size_t argument_count, launch_count, own_count, passed_count;
   size_t launch_room, own_room, passed_room;
-  int wide; /* offsets need 64 bits */
+  int field; /* 1 + the offset of the next scalar in the latest struct; 0: it is an argument */
+  int wide;  /* offsets need 64 bits */
   int failed;
 };
 
@@ -239,6 +244,19 @@ MAYBE_UNUSED static void in_symbol(struct sizes *s) {
   s->arguments[s->argument_count - 1].symbol = 1;
 }
 
+/* A __device__ or __constant__ variable holds the address of the buffer that was described last. */
+MAYBE_UNUSED static void in_pointer(struct sizes *s) {
+  in_symbol(s);
+  s->arguments[s->argument_count - 1].pointer = 1;
+}
+
+/* The kernel finds the address of the buffer that was described last in a struct, an argument that
+   follows. */
+MAYBE_UNUSED static void in_field(struct sizes *s, size_t holder, int offset) {
+  s->arguments[s->argument_count - 1].holder = 1 + holder;
+  s->arguments[s->argument_count - 1].offset = offset;
+}
+
 /* The kernel reaches the buffer that was described last through a tensor map with this box. The
    rules are cuTensorMapEncodeTiled's (CUDA Driver API, "Tensor Map Object Management"). */
 MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long parts,
@@ -258,9 +276,24 @@ MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long pa
       parts < 1 || a->shape[outermost] % (parts < 1 ? 1 : parts) || (parts > 1 && a->rank == 1);
 }
 
-/* Returns the place for the value of the next argument or, once all arguments have one, of a
-   launch's own value. */
+/* Describes the next argument, a struct. The scalars that follow field() are its fields. */
+MAYBE_UNUSED static void structure(struct sizes *s, int bytes) {
+  s->arguments[s->argument_count++] =
+      (struct argument_sizes){.dtype = "struct", .bytes = bytes, .passed = 1};
+}
+
+MAYBE_UNUSED static void field(struct sizes *s, int offset) {
+  s->field = 1 + offset;
+}
+
+/* Returns the place for the value of the field that was announced, of the next argument or, once
+   all arguments have one, of a launch's own value. */
 static unsigned char *scalar(struct sizes *s, const char *dtype, int bytes, int passed) {
+  if (s->field) {
+    unsigned char *to = s->arguments[s->argument_count - 1].value + s->field - 1;
+    s->field = 0;
+    return to;
+  }
   const int own = s->argument_count == BUNDLE_ARGUMENTS;
   struct argument_sizes *a = own ? &s->spare : &s->arguments[s->argument_count++];
   *a = (struct argument_sizes){.dtype = dtype, .bytes = bytes, .passed = passed};
@@ -283,6 +316,12 @@ MAYBE_UNUSED static void whole(struct sizes *s, const char *dtype, int bytes, in
   memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes);
   if (dtype[0] == 'u' ? value < 0 : narrow < 63 && value < -(1LL << narrow)) s->failed = 1;
   if (narrow < 63 && value >= 1LL << narrow) s->failed = 1;
+}
+
+/* Sets a scalar to the elements from one line of an earlier buffer to the next. */
+MAYBE_UNUSED static void pitch(struct sizes *s, const char *dtype, int bytes, size_t buffer) {
+  const struct argument_sizes *a = &s->arguments[buffer];
+  whole(s, dtype, bytes, 1, a->stride[a->order[a->rank - 2]]);
 }
 
 /* Sets a scalar of the type of offsets, which has 32 or 64 bits. */

@@ -237,6 +237,22 @@ static int set_up_symbol(void **state) {
       {NULL, NULL}});
 }
 
+/* Addresses in a struct and in a variable. */
+static int set_up_struct(void **state) {
+  (void)state;
+  return open_with((const struct change[]){
+      {"shape = { \"M\", \"N\" }, tolerance",
+       "shape = { \"M\", \"N\" }, layout = \"row+8\", tolerance"},
+      {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
+       "input \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"pointer\" }"},
+      {"scalar \"scale\" { dtype = \"f32\", value = \"1.0 / N\" }",
+       "scalar \"p\" { struct = \"P\", fields = { { \"scale\", dtype = \"f32\", value = \"1.0 / "
+       "N\" "
+       "}, { \"y\", buffer = \"y\" }, { \"pitch\", dtype = \"i64\", pitch = \"y\" }, { "
+       "\"partial\", buffer = \"partial\" } } }"},
+      {NULL, NULL}});
+}
+
 /* Every kind of layout: a view by strides, tiles and a pad, another order and a pad, a swizzle. */
 static int set_up_layouts(void **state) {
   (void)state;
@@ -761,6 +777,20 @@ static void test_symbol(void **state) {
       "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
+/* A struct's numbers follow the sizes, its addresses the arguments. */
+static void test_struct(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  export_to("b", NULL, &result);
+  assert_string_equal(result.notes, "");
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
+  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
+  run("cc -std=c11 -DBY_STRUCT -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
+      "$FOLDER/b/rows.c -ldl -o "
+      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+}
+
 /* The map is of the given buffer, and made once, at bind; the launch may begin early. */
 static void test_tensor(void **state) {
   (void)state;
@@ -1026,6 +1056,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_only_portfolio, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),
       cmocka_unit_test_setup_teardown(test_symbol, set_up_symbol, tear_down),
+      cmocka_unit_test_setup_teardown(test_struct, set_up_struct, tear_down),
       cmocka_unit_test_setup_teardown(test_tensor, set_up_tensor, tear_down),
       cmocka_unit_test_setup_teardown(test_tensor_picks, set_up_tensor, tear_down),
       cmocka_unit_test_setup_teardown(test_layouts, set_up_layouts, tear_down),

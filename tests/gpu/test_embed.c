@@ -282,6 +282,60 @@ static void test_tune(void **state) {
   cugen_kernel_close(kernel);
 }
 
+/* ---- Addresses in symbols and structs ------------------------------------------------------- */
+
+enum { NUMBERS = 1000, TABLE = 16 };
+
+/* Two calls of one plan, in turn on one stream, each on its own numbers. */
+static void use_pointers(cugen_kernel *kernel, CUcontext context) {
+  static float numbers[NUMBERS];
+  const float table[TABLE] = {8, 7, 6, 5};
+  CUdeviceptr memory[3];
+  CUstream stream;
+  cugen_call *calls[2];
+  cugen_plan *plan;
+  cugen_error error;
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  options.context = context;
+  if (cugen_plan_open(kernel, &options, &plan, &error)) fail_msg("%s", error.message);
+  assert_string_equal(cugen_plan_about(plan)->variant, "i lie_in=symbols"); /* the first */
+  assert_int_equal(cu.stream(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  for (int i = 0; i < 3; i++) assert_int_equal(cu.alloc(&memory[i], sizeof numbers), CUDA_SUCCESS);
+  assert_int_equal(cu.upload(memory[2], table, sizeof table), CUDA_SUCCESS);
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < NUMBERS; i++) numbers[i] = (float)(i * (k + 1));
+    assert_int_equal(cu.upload(memory[k], numbers, sizeof numbers), CUDA_SUCCESS);
+    void *arguments[] = {(void *)(uintptr_t)memory[2], (void *)(uintptr_t)memory[k], NULL, NULL};
+    if (cugen_call_bind(plan, arguments, 4, &calls[k], &error)) fail_msg("%s", error.message);
+  }
+  for (int i = 0; i < 4; i++)
+    if (cugen_call_launch(calls[i % 2], stream, &error)) fail_msg("%s", error.message);
+  assert_int_equal(cu.wait(stream), CUDA_SUCCESS);
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(cu.download(numbers, memory[k], sizeof numbers), CUDA_SUCCESS);
+    for (int i = 0; i < NUMBERS; i++)
+      assert_true(numbers[i] == (float)(i * (k + 1)) / 4 + table[i % TABLE] / 2 + table[i % TABLE]);
+    cugen_call_close(calls[k]);
+  }
+  for (int i = 0; i < 3; i++) cu.free(memory[i]);
+  cu.end_stream(stream);
+  cugen_plan_close(plan);
+}
+
+/* All variants are verified as they are tuned. */
+static void test_pointers(void **state) {
+  (void)state;
+  CUcontext context = make_context();
+  cugen_kernel *pointers = open_kernel("tests/configs/pointers.lua", "n=1000"),
+               *matrices = open_kernel("docs/examples/cookbook/matrices.lua", "K=512");
+  use_pointers(pointers, context);
+  tune(pointers, context, 3);
+  tune(matrices, context, 3);
+  cugen_kernel_close(matrices);
+  cugen_kernel_close(pointers);
+  assert_int_equal(cu.destroy(context), CUDA_SUCCESS);
+}
+
 static const cugen_record *find_record(cugen_kernel *kernel, const char *implementation) {
   static cugen_record record;
   for (size_t i = 0; api_kernel_record(kernel, i, &record, NULL) == CUGEN_OK; i++)
@@ -316,8 +370,8 @@ static void test_tune_breaks(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {
-      TEST(test_own_context), TEST(test_two_contexts), TEST(test_primary),
-      TEST(test_threads),     TEST(test_tune),         TEST(test_tune_breaks),
+      TEST(test_own_context), TEST(test_two_contexts), TEST(test_primary),     TEST(test_threads),
+      TEST(test_tune),        TEST(test_pointers),     TEST(test_tune_breaks),
   };
   const char *missing = open_driver();
   if (missing) {

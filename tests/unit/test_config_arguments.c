@@ -92,6 +92,46 @@ static void arguments_are_laid_out(void **state) {
   config_close(c);
 }
 
+/* A buffer in a struct is no parameter, unless the problem lacks the struct. */
+static void buffers_lie_in_structs(void **state) {
+  static const char *const lacks[] = {"N=9", "held=false"}, *const empty[] = {"N=9",
+                                                                              "biased=false"};
+  int32_t pitch;
+  (void)state;
+  struct config *c = parse_body(
+      "problem \"N\" (8), problem \"held\" { true, false }, problem \"biased\" { true, false },\n"
+      "input \"A\" { dtype = \"f32\", shape = { 3, \"N\" }, layout = \"row+4\" },\n"
+      "input \"b\" { dtype = \"f16\", shape = { \"N\" }, when = \"biased\" },\n"
+      "output \"C\" { dtype = \"f32\", shape = { \"N\" } },\n"
+      "scalar \"s\" { struct = \"S\", when = \"held\", fields = { { \"first\", dtype = \"u8\", "
+      "value "
+      "= 7 }, { \"A\", buffer = \"A\" }, { \"pitch\", dtype = \"i32\", pitch = \"A\" }, { \"b\", "
+      "buffer = \"b\" } } },");
+  struct kernel_argument a[4] = {0};
+  assert_int_equal(evaluate(c, empty, 1, a, NULL), CUGEN_OK);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(a[i].access, ACCESS_FIELD);
+    assert_int_equal(a[i].holder, 3);
+    assert_int_equal(a[i].offset, i ? 24 : 8);
+    assert_false(kernel_argument_passed(&a[i]));
+  }
+  assert_true(kernel_argument_passed(&a[3]) && kernel_argument_passed(&a[2]));
+  assert_int_equal(a[3].struct_bytes, 32);
+  memcpy(&pitch, a[3].packed + 16, sizeof pitch);
+  assert_int_equal(pitch, 13);
+  assert_int_equal(a[3].packed[0], 7);
+  const struct kernel_spec spec = {.arguments = a, .argument_count = 4};
+  void *addresses[] = {a, &pitch, NULL, NULL}, *at;
+  kernel_struct_fill(&spec, 3, addresses, a[3].packed);
+  memcpy(&at, a[3].packed + 24, sizeof at);
+  assert_ptr_equal(at, &pitch);
+  assert_int_equal(evaluate(c, empty, 2, a, NULL), CUGEN_OK);
+  assert_true(a[1].absent && a[0].access == ACCESS_FIELD);
+  assert_int_equal(evaluate(c, lacks, 2, a, NULL), CUGEN_OK);
+  assert_true(a[3].absent && kernel_argument_passed(&a[0]) && kernel_argument_passed(&a[1]));
+  config_close(c);
+}
+
 /* Of other problems an argument is none: a number that is compiled in, of no shape. */
 static void arguments_come_and_go(void **state) {
   (void)state;
@@ -280,7 +320,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arguments_are_laid_out), cmocka_unit_test(arguments_come_and_go),
       cmocka_unit_test(indices_widen),          cmocka_unit_test(wrong_arguments),
-      cmocka_unit_test(products_are_types),
+      cmocka_unit_test(products_are_types),     cmocka_unit_test(buffers_lie_in_structs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

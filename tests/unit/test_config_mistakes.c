@@ -537,15 +537,58 @@ static void wrong_tensors(void **state) {
   }
 }
 
+/* Fields of a struct that are not numbers. */
+static void wrong_fields(void **state) {
+  static const struct {
+    const char *fields, *want;
+  } cases[] = {
+      {"{ \"x\", buffer = \"AA\" }", "c.lua:3: field 1 of \"s\": 'AA' is no input, output, inout "
+                                     "or scratch that is declared before "
+                                     "the struct (nearest 'A')"},
+      {"{ \"x\", buffer = \"C\" }", "c.lua:3: field 1 of \"s\": 'C' is no input, output, inout or "
+                                    "scratch that is declared before"},
+      {"{ \"x\", buffer = \"K\" }", "c.lua:3: field 1 of \"s\": 'K' is no input, output"},
+      {"{ \"x\", buffer = \"A\" }, { \"y\", buffer = \"A\" }",
+       "c.lua:3: field 2 of \"s\" is the address of \"A\", which is in field 'x' of \"s\" already"},
+      {"{ \"n\", dtype = \"i32\", pitch = \"P\" }",
+       "c.lua:3: field 1 of \"s\" is the pitch of \"P\", which has one dimension"},
+      {"{ \"x\", buffer = \"A\", dtype = \"f32\" }",
+       "c.lua:3: field 1 of \"s\" is a number, { \"dt\", dtype = \"f32\", value = \"0.1\" }, the "
+       "pitch "
+       "of a buffer, { \"stride\", dtype = \"i32\", pitch = \"A\" }, or its address, { "
+       "\"elements\", "
+       "buffer = \"A\" }"},
+      {"{ \"x\", pitch = \"A\", dtype = \"i32\", value = 3 }",
+       "c.lua:3: field 1 of \"s\" is a number"},
+      {"{ \"x\", buffer = \"A\", pitch = \"A\" }", "c.lua:3: field 1 of \"s\" is a number"},
+      {"{ \"x\", pitch = \"A\" }", "c.lua:3: field 1 of \"s\" has no dtype"},
+      {"{ \"x\" }",
+       "c.lua:3: field 1 of \"s\" has no dtype: { \"dt\", dtype = \"f32\", value = \"0.1\" }; the "
+       "address of a buffer is { \"x\", buffer = \"x\" }"},
+      {"{ \"x\", address = \"A\" }", "c.lua:3: field 1 of \"s\" has an unknown 'address'"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text body = {0};
+    text_addf(&body,
+              "input \"A\" { dtype = \"f32\", shape = { 8, 8 } }, input \"P\" { dtype = \"f32\", "
+              "shape = { 8 } }, constant \"K\" { dtype = \"f32\", shape = { 8 } "
+              "},\nscalar \"s\" { struct = \"S\", fields = { %s } },",
+              cases[i].fields);
+    expect_body_error(text_get(&body), cases[i].want);
+    text_free(&body);
+  }
+}
+
 static void wrong_attributes(void **state) {
   (void)state;
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 1 }, tolerance = 0 },",
                     "c.lua:3: input \"A\" cannot have 'tolerance'");
   expect_body_error("\nscratch \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"symbol\" },",
-                    "c.lua:3: scratch \"A\" cannot have 'access'");
+                    "c.lua:3: access of \"A\" is 'symbol', which is neither one of global, pointer "
+                    "nor");
   expect_body_error(
       "\noutput \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"texture\" },",
-      "c.lua:3: access of \"A\" is 'texture', which is neither one of global, symbol nor");
+      "c.lua:3: access of \"A\" is 'texture', which is neither one of global, symbol, pointer nor");
   expect_body_error("\nconstant \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"texture\" },",
                     "c.lua:3: access of \"A\" is 'texture', which is neither one of global, "
                     "constant, symbol nor");
@@ -596,6 +639,7 @@ int main(void) {
       cmocka_unit_test(wrong_launches),
       cmocka_unit_test(wrong_options),
       cmocka_unit_test(wrong_tensors),
+      cmocka_unit_test(wrong_fields),
       cmocka_unit_test(wrong_attributes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,9 @@ static void change(int i, struct kernel_argument *a) {
   case 11: a->box[0] = 16; break;
   case 12: a->swizzle = 128; break;
   case 13: a->parts = 2; break;
-  default: a->access = ACCESS_SYMBOL; break;
+  case 14: a->access = ACCESS_SYMBOL; break;
+  case 15: a->access = ACCESS_POINTER; break;
+  default: a->access = ACCESS_FIELD; break;
   }
 }
 
@@ -50,7 +52,8 @@ static void every_change_is_told(void **state) {
   static const unsigned aspects[] = {
       ARGUMENT_STORAGE,   ARGUMENT_STORAGE, ARGUMENT_STORAGE, ARGUMENT_STORAGE, ARGUMENT_STORAGE,
       ARGUMENT_SHAPE,     ARGUMENT_FILL,    ARGUMENT_FILL,    ARGUMENT_FILL,    ARGUMENT_TOLERANCE,
-      ARGUMENT_TOLERANCE, ARGUMENT_ACCESS,  ARGUMENT_ACCESS,  ARGUMENT_ACCESS,  ARGUMENT_ACCESS};
+      ARGUMENT_TOLERANCE, ARGUMENT_ACCESS,  ARGUMENT_ACCESS,  ARGUMENT_ACCESS,  ARGUMENT_ACCESS,
+      ARGUMENT_ACCESS,    ARGUMENT_ACCESS};
   (void)state;
   for (size_t i = 0; i < sizeof aspects / sizeof *aspects; i++) {
     struct kernel_argument before = square(), after = square();

@@ -669,6 +669,71 @@ static struct kernel_argument symbol(cugen_argument_kind kind) {
   return argument;
 }
 
+/* The variable is set before each launch, also when another call was bound since. */
+static void test_an_address_in_a_symbol(void **state) {
+  (void)state;
+  struct kernel_argument arguments[] = {buffer("A"), buffer("B")};
+  struct kernel_spec spec = spec_of(arguments, 2);
+  struct plan *plan;
+  struct call *call;
+  void *at;
+  cugen_error err;
+  arguments[0].access = ACCESS_POINTER;
+  record.constant_bytes = 8;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+  for (int launch = 0; launch < 2; launch++) {
+    record.constant[0] = 0;
+    assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+    assert_int_equal(record.updates_at_launch[launch], launch + 1);
+    memcpy(&at, record.constant, sizeof at);
+    assert_ptr_equal(at, data[0]);
+    assert_ptr_equal(*(void **)record.parameters[launch][0], data[1]);
+    assert_null(record.parameters[launch][1]);
+  }
+  unbind(plan, call);
+  assert_int_equal(record.copies, 0);
+  record.constant_bytes = 16;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "kernel 'work': variable 'A' has 16 bytes and is to hold an "
+                                   "address: declare it float *A");
+  unbind(plan, call);
+}
+
+/* The struct is the only parameter; its own bytes may be the caller's. */
+static void test_addresses_in_a_struct(void **state) {
+  (void)state;
+  unsigned char given[24] = {1};
+  struct kernel_argument arguments[] = {buffer("A"),
+                                        buffer("B"),
+                                        {.name = "s",
+                                         .kind = CUGEN_ARGUMENT_SCALAR,
+                                         .dtype = &kernel_struct_dtype,
+                                         .struct_bytes = sizeof given,
+                                         .packed = {2}}};
+  struct kernel_spec spec = spec_of(arguments, 3);
+  struct plan *plan;
+  struct call *call;
+  for (int i = 0; i < 2; i++)
+    arguments[i].access = ACCESS_FIELD, arguments[i].holder = 2, arguments[i].offset = 8 + 8 * i;
+  memory[2] = (struct memory){0};
+  for (int own = 0; own < 2; own++) {
+    reset(NULL);
+    memory[2].host = own ? given : NULL;
+    assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+    assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+    const unsigned char *passed = record.parameters[0][0];
+    assert_int_equal(passed[0], own ? 1 : 2);
+    for (int i = 0; i < 2; i++) {
+      void *at;
+      memcpy(&at, passed + 8 + 8 * i, sizeof at);
+      assert_ptr_equal(at, data[i]);
+    }
+    assert_null(record.parameters[0][1]);
+    unbind(plan, call);
+  }
+  memory[2] = (struct memory){.device = data[2]};
+}
+
 /* Into it what the kernel reads, out of it what the kernel writes; a poison comes by itself. Not
    a parameter. */
 static void test_a_symbol_is_copied_at_each_call(void **state) {
@@ -875,6 +940,8 @@ int main(void) {
       cmocka_unit_test_setup(test_a_constant_must_fit, reset),
       cmocka_unit_test_setup(test_a_constant_read_by_its_address, reset),
       cmocka_unit_test_setup(test_a_symbol_is_copied_at_each_call, reset),
+      cmocka_unit_test_setup(test_an_address_in_a_symbol, reset),
+      cmocka_unit_test_setup(test_addresses_in_a_struct, reset),
       cmocka_unit_test_setup(test_a_symbol_without_memory_stays, reset),
       cmocka_unit_test_setup(test_a_symbol_that_cannot_be, reset),
       cmocka_unit_test_setup(test_a_texture_is_passed_as_its_object, reset),

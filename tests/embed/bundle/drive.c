@@ -66,6 +66,25 @@ static void watch_step(const struct fake_launch *launch) {
   memcpy(&s->scale, launch->parameters[3], sizeof s->scale);
   memcpy(&s->n, launch->parameters[4], sizeof s->n);
 }
+#elif defined BY_STRUCT
+/* and to copy before: a context pushed, a copy, the context popped, and once more for none after */
+enum { LAUNCHES = 6 };
+
+static struct { /* the struct of the config */
+  float scale;
+  void *y;
+  int64_t pitch;
+  void *partial;
+} given;
+static void **factors_at, *factors_found; /* the variable of the plan that was picked last */
+
+/* x, M, N, p. */
+static void watch_struct(const struct fake_launch *launch) {
+  memcpy(&x_seen, launch->parameters[0], sizeof x_seen);
+  memcpy(&n, launch->parameters[2], sizeof n);
+  memcpy(&given, launch->parameters[3], sizeof given);
+  factors_found = *factors_at;
+}
 #elif defined BY_SYMBOL
 /* With copies before and after: a context is pushed, a copy made, the context popped. */
 enum { LAUNCHES = 7 };
@@ -115,6 +134,11 @@ static int use(rows_error *error) {
   if (!status) status = rows_symbol(plan, "factors", NULL, &bytes, error);
   if (!status) status = rows_symbol(plan, "factors", NULL, NULL, error);
   if (!status && (found != in_symbol || bytes != sizeof factors)) status = 97;
+#endif
+#ifdef BY_STRUCT
+  void *variable = NULL;
+  if (!status) status = rows_symbol(plan, "factors", &variable, NULL, error);
+  factors_at = variable;
 #endif
   long before = fake->calls;
   if (!status) status = rows_launch(call, &stream, error);
@@ -217,6 +241,26 @@ static int drive_symbol(rows_error *error) {
 }
 #endif
 
+#ifdef BY_STRUCT
+/* Addresses of y and of the call's own scratch are in the struct, that of the factors in a
+   variable. */
+static int drive_struct(rows_error *error) {
+  int status = use(error);
+  if (status) return printf("%d: %s\n", status, error->message), 1;
+  EXPECT(x_seen == x && n == 1000 && given.scale == (float)(1.0 / 1000));
+  EXPECT(given.y == y && given.pitch == 1008 && given.partial && given.partial != x);
+  EXPECT(factors_found == factors);
+  EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
+  fake->fail_only = "cuMemAlloc_v2", fake->fail_with = 2;
+  for (long at = 1; at <= 2; at++) { /* the scratch, and where the variable's address is kept */
+    fake->calls = 0, fake->fail_at = at;
+    EXPECT(use(error) == ROWS_ERROR_DEVICE && strstr(error->message, "cuMemAlloc_v2"));
+    EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
+  }
+  return 0;
+}
+#endif
+
 #ifdef BY_STEPS
 /* The variant "stepped width=8": M rows become M / 8, then M / 64, then one. */
 static int drive_steps(long long rows, rows_error *error) {
@@ -249,6 +293,10 @@ int main(void) {
 #endif
 #ifdef BY_MAP
   return drive_mapped(&error);
+#endif
+#ifdef BY_STRUCT
+  fake->run = watch_struct;
+  return drive_struct(&error);
 #endif
 #ifdef BY_SYMBOL
   return drive_symbol(&error);
