@@ -344,6 +344,17 @@ static int regions_make_shared(struct watch *w, cugen_error *err) {
   return status;
 }
 
+/* A variable smaller than the buffer of its name holds the buffer's address: "&data". */
+static void name_variable(const struct watch *w, const struct image_variable *from,
+                          char out[WATCH_NAME]) {
+  bool address = false;
+  for (size_t i = 0; i < w->region_count; i++)
+    address |= strcmp(w->regions[i].name, from->name) == 0 &&
+               from->end - from->start < w->regions[i].end - w->regions[i].start;
+  out[0] = '&';
+  memcpy(out + address, from->name, (size_t)(WATCH_NAME - 1 - address));
+}
+
 static int make_variables(struct watch *w, const struct image_memory *memory, cugen_error *err) {
   enum { BEHIND = 256 };
   int status = CUGEN_OK;
@@ -358,7 +369,7 @@ static int make_variables(struct watch *w, const struct image_memory *memory, cu
                          .high = from->end + BEHIND,
                          .read_only = from->constant,
                          .variable = true};
-    memcpy(r->name, from->name, sizeof r->name);
+    name_variable(w, from, r->name);
     status = shadow_make(r, err);
   }
   return status;
