@@ -4,7 +4,7 @@ __device__ float *data, *halves;
 //@ end
 struct Buffers {
   int n;
-  float *data, *halves;
+  float *data, *middle;
   const float *table;
 };
 __global__ void pointers(${params}) {
@@ -12,6 +12,6 @@ __global__ void pointers(${params}) {
   const Buffers s = {n, data, halves, table};
 //@ end
   const int i = blockIdx.x * 128 + threadIdx.x;
-  if (i < s.n) s.halves[i] = s.data[i] / 2;
-  if (i < s.n) s.data[i] = s.halves[i] + s.table[i % 16];
+  if (i < s.n) s.middle[i] = s.data[i] / 2;
+  if (i < s.n) s.data[i] = s.middle[i] + s.table[i % 16];
 }

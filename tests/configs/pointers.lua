@@ -7,7 +7,7 @@ kernel "pointers" {
   inout   "data"   { dtype = "f32", shape = { "n" }, access = "access" },
   scratch "halves" { dtype = "f32", shape = { "n" }, access = "access" },
   scalar  "s" { struct = "Buffers", when = "lie_in == 'struct'", fields = {
-    { "n", dtype = "i32" }, { "data", buffer = "data" }, { "halves", buffer = "halves" }, { "table", buffer = "table" },
+    { "n", dtype = "i32" }, { "data", buffer = "data" }, { "middle", buffer = "halves" }, { "table", buffer = "table" },
   } },
   reference "pointers_reference.cu",
   implementation "i" { template "pointers.cu", grid { "ceil_div(n, 128)" }, block { 128 } },
