@@ -587,12 +587,12 @@ int config_own(const struct config *config, const struct config_implementation *
   for (size_t i = 0; i < implementation->own_count; i++) {
     struct kernel_argument *out = &arguments[config->argument_count + i];
     int status = evaluate_argument(
-        &(struct evaluation){config, &implementation->own[i], slots, err, NULL}, out);
+        &(struct evaluation){config, &implementation->own[i], slots, err, arguments}, out);
     if (status) return status;
     if (!out->dtype) out->dtype = index;
     if (config_is_index(&implementation->own[i]) && !dtype_fits(index, out->value.integer))
       return evaluate_fail(
-          &(struct evaluation){config, &implementation->own[i], slots, err, NULL}, "value",
+          &(struct evaluation){config, &implementation->own[i], slots, err, arguments}, "value",
           "does not fit into the 32 bits of index_t here; with dtype = \"i64\" it does");
   }
   return CUGEN_OK;

@@ -141,12 +141,11 @@ static int check_field(struct build *build, struct config_line line, const char 
   const char *odd = list ? unknown_key(build, table, known, KNOWN) : NULL;
   if (odd)
     return refuse_name(build, line, odd, known + 1, KNOWN - 1, "%s has an unknown '%s'", what, odd);
-  if (list &&
-      has_key(build, table, "buffer") + has_key(build, table, "pitch") +
-              has_key(build, table, "value") <=
-          1 &&
-      !(has_key(build, table, "buffer") && has_key(build, table, "dtype")))
-    return CUGEN_OK;
+  const bool dtype = list && has_key(build, table, "dtype"),
+             value = list && has_key(build, table, "value"),
+             pitch = list && has_key(build, table, "pitch"),
+             buffer = list && has_key(build, table, "buffer");
+  if (list && !(buffer ? dtype || value || pitch : value && pitch)) return CUGEN_OK;
   return build_fail(build, line,
                     "%s is a number, { \"dt\", dtype = \"f32\", value = \"0.1\" }, the pitch of a "
                     "buffer, { \"stride\", dtype = \"i32\", pitch = \"A\" }, or its address, { "
