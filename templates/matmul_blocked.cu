@@ -53,24 +53,10 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
 
   // Packs may be used for a tile that lies inside the matrix in an operand that is aligned for them. All threads
   // of the block agree on it, so the question costs one branch a tile.
-//@ if a_along_k then
-  const index_t line_a = A_stride0;
-  const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0 * line_a;
-  const index_t step_a = 1;
-//@ else
-  const index_t line_a = A_stride1;
-  const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0;
-  const index_t step_a = line_a;
-//@ end
-//@ if b_along_k then
-  const index_t line_b = B_stride1;
-  const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0 * line_b;
-  const index_t step_b = 1;
-//@ else
-  const index_t line_b = B_stride0;
-  const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0;
-  const index_t step_b = line_b;
-//@ end
+  const index_t line_a = ${a_along_k and "A_stride0" or "A_stride1"}, step_a = A_stride1;
+  const index_t line_b = ${b_along_k and "B_stride1" or "B_stride0"}, step_b = B_stride0;
+  const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0 * A_stride0;
+  const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0 * B_stride1;
   const bool whole_a = M - row0 >= BM && packs_fit<vec>(A, line_a);
   const bool whole_b = N - col0 >= BN && packs_fit<vec>(B, line_b);
 

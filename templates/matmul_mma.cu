@@ -10,17 +10,16 @@
 //@ include "lib/mma.cuh"
 //@ include "lib/batch.cuh"
 
-//@ local function operand_of(name, extent, along_k, stride, from, tile, warp, vec, tile0)
+//@ -- An operand: its stride from line to line in memory, and those along its own dimension and along k.
+//@ local function operand_of(name, extent, along_k, along, k, from, tile, warp, vec, tile0)
 //@   -- Loaded by ldmatrix, which cannot transpose elements of other sizes than 2 bytes.
 //@   local matrices = dtype ~= "f64" and (along_k or sizeof(operand) == 2)
-//@   return { name = name, extent = extent, along_k = along_k, stride = stride, from = from, tile = tile, warp = warp,
-//@            vec = vec, tile0 = tile0, matrices = matrices, span = matrices and 1 or 2 }
+//@   return { name = name, extent = extent, along_k = along_k, stride = along_k and along or k, along = along, k = k,
+//@            from = from, tile = tile, warp = warp, vec = vec, tile0 = tile0, matrices = matrices, span = matrices and 1 or 2 }
 //@ end
-//@ local a_along_k = A_layout == "row"
-//@ local b_along_k = B_layout == "col"
-//@ local X = operand_of("A", "M", a_along_k, a_along_k and "A_stride0" or "A_stride1",
+//@ local X = operand_of("A", "M", A_layout == "row", "A_stride0", "A_stride1",
 //@                      of_batch("A", A_layout, "M", "K"), "BM", "WM", vec_a, "row0")
-//@ local Y = operand_of("B", "N", b_along_k, b_along_k and "B_stride1" or "B_stride0",
+//@ local Y = operand_of("B", "N", B_layout == "col", "B_stride1", "B_stride0",
 //@                      of_batch("B", B_layout, "K", "N"), "BN", "WN", vec_b, "col0")
 //@ if C_layout == "col" then X, Y = Y, X end
 //@ local line_c = C_layout == "row" and "C_stride0" or "C_stride1"
@@ -51,10 +50,9 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
 
   const index_t stride_x = ${X.stride};
   const index_t stride_y = ${Y.stride};
-  const A_t *const from_x = ${X.from} + ${X.tile0} * ${X.along_k and "stride_x" or "1"};
-  const A_t *const from_y = ${Y.from} + ${Y.tile0} * ${Y.along_k and "stride_y" or "1"};
-  const index_t step_x = ${X.along_k and "1" or "stride_x"};
-  const index_t step_y = ${Y.along_k and "1" or "stride_y"};
+  const A_t *const from_x = ${X.from} + ${X.tile0} * ${X.along};
+  const A_t *const from_y = ${Y.from} + ${Y.tile0} * ${Y.along};
+  const index_t step_x = ${X.k}, step_y = ${Y.k};
   C_t *const c = ${of_batch("C", C_layout, "M", "N")};
 
 //@ if vec_a > 1 or vec_b > 1 then
@@ -65,8 +63,8 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
       const index_t x = e / ${Y.tile};
       const index_t y = e % ${Y.tile};
       if (x >= ${X.extent} - ${X.tile0} || y >= ${Y.extent} - ${Y.tile0}) continue;
-      const A_t *const left = from_x + x * ${X.along_k and "stride_x" or "1"};
-      const A_t *const right = from_y + y * ${Y.along_k and "stride_y" or "1"};
+      const A_t *const left = from_x + x * ${X.along};
+      const A_t *const right = from_y + y * ${Y.along};
       accumulator sum = 0;
 #pragma unroll 1
       for (index_t k = 0; k < K; ++k) {

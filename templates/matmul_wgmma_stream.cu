@@ -155,8 +155,7 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
 //@ if result == "f32" then
 #pragma unroll
   for (int e = 0; e < 8; e += 2) {
-    store_words(shared_address(summed.at(warp * 16 + lane / 4 + e / 2 % 2 * 8, own * 16 + e / 4 * 8 + lane % 4 * 2)),
-                result_of(e), result_of(e + 1));
+    summed.as<float2>(warp * 16 + lane / 4 + e / 2 % 2 * 8, own * 16 + e / 4 * 8 + lane % 4 * 2) = {result_of(e), result_of(e + 1)};
   }
 //@ else
   store_matrices(shared_address(summed.at(warp * 16 + lane % 16, own * 16 + lane / 16 * 8)), pack(result_of(0), result_of(1)),

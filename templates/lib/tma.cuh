@@ -128,14 +128,6 @@ template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
 
 // ---- Words in shared memory, by their address ----
 
-__device__ __forceinline__ void store_words(unsigned to, unsigned a, unsigned b) {
-  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
-}
-
-__device__ __forceinline__ void store_words(unsigned to, float a, float b) {
-  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(a), "f"(b) : "memory");
-}
-
 //@ for _, number in ipairs { { "float", "f32", "f" }, { "int", "s32", "r" } } do
 //@ local type, word, kind = table.unpack(number)
 __device__ __forceinline__ void store_words(unsigned to, ${type} a, ${type} b, ${type} c, ${type} d) {

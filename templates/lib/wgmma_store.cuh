@@ -42,8 +42,7 @@
 //@ elseif sizeof(result) == 4 then
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
-        store_words(shared_address(staged.at(slot, warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 8 + lane % 4 * 2)), word(w),
-                    word(w + 1));
+        staged.as<uint2>(slot, warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 8 + lane % 4 * 2) = {word(w), word(w + 1)};
       }
 //@ else
 #pragma unroll
