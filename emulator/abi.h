@@ -73,11 +73,11 @@ struct cpu_copy {
   unsigned bytes, from_bytes;
 };
 
-/* An operand of an `asm`. */
+/* An operand of an `asm`: the address of an output's variable, or the bits of an input's value. */
 struct cpu_ptx_operand {
-  void *at; /* the variable, of an output; null: an input, whose value is `bits` */
-  unsigned bytes;
   unsigned long long bits;
+  unsigned bytes;
+  int output;
 };
 
 /* One `asm` of the source. */

@@ -98,6 +98,7 @@ struct iptx_instruction {
   unsigned char types[IPTX_INSTRUCTION_TYPES], type_count, vector;
   unsigned char count;
   uint16_t columns; /* of a wgmma: the n of m64nNkK */
+  bool sums_follow; /* of a wgmma: its sums were seen to be an array's elements */
   uint16_t target;  /* of a branch */
   const char *label;
   size_t label_length;
@@ -115,7 +116,7 @@ struct iptx_program {
 
 /* One execution of a program. */
 struct iptx_run {
-  const struct iptx_program *program;
+  struct iptx_program *program;
   const struct cpu_ptx_operand *operands;
   unsigned operand_count;
   const struct cpu_watch *watch; /* NULL: the kernel is not watched */
@@ -179,6 +180,9 @@ static inline void iptx_put(struct iptx_run *run, const struct iptx_instruction 
                             unsigned argument, uint64_t bits) {
   iptx_write(run, &i->arguments[argument].terms[0], bits);
 }
+static inline void *iptx_variable(const struct cpu_ptx_operand *output) {
+  return (void *)(uintptr_t)output->bits;
+}
 /* The bits of a term; quick for an operand of 4 bytes, of which mma has many. */
 static inline uint64_t iptx_bits_of(const struct iptx_run *run, const struct iptx_term *term) {
   uint32_t word;
@@ -186,8 +190,8 @@ static inline uint64_t iptx_bits_of(const struct iptx_run *run, const struct ipt
       run->operands[term->index].bytes != sizeof word)
     return iptx_read(run, term, IPTX_B64);
   const struct cpu_ptx_operand *operand = &run->operands[term->index];
-  if (!operand->at) return (uint32_t)operand->bits;
-  memcpy(&word, operand->at, sizeof word);
+  if (!operand->output) return (uint32_t)operand->bits;
+  memcpy(&word, iptx_variable(operand), sizeof word);
   return word;
 }
 /* End the launch with a fault text; iptx_trap is for a misuse of asynchronous instructions. */

@@ -145,10 +145,11 @@ static uint64_t values_read_operand(const struct iptx_run *run, unsigned index) 
   if (index >= run->operand_count)
     iptx_trap(run, "inline PTX names an operand that its asm does not have");
   const struct cpu_ptx_operand *operand = &run->operands[index];
-  if (!operand->at)
+  if (!operand->output)
     return operand->bytes < sizeof bits ? operand->bits & ((UINT64_C(1) << 8 * operand->bytes) - 1)
                                         : operand->bits;
-  memcpy(&bits, operand->at, operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
+  memcpy(&bits, iptx_variable(operand),
+         operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
   return bits;
 }
 
@@ -180,9 +181,10 @@ void iptx_write(struct iptx_run *run, const struct iptx_term *term, uint64_t bit
   if (term->index >= run->operand_count)
     iptx_trap(run, "inline PTX names an operand that its asm does not have");
   const struct cpu_ptx_operand *operand = &run->operands[term->index];
-  if (!operand->at) iptx_trap(run, "inline PTX writes an operand that its asm has as an input");
+  if (!operand->output) iptx_trap(run, "inline PTX writes an operand that its asm has as an input");
   if (operand->bytes == sizeof(uint32_t))
-    memcpy(operand->at, &(uint32_t){(uint32_t)bits}, sizeof(uint32_t));
+    memcpy(iptx_variable(operand), &(uint32_t){(uint32_t)bits}, sizeof(uint32_t));
   else
-    memcpy(operand->at, &bits, operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
+    memcpy(iptx_variable(operand), &bits,
+           operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
 }

@@ -4,7 +4,7 @@
 #ifdef CUGEN_PTX
 /* A constraint names the kind that the value must have: f and d are floats, others are bits. */
 template <class Value> CUGEN_INLINE cpu_ptx_operand cugen_out(const char *, Value &value) {
-  return {(void *)&value, sizeof value, 0};
+  return {(unsigned long long)&value, sizeof value, 1};
 }
 CUGEN_INLINE unsigned long long cugen_word(float value) { return cugen_bits<unsigned>(value); }
 CUGEN_INLINE unsigned long long cugen_word(double value) {
@@ -18,16 +18,16 @@ template <class Value> CUGEN_INLINE unsigned long long cugen_word(const Value &v
 }
 template <class Value> CUGEN_INLINE cpu_ptx_operand cugen_in(const char *constraint, Value value) {
   const char kind = constraint[0];
-  return {nullptr,
+  return {kind == 'f'   ? cugen_word((float)value)
+          : kind == 'd' ? cugen_word((double)value)
+                        : cugen_word(value),
           kind == 'h'                  ? 2u
           : kind == 'r' || kind == 'f' ? 4u
                                        : 8u,
-          kind == 'f'   ? cugen_word((float)value)
-          : kind == 'd' ? cugen_word((double)value)
-                        : cugen_word(value)};
+          0};
 }
 template <class Value> CUGEN_INLINE cpu_ptx_operand cugen_in(const char *, Value *value) {
-  return {nullptr, 8, cugen_word(value)};
+  return {cugen_word(value), 8, 0};
 }
 CUGEN_INLINE void cugen_asm_run(cpu_ptx_place *place, const char *text,
                                 const cpu_ptx_operand *operands, unsigned count) {
