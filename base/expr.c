@@ -311,7 +311,18 @@ struct failure {
   enum trouble trouble;
   size_t at;
   struct value left, right;
+  cugen_error *err; /* where a call says why it fails */
 };
+
+int expr_call_value(const struct expr *program, const struct program_call *call,
+                    const struct value *slots, struct value *out, cugen_error *err) {
+  struct value values[EXPR_CALL_SLOTS];
+  const struct expr_call *of = call->call;
+  for (size_t i = 0; i < of->count; i++)
+    values[of->slots[i]] =
+        call->constants[i] < 0 ? slots[of->slots[i]] : program->constants[call->constants[i]];
+  return of->evaluate(of->context, values, out, err);
+}
 
 /* A block of up to EXPR_BLOCK elements, for which a program is run at once. Each slot, and each
    level of the stack, is a column of values. Place i of the stack's columns belongs to element
@@ -340,7 +351,7 @@ struct group {
 /* Notes why the program stops. Returns false, so that the callers can return the result. */
 static bool expr_note(struct failure *failure, enum trouble trouble, size_t at,
                       const struct value *left, const struct value *right) {
-  *failure = (struct failure){trouble, at, *left, *right};
+  *failure = (struct failure){trouble, at, *left, *right, failure->err};
   return false;
 }
 EXPR_INLINE bool expr_stop(const struct block *b, enum trouble trouble,
@@ -436,6 +447,13 @@ EXPR_INLINE bool expr_elements(struct block *b, const struct instruction *at, st
   return true;
 }
 
+/* Only for a single element: what is evaluated in blocks has no calls. */
+static bool expr_calls(struct block *b, const struct instruction *at, struct value *top) {
+  *top = value_int(0);
+  return !expr_call_value(b->expr, &b->expr->calls[at->operand], b->slots, top, b->failure->err) ||
+         expr_stop(b, TROUBLE_CALL, at, top, top);
+}
+
 static bool expr_jumps(enum expr_op op, const struct value *condition) {
   return op == OP_SELECT ? !condition->boolean : value_truthy(*condition) == (op == OP_OR);
 }
@@ -505,6 +523,9 @@ EXPR_INLINE bool expr_run(struct block *b, struct group *g, bool one) {
       if (!jumping || op == OP_SELECT) top -= step;
     } else if (op == OP_ELSE) {
       at += at->operand;
+    } else if (op == OP_CALL) {
+      top += step;
+      if (!expr_calls(b, at, top)) return false;
     } else if (op == OP_ELEMENT) {
       top -= (size_t)(element_rank(at->operand) - 1) * step;
       if (!expr_elements(b, at, top, step, n)) return false;
@@ -571,6 +592,7 @@ static int explain_element(const struct expr *expr, const struct failure *failur
    zero. */
 static int expr_explain(const struct expr *expr, const struct failure *failure, cugen_error *err) {
   if (!err) return CUGEN_ERROR_CONFIG;
+  if (failure->trouble == TROUBLE_CALL) return err->status;
   if (expr->code[failure->at].op == OP_ELEMENT) return explain_element(expr, failure, err);
   struct text text = {0}, operation = {0}, values = {0};
   expr_quote(expr->text, 0, &text);
@@ -594,6 +616,7 @@ int expr_eval(const struct expr *expr, const struct value *slots, struct value *
   struct group all = {expr->code, 0, 0, 1};
   struct failure failure;
   uint8_t lane = 0;
+  failure.err = err;
   struct block b = {
       .expr = expr, .slots = slots, .stack = stack, .lane = &lane, .out = out, .failure = &failure};
   stack->type = VALUE_NIL;
@@ -607,7 +630,7 @@ int expr_eval_block(const struct expr *expr, const struct value *slots,
   struct value stack[(EXPR_MAX_STACK + 2) * EXPR_BLOCK];
   struct group waiting[EXPR_BLOCK];
   uint8_t lane[EXPR_BLOCK];
-  struct failure failure;
+  struct failure failure = {.err = err};
   struct block b = {.expr = expr,
                     .slots = slots,
                     .buffers = buffers,

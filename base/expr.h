@@ -9,7 +9,7 @@
    smallest k with b^k >= a), min(...), max(...), is_pow2(a), log2(a) (exact), abs(a), sizeof(dtype)
    in bytes, eps(dtype) (the machine epsilon of the type, 0 for integers), sqrt(a), exp(a), log(a),
    tanh(a), erf(a), sin(a), cos(a), floor(a) and ceil(a) (whole numbers), f32(a) (rounded to float;
-   printed in C as a float literal). */
+   printed in C as a float literal). A scope may have functions of its own. */
 #ifndef BASE_EXPR_H
 #define BASE_EXPR_H
 
@@ -44,6 +44,33 @@ struct expr_scope {
    front. */
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out,
                cugen_error *err);
+/* A call of one of the scope's own functions, conflicts('As', 'col'), which gives a whole number. It
+   belongs to the scope and outlives all expressions that mention it. */
+struct expr_call {
+  const char *text; /* as it is shown in messages */
+  int (*evaluate)(const void *context, const struct value *slots, struct value *out,
+                  cugen_error *err);
+  const void *context;
+  const int *slots; /* the slots that it reads, each once; below EXPR_CALL_SLOTS */
+  size_t count;
+  size_t cost; /* of an evaluation, as expr_cost counts */
+};
+enum { EXPR_CALL_SLOTS = 1280, EXPR_CALL_ARGUMENTS = 4 };
+
+/* The functions of a scope. names ends with NULL. call makes the call of one of them, and owns the
+   arguments from then on. It returns NULL, and appends the reason to `why`, if the call is
+   wrong. */
+struct expr_functions {
+  const char *const *names;
+  const struct expr_call *(*call)(void *context, const char *name, const char *text,
+                                  struct expr *const *arguments, size_t count, struct text *why);
+};
+/* Like expr_parse, and calls of these functions may stand in the expression. */
+int expr_parse_calls(const char *source, const struct expr_scope *scope,
+                     const struct expr_functions *known, struct expr **out, cugen_error *err);
+/* Makes an expression of a single call. */
+int expr_of_call(const struct expr_call *call, struct expr **out, cugen_error *err);
+
 /* Like expr_parse, for the body of a formula: the functions gelu and relu are known, and `element`
    resolves name[indices[0], ...] to a slot, or appends to `why` the reason that it cannot. */
 typedef bool expr_element(void *context, const char *name, const char *const *indices, size_t count,
@@ -91,7 +118,7 @@ int expr_eval_block(const struct expr *expr, const struct value *slots,
                     const struct expr_buffer *buffers, size_t count, struct value *out,
                     size_t *done, cugen_error *err);
 
-/* The slots that the expression mentions, ascending, each once. */
+/* The slots that the expression mentions, its calls included, ascending, each once. */
 const int *expr_slots(const struct expr *expr, size_t *count);
 /* Returns whether the expression mentions the slot; expr may be NULL. */
 bool expr_sees(const struct expr *expr, int slot);
@@ -111,8 +138,9 @@ int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, 
 size_t expr_cost(const struct expr *expr);
 
 /* Makes a program equal to expr in which each slot with known[slot] set is replaced by its value,
-   and constants are folded. An operation that fails while folding (by an overflow, say) stays in
-   the program and fails when it is evaluated. slot_count is the length of both arrays. */
+   and constants are folded, with the calls whose slots are all known. An operation that fails while
+   folding (by an overflow, say) stays in the program and fails when it is evaluated. slot_count is
+   the length of both arrays. */
 int expr_bind(const struct expr *expr, const struct value *slots, const bool *known,
               size_t slot_count, struct expr **out, cugen_error *err);
 
@@ -123,8 +151,8 @@ bool expr_constant(const struct expr *expr, struct value *out);
    is not an integer first. The C expression is right for operands that are not negative, as sizes
    are: `//`, `%` and ceil_div then agree with C's division. Overflow, division by zero and an
    inexact `/` are not noticed in C. select(c, a, b) and `c and a or b` become `c ? a : b`.
-   Expressions without such a form (a number as a condition), strings and sizeof(name) are
-   refused. */
+   Expressions without such a form (a number as a condition), strings, sizeof(name) and calls of
+   a scope's functions are refused. */
 int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
                  void *context, struct text *out, cugen_error *err);
 

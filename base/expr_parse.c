@@ -13,10 +13,11 @@ enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SYMBO
 struct parser {
   const char *source;
   const struct expr_scope *scope;
-  expr_element *element;         /* resolves name[indices] of a formula; NULL outside of a
+  expr_element *element;                  /* resolves name[indices] of a formula; NULL outside of a
                                     formula */
-  expr_find_buffer *find_buffer; /* resolves a buffer; NULL if elements of buffers are not
+  expr_find_buffer *find_buffer;          /* resolves a buffer; NULL if elements of buffers are not
                                     allowed */
+  const struct expr_functions *functions; /* functions of the scope; NULL: none */
   struct expr *program;
   cugen_error *err;
   int nesting;
@@ -357,7 +358,14 @@ static const struct function *expr_parse_find_function(const struct parser *pars
   return NULL;
 }
 
+static bool is_scope_function(const struct parser *parser, const char *name) {
+  const char *const *known = parser->functions ? parser->functions->names : NULL;
+  while (known && *known && strcmp(*known, name) != 0) known++;
+  return known && *known;
+}
+
 static int expr_parse_parse_expression(struct parser *parser, int priority);
+static int parse_program(struct parser *parser, struct expr **out);
 
 /* Returns our name of a function that other languages and libraries name otherwise. */
 static const char *other_name(const char *name) {
@@ -452,8 +460,70 @@ static int parse_select(struct parser *parser, size_t column) {
   return status ? status : expect(parser, ")", "\",\" or \")\"");
 }
 
+/* Parses the argument of a scope's function, up to the "," or ")" behind it, as an expression of
+   its own. */
+static int parse_argument(struct parser *parser, struct expr **out) {
+  const size_t from = parser->start;
+  struct text source = {0};
+  int depth = 0, status = CUGEN_OK;
+  while (!status && parser->kind != TOKEN_END &&
+         (depth || !(token_is(parser, ",") || token_is(parser, ")")))) {
+    depth += token_is(parser, "(") - token_is(parser, ")");
+    status = advance(parser);
+  }
+  text_add_n(&source, parser->source + from, parser->start - from);
+  if (!status && source.failed) status = error_memory(parser->err);
+  if (!status)
+    status = parse_program(&(struct parser){.source = text_get(&source),
+                                            .scope = parser->scope,
+                                            .functions = parser->functions,
+                                            .err = parser->err,
+                                            .nesting = parser->nesting + 1},
+                           out);
+  text_free(&source);
+  return status;
+}
+
+/* Parses the arguments of a scope's function, from behind the "(" to the ")". */
+static int parse_scope_arguments(struct parser *parser, struct expr **arguments, size_t *count) {
+  int status = CUGEN_OK;
+  while (!status && !token_is(parser, ")")) {
+    if (*count) status = expect(parser, ",", "\",\" or \")\"");
+    if (!status && *count == EXPR_CALL_ARGUMENTS)
+      return expr_parse_fail_at(parser, parser->start, "there are too many arguments");
+    if (!status) status = parse_argument(parser, &arguments[*count]);
+    *count += !status;
+  }
+  return status;
+}
+
+static int make_scope_call(struct parser *parser, const char *name, size_t column,
+                           struct expr *const *arguments, size_t count) {
+  struct text text = {0}, why = {0};
+  text_add_n(&text, parser->source + column, parser->at - column);
+  const struct expr_call *call = parser->functions->call(parser->scope->context, name,
+                                                         text_get(&text), arguments, count, &why);
+  int status = text.failed || why.failed ? error_memory(parser->err)
+               : call                    ? program_call(parser->program, call, parser->err)
+                                         : expr_parse_fail_at(parser, column, text_get(&why));
+  text_free(&text);
+  text_free(&why);
+  return status ? status : advance(parser);
+}
+
+static int parse_scope_call(struct parser *parser, const char *name, size_t column) {
+  struct expr *arguments[EXPR_CALL_ARGUMENTS] = {NULL};
+  size_t count = 0;
+  int status = advance(parser);
+  if (!status) status = parse_scope_arguments(parser, arguments, &count);
+  if (!status) return make_scope_call(parser, name, column, arguments, count);
+  for (size_t i = 0; i < count; i++) expr_free(arguments[i]);
+  return status;
+}
+
 static int parse_call(struct parser *parser, const char *name, size_t column) {
   const struct function *function = expr_parse_find_function(parser, name);
+  if (!function && is_scope_function(parser, name)) return parse_scope_call(parser, name, column);
   if (!function) return unknown_function(parser, name, column);
   int status = advance(parser);
   if (status) return status;
@@ -492,7 +562,10 @@ static int expr_parse_push_name(struct parser *parser, const char *name, size_t 
   switch (symbol.kind) {
   case SYMBOL_SLOT: return program_push_slot(parser->program, symbol.slot, name, parser->err);
   case SYMBOL_CONSTANT: return program_push_constant(parser->program, symbol.constant, parser->err);
-  case SYMBOL_EXPR: return program_append(parser->program, symbol.expr, NULL, NULL, 0, parser->err);
+  case SYMBOL_EXPR:
+    if (symbol.expr->call_count && (parser->element || parser->find_buffer))
+      return expr_parse_fail_at(parser, column, "what this asks about arrays has no place here");
+    return program_append(parser->program, symbol.expr, NULL, NULL, 0, parser->err);
   case SYMBOL_BUFFER:
     return expr_parse_fail_at(parser, column, "a buffer stands with its indices: name[i]");
   case SYMBOL_UNKNOWN: break;
@@ -694,6 +767,12 @@ static int parse_program(struct parser *parser, struct expr **out) {
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out,
                cugen_error *err) {
   return parse_program(&(struct parser){.source = source, .scope = scope, .err = err}, out);
+}
+
+int expr_parse_calls(const char *source, const struct expr_scope *scope,
+                     const struct expr_functions *known, struct expr **out, cugen_error *err) {
+  return parse_program(
+      &(struct parser){.source = source, .scope = scope, .functions = known, .err = err}, out);
 }
 
 int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element,

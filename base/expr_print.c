@@ -413,6 +413,14 @@ static void print_element(struct printer *printer, int32_t operand) {
   if (printer->c) expr_print_refuse(printer, "elements have no place in it");
 }
 
+static void print_call(struct printer *printer, int32_t operand) {
+  struct fragment *out = &printer->stack[printer->top++];
+  *out = (struct fragment){.kind = FRAGMENT_NUMBER};
+  text_add(&out->text, printer->expr->calls[operand].call->text);
+  if (printer->c)
+    expr_print_refuse(printer, "what it asks about arrays is known to the config only");
+}
+
 static void expr_print_close_jumps(struct printer *printer, size_t at) {
   while (printer->open > 0 && printer->jumps[printer->open - 1].target == at && !printer->refusal) {
     enum expr_op op = printer->jumps[--printer->open].op;
@@ -443,6 +451,10 @@ static void expr_print_step(struct printer *printer, size_t at) {
   }
   if (instruction->op == OP_ELEMENT) {
     print_element(printer, instruction->operand);
+    return;
+  }
+  if (instruction->op == OP_CALL) {
+    print_call(printer, instruction->operand);
     return;
   }
   if (instruction->place != OPERAND_STACK && !expr_print_push(printer, instruction)) return;

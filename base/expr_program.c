@@ -34,6 +34,8 @@ void expr_free(struct expr *expr) {
   if (!expr) return;
   drop_constants(expr, 0);
   for (size_t i = 0; i < expr->name_count; i++) free(expr->names[i].name);
+  for (size_t i = 0; i < expr->call_count; i++) free(expr->calls[i].constants);
+  free(expr->calls);
   free(expr->names);
   free(expr->constants);
   free(expr->slots);
@@ -80,10 +82,11 @@ static int expr_program_emit(struct expr *program, enum expr_op op, enum operand
   return CUGEN_OK;
 }
 
-static int emit_push(struct expr *program, enum operand_place place, size_t operand,
-                     cugen_error *err) {
+/* Emits an operation that takes nothing off the stack: OP_PUSH or OP_CALL. */
+static int emit_push(struct expr *program, enum expr_op op, enum operand_place place,
+                     size_t operand, cugen_error *err) {
   if (program->depth >= EXPR_MAX_STACK) return too_deep(err);
-  int status = expr_program_emit(program, OP_PUSH, place, operand, err);
+  int status = expr_program_emit(program, op, place, operand, err);
   if (status) return status;
   if (++program->depth > program->max_depth) program->max_depth = program->depth;
   return CUGEN_OK;
@@ -102,7 +105,7 @@ static int expr_program_add_constant(struct expr *program, struct value value, c
 int program_push_constant(struct expr *program, struct value value, cugen_error *err) {
   int status = expr_program_add_constant(program, value, err);
   if (status) return status;
-  status = emit_push(program, OPERAND_CONSTANT, program->constant_count - 1, err);
+  status = emit_push(program, OP_PUSH, OPERAND_CONSTANT, program->constant_count - 1, err);
   if (status) drop_constants(program, program->constant_count - 1);
   return status;
 }
@@ -127,7 +130,7 @@ static int expr_program_add_name(struct expr *program, int slot, const char *nam
 
 int program_push_slot(struct expr *program, int slot, const char *name, cugen_error *err) {
   int status = expr_program_add_name(program, slot, name, err);
-  return status ? status : emit_push(program, OPERAND_SLOT, (size_t)slot, err);
+  return status ? status : emit_push(program, OP_PUSH, OPERAND_SLOT, (size_t)slot, err);
 }
 
 /* Returns whether the last `operands` instructions are the pushes of the last operands and no jump
@@ -170,6 +173,66 @@ int program_element(struct expr *program, int buffer, int rank, const char *name
   return status ? status
                 : expr_program_emit(program, OP_ELEMENT, OPERAND_STACK,
                                     element_operand(buffer, rank), err);
+}
+
+/* Where a call comes from: a program in which some of its slots are bound (NULL: none is), and the
+   values that are bound now. */
+struct call_source {
+  const struct expr *program;
+  const struct program_call *call;
+  const struct value *slots;
+  const bool *known;
+  size_t known_count;
+};
+
+/* Returns the value that is known for slot i of the call; NULL: none. */
+static const struct value *known_for(const struct call_source *from, size_t i) {
+  const size_t slot = (size_t)from->call->call->slots[i];
+  if (from->program && from->call->constants[i] >= 0)
+    return &from->program->constants[from->call->constants[i]];
+  return from->known && slot < from->known_count && from->known[slot] ? &from->slots[slot] : NULL;
+}
+
+/* Adds the call with constants for its known slots. Sets *open to the number of the other slots. */
+static int add_call(struct expr *program, const struct call_source *from, size_t *open,
+                    cugen_error *err) {
+  const struct expr_call *call = from->call->call;
+  int32_t *constants = malloc((call->count + 1) * sizeof *constants);
+  if (!constants || !expr_program_grow((void **)&program->calls, &program->call_capacity,
+                                       program->call_count, sizeof *program->calls)) {
+    free(constants);
+    return error_memory(err);
+  }
+  program->calls[program->call_count++] = (struct program_call){call, constants};
+  *open = 0;
+  for (size_t i = 0; i < call->count; i++) {
+    const struct value *known = known_for(from, i);
+    constants[i] = known ? (int32_t)program->constant_count : -1;
+    *open += !known;
+    int status = known ? expr_program_add_constant(program, *known, err) : CUGEN_OK;
+    if (status) return status;
+  }
+  return CUGEN_OK;
+}
+
+/* Emits the call, or its value if all of its slots are known. A call that fails stays, so that it
+   fails when it is evaluated. */
+static int put_call(struct expr *program, const struct call_source *from, cugen_error *err) {
+  const size_t constants = program->constant_count, at = program->call_count;
+  struct value value;
+  size_t open;
+  int status = add_call(program, from, &open, err);
+  if (status) return status;
+  if (open || expr_call_value(program, &program->calls[at], NULL, &value, NULL))
+    return emit_push(program, OP_CALL, OPERAND_STACK, at, err);
+  free(program->calls[--program->call_count].constants);
+  drop_constants(program, constants);
+  return program_push_constant(program, value, err);
+}
+
+int program_call(struct expr *program, const struct expr_call *call, cugen_error *err) {
+  const struct program_call unbound = {.call = call};
+  return put_call(program, &(struct call_source){.call = &unbound}, err);
 }
 
 int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
@@ -315,6 +378,11 @@ static int copy_instruction(struct copy *copy, size_t at, cugen_error *err) {
     return program_element(copy->program, buffer, element_rank(from->operand),
                            expr_program_slot_name(copy->from, EXPR_BUFFER_NAME + buffer), err);
   }
+  if (from->op == OP_CALL)
+    return put_call(copy->program,
+                    &(struct call_source){copy->from, &copy->from->calls[from->operand],
+                                          copy->slots, copy->known, copy->known_count},
+                    err);
   int status = from->place == OPERAND_STACK ? CUGEN_OK : copy_operand(copy, from, err);
   return status || from->op == OP_PUSH ? status : program_operate(copy->program, from->op, err);
 }
@@ -347,6 +415,17 @@ int expr_bind(const struct expr *expr, const struct value *slots, const bool *kn
   return CUGEN_OK;
 }
 
+int expr_of_call(const struct expr_call *call, struct expr **out, cugen_error *err) {
+  *out = program_new(call->text);
+  if (!*out) return error_memory(err);
+  int status = program_call(*out, call, err);
+  if (!status) status = program_finish(*out, err);
+  if (!status) return CUGEN_OK;
+  expr_free(*out);
+  *out = NULL;
+  return status;
+}
+
 int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word),
                       void *context, struct expr **out, cugen_error *err) {
   int status = expr_bind(expr, NULL, NULL, 0, out, err);
@@ -372,12 +451,22 @@ static int compare_ints(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Appends the slots that are not bound. */
+static void add_call_slots(const struct program_call *call, int *slots, size_t *count) {
+  for (size_t i = 0; i < call->call->count; i++)
+    if (call->constants[i] < 0) slots[(*count)++] = call->call->slots[i];
+}
+
 int program_finish(struct expr *program, cugen_error *err) {
-  program->slots = malloc((program->count + 1) * sizeof *program->slots);
+  size_t most = program->count + 1, count = 0;
+  for (size_t i = 0; i < program->call_count; i++) most += program->calls[i].call->count;
+  program->slots = malloc(most * sizeof *program->slots);
   if (!program->slots) return error_memory(err);
-  size_t count = 0;
-  for (size_t i = 0; i < program->count; i++)
-    if (program->code[i].place == OPERAND_SLOT) program->slots[count++] = program->code[i].operand;
+  for (size_t i = 0; i < program->count; i++) {
+    const struct instruction *at = &program->code[i];
+    if (at->place == OPERAND_SLOT) program->slots[count++] = at->operand;
+    if (at->op == OP_CALL) add_call_slots(&program->calls[at->operand], program->slots, &count);
+  }
   qsort(program->slots, count, sizeof *program->slots, compare_ints);
   for (size_t i = 0; i < count; i++)
     if (i == 0 || program->slots[i] != program->slots[i - 1])
@@ -398,7 +487,9 @@ static size_t operation_cost(enum expr_op op) {
 
 size_t expr_cost(const struct expr *expr) {
   size_t cost = 0;
-  for (size_t i = 0; i < expr->count; i++) cost += operation_cost(expr->code[i].op);
+  for (size_t i = 0; i < expr->count; i++)
+    cost += expr->code[i].op == OP_CALL ? expr->calls[expr->code[i].operand].call->cost
+                                        : operation_cost(expr->code[i].op);
   return cost;
 }
 

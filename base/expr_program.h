@@ -17,8 +17,8 @@ enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
 
    AND and OR jump over their right operand. SELECT takes its condition off the stack and, if the
    condition is false, jumps behind the ELSE that ends its first choice; the ELSE jumps over the
-   second choice. ELEMENT takes as many indices as its operand says (element_operand). The
-   operations from GELU to RELU exist in formulas only (expr_parse_formula). */
+   second choice. ELEMENT takes as many indices as its operand says (element_operand). CALL pushes
+   what the call of that number gives. The operations from GELU to RELU exist in formulas only (expr_parse_formula). */
 #define EXPR_OPS(X)                                                                                \
   X(PUSH, 0, "", NULL, NULL, false)                                                                \
   X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                            \
@@ -26,6 +26,7 @@ enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
   X(SELECT, 0, "", NULL, NULL, false)                                                              \
   X(ELSE, 0, "", NULL, NULL, false)                                                                \
   X(ELEMENT, 0, "", NULL, NULL, false)                                                             \
+  X(CALL, 0, "", NULL, NULL, false)                                                                \
   X(NOT, 1, "not %A", "!%A", "!%A", true)                                                          \
   X(NEGATE, 1, "-%A", "-%A", "subtract(e, 0, %a)", false)                                          \
   X(IS_POW2, 1, "is_pow2(%a)", "%A > 0 && (%A & (%A - 1)) == 0", "is_pow2(%a)", true)              \
@@ -105,14 +106,20 @@ struct slot_name {
   char *name;
 };
 
+struct program_call {
+  const struct expr_call *call;
+  int32_t *constants; /* for each slot of the call the constant that stands for it; -1: none */
+};
+
 struct expr {
   char *text;
   struct instruction *code;
   struct value *constants; /* the program owns their strings */
   struct slot_name *names; /* of all mentioned slots, possibly of more */
-  int *slots;              /* the mentioned slots, ascending */
-  size_t count, constant_count, name_count, slot_count;
-  size_t capacity, constant_capacity, name_capacity;
+  struct program_call *calls;
+  int *slots; /* the mentioned slots, ascending */
+  size_t count, constant_count, name_count, call_count, slot_count;
+  size_t capacity, constant_capacity, name_capacity, call_capacity;
   /* Used only while the program is built. */
   size_t last_target; /* the highest instruction that a jump leads to; the instructions before it
                          must not be merged with it */
@@ -139,12 +146,16 @@ enum trouble {
   TROUBLE_INDEX,
   TROUBLE_CONDITION,
   TROUBLE_TRUTH,
+  TROUBLE_CALL, /* the call has set the error itself */
   TROUBLE_COUNT
 };
 
 /* Applies one operation to values. right is ignored by unary operations. */
 enum trouble expr_apply(enum expr_op op, const struct value *left, const struct value *right,
                         struct value *out);
+/* Evaluates a call. slots: those of the program; NULL if all slots of the call are bound. */
+int expr_call_value(const struct expr *program, const struct program_call *call,
+                    const struct value *slots, struct value *out, cugen_error *err);
 /* Truth as in Lua: every value but nil and false. */
 static inline bool value_truthy(struct value value) {
   return value.type != VALUE_NIL && (value.type != VALUE_BOOL || value.boolean);
@@ -161,6 +172,9 @@ int program_operate(struct expr *program, enum expr_op op, cugen_error *err);
 
 /* Emits the read of a buffer's element. Its indices were pushed last. */
 int program_element(struct expr *program, int buffer, int rank, const char *name, cugen_error *err);
+
+/* Emits a call; its value instead if it reads no slots. */
+int program_call(struct expr *program, const struct expr_call *call, cugen_error *err);
 
 struct program_jump {
   /* JUMP_REAL: a jump was emitted. Others: the condition is constant, and this operand or choice

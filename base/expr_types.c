@@ -280,6 +280,8 @@ static void expr_types_step(struct checker *checker, size_t at) {
   const struct instruction *instruction = &checker->expr->code[at];
   if (instruction->place == OPERAND_JUMP) {
     expr_types_open_jump(checker, at);
+  } else if (instruction->op == OP_CALL) {
+    checker->stack[checker->top++] = (struct set){.types = IS_NUMBER};
   } else if (instruction->op == OP_ELEMENT) {
     checker->top -= element_rank(instruction->operand) - 1;
     checker->stack[checker->top - 1] = (struct set){.types = IS_NUMBER};

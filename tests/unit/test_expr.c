@@ -48,11 +48,57 @@ static void set_slots(void) {
   slots[BIG] = value_int(INT64_MAX);
 }
 
+/* ---- The scope's functions: twice(a) of a whole number, refused by name, failing for a = 8 ---- */
+
+enum { CALLS_MOST = 64 };
+static struct expr_call calls[CALLS_MOST];
+static struct expr *call_arguments[CALLS_MOST];
+static size_t call_count;
+
+static int evaluate_twice(const void *context, const struct value *at, struct value *out,
+                          cugen_error *err) {
+  int64_t a = 0;
+  int status = expr_eval_int(context, at, &a, err);
+  if (!status && a == 8) status = error_set(err, CUGEN_ERROR_CONFIG, "k.lua:3: 8 is too much");
+  *out = value_int(2 * a);
+  return status;
+}
+
+static const struct expr_call *make_call(void *context, const char *name, const char *text,
+                                         struct expr *const *arguments, size_t count,
+                                         struct text *why) {
+  (void)context;
+  assert_string_equal(name, "twice");
+  assert_true(call_count < CALLS_MOST);
+  struct expr_call *call = &calls[call_count];
+  if (count != 1) {
+    text_addf(why, "twice has one argument, not %zu", count);
+    for (size_t i = 0; i < count; i++) expr_free(arguments[i]);
+    return NULL;
+  }
+  call_arguments[call_count++] = arguments[0];
+  *call = (struct expr_call){strdup(text), evaluate_twice, arguments[0], NULL, 0, 5};
+  call->slots = expr_slots(arguments[0], &call->count);
+  return call;
+}
+
+static void free_calls(void) {
+  for (size_t i = 0; i < call_count; i++) {
+    free((void *)(uintptr_t)calls[i].text);
+    expr_free(call_arguments[i]);
+  }
+  call_count = 0;
+}
+
+static const char *const function_names[] = {"twice", NULL};
+static const struct expr_functions functions = {function_names, make_call};
+
 static struct expr *parse_in(const char *source, struct scope_data *data) {
   struct expr_scope scope = {find, names, data};
   cugen_error err = {0};
   struct expr *expr;
-  if (expr_parse(source, &scope, &expr, &err)) fail_msg("%s: %s", source, err.message);
+  if (expr_parse_calls(source, &scope, &functions, &expr, &err))
+    fail_msg("%s: %s", source, err.message);
   assert_string_equal(expr_text(expr), source);
   return expr;
 }
@@ -100,7 +146,7 @@ static void expect_parse_error(const char *source, const char *want) {
   struct expr_scope scope = {find, names, NULL};
   cugen_error err = {0};
   struct expr *expr = (struct expr *)&err;
-  assert_int_equal(expr_parse(source, &scope, &expr, &err), CUGEN_ERROR_CONFIG);
+  assert_int_equal(expr_parse_calls(source, &scope, &functions, &expr, &err), CUGEN_ERROR_CONFIG);
   assert_null(expr);
   assert_string_equal(err.message, want);
 }
@@ -810,6 +856,65 @@ static void test_binding(void **state) {
   expr_free(NULL);
 }
 
+/* A call evaluates with any of its slots bound, folds if all are, and is seen by what asks for
+   slots, cost and text. */
+static void test_calls(void **state) {
+  (void)state;
+  struct scope_data data = {NULL};
+  struct value value;
+  struct expr *expr, *bound, *again;
+  struct text c = {0};
+  cugen_error err = {0};
+  size_t count;
+  expect_result("twice(tile)", "64");
+  expect_result("1 + twice(tile + vec) * 2 - twice((vec)) // 3", "143");
+  expect_result("select(twice(vec) == 7, 1 // 0, twice(twice(rows)))", "400");
+  expect_result("rows > 1000 and twice(dtype) or -twice(select(dtype == 'f16', vec, tile))", "-8");
+  expect_result("twice(8 + vec - 4)", "k.lua:3: 8 is too much");
+  expect_result("twice(3)", "6");
+  expect_parse_error("twice(tile, vec)",
+                     "twice has one argument, not 2, at column 1 of \"twice(tile, vec)\"");
+  expect_parse_error("1 + twice(2 +)", "expected a value, found the end, at column 4 of \"2 +\"");
+  expect_parse_error("twice(1, 2, 3, 4, 5)",
+                     "there are too many arguments, at column 19 of \"twice(1, 2, 3, 4, 5)\"");
+  expect_parse_error("twice(1",
+                     "expected \",\" or \")\", found the end, at column 8 of \"twice(1\"");
+
+  expr = parse_in("vec + twice(tile * rows)", &data);
+  const int *at = expr_slots(expr, &count);
+  assert_int_equal(count, 3);
+  assert_true(at[0] == ROWS && at[1] == TILE && at[2] == VEC);
+  assert_int_equal(expr_cost(expr), 7);
+  assert_int_equal(expr_print_c(expr, NULL, NULL, &c, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message, "\"vec + twice(tile * rows)\" cannot be written as C: what it "
+                                   "asks about arrays is known to the config only");
+  /* A value stays bound, whatever the slots hold then. */
+  bool known[SLOTS] = {[TILE] = true};
+  assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
+  assert_false(expr_sees(bound, TILE));
+  assert_true(expr_sees(bound, ROWS));
+  slots[TILE] = value_int(1);
+  assert_int_equal(expr_eval(bound, slots, &value, NULL), CUGEN_OK);
+  assert_int_equal(value.integer, 4 + 2 * 32 * 100);
+  known[ROWS] = true;
+  assert_int_equal(expr_bind(bound, slots, known, SLOTS, &again, NULL), CUGEN_OK);
+  assert_int_equal(expr_eval(again, slots, &value, NULL), CUGEN_OK);
+  assert_int_equal(value.integer, 4 + 2 * 32 * 100);
+  set_slots();
+  expr_free(expr);
+  expr_free(bound);
+  expr_free(again);
+
+  expr = parse_in("tile // (twice(tile) - 64)", &data);
+  assert_int_equal(expr_eval(expr, slots, &value, &err), CUGEN_ERROR_CONFIG);
+  assert_string_equal(err.message,
+                      "in \"tile // (twice(tile) - 64)\": tile // (twice(tile) - 64) is "
+                      "32 // 0, which divides by zero");
+  expr_free(expr);
+  text_free(&c);
+  free_calls();
+}
+
 static void test_constants(void **state) {
   (void)state;
   struct value value;
@@ -1098,6 +1203,7 @@ int main(void) {
       TEST(test_nesting_ends),
       TEST(test_long_expressions),
       TEST(test_binding),
+      TEST(test_calls),
       TEST(test_constants),
       TEST(test_c),
       TEST(test_c_refuses),
