@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "base/layout.h"
-#include "base/warp.h"
+#include "base/access.h"
 #include "runtime/plan.h"
 
 struct api_layouts {
@@ -116,161 +115,54 @@ int64_t api_layouts_offset(const struct api_layouts *l, size_t array, const int6
 
 /* ---- Accesses ------------------------------------------------------------------------------- */
 
-/* The indices of each lane's access. */
-struct lanes {
-  int64_t at[WARP_LANES][CUGEN_MAX_RANK];
-};
-
-/* Lets the lanes go along the dimensions, in this order, `width` elements at a time along the last
-   one. */
-static void lanes_walk(const api_array *array, const int *order, int64_t width, struct lanes *out) {
-  for (int lane = 0; lane < WARP_LANES; lane++) {
-    int64_t left = lane;
-    for (int i = 0; i < array->rank; i++) {
-      const int d = order[i];
-      const int64_t step = d == array->rank - 1 ? width : 1;
-      const int64_t steps = (array->shape[d] + step - 1) / step;
-      const bool last = i == array->rank - 1;
-      out->at[lane][d] = (last ? left : left % steps) * step;
-      left /= steps;
-    }
-  }
-}
-
-static struct expr_symbol find_lane(void *context, const char *name) {
-  static const struct value number = {.type = VALUE_INT};
-  (void)context;
-  if (strcmp(name, "lane") != 0) return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
-  return (struct expr_symbol){
-      .kind = SYMBOL_SLOT, .values = &number, .value_count = 1, .open = true};
-}
-
-static const char *const *lane_names(void *context, size_t *count) {
-  static const char *const names[] = {"lane"};
-  (void)context;
-  *count = 1;
-  return names;
-}
-
-static int evaluate_index(const char *text, int dimension, struct lanes *out, cugen_error *err) {
-  const struct expr_scope scope = {find_lane, lane_names, NULL};
-  struct expr *expr;
-  int status = expr_parse(text, &scope, &expr, err);
-  for (int lane = 0; lane < WARP_LANES && !status; lane++) {
-    const struct value slot = value_int(lane);
-    status = expr_eval_int(expr, &slot, &out->at[lane][dimension], err);
-  }
-  if (!status || expr) expr_free(expr);
-  if (status) err->status = CUGEN_ERROR_USAGE;
-  return status ? CUGEN_ERROR_USAGE : CUGEN_OK;
-}
-
-/* Returns the comma that ends the expression, or its end. */
-static const char *end_of_index(const char *text) {
-  int depth = 0;
-  for (; *text && (depth || *text != ','); text++) depth += (*text == '(') - (*text == ')');
-  return text;
-}
-
-static int evaluate_indices(const api_array *array, const char *access, struct lanes *out,
-                            cugen_error *err) {
-  int count = 0, status = CUGEN_OK;
-  for (const char *at = access, *end; !status; at = end + 1) {
-    struct text one = {0};
-    end = end_of_index(at);
-    at += strspn(at, " ");
-    text_add_n(&one, at, (size_t)(end - at));
-    if (count < array->rank)
-      status = one.failed ? error_memory(err) : evaluate_index(text_get(&one), count, out, err);
-    text_free(&one);
-    count++;
-    if (!*end) break;
-  }
-  if (!status && count != array->rank)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "the access '%s' has %d indices, and %s has %d; or it is row, col, ldmatrix",
-                     access, count, array->name, array->rank);
-  return status;
-}
-
-static int find_lanes(const api_array *array, const char *access, int bytes, struct lanes *out,
-                      cugen_error *err) {
-  int order[CUGEN_MAX_RANK];
-  const int rank = array->rank;
-  const int64_t width = bytes / array->element_bytes;
-  *out = (struct lanes){0};
-  for (int i = 0; i < rank; i++) order[i] = rank - 1 - i;
-  if (strcmp(access, "row") == 0) return lanes_walk(array, order, width, out), CUGEN_OK;
-  if (rank < 2 && (strcmp(access, "col") == 0 || strcmp(access, "ldmatrix") == 0))
-    return error_set(err, CUGEN_ERROR_USAGE, "%s has one dimension: no access %s", array->name,
-                     access);
-  if (strcmp(access, "col") == 0) {
-    order[0] = rank - 2, order[1] = rank - 1;
-    return lanes_walk(array, order, width, out), CUGEN_OK;
-  }
-  if (strcmp(access, "ldmatrix") != 0) return evaluate_indices(array, access, out, err);
-  for (int lane = 0; lane < WARP_LANES; lane++) {
-    out->at[lane][rank - 2] = lane % 16;
-    out->at[lane][rank - 1] = lane / 16 * width;
-  }
-  return CUGEN_OK;
-}
-
-static bool layout_lies_within(const api_array *array, const int64_t *at) {
-  for (int i = 0; i < array->rank; i++)
-    if (at[i] < 0 || at[i] >= array->shape[i]) return false;
-  return true;
-}
-
-/* Sets *address to where the lane's access begins, in bytes. Returns false if its elements are not
-   side by side, or not aligned. */
-static bool find_address(const struct api_layouts *l, size_t array, const int64_t *at, int bytes,
-                         uintptr_t *address) {
+static struct access_array layouts_accessed(const struct api_layouts *l, size_t array) {
   const api_array *a = &l->arrays[array];
-  const int64_t first = api_layouts_offset(l, array, at), width = bytes / a->element_bytes;
-  int64_t next[CUGEN_MAX_RANK];
-  memcpy(next, at, sizeof next);
-  *address = (uintptr_t)(first * a->element_bytes);
-  for (int64_t i = 1; i < width; i++) {
-    next[a->rank - 1]++;
-    if (next[a->rank - 1] < a->shape[a->rank - 1] &&
-        api_layouts_offset(l, array, next) != first + i)
-      return false;
-  }
-  return *address % (uintptr_t)bytes == 0;
+  struct access_array out = {.map = &l->maps[array],
+                             .shared = a->shared,
+                             .rank = a->rank,
+                             .element_bytes = a->element_bytes};
+  memcpy(out.shape, a->shape, sizeof out.shape);
+  return out;
+}
+
+/* Sets the least padding of a shared array whose access has conflicts, if padding helps. */
+static int layouts_set_pad(const api_array *a, const struct access *access,
+                           const struct access_array *array, api_access *out, cugen_error *error) {
+  struct access_count padded;
+  struct layout layout;
+  int64_t pad;
+  if (!a->shared || out->passes <= out->least) return CUGEN_OK;
+  int status = layout_read(a->layout, a->rank, &layout, error);
+  if (!status) status = access_least_pad(access, array, &layout, out->bytes, &pad, &padded, error);
+  if (status || padded.apart >= 0 || padded.needed >= out->passes) return status;
+  struct text word = {0};
+  layout.bits = layout.bytes = 0;
+  layout.pad = pad;
+  layout_print(&layout, &word);
+  if (word.failed)
+    status = error_memory(error);
+  else if (word.length < sizeof out->padded)
+    memcpy(out->padded, text_get(&word), word.length + 1);
+  out->padded_passes = padded.needed;
+  text_free(&word);
+  return status;
 }
 
 int api_layouts_access(const struct api_layouts *l, size_t array, const char *access, int bytes,
                        api_access *out, cugen_error *error) {
   const api_array *a = &l->arrays[array];
-  uintptr_t address[WARP_LANES] = {0};
-  unsigned mask = 0, needed, least;
-  struct lanes lanes;
-  if (!bytes) bytes = strcmp(access, "ldmatrix") == 0 ? 16 : a->element_bytes;
-  if (bytes > 16 || bytes & (bytes - 1) || bytes < a->element_bytes)
-    return error_set(error, CUGEN_ERROR_USAGE,
-                     "an access of %d bytes: it has 1, 2, 4, 8 or 16, and at least an element's %d",
-                     bytes, a->element_bytes);
-  int status = find_lanes(a, access, bytes, &lanes, error);
+  const struct access_array accessed = layouts_accessed(l, array);
+  struct access_count count;
+  struct access read;
+  int status = access_read(access, a->name, a->rank, &read, error);
+  if (!status) status = access_count(&read, &accessed, bytes, &count, error);
   if (status) return status;
-  for (int lane = 0; lane < WARP_LANES; lane++) {
-    if (!layout_lies_within(a, lanes.at[lane])) continue;
-    mask |= 1u << lane;
-    if (!find_address(l, array, lanes.at[lane], bytes, &address[lane]))
-      return error_set(error, CUGEN_ERROR_USAGE,
-                       "%s: layout %s does not keep the %d bytes of lane %d's access together and "
-                       "aligned",
-                       a->name, a->layout, bytes, lane);
-  }
-  *out = (api_access){.bytes = bytes, .lanes = __builtin_popcount(mask)};
-  if (!a->shared) {
-    const struct warp_touched touched = warp_sectors(address, mask, (unsigned)bytes);
-    out->sectors = (int)touched.sectors;
-    out->least = (int)touched.sectors_ideal;
-  } else {
-    warp_banks(address, mask, (unsigned)bytes, &needed, &least);
-    out->passes = (int)needed;
-    out->least = (int)least;
-  }
-  return CUGEN_OK;
+  if (count.apart >= 0)
+    return error_set(error, CUGEN_ERROR_USAGE,
+                     "%s: layout %s does not keep the %d bytes of lane %d's access together and "
+                     "aligned",
+                     a->name, a->layout, count.bytes, count.apart);
+  *out = (api_access){.bytes = count.bytes, .lanes = count.lanes, .least = count.least};
+  *(a->shared ? &out->passes : &out->sectors) = count.needed;
+  return layouts_set_pad(a, &read, &accessed, out, error);
 }

@@ -26,6 +26,10 @@ typedef struct api_access {
   int sectors; /* global memory: sectors of 32 bytes; 0 for shared memory */
   int passes;  /* shared memory: passes over the banks; 0 for global memory */
   int least;   /* the fewest sectors or passes that so many bytes need */
+  /* The layout without a swizzle whose padding is the least with the fewest passes, "row+1", and
+     these; "" where padding does not help. */
+  char padded[64];
+  int padded_passes;
 } api_access;
 
 struct api_layouts;

@@ -381,10 +381,13 @@ static const char *other_name(const char *name) {
 }
 
 static int unknown_function(struct parser *parser, const char *name, size_t column) {
-  const char *names[FUNCTION_COUNT];
+  enum { SCOPE_MOST = 8 };
+  const char *names[FUNCTION_COUNT + SCOPE_MOST];
+  const char *const *more = parser->functions ? parser->functions->names : NULL;
   struct text message = {0};
   size_t known = function_count(parser);
   for (size_t i = 0; i < known; i++) names[i] = functions[i].name;
+  for (size_t i = 0; i < SCOPE_MOST && more && more[i]; i++) names[known++] = more[i];
   const char *other = other_name(name), *nearest = other ? other : text_nearest(name, names, known);
   text_addf(&message, "unknown function \"%.100s\"", name);
   if (nearest) text_addf(&message, "; did you mean \"%s\"?", nearest);

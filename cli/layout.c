@@ -99,7 +99,12 @@ static int layout_print_accesses(const struct layout_request *r, const api_array
     for (size_t n = 0; n < 4; n++)
       table_cell(&table, accesses->possible[i] ? print_count((uint64_t)numbers[n]).text : "-");
   }
-  return table_close(&table, 2, stdout, &r->cli->error);
+  int status = table_close(&table, 2, stdout, &r->cli->error);
+  for (size_t i = 0; i < accesses->count && !status; i++)
+    if (accesses->possible[i] && *accesses->counts[i].padded)
+      printf("  least padding for %s: layout %s, passes %d\n", accesses->text[i],
+             accesses->counts[i].padded, accesses->counts[i].padded_passes);
+  return status;
 }
 
 static int layout_print_array(struct layout_request *r, size_t which) {
@@ -137,6 +142,12 @@ static json_t *layout_json_accesses(const api_array *array,
     json_object_set_new(object, is_global(array) ? "sectors" : "passes",
                         json_integer(counts->sectors + counts->passes));
     json_object_set_new(object, "least", json_integer(counts->least));
+    if (!is_global(array)) {
+      const bool helps = *counts->padded;
+      json_object_set_new(object, "padded", helps ? json_string(counts->padded) : json_null());
+      json_object_set_new(object, "padded_passes",
+                          helps ? json_integer(counts->padded_passes) : json_null());
+    }
     json_array_append_new(list, object);
   }
   return list;

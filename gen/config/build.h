@@ -44,6 +44,7 @@ struct build {
   struct arena *arena;
   lua_State *L;
   cugen_error *err;
+  const struct expr_functions *functions; /* of expressions */
   struct scope_name *names; /* the names of the kernel, followed by those of the current
                                implementation */
   size_t name_count, name_capacity;
@@ -54,6 +55,8 @@ struct build {
   struct config_restriction *restrictions;
   size_t restriction_count;
   const struct config_implementation *implementation; /* the current implementation */
+  const struct config_shared *declaring; /* the shared array that is being read; NULL: none */
+  bool declaring_layout;                 /* its layout is being read; dtype and shape are known */
   uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
 };
 
@@ -124,6 +127,9 @@ int read_spelled(struct build *build, struct config_line line, const char *what,
                  struct config_spelling *out);
 /* Sets reads[slot] for each slot that the expression depends on; NULL depends on none. */
 void note_reads(const struct expr *expr, bool *reads);
+/* Lists the slots with reads[slot] set, of EXPR_CALL_SLOTS, as those of a call. Returns false if
+   memory is out. */
+bool list_reads(struct build *build, const bool *reads, struct expr_call *call);
 /* layout.c. Reads a layout of an array of that rank: a word, which may have ${expression} in it, or
    an expression that gives one. */
 int read_layout(struct build *build, struct config_line line, const char *what, int rank,
@@ -166,15 +172,18 @@ struct expr_symbol scope_symbol(void *build, const char *name);
 /* Returns the names that expressions see; the list is valid until the next name is added. */
 const char *const *scope_names(void *build, size_t *count);
 const char *scope_nearest(struct build *build, const char *name);
+/* functions.c. conflicts, least_pad, sectors. */
+extern const struct expr_functions config_functions;
 
 /* ---- Parts ---------------------------------------------------------------------------------- */
 
 /* implementation.c. The lists of shared parts are read from the kernel's own list. */
 int read_tunables(struct build *build, const struct list *list, int first_slot,
                   struct config_tunable *out);
-int read_rules(struct build *build, const struct list *list, struct config_derived *derived,
-               size_t *derived_count, struct config_restriction *restrictions,
-               size_t *restriction_count);
+int read_derived(struct build *build, const struct list *list, struct config_derived *derived,
+                 size_t *count);
+int read_restrictions(struct build *build, const struct list *list,
+                      struct config_restriction *restrictions, size_t *count);
 int read_implementation(struct build *build, const struct list *kernel, const struct item *item,
                         struct config_implementation *out);
 /* waive.c; called after the tunables are read. */

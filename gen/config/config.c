@@ -97,8 +97,11 @@ static int config_run(struct includes *includes, const char *content, size_t len
 }
 
 static int build_config(struct config *config, struct sandbox *sandbox, cugen_error *err) {
-  struct build build = {
-      .config = config, .arena = config->arena, .L = sandbox_state(sandbox), .err = err};
+  struct build build = {.config = config,
+                        .arena = config->arena,
+                        .L = sandbox_state(sandbox),
+                        .err = err,
+                        .functions = &config_functions};
   int status = read_kernel(&build);
   free(build.names);
   free(build.seen);

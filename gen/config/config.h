@@ -481,6 +481,13 @@ void config_data_describe(const struct config *config, size_t i, const struct va
 int config_arguments(const struct config *config, const struct value *slots,
                      struct kernel_argument *out, cugen_error *err);
 
+/* Evaluates what decides where the elements of a buffer lie: dtype, shape, strides. out->absent: the
+   problem does not have the argument. */
+int config_argument_lies(const struct config *config, const struct config_argument *argument,
+                         const struct value *slots, struct kernel_argument *out, cugen_error *err);
+/* Sets reads[slot] for each slot that config_argument_lies reads. */
+void config_argument_reads(const struct config_argument *argument, bool *reads);
+
 /* Evaluates the implementation's own scalars into the entries of the array behind the arguments;
    slots also hold the implementation's tunables. */
 int config_own(const struct config *config, const struct config_implementation *implementation,
@@ -536,6 +543,10 @@ enum { SHARED_STATIC_MOST = 40 * 1024 };
    lie behind those of all launches, in static shared memory if all of these fit. */
 int config_shared_arrays(const struct config_implementation *implementation,
                          const struct value *slots, struct layout_array *out, cugen_error *err);
+/* Evaluates one of the arrays as it lies by itself; without `layout` only its dtype and shape. */
+int config_shared_array(const struct config_shared *array, const struct value *slots, bool layout,
+                        struct layout_array *out, cugen_error *err);
+void config_shared_array_reads(const struct config_shared *array, bool layout, bool *reads);
 /* Sets reads[slot] for each slot on which an array depends: its own, and those of the other arrays
    of its launch, which decide where it lies. */
 void config_shared_reads(const struct config_implementation *implementation,

@@ -499,6 +499,17 @@ static int config_evaluate_when(const struct evaluation *e, struct kernel_argume
   return CUGEN_OK;
 }
 
+int config_argument_lies(const struct config *config, const struct config_argument *argument,
+                         const struct value *slots, struct kernel_argument *out, cugen_error *err) {
+  const struct evaluation e = {config, argument, slots, err};
+  *out = (struct kernel_argument){.name = argument->name, .kind = argument->kind};
+  int status = find_dtype(&e, &out->dtype);
+  if (!status && argument->when) status = config_evaluate_when(&e, out);
+  if (status || out->absent) return status;
+  status = evaluate_shape(&e, out);
+  return status ? status : lay_out(&e, out);
+}
+
 static int evaluate_argument(const struct evaluation *e, struct kernel_argument *out) {
   *out = (struct kernel_argument){.name = e->argument->name, .kind = e->argument->kind};
   int status = find_dtype(e, &out->dtype);

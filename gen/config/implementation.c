@@ -46,7 +46,8 @@ int read_tunables(struct build *build, const struct list *list, int first_slot,
 
 /* ---- Derived names and restrictions --------------------------------------------------------- */
 
-static int read_derived(struct build *build, const struct item *item, struct config_derived *out) {
+static int read_derived_name(struct build *build, const struct item *item,
+                             struct config_derived *out) {
   struct text what = {0};
   struct config_line line = item->declaration->line;
   out->line = line;
@@ -65,22 +66,27 @@ static int read_derived(struct build *build, const struct item *item, struct con
                                                         .expr = out->expr});
 }
 
-int read_rules(struct build *build, const struct list *list, struct config_derived *derived,
-               size_t *derived_count, struct config_restriction *restrictions,
-               size_t *restriction_count) {
+int read_derived(struct build *build, const struct list *list, struct config_derived *derived,
+                 size_t *count) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < list->count && !status; i++) {
-    const struct item *item = &list->items[i];
-    enum keyword_id id = item->declaration->keyword->id;
-    if (id != KEYWORD_derive && id != KEYWORD_where) continue;
-    list_push(build, list, item);
-    if (id == KEYWORD_derive) {
-      status = read_derived(build, item, &derived[(*derived_count)++]);
-    } else {
-      struct config_restriction *restriction = &restrictions[(*restriction_count)++];
-      restriction->line = item->declaration->line;
-      status = read_expr(build, restriction->line, "where", &restriction->expr);
-    }
+    if (list->items[i].declaration->keyword->id != KEYWORD_derive) continue;
+    list_push(build, list, &list->items[i]);
+    status = read_derived_name(build, &list->items[i], &derived[(*count)++]);
+    lua_pop(build->L, 1);
+  }
+  return status;
+}
+
+int read_restrictions(struct build *build, const struct list *list,
+                      struct config_restriction *restrictions, size_t *count) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->items[i].declaration->keyword->id != KEYWORD_where) continue;
+    struct config_restriction *restriction = &restrictions[(*count)++];
+    restriction->line = list->items[i].declaration->line;
+    list_push(build, list, &list->items[i]);
+    status = read_expr(build, restriction->line, "where", &restriction->expr);
     lua_pop(build->L, 1);
   }
   return status;
@@ -413,7 +419,8 @@ static int allocate_parts(struct build *build, const struct list *list,
   return CUGEN_OK;
 }
 
-/* The arrays belong to the arena; only readers of the config see them as constant. */
+/* The arrays belong to the arena; only readers of the config see them as constant. Rules are read
+   last, because they may ask about shared arrays. */
 static int read_parts_of(struct build *build, const struct list *list, const char *owner,
                          struct config_implementation *out) {
   const struct config *config = build->config;
@@ -424,11 +431,9 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
     status = read_tunables(build, list, config->first_tunable + (int)shared,
                            (struct config_tunable *)out->tunables + shared);
   if (!status)
-    status = read_rules(build, list, (struct config_derived *)out->derived, &out->derived_count,
-                        (struct config_restriction *)out->restrictions, &out->restriction_count);
+    status = read_derived(build, list, (struct config_derived *)out->derived, &out->derived_count);
   if (!status)
     status = read_requirements(build, list, (struct config_requirement *)out->requirements);
-  if (!status) status = read_heuristics(build, list, (struct config_heuristic *)out->heuristics);
   if (!status) status = read_check(build, list, &out->check);
   if (!status) status = read_tries(build, list, out);
   if (!status) status = read_shared_arrays(build, list, -1, out);
@@ -437,6 +442,10 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
   if (!status) status = read_launches(build, list, owner, out);
   if (!status) status = read_tensors(build, list, out);
   if (!status) status = read_shared_bytes(build, out);
+  if (!status)
+    status = read_restrictions(build, list, (struct config_restriction *)out->restrictions,
+                               &out->restriction_count);
+  if (!status) status = read_heuristics(build, list, (struct config_heuristic *)out->heuristics);
   return status ? status : scope_check_generated(build);
 }
 

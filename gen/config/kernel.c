@@ -91,8 +91,9 @@ static int read_shared(struct build *build, const struct list *list) {
   config->shared_tunable_count = count;
   int status = read_tunables(build, list, config->first_tunable, tunables);
   if (status) return status;
-  return read_rules(build, list, build->derived, &build->derived_count, build->restrictions,
-                    &build->restriction_count);
+  status = read_derived(build, list, build->derived, &build->derived_count);
+  return status ? status
+                : read_restrictions(build, list, build->restrictions, &build->restriction_count);
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------ */

@@ -118,6 +118,17 @@ int config_layout_read(const struct config_layout *layout, const struct value *s
   return status;
 }
 
+void config_argument_reads(const struct config_argument *argument, bool *reads) {
+  note_reads(argument->dtype.expr, reads);
+  note_reads(argument->when, reads);
+  note_reads(argument->pitch, reads);
+  for (int i = 0; i < argument->rank; i++) {
+    note_reads(argument->shape[i], reads);
+    note_reads(argument->strides[i], reads);
+  }
+  config_layout_reads(&argument->layout, reads);
+}
+
 void config_layout_reads(const struct config_layout *layout, bool *reads) {
   note_reads(layout->choice, reads);
   for (size_t i = 0; i < layout->word_count; i++) config_spelling_reads(&layout->words[i], reads);

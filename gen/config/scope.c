@@ -189,5 +189,5 @@ const char *scope_nearest(struct build *build, const char *name) {
 
 int scope_parse(struct build *build, const char *source, struct expr **out) {
   struct expr_scope scope = {scope_symbol, scope_names, build};
-  return expr_parse(source, &scope, out, build->err);
+  return expr_parse_calls(source, &scope, build->functions, out, build->err);
 }

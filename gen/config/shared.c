@@ -16,7 +16,9 @@ static int shared_read_shape(struct build *build, struct config_shared *out, con
 }
 
 static int shared_read_layout(struct build *build, struct config_shared *out, const char *what) {
+  build->declaring_layout = true;
   int status = read_layout(build, out->line, what, out->rank, &out->layout);
+  build->declaring_layout = false;
   if (status) return status;
   for (size_t i = 0; i < out->layout.word_count; i++)
     if (out->layout.words[i].text[0] == '$')
@@ -143,7 +145,9 @@ static int shared_read_array(struct build *build, const struct item *item, int l
     if (strcmp(other->name, out->name) == 0)
       return build_fail(build, out->line, "shared \"%s\" stands at %s already", out->name,
                         build_line(build, out->line, other->line));
+  build->declaring = out;
   int status = shared_read_attributes(build, out);
+  build->declaring = NULL;
   return status ? status
                 : scope_add(build, &(struct scope_name){.name = out->name,
                                                         .role = ROLE_SHARED,
@@ -292,29 +296,39 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
   return status;
 }
 
-static int shared_evaluate_layout(const struct shared_evaluation *e) {
-  int64_t *shape = e->out->shape;
+static int shared_evaluate_shape(const struct shared_evaluation *e) {
   int status = CUGEN_OK;
   for (int i = 0; i < e->declared->rank && !status; i++)
-    status = shared_evaluate_number(e, e->declared->shape[i], "extent", &shape[i]);
-  if (status) return status;
-  status = config_layout_read(&e->declared->layout, e->slots, e->declared->rank, &e->out->layout,
-                              e->err);
+    status = shared_evaluate_number(e, e->declared->shape[i], "extent", &e->out->shape[i]);
+  return status;
+}
+
+static int shared_evaluate_layout(const struct shared_evaluation *e) {
+  int status = config_layout_read(&e->declared->layout, e->slots, e->declared->rank,
+                                  &e->out->layout, e->err);
   if (!status)
-    status = layout_of_shape(&e->out->layout, shape, e->out->dtype->bytes, &e->out->map, e->err);
+    status =
+        layout_of_shape(&e->out->layout, e->out->shape, e->out->dtype->bytes, &e->out->map, e->err);
   return shared_prefix(e, status, "layout");
+}
+
+int config_shared_array(const struct config_shared *array, const struct value *slots, bool layout,
+                        struct layout_array *out, cugen_error *err) {
+  const struct shared_evaluation e = {array, slots, out, err};
+  *out = (struct layout_array){.name = array->name,
+                               .file = array->line.path,
+                               .line = array->line.number,
+                               .rank = array->rank,
+                               .staged = array->stages,
+                               .stages = 1};
+  int status = shared_evaluate_dtype(&e);
+  if (!status) status = shared_evaluate_shape(&e);
+  return status || !layout ? status : shared_evaluate_layout(&e);
 }
 
 static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *total) {
   struct layout_array *out = e->out;
-  *out = (struct layout_array){.name = e->declared->name,
-                               .file = e->declared->line.path,
-                               .line = e->declared->line.number,
-                               .rank = e->declared->rank,
-                               .staged = e->declared->stages,
-                               .stages = 1};
-  int status = shared_evaluate_dtype(e);
-  if (!status) status = shared_evaluate_layout(e);
+  int status = config_shared_array(e->declared, e->slots, true, out, e->err);
   out->align = out->layout.bytes ? 8 * out->layout.bytes : 16;
   if (!status) status = shared_evaluate_number(e, e->declared->stages, "stages", &out->stages);
   if (!status) status = shared_evaluate_number(e, e->declared->align, "align", &out->align);
@@ -367,14 +381,18 @@ int config_shared_arrays(const struct config_implementation *implementation,
   return status;
 }
 
+void config_shared_array_reads(const struct config_shared *array, bool layout, bool *reads) {
+  note_reads(array->dtype.expr, reads);
+  for (int d = 0; d < array->rank; d++) note_reads(array->shape[d], reads);
+  if (layout) config_layout_reads(&array->layout, reads);
+}
+
 void config_shared_reads(const struct config_implementation *implementation,
                          const struct config_shared *array, bool *reads) {
   for (size_t i = 0; i < implementation->shared_count; i++) {
     const struct config_shared *other = &implementation->shared[i];
     if (array->launch >= 0 && !shared_belongs(other, array->launch)) continue;
-    note_reads(other->dtype.expr, reads);
-    for (int d = 0; d < other->rank; d++) note_reads(other->shape[d], reads);
-    config_layout_reads(&other->layout, reads);
+    config_shared_array_reads(other, true, reads);
     note_reads(other->stages, reads);
     note_reads(other->align, reads);
     note_reads(other->dynamic, reads);

@@ -78,6 +78,17 @@ void note_reads(const struct expr *expr, bool *reads) {
   for (size_t k = 0; k < count; k++) reads[slots[k]] = true;
 }
 
+bool list_reads(struct build *build, const bool *reads, struct expr_call *call) {
+  size_t count = 0;
+  for (int i = 0; i < EXPR_CALL_SLOTS; i++) count += reads[i];
+  int *slots = arena_array(build->arena, count, sizeof *slots);
+  if (!slots) return false;
+  call->slots = slots;
+  for (int i = 0; i < EXPR_CALL_SLOTS; i++)
+    if (reads[i]) slots[call->count++] = i;
+  return true;
+}
+
 void config_spelling_reads(const struct config_spelling *spelling, bool *reads) {
   for (size_t i = 0; i < spelling->part_count; i++) note_reads(spelling->parts[i], reads);
 }

@@ -95,8 +95,8 @@ static void names_not_known(void **state) {
 static void derived_names_follow_their_declaration(void **state) {
   (void)state;
   expect_parts_error(
-      "template \"t\", where \"d > 1\",\nderive \"d\" \"N\", grid { 1 }, block { 1 }",
-      "c.lua:2: where: unknown name \"d\"");
+      "template \"t\", derive \"e\" \"d + 1\",\nderive \"d\" \"N\", grid { 1 }, block { 1 }",
+      "c.lua:2: derive \"e\": unknown name \"d\"");
   expect_parts_error("template \"t\",\nderive \"d\" \"d + 1\", grid { 1 }, block { 1 }",
                      "c.lua:3: derive \"d\": unknown name \"d\"");
   /* An implementation does not see the tunables of the one before. */

@@ -1,0 +1,47 @@
+/* One access of a warp to a declared array: where each lane goes, and what that costs. */
+#ifndef BASE_ACCESS_H
+#define BASE_ACCESS_H
+
+#include "layout.h"
+#include "warp.h"
+
+/* An access that was read for arrays of one rank, without their shape. */
+struct access {
+  enum { ACCESS_LANES, ACCESS_ROW, ACCESS_COL, ACCESS_LDMATRIX } kind;
+  int64_t at[WARP_LANES][KERNEL_MAX_RANK]; /* ACCESS_LANES: the indices of each lane */
+};
+
+/* Reads "row" (lanes along the last index), "col" (along the one before it), "ldmatrix" (four
+   matrices of 8 x 16 bytes), or an expression of `lane` for each index, "lane // 4, lane % 4 * 2".
+   name: that of the array, for messages. CUGEN_ERROR_USAGE if the array has no such access. */
+int access_read(const char *text, const char *name, int rank, struct access *out, cugen_error *err);
+
+struct access_array {
+  const struct layout_map *map;
+  bool shared;
+  int rank, element_bytes;
+  int64_t shape[KERNEL_MAX_RANK];
+};
+
+struct access_count {
+  int bytes; /* of a lane */
+  int lanes; /* that lie within the array */
+  int apart; /* a lane whose bytes the layout does not keep together and aligned; -1: none. Nothing
+                else is counted then */
+  int needed, least; /* passes over the banks of shared memory, or sectors of global memory; the
+                        fewest for so many bytes */
+};
+
+/* Counts the access. bytes: of each lane; 0: an element, 16 for ldmatrix. CUGEN_ERROR_USAGE if no
+   access has so many. */
+int access_count(const struct access *access, const struct access_array *array, int64_t bytes,
+                 struct access_count *out, cugen_error *err);
+
+/* Finds the smallest number of elements behind each line, or each innermost tile, with which the
+   access needs the fewest passes. layout: that of the array; its pad and swizzle do not count. *out:
+   as access_count fills it in, with that padding; `apart` if no padding allows the access. */
+int access_least_pad(const struct access *access, const struct access_array *array,
+                     const struct layout *layout, int64_t bytes, int64_t *pad,
+                     struct access_count *out, cugen_error *err);
+
+#endif
