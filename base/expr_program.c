@@ -224,7 +224,7 @@ static int put_call(struct expr *program, const struct call_source *from, cugen_
   int status = add_call(program, from, &open, err);
   if (status) return status;
   if (open || expr_call_value(program, &program->calls[at], NULL, &value, NULL))
-    return emit_push(program, OP_CALL, OPERAND_STACK, at, err);
+    return emit_push(program, OP_CALL, OPERAND_CALL, at, err);
   free(program->calls[--program->call_count].constants);
   drop_constants(program, constants);
   return program_push_constant(program, value, err);

@@ -94,7 +94,7 @@ enum { EXPR_BUFFER_NAME = 1 << 24 };
 
 /* Where the right operand of an instruction is. PUSH and binary operations name a slot or a
    constant directly if possible. The operand of a jump is the number of instructions to skip. */
-enum operand_place { OPERAND_STACK, OPERAND_SLOT, OPERAND_CONSTANT, OPERAND_JUMP };
+enum operand_place { OPERAND_STACK, OPERAND_SLOT, OPERAND_CONSTANT, OPERAND_JUMP, OPERAND_CALL };
 
 struct instruction {
   uint8_t op, place;

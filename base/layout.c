@@ -11,6 +11,7 @@
 
 struct reader {
   const char *word, *at;
+  const int64_t *numbers; /* what ${} in the word stand for, in order; NULL: there are none */
   int rank;
   cugen_error *err;
 };
@@ -29,9 +30,10 @@ static bool take(struct reader *r, const char *text) {
 
 static int read_number(struct reader *r, int64_t least, int64_t most, const char *what,
                        int64_t *out) {
-  char *end;
-  if (!isdigit((unsigned char)*r->at)) return refuse(r, what);
-  const long long number = strtoll(r->at, &end, 10);
+  const bool spelled = r->numbers && strncmp(r->at, "${", 2) == 0;
+  char *end = spelled ? strchr(r->at, '}') + 1 : NULL;
+  if (!spelled && !isdigit((unsigned char)*r->at)) return refuse(r, what);
+  const long long number = spelled ? *r->numbers++ : strtoll(r->at, &end, 10);
   if (number < least || number > most) return refuse(r, what);
   *out = number;
   r->at = end;
@@ -89,7 +91,12 @@ static int read_swizzle(struct reader *r, struct layout *out) {
 }
 
 int layout_read(const char *word, int rank, struct layout *out, cugen_error *err) {
-  struct reader r = {.word = word, .at = word, .rank = rank, .err = err};
+  return layout_read_spelled(word, rank, NULL, out, err);
+}
+
+int layout_read_spelled(const char *word, int rank, const int64_t *numbers, struct layout *out,
+                        cugen_error *err) {
+  struct reader r = {.word = word, .at = word, .numbers = numbers, .rank = rank, .err = err};
   *out = (struct layout){.rank = rank};
   int status = read_order(&r, out->order[0]);
   while (!status && take(&r, "/")) status = read_tile(&r, out);

@@ -43,6 +43,9 @@ struct layout_map {
 
 /* Reads a word. CUGEN_ERROR_CONFIG, with what is wrong, if it is no layout of that rank. */
 int layout_read(const char *word, int rank, struct layout *out, cugen_error *err);
+/* Like layout_read, for a word in which each ${...} stands for the next of the numbers. */
+int layout_read_spelled(const char *word, int rank, const int64_t *numbers, struct layout *out,
+                        cugen_error *err);
 /* Prints the word that layout_read reads, in its shortest form. */
 void layout_print(const struct layout *layout, struct text *out);
 

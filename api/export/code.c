@@ -305,7 +305,7 @@ static int put_tensor(struct coder *c, const struct config_implementation *imple
   text_add(out, ", (const long long[]){");
   code_pin(c, tensor->shared_by);
   code_pin(c, tensor->swizzle);
-  if (tensor->into) config_shared_reads(implementation, tensor->into, c->known);
+  if (tensor->into) config_shared_reads(implementation, tensor->into->launch, c->known);
   for (int i = 0; i < argument->rank && !status; i++) {
     if (i) text_add(out, ", ");
     if (tensor->into)

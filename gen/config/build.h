@@ -134,11 +134,6 @@ bool list_reads(struct build *build, const bool *reads, struct expr_call *call);
    an expression that gives one. */
 int read_layout(struct build *build, struct config_line line, const char *what, int rank,
                 struct config_layout *out);
-/* Appends an expression of the bytes of an array. element: an expression of an element's bytes. */
-void layout_size_text(const struct config_layout *layout, int rank, const struct expr *const *shape,
-                      const char *element, struct text *out);
-/* Appends an expression of the alignment in bytes that an array has by its layout. */
-void layout_align_text(const struct config_layout *layout, struct text *out);
 /* Pushes table[key] of the table at index `table`. Returns false, and pushes nothing, if there is
    no such key. */
 bool push_field(struct build *build, int table, const char *key);

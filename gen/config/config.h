@@ -236,7 +236,9 @@ struct config_launch {
   struct config_spelling entry; /* text NULL: the only __global__ function of the expanded source */
   struct config_line line;
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
-  const struct expr *shared;             /* NULL: 0 */
+  const struct expr *shared;             /* bytes of dynamic shared memory; NULL: 0 */
+  const char *shared_arrays;             /* "shared arrays As, Bs", whose bytes these are; NULL: the
+                                            config has an expression of them */
   const struct expr *carveout;           /* NULL: -1, for which the driver decides */
   const struct expr *overlap;            /* NULL: false */
   const struct expr *cooperative;        /* NULL: false */
@@ -547,10 +549,10 @@ int config_shared_arrays(const struct config_implementation *implementation,
 int config_shared_array(const struct config_shared *array, const struct value *slots, bool layout,
                         struct layout_array *out, cugen_error *err);
 void config_shared_array_reads(const struct config_shared *array, bool layout, bool *reads);
-/* Sets reads[slot] for each slot on which an array depends: its own, and those of the other arrays
-   of its launch, which decide where it lies. */
-void config_shared_reads(const struct config_implementation *implementation,
-                         const struct config_shared *array, bool *reads);
+/* Sets reads[slot] for each slot on which the arrays of a launch depend, of what each is and where
+   it lies. Arrays of all launches (-1) lie where the arrays of every launch let them. */
+void config_shared_reads(const struct config_implementation *implementation, int launch,
+                         bool *reads);
 
 /* Evaluates a layout. The message of a refusal has no place: the caller adds it. */
 int config_layout_read(const struct config_layout *layout, const struct value *slots, int rank,

@@ -104,6 +104,18 @@ static int choose_word(const struct config_layout *layout, const struct value *s
   return CUGEN_OK;
 }
 
+/* Reads a word whose ${} are whole numbers, without printing them. Returns false if they are not, or
+   stand beside digits, or the word is wrong. */
+static bool read_by_numbers(const struct config_spelling *word, const struct value *slots, int rank,
+                            struct layout *out) {
+  enum { NUMBERS_MOST = 16 };
+  int64_t numbers[NUMBERS_MOST];
+  if (word->part_count > NUMBERS_MOST) return false;
+  for (size_t i = 0; i < word->part_count; i++)
+    if (expr_eval_int(word->parts[i], slots, &numbers[i], NULL)) return false;
+  return !layout_read_spelled(word->text, rank, numbers, out, NULL);
+}
+
 int config_layout_read(const struct config_layout *layout, const struct value *slots, int rank,
                        struct layout *out, cugen_error *err) {
   struct config_spelling other = {0};
@@ -112,6 +124,7 @@ int config_layout_read(const struct config_layout *layout, const struct value *s
   int status = choose_word(layout, slots, &word, &other, err);
   if (status) return status;
   if (!word->part_count) return layout_read(word->text, rank, out, err);
+  if (read_by_numbers(word, slots, rank, out)) return CUGEN_OK;
   status = config_spell(word, slots, &spelled, err);
   if (!status) status = layout_read(text_get(&spelled), rank, out, err);
   text_free(&spelled);
@@ -132,155 +145,4 @@ void config_argument_reads(const struct config_argument *argument, bool *reads) 
 void config_layout_reads(const struct config_layout *layout, bool *reads) {
   note_reads(layout->choice, reads);
   for (size_t i = 0; i < layout->word_count; i++) config_spelling_reads(&layout->words[i], reads);
-}
-
-/* ---- The size of an array as an expression -------------------------------------------------- */
-
-/* A number of the word at *at: digits, or the expression in ${}. */
-static void size_take_number(const char **at, struct text *out) {
-  const char *close = strchr(*at, '}');
-  const bool spelled = strncmp(*at, "${", 2) == 0 && close;
-  const char *from = spelled ? *at + 2 : *at,
-             *end = spelled ? close : from + strspn(from, "0123456789");
-  text_add_char(out, '(');
-  text_add_n(out, from, (size_t)(end - from));
-  text_add_char(out, ')');
-  *at = spelled ? close + 1 : end;
-}
-
-static bool size_take(const char **at, char mark) {
-  const bool there = **at == mark;
-  *at += there;
-  return there;
-}
-
-/* The word in parts, each number an expression in parentheses. */
-struct size_parts {
-  int rank, contiguous; /* contiguous: the dimension, of a word without tiles */
-  struct text first[KERNEL_MAX_RANK], last[KERNEL_MAX_RANK]; /* extents of the outermost and of the
-                                                                innermost tiles; empty without */
-  struct text pad, block; /* block: elements within which a swizzle exchanges */
-  struct text line;       /* bytes of the swizzle of a tensor map */
-};
-
-static void size_read_tiles(const char **at, struct size_parts *parts) {
-  while (size_take(at, '/')) {
-    for (int i = 0; i < parts->rank; i++) {
-      text_restart(&parts->last[i]);
-      size_take_number(at, &parts->last[i]);
-      if (!parts->first[i].length) text_add(&parts->first[i], text_get(&parts->last[i]));
-      size_take(at, 'x');
-    }
-    if (size_take(at, ':')) *at += strcspn(*at, "/+^");
-  }
-}
-
-static void size_read_parts(const char *word, struct size_parts *parts) {
-  const char *at = word + strcspn(word, "/+^");
-  const bool row = strncmp(word, "row", 3) == 0, col = strncmp(word, "col", 3) == 0;
-  parts->contiguous = row ? parts->rank - 1 : col ? 0 : at[-1] - '0';
-  size_read_tiles(&at, parts);
-  if (size_take(&at, '+')) size_take_number(&at, &parts->pad);
-  if (!size_take(&at, '^')) return;
-  struct text bits = {0}, base = {0};
-  size_take_number(&at, &bits);
-  if (size_take(&at, ',')) {
-    size_take_number(&at, &base);
-    text_addf(&parts->block, "select(%s > 0, pow(2, %s + %s), 1)", text_get(&bits), text_get(&bits),
-              text_get(&base));
-  } else {
-    text_add(&parts->line, text_get(&bits));
-  }
-  parts->block.failed |= bits.failed | base.failed;
-  text_free(&bits);
-  text_free(&base);
-}
-
-static void size_add_elements(const struct size_parts *parts, const struct expr *const *shape,
-                              struct text *out) {
-  const bool tiled = parts->first[0].length;
-  for (int i = 0; i < parts->rank; i++)
-    if (tiled)
-      text_addf(out, "ceil_div(%s, %s) * (%s // %s) * ", expr_text(shape[i]),
-                text_get(&parts->first[i]), text_get(&parts->first[i]), text_get(&parts->last[i]));
-    else if (i != parts->contiguous)
-      text_addf(out, "(%s) * ", expr_text(shape[i]));
-  text_add(out, "(");
-  for (int i = 0; tiled && i < parts->rank; i++)
-    text_addf(out, "%s%s", i ? " * " : "", text_get(&parts->last[i]));
-  if (!tiled) text_addf(out, "(%s)", expr_text(shape[parts->contiguous]));
-  if (parts->pad.length) text_addf(out, " + %s", text_get(&parts->pad));
-  text_add(out, ")");
-}
-
-/* An array whose size is asked. element: the expression of an element's bytes. */
-struct sized {
-  int rank;
-  const struct expr *const *shape;
-  const char *element;
-};
-
-/* Adds the bytes of an array in the layout of a word. */
-static void add_word_size(const char *word, const struct sized *array, struct text *out) {
-  const char *const element = array->element;
-  struct size_parts parts = {.rank = array->rank};
-  struct text elements = {0};
-  size_read_parts(word, &parts);
-  size_add_elements(&parts, array->shape, &elements);
-  if (parts.line.length)
-    text_addf(out, "round_up(%s * %s, %s)", text_get(&elements), element, text_get(&parts.line));
-  else if (parts.block.length)
-    text_addf(out, "round_up(%s, %s) * %s", text_get(&elements), text_get(&parts.block), element);
-  else
-    text_addf(out, "%s * %s", text_get(&elements), element);
-  out->failed |= elements.failed | parts.pad.failed | parts.block.failed | parts.line.failed;
-  for (int i = 0; i < array->rank; i++) {
-    out->failed |= parts.first[i].failed | parts.last[i].failed;
-    text_free(&parts.first[i]);
-    text_free(&parts.last[i]);
-  }
-  text_free(&parts.pad);
-  text_free(&parts.block);
-  text_free(&parts.line);
-  text_free(&elements);
-}
-
-/* Adds the bytes that a word's swizzle wants its array to be aligned to: eight of its lines, so
-   that the pattern begins anew (PTX ISA, "Tensor swizzling modes"); 16 without, for one access. */
-static void add_word_align(const char *word, const struct sized *array, struct text *out) {
-  const char *at = word + strcspn(word, "^");
-  struct text line = {0};
-  (void)array;
-  if (size_take(&at, '^')) size_take_number(&at, &line);
-  if (line.length && *at != ',')
-    text_addf(out, "8 * %s", text_get(&line));
-  else
-    text_add(out, "16");
-  out->failed |= line.failed;
-  text_free(&line);
-}
-
-/* Adds what `add` says of the layout's word, or a choice among what it says of each. */
-static void add_each_word(const struct config_layout *layout, const struct sized *array,
-                          void (*add)(const char *word, const struct sized *array,
-                                      struct text *out),
-                          struct text *out) {
-  if (layout->word_count > 1) text_add(out, "select(");
-  for (size_t i = 0; i < layout->word_count; i++) {
-    const bool last = i + 1 == layout->word_count;
-    if (!last) text_addf(out, "(%s) == '%s', ", expr_text(layout->choice), layout->words[i].text);
-    add(layout->words[i].text, array, out);
-    if (!last) text_add(out, ", ");
-  }
-  if (layout->word_count > 1) text_add(out, ")");
-  if (!layout->word_count) add("row", array, out);
-}
-
-void layout_size_text(const struct config_layout *layout, int rank, const struct expr *const *shape,
-                      const char *element, struct text *out) {
-  add_each_word(layout, &(struct sized){rank, shape, element}, add_word_size, out);
-}
-
-void layout_align_text(const struct config_layout *layout, struct text *out) {
-  add_each_word(layout, NULL, add_word_align, out);
 }

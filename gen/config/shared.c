@@ -94,32 +94,6 @@ static bool shared_belongs(const struct config_shared *array, int launch) {
   return array->launch < 0 || array->launch == launch;
 }
 
-/* Appends to the expression of the bytes so far those of one array more, which begins at its
-   alignment. */
-static void shared_add_size(const struct config_shared *array, struct text *total) {
-  struct text element = {0}, align = {0}, bytes = {0}, sum = {0};
-  if (array->dtype.word)
-    text_addf(&element, "sizeof('%s')", array->dtype.word);
-  else
-    text_addf(&element, "sizeof(%s)", expr_text(array->dtype.expr));
-  if (array->align)
-    text_addf(&align, "(%s)", expr_text(array->align));
-  else
-    layout_align_text(&array->layout, &align);
-  layout_size_text(&array->layout, array->rank, array->shape, text_get(&element), &bytes);
-  if (total->length) text_addf(&sum, "round_up(%s, %s) + ", text_get(total), text_get(&align));
-  if (array->stages) text_addf(&sum, "(%s) * ", expr_text(array->stages));
-  text_addf(&sum, "round_up(%s, %s)", text_get(&bytes), text_get(&align));
-  const bool failed = total->failed;
-  text_restart(total);
-  text_add(total, text_get(&sum));
-  total->failed |= failed | element.failed | align.failed | bytes.failed | sum.failed;
-  text_free(&element);
-  text_free(&align);
-  text_free(&bytes);
-  text_free(&sum);
-}
-
 /* Names that the types of shared arrays use themselves. */
 static bool shared_is_own_name(const char *name) {
   static const char *const own[] = {"data", "at", "as", "T",     "i",          "j",
@@ -175,77 +149,6 @@ int read_shared_arrays(struct build *build, const struct list *list, int launch,
   return status;
 }
 
-/* Adds the bytes of the arrays that the launch has (-1: of those of all launches), and the
-   condition under which they lie in dynamic shared memory. */
-static void shared_describe_launch(const struct config_implementation *implementation, int launch,
-                                   struct text *total, struct text *dynamic) {
-  struct text asked = {0};
-  for (size_t i = 0; i < implementation->shared_count; i++) {
-    const struct config_shared *array = &implementation->shared[i];
-    if (!shared_belongs(array, launch)) continue;
-    shared_add_size(array, total);
-    if (array->dynamic) text_addf(&asked, " or (%s)", expr_text(array->dynamic));
-  }
-  if (total->length)
-    text_addf(dynamic, "((%s) > %d%s)", text_get(total), SHARED_STATIC_MOST, text_get(&asked));
-  dynamic->failed |= asked.failed;
-  text_free(&asked);
-}
-
-/* Makes the expression for a launch's bytes of dynamic shared memory. If the launch's arrays are
-   dynamic, it has the bytes of all of them. Otherwise, if another launch makes the arrays that all
-   launches share dynamic (`any`), it has the bytes of the shared ones (`common`). */
-static int shared_read_bytes(struct build *build,
-                             const struct config_implementation *implementation, int launch,
-                             const struct text *any, const struct text *common) {
-  struct config_launch *out = (struct config_launch *)&implementation->launches[launch];
-  struct text total = {0}, dynamic = {0}, bytes = {0};
-  const struct config_shared *first = implementation->shared;
-  for (size_t i = implementation->shared_count; i-- > 0;)
-    if (shared_belongs(&implementation->shared[i], launch)) first = &implementation->shared[i];
-  shared_describe_launch(implementation, launch, &total, &dynamic);
-  int status = CUGEN_OK;
-  if (total.length) {
-    text_addf(&bytes, "select(%s, %s", text_get(&dynamic), text_get(&total));
-    if (common->length) text_addf(&bytes, ", %s, %s", text_get(any), text_get(common));
-    text_add(&bytes, ", 0)");
-    if (out->shared)
-      status = build_fail(build, first->line,
-                          "shared \"%s\" is an array, and its launch has bytes of shared memory as "
-                          "well: declare all arrays, or none",
-                          first->name);
-    else if (total.failed || dynamic.failed || bytes.failed)
-      status = build_memory(build);
-    else
-      status = read_expr_text(build, first->line, "shared", text_get(&bytes), &out->shared);
-  }
-  text_free(&total);
-  text_free(&dynamic);
-  text_free(&bytes);
-  return status;
-}
-
-int read_shared_bytes(struct build *build, const struct config_implementation *implementation) {
-  struct text any = {0}, common = {0}, ignored = {0};
-  int status = CUGEN_OK;
-  if (!implementation->shared_count) return CUGEN_OK;
-  shared_describe_launch(implementation, -1, &common, &ignored);
-  for (size_t k = 0; k < implementation->launch_count; k++) {
-    struct text total = {0};
-    if (any.length) text_add(&any, " or ");
-    shared_describe_launch(implementation, (int)k, &total, &any);
-    any.failed |= total.failed;
-    text_free(&total);
-  }
-  if (any.failed || common.failed || ignored.failed) status = build_memory(build);
-  for (size_t k = 0; k < implementation->launch_count && !status; k++)
-    status = shared_read_bytes(build, implementation, (int)k, &any, &common);
-  text_free(&any);
-  text_free(&common);
-  text_free(&ignored);
-  return status;
-}
-
 /* ---- Evaluating ----------------------------------------------------------------------------- */
 
 struct shared_evaluation {
@@ -270,11 +173,11 @@ static int shared_prefix(const struct shared_evaluation *e, int status, const ch
 }
 
 static int shared_evaluate_number(const struct shared_evaluation *e, const struct expr *expr,
-                                  const char *what, int64_t *out) {
+                                  const char *what, int64_t most, int64_t *out) {
   int status = expr ? expr_eval_int(expr, e->slots, out, e->err) : CUGEN_OK;
   if (status) return shared_prefix(e, status, what);
-  if (*out >= 1 && *out <= INT32_MAX) return CUGEN_OK;
-  return shared_fail(e, what, *out, "1 or more, and below 2^31");
+  if (*out >= 1 && *out <= most) return CUGEN_OK;
+  return shared_fail(e, what, *out, most == INT32_MAX ? "1 or more, and below 2^31" : "1 or more");
 }
 
 static int shared_evaluate_dtype(const struct shared_evaluation *e) {
@@ -299,7 +202,8 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
 static int shared_evaluate_shape(const struct shared_evaluation *e) {
   int status = CUGEN_OK;
   for (int i = 0; i < e->declared->rank && !status; i++)
-    status = shared_evaluate_number(e, e->declared->shape[i], "extent", &e->out->shape[i]);
+    status =
+        shared_evaluate_number(e, e->declared->shape[i], "extent", INT64_MAX, &e->out->shape[i]);
   return status;
 }
 
@@ -315,35 +219,42 @@ static int shared_evaluate_layout(const struct shared_evaluation *e) {
 int config_shared_array(const struct config_shared *array, const struct value *slots, bool layout,
                         struct layout_array *out, cugen_error *err) {
   const struct shared_evaluation e = {array, slots, out, err};
-  *out = (struct layout_array){.name = array->name,
-                               .file = array->line.path,
-                               .line = array->line.number,
-                               .rank = array->rank,
-                               .staged = array->stages,
-                               .stages = 1};
+  out->name = array->name;
+  out->file = array->line.path;
+  out->line = array->line.number;
+  out->rank = array->rank;
+  out->staged = array->stages != NULL;
+  out->stages = 1;
+  out->dynamic = false;
   int status = shared_evaluate_dtype(&e);
   if (!status) status = shared_evaluate_shape(&e);
   return status || !layout ? status : shared_evaluate_layout(&e);
 }
 
+/* A total of so many bytes or more is not told from more. */
+static const int64_t SHARED_MOST = (int64_t)1 << 56;
+
 static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *total) {
   struct layout_array *out = e->out;
   int status = config_shared_array(e->declared, e->slots, true, out, e->err);
   out->align = out->layout.bytes ? 8 * out->layout.bytes : 16;
-  if (!status) status = shared_evaluate_number(e, e->declared->stages, "stages", &out->stages);
-  if (!status) status = shared_evaluate_number(e, e->declared->align, "align", &out->align);
+  if (!status)
+    status = shared_evaluate_number(e, e->declared->stages, "stages", INT32_MAX, &out->stages);
+  if (!status)
+    status = shared_evaluate_number(e, e->declared->align, "align", INT32_MAX, &out->align);
   if (status) return status;
   const int64_t bytes = out->dtype->bytes, align = out->align;
   if (align & (align - 1) || align < bytes || align > 1024)
     return shared_fail(e, "align", align,
                        "a power of two, at least an element's bytes and at most 1024");
-  const int64_t one = (out->map.size * bytes + align - 1) / align * align;
+  const int64_t size = out->map.size < SHARED_MOST ? out->map.size : SHARED_MOST,
+                one = (size * bytes + align - 1) / align * align;
   out->stage_stride = one / bytes;
   out->offset = (*total + align - 1) / align * align;
-  if (__builtin_mul_overflow(one, out->stages, total) ||
-      __builtin_add_overflow(*total, out->offset, total) || *total > INT32_MAX)
-    return shared_fail(e, "the bytes of one of its stages are", one,
-                       "less, since all arrays of a block have at most 2^31");
+  if (__builtin_mul_overflow(one, out->stages, total) || *total > SHARED_MOST - out->offset)
+    *total = SHARED_MOST;
+  else
+    *total += out->offset;
   return CUGEN_OK;
 }
 
@@ -366,6 +277,31 @@ static int shared_evaluate_group(const struct config_implementation *implementat
   return status;
 }
 
+/* Appends the names of the arrays that the launch has: "shared arrays As, Bs". Returns the first. */
+static const struct config_shared *
+shared_name_arrays(const struct config_implementation *implementation, int launch,
+                   struct text *out) {
+  const struct config_shared *first = NULL;
+  for (size_t i = 0; i < implementation->shared_count; i++) {
+    const struct config_shared *array = &implementation->shared[i];
+    if (!shared_belongs(array, launch)) continue;
+    text_addf(out, "%s%s", first ? ", " : "shared arrays ", array->name);
+    if (!first) first = array;
+  }
+  return first;
+}
+
+static int shared_refuse_total(const struct config_implementation *implementation, int launch,
+                               int64_t total, cugen_error *err) {
+  struct text names = {0};
+  const struct config_shared *first = shared_name_arrays(implementation, launch, &names);
+  int status = error_set_at(err, CUGEN_ERROR_CONFIG, first->line.path, first->line.number,
+                            "%s have %s%lld bytes: a launch has less than 2^31", text_get(&names),
+                            total < SHARED_MOST ? "" : "more than ", (long long)total);
+  text_free(&names);
+  return status;
+}
+
 int config_shared_arrays(const struct config_implementation *implementation,
                          const struct value *slots, struct layout_array *out, cugen_error *err) {
   int64_t all = 0;
@@ -375,6 +311,8 @@ int config_shared_arrays(const struct config_implementation *implementation,
     int64_t total = all;
     bool dynamic = all_dynamic;
     status = shared_evaluate_group(implementation, (int)k, slots, out, &total, &dynamic, err);
+    if (!status && total > INT32_MAX)
+      return shared_refuse_total(implementation, (int)k, total, err);
     for (size_t i = 0; i < implementation->shared_count && !status; i++)
       if (shared_belongs(&implementation->shared[i], (int)k)) out[i].dynamic |= dynamic;
   }
@@ -387,14 +325,112 @@ void config_shared_array_reads(const struct config_shared *array, bool layout, b
   if (layout) config_layout_reads(&array->layout, reads);
 }
 
-void config_shared_reads(const struct config_implementation *implementation,
-                         const struct config_shared *array, bool *reads) {
+void config_shared_reads(const struct config_implementation *implementation, int launch,
+                         bool *reads) {
+  bool common = false;
+  for (size_t i = 0; i < implementation->shared_count; i++)
+    common |= implementation->shared[i].launch < 0;
   for (size_t i = 0; i < implementation->shared_count; i++) {
-    const struct config_shared *other = &implementation->shared[i];
-    if (array->launch >= 0 && !shared_belongs(other, array->launch)) continue;
-    config_shared_array_reads(other, true, reads);
-    note_reads(other->stages, reads);
-    note_reads(other->align, reads);
-    note_reads(other->dynamic, reads);
+    const struct config_shared *array = &implementation->shared[i];
+    if (!common && array->launch != launch) continue;
+    config_shared_array_reads(array, true, reads);
+    note_reads(array->stages, reads);
+    note_reads(array->align, reads);
+    note_reads(array->dynamic, reads);
   }
+}
+
+/* ---- The bytes of a launch ------------------------------------------------------------------ */
+
+/* A launch has the bytes of all of its arrays if these are dynamic. Else, if another launch makes
+   the arrays of all launches dynamic, it has the bytes of those. */
+static int shared_bytes(const struct config_implementation *implementation, size_t launch,
+                        const struct value *slots, int64_t *out, cugen_error *err) {
+  struct layout_array arrays[CONFIG_MAX_SHARED];
+  int64_t all = 0;
+  bool all_dynamic = false, others = false;
+  int status = shared_evaluate_group(implementation, -1, slots, arrays, &all, &all_dynamic, err);
+  for (size_t i = 0; i < implementation->launch_count && !status; i++) {
+    const size_t k = (launch + i) % implementation->launch_count; /* itself first */
+    bool dynamic = all_dynamic;
+    *out = all;
+    status = shared_evaluate_group(implementation, (int)k, slots, arrays, out, &dynamic, err);
+    if (dynamic && i == 0) return status;
+    others |= dynamic;
+    if (others) break;
+  }
+  *out = others ? all : 0;
+  return status;
+}
+
+/* The bytes of dynamic shared memory of a launch, as a call. It belongs to the arena. */
+struct shared_size {
+  struct expr_call call;
+  const struct config_implementation *implementation;
+  size_t launch;
+};
+
+static int shared_size_evaluate(const void *context, const struct value *slots, struct value *out,
+                                cugen_error *err) {
+  const struct shared_size *size = context;
+  int64_t bytes = 0;
+  int status = shared_bytes(size->implementation, size->launch, slots, &bytes, err);
+  *out = value_int(bytes);
+  return status;
+}
+
+static size_t shared_cost(const struct config_implementation *implementation) {
+  enum { ARRAY_COST = 30 };
+  size_t cost = 0;
+  for (size_t i = 0; i < implementation->shared_count; i++) {
+    const struct config_shared *array = &implementation->shared[i];
+    cost += ARRAY_COST;
+    for (int d = 0; d < array->rank; d++) cost += expr_cost(array->shape[d]);
+  }
+  return cost;
+}
+
+static int shared_read_size(struct build *build, const struct config_implementation *implementation,
+                            size_t launch, const char *names, const bool *reads) {
+  struct shared_size *size = arena_array(build->arena, 1, sizeof *size);
+  struct expr *expr;
+  if (!size) return build_memory(build);
+  *size = (struct shared_size){.implementation = implementation, .launch = launch};
+  size->call = (struct expr_call){.text = arena_string(build->arena, names, strlen(names)),
+                                  .evaluate = shared_size_evaluate,
+                                  .context = size,
+                                  .cost = shared_cost(implementation)};
+  if (!size->call.text || !list_reads(build, reads, &size->call)) return build_memory(build);
+  int status = expr_of_call(&size->call, &expr, build->err);
+  if (status) return status;
+  /* the array belongs to the arena; only readers of the config see it as constant */
+  struct config_launch *out = (struct config_launch *)implementation->launches + launch;
+  out->shared = expr;
+  out->shared_arrays = size->call.text;
+  return arena_keep(build->arena, expr) ? CUGEN_OK : build_memory(build);
+}
+
+int read_shared_bytes(struct build *build, const struct config_implementation *implementation) {
+  int status = CUGEN_OK;
+  if (!implementation->shared_count) return CUGEN_OK;
+  if (config_slot_count(build->config, implementation) > EXPR_CALL_SLOTS)
+    return build_fail(build, implementation->shared->line,
+                      "shared arrays are for configs of at most %d names", EXPR_CALL_SLOTS);
+  for (size_t k = 0; k < implementation->launch_count && !status; k++) {
+    bool reads[EXPR_CALL_SLOTS] = {false};
+    struct text names = {0};
+    config_shared_reads(implementation, (int)k, reads);
+    const struct config_shared *first = shared_name_arrays(implementation, (int)k, &names);
+    if (names.failed)
+      status = build_memory(build);
+    else if (first && implementation->launches[k].shared)
+      status = build_fail(build, first->line,
+                          "shared \"%s\" is an array, and its launch has bytes of shared memory as "
+                          "well: declare all arrays, or none",
+                          first->name);
+    else if (first)
+      status = shared_read_size(build, implementation, k, text_get(&names), reads);
+    text_free(&names);
+  }
+  return status;
 }

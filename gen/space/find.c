@@ -252,15 +252,40 @@ static void keep_decisive(struct search *search, uint64_t *removed) {
   free(fixed);
 }
 
+/* Adds what a limit would allow or not, if the text fixes all that it depends on. */
+static void print_total(const struct search *search, size_t listed, struct text *out) {
+  const struct domain *domain = &search->space->domains[search->index];
+  const struct config_tunable *tunables = search->implementation->tunables;
+  const size_t first = (size_t)domain->config->first_tunable;
+  const struct rule *rule = domain->rules;
+  int64_t total;
+  while (rule->index != listed) rule++;
+  struct value *slots = malloc((domain->slot_count + CONFIG_STEP_SLOTS) * sizeof *slots);
+  bool known = slots && rule->limit.count;
+  if (known) memcpy(slots, domain->slots, domain->slot_count * sizeof *slots);
+  for (size_t i = 0; i < search->implementation->tunable_count && known; i++) {
+    const int64_t fixed = search->fixed[i];
+    if (fixed < 0)
+      known = !rule_mentions(domain, rule, i);
+    else
+      slots[first + i] = tunables[i].values[fixed];
+  }
+  if (known && launch_limit_total(&rule->limit, slots, &total))
+    text_addf(out, ", here %lld", (long long)total);
+  free(slots);
+}
+
 /* Prints the rules that remove combinations, one per line if there are several. */
-static size_t print_culprits(const struct domain *domain, const uint64_t *removed,
+static size_t print_culprits(const struct search *search, const uint64_t *removed,
                              struct text *out) {
+  const struct domain *domain = &search->space->domains[search->index];
   size_t culprits = 0, printed = 0;
   for (size_t i = 0; i < domain->rule_count; i++) culprits += removed[i] > 0;
   for (size_t i = 0; i < domain->rule_count; i++) {
     if (!removed[i]) continue;
     text_add(out, printed++ ? "\n  " : "");
     space_rule_print(&domain->listed[i], out);
+    print_total(search, i, out);
     if (culprits > 1) text_addf(out, " (%llu combinations)", (unsigned long long)removed[i]);
   }
   return culprits;
@@ -268,7 +293,7 @@ static size_t print_culprits(const struct domain *domain, const uint64_t *remove
 
 static void add_culprits(const struct search *search, const uint64_t *removed) {
   struct text text = {0};
-  const size_t culprits = print_culprits(&search->space->domains[search->index], removed, &text);
+  const size_t culprits = print_culprits(search, removed, &text);
   error_append(search->err, "%s%s", culprits > 1 ? "\n  " : " ", text_get(&text));
   if (search->rules) text_add(search->rules, text_get(&text));
   text_free(&text);

@@ -66,8 +66,9 @@ static void limits_add_shared(struct list *list) {
   const bool known = list->slots[DEVICE_FACT_is_gpu].type == VALUE_INT;
   const int64_t most = known ? launch_shared_limit(&facts) : 0;
   if (!list->launch->shared || most <= 0) return;
+  const char *arrays = list->launch->shared_arrays;
   struct text *what = limits_add(
-      list, "shared",
+      list, arrays ? arrays : "shared",
       (struct launch_limit){.factors = {list->launch->shared}, .count = 1, .most = most});
   if (what)
     text_addf(what, ": at most %" PRId64 " bytes%s", most,
@@ -120,14 +121,21 @@ static bool enter_step(const struct launch_limit *limit, struct value *slots) {
   return true;
 }
 
-bool launch_limit_holds(const struct launch_limit *limit, struct value *slots) {
-  int64_t total = limit->sum ? 0 : 1, factor;
-  if (!enter_step(limit, slots)) return true;
+bool launch_limit_total(const struct launch_limit *limit, struct value *slots, int64_t *total) {
+  int64_t factor;
+  *total = limit->sum ? 0 : 1;
+  if (!enter_step(limit, slots)) return false;
   for (size_t i = 0; i < limit->count; i++) {
-    if (expr_eval_int(limit->factors[i], slots, &factor, NULL)) return true;
-    bool overflow = limit->sum ? __builtin_add_overflow(total, factor, &total)
-                               : __builtin_mul_overflow(total, factor, &total);
-    if (overflow) return false;
+    if (expr_eval_int(limit->factors[i], slots, &factor, NULL)) return false;
+    bool overflow = limit->sum ? __builtin_add_overflow(*total, factor, total)
+                               : __builtin_mul_overflow(*total, factor, total);
+    if (overflow) return *total = INT64_MAX, true;
   }
-  return total >= limit->least && total <= limit->most;
+  return true;
+}
+
+bool launch_limit_holds(const struct launch_limit *limit, struct value *slots) {
+  int64_t total;
+  return !launch_limit_total(limit, slots, &total) ||
+         (total >= limit->least && total <= limit->most);
 }

@@ -791,7 +791,7 @@ static void names_read_name(const struct names *names, const struct name *name, 
   case NAME_LAYOUT: config_layout_reads(&config->arguments[name->index].layout, reads); break;
   case NAME_ELEMENT: names_read_element(names, name->index, known_only, reads); break;
   case NAME_SHARED:
-    config_shared_reads(names->in.sharing, &names->in.sharing->shared[name->index], reads);
+    config_shared_reads(names->in.sharing, names->in.sharing->shared[name->index].launch, reads);
     break;
   }
 }

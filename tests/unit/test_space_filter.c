@@ -164,7 +164,7 @@ static void test_refused_by_a_limit(void **state) {
   assert_int_equal(space_find(f.space, "i a=3", &index, &f.err), CUGEN_ERROR_USAGE);
   assert_string_equal(f.err.message,
                       "\"i a=3\" is ruled out by k.lua:3: block: at most 512 threads "
-                      "(device.max_threads_per_block)");
+                      "(device.max_threads_per_block), here 768");
   close_space(&f);
 }
 
