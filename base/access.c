@@ -68,11 +68,11 @@ int access_read(const char *text, const char *name, int rank, struct access *out
                 cugen_error *err) {
   static const char *const words[] = {
       [ACCESS_ROW] = "row", [ACCESS_COL] = "col", [ACCESS_LDMATRIX] = "ldmatrix"};
-  *out = (struct access){.kind = ACCESS_LANES};
-  for (int kind = ACCESS_ROW; kind <= ACCESS_LDMATRIX; kind++)
-    if (strcmp(text, words[kind]) == 0) out->kind = kind;
-  if (out->kind == ACCESS_LANES) return evaluate_indices(text, name, rank, out, err);
-  if (out->kind == ACCESS_ROW || rank > 1) return CUGEN_OK;
+  *out = (struct access){.form = ACCESS_LANES};
+  for (int form = ACCESS_ROW; form <= ACCESS_LDMATRIX; form++)
+    if (strcmp(text, words[form]) == 0) out->form = (enum access_form)form;
+  if (out->form == ACCESS_LANES) return evaluate_indices(text, name, rank, out, err);
+  if (out->form == ACCESS_ROW || rank > 1) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE, "%s has one dimension: no access %s", name, text);
 }
 
@@ -106,11 +106,11 @@ static void find_lanes(const struct access *access, const struct access_array *a
   const int rank = array->rank;
   *out = (struct lanes){0};
   for (int i = 0; i < rank; i++) order[i] = rank - 1 - i;
-  if (access->kind == ACCESS_COL) order[0] = rank - 2, order[1] = rank - 1;
-  if (access->kind == ACCESS_ROW || access->kind == ACCESS_COL)
+  if (access->form == ACCESS_COL) order[0] = rank - 2, order[1] = rank - 1;
+  if (access->form == ACCESS_ROW || access->form == ACCESS_COL)
     lanes_walk(array, order, width, out);
-  if (access->kind == ACCESS_LANES) memcpy(out->at, access->at, sizeof out->at);
-  if (access->kind != ACCESS_LDMATRIX) return;
+  if (access->form == ACCESS_LANES) memcpy(out->at, access->at, sizeof out->at);
+  if (access->form != ACCESS_LDMATRIX) return;
   for (int lane = 0; lane < WARP_LANES; lane++) {
     out->at[lane][rank - 2] = lane % 16;
     out->at[lane][rank - 1] = lane / 16 * width;
@@ -131,7 +131,7 @@ static bool find_address(const struct access_array *array, const int64_t *at, in
   const int64_t first = layout_offset(array->map, at), width = bytes / array->element_bytes;
   int64_t next[KERNEL_MAX_RANK];
   memcpy(next, at, sizeof next);
-  *address = (uintptr_t)(first * array->element_bytes);
+  *address = (uintptr_t)first * (uintptr_t)array->element_bytes;
   for (int64_t i = 1; i < width; i++) {
     next[last]++;
     if (next[last] < array->shape[last] && layout_offset(array->map, next) != first + i)
@@ -159,7 +159,7 @@ int access_count(const struct access *access, const struct access_array *array, 
   uintptr_t address[WARP_LANES] = {0};
   unsigned mask = 0;
   struct lanes lanes;
-  if (!bytes) bytes = access->kind == ACCESS_LDMATRIX ? 16 : array->element_bytes;
+  if (!bytes) bytes = access->form == ACCESS_LDMATRIX ? 16 : array->element_bytes;
   if (bytes > 16 || bytes & (bytes - 1) || bytes < array->element_bytes)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "an access of %lld bytes: it has 1, 2, 4, 8 or 16, and at least an element's "
@@ -192,8 +192,8 @@ int access_least_pad(const struct access *access, const struct access_array *arr
     int status = layout_of_shape(&padded, array->shape, array->element_bytes, &map, err);
     if (!status) status = access_count(access, &with, bytes, &count, err);
     if (status) return status;
-    const bool better = count.apart < 0 && (out->apart >= 0 || count.needed < out->needed);
-    if (!padded.pad || better) *out = count, *pad = padded.pad;
+    if (!padded.pad || (count.apart < 0 && (out->apart >= 0 || count.needed < out->needed)))
+      *out = count, *pad = padded.pad;
     if (out->apart < 0 && out->needed == out->least) break;
   }
   return CUGEN_OK;

@@ -5,9 +5,11 @@
 #include "layout.h"
 #include "warp.h"
 
+enum access_form { ACCESS_LANES, ACCESS_ROW, ACCESS_COL, ACCESS_LDMATRIX };
+
 /* An access that was read for arrays of one rank, without their shape. */
 struct access {
-  enum { ACCESS_LANES, ACCESS_ROW, ACCESS_COL, ACCESS_LDMATRIX } kind;
+  enum access_form form;
   int64_t at[WARP_LANES][KERNEL_MAX_RANK]; /* ACCESS_LANES: the indices of each lane */
 };
 

@@ -211,6 +211,8 @@ int read_tensors(struct build *build, const struct list *list, struct config_imp
    implementation (-1), whose launches are read afterwards. */
 int read_shared_arrays(struct build *build, const struct list *list, int launch,
                        struct config_implementation *out);
+/* Returns what an evaluation of the array costs, as expr_cost counts. */
+size_t shared_array_cost(const struct config_shared *array);
 /* Gives each launch the bytes of its arrays and of those of all launches. */
 int read_shared_bytes(struct build *build, const struct config_implementation *implementation);
 /* options.c. outer: the options of the kernel when an implementation's are read; else NULL. */

@@ -9,8 +9,9 @@ enum function { FUNCTION_conflicts, FUNCTION_least_pad, FUNCTION_sectors };
 
 static const char *const function_names[] = {"conflicts", "least_pad", "sectors", NULL};
 
-/* The cost of an evaluation beside its expressions: 32 lanes; a padding is found after few. */
-enum { COUNT_COST = 500, PAD_COST = 2000 };
+/* The cost of an evaluation, in simple operations: a count of 32 lanes takes about 1 us. A padding
+   is mostly among the first ten. */
+enum { COUNT_COST = 2000, PAD_COST = 20000 };
 
 /* What an expression asks. It belongs to the arena. */
 struct question {
@@ -24,10 +25,6 @@ struct question {
 };
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
-
-static int question_fail(const struct question *q, cugen_error *err) {
-  return error_prefix(err, "%s", q->call.text);
-}
 
 static int ask_bytes(const struct question *q, const struct value *slots, int64_t *out,
                      cugen_error *err) {
@@ -97,9 +94,12 @@ static int question_evaluate(const void *context, const struct value *slots, str
   if (!status)
     status = q->shared ? ask_shared(q, slots, bytes, &value, err)
                        : ask_argument(q, slots, bytes, &value, err);
-  if (status && err) err->status = CUGEN_ERROR_CONFIG;
   *out = value_int(value);
-  return status ? question_fail(q, err), CUGEN_ERROR_CONFIG : CUGEN_OK;
+  if (!status) return CUGEN_OK;
+  error_prefix(err, "%s", q->call.text);
+  if (status == CUGEN_ERROR_USAGE) status = CUGEN_ERROR_CONFIG;
+  if (err) err->status = status;
+  return status;
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static bool find_shared(const struct build *build, const char *name, struct ques
     if (implementation->shared_count) text_add(why, " so far; there are");
     for (size_t i = 0; i < implementation->shared_count; i++)
       text_addf(why, "%s %s", i ? "," : "", implementation->shared[i].name);
-    if (!implementation->launch_count)
+    if (!implementation->shared_count && !implementation->launch_count)
       text_add(why, ": derived names are read before the shared arrays, which may use them");
     return false;
   }
@@ -161,7 +161,7 @@ static bool question_read(struct build *build, struct question *q, struct expr *
   const bool sectors = q->function == FUNCTION_sectors;
   cugen_error err = {0};
   if (!build->implementation) {
-    text_add(why, "this asks about arrays for an implementation: its expressions can");
+    text_add(why, "arrays are asked about in expressions of an implementation");
     return false;
   }
   if (!name || !access || count > 3) {
@@ -206,6 +206,7 @@ static const struct expr_call *function_call(void *context, const char *name, co
   q->call.evaluate = question_evaluate;
   q->call.context = q;
   q->call.cost = q->function == FUNCTION_least_pad ? PAD_COST : COUNT_COST;
+  if (q->shared) q->call.cost += shared_array_cost(q->shared);
   return q->call.text ? &q->call : (why->failed = true, NULL);
 }
 

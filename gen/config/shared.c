@@ -177,7 +177,8 @@ static int shared_evaluate_number(const struct shared_evaluation *e, const struc
   int status = expr ? expr_eval_int(expr, e->slots, out, e->err) : CUGEN_OK;
   if (status) return shared_prefix(e, status, what);
   if (*out >= 1 && *out <= most) return CUGEN_OK;
-  return shared_fail(e, what, *out, most == INT32_MAX ? "1 or more, and below 2^31" : "1 or more");
+  return shared_fail(e, what, *out,
+                     most == INT32_MAX ? "1 or more, and below 2^31" : "1 or more, and below 2^62");
 }
 
 static int shared_evaluate_dtype(const struct shared_evaluation *e) {
@@ -202,8 +203,8 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
 static int shared_evaluate_shape(const struct shared_evaluation *e) {
   int status = CUGEN_OK;
   for (int i = 0; i < e->declared->rank && !status; i++)
-    status =
-        shared_evaluate_number(e, e->declared->shape[i], "extent", INT64_MAX, &e->out->shape[i]);
+    status = shared_evaluate_number(e, e->declared->shape[i], "extent", INT64_MAX / 2,
+                                    &e->out->shape[i]);
   return status;
 }
 
@@ -237,9 +238,9 @@ static const int64_t SHARED_MOST = (int64_t)1 << 56;
 static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *total) {
   struct layout_array *out = e->out;
   int status = config_shared_array(e->declared, e->slots, true, out, e->err);
+  if (status) return status;
   out->align = out->layout.bytes ? 8 * out->layout.bytes : 16;
-  if (!status)
-    status = shared_evaluate_number(e, e->declared->stages, "stages", INT32_MAX, &out->stages);
+  status = shared_evaluate_number(e, e->declared->stages, "stages", INT32_MAX, &out->stages);
   if (!status)
     status = shared_evaluate_number(e, e->declared->align, "align", INT32_MAX, &out->align);
   if (status) return status;
@@ -379,14 +380,19 @@ static int shared_size_evaluate(const void *context, const struct value *slots, 
   return status;
 }
 
-static size_t shared_cost(const struct config_implementation *implementation) {
+static size_t shared_expr_cost(const struct expr *expr) {
+  return expr ? expr_cost(expr) : 0;
+}
+
+size_t shared_array_cost(const struct config_shared *array) {
   enum { ARRAY_COST = 30 };
-  size_t cost = 0;
-  for (size_t i = 0; i < implementation->shared_count; i++) {
-    const struct config_shared *array = &implementation->shared[i];
-    cost += ARRAY_COST;
-    for (int d = 0; d < array->rank; d++) cost += expr_cost(array->shape[d]);
-  }
+  size_t cost = ARRAY_COST + shared_expr_cost(array->dtype.expr) +
+                shared_expr_cost(array->layout.choice) + shared_expr_cost(array->stages) +
+                shared_expr_cost(array->align) + shared_expr_cost(array->dynamic);
+  for (int d = 0; d < array->rank; d++) cost += shared_expr_cost(array->shape[d]);
+  for (size_t i = 0; i < array->layout.word_count; i++)
+    for (size_t k = 0; k < array->layout.words[i].part_count; k++)
+      cost += shared_expr_cost(array->layout.words[i].parts[k]);
   return cost;
 }
 
@@ -398,8 +404,9 @@ static int shared_read_size(struct build *build, const struct config_implementat
   *size = (struct shared_size){.implementation = implementation, .launch = launch};
   size->call = (struct expr_call){.text = arena_string(build->arena, names, strlen(names)),
                                   .evaluate = shared_size_evaluate,
-                                  .context = size,
-                                  .cost = shared_cost(implementation)};
+                                  .context = size};
+  for (size_t i = 0; i < implementation->shared_count; i++)
+    size->call.cost += shared_array_cost(&implementation->shared[i]);
   if (!size->call.text || !list_reads(build, reads, &size->call)) return build_memory(build);
   int status = expr_of_call(&size->call, &expr, build->err);
   if (status) return status;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/layout.h"
+#include "base/access.h"
 
 static struct layout_map map_of(const char *word, int rank, const int64_t *shape) {
   struct layout layout;
@@ -188,11 +188,62 @@ static void elements_lie_apart(void **state) {
   }
 }
 
+/* Each row: an access of an array of 32 x 64 elements, what it needs and the least; the least padding
+   of rows and what it needs then. */
+static void accesses_are_counted(void **state) {
+  (void)state;
+  static const struct {
+    const char *word, *access;
+    int element, bytes;
+    bool shared;
+    int apart, needed, least, pad, padded;
+  } rows[] = {
+      {"row", "row", 4, 0, true, -1, 1, 1, 0, 1},
+      {"row", "col", 4, 0, true, -1, 32, 1, 1, 1},
+      {"row+1", "col", 4, 0, true, -1, 1, 1, 1, 1},
+      {"row^5,0,6", "col", 4, 0, true, -1, 1, 1, 1, 1},
+      {"row", "col", 2, 0, true, -1, 32, 1, 2, 1},
+      {"row", "col", 1, 0, true, -1, 16, 1, 2, 1},
+      {"row", "col", 8, 0, true, -1, 32, 2, 1, 2},
+      {"row", "col", 2, 16, true, -1, 32, 4, 8, 4},
+      {"row+2", "row", 2, 16, true, 8, 0, 0, 0, 4},
+      {"row", "ldmatrix", 2, 0, true, -1, 32, 4, 8, 4},
+      {"row^128", "ldmatrix", 2, 0, true, -1, 4, 4, 8, 4},
+      {"row", "0, lane * 2", 4, 0, true, -1, 2, 1, 0, 2},
+      {"row", "0, lane * 4", 4, 0, true, -1, 2, 1, 0, 2},
+      {"row", "row", 4, 0, false, -1, 4, 4, 0, 0},
+      {"row", "col", 4, 0, false, -1, 32, 4, 0, 0},
+      {"row", "lane - 16, 0", 4, 0, false, -1, 16, 2, 0, 0},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct access_array array = {
+        .shared = rows[i].shared, .rank = 2, .element_bytes = rows[i].element, .shape = {32, 64}};
+    struct layout layout;
+    struct layout_map map;
+    struct access access;
+    struct access_count count, padded;
+    int64_t pad;
+    array.map = &map;
+    assert_false(layout_read(rows[i].word, 2, &layout, NULL));
+    assert_false(layout_of_shape(&layout, array.shape, rows[i].element, &map, NULL));
+    assert_false(access_read(rows[i].access, "a", 2, &access, NULL));
+    assert_false(access_count(&access, &array, rows[i].bytes, &count, NULL));
+    assert_int_equal(count.apart, rows[i].apart);
+    assert_int_equal(count.needed, rows[i].needed);
+    assert_int_equal(count.least, rows[i].least);
+    if (!rows[i].shared) continue;
+    assert_false(access_least_pad(&access, &array, &layout, rows[i].bytes, &pad, &padded, NULL));
+    assert_int_equal(pad, rows[i].pad);
+    assert_int_equal(padded.needed, rows[i].padded);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(words_mean_what_is_documented), cmocka_unit_test(dimensions_have_an_order),
       cmocka_unit_test(tensor_maps_swizzle_by_bytes),  cmocka_unit_test(other_words_are_refused),
       cmocka_unit_test(huge_arrays_are_refused),       cmocka_unit_test(elements_lie_apart),
+      cmocka_unit_test(accesses_are_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
