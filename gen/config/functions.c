@@ -12,6 +12,9 @@ static const char *const function_names[] = {"conflicts", "least_pad", "sectors"
 /* The cost of an evaluation, in simple operations: a count of 32 lanes takes about 1 us. A padding
    is mostly among the first ten. */
 enum { COUNT_COST = 2000, PAD_COST = 20000 };
+/* The most that a call may cost with all that it evaluates, since calls may stand in what another
+   call evaluates. */
+enum { MOST_COST = 1000000 };
 
 /* What an expression asks. It belongs to the arena. */
 struct question {
@@ -190,6 +193,14 @@ static bool question_note_slots(struct build *build, struct question *q, struct 
   return list_reads(build, reads, &q->call);
 }
 
+static const struct expr_call *no_room(const struct build *build, struct text *why) {
+  if (arena_full(build->arena))
+    text_add(why, "the config asks about arrays too often");
+  else
+    why->failed = true;
+  return NULL;
+}
+
 static const struct expr_call *function_call(void *context, const char *name, const char *text,
                                              struct expr *const *arguments, size_t count,
                                              struct text *why) {
@@ -197,7 +208,7 @@ static const struct expr_call *function_call(void *context, const char *name, co
   struct question *q = arena_array(build->arena, 1, sizeof *q);
   bool kept = q != NULL;
   for (size_t i = 0; i < count; i++) kept &= arena_keep(build->arena, arguments[i]);
-  if (!kept) return why->failed = true, NULL;
+  if (!kept) return no_room(build, why);
   q->config = build->config;
   while (strcmp(function_names[q->function], name) != 0) q->function++;
   if (!question_read(build, q, arguments, count, why) || !question_note_slots(build, q, why))
@@ -207,7 +218,10 @@ static const struct expr_call *function_call(void *context, const char *name, co
   q->call.context = q;
   q->call.cost = q->function == FUNCTION_least_pad ? PAD_COST : COUNT_COST;
   if (q->shared) q->call.cost += shared_array_cost(q->shared);
-  return q->call.text ? &q->call : (why->failed = true, NULL);
+  if (q->bytes) q->call.cost += expr_cost(q->bytes);
+  if (q->call.cost > MOST_COST)
+    return text_add(why, "this asks about arrays that ask about others too often"), NULL;
+  return q->call.text && arena_charge(build->arena, q->call.cost) ? &q->call : no_room(build, why);
 }
 
 const struct expr_functions config_functions = {function_names, function_call};

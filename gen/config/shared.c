@@ -407,7 +407,9 @@ static int shared_read_size(struct build *build, const struct config_implementat
                                   .context = size};
   for (size_t i = 0; i < implementation->shared_count; i++)
     size->call.cost += shared_array_cost(&implementation->shared[i]);
-  if (!size->call.text || !list_reads(build, reads, &size->call)) return build_memory(build);
+  if (!size->call.text || !arena_charge(build->arena, size->call.cost) ||
+      !list_reads(build, reads, &size->call))
+    return build_memory(build);
   int status = expr_of_call(&size->call, &expr, build->err);
   if (status) return status;
   /* the array belongs to the arena; only readers of the config see it as constant */

@@ -75,10 +75,44 @@ static void amplification_is_bounded(void **state) {
       "derive \"d\" is longer than 8192 characters");
 }
 
+/* Calls that evaluate calls: their work doubles with each, and so it does with each array. */
+static void questions_are_bounded(void **state) {
+  (void)state;
+  static const char *const before =
+      "local function rep(s, n) local r = '' for i = 1, n do r = r .. s end return r end\n"
+      "local t = { template 't', tunable 'a' { 1, 2 }, derive 'd0' '4 * a', grid { 1 }, block { 1 "
+      "} }\n";
+  static const char *const after =
+      "\nkernel 'k' { output 'y' { dtype = 'f32', shape = { 64, 4 } }, reference 'none',\n"
+      "implementation 'i' (t) }";
+  static const struct {
+    const char *parts, *want;
+  } rows[] = {
+      {"for i = 1, 60 do local d = 'd' .. i - 1\n"
+       "t[i + 5] = derive('d' .. i)('sectors(\"y\", \"row\", ' .. d .. ' + ' .. d .. ')') end",
+       "this asks about arrays that ask about others too often"},
+      {"for i = 1, 15 do local pad = rep('conflicts(\"S' .. i - 1 .. '\", \"col\") + ', 40)\n"
+       "t[i + 5] = shared('S' .. i) { dtype = 'f32', shape = { 'a', 8 },\n"
+       "layout = 'row+${' .. (i > 1 and pad or '') .. '1}' } end",
+       "this asks about arrays that ask about others too often"},
+      {"for i = 1, 400 do t[i + 5] = where(rep('sectors(\"y\", \"row\") + ', 300) .. '1 > 0') end",
+       "the config asks about arrays too often"},
+      {"t[6] = where(rep('sectors(\"y\", \"row\", ', 300) .. '1' .. rep(')', 300))",
+       "nested too deeply"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct text text = {0};
+    text_addf(&text, "%s%s%s", before, rows[i].parts, after);
+    expect_attack(text_get(&text), rows[i].want);
+    text_free(&text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(attacks_end),
       cmocka_unit_test(amplification_is_bounded),
+      cmocka_unit_test(questions_are_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
