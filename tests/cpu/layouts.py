@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """layouts.py CUGEN: shared arrays by chance. Their offsets, in 'cugen layout' and in the emitted source, are those of a slow
 definition here, which docs/layouts.md gives; what an access of a warp touches of them is counted by 'cugen layout' as
-'cugen check' counts it when it runs."""
+'cugen check' counts it when it runs, and as conflicts() has it in an expression."""
 import json
 import os
 import random
@@ -147,11 +147,11 @@ class Array:
 TYPES = {"u8": "unsigned char", "f16": "unsigned short", "f32": "float", "f64": "double"}
 
 
-def write(folder, arrays):
+def write(folder, arrays, rules=()):
     with open(os.path.join(folder, "k.lua"), "w") as out:
         out.write('kernel "k" {\n  output "y" { dtype = "f32", shape = { 32 } }, reference "none",\n'
                   '  implementation "i" {\n    template "k.cu", grid { 1 }, block { 32 },\n    ')
-        out.write("\n    ".join(a.declaration() for a in arrays) + "\n  },\n}\n")
+        out.write("\n    ".join([a.declaration() for a in arrays] + list(rules)) + "\n  },\n}\n")
     with open(os.path.join(folder, "k.cu"), "w") as out:
         out.write("__global__ void k(float *y) {\n  const int lane = threadIdx.x;\n  float sum = 0;\n")
         for a in arrays:
@@ -198,12 +198,17 @@ def check(folder, arrays, seed):
     report = json.loads(cugen(folder, "check", "k.lua", "--json", "-q", codes=(0, 11)))
     assert not [f for f in report["findings"]], report["findings"]
     traffic = {t["array"]: t for t in report["traffic"] if t["access"] == "read"}
+    rules = []
     for a in arrays:
         counted = json.loads(cugen(folder, "layout", "k.lua", "--array", a.name, "--access", a.access, "--json", "-q"))
         access, ran = counted["arrays"][0]["accesses"][0], traffic.get(a.name)
         assert (ran is not None) == (access["lanes"] > 0), f"seed {seed}: {a.declaration()} {a.access}: {access} {ran}"
         assert not ran or ran["requests"] == 1 and (access["passes"], access["least"]) == (ran["needed"], ran["ideal"]), \
             f"seed {seed}: {a.declaration()} {a.access}: {access} {ran}"
+        ways = -(-access["passes"] // access["least"]) if access["lanes"] else 1
+        rules.append(f'''where "conflicts('{a.name}', '{a.access}') == {ways}",''')
+    write(folder, arrays, rules)
+    cugen(folder, "gen", "k.lua", "-q")  # no variant is left if a rule is wrong
 
 
 def main():
