@@ -40,8 +40,9 @@ int access_count(const struct access *access, const struct access_array *array, 
                  struct access_count *out, cugen_error *err);
 
 /* Finds the smallest number of elements behind each line, or each innermost tile, with which the
-   access needs the fewest passes. layout: that of the array; its pad and swizzle do not count. *out:
-   as access_count fills it in, with that padding; `apart` if no padding allows the access. */
+   access needs the fewest passes. layout: that of the array, whose pad and swizzle do not count.
+   *out: as access_count fills it in, with that padding; `apart` if no padding allows the
+   access. */
 int access_least_pad(const struct access *access, const struct access_array *array,
                      const struct layout *layout, int64_t bytes, int64_t *pad,
                      struct access_count *out, cugen_error *err);

@@ -44,8 +44,8 @@ struct expr_scope {
    front. */
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out,
                cugen_error *err);
-/* A call of one of the scope's own functions, conflicts('As', 'col'), which gives a whole number. It
-   belongs to the scope and outlives all expressions that mention it. */
+/* A call of one of the scope's own functions, conflicts('As', 'col'), which gives a whole number.
+   It belongs to the scope and outlives all expressions that mention it. */
 struct expr_call {
   const char *text; /* as it is shown in messages */
   int (*evaluate)(const void *context, const struct value *slots, struct value *out,

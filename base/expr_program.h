@@ -18,7 +18,8 @@ enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
    AND and OR jump over their right operand. SELECT takes its condition off the stack and, if the
    condition is false, jumps behind the ELSE that ends its first choice; the ELSE jumps over the
    second choice. ELEMENT takes as many indices as its operand says (element_operand). CALL pushes
-   what the call of that number gives. The operations from GELU to RELU exist in formulas only (expr_parse_formula). */
+   what the call of that number gives. The operations from GELU to RELU exist in formulas only
+   (expr_parse_formula). */
 #define EXPR_OPS(X)                                                                                \
   X(PUSH, 0, "", NULL, NULL, false)                                                                \
   X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                            \

@@ -278,7 +278,8 @@ static int shared_evaluate_group(const struct config_implementation *implementat
   return status;
 }
 
-/* Appends the names of the arrays that the launch has: "shared arrays As, Bs". Returns the first. */
+/* Appends the names of the arrays that the launch has: "shared arrays As, Bs". Returns the
+   first. */
 static const struct config_shared *
 shared_name_arrays(const struct config_implementation *implementation, int launch,
                    struct text *out) {
