@@ -501,7 +501,7 @@ static int config_evaluate_when(const struct evaluation *e, struct kernel_argume
 
 int config_argument_lies(const struct config *config, const struct config_argument *argument,
                          const struct value *slots, struct kernel_argument *out, cugen_error *err) {
-  const struct evaluation e = {config, argument, slots, err};
+  const struct evaluation e = {config, argument, slots, err, NULL};
   *out = (struct kernel_argument){.name = argument->name, .kind = argument->kind};
   int status = find_dtype(&e, &out->dtype);
   if (!status && argument->when) status = config_evaluate_when(&e, out);
