@@ -1,4 +1,3 @@
--- The programming guide's product: its structs hold the addresses of the buffers, and their pitches.
 local function matrix(name, buffer, rows, cols)
   return scalar(name) { struct = "Matrix", fields = {
     { "width", dtype = "i32", value = cols }, { "height", dtype = "i32", value = rows },
