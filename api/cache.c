@@ -215,7 +215,6 @@ int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cac
   struct cache *cache;
   struct meant meant = {0};
   struct listing *listing = NULL;
-  if (API_NEEDS(error, "lib, out, count", lib, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
@@ -256,7 +255,6 @@ int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cug
   struct cache *cache;
   struct meant meant = {0};
   struct portfolio_holdings *h = NULL;
-  if (API_NEEDS(error, "lib, out, count", lib, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
@@ -330,7 +328,6 @@ int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   struct cache *cache;
   struct meant meant = {0};
   struct cache_removal removed = {0};
-  if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_counts){0};
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = take_removal(lib, cache, filter, &meant, error);
@@ -356,7 +353,6 @@ int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cu
   struct cache *cache;
   struct cache_checked counts = {0};
   if (wrong) *wrong = NULL;
-  if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_counts){0};
   if (api_cache_is_missing(lib))
     return error_set(error, CUGEN_ERROR_MISSING, "%s: there is no database there", lib->cache_name);
@@ -425,7 +421,6 @@ int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *p
   struct meant meant = {0};
   struct exporting exporting = {progress, context, NULL};
   const struct wisdom_sink sink = {take_piece, &exporting};
-  if (API_NEEDS(error, "lib, records", lib, records)) return CUGEN_ERROR_USAGE;
   *records = 0;
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = cache_take_filter(lib, cache, filter, &meant, error);
@@ -453,7 +448,6 @@ int api_cache_import(cugen *lib, const char *path, cugen_import_callback progres
   struct importing importing = {progress, context};
   const struct cache_watch watch = {is_import_stopped, &importing};
   struct cache_merged merged = {0};
-  if (API_NEEDS(error, "lib, path, out", lib, path, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_merged){0};
   int status = api_cache(lib, &cache, error);
   if (!status) status = check_writable(lib, cache, "imported", error);

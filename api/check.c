@@ -254,7 +254,6 @@ int api_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_
                      cugen_error *err) {
   static const cugen_check_options defaults = {0};
   if (!options) options = &defaults;
-  if (API_NEEDS(err, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_check){0};
   if ((options->variant != NULL) + (options->all != 0) + (options->branches != 0) +
           (options->sample != 0) >

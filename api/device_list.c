@@ -110,7 +110,6 @@ static size_t device_list_find_group(const struct device_list *list, size_t grou
 int api_device_group(cugen *lib, const char *text, size_t index, const char **out,
                      cugen_error *error) {
   struct device_list list;
-  if (API_NEEDS(error, "lib, list, out", lib, text, out)) return CUGEN_ERROR_USAGE;
   *out = NULL;
   text_restart(&lib->group);
   int status = api_list_devices(lib, text, &list, error);

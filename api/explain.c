@@ -48,7 +48,6 @@ static int explain_add_measured(cugen_kernel *k, const struct dtype *dtype, cuge
 
 int api_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error) {
   const char *products = NULL;
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_products(k, &products, error);
   const struct dtype *named = products ? dtype_find(products) : NULL,
                      *dtype = named ? named : compute_dtype(k);
@@ -208,7 +207,6 @@ int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *
                          cugen_occupancy *out, cugen_error *error) {
   struct device_description description;
   struct shared shared;
-  if (API_NEEDS(error, "lib, resources, out", lib, resources, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_occupancy){.limiter = "none"};
   int status = find_facts(lib, device ? device : lib->device, &description, error);
   if (!status) status = check_resources(resources, &description.facts, error);

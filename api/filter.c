@@ -36,26 +36,14 @@ static struct space_filter *filter_copy(const cugen_filter *from) {
   return out;
 }
 
-static int filter_check(const cugen_filter *filter, cugen_error *err) {
-  if (filter->where_count && !filter->where)
-    return error_set(err, CUGEN_ERROR_USAGE, "api_kernel_filter: where is NULL");
-  for (size_t i = 0; i < filter->where_count; i++)
-    if (!filter->where[i])
-      return error_set(err, CUGEN_ERROR_USAGE, "cugen_filter.where[%zu] is NULL", i);
-  return CUGEN_OK;
-}
-
 int api_kernel_filter(cugen_kernel *k, const cugen_filter *filter, cugen_error *error) {
   struct space_filter *wanted = NULL;
-  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   struct lookup *l = &k->lookup;
-  int status = filter ? filter_check(filter, error) : CUGEN_OK;
-  if (status) return status;
   if (filter && !(wanted = filter_copy(filter))) return error_memory(error);
   struct space *space = l->space;
   l->space = NULL;
   l->filter = wanted;
-  status = filter ? lookup_space(l, error) : CUGEN_OK;
+  int status = filter ? lookup_space(l, error) : CUGEN_OK;
   if (status) { /* the old filter stays in force */
     l->filter = k->filter;
     l->space = space;

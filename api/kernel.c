@@ -201,7 +201,6 @@ void cugen_kernel_close(cugen_kernel *k) {
 }
 
 int api_kernel_use_check(cugen_kernel *k, cugen_error *error) {
-  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   return k->on_check ? CUGEN_OK : set_problem(k, true, error);
 }
 
@@ -222,7 +221,6 @@ int api_kernel_has_check(const cugen_kernel *k) {
 }
 
 int api_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
-  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   if (!k->lookup.predicted) api_forget_records(k);
   return lookup_use_predictions(&k->lookup, error);
 }
@@ -350,7 +348,6 @@ static const struct space_rule *find_rule(const cugen_kernel *k, size_t at,
 }
 
 int api_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = lookup_space(&k->lookup, error);
   if (status) return status;
   *out = (cugen_space_info){.cartesian = space_cartesian(k->lookup.space),
@@ -370,7 +367,6 @@ _Static_assert((int)MENTIONS_MISSPELT == (int)CUGEN_UNUSED_MISSPELT &&
 
 int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, size_t *count,
                       cugen_error *error) {
-  if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   const struct lookup *l = &k->lookup;
   struct unused_tunable *found = calloc(most + 1, sizeof *found);
   if (!found) return error_memory(error);
@@ -393,7 +389,6 @@ int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, s
 int api_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out,
                               cugen_error *error) {
   size_t count;
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = lookup_space(&k->lookup, error);
   if (status) return status;
   const struct space_implementation *all = space_implementations(k->lookup.space, &count);
@@ -410,7 +405,6 @@ int api_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_info
                            cugen_error *error) {
   const struct space_implementation *owner;
   cugen_space_info space;
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_kernel_space(k, &space, error);
   if (status) return status;
   const struct space_rule *rule = find_rule(k, index, &owner);
@@ -439,7 +433,6 @@ int api_variant_text(cugen_kernel *k, uint64_t index, const char **out, cugen_er
 }
 
 int api_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cugen_error *error) {
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = NULL;
   int status = lookup_space(&k->lookup, error);
   if (status) return status;

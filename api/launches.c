@@ -97,7 +97,6 @@ static int launches_fill(struct launches *launches, cugen_error *err) {
 int api_kernel_launches(cugen_kernel *k, const char *variant, const cugen_launch_info **out,
                         size_t *count, const char **name, cugen_error *error) {
   if (name) *name = NULL;
-  if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   struct launches *launches = kept_renew(&k->launches, sizeof *launches, clear_launches, error);
   if (!launches) return CUGEN_ERROR_MEMORY;

@@ -74,7 +74,6 @@ static int layouts_fill(struct api_layouts *l, cugen_error *err) {
 
 int api_layouts_open(cugen_kernel *kernel, const char *variant, struct api_layouts **out,
                      cugen_error *error) {
-  if (API_NEEDS(error, "kernel, out", kernel, out)) return CUGEN_ERROR_USAGE;
   struct api_layouts *l = *out = calloc(1, sizeof *l);
   if (!l) return error_memory(error);
   int status = api_expand_text(kernel, variant, &l->spec, error);

@@ -463,12 +463,11 @@ static int learning_store(const struct lookup *base, struct portfolio_holdings *
 static int learning_check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
   if (count == 0) return error_set(err, CUGEN_ERROR_USAGE, "no problem to learn a portfolio from");
   for (size_t i = 0; i < count; i++) {
-    if (!kernels[i])
-      return error_set(err, CUGEN_ERROR_USAGE, "api_kernels_learn: kernels[%zu] is NULL", i);
     if (kernels[i]->lookup.lib != kernels[0]->lookup.lib ||
         strcmp(text_get(&kernels[i]->opened.origin), text_get(&kernels[0]->opened.origin)) != 0)
       return error_set(err, CUGEN_ERROR_USAGE,
-                       "api_kernels_learn: kernels[%zu] is of another library or config", i);
+                       "problem %zu to learn from is of another library or config than the first",
+                       i);
   }
   return CUGEN_OK;
 }
@@ -478,8 +477,6 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
                       size_t *portfolios, cugen_error *error) {
   static const cugen_learn_options defaults = {0};
   if (!options) options = &defaults;
-  if (API_NEEDS(error, "kernels, out, portfolios", kernels, out, portfolios))
-    return CUGEN_ERROR_USAGE;
   *out = NULL, *portfolios = 0;
   if (options->most > PORTFOLIO_MOST)
     return error_set(error, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible",
@@ -528,7 +525,6 @@ int api_kernel_portfolios(cugen_kernel *k, const cugen_portfolio **out, size_t *
                           cugen_error *error) {
   struct portfolio_found *found = NULL;
   size_t all = 0;
-  if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   struct portfolio_holdings *h =
       kept_renew(&k->portfolios, sizeof *h, portfolio_holdings_clear, error);

@@ -93,9 +93,8 @@ static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *option
     text_addf(&range, "%s, by %s", text_get(&k->policy), k->lookup.config->path);
   error_set(err, CUGEN_ERROR_USAGE,
             "no tuned problem serves %s %s on %s (policy %s), and the plan must be tuned "
-            "(CUGEN_PLAN_TUNED_ONLY). Tune it "
-            "first: api_kernel_tune, or 'cugen tune'. api_kernel_why, or 'cugen cache why', says "
-            "what was found",
+            "(CUGEN_PLAN_TUNED_ONLY). Tune it first: cugen_kernel_tune, or 'cugen tune'. "
+            "'cugen cache why' says what was found",
             k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name,
             text_get(&range));
   text_free(&range);

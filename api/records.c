@@ -148,7 +148,6 @@ size_t api_kernel_records(cugen_kernel *k) {
 }
 
 int api_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_error *error) {
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = records_load_records(k, error);
   if (status) return status;
   if (index >= k->record_count)
@@ -263,7 +262,6 @@ static int records_load(cugen_kernel *k, bool history, struct stored *list, cuge
 
 int api_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **out, size_t *count,
                       cugen_error *error) {
-  if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   struct stored *list = kept_renew(&k->stored, sizeof *list, clear_stored, error);
   if (!list) return CUGEN_ERROR_MEMORY;

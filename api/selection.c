@@ -383,7 +383,6 @@ static void clear_selection(void *data) {
 }
 
 int api_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen_error *error) {
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   struct selection *selection = kept_renew(&k->choice, sizeof *selection, clear_selection, error);
   if (!selection) return CUGEN_ERROR_MEMORY;
   if (!(distance < 1000))

@@ -49,7 +49,6 @@ int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *ou
 int api_kernel_complete(cugen_kernel *k, const char *variant, cugen_error *error) {
   struct kernel_spec spec = {0};
   struct variant chosen;
-  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   int status = expand_text(k, variant, &chosen, &spec, error);
   const struct lookup *l = &k->lookup;
   if (!status)
@@ -97,7 +96,6 @@ int api_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *
                          cugen_error *error) {
   struct kernel_spec spec;
   struct compiled compiled;
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_resources){0};
   int status = compile_text(k, variant, false, &spec, &compiled, error);
   if (!status && spec.launches) {
@@ -118,7 +116,6 @@ int api_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *
 
 int api_kernel_accepts(cugen_kernel *k, const char *variant, cugen_error *error) {
   struct kernel_spec spec = {0};
-  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   if (k->lookup.device.facts.is_gpu) return CUGEN_OK;
   int status = api_expand_text(k, variant, &spec, error);
   if (!status) status = lookup_accepts(&k->lookup, &spec, error);
@@ -129,7 +126,6 @@ int api_kernel_accepts(cugen_kernel *k, const char *variant, cugen_error *error)
 int api_kernel_ptx(cugen_kernel *k, const char *variant, const char **ptx, cugen_error *error) {
   struct kernel_spec spec;
   struct compiled compiled;
-  if (API_NEEDS(error, "kernel, ptx", k, ptx)) return CUGEN_ERROR_USAGE;
   *ptx = NULL;
   int status = compile_text(k, variant, true, &spec, &compiled, error);
   kernel_spec_free(&spec);

@@ -167,7 +167,6 @@ int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cuge
   static const cugen_transfer_options defaults = {0};
   size_t sizes[MOST_SIZES];
   int ordinal;
-  if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_transfer){0};
   if (!options) options = &defaults;
   struct transfer_options wanted = {.sizes = sizes,

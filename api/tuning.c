@@ -314,7 +314,6 @@ int api_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tu
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result ignored;
   if (!options) options = &defaults;
-  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   int status = api_check_tune_options(options, error);
   return status ? status : api_tune(k, options, NULL, result ? result : &ignored, error);
 }
@@ -395,7 +394,6 @@ static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeo
 
 int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out,
                    cugen_error *error) {
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   const bool on_check = k->on_check;
   struct cache_record *record = calloc(1, sizeof *record);
   if (!record) return error_memory(error);

@@ -431,7 +431,6 @@ int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tun
                      cugen_tune_result *results, cugen_error *error) {
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
   if (!options) options = &defaults;
-  if (API_NEEDS(error, "kernels", kernels)) return CUGEN_ERROR_USAGE;
   int status = tuning_set_check_kernels(kernels, count, error);
   if (!status) status = api_check_tune_options(options, error);
   if (!status && options->budget_count && options->budget_count < count)

@@ -304,7 +304,6 @@ static int explain_all(struct why *why, const char *text, cugen_why *out, cugen_
 }
 
 int api_kernel_why(cugen_kernel *k, const char *variant, cugen_why *out, cugen_error *error) {
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_why){.verdict = "", .advice = ""};
   struct why *why = kept_renew(&k->why, sizeof *why, why_clear, error);
   if (!why) return CUGEN_ERROR_MEMORY;

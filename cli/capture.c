@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/input.h"
 #include "api/tuning.h"
+#include "base/input.h"
 #include "print.h"
 
 enum { VERSION = 1, MOST_LINE = 1 << 16, MOST_PROBLEMS = 1 << 20 };
@@ -137,23 +137,25 @@ static int capture_add_line(struct reading *reading, const char *text, size_t le
 }
 
 static int capture_read_lines(struct reading *reading) {
-  struct cugen_input *input;
-  cugen_input_options options = {0};
+  const struct input_limits limits = {
+      .most = MOST_BYTES, .most_line = MOST_LINE, .stop = {cli_is_stopped, NULL}};
+  struct input input;
   cugen_error *error = &reading->cli->error;
-  options.most = MOST_BYTES;
-  options.most_line = MOST_LINE;
-  options.stop = cli_ask_stop;
-  int whole, status = api_input_open(reading->path, &options, &input, error);
-  if (strcmp(reading->path, "-") == 0) reading->path = "stdin";
+  int status = input_open(&input, reading->path, &limits, error);
+  if (status) return status;
+  reading->path = input.name;
   while (!status) {
     const char *line;
     size_t length;
     reading->number++;
-    status = api_input_line(input, &line, &length, &whole, error);
+    status = input_line(&input, &line, &length, error);
     if (status || !line) break;
-    status = capture_add_line(reading, line, length, whole);
+    status = length > MOST_LINE
+                 ? error_set(error, CUGEN_ERROR_IO, "%s has a line of more than %d bytes",
+                             reading->path, MOST_LINE)
+                 : capture_add_line(reading, line, length, !input_line_is_open(&input));
   }
-  api_input_close(input);
+  input_close(&input);
   return status;
 }
 

@@ -292,8 +292,8 @@ struct cli cli_to_tune(const struct cli *cli);
 cugen_options cli_library_options(const struct cli *cli);
 /* Opens the library with all options. main closes cli->lib. */
 int cli_open(struct cli *cli);
-/* A cugen_stop_callback: returns whether a signal has asked to end. */
-int cli_ask_stop(void *context);
+/* The callback of a process_stop: returns whether a signal has asked to end. */
+bool cli_is_stopped(void *context);
 /* Opens the library only for its cache, for commands without a kernel. --device is ignored. */
 int cli_open_cache(struct cli *cli);
 /* Hides connection strings, which other users could see in the process's arguments. The strings are

@@ -41,9 +41,13 @@ static const char *own_worker(struct cli *cli) {
 
 /* Signals are caught only in commands that have something to store; they end all other commands at
    once. */
-int cli_ask_stop(void *context) {
+bool cli_is_stopped(void *context) {
   (void)context;
   return stop_asked();
+}
+
+static int library_ask_stop(void *context) {
+  return cli_is_stopped(context);
 }
 
 /* Returns the number of threads that --threads names; a text that is no number is refused later. */
@@ -57,7 +61,7 @@ static int expected_threads(const struct cli *cli) {
 int cli_open(struct cli *cli) {
   cugen_options options = cli_library_options(cli);
   options.worker = own_worker(cli);
-  options.stop = cli_ask_stop;
+  options.stop = library_ask_stop;
   const bool tunes = cli->command == &cli_commands[COMMAND_TUNE];
   /* Signals are caught from now on, before there is anything to remove at the end, such as a
      compiler's folder. */

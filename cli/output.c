@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "api/machine.h"
-#include "api/output.h"
+#include "base/system.h"
 #include "cli.h"
 
 /* Returns 0 or an errno. */
@@ -21,30 +21,29 @@ static int write_stream(FILE *file, void (*write)(const void *context, FILE *out
   return code;
 }
 
-/* A stream that writes to api_output_add. */
+/* A stream that writes to a file as long as nothing fails. */
 struct sink {
-  cugen_output *output;
+  struct file_writing file;
   int status; /* status of the first failure */
   cugen_error *error;
 };
 
 static ssize_t add_to_sink(void *cookie, const char *data, size_t length) {
   struct sink *sink = cookie;
-  if (!sink->status) sink->status = api_output_add(sink->output, data, length, sink->error);
+  if (!sink->status) sink->status = file_add(&sink->file, data, length, sink->error);
   return sink->status ? 0 : (ssize_t)length;
 }
 
 static int output_write_file(struct cli *cli, const char *path,
                              void (*write)(const void *context, FILE *out), const void *context) {
   struct sink sink = {.error = &cli->error};
-  int status = api_output_open(path, &sink.output, &cli->error);
+  int status = file_begin(&sink.file, path, &cli->error);
   if (status) return status;
   const int code = write_stream(
       fopencookie(&sink, "w", (cookie_io_functions_t){.write = add_to_sink}), write, context);
   if (!sink.status && code)
     sink.status = cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code));
-  status = api_output_close(sink.output, !sink.status, &cli->error);
-  return sink.status ? sink.status : status;
+  return file_end(&sink.file, sink.status, &cli->error);
 }
 
 static bool is_same_file(const char *path, const char *base, const char *suffix) {

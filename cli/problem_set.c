@@ -1,9 +1,9 @@
 /* Reads problems that are tuned together; see problem_set.h. All forms become lines of words
    NAME=VALUE,VALUE; a line stands for all combinations of its values. */
 #include "problem_set.h"
-#include "api/input.h"
 #include "api/kernel.h"
 #include "api/tuning.h"
+#include "base/input.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -287,19 +287,18 @@ static int problem_set_add_text(struct cli *cli, struct problem_set *set, const 
 }
 
 static int problem_set_read_file(struct cli *cli, const char *path, struct problem_set *set) {
-  cugen_input *input;
-  cugen_input_options options = {0};
-  const char *name = strcmp(path, "-") == 0 ? "stdin" : path, *text;
-  size_t length;
-  options.most = MOST_BYTES;
-  options.stop = cli_ask_stop;
-  int status = api_input_open(path, &options, &input, &cli->error);
-  if (!status) status = api_input_rest(input, &text, &length, &cli->error);
-  if (!status) status = problem_set_add_text(cli, set, name, text, length);
-  api_input_close(input);
+  const struct input_limits limits = {.most = MOST_BYTES, .stop = {cli_is_stopped, NULL}};
+  struct input input;
+  struct text text = {0};
+  int status = input_open(&input, path, &limits, &cli->error);
+  if (status) return status;
+  status = input_rest(&input, &text, &cli->error);
+  if (!status) status = problem_set_add_text(cli, set, input.name, text_get(&text), text.length);
   if (!status && !set->count)
     status = cli_fail(cli, CUGEN_ERROR_USAGE,
-                      "%s: no problem is in it; a line is one, such as M=64 N=128", name);
+                      "%s: no problem is in it; a line is one, such as M=64 N=128", input.name);
+  input_close(&input);
+  text_free(&text);
   return status;
 }
 

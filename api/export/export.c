@@ -284,7 +284,6 @@ int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, cons
   struct text real = {0};
   cugen_export_result ignored;
   if (!options) options = &defaults;
-  if (API_NEEDS(error, "kernel, folder", k, folder)) return CUGEN_ERROR_USAGE;
   if (!result) result = &ignored;
   *result = (cugen_export_result){.name = "", .notes = ""};
   struct exporter x = {.base = k, .options = options, .result = result, .notes = &k->export_notes};

@@ -14,11 +14,9 @@
 #include "api/check.h"
 #include "api/explain.h"
 #include "api/export/bundle.h"
-#include "api/input.h"
 #include "api/kernel.h"
 #include "api/learning.h"
 #include "api/machine.h"
-#include "api/output.h"
 #include "api/records.h"
 #include "api/source.h"
 #include "api/transfer.h"
@@ -65,9 +63,6 @@ static void expect(int status, const char *message) {
 static void test_library(void **state) {
   (void)state;
   cugen *none;
-  cugen_resources resources = {.registers = 32, .threads = 64};
-  cugen_occupancy occupancy;
-  cugen_transfer transfer;
   const char *const words[] = {"devices", NULL};
   const char *json;
   REFUSES(cugen_open, (NULL, NULL, &error), "out");
@@ -80,39 +75,9 @@ static void test_library(void **state) {
   REFUSES(cugen_add_file, (NULL, "a.lua", "", 0, &error), "lib");
   REFUSES(cugen_add_file, (lib, NULL, "", 0, &error), "name");
   REFUSES(cugen_add_file, (lib, "a.lua", NULL, 1, &error), "text");
-  REFUSES(api_transfer_measure, (NULL, NULL, &transfer, &error), "lib");
-  REFUSES(api_transfer_measure, (lib, NULL, NULL, &error), "out");
-  REFUSES(api_device_occupancy, (NULL, "model:A100", &resources, &occupancy, &error), "lib");
-  REFUSES(api_device_occupancy, (lib, "model:A100", NULL, &occupancy, &error), "resources");
-  REFUSES(api_device_occupancy, (lib, "model:A100", &resources, NULL, &error), "out");
   assert_int_equal(cugen_open(NULL, &none, NULL), CUGEN_OK);
   cugen_close(none);
   cugen_close(NULL);
-}
-
-static void test_files(void **state) {
-  (void)state;
-  cugen_input *input;
-  cugen_output *output;
-  const char *text;
-  size_t length;
-  int whole;
-  assert_int_equal(api_input_open("tests/spaces/recorded_cache.json", NULL, &input, &error),
-                   CUGEN_OK);
-  REFUSES(api_input_open, (NULL, NULL, &input, &error), "path");
-  REFUSES(api_input_open, ("tests/spaces/recorded_cache.json", NULL, NULL, &error), "out");
-  REFUSES(api_input_line, (NULL, &text, &length, &whole, &error), "input");
-  REFUSES(api_input_line, (input, NULL, &length, &whole, &error), "line");
-  REFUSES(api_input_rest, (NULL, &text, &length, &error), "input");
-  REFUSES(api_input_rest, (input, NULL, &length, &error), "text");
-  assert_int_equal(api_input_rest(input, &text, &length, &error), CUGEN_OK);
-  assert_true(length > 0 && length == strlen(text));
-  api_input_close(input);
-  api_input_close(NULL);
-  REFUSES(api_output_open, (NULL, &output, &error), "path");
-  REFUSES(api_output_open, ("nowhere/file", NULL, &error), "out");
-  REFUSES(api_output_add, (NULL, "", 0, &error), "output");
-  assert_int_equal(api_output_close(NULL, 1, &error), CUGEN_OK);
 }
 
 static void test_kernel(void **state) {
@@ -120,131 +85,37 @@ static void test_kernel(void **state) {
   cugen_kernel *out;
   const char *const settings[] = {"n=64", NULL}, *text;
   cugen_argument_info argument;
-  cugen_space_info space;
-  cugen_implementation_info implementation;
-  cugen_restriction_info restriction;
   REFUSES(cugen_kernel_open, (NULL, "wild", NULL, 0, &out, &error), "lib");
   assert_null(out);
   REFUSES(cugen_kernel_open, (lib, NULL, NULL, 0, &out, &error), "config");
   REFUSES(cugen_kernel_open, (lib, "wild", NULL, 1, &out, &error), "settings");
   REFUSES(cugen_kernel_open, (lib, "wild", settings, 2, &out, &error), "settings[1]");
   REFUSES(cugen_kernel_open, (lib, "wild", NULL, 0, NULL, &error), "out");
-  const char *group;
-  REFUSES(api_device_group, (NULL, "all", 0, &group, &error), "lib");
-  REFUSES(api_device_group, (lib, NULL, 0, &group, &error), "list");
-  REFUSES(api_device_group, (lib, "all", 0, NULL, &error), "out");
-  REFUSES(api_kernel_use_check, (NULL, &error), "kernel");
-  REFUSES(api_kernel_use_predictions, (NULL, &error), "kernel");
   REFUSES(cugen_kernel_argument, (NULL, 0, &argument, &error), "kernel");
   REFUSES(cugen_kernel_argument, (kernel, 0, NULL, &error), "out");
-  REFUSES(api_kernel_space, (NULL, &space, &error), "kernel");
-  REFUSES(api_kernel_space, (kernel, NULL, &error), "out");
-  REFUSES(api_kernel_implementation, (NULL, 0, &implementation, &error), "kernel");
-  REFUSES(api_kernel_implementation, (kernel, 0, NULL, &error), "out");
-  REFUSES(api_kernel_filter, (NULL, NULL, &error), "kernel");
-  cugen_filter filter = {0};
-  const char *none = NULL;
-  filter.where_count = 1;
-  REFUSES(api_kernel_filter, (kernel, &filter, &error), "where");
-  filter.where = &none;
-  assert_int_equal(api_kernel_filter(kernel, &filter, &error), CUGEN_ERROR_USAGE);
-  assert_string_equal(error.message, "cugen_filter.where[0] is NULL");
-  assert_int_equal(api_kernel_filter(kernel, NULL, &error), CUGEN_OK);
-  REFUSES(api_kernel_restriction, (NULL, 0, &restriction, &error), "kernel");
-  REFUSES(api_kernel_restriction, (kernel, 0, NULL, &error), "out");
-  cugen_unused_tunable unused;
-  size_t unused_count;
-  REFUSES(api_kernel_unused, (NULL, &unused, 1, &unused_count, &error), "kernel");
-  REFUSES(api_kernel_unused, (kernel, NULL, 1, &unused_count, &error), "out");
-  REFUSES(api_kernel_unused, (kernel, &unused, 1, NULL, &error), "count");
-  REFUSES(api_kernel_variant, (NULL, 0, &text, &error), "kernel");
-  REFUSES(api_kernel_variant, (kernel, 0, NULL, &error), "out");
   REFUSES(cugen_kernel_source, (NULL, NULL, &text, NULL, &error), "kernel");
   REFUSES(cugen_kernel_source, (kernel, NULL, NULL, NULL, &error), "source");
-  cugen_resources resources;
-  REFUSES(api_kernel_resources, (NULL, NULL, &resources, &error), "kernel");
-  REFUSES(api_kernel_resources, (kernel, NULL, NULL, &error), "out");
-  REFUSES(api_kernel_ptx, (NULL, NULL, &text, &error), "kernel");
-  REFUSES(api_kernel_ptx, (kernel, NULL, NULL, &error), "ptx");
-  const cugen_launch_info *launches;
-  size_t launch_count;
-  REFUSES(api_kernel_launches, (NULL, NULL, &launches, &launch_count, NULL, &error), "kernel");
-  REFUSES(api_kernel_launches, (kernel, NULL, NULL, &launch_count, NULL, &error), "out");
-  REFUSES(api_kernel_launches, (kernel, NULL, &launches, NULL, NULL, &error), "count");
   cugen_kernel_close(NULL);
 }
 
 static void test_work(void **state) {
   (void)state;
-  cugen_check check;
-  cugen_record record;
-  cugen_ceilings ceilings;
-  cugen_why why;
-  cugen_choice choice;
-  const cugen_stored_record *stored;
   size_t count;
-  REFUSES(api_kernel_complete, (NULL, NULL, &error), "kernel");
-  REFUSES(api_kernel_accepts, (NULL, NULL, &error), "kernel");
-  REFUSES(api_kernel_check, (NULL, NULL, &check, &error), "kernel");
-  REFUSES(api_kernel_check, (kernel, NULL, NULL, &error), "out");
   REFUSES(cugen_kernel_tune, (NULL, NULL, NULL, &error), "kernel");
   REFUSES(cugen_kernels_tune, (NULL, 1, NULL, NULL, &error), "kernels");
-  const cugen_portfolio *portfolios;
-  size_t portfolio_count;
-  REFUSES(api_kernels_learn, (NULL, 1, NULL, &portfolios, &portfolio_count, &error), "kernels");
-  REFUSES(api_kernels_learn, (&kernel, 1, NULL, NULL, &portfolio_count, &error), "out");
-  REFUSES(api_kernels_learn, (&kernel, 1, NULL, &portfolios, NULL, &error), "portfolios");
-  REFUSES(api_kernel_portfolios, (NULL, &portfolios, &portfolio_count, &error), "kernel");
-  REFUSES(api_kernel_portfolios, (kernel, NULL, &portfolio_count, &error), "out");
-  REFUSES(api_kernel_portfolios, (kernel, &portfolios, NULL, &error), "count");
   const char *json;
   REFUSES(cugen_kernel_records, (NULL, &json, &error), "kernel");
   REFUSES(cugen_kernel_records, (kernel, NULL, &error), "out");
-  REFUSES(api_kernel_record, (NULL, 0, &record, &error), "kernel");
-  REFUSES(api_kernel_record, (kernel, 0, NULL, &error), "out");
-  REFUSES(api_kernel_run, (NULL, NULL, 0, &record, &error), "kernel");
-  REFUSES(api_kernel_run, (kernel, NULL, 0, NULL, &error), "out");
-  REFUSES(api_kernel_ceilings, (NULL, &ceilings, &error), "kernel");
-  REFUSES(api_kernel_ceilings, (kernel, NULL, &error), "out");
-  REFUSES(api_kernel_why, (NULL, NULL, &why, &error), "kernel");
-  REFUSES(api_kernel_why, (kernel, NULL, NULL, &error), "out");
   const void *bytes;
   REFUSES(cugen_plan_save, (NULL, &bytes, &count, &error), "plan");
   REFUSES(cugen_plan_save, (plan, NULL, &count, &error), "bytes");
   REFUSES(cugen_plan_save, (plan, &bytes, NULL, &error), "size");
-  REFUSES(api_kernel_choose, (NULL, 0, &choice, &error), "kernel");
-  REFUSES(api_kernel_choose, (kernel, 0, NULL, &error), "out");
-  REFUSES(api_kernel_stored, (NULL, 0, &stored, &count, &error), "kernel");
-  REFUSES(api_kernel_stored, (kernel, 0, NULL, &count, &error), "out");
-  REFUSES(api_kernel_stored, (kernel, 0, &stored, NULL, &error), "count");
-  REFUSES(api_kernel_export, (NULL, NULL, "folder", NULL, &error), "kernel");
-  REFUSES(api_kernel_export, (kernel, NULL, NULL, NULL, &error), "folder");
 }
 
 static void test_cache(void **state) {
   (void)state;
-  const cugen_cache_set *sets;
-  cugen_cache_counts counts;
-  cugen_cache_merged merged;
-  size_t count;
-  const cugen_portfolio *portfolios;
-  REFUSES(api_cache_portfolios, (NULL, NULL, &portfolios, &count, &error), "lib");
-  REFUSES(api_cache_portfolios, (lib, NULL, NULL, &count, &error), "out");
-  REFUSES(api_cache_portfolios, (lib, NULL, &portfolios, NULL, &error), "count");
-  REFUSES(api_cache_list, (NULL, NULL, &sets, &count, &error), "lib");
-  REFUSES(api_cache_list, (lib, NULL, NULL, &count, &error), "out");
-  REFUSES(api_cache_list, (lib, NULL, &sets, NULL, &error), "count");
-  REFUSES(api_cache_remove, (NULL, NULL, 0, &counts, &error), "lib");
-  REFUSES(api_cache_remove, (lib, NULL, 0, NULL, &error), "out");
-  REFUSES(api_cache_verify, (NULL, &counts, NULL, &error), "lib");
-  REFUSES(api_cache_verify, (lib, NULL, NULL, &error), "out");
-  REFUSES(api_cache_export, (NULL, NULL, NULL, NULL, NULL, &count, &error), "lib");
-  REFUSES(api_cache_export, (lib, NULL, NULL, NULL, NULL, NULL, &error), "records");
   REFUSES(cugen_cache_import, (NULL, "file", NULL, &error), "lib");
   REFUSES(cugen_cache_import, (lib, NULL, NULL, &error), "path");
-  REFUSES(api_cache_import, (NULL, "file", NULL, NULL, &merged, &error), "lib");
-  REFUSES(api_cache_import, (lib, NULL, NULL, NULL, &merged, &error), "path");
-  REFUSES(api_cache_import, (lib, "file", NULL, NULL, NULL, &error), "out");
 }
 
 static void test_plan(void **state) {
@@ -457,11 +328,15 @@ static void test_every_function(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_library),        cmocka_unit_test(test_files),
-      cmocka_unit_test(test_kernel),         cmocka_unit_test(test_work),
-      cmocka_unit_test(test_cache),          cmocka_unit_test(test_plan),
-      cmocka_unit_test(test_const_variable), cmocka_unit_test(test_without_a_status),
-      cmocka_unit_test(test_sizes),          cmocka_unit_test(test_every_function),
+      cmocka_unit_test(test_library),
+      cmocka_unit_test(test_kernel),
+      cmocka_unit_test(test_work),
+      cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_plan),
+      cmocka_unit_test(test_const_variable),
+      cmocka_unit_test(test_without_a_status),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_every_function),
   };
   return cmocka_run_group_tests_name("what is given", tests, open_all, close_all);
 }
