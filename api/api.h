@@ -46,7 +46,7 @@ struct cugen_kernel {
   bool on_check;
   char **settings;
   size_t setting_count;
-  struct space_filter *filter; /* the filter, a single allocation; the look-up borrows it */
+  cugen_filter *filter; /* the filter, a single allocation; the look-up borrows it */
   cugen_device_info device_info;
   struct text fallback, problem_short, problem_values, policy;
   cugen_progress_callback watch; /* progress callback of api_kernel_run; NULL: none */

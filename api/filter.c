@@ -19,25 +19,24 @@ static size_t filter_size_of(const char *text) {
 }
 
 /* Copies the filter with its strings into one block. NULL: out of memory. */
-static struct space_filter *filter_copy(const cugen_filter *from) {
+static cugen_filter *filter_copy(const cugen_filter *from) {
   const size_t list = from->where_count * sizeof(char *);
   size_t strings = filter_size_of(from->variant) + filter_size_of(from->implementation);
   for (size_t i = 0; i < from->where_count; i++) strings += filter_size_of(from->where[i]);
-  struct space_filter *out = calloc(1, sizeof *out + list + strings);
+  cugen_filter *out = calloc(1, sizeof *out + list + strings);
   if (!out) return NULL;
   const char **where = (const char **)(out + 1);
   char *at = (char *)(out + 1) + list;
   for (size_t i = 0; i < from->where_count; i++) where[i] = filter_keep(&at, from->where[i]);
-  *out = (struct space_filter){.where = where,
-                               .where_count = from->where_count,
-                               .variant = filter_keep(&at, from->variant),
-                               .implementation = filter_keep(&at, from->implementation),
-                               .all = from->all};
+  *out = *from;
+  out->where = where;
+  out->variant = filter_keep(&at, from->variant);
+  out->implementation = filter_keep(&at, from->implementation);
   return out;
 }
 
 int api_kernel_filter(cugen_kernel *k, const cugen_filter *filter, cugen_error *error) {
-  struct space_filter *wanted = NULL;
+  cugen_filter *wanted = NULL;
   struct lookup *l = &k->lookup;
   if (filter && !(wanted = filter_copy(filter))) return error_memory(error);
   struct space *space = l->space;

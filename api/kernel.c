@@ -288,20 +288,8 @@ int api_kernel_takes_portfolio(const cugen_kernel *k) {
   return k && k->lookup.config->policy.kind == POLICY_PORTFOLIO;
 }
 
-cugen_objective api_kernel_objective(const cugen_kernel *k) {
-  return k ? (cugen_objective)objective_kind_of(k->lookup.config->objective) : CUGEN_OBJECTIVE_TIME;
-}
-
-_Static_assert((int)CUGEN_OBJECTIVE_TIME == OBJECTIVE_TIME &&
-                   (int)CUGEN_OBJECTIVE_FLOPS == OBJECTIVE_FLOPS &&
-                   (int)CUGEN_OBJECTIVE_BYTES == OBJECTIVE_BYTES &&
-                   (int)CUGEN_OBJECTIVE_ENERGY == OBJECTIVE_ENERGY &&
-                   (int)CUGEN_OBJECTIVE_ENERGY_DELAY == OBJECTIVE_ENERGY_DELAY &&
-                   (int)CUGEN_OBJECTIVE_EXPRESSION == OBJECTIVE_EXPRESSION && OBJECTIVES == 6,
-               "cugen_objective is enum objective");
-
-const char *api_objective_name(int objective) {
-  return objective >= 0 && objective < OBJECTIVES ? objective_names[objective] : "unknown";
+enum objective_kind api_kernel_objective(const cugen_kernel *k) {
+  return k ? objective_kind_of(k->lookup.config->objective) : OBJECTIVE_TIME;
 }
 
 const char *api_kernel_objective_text(const cugen_kernel *k) {
@@ -361,29 +349,10 @@ static int no_such(const char *what, size_t index, size_t count, cugen_error *er
   return error_set(err, CUGEN_ERROR_USAGE, "%s %zu: there are %zu", what, index, count);
 }
 
-_Static_assert((int)MENTIONS_MISSPELT == (int)CUGEN_UNUSED_MISSPELT &&
-                   (int)MENTIONS_DEFINED == (int)CUGEN_UNUSED_DEFINED,
-               "the public names are those of mentions.h");
-
 int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, size_t *count,
                       cugen_error *error) {
   const struct lookup *l = &k->lookup;
-  struct unused_tunable *found = calloc(most + 1, sizeof *found);
-  if (!found) return error_memory(error);
-  int status = mentions_unused(&l->opened->sources, l->config, found, most, count, error);
-  for (size_t i = 0; !status && i < *count && i < most; i++) {
-    const struct config_tunable *tunable = found[i].tunable;
-    out[i] = (cugen_unused_tunable){
-        .name = tunable->name,
-        .implementation = found[i].implementation ? found[i].implementation->name : "",
-        .file = tunable->line.path,
-        .line = tunable->line.number,
-        .values = tunable->value_count,
-        .why = (cugen_unused_reason)found[i].why};
-    snprintf(out[i].nearest, sizeof out[i].nearest, "%s", found[i].nearest);
-  }
-  free(found);
-  return status;
+  return mentions_unused(&l->opened->sources, l->config, out, most, count, error);
 }
 
 int api_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out,

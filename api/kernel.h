@@ -3,6 +3,7 @@
 #ifndef API_KERNEL_H
 #define API_KERNEL_H
 
+#include "base/objective.h"
 #include "base/results.h"
 
 /* The problem for a reader: defaults are left out unless they are numbers or element types. */
@@ -19,21 +20,8 @@ const char *api_kernel_problem_set(const cugen_kernel *kernel, size_t index);
 const char *api_kernel_policy(const cugen_kernel *kernel);
 /* Returns whether the policy is to use the portfolio that was learnt. */
 int api_kernel_takes_portfolio(const cugen_kernel *kernel);
-/* What a config ranks variants by. */
-typedef enum cugen_objective {
-  CUGEN_OBJECTIVE_TIME = 0,
-  CUGEN_OBJECTIVE_FLOPS,        /* declared operations per second */
-  CUGEN_OBJECTIVE_BYTES,        /* declared bytes per second */
-  CUGEN_OBJECTIVE_ENERGY,       /* joules per run */
-  CUGEN_OBJECTIVE_ENERGY_DELAY, /* energy multiplied by time */
-  CUGEN_OBJECTIVE_EXPRESSION    /* an expression of the others; api_kernel_objective_text returns
-                                   it */
-} cugen_objective;
-
 /* The objective by which variants are ranked; for NULL: time. */
-cugen_objective api_kernel_objective(const cugen_kernel *kernel);
-/* The word for an objective in configs and JSON: "time", "flops", "bytes"; never NULL. */
-const char *api_objective_name(int objective);
+enum objective_kind api_kernel_objective(const cugen_kernel *kernel);
 /* The objective as the user gave it, a word or an expression, such as "energy" or "flops /
    energy". */
 const char *api_kernel_objective_text(const cugen_kernel *kernel);
@@ -109,7 +97,7 @@ typedef struct cugen_implementation_info {
 typedef struct cugen_restriction_info {
   const char *implementation;
   const char *text;
-  const char *file; /* of a filter, the name of the member: "cugen_filter.where" */
+  const char *file; /* of a filter, the name of the member: "--where" */
   int line;         /* of a limit, the line of the launch; of a filter, 0 */
   uint64_t removed;
   cugen_restriction_kind kind;
@@ -128,30 +116,6 @@ int api_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implemen
                               cugen_error *error);
 int api_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out,
                            cugen_error *error);
-/* Why a tunable is reported. NOWHERE: no expression of the config, no argument and no template
-   mentions the tunable, so its values all give the same kernel. MISSPELT: the config uses the
-   tunable and no template mentions it, but a template's condition has a near word. DEFINED: the
-   tunable is not a boolean, and templates only ask whether it is defined, which is true for every
-   value. */
-typedef enum cugen_unused_reason {
-  CUGEN_UNUSED_NOWHERE = 0,
-  CUGEN_UNUSED_MISSPELT,
-  CUGEN_UNUSED_DEFINED
-} cugen_unused_reason;
-
-/* A tunable with two or more values that gives the same kernel several times, as far as the texts
-   show. */
-typedef struct cugen_unused_tunable {
-  const char *name;
-  const char *implementation; /* "": the tunable is shared by all implementations */
-  const char *file;           /* file that declares the tunable */
-  int line;
-  size_t values;
-  char nearest[64];        /* the nearest word in an #if, #ifdef or #ifndef of the template; "":
-                              none is near */
-  cugen_unused_reason why; /* why the tunable is reported */
-} cugen_unused_tunable;
-
 /* Lists unused tunables. Fills in at most `most`; *count is the number of all. The strings live as
    long as the kernel. */
 int api_kernel_unused(cugen_kernel *kernel, cugen_unused_tunable *out, size_t most, size_t *count,

@@ -113,14 +113,14 @@ struct lookup {
   const struct problem *problem;     /* borrowed */
   const char *const *settings;       /* settings of the kernel, borrowed; NULL: unknown */
   size_t setting_count;
-  bool asked;                        /* the problem comes from the user's settings, so
+  bool asked;                 /* the problem comes from the user's settings, so
                                                  errors in it are blamed on them */
-  struct text problem_text;          /* text of the problem, for cache_key, */
-  uint64_t may_lack;                 /* and the settings that it may lack */
-  const struct space_filter *filter; /* borrowed; NULL: the whole space */
-  struct space *space;               /* the variants that the filter admits; built on first
+  struct text problem_text;   /* text of the problem, for cache_key, */
+  uint64_t may_lack;          /* and the settings that it may lack */
+  const cugen_filter *filter; /* borrowed; NULL: the whole space */
+  struct space *space;        /* the variants that the filter admits; built on first
                                                  use */
-  struct value *values;              /* values of the variant that lookup_variant
+  struct value *values;       /* values of the variant that lookup_variant
                                                  returned */
 };
 

@@ -132,8 +132,8 @@ static int portfolio_data_load_records(struct lookup *l, size_t problem, struct 
 }
 
 /* filter: of the problem's space; NULL: none, because plans that a portfolio serves have none. */
-static int open_row(const struct portfolio_data *data, size_t problem,
-                    const struct space_filter *filter, struct lookup *out, cugen_error *err) {
+static int open_row(const struct portfolio_data *data, size_t problem, const cugen_filter *filter,
+                    struct lookup *out, cugen_error *err) {
   int status = lookup_for_problem(data->base, data->rows[problem].problem, out, err);
   out->origin = data->base->origin;
   out->filter = filter;

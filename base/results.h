@@ -216,6 +216,29 @@ typedef enum cugen_restriction_kind {
                                   on such devices */
 } cugen_restriction_kind;
 
+/* Why a tunable is reported. NOWHERE: no expression of the config, no argument and no template
+   mentions the tunable, so its values all give the same kernel. MISSPELT: the config uses the
+   tunable and no template mentions it, but a template's condition has a near word. DEFINED: the
+   tunable is not a boolean, and templates only ask whether it is defined, which is true for every
+   value. */
+typedef enum cugen_unused_reason {
+  CUGEN_UNUSED_NOWHERE,
+  CUGEN_UNUSED_MISSPELT,
+  CUGEN_UNUSED_DEFINED
+} cugen_unused_reason;
+
+/* A tunable with two or more values that gives the same kernel several times, as far as the texts
+   show. */
+typedef struct cugen_unused_tunable {
+  const char *name;
+  const char *file; /* file that declares the tunable */
+  int line;
+  size_t values;
+  char nearest[64]; /* the word in an #if, #ifdef or #ifndef of a template that is nearest to the
+                       name and is not a name of the config; "": none */
+  cugen_unused_reason why;
+} cugen_unused_tunable;
+
 /* Which variants are wanted. An implementation that lacks a tunable named here has no wanted
    variants. */
 typedef struct cugen_filter {

@@ -149,8 +149,8 @@ static void offer_strategies(const struct completion *c) {
 }
 
 static void offer_objectives(const struct completion *c) {
-  for (int i = CUGEN_OBJECTIVE_TIME; i < CUGEN_OBJECTIVE_EXPRESSION; i++)
-    offer(c, api_objective_name(i), "objective");
+  for (int i = OBJECTIVE_TIME; i < OBJECTIVE_EXPRESSION; i++)
+    offer(c, objective_names[i], "objective");
 }
 
 static void offer_preferences(const struct completion *c) {

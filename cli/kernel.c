@@ -53,8 +53,8 @@ bool cli_on_cpu(const struct cli *cli) {
 }
 
 bool cli_ranks_by_rate(const cugen_kernel *kernel) {
-  const cugen_objective objective = api_kernel_objective(kernel);
-  return objective == CUGEN_OBJECTIVE_FLOPS || objective == CUGEN_OBJECTIVE_BYTES;
+  const enum objective_kind objective = api_kernel_objective(kernel);
+  return objective == OBJECTIVE_FLOPS || objective == OBJECTIVE_BYTES;
 }
 
 bool cli_is_check(const struct cli *cli) {

@@ -37,9 +37,7 @@ enum cli_option option_of_field(const char *field, size_t length) {
 /* Returns the length of "cugen_options." or of another struct's name at `text`; 0: there is
    none. */
 static size_t structure_at(const char *text) {
-  static const char *const structures[] = {"cugen_options.",        "cugen_filter.",
-                                           "cugen_tune_options.",   "cugen_check_options.",
-                                           "cugen_export_options.", "cugen_transfer_options."};
+  static const char *const structures[] = {"cugen_options.", "cugen_tune_options."};
   for (size_t i = 0; i < sizeof structures / sizeof *structures; i++)
     if (strncmp(text, structures[i], strlen(structures[i])) == 0) return strlen(structures[i]);
   return 0;

@@ -55,7 +55,7 @@ static size_t records_column_at(size_t place, bool rate_first) {
 static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status) {
   if (i >= api_kernel_records(cli->kernel)) return false;
   *status = api_kernel_record(cli->kernel, i, out, &cli->error);
-  if (api_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_BYTES)
+  if (api_kernel_objective(cli->kernel) == OBJECTIVE_BYTES)
     out->flops = 0; /* show the rate by which variants are ranked */
   return !*status && out->outcome == CUGEN_OUTCOME_OK &&
          (!cli->outputs.known || outputs_equal(&out->outputs, &cli->outputs));
@@ -317,18 +317,18 @@ const char *records_preference(const struct cli *cli) {
 
 static void print_ranking(const struct cli *cli, bool tied) {
   bool rate = records_by_rate(cli);
-  const cugen_objective objective = api_kernel_objective(cli->kernel);
+  const enum objective_kind objective = api_kernel_objective(cli->kernel);
   const char *const text = api_kernel_objective_text(cli->kernel);
-  const char *const unit = objective == CUGEN_OBJECTIVE_FLOPS ? "GFLOP/s" : rate ? "GB/s" : text;
-  if (objective != CUGEN_OBJECTIVE_TIME && cli->values[OPTION_OBJECTIVE])
+  const char *const unit = objective == OBJECTIVE_FLOPS ? "GFLOP/s" : rate ? "GB/s" : text;
+  if (objective != OBJECTIVE_TIME && cli->values[OPTION_OBJECTIVE])
     printf("Ranked by %s, as --objective asks.\n", unit);
-  else if (objective != CUGEN_OBJECTIVE_TIME)
+  else if (objective != OBJECTIVE_TIME)
     printf("Ranked by %s: the config has objective \"%s\".\n", unit, text);
   if (tied)
     printf("A tie: of those within 0.5%% of the %s, the one that %s leads.\n",
-           rate                                ? "highest rate"
-           : objective == CUGEN_OBJECTIVE_TIME ? "fastest"
-                                               : "best",
+           rate                          ? "highest rate"
+           : objective == OBJECTIVE_TIME ? "fastest"
+                                         : "best",
            records_preference(cli));
 }
 

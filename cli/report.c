@@ -318,7 +318,7 @@ static json_t *run_json(const struct page *page) {
   json_object_set_new(run, "cpu", json_boolean(findings_on_cpu(f)));
   json_object_set_new(run, "by_rate", json_boolean(cli_ranks_by_rate(f->kernel)));
   json_object_set_new(run, "by_time",
-                      json_boolean(api_kernel_objective(f->kernel) == CUGEN_OBJECTIVE_TIME));
+                      json_boolean(api_kernel_objective(f->kernel) == OBJECTIVE_TIME));
   json_object_set_new(run, "roof", json_boolean(ranges_has_roof(f)));
   json_object_set_new(run, "dtype", json_string(f->ceilings.dtype));
   json_object_set_new(run, "flops", json_boolean(best && best->flops > 0));

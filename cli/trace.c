@@ -202,9 +202,8 @@ double trace_value(const cugen_kernel *kernel, const cugen_record *record) {
 }
 
 struct shown trace_label(const cugen_kernel *kernel, double value) {
-  return by_time_alone(kernel)
-             ? plot_seconds(value)
-             : plot_rate(value, api_kernel_objective(kernel) == CUGEN_OBJECTIVE_FLOPS);
+  return by_time_alone(kernel) ? plot_seconds(value)
+                               : plot_rate(value, api_kernel_objective(kernel) == OBJECTIVE_FLOPS);
 }
 
 static int trace_by_number(const void *a, const void *b) {

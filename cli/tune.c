@@ -150,7 +150,7 @@ static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result)
   puts(".");
   if (result->tied)
     printf("The %s ties with %s within %.1f %%.\n",
-           api_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_TIME ? "fastest" : "best",
+           api_kernel_objective(cli->kernel) == OBJECTIVE_TIME ? "fastest" : "best",
            result->tied == 1 ? "another" : print_count(result->tied).text,
            fmax(100 * result->tied_within, 0.1));
   if (result->energies) printf("Measured the energy of %s.\n", print_count(result->energies).text);

@@ -38,7 +38,7 @@ static bool results_find_best(const struct tuning *tuning, size_t problem, cugen
     }
   free(variant);
   if (at >= count || api_kernel_record(kernel, at, out, &ignored) != CUGEN_OK) return false;
-  if (api_kernel_objective(kernel) == CUGEN_OBJECTIVE_BYTES) out->flops = 0;
+  if (api_kernel_objective(kernel) == OBJECTIVE_BYTES) out->flops = 0;
   return out->outcome == CUGEN_OUTCOME_OK;
 }
 

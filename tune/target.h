@@ -23,7 +23,7 @@ struct tune_target {
   const struct config *config;
   const struct problem *problem;
   const struct space *space;
-  const struct space_filter *filter; /* filter with which the space was opened; NULL: no filter */
+  const cugen_filter *filter; /* filter with which the space was opened; NULL: no filter */
   /* When to stop opening the spaces of other problems, which a check does. */
   struct space_stop stop;
   const struct sources *sources;

@@ -189,14 +189,14 @@ static int devices_unknown_device(const struct exporter *x, const struct remembe
                                   const char *item, cugen_error *err) {
   if (device_parse(item).kind == CUGEN_DEVICE_CPU)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_export_options.devices: a bundle is for GPUs; what the cpu device runs "
+                     "--devices: a bundle is for GPUs; what the cpu device runs "
                      "stays with cugen");
   if (strncmp(item, "sm_", 3) == 0 || strncmp(item, "compute_", 8) == 0)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_export_options.devices: '%s' is no architecture that cugen knows the "
+                     "--devices: '%s' is no architecture that cugen knows the "
                      "limits of; one is "
                      "written sm_80 or sm_90a "
-                     "(PTX for other devices comes with cugen_export_options.ptx)",
+                     "(PTX for other devices comes with --ptx)",
                      item);
   const char **names = calloc(all->count + 1, sizeof *names);
   size_t count = 0;
@@ -207,13 +207,13 @@ static int devices_unknown_device(const struct exporter *x, const struct remembe
       names[count++] = all->spaces[i].device;
   const char *nearest = text_nearest(item, names, count);
   error_set(err, CUGEN_ERROR_USAGE,
-            "cugen_export_options.devices: nothing of %s is remembered for a device called '%s'",
+            "--devices: nothing of %s is remembered for a device called '%s'",
             x->base->lookup.config->name, item);
   if (nearest) error_append(err, "; the nearest is '%s'", nearest);
   for (size_t i = 0; i < count && !nearest; i++)
     error_append(err, "%s'%s'", i ? ", " : "; remembered are ", names[i]);
   if (has_predictions(x, all) && !x->options->predicted)
-    error_append(err, ". What is predicted ships with cugen_export_options.predicted");
+    error_append(err, ". What is predicted ships with --predicted");
   error_append(err, ". An architecture such as sm_90a needs no records");
   free(names);
   return CUGEN_ERROR_USAGE;
@@ -273,9 +273,8 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
     char *item = strndup(list, (size_t)(end - list));
     status = item ? CUGEN_OK : error_memory(err);
     if (!status && !*item)
-      status = error_set(
-          err, CUGEN_ERROR_USAGE,
-          "cugen_export_options.devices: a name is missing; it is a list such as \"H200, sm_80\"");
+      status = error_set(err, CUGEN_ERROR_USAGE,
+                         "--devices: a name is missing; it is a list such as \"H200, sm_80\"");
     if (!status) status = add_item(x, all, item, err);
     free(item);
     list = end + strcspn(end, ",");
@@ -300,7 +299,7 @@ static int devices_add_own(struct exporter *x, const struct remembered *all, cug
     return error_set(
         err, CUGEN_ERROR_USAGE,
         "nothing is remembered of %s for any GPU; tune it there, or name an architecture: "
-        "sm_90a as cugen_export_options.devices exports the default variants",
+        "sm_90a as --devices exports the default variants",
         base->config->name);
   return devices_add_default(x, all, text,
                              base->described && !base->lib->arch ? &base->device : NULL, err);
@@ -343,8 +342,7 @@ static int add_ptx(struct exporter *x, cugen_error *err) {
     if (status || !some) export_device_free(device);
     if (status || some) return status;
   }
-  return error_set(err, CUGEN_ERROR_EMPTY,
-                   "cugen_export_options.ptx: no architecture gives %s a valid variant",
+  return error_set(err, CUGEN_ERROR_EMPTY, "--ptx: no architecture gives %s a valid variant",
                    x->base->lookup.config->name);
 }
 

@@ -111,15 +111,14 @@ static int export_look(const char *folder, const struct file files[FILES], struc
 static int export_refuse(const char *folder, const struct place *place, const char *name,
                          cugen_error *err) {
   if (place->foreign.length)
-    return error_set(
-        err, CUGEN_ERROR_USAGE,
-        "%s holds other things, such as '%s'; cugen_export_options.force writes the bundle's files "
-        "there all the same, and "
-        "leaves the others",
-        folder, text_get(&place->foreign));
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "%s holds other things, such as '%s'; --force writes the bundle's files "
+                     "there all the same, and "
+                     "leaves the others",
+                     folder, text_get(&place->foreign));
   return error_set(err, CUGEN_ERROR_USAGE,
                    "%s is not an earlier bundle of %s; name another folder, or replace the files "
-                   "of a bundle's names with cugen_export_options.force",
+                   "of a bundle's names with --force",
                    folder, name);
 }
 
@@ -214,13 +213,11 @@ static int place_files(const struct exporter *x, const char *folder, const struc
 static int export_check_options(const cugen_export_options *options, const char *folder,
                                 cugen_error *err) {
   if (!(options->distance < 1000))
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_export_options.distance is %g, should be below 1000",
+    return error_set(err, CUGEN_ERROR_USAGE, "--distance is %g, should be below 1000",
                      options->distance);
   if (options->portfolio && options->problems)
-    return error_set(
-        err, CUGEN_ERROR_USAGE,
-        "an export of a portfolio alone is for all sizes: leave out cugen_export_options.problems");
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "an export of a portfolio alone is for all sizes: leave out --problems");
   if (options->variant && (options->portfolio || options->distance > 0))
     return error_set(err, CUGEN_ERROR_USAGE,
                      "an export of one variant has nothing else: leave out cugen_export_options.%s",

@@ -175,7 +175,7 @@ static int tell_values(const struct telling *t, size_t i) {
 
 /* Whether the user's --where or --implementation excludes the implementation. */
 static bool is_unwanted(const struct telling *t, const struct space_implementation *one) {
-  const struct space_filter *filter = t->target->filter;
+  const cugen_filter *filter = t->target->filter;
   if (filter && filter->implementation &&
       !space_list_means(filter->implementation, one->implementation->name))
     return true;

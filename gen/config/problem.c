@@ -174,11 +174,10 @@ static int say_tunable(const struct config_tunable *tunable, const char *owner, 
   if (strcmp(text_get(&value), text) != 0)
     text_restart(&value), value_print(tunable->values[0], &value);
   const char *quote = tunable->values[0].type == VALUE_STRING ? "'" : "";
-  error_append(
-      err,
-      " (%s:%d); choose it with cugen_filter.where \"%s == %s%s%s\" or by a variant, \"%s %s=%s\"",
-      tunable->line.path, tunable->line.number, tunable->name, quote, text_get(&value), quote,
-      owner, tunable->name, text_get(&value));
+  error_append(err,
+               " (%s:%d); choose it with --where \"%s == %s%s%s\" or by a variant, \"%s %s=%s\"",
+               tunable->line.path, tunable->line.number, tunable->name, quote, text_get(&value),
+               quote, owner, tunable->name, text_get(&value));
   text_free(&value);
   return CUGEN_ERROR_USAGE;
 }

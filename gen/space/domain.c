@@ -19,7 +19,7 @@ static int compare_rules(const void *a, const void *b) {
   return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static int open_rules(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
+static int open_rules(struct domain *domain, const cugen_filter *filter, cugen_error *err) {
   int status = domain_add_config(domain, !filter || !filter->all, err);
   if (!status && filter) status = domain_add_filter(domain, filter, err);
   for (size_t i = 0; i < domain->rule_count && !status; i++)
@@ -73,7 +73,7 @@ static int open_strides(struct domain *domain, cugen_error *err) {
 }
 
 int domain_open(const struct config *config, const struct config_implementation *implementation,
-                const struct value *slots, const struct space_filter *filter, struct domain *out,
+                const struct value *slots, const cugen_filter *filter, struct domain *out,
                 cugen_error *err) {
   *out = (struct domain){.config = config, .implementation = implementation};
   out->slot_count = (size_t)config->first_tunable + implementation->tunable_count;

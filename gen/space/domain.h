@@ -45,7 +45,7 @@ struct domain {
 /* slots: device and problem are set. filter: NULL or as in space_open_within. After a failure
    nothing needs to be closed. */
 int domain_open(const struct config *config, const struct config_implementation *implementation,
-                const struct value *slots, const struct space_filter *filter, struct domain *out,
+                const struct value *slots, const cugen_filter *filter, struct domain *out,
                 cugen_error *err);
 void domain_close(struct domain *domain);
 /* Makes a copy of the domain without heuristics. The caller frees its rules; everything else
@@ -74,10 +74,9 @@ bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t 
 
 /* ---- filter.c ------------------------------------------------------------------------------- */
 
-int domain_add_filter(struct domain *domain, const struct space_filter *filter, cugen_error *err);
+int domain_add_filter(struct domain *domain, const cugen_filter *filter, cugen_error *err);
 /* Checks the filter independent of implementations: it must not use a name that no implementation
    has, or a pattern that matches nothing. */
-int space_filter_check(const struct config *config, const struct space_filter *filter,
-                       cugen_error *err);
+int space_filter_check(const struct config *config, const cugen_filter *filter, cugen_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Filters of a space by the user: expressions, and patterns of variants. See space_filter in
+/* Filters of a space by the user: expressions, and patterns of variants. See cugen_filter in
    space.h. */
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +132,7 @@ static int unknown_tunable(const struct config *config, const char *pattern,
     }
   }
   if (status == CUGEN_ERROR_USAGE) {
-    error_set(err, status, "cugen_filter.variant \"%.500s\": unknown tunable \"%.100s\"", pattern,
-              word);
+    error_set(err, status, "--variant \"%.500s\": unknown tunable \"%.100s\"", pattern, word);
     add_known(err, word, names, count);
   }
   free(word);
@@ -150,10 +149,9 @@ static int unknown_value(const char *pattern, const struct setting *part,
     text_add_char(&list, ' ');
     value_print(tunable->values[i], &list);
   }
-  int status =
-      error_set(err, CUGEN_ERROR_USAGE,
-                "cugen_filter.variant \"%.500s\": %s has no value \"%.*s\"; there are:%.1000s",
-                pattern, tunable->name, (int)(length < 100 ? length : 100), word, text_get(&list));
+  int status = error_set(
+      err, CUGEN_ERROR_USAGE, "--variant \"%.500s\": %s has no value \"%.*s\"; there are:%.1000s",
+      pattern, tunable->name, (int)(length < 100 ? length : 100), word, text_get(&list));
   text_free(&list);
   return status;
 }
@@ -310,11 +308,10 @@ static int filter_parse(const struct config *config,
   free(scope.values);
   if (!status || scope.elsewhere) return CUGEN_OK;
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
-  return error_set(err, CUGEN_ERROR_USAGE, "cugen_filter.where: %s", why.message);
+  return error_set(err, CUGEN_ERROR_USAGE, "--where: %s", why.message);
 }
 
-int space_filter_check(const struct config *config, const struct space_filter *filter,
-                       cugen_error *err) {
+int space_filter_check(const struct config *config, const cugen_filter *filter, cugen_error *err) {
   int status =
       filter->implementation ? space_list_check(config, filter->implementation, err) : CUGEN_OK;
   if (!status && filter->variant) status = check_pattern(config, filter->variant, err);
@@ -331,7 +328,7 @@ static int filter_add_where(struct domain *domain, const char *text, cugen_error
   struct rule *rule;
   struct expr *expr, **parsed;
   int status = filter_parse(domain->config, domain->implementation, text, &expr, err);
-  if (!status) status = domain_add_rule(domain, make_rule("cugen_filter.where", text), &rule, err);
+  if (!status) status = domain_add_rule(domain, make_rule("--where", text), &rule, err);
   if (status || !expr) return expr_free(expr), status;
   parsed = realloc(domain->parsed, (domain->parsed_count + 1) * sizeof *parsed);
   if (!parsed) return expr_free(expr), error_memory(err);
@@ -351,7 +348,7 @@ static int filter_add_part(struct domain *domain, const char *pattern, const str
   struct rule *rule;
   if (part->name == part->length && space_list_means(part->text, implementation->name))
     return CUGEN_OK;
-  int status = domain_add_rule(domain, make_rule("cugen_filter.variant", pattern), &rule, err);
+  int status = domain_add_rule(domain, make_rule("--variant", pattern), &rule, err);
   if (status || !tunable) return status;
   rule->one_of = calloc(tunable->value_count + 1, sizeof *rule->one_of);
   if (!rule->one_of) return error_memory(err);
@@ -368,13 +365,13 @@ static int add_pattern(struct domain *domain, const char *pattern, cugen_error *
   return status;
 }
 
-int domain_add_filter(struct domain *domain, const struct space_filter *filter, cugen_error *err) {
+int domain_add_filter(struct domain *domain, const cugen_filter *filter, cugen_error *err) {
   struct rule *rule;
   int status = CUGEN_OK;
   if (filter->implementation &&
       !space_list_means(filter->implementation, domain->implementation->name))
-    status = domain_add_rule(
-        domain, make_rule("cugen_filter.implementation", filter->implementation), &rule, err);
+    status =
+        domain_add_rule(domain, make_rule("--implementation", filter->implementation), &rule, err);
   if (!status && filter->variant) status = add_pattern(domain, filter->variant, err);
   for (size_t i = 0; i < filter->where_count && !status; i++)
     status = filter_add_where(domain, filter->where[i], err);

@@ -54,7 +54,7 @@ static int space_walk(struct domain *domain, struct rows *rows, struct effort *e
 }
 
 static int open_implementation(struct space *space, size_t index, const struct value *slots,
-                               const struct space_filter *filter, cugen_error *err) {
+                               const cugen_filter *filter, cugen_error *err) {
   const struct config_implementation *implementation = &space->config->implementations[index];
   struct space_implementation *out = &space->implementations[index];
   struct domain *domain = &space->domains[index];
@@ -87,7 +87,7 @@ static int space_allocate(struct space *space, cugen_error *err) {
 }
 
 static int space_open_all(struct space *space, const struct problem *problem,
-                          const struct device_facts *facts, const struct space_filter *filter,
+                          const struct device_facts *facts, const cugen_filter *filter,
                           cugen_error *err) {
   struct value *slots = calloc((size_t)space->config->first_tunable + 1, sizeof *slots);
   int status = slots ? space_allocate(space, err) : error_memory(err);
@@ -111,7 +111,7 @@ static bool space_space_has_heuristics(const struct space *space) {
 }
 
 int space_open_within(const struct config *config, const struct problem *problem,
-                      const struct device_facts *facts, const struct space_filter *filter,
+                      const struct device_facts *facts, const cugen_filter *filter,
                       struct space_stop stop, struct space **out, cugen_error *err) {
   *out = NULL;
   struct space *space = calloc(1, sizeof *space);
@@ -126,8 +126,8 @@ int space_open_within(const struct config *config, const struct problem *problem
   else
     *out = space;
   if (!nothing) return status;
-  return space_open_within(config, problem, facts, &(const struct space_filter){.all = true}, stop,
-                           out, err);
+  return space_open_within(config, problem, facts, &(const cugen_filter){.all = true}, stop, out,
+                           err);
 }
 
 int space_open(const struct config *config, const struct problem *problem,
@@ -380,7 +380,7 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
       explain_implementation(&space->implementations[i], &why);
   error_append(err, "%s", text_get(&why));
   if (space_space_has_heuristics(space))
-    error_append(err, "\ncugen_filter.all takes what heuristics leave out");
+    error_append(err, "\n--all takes what heuristics leave out");
   text_free(&filters);
   text_free(&why);
   return CUGEN_ERROR_EMPTY;

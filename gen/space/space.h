@@ -5,7 +5,7 @@
 #ifndef GEN_SPACE_SPACE_H
 #define GEN_SPACE_SPACE_H
 
-#include "base/error.h"
+#include "base/results.h"
 #include "gen/config/config.h"
 
 struct space;
@@ -16,7 +16,7 @@ struct space_rule {
   cugen_restriction_kind kind;
   const char *text;        /* text: "tile % vec == 0", "block: at most 1024 threads
                               (device.max_threads_per_block)" */
-  const char *option;      /* of a filter, the option: "cugen_filter.where" */
+  const char *option;      /* of a filter, the option: "--where" */
   struct config_line line; /* line in the config; a filter has none */
   uint64_t removed;
 };
@@ -32,16 +32,6 @@ struct space_implementation {
                                      filters */
   size_t rule_count;              /* the sum of all `removed` and valid is cartesian (unless a
                                      requirement is unmet, then valid is 0) */
-};
-
-/* Which variants are wanted. An implementation that lacks a tunable named here has no wanted
-   variants. */
-struct space_filter {
-  const char *const *where; /* expressions, such as "BM >= 64" */
-  size_t where_count;
-  const char *variant;        /* "tiled tile=32", "til* vec=*", "tile=32"; NULL: any variant */
-  const char *implementation; /* a list such as "wgmma,naive*"; NULL: any implementation */
-  bool all;                   /* heuristics remove nothing */
 };
 
 /* `asked` is called some hundred times a second while a space is walked; if it returns true, the
@@ -60,7 +50,7 @@ int space_open(const struct config *config, const struct problem *problem,
    heuristics that would remove all variants are ignored. A wrong filter is CUGEN_ERROR_USAGE.
    space_find uses the stop, too. */
 int space_open_within(const struct config *config, const struct problem *problem,
-                      const struct device_facts *facts, const struct space_filter *filter,
+                      const struct device_facts *facts, const cugen_filter *filter,
                       struct space_stop stop, struct space **out, cugen_error *err);
 void space_close(struct space *space);
 

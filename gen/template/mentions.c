@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Templates include few files; with more than this, all names count as used. */
-enum { MOST_FILES = 64 };
+enum { MOST_FILES = 64, WORD = sizeof((cugen_unused_tunable *)0)->nearest };
 
 /* The names that are searched in the files. */
 struct search {
@@ -15,10 +15,10 @@ struct search {
   const struct config *config;
   const struct config_tunable *tunables;
   size_t count;
-  bool *used, *asked;             /* for each name: whether its value is used, and whether it is
+  bool *used, *asked;     /* for each name: whether its value is used, and whether it is
                                      asked to be defined */
-  char (*nearest)[MENTIONS_WORD]; /* for each name: the nearest word in a condition */
-  char *seen[MOST_FILES];         /* paths of the searched files */
+  char (*nearest)[WORD];  /* for each name: the nearest word in a condition */
+  char *seen[MOST_FILES]; /* paths of the searched files */
   size_t seen_count;
   bool all;    /* all names count as used, because an included file is not known */
   bool failed; /* out of memory */
@@ -77,7 +77,7 @@ static void mentions_consider(struct search *s, const char *word) {
 
 /* Looks at the words in the condition of one line. */
 static void look_in_condition(struct search *s, const char *at) {
-  char word[MENTIONS_WORD];
+  char word[WORD];
   for (size_t length; *at && *at != '\n'; at += length) {
     for (length = 0; text_is_word(at[length]);) length++;
     if (length && length < sizeof word) {
@@ -182,26 +182,30 @@ static bool are_booleans(const struct config_tunable *tunable) {
 }
 
 /* Returns whether the tunable is worth a report, and sets *why to the reason. */
-static bool tells(const struct search *s, size_t i, int *why) {
+static bool tells(const struct search *s, size_t i, cugen_unused_reason *why) {
   const struct config_tunable *tunable = &s->tunables[i];
   if (tunable->value_count < 2 || s->used[i] ||
       (s->asked[i] && (tunable->used || are_booleans(tunable))))
     return false;
-  *why = s->asked[i] ? MENTIONS_DEFINED : tunable->used ? MENTIONS_MISSPELT : MENTIONS_NOWHERE;
-  return *why != MENTIONS_MISSPELT || s->nearest[i][0];
+  *why = s->asked[i]     ? CUGEN_UNUSED_DEFINED
+         : tunable->used ? CUGEN_UNUSED_MISSPELT
+                         : CUGEN_UNUSED_NOWHERE;
+  return *why != CUGEN_UNUSED_MISSPELT || s->nearest[i][0];
 }
 
 /* Adds the reports. */
-static int mentions_search_close(struct search *s,
-                                 const struct config_implementation *implementation, size_t first,
-                                 struct unused_tunable *out, size_t most, size_t *count,
-                                 cugen_error *err) {
+static int mentions_search_close(struct search *s, size_t first, cugen_unused_tunable *out,
+                                 size_t most, size_t *count, cugen_error *err) {
   for (size_t i = first; !s->all && i < s->count; i++) {
-    int why;
+    cugen_unused_reason why;
     if (!tells(s, i, &why)) continue;
     if (*count < most) {
-      out[*count] = (struct unused_tunable){
-          .why = why, .implementation = implementation, .tunable = &s->tunables[i]};
+      const struct config_tunable *tunable = &s->tunables[i];
+      out[*count] = (cugen_unused_tunable){.name = tunable->name,
+                                           .file = tunable->line.path,
+                                           .line = tunable->line.number,
+                                           .values = tunable->value_count,
+                                           .why = why};
       memcpy(out[*count].nearest, s->nearest[i], sizeof s->nearest[i]);
     }
     ++*count;
@@ -224,7 +228,7 @@ static void search_proof(struct search *s) {
 }
 
 static int mentions_add_shared(const struct sources *sources, const struct config *config,
-                               struct unused_tunable *out, size_t most, size_t *count,
+                               cugen_unused_tunable *out, size_t most, size_t *count,
                                cugen_error *err) {
   struct search s;
   if (!config->shared_tunable_count) return CUGEN_OK;
@@ -236,12 +240,12 @@ static int mentions_add_shared(const struct sources *sources, const struct confi
     search_file(&s, config->implementations[i].template_name, config->path);
     search_launches(&s, &config->implementations[i]);
   }
-  return mentions_search_close(&s, NULL, 0, out, most, count, err);
+  return mentions_search_close(&s, 0, out, most, count, err);
 }
 
 static int mentions_add_own(const struct sources *sources, const struct config *config,
                             const struct config_implementation *implementation,
-                            struct unused_tunable *out, size_t most, size_t *count,
+                            cugen_unused_tunable *out, size_t most, size_t *count,
                             cugen_error *err) {
   struct search s;
   if (!mentions_search_open(&s, sources, config, implementation->tunables,
@@ -249,12 +253,11 @@ static int mentions_add_own(const struct sources *sources, const struct config *
     return error_memory(err);
   search_file(&s, implementation->template_name, config->path);
   search_launches(&s, implementation);
-  return mentions_search_close(&s, implementation, config->shared_tunable_count, out, most, count,
-                               err);
+  return mentions_search_close(&s, config->shared_tunable_count, out, most, count, err);
 }
 
 int mentions_unused(const struct sources *sources, const struct config *config,
-                    struct unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
+                    cugen_unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
   *count = 0;
   int status = mentions_add_shared(sources, config, out, most, count, err);
   for (size_t i = 0; i < config->implementation_count && !status; i++)

@@ -4,22 +4,9 @@
 #ifndef GEN_TEMPLATE_MENTIONS_H
 #define GEN_TEMPLATE_MENTIONS_H
 
+#include "base/results.h"
 #include "gen/config/config.h"
 #include "gen/sources/sources.h"
-
-enum { MENTIONS_WORD = 64 };
-
-enum { MENTIONS_NOWHERE, MENTIONS_MISSPELT, MENTIONS_DEFINED };
-
-struct unused_tunable {
-  int why; /* MENTIONS_MISSPELT: the config uses the tunable but no template does. MENTIONS_DEFINED:
-              only #ifdef and the like use it */
-  /* NULL: the tunable is shared by all implementations */
-  const struct config_implementation *implementation;
-  const struct config_tunable *tunable;
-  char nearest[MENTIONS_WORD]; /* the word in an #if, #ifdef or #ifndef of a template that is
-                                  nearest to the name and is not a name of the config; "": none */
-};
 
 /* Lists tunables with two or more values that make equal kernels: tunables that no expression or
    argument of the config mentions and no template or included file either; tunables that no
@@ -28,6 +15,6 @@ struct unused_tunable {
    entries; *count is the number of all. If a file cannot be read, or the name of an included file
    is computed, every name counts as used. Fails only with CUGEN_ERROR_MEMORY. */
 int mentions_unused(const struct sources *sources, const struct config *config,
-                    struct unused_tunable *out, size_t most, size_t *count, cugen_error *err);
+                    cugen_unused_tunable *out, size_t most, size_t *count, cugen_error *err);
 
 #endif

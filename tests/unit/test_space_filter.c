@@ -25,8 +25,7 @@ struct fixture {
 };
 
 /* implementations: begin on line 3. Returns the status of opening. */
-static int open_space(struct fixture *f, const char *implementations,
-                      const struct space_filter *filter) {
+static int open_space(struct fixture *f, const char *implementations, const cugen_filter *filter) {
   struct text text = {0};
   *f = (struct fixture){0};
   text_addf(
@@ -200,7 +199,7 @@ static const char two[] =
     "  tunable \"order\" { 'row', 'col' }, derive \"area\" \"tile * vec\", where \"area < 64\",\n"
     "  grid { 1 }, block { 32 } }";
 
-static void check_filter(struct space_filter filter, const char *where, uint64_t valid,
+static void check_filter(cugen_filter filter, const char *where, uint64_t valid,
                          const char *rules) {
   struct fixture f;
   filter.where = &where;
@@ -216,31 +215,28 @@ static void check_filter(struct space_filter filter, const char *where, uint64_t
 
 static void test_filters(void **state) {
   (void)state;
-  check_filter((struct space_filter){0}, NULL, 12, AREA);
-  check_filter((struct space_filter){0}, "tile >= 16 and n == 1000", 7,
-               "cugen_filter.where \"tile >= 16 and n == 1000\" 1\n" AREA
-               "cugen_filter.where \"tile >= 16 and n == 1000\" 4\n");
+  check_filter((cugen_filter){0}, NULL, 12, AREA);
+  check_filter((cugen_filter){0}, "tile >= 16 and n == 1000", 7,
+               "--where \"tile >= 16 and n == 1000\" 1\n" AREA
+               "--where \"tile >= 16 and n == 1000\" 4\n");
   /* An implementation without such a name has no such variant; a derived name counts as a name. */
-  check_filter((struct space_filter){0}, "area == 32", 4,
-               "cugen_filter.where \"area == 32\" 2\n" AREA
-               "cugen_filter.where \"area == 32\" 6\n");
-  check_filter((struct space_filter){.implementation = "tiled"}, NULL, 10,
-               "cugen_filter.implementation \"tiled\" 2\n" AREA);
-  check_filter((struct space_filter){.implementation = "tiled,plain"}, NULL, 12, AREA);
-  check_filter((struct space_filter){.implementation = "*l*n"}, NULL, 2,
-               "cugen_filter.implementation \"*l*n\" 12\n");
-  check_filter((struct space_filter){.variant = "tile=8"}, NULL, 5,
-               "cugen_filter.variant \"tile=8\" 1\ncugen_filter.variant \"tile=8\" 8\n");
-  check_filter((struct space_filter){.variant = " t*  vec=* tile=*6 "}, NULL, 4,
-               "cugen_filter.variant \" t*  vec=* tile=*6 \" 2\ncugen_filter.variant \" t*  vec=* "
+  check_filter((cugen_filter){0}, "area == 32", 4,
+               "--where \"area == 32\" 2\n" AREA "--where \"area == 32\" 6\n");
+  check_filter((cugen_filter){.implementation = "tiled"}, NULL, 10,
+               "--implementation \"tiled\" 2\n" AREA);
+  check_filter((cugen_filter){.implementation = "tiled,plain"}, NULL, 12, AREA);
+  check_filter((cugen_filter){.implementation = "*l*n"}, NULL, 2, "--implementation \"*l*n\" 12\n");
+  check_filter((cugen_filter){.variant = "tile=8"}, NULL, 5,
+               "--variant \"tile=8\" 1\n--variant \"tile=8\" 8\n");
+  check_filter((cugen_filter){.variant = " t*  vec=* tile=*6 "}, NULL, 4,
+               "--variant \" t*  vec=* tile=*6 \" 2\n--variant \" t*  vec=* "
                "tile=*6 \" 8\n");
-  check_filter((struct space_filter){.variant = "order=col vec=2"}, NULL, 2,
-               "cugen_filter.variant \"order=col vec=2\" 2\n" AREA
-               "cugen_filter.variant \"order=col vec=2\" 2\n"
-               "cugen_filter.variant \"order=col vec=2\" 6\n");
+  check_filter((cugen_filter){.variant = "order=col vec=2"}, NULL, 2,
+               "--variant \"order=col vec=2\" 2\n" AREA "--variant \"order=col vec=2\" 2\n"
+               "--variant \"order=col vec=2\" 6\n");
 }
 
-static void check_refused(struct space_filter filter, const char *where, const char *message) {
+static void check_refused(cugen_filter filter, const char *where, const char *message) {
   struct fixture f;
   filter.where = &where;
   filter.where_count = where != NULL;
@@ -263,7 +259,7 @@ static void test_words_of_others(void **state) {
   struct fixture f;
   for (int i = 0; i < 3; i++) {
     const int status =
-        open_space(&f, modes, &(struct space_filter){.where = &wheres[i], .where_count = 1});
+        open_space(&f, modes, &(cugen_filter){.where = &wheres[i], .where_count = 1});
     assert_int_equal(status, i ? CUGEN_ERROR_USAGE : CUGEN_OK);
     if (i == 1)
       assert_non_null(
@@ -275,46 +271,44 @@ static void test_words_of_others(void **state) {
 
 static void test_wrong_filters(void **state) {
   (void)state;
-  check_refused((struct space_filter){0}, "tiel > 8",
-                "cugen_filter.where: unknown name \"tiel\"; did you mean \"tile\"?, at column 1 of "
+  check_refused((cugen_filter){0}, "tiel > 8",
+                "--where: unknown name \"tiel\"; did you mean \"tile\"?, at column 1 of "
                 "\"tiel > 8\"");
-  check_refused((struct space_filter){0}, "tile >",
-                "cugen_filter.where: expected a value, found the end, at column 7 of \"tile >\"");
-  check_refused(
-      (struct space_filter){0}, "tile",
-      "cugen_filter.where: \"tile\" gives 8, but true or false is needed: compare it with "
-      "something (plain tile=8)");
-  check_refused((struct space_filter){0}, "n % (tile - 8) == 0",
-                "cugen_filter.where: in \"n % (tile - 8) == 0\": n % (tile - 8) is 1000 % 0, which "
+  check_refused((cugen_filter){0}, "tile >",
+                "--where: expected a value, found the end, at column 7 of \"tile >\"");
+  check_refused((cugen_filter){0}, "tile",
+                "--where: \"tile\" gives 8, but true or false is needed: compare it with "
+                "something (plain tile=8)");
+  check_refused((cugen_filter){0}, "n % (tile - 8) == 0",
+                "--where: in \"n % (tile - 8) == 0\": n % (tile - 8) is 1000 % 0, which "
                 "divides by zero "
                 "(plain tile=8)");
   check_refused(
-      (struct space_filter){.implementation = "tield"}, NULL,
+      (cugen_filter){.implementation = "tield"}, NULL,
       "no implementation is called 'tield' (nearest 'tiled'); there are 'plain', 'tiled'");
-  check_refused((struct space_filter){.implementation = "tiled,"}, NULL,
+  check_refused((cugen_filter){.implementation = "tiled,"}, NULL,
                 "no implementation is called ''; there are 'plain', 'tiled'");
-  check_refused((struct space_filter){.variant = "plain vec=1"}, NULL,
-                "cugen_filter.variant \"plain vec=1\": unknown tunable \"vec\"; there is: tile");
-  check_refused(
-      (struct space_filter){.variant = "plain tile=32"}, NULL,
-      "cugen_filter.variant \"plain tile=32\": tile has no value \"32\"; there are: 8 16");
+  check_refused((cugen_filter){.variant = "plain vec=1"}, NULL,
+                "--variant \"plain vec=1\": unknown tunable \"vec\"; there is: tile");
+  check_refused((cugen_filter){.variant = "plain tile=32"}, NULL,
+                "--variant \"plain tile=32\": tile has no value \"32\"; there are: 8 16");
 }
 
 static void test_emptied(void **state) {
   (void)state;
   struct fixture f;
   const char *where = "tile > 16 and vec == 2";
-  const struct space_filter filter = {.where = &where, .where_count = 1};
+  const cugen_filter filter = {.where = &where, .where_count = 1};
   assert_int_equal(open_space(&f, two, &filter), CUGEN_OK);
   assert_int_equal(space_valid(f.space), 0);
   space_explain_empty(f.space, &f.err);
   assert_string_equal(f.err.message,
                       "k.lua: no variant is left for this problem on this device within "
-                      "cugen_filter.where \"tile > 16 and vec == 2\"\n"
+                      "--where \"tile > 16 and vec == 2\"\n"
                       "  plain: none of 2 combinations is within that\n"
                       "  tiled: of 12 combinations\n"
                       "    k.lua:5: where \"area < 64\" rules out 2\n"
-                      "    cugen_filter.where \"tile > 16 and vec == 2\" rules out 10");
+                      "    --where \"tile > 16 and vec == 2\" rules out 10");
   close_space(&f);
 }
 
@@ -346,7 +340,7 @@ static uint64_t valid_on(int64_t is_gpu, int64_t capability) {
 /* All heuristics hold on the architectures on which they were measured, and on the cpu device;
    they do not hold on other GPUs, nor with `all`. */
 static void test_heuristics(void **state) {
-  const struct space_filter all = {.all = true};
+  const cugen_filter all = {.all = true};
   struct fixture f;
   (void)state;
   assert_int_equal(open_space(&f, measured, NULL), CUGEN_OK);
@@ -400,13 +394,13 @@ static void test_heuristics_are_no_bans(void **state) {
 }
 
 static void test_heuristics_that_leave_nothing(void **state) {
-  const struct space_filter filter = {.variant = "tiled tile=8"};
+  const cugen_filter filter = {.variant = "tiled tile=8"};
   struct fixture f;
   (void)state;
   assert_int_equal(open_space(&f, measured, &filter), CUGEN_OK);
   assert_int_equal(space_explain_empty(f.space, &f.err), CUGEN_ERROR_EMPTY);
   assert_non_null(strstr(f.err.message, "\n    k.lua:6: heuristic \"tile >= low\" rules out 3"));
-  assert_non_null(strstr(f.err.message, "\ncugen_filter.all takes what heuristics leave out"));
+  assert_non_null(strstr(f.err.message, "\n--all takes what heuristics leave out"));
   close_space(&f);
 }
 
