@@ -327,31 +327,23 @@ int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
                      cugen_cache_counts *out, cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
-  struct cache_removal removed = {0};
   *out = (cugen_cache_counts){0};
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = take_removal(lib, cache, filter, &meant, error);
   if (!status) status = check_writable(lib, cache, "removed", error);
-  if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
+  if (!status) status = cache_remove(cache, &meant.filter, really != 0, out, error);
   if (!status)
     status = cache_portfolios_remove(cache, &meant.filter, really != 0, &out->portfolios, error);
-  const size_t gone = removed.records + removed.history;
+  const size_t gone = out->records + out->history;
   if (status && really && gone)
     error_append(error, "; %zu record%s removed already: run it again for the rest", gone,
                  gone == 1 ? " is" : "s are");
   meant_free(&meant);
-  *out = (cugen_cache_counts){.sets = removed.spaces,
-                              .records = removed.records,
-                              .history = removed.history,
-                              .images = removed.images,
-                              .image_bytes = removed.image_bytes,
-                              .portfolios = out->portfolios};
   return status;
 }
 
 int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error) {
   struct cache *cache;
-  struct cache_checked counts = {0};
   if (wrong) *wrong = NULL;
   *out = (cugen_cache_counts){0};
   if (api_cache_is_missing(lib))
@@ -359,14 +351,7 @@ int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cu
   struct checked *checked = kept_renew(&lib->checked, sizeof *checked, clear_checked, error);
   int status = checked ? api_cache_to_read(lib, &cache, error) : CUGEN_ERROR_MEMORY;
   if (status) return status;
-  status = cache_verify(cache, &counts, &checked->wrong, &checked->foreign, error);
-  *out = (cugen_cache_counts){.sets = counts.spaces,
-                              .records = counts.records,
-                              .history = counts.history,
-                              .images = counts.images,
-                              .image_bytes = counts.image_bytes,
-                              .foreign_images = counts.foreign_images,
-                              .portfolios = counts.portfolios};
+  status = cache_verify(cache, out, &checked->wrong, &checked->foreign, error);
   const char *lines = text_get(&checked->wrong);
   if (!status && !*lines && checked->foreign.length && wrong) *wrong = text_get(&checked->foreign);
   if (status || !*lines) return status;
@@ -389,13 +374,11 @@ struct exporting {
   struct file_writing *file; /* file to write to; NULL: none */
 };
 
-static int take_piece(void *context, const struct wisdom_piece *piece, cugen_error *err) {
+static int take_piece(void *context, const cugen_export_progress *piece, cugen_error *err) {
   const struct exporting *exporting = context;
-  const cugen_export_progress state = {piece->written, piece->records, piece->text, piece->length,
-                                       piece->left_out};
   int status =
       exporting->file ? file_add(exporting->file, piece->text, piece->length, err) : CUGEN_OK;
-  if (status || !exporting->progress || !exporting->progress(&state, exporting->context))
+  if (status || !exporting->progress || !exporting->progress(piece, exporting->context))
     return status;
   return error_set(err, CUGEN_ERROR_INTERRUPTED,
                    "stopped on request; what was written is not whole");
@@ -431,32 +414,14 @@ int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *p
   return status;
 }
 
-struct importing {
-  cugen_import_callback progress;
-  void *context;
-};
-
-static bool is_import_stopped(void *context, size_t read, size_t merged, size_t planned) {
-  const struct importing *importing = context;
-  const cugen_import_progress state = {.read = read, .merged = merged, .records = planned};
-  return importing->progress(&state, importing->context) != 0;
-}
-
 int api_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
                      cugen_cache_merged *out, cugen_error *error) {
   struct cache *cache;
-  struct importing importing = {progress, context};
-  const struct cache_watch watch = {is_import_stopped, &importing};
-  struct cache_merged merged = {0};
+  const struct cache_watch watch = {progress, context};
   *out = (cugen_cache_merged){0};
   int status = api_cache(lib, &cache, error);
   if (!status) status = check_writable(lib, cache, "imported", error);
-  if (!status) status = wisdom_import_file(cache, path, progress ? &watch : NULL, &merged, error);
-  *out = (cugen_cache_merged){.records = merged.added + merged.better + merged.worse + merged.known,
-                              .added = merged.added,
-                              .better = merged.better,
-                              .worse = merged.worse,
-                              .known = merged.known,
-                              .portfolios = merged.portfolios};
+  if (!status) status = wisdom_import_file(cache, path, &watch, out, error);
+  out->records = out->added + out->better + out->worse + out->known;
   return status;
 }

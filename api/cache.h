@@ -34,16 +34,6 @@ typedef struct cugen_cache_set {
   int64_t measured_at; /* time of the latest record; seconds since the epoch */
 } cugen_cache_set;
 
-/* The numbers of objects that exist or were removed. */
-typedef struct cugen_cache_counts {
-  size_t sets, records, history;
-  size_t images; /* compiled kernels */
-  int64_t image_bytes;
-  size_t foreign_images; /* api_cache_verify: images that are not used, because another user or an
-                            unknown one compiled them */
-  size_t portfolios;     /* stored portfolios */
-} cugen_cache_counts;
-
 /* Lists the sets. *out lives until the next call. filter (may be NULL: all): only its first three
    members are used. A missing database is not created. */
 int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out,
@@ -64,19 +54,6 @@ int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
    is no database. */
 int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 
-/* The progress of an export; valid during the callback. */
-typedef struct cugen_export_progress {
-  size_t written, records; /* records written so far, and the number of all */
-  const char *text;        /* the text since the last call: whole lines, without a terminating
-                              zero */
-  size_t length;           /* bytes of `text` */
-  size_t left_out;         /* damaged records, which are not written; api_cache_verify describes
-                              them */
-} cugen_export_progress;
-/* Called for each piece of about 64 KB, from the exporting thread; it must not use lib. Return
-   nonzero to stop. */
-typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);
-
 /* Writes wisdom, which api_cache_import reads: the records that the filter's first three members
    select (NULL: all), without history, and the portfolios, as text with one line each
    (docs/cache.md). The file at path is replaced only when the new one is complete, and is unchanged
@@ -88,27 +65,6 @@ int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *p
                      cugen_error *error);
 
 /* ---- Importing ------------------------------------------------------------------------------- */
-
-/* The counts of an import. */
-typedef struct cugen_cache_merged {
-  size_t records;    /* records in the file: the sum of the next four */
-  size_t added;      /* records of variants that had none */
-  size_t better;     /* records that replaced the record of their variant, which is kept as
-                        history */
-  size_t worse;      /* records that are kept as history themselves */
-  size_t known;      /* records that the cache had already */
-  size_t portfolios; /* portfolios in the file; each replaces an earlier one of its kernel, class
-                        and device */
-} cugen_cache_merged;
-
-/* The progress of an import; valid during the callback. */
-typedef struct cugen_import_progress {
-  size_t read, merged; /* records read and merged so far */
-  size_t records;      /* records in the file, as it says itself; 0: it does not say */
-} cugen_import_progress;
-
-/* Called from the importing thread; return nonzero to stop. */
-typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void *context);
 
 /* Imports like cugen_cache_import; progress may be NULL. */
 int api_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,

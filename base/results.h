@@ -33,6 +33,50 @@ typedef enum cugen_cache_kind {
   CUGEN_CACHE_SERVER    /* "postgresql://..." */
 } cugen_cache_kind;
 
+/* The numbers of objects that exist or were removed. */
+typedef struct cugen_cache_counts {
+  size_t sets, records, history;
+  size_t images; /* compiled kernels */
+  int64_t image_bytes;
+  size_t foreign_images; /* cache_verify: images that are not used, because another user or an
+                            unknown one compiled them */
+  size_t portfolios;     /* stored portfolios */
+} cugen_cache_counts;
+
+/* The progress of an export; valid during the callback. */
+typedef struct cugen_export_progress {
+  size_t written, records; /* records written so far, and the number of all */
+  const char *text;        /* the text since the last call: whole lines, without a terminating
+                              zero */
+  size_t length;           /* bytes of `text` */
+  size_t left_out;         /* damaged records, which are not written; cache_verify describes
+                              them */
+} cugen_export_progress;
+/* Called for each piece of about 64 KB, from the exporting thread; it must not use the cache.
+   Return nonzero to stop. */
+typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);
+
+/* The counts of an import. */
+typedef struct cugen_cache_merged {
+  size_t records;    /* records in the file: the sum of the next four */
+  size_t added;      /* records of variants that had none */
+  size_t better;     /* records that replaced the record of their variant, which is kept as
+                        history */
+  size_t worse;      /* records that are kept as history themselves */
+  size_t known;      /* records that the cache had already */
+  size_t portfolios; /* portfolios in the file; each replaces an earlier one of its kernel, class
+                        and device */
+} cugen_cache_merged;
+
+/* The progress of an import; valid during the callback. */
+typedef struct cugen_import_progress {
+  size_t read, merged; /* records read and merged so far */
+  size_t records;      /* records in the file, as it says itself; 0: it does not say */
+} cugen_import_progress;
+
+/* Called from the importing thread; return nonzero to stop. */
+typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void *context);
+
 /* How a variant ended. Only CUGEN_OUTCOME_OK comes with times. */
 typedef enum cugen_outcome {
   CUGEN_OUTCOME_OK = 0,     /* the variant was correct and was timed */

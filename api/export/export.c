@@ -220,7 +220,7 @@ static int export_check_options(const cugen_export_options *options, const char 
                      "an export of a portfolio alone is for all sizes: leave out --problems");
   if (options->variant && (options->portfolio || options->distance > 0))
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "an export of one variant has nothing else: leave out cugen_export_options.%s",
+                     "an export of one variant has nothing else: leave out --%s",
                      options->portfolio ? "portfolio" : "distance");
   if (!folder || !*folder)
     return error_set(err, CUGEN_ERROR_USAGE, "an export needs a folder: -o FOLDER");

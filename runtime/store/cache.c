@@ -126,8 +126,8 @@ int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_e
 }
 
 int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really,
-                 struct cache_removal *out, cugen_error *err) {
-  *out = (struct cache_removal){0};
+                 cugen_cache_counts *out, cugen_error *err) {
+  *out = (cugen_cache_counts){0};
   pthread_mutex_lock(&cache->lock);
   int status = cache->engine->remove(cache, filter, really, out, err);
   pthread_mutex_unlock(&cache->lock);
@@ -140,9 +140,9 @@ int cache_each(struct cache *cache, const struct cache_filter *filter,
   LOCKED(cache, each(cache, filter, visit, err));
 }
 
-int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong,
+int cache_verify(struct cache *cache, cugen_cache_counts *out, struct text *wrong,
                  struct text *foreign, cugen_error *err) {
-  *out = (struct cache_checked){0};
+  *out = (cugen_cache_counts){0};
   pthread_mutex_lock(&cache->lock);
   struct cache_check check = {cache, out, wrong, foreign};
   int status = cache->engine->verify(cache, out, wrong, foreign, err);
@@ -200,10 +200,10 @@ int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, 
   return stage->engine->stage_add(stage, entry, line, twice, err);
 }
 
-int cache_stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen_error *err) {
-  *out = (struct cache_merged){0};
+int cache_stage_merge(struct cache_stage *stage, cugen_cache_merged *out, cugen_error *err) {
+  *out = (cugen_cache_merged){0};
   int status = stage->engine->stage_merge(stage, out, err);
-  if (status) *out = (struct cache_merged){0};
+  if (status) *out = (cugen_cache_merged){0};
   return status;
 }
 

@@ -193,17 +193,13 @@ struct cache_filter {
 /* Whether the filter selects the key, by config, device, problem and way of timing. */
 bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key);
 
-struct cache_removal {
-  size_t spaces, records, history, images;
-  int64_t image_bytes;
-};
 /* Whether there are records, current or superseded, of this origin. */
 int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_error *err);
 /* Removes the selected records, and every image that no remaining record can use, in short
    transactions. Records that are stored meanwhile stay. After a failure some records may be
    removed: *out counts them. really false: only counts, and waits for no other process. */
 int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really,
-                 struct cache_removal *out, cugen_error *err);
+                 cugen_cache_counts *out, cugen_error *err);
 
 /* ---- From one cache to another -------------------------------------------------------------- */
 
@@ -227,17 +223,10 @@ struct cache_visit {
 int cache_each(struct cache *cache, const struct cache_filter *filter,
                const struct cache_visit *visit, cugen_error *err);
 
-struct cache_merged {
-  size_t added;      /* records of variants that had no record */
-  size_t better;     /* records that replaced the cache's record, which became history */
-  size_t worse;      /* records that became history at once */
-  size_t known;      /* records that the cache had already */
-  size_t portfolios; /* portfolios in the file */
-};
-/* The observer of an import; `stop` returns true to end the import. */
+/* The observer of an import; `stop` returns nonzero to end the import. */
 struct cache_watch {
   /* NULL: the import is not observed */
-  bool (*stop)(void *context, size_t read, size_t merged, size_t planned);
+  cugen_import_callback stop;
   void *context;
 };
 
@@ -257,7 +246,7 @@ int cache_stage_open(struct cache *cache, size_t planned, const struct cache_wat
 /* *twice: the line that added the same variant and kernel before; 0: none. */
 int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
                     size_t *twice, cugen_error *err);
-int cache_stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen_error *err);
+int cache_stage_merge(struct cache_stage *stage, cugen_cache_merged *out, cugen_error *err);
 void cache_stage_close(struct cache_stage *stage);
 
 /* ---- Portfolios ----------------------------------------------------------------------------- */
@@ -278,15 +267,9 @@ int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filt
 
 /* ---- Checking ------------------------------------------------------------------------------- */
 
-struct cache_checked {
-  size_t spaces, records, history, images,
-      foreign_images; /* images sealed with another user's key or with none; they are never used */
-  int64_t image_bytes;
-  size_t portfolios;
-};
 /* Adds a line to *wrong for each defect and to *foreign for each foreign image. The status tells
    whether the check itself succeeded. */
-int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong,
+int cache_verify(struct cache *cache, cugen_cache_counts *out, struct text *wrong,
                  struct text *foreign, cugen_error *err);
 
 /* ---- Images --------------------------------------------------------------------------------- */

@@ -109,17 +109,17 @@ struct cache_engine {
   int (*spaces)(struct cache *cache, struct cache_spaces *out, cugen_error *err);
   int (*has_origin)(struct cache *cache, const char *origin, bool *has, cugen_error *err);
   int (*remove)(struct cache *cache, const struct cache_filter *filter, bool really,
-                struct cache_removal *out, cugen_error *err);
+                cugen_cache_counts *out, cugen_error *err);
   int (*each)(struct cache *cache, const struct cache_filter *filter,
               const struct cache_visit *visit, cugen_error *err);
-  int (*verify)(struct cache *cache, struct cache_checked *out, struct text *wrong,
+  int (*verify)(struct cache *cache, cugen_cache_counts *out, struct text *wrong,
                 struct text *foreign, cugen_error *err);
 
   int (*stage_open)(struct cache *cache, size_t planned, const struct cache_watch *watch,
                     struct cache_stage **out, cugen_error *err);
   int (*stage_add)(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
                    size_t *twice, cugen_error *err);
-  int (*stage_merge)(struct cache_stage *stage, struct cache_merged *out, cugen_error *err);
+  int (*stage_merge)(struct cache_stage *stage, cugen_cache_merged *out, cugen_error *err);
   void (*stage_close)(struct cache_stage *stage);
 
   /* Like cache_portfolios. */
@@ -150,6 +150,44 @@ struct cache_engine {
               cugen_error *err);
 };
 
+/* The functions of the table. From these names follow
+   an engine's declarations and its row: sqlite_load is the function `load` of the engine sqlite. */
+#define CACHE_ENGINE_FUNCTIONS(X, engine)                                                          \
+  X(engine, takes)                                                                                 \
+  X(engine, name)                                                                                  \
+  X(engine, is_missing)                                                                            \
+  X(engine, open)                                                                                  \
+  X(engine, close)                                                                                 \
+  X(engine, sync)                                                                                  \
+  X(engine, set_patience)                                                                          \
+  X(engine, load)                                                                                  \
+  X(engine, fastest)                                                                               \
+  X(engine, history)                                                                               \
+  X(engine, problems)                                                                              \
+  X(engine, devices)                                                                               \
+  X(engine, shorter)                                                                               \
+  X(engine, store)                                                                                 \
+  X(engine, greatest_rate)                                                                         \
+  X(engine, spaces)                                                                                \
+  X(engine, has_origin)                                                                            \
+  X(engine, remove)                                                                                \
+  X(engine, each)                                                                                  \
+  X(engine, verify)                                                                                \
+  X(engine, stage_open)                                                                            \
+  X(engine, stage_add)                                                                             \
+  X(engine, stage_merge)                                                                           \
+  X(engine, stage_close)                                                                           \
+  X(engine, portfolios)                                                                            \
+  X(engine, portfolios_change)                                                                     \
+  X(engine, image_load)                                                                            \
+  X(engine, image_store)                                                                           \
+  X(engine, image_trim)                                                                            \
+  X(engine, images)
+#define CACHE_CLAIM_FUNCTIONS(X, engine) X(engine, claim) X(engine, unclaim) X(engine, news)
+#define CACHE_ENGINE_DECLARE(engine, function)                                                     \
+  __typeof__(*((const struct cache_engine *)0)->function) engine##_##function;
+#define CACHE_ENGINE_MEMBER(engine, function) .function = engine##_##function,
+
 extern const struct cache_engine *const cache_engines[];
 
 /* ---- Rules that engines share --------------------------------------------------------------- */
@@ -170,7 +208,7 @@ int cache_images_visit(struct cache *cache,
 /* findings.c: the defects that a check finds, one a line. */
 struct cache_check {
   struct cache *cache;
-  struct cache_checked *out;
+  cugen_cache_counts *out;
   struct text *wrong, *foreign;
 };
 void cache_check_add(struct cache_check *check, const char *format, ...) PRINTF_LIKE(2, 3);

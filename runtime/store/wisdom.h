@@ -14,16 +14,9 @@ enum {
   WISDOM_MAX_PORTFOLIOS = 100000
 };
 
-/* A piece of the written text: whole lines. */
-struct wisdom_piece {
-  const char *text;
-  size_t length;
-  size_t written, records; /* records in the pieces up to this one; records in all */
-  size_t left_out;         /* rows left out because they are invalid: see cache_visit */
-};
 struct wisdom_sink {
   /* may not use the cache */
-  int (*take)(void *context, const struct wisdom_piece *piece, cugen_error *err);
+  int (*take)(void *context, const cugen_export_progress *piece, cugen_error *err);
   void *context;
 };
 /* Writes the header, the current records that the filter selects, and the filter's portfolios;
@@ -38,10 +31,10 @@ int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct
 /* Merges the records of wisdom into the cache. An invalid file is CUGEN_ERROR_CACHE with name
    and line, and leaves the cache unchanged. */
 int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length,
-                  struct cache_merged *out, cugen_error *err);
+                  cugen_cache_merged *out, cugen_error *err);
 /* Like wisdom_import, but reads a file or a pipe piece by piece. watch: NULL, or the observer
    who may stop the import. */
 int wisdom_import_file(struct cache *cache, const char *path, const struct cache_watch *watch,
-                       struct cache_merged *out, cugen_error *err);
+                       cugen_cache_merged *out, cugen_error *err);
 
 #endif

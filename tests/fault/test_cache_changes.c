@@ -72,7 +72,7 @@ static int tear_down(void **state) {
 }
 
 static int import(struct fixture *fixture, struct cache *cache, cugen_error *err) {
-  struct cache_merged merged;
+  cugen_cache_merged merged;
   return wisdom_import(cache, "wisdom", text_get(&fixture->wisdom), fixture->wisdom.length, &merged,
                        err);
 }
@@ -80,7 +80,7 @@ static int import(struct fixture *fixture, struct cache *cache, cugen_error *err
 /* Returns the number of records; everything else must be as it should be. */
 static size_t count_records(struct fixture *fixture) {
   struct cache *cache;
-  struct cache_checked checked;
+  cugen_cache_counts checked;
   struct text wrong = {0};
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(cache_verify(cache, &checked, &wrong, &wrong, NULL), CUGEN_OK);
@@ -114,7 +114,7 @@ static int read_and_store(struct fixture *fixture, struct cache *cache, int roun
 }
 
 static int remove_all(struct fixture *fixture, struct cache *cache, int round) {
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   cugen_error err = {0};
   (void)fixture;
   CHECK(cache_remove(cache, &all, round % 2 == 0, &removed, &err) == CUGEN_OK);
@@ -169,7 +169,7 @@ static void everybody_at_once(void **state) {
 static pid_t change_in_child(struct fixture *fixture, bool removing) {
   pid_t pid = fork();
   if (pid) return pid;
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   struct cache *cache;
   if (cache_open(text_get(&fixture->path), &cache, NULL, NULL)) _exit(1);
   _exit(removing ? cache_remove(cache, &all, true, &removed, NULL) != CUGEN_OK
@@ -251,9 +251,9 @@ void *realloc(void *old, size_t size) {
 }
 
 static int use_all(struct fixture *fixture, struct cache *cache, cugen_error *err) {
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   struct cache_space *spaces;
-  struct cache_checked checked;
+  cugen_cache_counts checked;
   struct text out = {0}, wrong = {0};
   size_t count;
   int status = import(fixture, cache, err);

@@ -451,7 +451,7 @@ static int write_wisdom(int from, int count, struct text *out) {
 }
 
 static int import(struct cache *cache, const struct text *wisdom, cugen_error *err) {
-  struct cache_merged merged;
+  cugen_cache_merged merged;
   return wisdom_import(cache, "wisdom", text_get(wisdom), wisdom->length, &merged, err);
 }
 
@@ -463,7 +463,7 @@ static int import_other(struct cache *cache, cugen_error *err) {
 static size_t told;
 
 static int remove_all(struct cache *cache, cugen_error *err) {
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   const int status = cache_remove(cache, &all, true, &removed, err);
   told = removed.records;
   return status;
@@ -494,14 +494,14 @@ static int make_change(const struct change *change, bool *lasts, cugen_error *er
 }
 
 /* A failed removal may leave a part; an import leaves all or nothing. */
-static bool may_be_part(const struct change *change, const struct cache_checked *checked) {
+static bool may_be_part(const struct change *change, const cugen_cache_counts *checked) {
   return change->records < HELD && checked->records <= HELD && checked->images <= 1;
 }
 
 /* The change is there completely, certainly if it was reported, or not at all. */
 static void check_change(const struct change *change, bool said) {
   struct cache *cache;
-  struct cache_checked checked;
+  cugen_cache_counts checked;
   struct text wrong = {0};
   cugen_error err = {0};
   if (cache_open(text_get(&path), &cache, NULL, &err)) fail_msg("afterwards: %s", err.message);

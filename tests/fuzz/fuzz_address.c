@@ -15,7 +15,7 @@ static void check(const char *front, const char *back) {
   if (strstr(front, secret) || strstr(back, secret)) return; /* a user of that name may be shown */
   struct text address = {0}, shown = {0};
   text_addf(&address, "postgresql://%s:%s%s", front, secret, back);
-  if (address.failed || !pg_address_is(text_get(&address))) abort();
+  if (address.failed || !postgres_takes(text_get(&address))) abort();
   pg_address_show(text_get(&address), &shown);
   if (strstr(text_get(&shown), secret) &&
       strpbrk(text_get(&address) + strlen("postgresql://"), "/?#@[") == NULL)

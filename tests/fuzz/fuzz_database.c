@@ -65,7 +65,7 @@ static int visit(void *context, const char *problem, cugen_error *err) {
 }
 
 static void check(struct cache *cache) {
-  struct cache_checked checked;
+  cugen_cache_counts checked;
   struct text wrong = {0}, foreign = {0};
   cugen_error err = {0};
   int status = cache_verify(cache, &checked, &wrong, &foreign, &err);

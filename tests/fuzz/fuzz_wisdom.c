@@ -90,7 +90,7 @@ static int stage_add(struct cache_stage *stage, const struct cache_entry *entry,
   return CUGEN_OK;
 }
 
-static int stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen_error *err) {
+static int stage_merge(struct cache_stage *stage, cugen_cache_merged *out, cugen_error *err) {
   struct list *list = list_of_stage(stage);
   (void)err;
   out->added = list->count - list->merged;
@@ -184,10 +184,10 @@ static void export_all(struct cache *cache, struct text *out) {
 
 /* Checks the records that were taken. */
 static void check_taken(struct cache *cache, const char *data, size_t size,
-                        const struct cache_merged *first) {
+                        const cugen_cache_merged *first) {
   struct cache *other = open_cache();
-  struct cache_merged merged;
-  struct cache_checked checked;
+  cugen_cache_merged merged;
+  cugen_cache_counts checked;
   struct text once = {0}, twice = {0}, wrong = {0};
   require(first->better + first->worse + first->known == 0);
   require(wisdom_import(cache, "again", data, size, &merged, NULL) == CUGEN_OK &&
@@ -207,7 +207,7 @@ static void check_taken(struct cache *cache, const char *data, size_t size,
 
 static void check_database(const char *data, size_t size) {
   static struct cache *cache; /* kept, because opening a cache takes longest */
-  struct cache_merged merged;
+  cugen_cache_merged merged;
   cugen_error err = {0};
   if (!cache) cache = open_cache();
   if (wisdom_import(cache, "fuzz", data, size, &merged, &err)) {
@@ -237,7 +237,7 @@ static void check(const char *data, size_t size) {
   static size_t taken;
   struct list *list = list_open(&lists[0]), *other = list_open(&lists[1]);
   struct text once = {0}, twice = {0};
-  struct cache_merged merged;
+  cugen_cache_merged merged;
   cugen_error err = {0};
   if (wisdom_import(&list->cache, "fuzz", data, size, &merged, &err)) {
     require(strncmp(err.message, "fuzz:", 5) == 0 && list->merged == 0 &&

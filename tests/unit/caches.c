@@ -237,7 +237,7 @@ void assert_image(struct cache *cache, const char *image_key, const char *want) 
 /* ---- Checking ------------------------------------------------------------------------------- */
 
 void assert_verified(struct fixture *fixture, const char *wrong) {
-  struct cache_checked checked;
+  cugen_cache_counts checked;
   struct text got = {0}, foreign = {0};
   assert_int_equal(cache_verify(reopen(fixture), &checked, &got, &foreign, NULL), CUGEN_OK);
   assert_string_equal(text_get(&foreign), "");

@@ -13,10 +13,10 @@ static void what_is_meant(void **state) {
   (void)state;
   static const char *const others[] = {
       "", "none", "/a/b.db", "postgresql", "postgresql:/", "Postgresql://h", "http://h"};
-  assert_true(pg_address_is("postgresql://"));
-  assert_true(pg_address_is("postgres://h/db"));
+  assert_true(postgres_takes("postgresql://"));
+  assert_true(postgres_takes("postgres://h/db"));
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    assert_false(pg_address_is(others[i]));
+    assert_false(postgres_takes(others[i]));
 }
 
 static void what_is_shown(void **state) {

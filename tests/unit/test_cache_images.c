@@ -149,7 +149,7 @@ static void unwanted_images_go(void **state) {
   struct compiled image = image_of("cubin");
   struct kernel_spec spec = {.source_hash = hash_bytes("a", 1)};
   struct text wanted = {0}, unwanted = {0};
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   record.source_hash = spec.source_hash;
   store(fixture->cache, &keys[0], record);
   assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &wanted, NULL), CUGEN_OK);
@@ -281,7 +281,7 @@ static void a_byte_stays_in_its_part(void **state) {
 static void users_keep_their_images_apart(void **state) {
   struct fixture *fixture = *state;
   struct compiled mine = image_of("mine"), other = image_of("other");
-  struct cache_checked checked;
+  cugen_cache_counts checked;
   struct text wrong = {0}, foreign = {0}, place = {0};
   char *before = getenv("XDG_STATE_HOME") ? strdup(getenv("XDG_STATE_HOME")) : NULL;
   assert_int_equal(cache_image_store(fixture->cache, "key", &mine, NULL), CUGEN_OK);

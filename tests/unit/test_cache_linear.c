@@ -79,9 +79,9 @@ enum { IMPORTED, AGAIN, LISTED, EXPORTED, REMOVED, WORKS };
 static void use(int count, bool one, long counts[WORKS]) {
   struct text folder = {0}, path = {0}, wisdom = {0}, out = {0};
   struct cache *cache;
-  struct cache_merged merged;
+  cugen_cache_merged merged;
   struct cache_space *spaces;
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   size_t number;
   make_wisdom(count, one, &wisdom);
   assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);

@@ -99,11 +99,11 @@ static void devices_are_found_by_config_and_problem(void **state) {
 
 static void assert_removed(struct fixture *fixture, struct cache_filter filter, size_t spaces,
                            size_t records, size_t history, const char *left) {
-  struct cache_removal counted, removed;
+  cugen_cache_counts counted, removed;
   assert_int_equal(cache_remove(fixture->cache, &filter, false, &counted, NULL), CUGEN_OK);
   assert_int_equal(cache_remove(fixture->cache, &filter, true, &removed, NULL), CUGEN_OK);
   assert_memory_equal(&counted, &removed, sizeof removed);
-  assert_int_equal(removed.spaces, spaces);
+  assert_int_equal(removed.sets, spaces);
   assert_int_equal(removed.records, records);
   assert_int_equal(removed.history, history);
   assert_spaces(reopen(fixture), left);
@@ -131,7 +131,7 @@ static void records_are_removed_by_what_they_are(void **state) {
 static void a_reader_outlives_removal(void **state) {
   struct fixture *fixture = *state;
   struct cache *reader;
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   const struct cache_filter all = {0};
   store_some(fixture->cache);
   assert_int_equal(cache_open(text_get(&fixture->path), &reader, NULL, NULL), CUGEN_OK);
@@ -147,7 +147,7 @@ static void a_reader_outlives_removal(void **state) {
 /* A writer blocks a removal, but not the counting of what would be removed. */
 static void counting_waits_for_nobody(void **state) {
   struct fixture *fixture = *state;
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   const struct cache_filter all = {0};
   sqlite3 *writer;
   only_of_a_file();
@@ -157,7 +157,7 @@ static void counting_waits_for_nobody(void **state) {
   cache_set_patience(fixture->cache, 0);
   assert_int_equal(cache_remove(fixture->cache, &all, false, &removed, NULL), CUGEN_OK);
   assert_int_equal(removed.records, 9);
-  assert_int_equal(removed.spaces, 3);
+  assert_int_equal(removed.sets, 3);
   assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_ERROR_IO);
   sqlite3_close(writer);
   assert_int_equal(cache_remove(fixture->cache, &all, true, &removed, NULL), CUGEN_OK);

@@ -200,7 +200,7 @@ static struct text export_all(struct cache *cache, const char *problem) {
 static void wisdom_carries_them(void **state) {
   struct fixture *fixture = *state;
   struct cache *other;
-  struct cache_merged merged;
+  cugen_cache_merged merged;
   store(fixture->cache, &key, full);
   put(fixture->cache, portfolio("dtype=f32", "/a.lua", LATE));
   put(fixture->cache, portfolio("dtype=f64", "", EARLY));
@@ -271,7 +271,7 @@ static void wrong_wisdom_is_refused(void **state) {
   struct fixture *fixture = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text wisdom = seal(cases[i].lines, cases[i].count);
-    struct cache_merged merged;
+    cugen_cache_merged merged;
     cugen_error err = {0};
     assert_int_equal(
         wisdom_import(fixture->cache, "file", text_get(&wisdom), wisdom.length, &merged, &err),

@@ -152,7 +152,7 @@ static void news_are_what_came_since(void **state) {
 static void a_removed_set_is_made_again(void **state) {
   struct cache *cache = cache_of(state);
   const struct cache_filter all = {0};
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   claim_one(cache, "first", "a", true);
   store(cache, &key, record_of("b", 1));
   assert_int_equal(cache_remove(cache, &all, true, &removed, NULL), CUGEN_OK);

@@ -51,8 +51,8 @@ static void export_all(struct cache *cache, struct text *out) {
   if (wisdom_export(cache, &all, out, &count, &err)) fail_msg("%s", err.message);
 }
 
-static struct cache_merged import(struct cache *cache, const struct text *wisdom) {
-  struct cache_merged merged;
+static cugen_cache_merged import(struct cache *cache, const struct text *wisdom) {
+  cugen_cache_merged merged;
   cugen_error err = {0};
   if (wisdom_import(cache, "file", text_get(wisdom), wisdom->length, &merged, &err))
     fail_msg("%s", err.message);
@@ -200,7 +200,7 @@ struct pieces {
   size_t count, longest, stop; /* stop: after so many lines */
 };
 
-static int take_piece(void *context, const struct wisdom_piece *piece, cugen_error *err) {
+static int take_piece(void *context, const cugen_export_progress *piece, cugen_error *err) {
   struct pieces *pieces = context;
   assert_int_equal(piece->text[piece->length - 1], '\n');
   assert_true(piece->written <= piece->records);
@@ -314,7 +314,7 @@ static void a_time_that_cannot_be_is_not_known(void **state) {
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
     struct cache_record record = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1), *records;
     struct text wisdom = {0}, wrong = {0};
-    struct cache_checked checked;
+    cugen_cache_counts checked;
     struct cache *other;
     size_t count;
     record.measured_at = record.run_began = times[i];
@@ -351,7 +351,7 @@ static void assert_merge(struct cache_record mine, struct cache_record theirs, c
   store(there, theirs);
   export_all(there, &wisdom);
   for (int round = 0; round < 3; round++) {
-    struct cache_merged merged = import(here, &wisdom);
+    cugen_cache_merged merged = import(here, &wisdom);
     assert_int_equal(merged.known, round > 0);
     assert_int_equal(merged.added + merged.better + merged.worse, round == 0);
     assert_records(here, false, current);
@@ -439,7 +439,7 @@ static char *record_with(const char *from, const char *to) {
 
 static void assert_refused(struct cache *cache, const struct text *wisdom, int line,
                            const char *what) {
-  struct cache_merged merged;
+  cugen_cache_merged merged;
   struct text where = {0};
   cugen_error err = {0};
   text_addf(&where, "file:%d: ", line);
@@ -584,7 +584,7 @@ static void older_versions_are_read(void **state) {
     const char *const lines[] = {cases[i % CASES].header, record};
     struct text wisdom = seal(lines, 2);
     if (takes) {
-      struct cache_merged merged = import(*state, &wisdom);
+      cugen_cache_merged merged = import(*state, &wisdom);
       assert_int_equal(merged.added + merged.worse, 1);
     } else {
       assert_refused(*state, &wisdom, 2, cases[i].wrong);
@@ -665,7 +665,7 @@ static void no_damage_passes(void **state) {
   char *good = record_with(NULL, NULL);
   const char *const lines[] = {HEADER("1"), good};
   struct text wisdom = seal(lines, 2);
-  struct cache_merged merged;
+  cugen_cache_merged merged;
   for (size_t length = 0; length + 1 < wisdom.length; length++)
     assert_int_equal(wisdom_import(*state, "file", wisdom.data, length, &merged, NULL),
                      CUGEN_ERROR_CACHE);

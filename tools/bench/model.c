@@ -631,7 +631,7 @@ static void read_wisdom(const char *path, struct text *out) {
 /* Imports the wisdom into a cache of this run. */
 static void import(const char *path, const char *database) {
   struct text wisdom = {0};
-  struct cache_merged merged;
+  cugen_cache_merged merged;
   struct cache *cache;
   cugen_error err;
   read_wisdom(path, &wisdom);

@@ -131,7 +131,7 @@ static void report(const struct times *times, int processes, double seconds) {
 
 static int clean(const char *address) {
   struct cache *cache;
-  struct cache_removal removed;
+  cugen_cache_counts removed;
   const struct cache_filter filter = {.device = "store_latency"};
   cugen_error err = {0};
   if (cache_open(address, &cache, NULL, &err)) return fail(&err);

@@ -18,7 +18,7 @@ static const char *behind_scheme(const char *path) {
   return NULL;
 }
 
-bool pg_address_is(const char *path) {
+bool postgres_takes(const char *path) {
   return behind_scheme(path) != NULL;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-bool pg_address_is(const char *path);
+bool postgres_takes(const char *path);
 /* Writes "postgresql://USER@HOST:PORT/DB?OPTIONS", without a password. Returns false if the end
    of the password cannot be found; *shown then has only the scheme. */
 bool pg_address_show(const char *path, struct text *shown);

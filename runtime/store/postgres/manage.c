@@ -132,7 +132,7 @@ static int manage_count(struct pg_cache *cache, const char *sql,
 }
 
 static int remove_within(struct pg_cache *cache, const struct cache_filter *filter,
-                         struct cache_removal *out, cugen_error *err) {
+                         cugen_cache_counts *out, cugen_error *err) {
   struct pg_parameters parameters = {0};
   struct text ids = {0};
   int64_t history = 0, none;
@@ -149,7 +149,7 @@ static int remove_within(struct pg_cache *cache, const struct cache_filter *filt
     status = manage_count(cache, remove_records_sql, &parameters, &out->records, &history, err);
   out->history = (size_t)history;
   out->records -= out->history;
-  if (!status) status = manage_count(cache, remove_spaces_sql, NULL, &out->spaces, &none, err);
+  if (!status) status = manage_count(cache, remove_spaces_sql, NULL, &out->sets, &none, err);
   if (!status)
     status = manage_count(cache, remove_images_sql, NULL, &out->images, &out->image_bytes, err);
   text_free(&ids);
@@ -159,14 +159,14 @@ static int remove_within(struct pg_cache *cache, const struct cache_filter *filt
 /* Removes everything in one transaction. To count, everything is removed and the transaction is
    rolled back. If a tuner stores into a set that is being removed, the transaction is repeated. */
 int postgres_remove(struct cache *base, const struct cache_filter *filter, bool really,
-                    struct cache_removal *out, cugen_error *err) {
+                    cugen_cache_counts *out, cugen_error *err) {
   enum { TRIES = 20 };
   struct pg_cache *cache = pg_cache_of(base);
   cugen_error own;
   int status = CUGEN_OK;
   if (!err) err = &own;
   for (int i = 0; i < TRIES; i++) {
-    *out = (struct cache_removal){0};
+    *out = (cugen_cache_counts){0};
     status = pg_run(cache, PG_ALONE, "BEGIN", NULL, doing, NULL, err);
     if (!status) status = remove_within(cache, filter, out, err);
     if (!status && really) status = pg_run(cache, PG_WITHIN, "COMMIT", NULL, doing, NULL, err);
@@ -174,7 +174,7 @@ int postgres_remove(struct cache *base, const struct cache_filter *filter, bool 
     if (!status || !pg_is_passing(err)) break;
   }
   pg_forget_space(cache);
-  if (status) *out = (struct cache_removal){0};
+  if (status) *out = (cugen_cache_counts){0};
   return status;
 }
 
@@ -314,7 +314,7 @@ static int check_within(struct pg_cache *cache, struct cache_check *check, cugen
                                   .config = pg_text(cache, result, row, 1),
                                   .problem = pg_text(cache, result, row, 2),
                                   .options = pg_text(cache, result, row, 3)};
-    check->out->spaces++;
+    check->out->sets++;
     cache_check_key(check, pg_integer(cache, result, row, 4), &key);
   }
   pg_clear(cache, result);
@@ -328,7 +328,7 @@ static int check_within(struct pg_cache *cache, struct cache_check *check, cugen
   return status ? status : visit_rows(cache, check_record, check, err);
 }
 
-int postgres_verify(struct cache *base, struct cache_checked *out, struct text *wrong,
+int postgres_verify(struct cache *base, cugen_cache_counts *out, struct text *wrong,
                     struct text *foreign, cugen_error *err) {
   struct pg_cache *cache = pg_cache_of(base);
   struct cache_check check = {base, out, wrong, foreign};

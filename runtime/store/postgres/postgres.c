@@ -11,12 +11,12 @@ static const char unreadable[] =
     "percent-encode in names and passwords: "
     "%40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %25 for %";
 
-static void postgres_name(const char *path, struct text *out) {
+void postgres_name(const char *path, struct text *out) {
   if (!pg_address_show(path, out)) text_add(out, "...");
 }
 
 /* Always false: only the server knows whether there are tables, and opening makes missing ones. */
-static bool postgres_is_missing(const char *path) {
+bool postgres_is_missing(const char *path) {
   (void)path;
   return false;
 }
@@ -73,38 +73,6 @@ void postgres_set_patience(struct cache *base, double seconds) {
 }
 
 const struct cache_engine cache_postgres = {
-    .takes = pg_address_is,
     .kind = CUGEN_CACHE_SERVER,
-    .name = postgres_name,
-    .is_missing = postgres_is_missing,
-    .open = postgres_open,
-    .close = postgres_close,
-    .sync = postgres_sync,
-    .set_patience = postgres_set_patience,
-    .load = postgres_load,
-    .fastest = postgres_fastest,
-    .history = postgres_history,
-    .problems = postgres_problems,
-    .devices = postgres_devices,
-    .shorter = postgres_shorter,
-    .store = postgres_store,
-    .greatest_rate = postgres_greatest_rate,
-    .spaces = postgres_spaces,
-    .has_origin = postgres_has_origin,
-    .remove = postgres_remove,
-    .each = postgres_each,
-    .verify = postgres_verify,
-    .stage_open = postgres_stage_open,
-    .stage_add = postgres_stage_add,
-    .stage_merge = postgres_stage_merge,
-    .stage_close = postgres_stage_close,
-    .portfolios = postgres_portfolios,
-    .portfolios_change = postgres_portfolios_change,
-    .image_load = postgres_image_load,
-    .image_store = postgres_image_store,
-    .image_trim = postgres_image_trim,
-    .images = postgres_images,
-    .claim = postgres_claim,
-    .unclaim = postgres_unclaim,
-    .news = postgres_news,
-};
+    CACHE_ENGINE_FUNCTIONS(CACHE_ENGINE_MEMBER, postgres)
+        CACHE_CLAIM_FUNCTIONS(CACHE_ENGINE_MEMBER, postgres)};

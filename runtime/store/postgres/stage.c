@@ -39,8 +39,8 @@ static struct postgres_stage *postgres_stage_of(struct cache_stage *base) {
 }
 
 static bool stage_is_stopped(const struct postgres_stage *stage) {
-  return stage->watch.stop &&
-         stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
+  const cugen_import_progress state = {stage->added, stage->merged, stage->planned};
+  return stage->watch.stop && stage->watch.stop(&state, stage->watch.context);
 }
 
 static int say_stopped(cugen_error *err) {
@@ -276,7 +276,7 @@ enum { CHANGE_ARRAYS = 8 };
 
 /* The new record is compared with the current record of its kernel, or else with one of no known
    config file, as the new record's own file is not known. Other records stay beside it. */
-static void decide(const struct entry *entry, struct changes *changes, struct cache_merged *out) {
+static void decide(const struct entry *entry, struct changes *changes, cugen_cache_merged *out) {
   const struct cache_record *current = entry->current.variant   ? &entry->current
                                        : entry->unknown.variant ? &entry->unknown
                                                                 : NULL;
@@ -320,7 +320,7 @@ static int run_four(struct pg_cache *cache, const char *sql, struct text *arrays
   return pg_run(cache, PG_WITHIN, sql, &parameters, doing, NULL, err);
 }
 
-static int merge_batch(struct pg_cache *cache, struct batch *batch, struct cache_merged *out,
+static int merge_batch(struct pg_cache *cache, struct batch *batch, cugen_cache_merged *out,
                        cugen_error *err) {
   union {
     struct changes named;
@@ -343,7 +343,7 @@ static const char merging_sql[] = "DECLARE merging NO SCROLL CURSOR FOR SELECT %
                                   "pg_temp.staged t JOIN cugen.space s USING (device, config, "
                                   "problem, options) ORDER BY s.id, variant, hash";
 
-static int merge_within(struct postgres_stage *stage, struct batch *batch, struct cache_merged *out,
+static int merge_within(struct postgres_stage *stage, struct batch *batch, cugen_cache_merged *out,
                         cugen_error *err) {
   struct pg_cache *cache = stage->cache;
   int status = pg_run(cache, PG_WITHIN, spaces_sql, NULL, doing, NULL, err);
@@ -362,11 +362,11 @@ static int merge_within(struct postgres_stage *stage, struct batch *batch, struc
 
 /* The temporary table is kept when the transaction is rolled back to the savepoint. */
 static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch *batch,
-                                     struct cache_merged *out, cugen_error *err) {
+                                     cugen_cache_merged *out, cugen_error *err) {
   enum { TRIES = 20 };
   int status = pg_run(stage->cache, PG_WITHIN, "SAVEPOINT staged", NULL, doing, NULL, err);
   for (int i = 1; !status; i++) {
-    *out = (struct cache_merged){0};
+    *out = (cugen_cache_merged){0};
     stage->merged = 0;
     status = merge_within(stage, batch, out, err);
     if (!status || !pg_is_passing(err) || i == TRIES) break;
@@ -376,7 +376,7 @@ static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch 
   return status;
 }
 
-int postgres_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err) {
+int postgres_stage_merge(struct cache_stage *base, cugen_cache_merged *out, cugen_error *err) {
   struct postgres_stage *stage = postgres_stage_of(base);
   struct batch *batch = calloc(1, sizeof *batch);
   cugen_error own;

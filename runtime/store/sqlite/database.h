@@ -150,7 +150,7 @@ enum cache_merge_statement {
 };
 struct cache_merge {
   struct sqlite_cache *cache;
-  struct cache_merged *out;
+  cugen_cache_merged *out;
   sqlite3_stmt *statements[CACHE_MERGE_STATEMENTS];
   int64_t space; /* of the next entries; 0: not known */
   bool no_memory;
@@ -211,53 +211,6 @@ static inline struct sqlite_cache *sqlite_cache_of(struct cache *base) {
   return (struct sqlite_cache *)base;
 }
 
-bool sqlite_takes(const char *path);
-void sqlite_name(const char *path, struct text *out);
-bool sqlite_is_missing(const char *path);
-int sqlite_open(const char *path, struct process_stop stop, struct cache **out,
-                struct text *warning, cugen_error *err);
-void sqlite_close(struct cache *base);
-int sqlite_sync(struct cache *base, cugen_error *err);
-void sqlite_set_patience(struct cache *base, double seconds);
-int sqlite_load(struct cache *base, const struct cache_key *key, struct cache_records *out,
-                cugen_error *err);
-int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit,
-                   void *context, cugen_error *err);
-int sqlite_history(struct cache *base, const struct cache_key *key, struct cache_records *out,
-                   cugen_error *err);
-int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit,
-                   void *context, cugen_error *err);
-int sqlite_problems(struct cache *base, const struct cache_key *key, cache_problem_visitor *visit,
-                    void *context, cugen_error *err);
-int sqlite_shorter(struct cache *base, const struct cache_key *key, const char *from,
-                   const char *to, cache_problem_visitor *visit, void *context, cugen_error *err);
-int sqlite_store(struct cache *base, const struct cache_key *key, const struct cache_record *record,
-                 cugen_error *err);
-int sqlite_greatest_rate(struct cache *base, const char *device, const char *config,
-                         const char *word, struct cache_rate *out, cugen_error *err);
-int sqlite_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err);
-int sqlite_has_origin(struct cache *base, const char *origin, bool *has, cugen_error *err);
-int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really,
-                  struct cache_removal *out, cugen_error *err);
-int sqlite_each(struct cache *base, const struct cache_filter *filter,
-                const struct cache_visit *visit, cugen_error *err);
-int sqlite_verify(struct cache *base, struct cache_checked *out, struct text *wrong,
-                  struct text *foreign, cugen_error *err);
-int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch,
-                      struct cache_stage **out, cugen_error *err);
-int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line,
-                     size_t *twice, cugen_error *err);
-int sqlite_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err);
-void sqlite_stage_close(struct cache_stage *base);
-int sqlite_portfolios(struct cache *base, const struct cache_key *key, struct cache_portfolios *out,
-                      cugen_error *err);
-int sqlite_portfolios_change(struct cache *base, const struct cache_portfolio *portfolios,
-                             size_t count, bool removed, cugen_error *err);
-int sqlite_image_load(struct cache *base, const char *name, struct cache_image_row *out,
-                      bool *found, cugen_error *err);
-int sqlite_image_store(struct cache *base, const char *name, const struct compiled *compiled,
-                       const unsigned char *mac, cugen_error *err);
-int sqlite_image_trim(struct cache *base, size_t most, cugen_error *err);
-int sqlite_images(struct cache *base, cache_image_visitor *visit, void *context, cugen_error *err);
+CACHE_ENGINE_FUNCTIONS(CACHE_ENGINE_DECLARE, sqlite)
 
 #endif

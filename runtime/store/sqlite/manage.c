@@ -150,10 +150,10 @@ static bool manage_measure(struct sqlite_cache *cache, const char *rows, size_t 
   return sqlite3_finalize(statement) == SQLITE_OK && good;
 }
 
-static bool count_all(struct sqlite_cache *cache, struct cache_removal *out) {
+static bool count_all(struct sqlite_cache *cache, cugen_cache_counts *out) {
   int64_t history, none;
   bool good = manage_measure(cache, "SELECT * FROM temp.goes", &out->records, &history) &&
-              manage_measure(cache, empty_sql, &out->spaces, &none) &&
+              manage_measure(cache, empty_sql, &out->sets, &none) &&
               manage_measure(cache, unwanted_sql, &out->images, &out->image_bytes);
   out->history = (size_t)history;
   out->records -= out->history;
@@ -255,12 +255,12 @@ static void shrink(struct sqlite_cache *cache) {
   if (quick) cache_sql(cache->db, "VACUUM");
 }
 
-static int drop_all(struct sqlite_cache *cache, struct cache_removal *out, cugen_error *err) {
+static int drop_all(struct sqlite_cache *cache, cugen_cache_counts *out, cugen_error *err) {
   int64_t history = 0, none;
   int status = drop_listed(cache, drop_record_sql, &out->records, &history, err);
   out->history = (size_t)history;
   out->records -= out->history;
-  if (!status) status = drop_rows(cache, empty_sql, drop_space_sql, &out->spaces, &none, err);
+  if (!status) status = drop_rows(cache, empty_sql, drop_space_sql, &out->sets, &none, err);
   if (!status)
     status = drop_rows(cache, unwanted_sql, drop_image_sql, &out->images, &out->image_bytes, err);
   if (!status) shrink(cache);
@@ -269,7 +269,7 @@ static int drop_all(struct sqlite_cache *cache, struct cache_removal *out, cugen
 
 /* Lists the rows in one transaction, so that all are of one moment. */
 static bool sqlite_manage_list_meant(struct sqlite_cache *cache, const struct cache_filter *filter,
-                                     struct cache_removal *count) {
+                                     cugen_cache_counts *count) {
   return cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) &&
          list_records(cache, filter) && (!count || count_all(cache, count)) &&
          cache_sql(cache->db, "COMMIT");
@@ -290,7 +290,7 @@ static int manage_check_whole(struct sqlite_cache *cache, cugen_error *err) {
 }
 
 int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really,
-                  struct cache_removal *out, cugen_error *err) {
+                  cugen_cache_counts *out, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   const int damaged = really ? manage_check_whole(cache, err) : CUGEN_OK;
   if (damaged) return damaged;

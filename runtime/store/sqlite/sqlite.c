@@ -1,36 +1,5 @@
 /* This engine's table of functions; see engine.h. */
 #include "database.h"
 
-const struct cache_engine cache_sqlite = {
-    .takes = sqlite_takes,
-    .kind = CUGEN_CACHE_FILE,
-    .name = sqlite_name,
-    .is_missing = sqlite_is_missing,
-    .open = sqlite_open,
-    .close = sqlite_close,
-    .sync = sqlite_sync,
-    .set_patience = sqlite_set_patience,
-    .load = sqlite_load,
-    .fastest = sqlite_fastest,
-    .history = sqlite_history,
-    .problems = sqlite_problems,
-    .devices = sqlite_devices,
-    .shorter = sqlite_shorter,
-    .store = sqlite_store,
-    .greatest_rate = sqlite_greatest_rate,
-    .spaces = sqlite_spaces,
-    .has_origin = sqlite_has_origin,
-    .remove = sqlite_remove,
-    .each = sqlite_each,
-    .verify = sqlite_verify,
-    .stage_open = sqlite_stage_open,
-    .stage_add = sqlite_stage_add,
-    .stage_merge = sqlite_stage_merge,
-    .stage_close = sqlite_stage_close,
-    .portfolios = sqlite_portfolios,
-    .portfolios_change = sqlite_portfolios_change,
-    .image_load = sqlite_image_load,
-    .image_store = sqlite_image_store,
-    .image_trim = sqlite_image_trim,
-    .images = sqlite_images,
-};
+const struct cache_engine cache_sqlite = {.kind = CUGEN_CACHE_FILE,
+                                          CACHE_ENGINE_FUNCTIONS(CACHE_ENGINE_MEMBER, sqlite)};

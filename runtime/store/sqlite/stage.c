@@ -79,8 +79,8 @@ static int stage_error(struct sqlite_stage *stage, cugen_error *err) {
 }
 
 static bool sqlite_stage_is_stopped(const struct sqlite_stage *stage) {
-  return stage->watch.stop &&
-         stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
+  const cugen_import_progress state = {stage->added, stage->merged, stage->planned};
+  return stage->watch.stop && stage->watch.stop(&state, stage->watch.context);
 }
 
 /* ---- The file ------------------------------------------------------------------------------- */
@@ -416,7 +416,7 @@ static void set_pragmas(struct sqlite_cache *cache, const char *sql) {
   pthread_mutex_unlock(&cache->base.lock);
 }
 
-static int merge_all(struct sqlite_stage *stage, struct cache_merged *out, cugen_error *err) {
+static int merge_all(struct sqlite_stage *stage, cugen_cache_merged *out, cugen_error *err) {
   struct cache_merge merge = {.cache = stage->cache, .out = out};
   bool more = true;
   stage->space = 0;
@@ -447,7 +447,7 @@ static int merge_all(struct sqlite_stage *stage, struct cache_merged *out, cugen
   return status;
 }
 
-int sqlite_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err) {
+int sqlite_stage_merge(struct cache_stage *base, cugen_cache_merged *out, cugen_error *err) {
   struct sqlite_stage *stage = sqlite_stage_of(base);
   stage->checked = true;
   int status = cache_sql(stage->db, "COMMIT") ? CUGEN_OK : stage_error(stage, err);
@@ -477,7 +477,7 @@ static bool stage_is_ours(struct sqlite_stage *stage) {
 }
 
 static void resume(struct sqlite_stage *stage) {
-  struct cache_merged merged = {0};
+  cugen_cache_merged merged = {0};
   cugen_error err;
   if (stage_open_database(stage, text_get(&stage->path), &err)) return;
   stage->format = format_of(stage->db);

@@ -67,7 +67,7 @@ static void verify_visit_space(struct cache_check *check, sqlite3_stmt *row) {
                                 .config = cache_column_text(row, 1),
                                 .problem = cache_column_text(row, 2),
                                 .options = cache_column_text(row, 3)};
-  check->out->spaces++;
+  check->out->sets++;
   cache_check_key(check, sqlite3_column_int64(row, 4), &key);
 }
 
@@ -105,7 +105,7 @@ static const struct {
      visit_lone_entry},
 };
 
-int sqlite_verify(struct cache *base, struct cache_checked *out, struct text *wrong,
+int sqlite_verify(struct cache *base, cugen_cache_counts *out, struct text *wrong,
                   struct text *foreign, cugen_error *err) {
   struct cache_check check = {base, out, wrong, foreign};
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)

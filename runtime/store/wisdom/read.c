@@ -371,8 +371,8 @@ static int wisdom_read_lines(struct reader *reader, struct input *input) {
 }
 
 /* A stage may use the cache exclusively until it is closed, so portfolios are stored after that. */
-static int read_import(struct reader *reader, struct input *input, struct cache_merged *out) {
-  *out = (struct cache_merged){0};
+static int read_import(struct reader *reader, struct input *input, cugen_cache_merged *out) {
+  *out = (cugen_cache_merged){0};
   int status = wisdom_read_lines(reader, input);
   if (!status) status = cache_stage_merge(reader->stage, out, reader->err);
   cache_stage_close(reader->stage);
@@ -386,7 +386,7 @@ static int read_import(struct reader *reader, struct input *input, struct cache_
 }
 
 int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length,
-                  struct cache_merged *out, cugen_error *err) {
+                  cugen_cache_merged *out, cugen_error *err) {
   struct reader reader = {.name = name, .cache = cache, .err = err};
   struct input input = input_of_memory(name, data, length);
   return read_import(&reader, &input, out);
@@ -394,11 +394,11 @@ int wisdom_import(struct cache *cache, const char *name, const char *data, size_
 
 static bool read_is_stopped(void *context) {
   const struct cache_watch *watch = context;
-  return watch->stop(watch->context, 0, 0, 0);
+  return watch->stop(&(const cugen_import_progress){0}, watch->context);
 }
 
 int wisdom_import_file(struct cache *cache, const char *path, const struct cache_watch *watch,
-                       struct cache_merged *out, cugen_error *err) {
+                       cugen_cache_merged *out, cugen_error *err) {
   struct reader reader = {.name = path, .cache = cache, .watch = watch, .err = err};
   struct cache_watch asked = watch ? *watch : (struct cache_watch){0};
   const struct input_limits limits = {.most_line = WISDOM_MAX_LINE,

@@ -129,8 +129,8 @@ struct writer {
 static int hand_over(struct writer *writer, cugen_error *err) {
   const struct text *lines = &writer->lines;
   if (lines->failed) return error_memory(err);
-  const struct wisdom_piece piece = {text_get(lines), lines->length, writer->written,
-                                     writer->records, writer->left_out};
+  const cugen_export_progress piece = {writer->written, writer->records, text_get(lines),
+                                       lines->length, writer->left_out};
   int status = piece.length ? writer->sink->take(writer->sink->context, &piece, err) : CUGEN_OK;
   text_clear(&writer->lines);
   return status;
@@ -173,7 +173,7 @@ int wisdom_write(struct cache *cache, const struct cache_filter *filter,
   return status;
 }
 
-static int add_to_text(void *context, const struct wisdom_piece *piece, cugen_error *err) {
+static int add_to_text(void *context, const cugen_export_progress *piece, cugen_error *err) {
   struct text *out = context;
   text_add_n(out, piece->text, piece->length);
   return out->failed ? error_memory(err) : CUGEN_OK;
