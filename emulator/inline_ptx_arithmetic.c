@@ -30,80 +30,34 @@ static double whole(double value, const struct iptx_instruction *i) {
 
 typedef double real_function(double a, double b, double c);
 
-static double real_add(double a, double b, double c) {
-  (void)c;
-  return a + b;
-}
-static double real_sub(double a, double b, double c) {
-  (void)c;
-  return a - b;
-}
-static double real_mul(double a, double b, double c) {
-  (void)c;
-  return a * b;
-}
-static double real_div(double a, double b, double c) {
-  (void)c;
-  return a / b;
-}
-static double real_min(double a, double b, double c) {
-  (void)c;
-  return fmin(a, b);
-}
-static double real_max(double a, double b, double c) {
-  (void)c;
-  return fmax(a, b);
-}
-static double real_copysign(double a, double b, double c) {
-  (void)c;
-  return copysign(b, a);
-}
-static double real_neg(double a, double b, double c) {
-  (void)b, (void)c;
-  return -a;
-}
-static double real_abs(double a, double b, double c) {
-  (void)b, (void)c;
-  return fabs(a);
-}
-static double real_rcp(double a, double b, double c) {
-  (void)b, (void)c;
-  return 1 / a;
-}
-static double real_sqrt(double a, double b, double c) {
-  (void)b, (void)c;
-  return sqrt(a);
-}
-static double real_rsqrt(double a, double b, double c) {
-  (void)b, (void)c;
-  return 1 / sqrt(a);
-}
-static double real_sin(double a, double b, double c) {
-  (void)b, (void)c;
-  return sin(a);
-}
-static double real_cos(double a, double b, double c) {
-  (void)b, (void)c;
-  return cos(a);
-}
-static double real_lg2(double a, double b, double c) {
-  (void)b, (void)c;
-  return log2(a);
-}
-static double real_ex2(double a, double b, double c) {
-  (void)b, (void)c;
-  return exp2(a);
-}
-static double real_tanh(double a, double b, double c) {
-  (void)b, (void)c;
-  return tanh(a);
-}
-
-/* A fused multiply-add is rounded once: in float by fmaf, and for the smaller types in double,
-   which holds their products exactly. */
-static double real_fma(double a, double b, double c) {
-  return fma(a, b, c);
-}
+/* Instructions of reals, and their results. A fused multiply-add is rounded once: in float by fmaf
+   (real_part), and for the smaller types in double, which holds their products exactly. */
+#define REALS(X)                                                                                   \
+  X(add, a + b)                                                                                    \
+  X(sub, a - b)                                                                                    \
+  X(mul, (a) * (b))                                                                                \
+  X(div, a / b)                                                                                    \
+  X(min, fmin(a, b))                                                                               \
+  X(max, fmax(a, b))                                                                               \
+  X(copysign, copysign(b, a))                                                                      \
+  X(neg, -a)                                                                                       \
+  X(abs, fabs(a))                                                                                  \
+  X(rcp, 1 / a)                                                                                    \
+  X(sqrt, sqrt(a))                                                                                 \
+  X(rsqrt, 1 / sqrt(a))                                                                            \
+  X(sin, sin(a))                                                                                   \
+  X(cos, cos(a))                                                                                   \
+  X(lg2, log2(a))                                                                                  \
+  X(ex2, exp2(a))                                                                                  \
+  X(tanh, tanh(a))                                                                                 \
+  X(fma, fma(a, b, c))
+#define X(name, result)                                                                            \
+  static double real_##name(double a, double b, double c) {                                        \
+    (void)b, (void)c;                                                                              \
+    return result;                                                                                 \
+  }
+REALS(X)
+#undef X
 
 static uint64_t real_part(const struct iptx_instruction *i, real_function *f, const uint64_t *v,
                           enum iptx_type type) {
@@ -127,54 +81,37 @@ static void real(struct iptx_run *run, const struct iptx_instruction *i, real_fu
 
 typedef uint64_t integer_function(uint64_t a, uint64_t b, bool is_signed);
 
-static uint64_t integer_add(uint64_t a, uint64_t b, bool s) {
-  (void)s;
-  return a + b;
-}
-static uint64_t integer_sub(uint64_t a, uint64_t b, bool s) {
-  (void)s;
-  return a - b;
-}
 static uint64_t integer_div(uint64_t a, uint64_t b, bool s) {
   if (!b) return ~UINT64_C(0);
   if (s && b == ~UINT64_C(0)) return 0 - a;
   return s ? (uint64_t)((int64_t)a / (int64_t)b) : a / b;
 }
+
 static uint64_t integer_rem(uint64_t a, uint64_t b, bool s) {
   if (!b) return a;
   if (s && b == ~UINT64_C(0)) return 0;
   return s ? (uint64_t)((int64_t)a % (int64_t)b) : a % b;
 }
-static uint64_t integer_min(uint64_t a, uint64_t b, bool s) {
-  return (s ? (int64_t)a < (int64_t)b : a < b) ? a : b;
-}
-static uint64_t integer_max(uint64_t a, uint64_t b, bool s) {
-  return (s ? (int64_t)a < (int64_t)b : a < b) ? b : a;
-}
-static uint64_t integer_and(uint64_t a, uint64_t b, bool s) {
-  (void)s;
-  return a & b;
-}
-static uint64_t integer_or(uint64_t a, uint64_t b, bool s) {
-  (void)s;
-  return a | b;
-}
-static uint64_t integer_xor(uint64_t a, uint64_t b, bool s) {
-  (void)s;
-  return a ^ b;
-}
-static uint64_t integer_neg(uint64_t a, uint64_t b, bool s) {
-  (void)b, (void)s;
-  return 0 - a;
-}
-static uint64_t integer_abs(uint64_t a, uint64_t b, bool s) {
-  (void)b;
-  return s && (int64_t)a < 0 ? 0 - a : a;
-}
-static uint64_t integer_not(uint64_t a, uint64_t b, bool s) {
-  (void)b, (void)s;
-  return ~a;
-}
+
+/* The other instructions of integers, and their results; s: the type is signed. */
+#define INTEGERS(X)                                                                                \
+  X(add, a + b)                                                                                    \
+  X(sub, a - b)                                                                                    \
+  X(min, (s ? (int64_t)a < (int64_t)b : a < b) ? a : b)                                            \
+  X(max, (s ? (int64_t)a < (int64_t)b : a < b) ? b : a)                                            \
+  X(and, (a) & (b))                                                                                \
+  X(or, a | b)                                                                                     \
+  X(xor, a ^ b)                                                                                    \
+  X(neg, 0 - a)                                                                                    \
+  X(abs, s && (int64_t)a < 0 ? 0 - a : a)                                                          \
+  X(not, ~a)
+#define X(name, result)                                                                            \
+  static uint64_t integer_##name(uint64_t a, uint64_t b, bool s) {                                 \
+    (void)b, (void)s;                                                                              \
+    return result;                                                                                 \
+  }
+INTEGERS(X)
+#undef X
 
 static void integer(struct iptx_run *run, const struct iptx_instruction *i, integer_function *f) {
   const enum iptx_type type = arithmetic_type_of(i);

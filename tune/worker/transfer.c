@@ -43,6 +43,7 @@ struct transfer {
   CUdeviceptr device; /* device memory */
   size_t pitch;       /* row pitch of a 2-D or 3-D copy */
   bool boxes;         /* the copy is 3-D */
+  bool to_host;       /* the direction that is measured */
   void *host;         /* memory of the kind that is measured */
   CUdeviceptr seen;   /* address of `host` for kernels, if they can reach it */
   unsigned char *compared;
@@ -63,21 +64,16 @@ static int transfer_wait_for_all(struct transfer *t, cugen_error *err) {
 
 /* ---- Moving: what is timed, and what goes before it ----------------------------------------- */
 
-static int copy_to_device(struct transfer *t, cugen_error *err) {
-  return CHECK(t, err, copy_to_device, (t->device, t->host, t->bytes, t->stream));
-}
-
-static int copy_to_host(struct transfer *t, cugen_error *err) {
-  return CHECK(t, err, copy_to_host, (t->host, t->device, t->bytes, t->stream));
+static int copy_by_direction(struct transfer *t, cugen_error *err) {
+  return t->to_host ? CHECK(t, err, copy_to_host, (t->host, t->device, t->bytes, t->stream))
+                    : CHECK(t, err, copy_to_device, (t->device, t->host, t->bytes, t->stream));
 }
 
 /* With unified addressing, the driver tells host from device by the address. */
-static int default_to_device(struct transfer *t, cugen_error *err) {
-  return CHECK(t, err, copy, (t->device, address(t->host), t->bytes, t->stream));
-}
-
-static int default_to_host(struct transfer *t, cugen_error *err) {
-  return CHECK(t, err, copy, (address(t->host), t->device, t->bytes, t->stream));
+static int copy_by_address(struct transfer *t, cugen_error *err) {
+  const CUdeviceptr host = address(t->host);
+  return CHECK(t, err, copy,
+               (t->to_host ? host : t->device, t->to_host ? t->device : host, t->bytes, t->stream));
 }
 
 /* The extent of a 2-D or 3-D copy. */
@@ -97,8 +93,8 @@ static struct box whole_slices(const struct transfer *t) {
 }
 
 /* Copies one slice of the box, or all rows of a 2-D box. */
-static int copy_slice(struct transfer *t, const struct box *box, size_t slice, bool to_host,
-                      cugen_error *err) {
+static int copy_slice(struct transfer *t, const struct box *box, size_t slice, cugen_error *err) {
+  const bool to_host = t->to_host;
   unsigned char *host = (unsigned char *)t->host + slice * box->height * box->width;
   CUdeviceptr device = t->device + slice * SLICE_PITCH * t->pitch;
   CUDA_MEMCPY2D copy = {.srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
@@ -114,12 +110,13 @@ static int copy_slice(struct transfer *t, const struct box *box, size_t slice, b
   return CHECK(t, err, copy_2d_async, (&copy, t->stream));
 }
 
-static int transfer_copy_rows(struct transfer *t, bool to_host, cugen_error *err) {
+static int transfer_copy_rows(struct transfer *t, cugen_error *err) {
   struct box box = whole_rows(t);
-  return copy_slice(t, &box, 0, to_host, err);
+  return copy_slice(t, &box, 0, err);
 }
 
-static int copy_box(struct transfer *t, bool to_host, cugen_error *err) {
+static int copy_box(struct transfer *t, cugen_error *err) {
+  const bool to_host = t->to_host;
   struct box box = whole_slices(t);
   CUDA_MEMCPY3D copy = {.srcMemoryType = to_host ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
                         .srcHost = t->host,
@@ -137,23 +134,9 @@ static int copy_box(struct transfer *t, bool to_host, cugen_error *err) {
   return CHECK(t, err, copy_3d, (&copy, t->stream));
 }
 
-static int rows_to_device(struct transfer *t, cugen_error *err) {
-  return transfer_copy_rows(t, false, err);
-}
-
-static int rows_to_host(struct transfer *t, cugen_error *err) {
-  return transfer_copy_rows(t, true, err);
-}
-
-static int box_to_device(struct transfer *t, cugen_error *err) {
-  return copy_box(t, false, err);
-}
-
-static int box_to_host(struct transfer *t, cugen_error *err) {
-  return copy_box(t, true, err);
-}
-
-static int run_copier(struct transfer *t, CUdeviceptr to, CUdeviceptr from, cugen_error *err) {
+/* A kernel reads or writes the host's memory. */
+static int run_copier(struct transfer *t, cugen_error *err) {
+  CUdeviceptr to = t->to_host ? t->seen : t->device, from = t->to_host ? t->device : t->seen;
   long long bytes = (long long)t->bytes;
   void *parameters[] = {&to, &from, &bytes};
   size_t wanted = t->bytes / 64 / THREADS + 1, most = (size_t)t->sm_count * BLOCKS_A_SM;
@@ -162,40 +145,21 @@ static int run_copier(struct transfer *t, CUdeviceptr to, CUdeviceptr from, cuge
                (t->copier, blocks, 1, 1, THREADS, 1, 1, 0, t->stream, parameters, NULL));
 }
 
-static int kernel_reads_host(struct transfer *t, cugen_error *err) {
-  return run_copier(t, t->device, t->seen, err);
+static int fetch(struct transfer *t, cugen_error *err) {
+  return CHECK(t, err, prefetch,
+               (t->seen, t->bytes, t->to_host ? CU_DEVICE_CPU : t->handle, t->stream));
 }
 
-static int kernel_writes_host(struct transfer *t, cugen_error *err) {
-  return run_copier(t, t->seen, t->device, err);
-}
-
-static int fetch_to_device(struct transfer *t, cugen_error *err) {
-  return CHECK(t, err, prefetch, (t->seen, t->bytes, t->handle, t->stream));
-}
-
-static int fetch_to_host(struct transfer *t, cugen_error *err) {
-  return CHECK(t, err, prefetch, (t->seen, t->bytes, CU_DEVICE_CPU, t->stream));
-}
-
-/* The host reads a word of each page and, with `write`, writes it back. */
-static int touch(struct transfer *t, bool write, cugen_error *err) {
+/* The host reads a byte of each page, which brings the page to the host. If the data move to the
+   device, it writes the byte back, so that the host's copy is the only one. */
+static int touch(struct transfer *t, cugen_error *err) {
   int status = transfer_wait_for_all(t, err);
   volatile unsigned char *bytes = t->host;
   for (size_t at = 0; at < t->bytes && !status; at += PAGE) {
     unsigned char byte = bytes[at];
-    if (write) bytes[at] = byte;
+    if (!t->to_host) bytes[at] = byte;
   }
   return status;
-}
-
-static int host_reads(struct transfer *t, cugen_error *err) {
-  return touch(t, false, err);
-}
-
-/* Moves all pages of managed memory to the host. */
-static int host_writes(struct transfer *t, cugen_error *err) {
-  return touch(t, true, err);
 }
 
 /* ---- Memory --------------------------------------------------------------------------------- */
@@ -270,89 +234,54 @@ static const struct kind {
   void (*free)(struct transfer *t);
   CUdevice_attribute needs; /* attribute that the device needs; 0: none */
   const char *without;      /* reason given if the attribute is missing */
-  bool kernel, prefetch;
-  struct way to_device, to_host;
+  bool kernel, prefetch;    /* it needs the kernel; it needs the driver to prefetch */
+  struct way ways[2];       /* to the device, to the host */
 } kinds[TRANSFER_KIND_COUNT] = {
-    [TRANSFER_PAGEABLE] = {make_pageable,
-                           free_pageable,
-                           0,
-                           NULL,
-                           false,
-                           false,
-                           {.move = copy_to_device},
-                           {.move = copy_to_host}},
-    [TRANSFER_REGISTERED] = {transfer_make_registered,
-                             transfer_free_registered,
-                             CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
-                             "the driver does not register host memory",
-                             false,
-                             false,
-                             {.move = copy_to_device},
-                             {.move = copy_to_host}},
-    [TRANSFER_PINNED] = {transfer_make_pinned,
-                         transfer_free_host,
-                         0,
-                         NULL,
-                         false,
-                         false,
-                         {.move = copy_to_device},
-                         {.move = copy_to_host}},
-    [TRANSFER_COMBINED] = {make_combined,
-                           transfer_free_host,
-                           0,
-                           NULL,
-                           false,
-                           false,
-                           {.move = copy_to_device},
-                           {.move = copy_to_host}},
-    [TRANSFER_PITCHED] = {transfer_make_pinned,
-                          transfer_free_host,
-                          0,
-                          NULL,
-                          false,
-                          false,
-                          {.move = rows_to_device},
-                          {.move = rows_to_host}},
-    [TRANSFER_PITCHED_3D] = {transfer_make_pinned,
-                             transfer_free_host,
-                             0,
-                             NULL,
-                             false,
-                             false,
-                             {.move = box_to_device},
-                             {.move = box_to_host}},
-    [TRANSFER_DEFAULT] = {transfer_make_pinned,
-                          transfer_free_host,
-                          CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
-                          "the device has no unified addressing",
-                          false,
-                          false,
-                          {.move = default_to_device},
-                          {.move = default_to_host}},
-    [TRANSFER_MAPPED] = {transfer_make_mapped,
-                         transfer_free_host,
-                         CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
-                         "the device cannot map the host's memory",
-                         true,
-                         false,
-                         {.move = kernel_reads_host},
-                         {.move = kernel_writes_host}},
-    [TRANSFER_MANAGED] = {transfer_make_managed,
-                          free_managed,
-                          CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
-                          "the device has no managed memory",
-                          true,
-                          false,
-                          {host_writes, kernel_reads_host, NULL},
-                          {kernel_writes_host, host_reads, NULL}},
-    [TRANSFER_PREFETCH] = {transfer_make_managed,
-                           free_managed,
-                           CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
-                           "this device and operating system do not prefetch managed memory",
-                           true,
-                           true,
-                           {host_writes, fetch_to_device, kernel_reads_host},
-                           {kernel_writes_host, fetch_to_host, NULL}},
+    [TRANSFER_PAGEABLE] = {.make = make_pageable,
+                           .free = free_pageable,
+                           .ways = {{.move = copy_by_direction}, {.move = copy_by_direction}}},
+    [TRANSFER_REGISTERED] = {.make = transfer_make_registered,
+                             .free = transfer_free_registered,
+                             .needs = CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
+                             .without = "the driver does not register host memory",
+                             .ways = {{.move = copy_by_direction}, {.move = copy_by_direction}}},
+    [TRANSFER_PINNED] = {.make = transfer_make_pinned,
+                         .free = transfer_free_host,
+                         .ways = {{.move = copy_by_direction}, {.move = copy_by_direction}}},
+    [TRANSFER_COMBINED] = {.make = make_combined,
+                           .free = transfer_free_host,
+                           .ways = {{.move = copy_by_direction}, {.move = copy_by_direction}}},
+    [TRANSFER_PITCHED] = {.make = transfer_make_pinned,
+                          .free = transfer_free_host,
+                          .ways = {{.move = transfer_copy_rows}, {.move = transfer_copy_rows}}},
+    [TRANSFER_PITCHED_3D] = {.make = transfer_make_pinned,
+                             .free = transfer_free_host,
+                             .ways = {{.move = copy_box}, {.move = copy_box}}},
+    [TRANSFER_DEFAULT] = {.make = transfer_make_pinned,
+                          .free = transfer_free_host,
+                          .needs = CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
+                          .without = "the device has no unified addressing",
+                          .ways = {{.move = copy_by_address}, {.move = copy_by_address}}},
+    [TRANSFER_MAPPED] = {.make = transfer_make_mapped,
+                         .free = transfer_free_host,
+                         .needs = CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
+                         .without = "the device cannot map the host's memory",
+                         .kernel = true,
+                         .ways = {{.move = run_copier}, {.move = run_copier}}},
+    [TRANSFER_MANAGED] = {.make = transfer_make_managed,
+                          .free = free_managed,
+                          .needs = CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
+                          .without = "the device has no managed memory",
+                          .kernel = true,
+                          .ways = {{touch, run_copier, NULL}, {run_copier, touch, NULL}}},
+    [TRANSFER_PREFETCH] = {.make = transfer_make_managed,
+                           .free = free_managed,
+                           .needs = CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+                           .without =
+                               "this device and operating system do not prefetch managed memory",
+                           .kernel = true,
+                           .prefetch = true,
+                           .ways = {{touch, fetch, run_copier}, {run_copier, fetch, NULL}}},
 };
 
 /* Returns the reason why the kind cannot be measured here, or NULL. */
@@ -374,11 +303,11 @@ static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
 }
 
 /* Copies a box slice by slice, by other calls than those under test. */
-static int copy_pitched(struct transfer *t, bool to_host, cugen_error *err) {
+static int copy_pitched(struct transfer *t, cugen_error *err) {
   struct box box = t->boxes ? whole_slices(t) : whole_rows(t);
   int status = CUGEN_OK;
   for (size_t slice = 0; slice < box.depth && !status; slice++)
-    status = copy_slice(t, &box, slice, to_host, err);
+    status = copy_slice(t, &box, slice, err);
   return status;
 }
 
@@ -386,9 +315,8 @@ static int copy_pitched(struct transfer *t, bool to_host, cugen_error *err) {
 static int copy_compared(struct transfer *t, bool to_host, cugen_error *err) {
   struct transfer other = *t;
   other.host = t->compared;
-  int status = t->pitch  ? copy_pitched(&other, to_host, err)
-               : to_host ? copy_to_host(&other, err)
-                         : copy_to_device(&other, err);
+  other.to_host = to_host;
+  int status = t->pitch ? copy_pitched(&other, err) : copy_by_direction(&other, err);
   return status ? status : transfer_wait_for_all(t, err);
 }
 
@@ -400,14 +328,14 @@ static int move_once(struct transfer *t, const struct way *way, cugen_error *err
 }
 
 /* Fills source and target with different patterns, transfers, and compares. */
-static int transfer_prove(struct transfer *t, const struct kind *kind, bool to_host,
-                          cugen_error *err) {
+static int transfer_prove(struct transfer *t, const struct kind *kind, cugen_error *err) {
+  const bool to_host = t->to_host;
   size_t count = t->bytes;
   if (count > most_compared) return CUGEN_OK;
   write_pattern(t->compared, count, to_host ? 0xa5 : 0);
   int status = copy_compared(t, false, err);
   write_pattern(t->host, count, to_host ? 0 : 0xa5);
-  if (!status) status = move_once(t, to_host ? &kind->to_host : &kind->to_device, err);
+  if (!status) status = move_once(t, &kind->ways[to_host], err);
   if (!status && !to_host) status = copy_compared(t, true, err);
   if (status || memcmp(t->host, t->compared, count) == 0) return status;
   return error_set(
@@ -443,9 +371,9 @@ static int transfer_take_samples(struct transfer *t, const struct way *way, long
 
 static int measure_row(struct transfer *t, const struct kind *kind, struct transfer_row *row,
                        cugen_error *err) {
-  const struct way *way = row->to_host ? &kind->to_host : &kind->to_device;
+  const struct way *way = &kind->ways[row->to_host];
   struct measurement alone = {0};
-  int status = transfer_prove(t, kind, row->to_host, err);
+  int status = transfer_prove(t, kind, err);
   if (!status) status = move_once(t, way, err);
   if (!status) status = transfer_take_samples(t, way, 1, &alone, err);
   row->alone = alone.seconds;
@@ -478,6 +406,7 @@ static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_erro
   for (int to_host = 0; to_host < 2; to_host++)
     for (size_t i = 0; i < options->size_count && !status; i++) {
       struct transfer_row row = {.kind = kind, .to_host = to_host, .size = options->sizes[i]};
+      t->to_host = row.to_host;
       t->bytes = row.bytes = moved_bytes(kind, row.size);
       status = measure_row(t, &kinds[kind], &row, err);
       if (!status) status = options->done(&row, options->context);
