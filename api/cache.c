@@ -113,7 +113,7 @@ static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   if (cache_is_blank(filter->config) || cache_is_blank(filter->device) ||
       cache_is_blank(filter->problem))
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_cache_filter.%s is empty and means no record; NULL means all",
+                     "the %s to select is empty: no record has an empty one; leave it out for all",
                      cache_is_blank(filter->config)   ? "config"
                      : cache_is_blank(filter->device) ? "device"
                                                       : "problem");

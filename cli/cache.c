@@ -31,10 +31,6 @@ static int cli_cache_take_filter(struct cli *cli, cugen_cache_filter *out) {
   return status;
 }
 
-static json_t *cache_integer(int64_t value) {
-  return json_integer((json_int_t)value);
-}
-
 static json_t *path_json(struct cli *cli) {
   return json_string(api_where(cli->lib, API_PLACE_CACHE));
 }
@@ -151,12 +147,12 @@ static json_t *set_json(const cugen_cache_set *set) {
   json_object_set_new(object, "device", json_string(set->device));
   json_object_set_new(object, "options", json_string(set->options));
   json_object_set_new(object, "measure", json_optional_string(set->measure));
-  json_object_set_new(object, "records", cache_integer((int64_t)set->records));
-  json_object_set_new(object, "failed", cache_integer((int64_t)set->failed));
-  json_object_set_new(object, "history", cache_integer((int64_t)set->history));
+  json_object_set_new(object, "records", json_integer((json_int_t)set->records));
+  json_object_set_new(object, "failed", json_integer((json_int_t)set->failed));
+  json_object_set_new(object, "history", json_integer((json_int_t)set->history));
   json_object_set_new(object, "best", json_optional_string(set->best));
   json_object_set_new(object, "seconds", *set->best ? json_number(set->seconds) : json_null());
-  json_object_set_new(object, "measured_at", cache_integer(set->measured_at));
+  json_object_set_new(object, "measured_at", json_integer(set->measured_at));
   return object;
 }
 
@@ -269,8 +265,8 @@ static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t c
   for (size_t i = 0; i < count; i++) {
     json_t *record = json_record(&all[i].record);
     json_object_set_new(record, "state", json_string(cache_state_of(&all[i])));
-    json_object_set_new(record, "driver_version", cache_integer(all[i].driver_version));
-    json_object_set_new(record, "nvrtc_version", cache_integer(all[i].nvrtc_version));
+    json_object_set_new(record, "driver_version", json_integer(all[i].driver_version));
+    json_object_set_new(record, "nvrtc_version", json_integer(all[i].nvrtc_version));
     json_array_append_new(array, record);
   }
   json_object_set_new(object, "portfolios", cache_portfolios_json(portfolios, portfolio_count));
@@ -307,12 +303,12 @@ static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, co
   json_t *object = json_object();
   json_object_set_new(object, "cache", path_json(cli));
   json_object_set_new(object, flag, json_boolean(value));
-  json_object_set_new(object, "sets", cache_integer((int64_t)counts->sets));
-  json_object_set_new(object, "records", cache_integer((int64_t)counts->records));
-  json_object_set_new(object, "history", cache_integer((int64_t)counts->history));
-  json_object_set_new(object, "images", cache_integer((int64_t)counts->images));
-  json_object_set_new(object, "image_bytes", cache_integer(counts->image_bytes));
-  json_object_set_new(object, "portfolios", cache_integer((int64_t)counts->portfolios));
+  json_object_set_new(object, "sets", json_integer((json_int_t)counts->sets));
+  json_object_set_new(object, "records", json_integer((json_int_t)counts->records));
+  json_object_set_new(object, "history", json_integer((json_int_t)counts->history));
+  json_object_set_new(object, "images", json_integer((json_int_t)counts->images));
+  json_object_set_new(object, "image_bytes", json_integer(counts->image_bytes));
+  json_object_set_new(object, "portfolios", json_integer((json_int_t)counts->portfolios));
   return object;
 }
 
@@ -429,7 +425,7 @@ int command_cache_verify(struct cli *cli) {
   cli_remark_cache(cli);
   if (options_given(cli, OPTION_JSON)) {
     json_t *object = counts_json(cli, &counts, "good", true);
-    json_object_set_new(object, "foreign_images", cache_integer((int64_t)counts.foreign_images));
+    json_object_set_new(object, "foreign_images", json_integer((json_int_t)counts.foreign_images));
     return cli_print_json(cli, object);
   }
   if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;

@@ -46,7 +46,7 @@ bool cli_is_stopped(void *context) {
   return stop_asked();
 }
 
-static int library_ask_stop(void *context) {
+static int cli_library_ask_stop(void *context) {
   return cli_is_stopped(context);
 }
 
@@ -61,7 +61,7 @@ static int expected_threads(const struct cli *cli) {
 int cli_open(struct cli *cli) {
   cugen_options options = cli_library_options(cli);
   options.worker = own_worker(cli);
-  options.stop = library_ask_stop;
+  options.stop = cli_library_ask_stop;
   const bool tunes = cli->command == &cli_commands[COMMAND_TUNE];
   /* Signals are caught from now on, before there is anything to remove at the end, such as a
      compiler's folder. */

@@ -203,16 +203,8 @@ static void collective_trap(struct iptx_run *run, const struct iptx_instruction 
   iptx_end(run, "trap; was executed");
 }
 
-static void collective_nothing(struct iptx_run *run, const struct iptx_instruction *i) {
-  (void)run, (void)i;
-}
-
 const struct iptx_operation iptx_control[] = {
-    {"bra", IPTX_W_COUNT, 0, 0, branch},
-    {"ret", IPTX_W_COUNT, 0, 0, collective_leave},
-    {"trap", IPTX_W_COUNT, 0, 0, collective_trap},
-    {"brkpt", IPTX_W_COUNT, 0, 0, collective_trap},
-    {"nanosleep", IPTX_W_COUNT, 1, 1, collective_nothing},
-    {"pmevent", IPTX_W_COUNT, 1, 1, collective_nothing},
-    {"setmaxnreg", IPTX_W_COUNT, 1, 1, collective_nothing},
-    {NULL, IPTX_W_COUNT, 0, 0, NULL}};
+    {"bra", IPTX_W_COUNT, 0, 0, branch},           {"ret", IPTX_W_COUNT, 0, 0, collective_leave},
+    {"trap", IPTX_W_COUNT, 0, 0, collective_trap}, {"brkpt", IPTX_W_COUNT, 0, 0, collective_trap},
+    {"nanosleep", IPTX_W_COUNT, 1, 1, NULL},       {"pmevent", IPTX_W_COUNT, 1, 1, NULL},
+    {"setmaxnreg", IPTX_W_COUNT, 1, 1, NULL},      {NULL, IPTX_W_COUNT, 0, 0, NULL}};

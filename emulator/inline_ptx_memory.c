@@ -195,10 +195,6 @@ static void griddepcontrol(struct iptx_run *run, const struct iptx_instruction *
   if (iptx_has(i, IPTX_W_WAIT)) barriers_fence(CPU_FENCE_LAUNCH);
 }
 
-static void memory_nothing(struct iptx_run *run, const struct iptx_instruction *i) {
-  (void)run, (void)i;
-}
-
 static void createpolicy(struct iptx_run *run, const struct iptx_instruction *i) {
   iptx_put(run, i, 0, 0);
 }
@@ -373,14 +369,14 @@ const struct iptx_operation iptx_memory[] = {{"ld", ANY, 2, 3, memory_load},
                                              {"fence", ANY, 0, 2, do_fence},
                                              {"membar", ANY, 0, 0, do_fence},
                                              {"griddepcontrol", ANY, 0, 0, griddepcontrol},
-                                             {"prefetch", ANY, 1, 1, memory_nothing},
-                                             {"prefetchu", ANY, 1, 1, memory_nothing},
-                                             {"discard", ANY, 1, 2, memory_nothing},
-                                             {"applypriority", ANY, 1, 2, memory_nothing},
+                                             {"prefetch", ANY, 1, 1, NULL},
+                                             {"prefetchu", ANY, 1, 1, NULL},
+                                             {"discard", ANY, 1, 2, NULL},
+                                             {"applypriority", ANY, 1, 2, NULL},
                                              {"createpolicy", ANY, 1, 4, createpolicy},
                                              {"cp", IPTX_W_ASYNC, 0, 5, cp},
                                              {"mbarrier", IPTX_W_INIT, 2, 2, mbarrier_start},
-                                             {"mbarrier", IPTX_W_INVAL, 1, 1, memory_nothing},
+                                             {"mbarrier", IPTX_W_INVAL, 1, 1, NULL},
                                              {"mbarrier", IPTX_W_ARRIVE, 1, 3, mbarrier_come},
                                              {"mbarrier", IPTX_W_EXPECT_TX, 2, 2, mbarrier_more},
                                              {"mbarrier", IPTX_W_TRY_WAIT, 3, 4, mbarrier_until},

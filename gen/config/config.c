@@ -188,7 +188,7 @@ int config_open(const struct sources *sources, const char *name, struct config *
   *out = NULL;
   struct text path = {0}, content = {0};
   bool shipped;
-  int status = sources_find_config(sources, name, &path, &content, &shipped, err);
+  int status = sources_config(sources, name, &path, &content, &shipped, err);
   if (!status && is_kernel(text_get(&path)))
     status = error_set(
         err, CUGEN_ERROR_CONFIG,

@@ -226,13 +226,7 @@ static int config_missing(const struct search *search, const char *config_dir, c
 }
 
 int sources_config(const struct sources *sources, const char *name, struct text *path,
-                   struct text *content, cugen_error *err) {
-  bool shipped;
-  return sources_find_config(sources, name, path, content, &shipped, err);
-}
-
-int sources_find_config(const struct sources *sources, const char *name, struct text *path,
-                        struct text *content, bool *shipped, cugen_error *err) {
+                   struct text *content, bool *shipped, cugen_error *err) {
   struct text full = {0};
   text_addf(&full, "%s.lua", name);
   if (full.failed) return error_memory(err);

@@ -43,13 +43,10 @@ extern const struct embedded_file embedded_files[]; /* the last entry has path =
 /* Reads a config. name: "matmul", "matmul.lua" or a path. It is searched with .lua and as given: in
    memory, in the current folder, in config_dir, among the shipped configs. A name that begins with
    / or ./ is searched on disk only. *path becomes the file's name for messages
-   ("configs/matmul.lua" for a shipped one), *content its text. */
+   ("configs/matmul.lua" for a shipped one), *content its text; *shipped tells whether it is a
+   shipped one. */
 int sources_config(const struct sources *sources, const char *name, struct text *path,
-                   struct text *content, cugen_error *err);
-
-/* Like sources_config; *shipped tells whether the config is a shipped one. */
-int sources_find_config(const struct sources *sources, const char *name, struct text *path,
-                        struct text *content, bool *shipped, cugen_error *err);
+                   struct text *content, bool *shipped, cugen_error *err);
 
 /* A file that a config includes. Its name is relative, without ".." and hidden parts. It is
    searched beside `from`, the file that includes it, and must lie in the tree of the config;

@@ -50,10 +50,13 @@ static int leave_place(void **state) {
 
 static const struct sources plain = {NULL, NULL, NULL}, folders = {"conf", "tmpl", NULL};
 
+/* whether the config that was found last is a shipped one */
+static bool shipped;
+
 static void expect_config(const struct sources *sources, const char *name, const char *want) {
   struct text path = {0}, content = {0};
   cugen_error err;
-  if (sources_config(sources, name, &path, &content, &err)) fail_msg("%s", err.message);
+  if (sources_config(sources, name, &path, &content, &shipped, &err)) fail_msg("%s", err.message);
   assert_string_equal(text_get(&path), want);
   assert_true(content.length > 0);
   if (strncmp(want, "configs/", 8) != 0) assert_string_equal(text_get(&content), want);
@@ -77,7 +80,7 @@ static void expect_missing(const char *name, const char *from, const char *want)
   struct text path = {0}, content = {0};
   cugen_error err;
   int status = from ? sources_template(&folders, name, from, from, &path, &content, &err)
-                    : sources_config(&folders, name, &path, &content, &err);
+                    : sources_config(&folders, name, &path, &content, &shipped, &err);
   assert_int_equal(status, CUGEN_ERROR_MISSING);
   if (strncmp(err.message, want, strlen(want)) != 0)
     fail_msg(" got: %s\nwant: %s", err.message, want);
@@ -191,16 +194,19 @@ static void memory_is_replaced(void **state) {
   add(&sources, "mine.lua", "old");
   struct sources before = sources;
   add(&sources, "mine.lua", "new");
-  assert_int_equal(sources_config(&sources, "mine", &path, &content, NULL), CUGEN_OK);
-  assert_int_equal(sources_config(&before, "mine", &path, &content, NULL), CUGEN_OK);
-  assert_int_equal(sources_config(&sources, "./mine.lua", &path, &content, NULL), CUGEN_OK);
+  assert_int_equal(sources_config(&sources, "mine", &path, &content, &shipped, NULL), CUGEN_OK);
+  assert_int_equal(sources_config(&before, "mine", &path, &content, &shipped, NULL), CUGEN_OK);
+  assert_int_equal(sources_config(&sources, "./mine.lua", &path, &content, &shipped, NULL),
+                   CUGEN_OK);
   assert_string_equal(text_get(&content), "newoldmine.lua");
   cugen_error err;
-  assert_int_equal(sources_config(&sources, "min", &path, &content, &err), CUGEN_ERROR_MISSING);
+  assert_int_equal(sources_config(&sources, "min", &path, &content, &shipped, &err),
+                   CUGEN_ERROR_MISSING);
   assert_non_null(
       strstr(err.message, "looked for min.lua (in memory), min (in memory), min.lua, min,"));
   assert_non_null(strstr(err.message, "(nearest 'mine.lua')"));
-  assert_int_equal(sources_config(&sources, "qqqqqq", &path, &content, &err), CUGEN_ERROR_MISSING);
+  assert_int_equal(sources_config(&sources, "qqqqqq", &path, &content, &shipped, &err),
+                   CUGEN_ERROR_MISSING);
   assert_non_null(strstr(err.message, "; in memory are: mine"));
   assert_null(strstr(err.message, "mine, mine"));
   text_free(&path);

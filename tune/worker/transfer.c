@@ -145,7 +145,7 @@ static int run_copier(struct transfer *t, cugen_error *err) {
                (t->copier, blocks, 1, 1, THREADS, 1, 1, 0, t->stream, parameters, NULL));
 }
 
-static int fetch(struct transfer *t, cugen_error *err) {
+static int transfer_fetch(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, prefetch,
                (t->seen, t->bytes, t->to_host ? CU_DEVICE_CPU : t->handle, t->stream));
 }
@@ -281,7 +281,8 @@ static const struct kind {
                                "this device and operating system do not prefetch managed memory",
                            .kernel = true,
                            .prefetch = true,
-                           .ways = {{touch, fetch, run_copier}, {run_copier, fetch, NULL}}},
+                           .ways = {{touch, transfer_fetch, run_copier},
+                                    {run_copier, transfer_fetch, NULL}}},
 };
 
 /* Returns the reason why the kind cannot be measured here, or NULL. */
