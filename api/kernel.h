@@ -97,7 +97,7 @@ typedef struct cugen_implementation_info {
 typedef struct cugen_restriction_info {
   const char *implementation;
   const char *text;
-  const char *file; /* of a filter, the name of the member: "--where" */
+  const char *file; /* of a filter, the option: "--where" */
   int line;         /* of a limit, the line of the launch; of a filter, 0 */
   uint64_t removed;
   cugen_restriction_kind kind;
