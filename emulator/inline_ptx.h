@@ -210,7 +210,7 @@ struct iptx_operation {
   /* the word that tells instructions of one name apart; IPTX_W_COUNT: none */
   enum iptx_word word;
   unsigned char least, most; /* number of arguments */
-  iptx_perform *perform; /* NULL: the instruction does nothing */
+  iptx_perform *perform;     /* NULL: the instruction does nothing */
 };
 /* Tables of operations, each ended by a NULL name; the first row that fits is used. */
 extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collective[],
