@@ -221,12 +221,25 @@ static void follow_operands(const struct warpgroup *w, const struct product *p) 
 
 /* ---- Multiplying ---------------------------------------------------------------------------- */
 
+/* Adds the products of one row with all columns. A block of columns stays in registers over all
+   of k, which is added in order, as each sum is rounded. */
 static void multiply_row(float *accumulators, const float *x, const struct operands *all, int n,
                          int depth) {
+  enum { BLOCK = 8 };
   vector *to = (vector *)(void *)accumulators;
+  int column = 0;
+  for (; column + BLOCK <= n / WIDTH; column += BLOCK) {
+    vector sums[BLOCK];
+    memcpy(sums, to + column, sizeof sums);
+    for (int k = 0; k < depth; k++) {
+      const vector factor = {x[k], x[k], x[k], x[k]};
+      for (int i = 0; i < BLOCK; i++) sums[i] += factor * all->y[k][column + i];
+    }
+    memcpy(to + column, sums, sizeof sums);
+  }
   for (int k = 0; k < depth; k++) {
     const vector factor = {x[k], x[k], x[k], x[k]};
-    for (int column = 0; column < n / WIDTH; column++) to[column] += factor * all->y[k][column];
+    for (int i = column; i < n / WIDTH; i++) to[i] += factor * all->y[k][i];
   }
 }
 
