@@ -111,9 +111,9 @@ struct cpu_async {
   void (*copy_begin)(const struct cpu_copy *copy);
   void (*copy_commit)(void);
   int (*copy_next)(unsigned newest, struct cpu_copy *out);
-  /* Inline PTX. watch: null when the kernel is not watched. */
+  /* Inline PTX. watch: null when the kernel is not watched; site: an address in the kernel. */
   void (*ptx)(struct cpu_ptx_place *place, const char *text, const struct cpu_ptx_operand *operands,
-              unsigned count, const struct cpu_watch *watch);
+              unsigned count, const struct cpu_watch *watch, const void *site);
 };
 
 enum cpu_barrier {

@@ -201,7 +201,7 @@ void iptx_close(struct iptx_program *programs);
 /* The hook cpu_async.ptx of abi.h. */
 void iptx_call(struct cpu_ptx_place *place, const char *text,
                const struct cpu_ptx_operand *operands, unsigned count,
-               const struct cpu_watch *watch);
+               const struct cpu_watch *watch, const void *site);
 
 /* ---- The operations ------------------------------------------------------------------------- */
 

@@ -35,13 +35,13 @@ void iptx_close(struct iptx_program *programs) {
 
 void iptx_call(struct cpu_ptx_place *place, const char *text,
                const struct cpu_ptx_operand *operands, unsigned count,
-               const struct cpu_watch *watch) {
+               const struct cpu_watch *watch, const void *site) {
   struct iptx_run run; /* not initialised as a whole: most texts have no registers */
   run.program = program_of(&place->program, text);
   run.operands = operands;
   run.operand_count = count;
   run.watch = watch;
-  run.site = __builtin_return_address(0);
+  run.site = site;
   run.where = place->where;
   run.at = 0;
   for (unsigned r = 0; r < run.program->registers; r++) run.registers[r] = 0;

@@ -2,10 +2,17 @@
    volatile("text" : "=r"(x) : "r"(y) : "memory");` as cugen_asm("text", cugen_out("=r", x),
    cugen_in("r", y)), which passes it to an interpreter. */
 #ifdef CUGEN_PTX
-/* A constraint names the kind that the value must have: f and d are floats, others are bits. */
-template <class Value> CUGEN_INLINE cpu_ptx_operand cugen_out(const char *, Value &value) {
-  return {(unsigned long long)&value, sizeof value, 1};
-}
+/* Two arguments of cugen_asm_run for each operand, and nothing else at its place in the kernel: an
+   array would be written there operand by operand, and each write be watched. A constraint names
+   the kind that the value must have: f and d are floats, others are bits. */
+#define CUGEN_PTX_OUTPUT 0x80000000u
+#define cugen_out(constraint, value) \
+  (unsigned)sizeof(value) | CUGEN_PTX_OUTPUT, (unsigned long long)__builtin_addressof(value)
+#define cugen_in(constraint, value)                        \
+  (constraint)[0] == 'h'                             ? 2u  \
+  : (constraint)[0] == 'r' || (constraint)[0] == 'f' ? 4u  \
+                                                     : 8u, \
+      cugen_input((constraint)[0], value)
 CUGEN_INLINE unsigned long long cugen_word(float value) { return cugen_bits<unsigned>(value); }
 CUGEN_INLINE unsigned long long cugen_word(double value) {
   return cugen_bits<unsigned long long>(value);
@@ -16,34 +23,44 @@ template <class Value> CUGEN_INLINE unsigned long long cugen_word(Value *value) 
 template <class Value> CUGEN_INLINE unsigned long long cugen_word(const Value &value) {
   return (unsigned long long)value;
 }
-template <class Value> CUGEN_INLINE cpu_ptx_operand cugen_in(const char *constraint, Value value) {
-  const char kind = constraint[0];
-  return {kind == 'f'   ? cugen_word((float)value)
-          : kind == 'd' ? cugen_word((double)value)
-                        : cugen_word(value),
-          kind == 'h'                  ? 2u
-          : kind == 'r' || kind == 'f' ? 4u
-                                       : 8u,
-          0};
+template <class Value> CUGEN_INLINE unsigned long long cugen_input(char kind, Value value) {
+  return kind == 'f'   ? cugen_word((float)value)
+         : kind == 'd' ? cugen_word((double)value)
+                       : cugen_word(value);
 }
-template <class Value> CUGEN_INLINE cpu_ptx_operand cugen_in(const char *, Value *value) {
-  return {cugen_word(value), 8, 0};
+template <class Value> CUGEN_INLINE unsigned long long cugen_input(char, Value *value) {
+  return cugen_word(value);
 }
-CUGEN_INLINE void cugen_asm_run(cpu_ptx_place *place, const char *text,
-                                const cpu_ptx_operand *operands, unsigned count) {
+/* The operands end with one of 0 bytes. */
+__attribute__((__noinline__, __no_sanitize__("thread"), __no_sanitize__("alignment"))) static void
+cugen_asm_run(cpu_ptx_place *place, const char *text, ...) {
+  unsigned count = 0;
+  __builtin_va_list words, again;
+  __builtin_va_start(words, text);
+  __builtin_va_copy(again, words);
+  for (; __builtin_va_arg(again, unsigned); count++)
+    (void)__builtin_va_arg(again, unsigned long long);
+  __builtin_va_end(again);
+  cpu_ptx_operand *operands =
+      (cpu_ptx_operand *)__builtin_alloca((count + 1) * sizeof(cpu_ptx_operand));
+  for (unsigned i = 0; i < count; i++) {
+    const unsigned bytes = __builtin_va_arg(words, unsigned);
+    const unsigned long long word = __builtin_va_arg(words, unsigned long long);
+    const bool output = bytes & CUGEN_PTX_OUTPUT;
+    operands[i] = {word, bytes & ~CUGEN_PTX_OUTPUT, output};
+  }
+  __builtin_va_end(words);
 #ifdef CUGEN_WATCH
-  cugen_own_hooks->async->ptx(place, text, operands, count, cugen_own_watch);
+  const cpu_watch *watch = cugen_own_watch;
 #else
-  cugen_own_hooks->async->ptx(place, text, operands, count, 0);
+  const cpu_watch *watch = nullptr;
 #endif
-  __asm__ volatile("" ::: "memory");
+  cugen_own_hooks->async->ptx(place, text, operands, count, watch, __builtin_return_address(0));
 }
-/* The list begins with an operand of no use, because an array has at least one. */
 #define cugen_asm(text, ...)                                                              \
   do {                                                                                    \
     static cpu_ptx_place cugen_place = {nullptr, __FILE__ ":" CUGEN_TEXT(__LINE__) ": "}; \
-    const cpu_ptx_operand cugen_operands[] = {{}, ##__VA_ARGS__};                         \
-    cugen_asm_run(&cugen_place, text, cugen_operands + 1,                                 \
-                  sizeof cugen_operands / sizeof *cugen_operands - 1);                    \
+    cugen_asm_run(&cugen_place, text, ##__VA_ARGS__, 0u);                                 \
+    __asm__ volatile("" ::: "memory");                                                    \
   } while (0)
 #endif
