@@ -94,13 +94,13 @@ static void test_work(void **state) {
 static void test_streams(void **state) {
   static const struct run runs[] = {
       {"wgmma_stream BM=128 BN=128 cluster_x=1 deferred=true",
-       {"dtype=bf16", "layout_b=col", "M=1100", "N=520", "K=520", "biased=true"}},
+       {"dtype=bf16", "layout_b=col", "M=840", "N=264", "K=424", "biased=true"}},
       {"wgmma_stream BM=128 BN=128 cluster_x=1",
        {"dtype=tf32", "layout_b=col", "M=120", "N=120", "K=1100", "pitched=true"}},
       {"wgmma_stream BM=256 BN=192 cluster_x=1 cluster_y=2",
-       {"dtype=bf16", "layout_c=col", "M=520", "N=1104", "K=520"}},
+       {"dtype=bf16", "layout_c=col", "M=392", "N=1032", "K=520"}},
       {"wgmma_stream BM=128 BN=128 cluster_x=2",
-       {"dtype=e4m3", "layout_b=col", "M=500", "N=128", "K=2064"}},
+       {"dtype=e4m3", "layout_b=col", "M=500", "N=128", "K=1040"}},
       {"wgmma_stream BM=128 BN=128 cluster_x=1 aligned=true",
        {"dtype=bf16", "layout_b=col", "M=1100", "N=136", "K=1048", "activation=gelu"}},
       {"wgmma_stream BM=128 BN=128 cluster_x=1 aligned=false",
@@ -179,7 +179,7 @@ static void test_padded(void **state) {
       {"wgmma swap=true BN=32", {"dtype=f16", "M=23", "N=261", "K=199"}},
       {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2",
        {"dtype=bf16", "M=71", "N=243", "K=519"}},
-      {"wgmma_stream deferred=false cluster_x=2", {"dtype=f16", "M=1160", "N=521", "K=331"}},
+      {"wgmma_stream deferred=false cluster_x=2", {"dtype=f16", "M=2568", "N=137", "K=331"}},
   };
   RUN_ALL(runs);
 }
