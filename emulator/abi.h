@@ -73,6 +73,8 @@ struct cpu_copy {
   unsigned bytes, from_bytes;
 };
 
+enum { CPU_PTX_OPERANDS = 160 }; /* of one `asm` at most; a wgmma has up to 132 */
+
 /* An operand of an `asm`: the address of an output's variable, or the bits of an input's value. */
 struct cpu_ptx_operand {
   unsigned long long bits;

@@ -56,8 +56,7 @@ enum {
   IPTX_ARGUMENTS = 8,
   IPTX_LIST = 128,
   IPTX_INSTRUCTION_TYPES = 4,
-  IPTX_REGISTERS = 128,
-  IPTX_OPERANDS = 160
+  IPTX_REGISTERS = 128
 };
 
 enum iptx_term_kind {

@@ -34,21 +34,13 @@ template <class Value> CUGEN_INLINE unsigned long long cugen_input(char, Value *
 /* The operands end with one of 0 bytes. */
 __attribute__((__noinline__, __no_sanitize__("thread"), __no_sanitize__("alignment"))) static void
 cugen_asm_run(cpu_ptx_place *place, const char *text, ...) {
-  unsigned count = 0;
-  __builtin_va_list words, again;
+  cpu_ptx_operand operands[CPU_PTX_OPERANDS];
+  unsigned count = 0, bytes;
+  __builtin_va_list words;
   __builtin_va_start(words, text);
-  __builtin_va_copy(again, words);
-  for (; __builtin_va_arg(again, unsigned); count++)
-    (void)__builtin_va_arg(again, unsigned long long);
-  __builtin_va_end(again);
-  cpu_ptx_operand *operands =
-      (cpu_ptx_operand *)__builtin_alloca((count + 1) * sizeof(cpu_ptx_operand));
-  for (unsigned i = 0; i < count; i++) {
-    const unsigned bytes = __builtin_va_arg(words, unsigned);
-    const unsigned long long word = __builtin_va_arg(words, unsigned long long);
-    const bool output = bytes & CUGEN_PTX_OUTPUT;
-    operands[i] = {word, bytes & ~CUGEN_PTX_OUTPUT, output};
-  }
+  while ((bytes = __builtin_va_arg(words, unsigned)) != 0 && count < CPU_PTX_OPERANDS)
+    operands[count++] = {__builtin_va_arg(words, unsigned long long), bytes & ~CUGEN_PTX_OUTPUT,
+                         bytes & CUGEN_PTX_OUTPUT ? 1 : 0};
   __builtin_va_end(words);
 #ifdef CUGEN_WATCH
   const cpu_watch *watch = cugen_own_watch;
