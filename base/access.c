@@ -56,11 +56,15 @@ static int evaluate_indices(const char *access, const char *name, int rank, stru
     count++;
     if (!*end) break;
   }
-  if (status) return error_prefix(err, "access '%s'", access), status;
+  if (status)
+    return error_prefix(
+               err, "access '%s' (row, col, ldmatrix, or an index by `lane` for each dimension)",
+               access),
+           status;
   if (count != rank)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "the access '%s' has %d indices, and %s has %d; or it is row, col, ldmatrix",
-                     access, count, name, rank);
+                     "the access '%s' has %d %s, and %s has %d; or it is row, col, ldmatrix",
+                     access, count, count == 1 ? "index" : "indices", name, rank);
   return status;
 }
 
