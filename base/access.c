@@ -188,7 +188,7 @@ int access_least_pad(const struct access *access, const struct access_array *arr
   struct layout padded = *layout;
   struct access_array with = *array;
   struct layout_map map;
-  struct access_count count;
+  struct access_count count = {0};
   padded.bits = padded.bytes = 0;
   with.map = &map;
   *pad = 0;

@@ -97,7 +97,6 @@ struct iptx_instruction {
   unsigned char types[IPTX_INSTRUCTION_TYPES], type_count, vector;
   unsigned char count;
   uint16_t columns; /* of a wgmma: the n of m64nNkK */
-  bool sums_follow; /* of a wgmma: its sums were seen to be an array's elements */
   uint16_t target;  /* of a branch */
   const char *label;
   size_t label_length;

@@ -149,6 +149,9 @@ static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
   own.i = i;
   if (i->type_count != 4) iptx_trap(run, "an mma of other than four types");
   const struct shape s = matrix_shape_of(i);
+  if (iptx_has(i, IPTX_W_M8N8K4) && s.a != IPTX_F64)
+    iptx_trap(run,
+              "an mma m8n8k4 of other numbers than f64, which only compute capability 7.0 has");
   const unsigned sums = s.sum == IPTX_F16 ? s.halves : 2 * s.halves;
   const bool fits = i->arguments[0].count >= (s.result == IPTX_F16 ? s.halves : 2 * s.halves) &&
                     i->arguments[3].count >= sums;

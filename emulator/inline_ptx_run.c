@@ -10,14 +10,15 @@ static bool goes(const struct iptx_run *run, const struct iptx_instruction *i) {
 }
 
 /* The program for this place in the kernel, kept with the launch's other asynchronous state. */
-static struct iptx_program *program_of(void **cache, const char *text) {
+static struct iptx_program *program_of(void **cache, const char *text, const void *site) {
   struct async *async = fibers_async();
   char wrong[160], what[200];
   if (*cache) return *cache;
   struct iptx_program *program = iptx_parse(text, wrong, sizeof wrong);
   if (!program) {
     snprintf(what, sizeof what, "%s has no form on the cpu device", wrong);
-    fibers_trap(what);
+    fibers_ended(site, what);
+    fibers_give_up(CUGEN_CAUSE_TRAP, what);
   }
   program->next = async->programs;
   async->programs = program;
@@ -37,7 +38,7 @@ void iptx_call(struct cpu_ptx_place *place, const char *text,
                const struct cpu_ptx_operand *operands, unsigned count,
                const struct cpu_watch *watch, const void *site) {
   struct iptx_run run; /* not initialised as a whole: most texts have no registers */
-  run.program = program_of(&place->program, text);
+  run.program = program_of(&place->program, text, site);
   run.operands = operands;
   run.operand_count = count;
   run.watch = watch;

@@ -22,8 +22,10 @@ static int warpgroup_number_of(const struct iptx_instruction *i) {
   return -1;
 }
 
-/* Whether consecutive sums in the text are consecutive in memory. */
-static bool sums_follow(const struct iptx_run *run, const struct iptx_argument *sums) {
+/* The array of the sums: consecutive operands in the text must be consecutive in memory. They are
+   looked at each time, because calls of one inlined function may have other variables. */
+static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *i) {
+  const struct iptx_argument *sums = &i->arguments[0];
   const unsigned first = sums->terms[0].index,
                  stored = sums->count < IPTX_TERMS ? sums->count : IPTX_TERMS;
   bool follow = sums->terms[0].kind == IPTX_OPERAND && first + sums->count <= run->operand_count;
@@ -34,21 +36,9 @@ static bool sums_follow(const struct iptx_run *run, const struct iptx_argument *
     follow = operand->output && operand->bytes == 4 &&
              operand->bits == run->operands[first].bits + (uint64_t)4 * n;
   }
-  return follow;
-}
-
-/* The array of the sums. All are looked at when the instruction is first executed: later the places of
-   variables are the same in relation to each other. */
-static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *i) {
-  const struct iptx_argument *sums = &i->arguments[0];
-  bool *seen = &run->program->instructions[run->at - 1].sums_follow;
-  if (!*seen) {
-    if (!sums_follow(run, sums))
-      iptx_trap(run, "a wgmma whose sums do not lie one behind the other, as an array's elements "
-                     "do");
-    *seen = true;
-  }
-  return iptx_variable(&run->operands[sums->terms[0].index]);
+  if (!follow)
+    iptx_trap(run, "a wgmma whose sums do not lie one behind the other, as an array's elements do");
+  return iptx_variable(&run->operands[first]);
 }
 
 /* Reads the scale, a predicate or a number, then the signs, 1 or -1, and for elements of 16 bits

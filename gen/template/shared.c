@@ -219,8 +219,8 @@ static void add_parameters(const struct layout_array *array, bool types, struct 
   for (int i = 0; i < array->rank; i++) text_addf(out, "%s%s%s", i ? ", " : "", type, letters[i]);
 }
 
-/* Adds the matrix descriptor of a tile for wgmma that begins at an element, in an array with the
-   swizzle of a tensor map. The hardware exchanges bits of the address, so the offset is that of the
+/* Adds the matrix descriptor of a tile for wgmma that begins at an element, in an array that a
+   tensor map can write: lines as wide as its swizzle. The hardware exchanges bits of the address, so the offset is that of the
    plain array. Groups of 8 lines follow one another; a tile with the next elements of a line
    follows the innermost tile. PTX ISA, "Asynchronous warpgroup level matrix: matrix descriptor". */
 static void add_descriptor(const struct layout_array *array, const char *with, struct text *out) {
@@ -230,7 +230,10 @@ static void add_descriptor(const struct layout_array *array, const char *with, s
   const uint64_t next = tile ? (uint64_t)(tile[0] * tile[1] * bytes) >> 4 : 1;
   const uint64_t mode = layout->bytes == 128 ? 1 : layout->bytes == 64 ? 2 : 3;
   struct dimensions dimensions;
-  if (!layout->bytes || array->rank != 2) return;
+  const int64_t line = (tile ? tile : array->shape)[array->rank - 1];
+  if (array->rank != 2 || layout->pad || line * bytes != layout->bytes ||
+      layout->order[layout->tiles][1] != 1)
+    return;
   find_dimensions(array, "", &dimensions);
   text_addf(out,
             "  __device__ unsigned long long descriptor(%s) {\n"

@@ -164,7 +164,8 @@ def emitted(folder, arrays):
     """The offsets that the emitted source computes, compiled as plain C++."""
     source = cugen(folder, "gen", "k.lua", "-q")
     structs = re.findall(r"^struct alignas.*?^};", source, re.S | re.M)
-    program = "#include <stdio.h>\n#define __device__\ntypedef unsigned short __half;\n" + "\n".join(structs) + "\n"
+    program = "#include <stdio.h>\n#define __device__\ntypedef unsigned short __half;\n" \
+        "static unsigned __cvta_generic_to_shared(const void *) { return 0; }\n" + "\n".join(structs) + "\n"
     program += "".join(f"{a.name}_array {a.name};\n" for a in arrays) + "int main() {\n"
     for a in arrays:
         names = [f"i{d}" for d in range(len(a.shape))]
