@@ -86,7 +86,7 @@ static void matrix_place(struct matrices *m, const struct shape *s, const struct
         own->a[r], s, s->a,
         &m->a[lane / 4 + r % s->halves * 8][(lane % 4 + 4 * (r / s->halves)) * s->elements]);
   for (unsigned r = 0; r < s->b_registers; r++) {
-    double column[WORD_ELEMENTS];
+    double column[WORD_ELEMENTS] = {0};
     elements_of(own->b[r], s, s->b, column);
     for (unsigned e = 0; e < s->elements; e++)
       m->b[(lane % 4 + 4 * r) * s->elements + e][lane / 4] = column[e];
