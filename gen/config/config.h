@@ -483,8 +483,8 @@ void config_data_describe(const struct config *config, size_t i, const struct va
 int config_arguments(const struct config *config, const struct value *slots,
                      struct kernel_argument *out, cugen_error *err);
 
-/* Evaluates what decides where the elements of a buffer lie: dtype, shape, strides. out->absent: the
-   problem does not have the argument. */
+/* Evaluates what decides where the elements of a buffer lie: dtype, shape, strides. out->absent:
+   the problem does not have the argument. */
 int config_argument_lies(const struct config *config, const struct config_argument *argument,
                          const struct value *slots, struct kernel_argument *out, cugen_error *err);
 /* Sets reads[slot] for each slot that config_argument_lies reads. */

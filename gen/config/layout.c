@@ -104,8 +104,8 @@ static int choose_word(const struct config_layout *layout, const struct value *s
   return CUGEN_OK;
 }
 
-/* Reads a word whose ${} are whole numbers, without printing them. Returns false if they are not, or
-   stand beside digits, or the word is wrong. */
+/* Reads a word whose ${} are whole numbers, without printing them. Returns false if they are not,
+   or stand beside digits, or the word is wrong. */
 static bool read_by_numbers(const struct config_spelling *word, const struct value *slots, int rank,
                             struct layout *out) {
   enum { NUMBERS_MOST = 16 };

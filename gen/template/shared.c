@@ -220,9 +220,10 @@ static void add_parameters(const struct layout_array *array, bool types, struct 
 }
 
 /* Adds the matrix descriptor of a tile for wgmma that begins at an element, in an array that a
-   tensor map can write: lines as wide as its swizzle. The hardware exchanges bits of the address, so the offset is that of the
-   plain array. Groups of 8 lines follow one another; a tile with the next elements of a line
-   follows the innermost tile. PTX ISA, "Asynchronous warpgroup level matrix: matrix descriptor". */
+   tensor map can write: lines as wide as its swizzle. The hardware exchanges bits of the address,
+   so the offset is that of the plain array. Groups of 8 lines follow one another; a tile with the
+   next elements of a line follows the innermost tile. PTX ISA, "Asynchronous warpgroup level
+   matrix: matrix descriptor". */
 static void add_descriptor(const struct layout_array *array, const char *with, struct text *out) {
   const struct layout *layout = &array->layout;
   const int bytes = array->dtype->bytes;

@@ -48,7 +48,7 @@ static void set_slots(void) {
   slots[BIG] = value_int(INT64_MAX);
 }
 
-/* ---- The scope's functions: twice(a) of a whole number, refused by name, failing for a = 8 ---- */
+/* ---- The scope's functions: twice(a) of a whole number, refused by name, failing for a = 8 -- */
 
 enum { CALLS_MOST = 64 };
 static struct expr_call calls[CALLS_MOST];

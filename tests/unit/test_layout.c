@@ -188,8 +188,8 @@ static void elements_lie_apart(void **state) {
   }
 }
 
-/* Each row: an access of an array of 32 x 64 elements, what it needs and the least; the least padding
-   of rows and what it needs then. */
+/* Each row: an access of an array of 32 x 64 elements, what it needs and the least; the least
+   padding of rows and what it needs then. */
 static void accesses_are_counted(void **state) {
   (void)state;
   static const struct {
