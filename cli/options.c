@@ -107,7 +107,8 @@ static int options_take(struct cli *cli, enum cli_option option, const char *val
                     cli_options[option].argument);
   if (option != OPTION_SET) {
     if (cli->values[option] && !repeats(option))
-      return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s is given twice, and takes one value",
+      return cli_fail(cli, CUGEN_ERROR_USAGE,
+                      "--%s is given twice: give it once, with commas where it takes a list",
                       cli_options[option].name);
     if (option == OPTION_COMPILER) cli->other_compiler = cli->values[option];
     cli->values[option] = value ? value : "";

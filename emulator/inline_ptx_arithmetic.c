@@ -93,7 +93,8 @@ static uint64_t integer_rem(uint64_t a, uint64_t b, bool s) {
   return s ? (uint64_t)((int64_t)a % (int64_t)b) : a % b;
 }
 
-/* The other instructions of integers, and their results; s: the type is signed. */
+/* Instructions of integers, and what each computes of its operands a and b; s: its type is
+   signed. */
 #define INTEGERS(X)                                                                                \
   X(add, a + b)                                                                                    \
   X(sub, a - b)                                                                                    \

@@ -56,7 +56,8 @@ struct build {
   size_t restriction_count;
   const struct config_implementation *implementation; /* the current implementation */
   const struct config_shared *declaring; /* the shared array that is being read; NULL: none */
-  bool declaring_layout;                 /* its layout is being read; dtype and shape are known */
+  bool
+      declaring_layout; /* the layout of `declaring` is being read; its dtype and shape are known */
   uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
 };
 

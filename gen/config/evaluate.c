@@ -18,7 +18,7 @@ struct evaluation {
   const struct config_argument *argument;
   const struct value *slots;
   cugen_error *err;
-  struct kernel_argument *all; /* those before the argument are evaluated */
+  struct kernel_argument *all; /* the arguments in order; those before `argument` are evaluated */
 };
 
 static int evaluate_fail(const struct evaluation *e, const char *what, const char *problem) {

@@ -34,7 +34,8 @@ static int ask_bytes(const struct question *q, const struct value *slots, int64_
   *out = 0;
   int status = q->bytes ? expr_eval_int(q->bytes, slots, out, err) : CUGEN_OK;
   if (!status && q->bytes && *out < 1)
-    status = error_set(err, CUGEN_ERROR_CONFIG, "an access of %lld bytes", (long long)*out);
+    status = error_set(err, CUGEN_ERROR_CONFIG, "an access of %lld bytes: a lane has 1 to 16",
+                       (long long)*out);
   return status;
 }
 
@@ -144,6 +145,9 @@ static bool find_argument(const struct build *build, const char *name, struct qu
   q->argument = named_argument(build, name);
   if (q->argument && q->argument->rank) return true;
   if (q->argument) return text_addf(why, "\"%s\" is a scalar", name), false;
+  for (size_t i = 0; i < build->implementation->shared_count; i++)
+    if (strcmp(build->implementation->shared[i].name, name) == 0)
+      return text_addf(why, "\"%s\" is a shared array: conflicts asks about those", name), false;
   text_addf(why, "no argument \"%.64s\" is declared; there are", name);
   for (size_t i = 0, n = 0; i < config->argument_count; i++)
     if (config->arguments[i].rank)

@@ -17,25 +17,13 @@ int read_struct_name(struct build *build, struct config_argument *argument, cons
 
 /* ---- A field -------------------------------------------------------------------------------- */
 
-/* What C can name in a struct: a member, an element of an array, a member of a struct in it:
-   "w[1]", "in.at". */
+/* Returns whether this may be what C names in a struct: "n", "w[1]", "in.at". Only its characters
+   are looked at, because the compiler refuses a wrong name with the config's line. */
 static bool is_designator(const char *name) {
-  char member[64];
-  for (size_t length; *name; name += length) {
-    if (*name == '[') {
-      length = 1 + strspn(name + 1, "0123456789");
-      if (length == 1 || name[length++] != ']') return false;
-      if (name[length] == '.') length++;
-    } else {
-      length = strcspn(name, ".[");
-      if (!length || length >= sizeof member) return false;
-      memcpy(member, name, length);
-      member[length] = '\0';
-      if (!names_identifier(member)) return false;
-      if (name[length] == '.' && name[++length] == '\0') return false;
-    }
-  }
-  return true;
+  const size_t length =
+      strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+                   ".[]");
+  return length && !name[length] && !strchr("0123456789.[]", *name);
 }
 
 static int read_field_name(struct build *build, const struct config_argument *argument, int count,
@@ -44,7 +32,7 @@ static int read_field_name(struct build *build, const struct config_argument *ar
   lua_rawgeti(L, -1, 1);
   int status = read_string(build, argument->line, what, out);
   lua_pop(L, 1);
-  if (!status && (!**out || !is_designator(*out)))
+  if (!status && !is_designator(*out))
     return build_fail(build, argument->line, "%s: '%.80s' is no name of a field", what, *out);
   for (int i = 0; i < count && !status; i++)
     if (strcmp(argument->fields[i].name, *out) == 0)

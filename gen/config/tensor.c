@@ -71,7 +71,10 @@ static int read_into(struct build *build, int table, const char *what,
                      const struct config_implementation *implementation,
                      struct config_tensor *out) {
   const char *name;
-  int status = read_string(build, out->line, what, &name);
+  struct text into = {0};
+  text_addf(&into, "into of %s", what);
+  int status = read_string(build, out->line, text_get(&into), &name);
+  text_free(&into);
   lua_pop(build->L, 1);
   if (!status) status = find_shared(build, implementation, name, what, out);
   if (!status) status = read_optional(build, table, "shared_by", out->line, what, &out->shared_by);
@@ -242,6 +245,11 @@ static int evaluate_into(const struct tensor_evaluation *e, const struct value *
     status = set_box(e, kernel_argument_dimension(e->argument, rank - 1 - i),
                      i ? extents[i] : extents[0] / shared_by);
   e->argument->swizzle = layout->bytes;
+  int64_t bytes = array->dtype->bytes;
+  for (int i = 0; i < rank && !status; i++) bytes *= e->argument->box[i];
+  if (!status && shared_by > 1 && bytes % 128)
+    return tensor_fail(e, "the bytes of a block's part are", bytes,
+                       "a multiple of 128, where copies may begin");
   return status;
 }
 

@@ -86,7 +86,7 @@ static CUresult fails(const char *call) {
 /* Protects what several threads may change at once. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Its address serves for handles that refer to nothing. */
+/* Handles that refer to nothing have the address of this variable. */
 static int something;
 
 /* The addresses are the primary contexts of the devices. */

@@ -226,7 +226,7 @@ static void a_full_disk(void **state) {
 
 #if !SANITIZED
 
-/* These stand in front of the C library's functions. */
+/* Functions that the tests link in front of the C library's. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);

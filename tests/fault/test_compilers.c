@@ -406,7 +406,7 @@ static void none_outlives_its_coordinator(void **state) {
     if (coordinator == 0) coordinate(hang, end);
     pid_t child = compiling_child(coordinator);
     assert_int_equal(parent_of(child), coordinator);
-    if (hang) rest(0.1); /* it has been given the source that hangs */
+    if (hang) rest(0.1); /* by now the compiler has the source that hangs */
     kill(coordinator, SIGKILL);
     assert_true(ends_within(child, 2));
     waitpid(coordinator, NULL, 0);

@@ -364,7 +364,8 @@ static void test_matmul_wgmma(void **state) {
       {"dtype=i8", "dtype_c=default"}};
   uint64_t random = 7;
   for (unsigned number = 0; number < 9; number++) {
-    bool narrow = number % 7 < 3; /* the other types are multiplied along their rows only */
+    bool narrow = number % 7 <
+                  3; /* only types of 2 bytes have other layouts than A by rows and B by columns */
     const char *settings[] = {types[number % 7][0],
                               types[number % 7][1],
                               narrow && number & 4 ? "layout_a=col" : "layout_a=row",

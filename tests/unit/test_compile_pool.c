@@ -189,7 +189,7 @@ static void what_is_kept_for_predictions_is_found_until_it_is_too_much(void **st
   memcpy(small.image, "abc", 3);
   compiled_store_keep(store, "small", &small);
   memcpy(small.image, "xyz", 3);
-  compiled_store_keep(store, "small", &small); /* one copy is there */
+  compiled_store_keep(store, "small", &small); /* the store has a copy of it already */
   assert_true(compiled_store_find(store, "small", &found));
   assert_memory_equal(found.image, "abc", 3);
   assert_string_equal(found.ptx, "ptx");

@@ -506,6 +506,7 @@ static void wrong_tensors(void **state) {
        "c.lua:2: tensor \"s\": a scalar has no tensor map, only buffers have"},
       {"tensor \"A\" { swizzle = 128 }",
        "c.lua:2: tensor \"A\" has neither `into` nor a box: tensor \"A\" { into = "},
+      {"tensor \"A\" { into = 3 }", "c.lua:2: into of tensor \"A\" must be a string"},
       {"tensor \"A\" { into = \"As\" }",
        "c.lua:2: tensor \"A\" goes into 'As', which is no shared array of this implementation"},
       {"shared \"As\" { dtype = \"f32\", shape = { 8, 8 } }, tensor \"A\" { into = \"At\" }",

@@ -720,6 +720,9 @@ static void test_tensor_into_errors(void **state) {
        " cannot go into shared \"s\" (row of bf16): it needs align = 128"},
       {INTO("", ", shared_by = 3", "dtype = 'bf16', shape = { 8, 64 }, layout = 'row^128'"),
        ": shared_by is 3: it must be 1 or more, and divide the lines of the box"},
+      {INTO("", ", shared_by = 2", "dtype = 'bf16', shape = { 8, 8 }, align = 128"),
+       ": the bytes of a block's part are 64: it must be a multiple of 128, where copies may "
+       "begin"},
       {INTO("", "", "dtype = 'bf16', shape = { 512, 64 }, layout = 'row^128'"),
        ": an extent of the box is 512: it must be 1 to 256"},
   };

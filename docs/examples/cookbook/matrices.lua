@@ -14,7 +14,7 @@ kernel "matrices" {
   reference "matrices_reference.cu", flops "2 * M * N * K", bytes "4 * (M * K + K * N + M * N)",
   implementation "guide" {
     template "matrices.cu",
-    tunable "BLOCK_SIZE" { 16, 32, 8 },               -- its #define gives way
+    tunable "BLOCK_SIZE" { 16, 32, 8 },               -- the source's #define of it gives way
     where "M % BLOCK_SIZE == 0 and N % BLOCK_SIZE == 0 and K % BLOCK_SIZE == 0",
     grid { "N // BLOCK_SIZE", "M // BLOCK_SIZE" }, block { "BLOCK_SIZE", "BLOCK_SIZE" },
   },
