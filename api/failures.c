@@ -240,6 +240,18 @@ int failures_find(struct failures *f, const char *variant, const struct cache_re
   return status;
 }
 
+int failures_find_at(struct failures *f, const struct lookup *l, uint64_t index,
+                     const struct cache_record **out, cugen_error *err) {
+  struct text name = {0};
+  *out = NULL;
+  if (!f) return CUGEN_OK;
+  const struct variant variant = lookup_variant(l, index);
+  variant_print(&variant, &name);
+  int status = name.failed ? error_memory(err) : failures_find(f, text_get(&name), out, err);
+  text_free(&name);
+  return status;
+}
+
 /* ---- Marking predictions -------------------------------------------------------------------- */
 
 /* If the record's variant, as it is now, is known to fail, makes the record say how. */

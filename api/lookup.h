@@ -236,6 +236,10 @@ void failures_close(struct failures *failures);
    *out NULL: there is none. */
 int failures_find(struct failures *failures, const char *variant, const struct cache_record **out,
                   cugen_error *err);
+/* Like failures_find, for the variant with this index in the space of `lookup`, which must be
+   open. */
+int failures_find_at(struct failures *failures, const struct lookup *lookup, uint64_t index,
+                     const struct cache_record **out, cugen_error *err);
 /* Marks the predictions under the look-up's key that are known to be wrong, and moves them behind
    all others. If two files have predictions of one kernel, one is kept. Does nothing for
    measurements, whose variants ran. Space and expander must be open. */

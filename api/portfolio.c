@@ -354,10 +354,10 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
                    struct failures *failures, struct portfolio_answer *out, bool *found,
                    cugen_error *err) {
   const struct cache_record *failed;
-  int status = failures_find(failures, variant->variant, &failed, err);
-  if (status || failed) return status;
   out->spec = (struct kernel_spec){0};
-  status = try_source(l, variant, shipped, out, found, err);
+  int status = try_source(l, variant, shipped, out, found, err);
+  if (!status && *found) status = failures_find_at(failures, l, out->index, &failed, err);
+  *found = !status && *found && !failed;
   if (!*found) kernel_spec_free(&out->spec);
   return status;
 }

@@ -277,18 +277,6 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
   return CUGEN_OK;
 }
 
-static int selection_find_failure(const struct lookup *l, struct failures *failures, uint64_t index,
-                                  const struct cache_record **out, cugen_error *err) {
-  struct text name = {0};
-  *out = NULL;
-  if (!failures) return CUGEN_OK;
-  const struct variant variant = lookup_variant(l, index);
-  variant_print(&variant, &name);
-  int status = name.failed ? error_memory(err) : failures_find(failures, text_get(&name), out, err);
-  text_free(&name);
-  return status;
-}
-
 /* Takes the first try of the config, which is good on some GPU. For a processor this means
    nothing. */
 static int select_named(struct lookup *l, struct failures *failures, struct selection *out,
@@ -298,7 +286,7 @@ static int select_named(struct lookup *l, struct failures *failures, struct sele
   int status = CUGEN_OK;
   for (size_t i = 0; i < tries && !status && !out->named; i++) {
     if (!space_try(l->space, i, &out->index)) continue;
-    status = selection_find_failure(l, failures, out->index, &failed, err);
+    status = failures_find_at(failures, l, out->index, &failed, err);
     out->named = !status && !failed;
   }
   return status;
@@ -319,7 +307,7 @@ static int select_default(struct lookup *l, struct failures *failures, struct se
   int status = select_named(l, failures, out, err);
   if (status || out->named) return status;
   for (uint64_t i = 0; i < valid && !status; i++) {
-    status = selection_find_failure(l, failures, out->index = i, &failed, err);
+    status = failures_find_at(failures, l, out->index = i, &failed, err);
     if (!failed) return status;
     if (!first) first = failed;
   }

@@ -5,9 +5,8 @@
    the bundle unless a faster variant of the problem serves wherever it serves (collect_is_beaten).
    The remaining variants are the best for near problems whose sizes, or alignment of memory, the
    best variant does not accept. Variants with equal C are one code, and equal images are stored
-   once (codes.c). A class is the values of a problem that are not sizes (dtype, layout); each class
-   gets a default for problems that nobody tuned. Nothing is measured here; images that do not exist
-   yet are compiled. */
+   once (codes.c). Problems that nobody tuned get defaults (defaults.c). Nothing is measured here;
+   images that do not exist yet are compiled. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@ void export_free(struct exporter *x) {
   for (size_t i = 0; i < x->problem_count; i++) problem_free(&x->problems[i]);
   for (size_t i = 0; i < x->class_count; i++) text_free(&x->classes[i]);
   export_portfolios_free(x);
+  export_failing_close(&x->failing);
   text_free(&x->named);
   void *arrays[] = {x->devices,  x->images,   x->codes,    x->tuned,
                     x->measured, x->defaults, x->problems, x->classes};
@@ -247,152 +247,6 @@ static void note_untuned(struct exporter *x, size_t device) {
   }
 }
 
-/* ---- Defaults ------------------------------------------------------------------------------- */
-
-/* Adds a variant for the device's problem. asked: the user wants this problem itself; otherwise a
-   variant with compiled-in sizes is useless. */
-static int collect_add_variant(struct exporter *x, size_t device, uint64_t at, size_t try,
-                               bool asked, cugen_error *err) {
-  struct export_code code;
-  struct kernel_spec spec;
-  size_t index = x->code_count;
-  int status = export_make_code(x, device, at, &code, &spec, err);
-  if (status) return status;
-  bool wanted = asked || !code.pinned;
-  const struct kernel_argument *textured = wanted ? export_textured(&spec) : NULL;
-  if (textured)
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "the config's default variant, '%s', serves problems that were not tuned; "
-                       "it reads '%s' as a "
-                       "texture, which a bundle cannot: put access \"global\" first",
-                       spec.variant, textured->name);
-  else if (wanted)
-    status = export_add_code(x, &code, &spec, &index, err);
-  export_code_free(&code);
-  kernel_spec_free(&spec);
-  return status || !wanted
-             ? status
-             : export_keep_default(x, (struct export_default){device, index, try}, err);
-}
-
-/* Adds all tries of the config for a problem that the user wants, because for other sizes another
-   try may be the default. */
-static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
-  const struct lookup *l = &x->devices[device].lookup;
-  size_t count = config_tries(l->config);
-  int status = CUGEN_OK;
-  for (size_t try = 0; try < count && !status; try++) {
-    uint64_t index;
-    if (space_try(l->space, try, &index))
-      status = collect_add_variant(x, device, index, try, true, err);
-  }
-  return status;
-}
-
-/* Makes `problem` the device's problem. Returns false if the try is not a valid variant of it, or
-   if its sizes are not valid together. */
-static bool has_try(struct exporter *x, size_t device, const struct problem *problem, size_t try,
-                    uint64_t *index, int *status, cugen_error *err) {
-  struct lookup *l = &x->devices[device].lookup;
-  *status = lookup_set_problem(l, problem, err);
-  if (!*status) *status = lookup_space(l, err);
-  if (!*status) return space_try(l->space, try, index);
-  if (*status == CUGEN_ERROR_CONFIG) *status = CUGEN_OK;
-  return false;
-}
-
-/* Adds the codes of a try for other classes of sizes. */
-static int add_try_classes(struct exporter *x, size_t device, const struct problem *problem,
-                           size_t try, cugen_error *err) {
-  struct export_classes classes = {0};
-  struct export_code code;
-  struct kernel_spec spec;
-  uint64_t index;
-  int status;
-  if (!has_try(x, device, problem, try, &index, &status, err)) return status;
-  status = export_make_code(x, device, index, &code, &spec, err);
-  if (status) return status;
-  status = export_classes_find(&x->devices[device].lookup, index, problem, &classes, err);
-  for (size_t i = 0; i < classes.count && !status; i++) {
-    if (!export_class_open(&classes, i) ||
-        !has_try(x, device, &classes.problems[i], try, &index, &status, err))
-      continue;
-    export_class_serve(&classes, i);
-    status = collect_add_variant(x, device, index, try, true, err);
-  }
-  export_classes_free(&classes);
-  export_code_free(&code);
-  kernel_spec_free(&spec);
-  return status;
-}
-
-/* Adds the default variant of a problem, as a plan takes it, and the first valid variant, which may
-   serve where the default does not. A problem without valid variants has no default. */
-static int collect_add_default(struct exporter *x, size_t device, const struct problem *problem,
-                               bool asked, cugen_error *err) {
-  struct lookup *l = &x->devices[device].lookup;
-  size_t try, last = config_tries(l->config);
-  int status = lookup_set_problem(l, problem, err);
-  if (!status) status = lookup_space(l, err);
-  if (status || space_valid(l->space) == 0) return status;
-  uint64_t index = space_default(l->space, &try);
-  status =
-      asked ? add_tries(x, device, err) : collect_add_variant(x, device, index, try, false, err);
-  if (!status && (try != last || asked)) {
-    status = collect_add_variant(x, device, 0, last, asked, err);
-    /* not an error, because the default was added */
-    if (status && try != last && err->cause == CUGEN_CAUSE_RESOURCES) status = CUGEN_OK;
-  }
-  for (size_t i = 0; i < last && asked && !status; i++)
-    status = add_try_classes(x, device, problem, i, err);
-  return status;
-}
-
-/* Sizes for which the default is asked: those of the base problem, those of the check problem, 1,
-   and the base problem's as odd multiples of 1, 2, 4, ... 64, because restrictions on sizes mostly
-   depend on divisors. */
-enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
-
-static struct value collect_probe(const cugen_kernel *base, size_t at, int which) {
-  struct value own = base->problem.values[at], check = base->opened.config->problems[at].check;
-  if (which == PROBE_CHECK) return check.type == VALUE_INT ? check : own;
-  if (which == PROBE_ONE) return value_int(1);
-  if (which == PROBE_BASE || own.integer < 1) return own;
-  int shift = which - PROBE_ODD;
-  return value_int((own.integer >> shift | 1) << shift);
-}
-
-static int add_class_defaults(struct exporter *x, size_t device, const struct problem *from,
-                              cugen_error *err) {
-  struct problem problem = {.count = from->count,
-                            .values = calloc(from->count + 1, sizeof *problem.values)};
-  int status = problem.values ? export_shipped(x, device, from, err) : error_memory(err);
-  if (!status) status = collect_add_default(x, device, from, true, err);
-  for (int which = 0; which < PROBES && !status; which++) {
-    for (size_t i = 0; i < from->count; i++)
-      problem.values[i] = config_is_size(x->base->opened.config, i)
-                              ? collect_probe(x->base, i, which)
-                              : from->values[i];
-    status = collect_add_default(x, device, &problem, which == PROBE_BASE, err);
-    /* these sizes are not valid together, but nobody asked for them */
-    if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK;
-  }
-  free(problem.values);
-  return status;
-}
-
-static int add_defaults(struct exporter *x, size_t device, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < x->tuned_count && !status; i++)
-    if (x->tuned[i].device == device || x->devices[device].ptx || x->devices[device].anonymous)
-      status = add_class_defaults(x, device, &x->tuned[i].problem, err);
-  for (size_t i = 0; i < x->problem_count && !status; i++)
-    status = add_class_defaults(x, device, &x->problems[i], err);
-  if (!status && !x->options->problems)
-    status = add_class_defaults(x, device, &x->base->problem, err);
-  return status;
-}
-
 /* ---- The whole collection ------------------------------------------------------------------- */
 
 /* Cuts "M=4 N=8" into its settings, in place. */
@@ -510,7 +364,7 @@ static int add_rest(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->portfolio) return CUGEN_OK;
   if (x->options->variant) return export_named(x, device, err);
   note_untuned(x, device);
-  return add_defaults(x, device, err);
+  return export_defaults(x, device, err);
 }
 
 int export_collect(struct exporter *x, cugen_error *err) {
@@ -532,6 +386,11 @@ int export_collect(struct exporter *x, cugen_error *err) {
     struct lookup *l = &x->devices[0].lookup;
     status = lookup_set_problem(l, &x->base->problem, err);
     if (!status) status = lookup_space(l, err);
+    if (!status && space_valid(l->space))
+      status = error_set(err, CUGEN_ERROR_EMPTY,
+                         "every variant of %s is known to fail, so there is none to export; tune "
+                         "again to see how",
+                         l->config->name);
     if (!status) status = space_explain_empty(l->space, err);
   }
   return status;

@@ -1,5 +1,5 @@
 /* The inside of an export, shared by its files: export.c runs it and writes the folder; collect.c
-   decides what is exported; codes.c compiles variants and stores each once; classes.c finds sizes
+   decides what is exported, defaults.c for problems that nobody tuned; codes.c compiles variants and stores each once; classes.c finds sizes
    with other codes; portfolio.c exports portfolios, named.c a variant by name; code.c prints one
    variant as C; source.c prints the source, readme.c the other files of the bundle. */
 #ifndef API_EXPORT_EXPORT_H
@@ -65,6 +65,15 @@ struct export_default {
   size_t try; /* which try of the config it is (space_default) */
 };
 
+/* The variants that are known to fail for a problem on a device; on a device that stands for others
+   (PTX, an architecture), those that fail on any device of the export. Each device has its own
+   look-up, to which its failures belong. */
+struct export_failing {
+  struct lookup *lookups;
+  struct failures **failures;
+  size_t count;
+};
+
 /* A portfolio, whose rule gives indices of its members. */
 struct export_portfolio {
   size_t device;
@@ -111,8 +120,9 @@ struct exporter {
   size_t member_code_count;
   struct problem **portfolio_classes;
   size_t portfolio_class_count;
-  struct text named;    /* full text of options->variant, once it was found */
-  struct text *classes; /* labels of the classes, without duplicates */
+  struct export_failing failing; /* for the class that is being added */
+  struct text named;             /* full text of options->variant, once it was found */
+  struct text *classes;          /* labels of the classes, without duplicates */
   size_t class_count;
 };
 
@@ -121,6 +131,19 @@ struct exporter {
 /* Fills in devices, tuned problems, defaults, codes and images. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);
+
+/* ---- defaults.c ----------------------------------------------------------------------------- */
+
+/* Adds the default variants of the device, for problems that nobody tuned. */
+int export_defaults(struct exporter *x, size_t device, cugen_error *err);
+/* Makes x->failing the variants that are known to fail for the problem, which must live until it is
+   closed or opened again. */
+int export_failing_open(struct exporter *x, size_t device, const struct problem *problem,
+                        cugen_error *err);
+void export_failing_close(struct export_failing *failing);
+/* Tells whether the variant with this index in the look-up's open space is one of x->failing. */
+int export_is_failing(struct exporter *x, const struct lookup *lookup, uint64_t index, bool *out,
+                      cugen_error *err);
 
 /* ---- codes.c -------------------------------------------------------------------------------- */
 

@@ -97,11 +97,15 @@ static int portfolio_try_at(struct exporter *x, size_t device,
   struct lookup *l = &x->devices[device].lookup;
   struct kernel_spec spec = {0};
   uint64_t index;
+  bool failing = false;
   int status = lookup_set_problem(l, problem, err);
   if (!status) status = lookup_space(l, err);
   if (!status) status = portfolio_try(l, v, state, &index, &spec, err);
   kernel_spec_free(&spec);
   if (*state == PORTFOLIO_STALE && any_source) *state = PORTFOLIO_CURRENT;
+  if (!status && *state == PORTFOLIO_CURRENT)
+    status = export_is_failing(x, l, index, &failing, err);
+  if (failing) *state = PORTFOLIO_FAILING;
   if (!status && *state == PORTFOLIO_CURRENT)
     status = export_add_variant(x, device, index, code, err);
   if (!status && *state == PORTFOLIO_CURRENT && *code != SIZE_MAX && classes)
@@ -159,6 +163,7 @@ static int export_portfolio_add_variant(struct exporter *x, const struct export_
     note(x, p->device, v->variant, "its source has changed since; learn again");
   if (!status && state == PORTFOLIO_INVALID)
     note(x, p->device, v->variant, "it is no variant of this config now");
+  if (!status && state == PORTFOLIO_FAILING) note(x, p->device, v->variant, "it is known to fail");
   if (!status && state == PORTFOLIO_CURRENT && code == SIZE_MAX)
     note(x, p->device, v->variant, "it reads an input as a texture, which a bundle cannot");
   if (!status) status = add_member(x, err);
@@ -240,8 +245,10 @@ static int add_class(struct exporter *x, size_t device, struct problem *problem,
   classes[x->portfolio_class_count++] = own;
   int status = lookup_set_problem(l, own, err);
   if (!status) status = portfolios_find(l, NULL, &found, &count, err);
+  if (!status) status = export_failing_open(x, device, own, err);
   for (size_t i = 0; i < count && !status; i++)
     status = add_portfolio(x, device, &found[i].body, own, false, err);
+  export_failing_close(&x->failing);
   portfolios_free(found, count);
   return status;
 }
