@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/layout.h"
-#include "cli.h"
+#include "layout.h"
 #include "print.h"
 #include "table.h"
 
@@ -192,6 +192,51 @@ static int layout_add_json(const struct layout_request *r, size_t which, json_t 
   json_object_set_new(object, "accesses", layout_json_accesses(array, &accesses));
   json_array_append_new(list, object);
   return CUGEN_OK;
+}
+
+/* ---- Pictures for a report ------------------------------------------------------------------ */
+
+enum { CORNER_LINES = 32, CORNER_MOST = 128 };
+
+static json_t *layout_corner(const struct api_layouts *layouts, size_t which) {
+  const api_array *array = api_layouts_array(layouts, which);
+  const int last = array->rank - 1, rows = last - 1;
+  const int64_t unit = is_global(array) ? 32 : 4, across = CORNER_MOST / array->element_bytes;
+  json_t *lines = json_array();
+  for (int64_t i = 0; i < (rows < 0 ? 1 : array->shape[rows]) && i < CORNER_LINES; i++) {
+    int64_t at[CUGEN_MAX_RANK] = {0};
+    json_t *line = json_array();
+    if (rows >= 0) at[rows] = i;
+    for (at[last] = 0; at[last] < array->shape[last] && at[last] < across; at[last]++) {
+      const int64_t offset = api_layouts_offset(layouts, which, at) * array->element_bytes;
+      json_array_append_new(line, json_integer(offset / unit % 32));
+    }
+    json_array_append_new(lines, line);
+  }
+  return lines;
+}
+
+static int add_pictures(struct layout_request *r, json_t *list) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < api_layouts_count(r->layouts) && !status; i++) {
+    const api_array *array = api_layouts_array(r->layouts, i);
+    if (is_global(array) && strcmp(array->layout, "row") == 0) continue;
+    status = layout_add_json(r, i, list);
+    if (status) return status;
+    json_t *picture = json_array_get(list, json_array_size(list) - 1);
+    json_object_del(picture, "offsets");
+    json_object_set_new(picture, "corner", layout_corner(r->layouts, i));
+  }
+  return status;
+}
+
+int layout_pictures(struct cli *cli, const char *variant, json_t **out) {
+  struct layout_request request = {.cli = cli};
+  *out = json_array();
+  int status = api_layouts_open(cli->kernel, variant, &request.layouts, &cli->error);
+  if (!status) status = add_pictures(&request, *out);
+  api_layouts_close(request.layouts);
+  return status;
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */

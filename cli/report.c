@@ -20,6 +20,7 @@
 #include "api/cache.h"
 #include "api/explain.h"
 #include "api/kernel.h"
+#include "layout.h"
 #include "option_names.h"
 #include "quantities.h"
 #include "ranges.h"
@@ -299,6 +300,7 @@ static json_t *footer_json(const struct findings *f) {
 
 struct page {
   const struct findings *f;
+  json_t *arrays; /* of the best variant (layout_pictures) */
   size_t top;
   bool roofline_only;
 };
@@ -334,6 +336,7 @@ static json_t *run_json(const struct page *page) {
   json_object_set_new(run, "failures", failures_json(f));
   json_object_set_new(run, "others", others_json(f));
   json_object_set_new(run, "trace", convergence_json(f));
+  json_object_set(run, "arrays", page->arrays);
   json_object_set_new(run, "machine", machine_json(f));
   json_object_set_new(run, "footer", footer_json(f));
   return run;
@@ -371,7 +374,9 @@ int command_report(struct cli *cli) {
                       "a page of HTML is not for a terminal: name a file, -o report.html");
   if (!status) status = findings_open(cli, &findings);
   if (status) return status;
-  status = cli_write(cli, write_page, &page);
+  if (findings.right_count) status = layout_pictures(cli, findings.right[0]->variant, &page.arrays);
+  if (!status) status = cli_write(cli, write_page, &page);
+  json_decref(page.arrays);
   if (!status && options_given(cli, OPTION_OUTPUT))
     cli_remark(cli, "%s: %s %s on %s, %s variant%s%s", cli->values[OPTION_OUTPUT],
                cugen_kernel_name(cli->kernel), cugen_kernel_problem(cli->kernel),

@@ -56,6 +56,7 @@ LOOK = r"""(width => {
   const missing = [];
   if (rates && drawn(rates) != right) missing.push(`${drawn(rates)} dots for ${right} variants`);
   if (course && drawn(course) + failed(course) < tried) missing.push(`${drawn(course) + failed(course)} points for ${tried} variants`);
+  if ([...document.querySelectorAll('.array')].some(e => !e.querySelector('.bank'))) missing.push('an array without a picture');
   const outside = [...document.querySelectorAll('svg')].filter(shown).flatMap(svg => {
     const box = svg.getBoundingClientRect();
     return [...svg.querySelectorAll('text, circle, rect')].map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) =>
@@ -83,7 +84,7 @@ LOOK = r"""(width => {
     }
   }
   return {outside, covered, faint, broken: [...broken], small, missing, overflow: document.documentElement.scrollWidth - width, wide: wide.map(e => e.tagName + '.' + e.className),
-          smallest: Math.min(...sizes), charts: [...document.querySelectorAll('svg')].filter(shown).length,
+          smallest: Math.min(...sizes), charts: [...document.querySelectorAll('figure:not(.array) svg')].filter(shown).length,
           headings: [...document.querySelectorAll('h2')].map(e => e.textContent)};
 })"""
 
