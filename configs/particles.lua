@@ -6,9 +6,11 @@
 --   group = w   array of structures of arrays: w particles' x, then their y, ...
 --   group = 0   structure of arrays: all x, then all y, ...
 --
--- All of them are one shape, { groups, fields, particles of a group }: the number f of particle p lies at state[p / lanes][f]
--- [p % lanes]. An application takes the shape from the plan's argument. The last group is as long as the others; what fills
--- it up is computed like the rest.
+-- The template names number f of particle p, state(p, f), whichever it is.
+
+local function layout(fields)
+  return "select(group == 1, 'row', group == 0, 'col', 'row/${group}x${" .. fields .. "}:col')"
+end
 
 kernel "particles" {
   problem "n" (16777216),
@@ -19,14 +21,11 @@ kernel "particles" {
   policy "nearest" { distance = 1 },
 
   tunable "group" { 1, 4, 8, 16, 32, 64, 128, 0 },
-  derive "lanes"  "select(group == 0, n, group)",        -- particles of a group
-  derive "groups" "select(group == 0, 1, ceil_div(n, group))",
-  derive "count"  "groups * lanes",
   where "fields >= 7",
 
-  input  "state" { dtype = "dtype", shape = { "groups", "fields", "lanes" } },
+  input  "state" { dtype = "dtype", shape = { "n", "fields" }, layout = layout("fields") },
   output "moved" {
-    dtype = "dtype", shape = { "groups", 6, "lanes" },
+    dtype = "dtype", shape = { "n", 6 }, layout = layout(6),
     -- A dozen operations on numbers below 2, each rounded once.
     tolerance = "16 * eps(dtype)",
   },
@@ -43,8 +42,8 @@ kernel "particles" {
     tunable "block"      { 128, 64, 256, 512 },
     tunable "per_thread" { 1, 2, 4, 8 },                 -- particles, `block` apart
     derive "vec" "1",
-    where "ceil_div(count, block * per_thread) <= 2147483647",
-    grid  { "ceil_div(count, block * per_thread)" },
+    where "ceil_div(n, block * per_thread) <= 2147483647",
+    grid  { "ceil_div(n, block * per_thread)" },
     block { "block" },
   },
 
@@ -56,9 +55,9 @@ kernel "particles" {
     tunable "vec"        { 4, 2 },
     derive "unit" "select(group == 1, 1, vec)",          -- particles of a pack
     where "vec * sizeof(dtype) <= 16",
-    where "(group == 1 and fields or lanes) % vec == 0",
-    where "ceil_div(count, block * per_thread * unit) <= 2147483647",
-    grid  { "ceil_div(count, block * per_thread * unit)" },
+    where "select(group == 1, fields, group == 0, n, group) % vec == 0",
+    where "ceil_div(n, block * per_thread * unit) <= 2147483647",
+    grid  { "ceil_div(n, block * per_thread * unit)" },
     block { "block" },
   },
 }

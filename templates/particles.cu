@@ -26,29 +26,14 @@ struct particle {
   }
 };
 
-// Where the first number of a particle lies; its others are stride1 apart.
-//@ for _, array in ipairs { "state", "moved" } do
-__device__ __forceinline__ index_t place_in_${array}(index_t p, index_t n) {
-//@   if group == 0 then
-  return p;
-//@   elseif group == 1 then
-  return p * ${array}_stride0;
-//@   else
-  return p / lanes * ${array}_stride0 + p % lanes;
-//@   end
-}
-//@ end
-
 template <int width> __device__ __forceinline__ void step(${params}, index_t p) {
-  const state_t *from = state + place_in_state(p, n);
-  moved_t *to = moved + place_in_moved(p, n);
 //@ if along_record then
   constexpr int packs = (7 + width - 1) / width;
   constexpr int out_width = width > 1 ? 2 : 1; // six numbers have no larger whole packs
   particle one;
 #pragma unroll
   for (int f = 0; f < packs; ++f) {
-    const pack<dtype, width> some = load_pack<width>(from + f * width);
+    const pack<dtype, width> some = load_pack<width>(&state(p, f * width));
 #pragma unroll
     for (int e = 0; e < width; ++e)
       if (f * width + e < 7) one.at[f * width + e] = some.at[e];
@@ -59,13 +44,13 @@ template <int width> __device__ __forceinline__ void step(${params}, index_t p) 
     pack<dtype, out_width> some;
 #pragma unroll
     for (int e = 0; e < out_width; ++e) some.at[e] = one.at[f + e];
-    store_pack<out_width>(to + f, some);
+    store_pack<out_width>(&moved(p, f), some);
   }
 //@ else
   particle some[width];
 #pragma unroll
   for (int f = 0; f < 7; ++f) {
-    const pack<dtype, width> one = load_pack<width>(from + f * state_stride1);
+    const pack<dtype, width> one = load_pack<width>(&state(p, f));
 #pragma unroll
     for (int e = 0; e < width; ++e) some[e].at[f] = one.at[e];
   }
@@ -76,31 +61,28 @@ template <int width> __device__ __forceinline__ void step(${params}, index_t p) 
     pack<dtype, width> one;
 #pragma unroll
     for (int e = 0; e < width; ++e) one.at[e] = some[e].at[f];
-    store_pack<width>(to + f * moved_stride1, one);
+    store_pack<width>(&moved(p, f), one);
   }
 //@ end
 }
 
 __global__ void __launch_bounds__(block) particles(${params}) {
-//@ local call = "(state, moved, n, dt, "
 //@ if vec > 1 then
-//@   local other = along_record and "_stride0" or "_stride1"
   // Memory that wide loads may not start at is read one number at a time.
-  const bool aligned = packs_fit<vec>(state, state${other}) && packs_fit<vec>(moved, ${along_record and "vec" or "moved_stride1"});
+  const bool aligned = packs_fit<vec>(state, 0) && packs_fit<vec>(moved, 0);
 //@ end
 #pragma unroll
   for (int k = 0; k < per_thread; ++k) {
     const index_t p = ((static_cast<index_t>(blockIdx.x) * per_thread + k) * block + threadIdx.x) * ${step};
-    if (p >= count) return;
+    if (p >= n) return;
 //@ if vec > 1 then
-    if (aligned) {
-      step<vec>${call}p);
+    if (aligned && p + ${step} <= n) {
+      step<vec>(state, moved, n, dt, p);
     } else {
-#pragma unroll
-      for (int e = 0; e < ${step}; ++e) step<1>${call}p + e);
+      for (int e = 0; e < ${step} && p + e < n; ++e) step<1>(state, moved, n, dt, p + e);
     }
 //@ else
-    step<1>${call}p);
+    step<1>(state, moved, n, dt, p);
 //@ end
   }
 }

@@ -3,14 +3,11 @@ __global__ void particles_reference(${params}) {
   const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (t >= sample_count) return;
   const long long element = samples ? samples[t] : t;
-  const long long field = element / lanes % 6;
-  const auto number = [&](long long f) {
-    return static_cast<double>(state[element / lanes / 6 * state_stride0 + f * state_stride1 + element % lanes]);
-  };
-  const double x = number(field % 3);
-  const double v = number(3 + field % 3);
+  const long long p = element / 6, field = element % 6;
+  const double x = state(p, field % 3);
+  const double v = state(p, 3 + field % 3);
   const double pull = x > 0.5 ? 0.5 - x : x < -0.5 ? -0.5 - x : 0;
   const double weight = field % 3 == 2 ? 0.5 : 0;
-  const double faster = v + dt * (number(6) * (8 * pull - 0.25 * v) - weight);
+  const double faster = v + dt * (state(p, 6) * (8 * pull - 0.25 * v) - weight);
   moved[t] = field >= 3 ? faster : x + dt * faster;
 }

@@ -132,7 +132,7 @@ MUTANTS = [
     ("filter", "tiled", FILTER, "filter_tiled.cu", "guard condition removed", "if (row >= rows) return;", "", {"out of bounds"}),
     ("filter", "tiled", FILTER, "filter_tiled.cu", "early return before the barrier",
      "  __syncthreads();\n", "  if (col0 + x >= cols) return;\n  __syncthreads();\n", {"barrier after exit"}),
-    ("particles", "plain", "n=1004", "particles.cu", "guard condition removed", "if (p >= count) return;", "", {"out of bounds"}),
+    ("particles", "plain", "n=1004", "particles.cu", "guard condition removed", "if (p >= n) return;", "", {"out of bounds"}),
     ("particles", "plain", "n=1004", "particles.cu", "index off by one", "+ threadIdx.x) *", "+ threadIdx.x + 1) *",
      {"out of bounds", "wrong result"}),
     ("particles", "plain", "n=1004", "particles.cu", "threads share an element", "* block + threadIdx.x)",

@@ -212,50 +212,53 @@ static void test_what_changes_between_launches(void **state) {
 
 enum { FIELDS = 16, COUNT = 200 };
 
-static cugen_plan *open_particles(cugen *lib, const char *tunables, int64_t shape[3]) {
+static cugen_plan *open_particles(cugen *lib, const char *tunables, const char *layout) {
   static const char *const sizes[SETTINGS] = {"n=200"};
   const struct choice choice = {"configs/particles.lua", strstr(tunables, "vec") ? "wide" : "plain",
                                 tunables};
   cugen_argument_info info;
   cugen_plan *plan = open_choice(lib, &choice, sizes, SETTINGS);
   assert_int_equal(cugen_plan_argument(plan, 0, &info, NULL), CUGEN_OK);
-  memcpy(shape, info.shape, 3 * sizeof *shape);
+  assert_string_equal(info.layout, layout);
+  assert_int_equal(info.shape[0], COUNT);
+  assert_int_equal(info.shape[1], FIELDS);
   return plan;
 }
 
-/* Returns the place of field f of particle p. */
-static int64_t place(const int64_t shape[3], int64_t fields, int64_t p, int64_t f) {
-  return (p / shape[2] * fields + f) * shape[2] + p % shape[2];
+/* Returns the place of field f of particle p, in groups of `lanes` particles. */
+static int64_t place(int64_t lanes, int64_t fields, int64_t p, int64_t f) {
+  return (p / lanes * fields + f) * lanes + p % lanes;
 }
 
 static float number(int64_t p, int64_t f) {
   return (float)((p * 31 + f * 17) % 64) / 64;
 }
 
-/* An application arranges its particles by the plan's shape. All layouts move the particles
+/* An application arranges its particles by the plan's layout. All layouts move the particles
    alike, from any address. */
 static void test_layouts_agree(void **state) {
   static const struct {
-    const char *tunables;
+    const char *tunables, *layout;
     int64_t lanes;
-  } layouts[] = {
-      {"group = 1", 1},          {"group = 0", 200},          {"group = 32", 32},
-      {"group = 1, vec = 4", 1}, {"group = 0, vec = 4", 200}, {"group = 32, vec = 4", 32}};
+  } layouts[] = {{"group = 1", "row", 1},
+                 {"group = 0", "col", 200},
+                 {"group = 32", "row/32x16:col", 32},
+                 {"group = 1, vec = 4", "row", 1},
+                 {"group = 0, vec = 4", "col", 200},
+                 {"group = 32, vec = 4", "row/32x16:col", 32}};
   static _Alignas(64) float in[FIELDS * 256], out[6 * 256], first[COUNT][6];
   for (size_t i = 0; i < 2 * sizeof layouts / sizeof *layouts; i++) {
-    int64_t shape[3], shift = (int64_t)(i % 2);
-    cugen_plan *plan = open_particles(*state, layouts[i / 2].tunables, shape);
-    assert_int_equal(shape[2], layouts[i / 2].lanes);
-    assert_int_equal(shape[1], FIELDS);
+    const int64_t lanes = layouts[i / 2].lanes, shift = (int64_t)(i % 2);
+    cugen_plan *plan = open_particles(*state, layouts[i / 2].tunables, layouts[i / 2].layout);
     memset(in, 0, sizeof in);
     float *from = in + shift, *to = out + shift;
     for (int64_t p = 0; p < COUNT; p++)
-      for (int64_t f = 0; f < FIELDS; f++) from[place(shape, FIELDS, p, f)] = number(p, f);
+      for (int64_t f = 0; f < FIELDS; f++) from[place(lanes, FIELDS, p, f)] = number(p, f);
     void *arguments[] = {from, to, NULL, NULL};
     launch_once(plan, arguments, 4);
     for (int64_t p = 0; p < COUNT; p++)
       for (int64_t f = 0; f < 6; f++) {
-        float got = to[place(shape, 6, p, f)];
+        float got = to[place(lanes, 6, p, f)];
         if (i == 0) first[p][f] = got;
         if (!(fabsf(got - first[p][f]) <= 1e-6f))
           fail_msg("%s: number %d of particle %d is %g, not %g", layouts[i / 2].tunables, (int)f,

@@ -5,11 +5,12 @@ using dtype = float;
 #define block 128
 #define per_thread 1
 #define vec 4
-#define count ((index_t)(((((long long)n) + 1LL - 1) / 1LL) * 1LL))
 using state_t = float;
 #define state_stride0 16
+#define state(i_, j_) state[(index_t)(i_) * state_stride0 + (j_)]
 using moved_t = float;
 #define moved_stride0 6
+#define moved(i_, j_) moved[(index_t)(i_) * moved_stride0 + (j_)]
 
 #line 1 "templates/lib/pack.cuh"
 // `Width` neighbouring elements that move in one access. Memory instructions move at most 16 bytes a thread, and an
@@ -62,39 +63,14 @@ struct particle {
   }
 };
 
-// Where the first number of a particle lies; its others are stride1 apart.
-
-__device__ __forceinline__ index_t place_in_state(index_t p, index_t n) {
-
-
-
-  return p * state_stride0;
-
-
-
-}
-#line 31 "templates/particles.cu"
-__device__ __forceinline__ index_t place_in_moved(index_t p, index_t n) {
-
-
-
-  return p * moved_stride0;
-
-
-
-}
-
-
 template <int width> __device__ __forceinline__ void step(const state_t *__restrict__ state, moved_t *__restrict__ moved, index_t n, float dt, index_t p) {
-  const state_t *from = state + place_in_state(p, n);
-  moved_t *to = moved + place_in_moved(p, n);
 
   constexpr int packs = (7 + width - 1) / width;
   constexpr int out_width = width > 1 ? 2 : 1; // six numbers have no larger whole packs
   particle one;
 #pragma unroll
   for (int f = 0; f < packs; ++f) {
-    const pack<dtype, width> some = load_pack<width>(from + f * width);
+    const pack<dtype, width> some = load_pack<width>(&state(p, f * width));
 #pragma unroll
     for (int e = 0; e < width; ++e)
       if (f * width + e < 7) one.at[f * width + e] = some.at[e];
@@ -105,28 +81,25 @@ template <int width> __device__ __forceinline__ void step(const state_t *__restr
     pack<dtype, out_width> some;
 #pragma unroll
     for (int e = 0; e < out_width; ++e) some.at[e] = one.at[f + e];
-    store_pack<out_width>(to + f, some);
+    store_pack<out_width>(&moved(p, f), some);
   }
-#line 82 "templates/particles.cu"
+#line 67 "templates/particles.cu"
 }
 
 __global__ void __launch_bounds__(block) particles(const state_t *__restrict__ state, moved_t *__restrict__ moved, index_t n, float dt) {
 
-
-
   // Memory that wide loads may not start at is read one number at a time.
-  const bool aligned = packs_fit<vec>(state, state_stride0) && packs_fit<vec>(moved, vec);
+  const bool aligned = packs_fit<vec>(state, 0) && packs_fit<vec>(moved, 0);
 
 #pragma unroll
   for (int k = 0; k < per_thread; ++k) {
     const index_t p = ((static_cast<index_t>(blockIdx.x) * per_thread + k) * block + threadIdx.x) * 1;
-    if (p >= count) return;
+    if (p >= n) return;
 
-    if (aligned) {
+    if (aligned && p + 1 <= n) {
       step<vec>(state, moved, n, dt, p);
     } else {
-#pragma unroll
-      for (int e = 0; e < 1; ++e) step<1>(state, moved, n, dt, p + e);
+      for (int e = 0; e < 1 && p + e < n; ++e) step<1>(state, moved, n, dt, p + e);
     }
 
 
