@@ -1,0 +1,22 @@
+//@ include "lib/barrier.cuh"
+// y = x - the mean of its four neighbours, which are 0 outside of x.
+__global__ void edges(${params}) {
+  const int x0 = threadIdx.x, col = blockIdx.x * width, row = blockIdx.y * height;
+  __shared__ unsigned long long arrived;
+  const unsigned barrier = shared_address(&arrived);
+  if (threadIdx.x == 0 && threadIdx.y == 0) {
+    barrier_init(barrier, 1);
+    barrier_fence_init();
+    barrier_expect(barrier, sizeof part.data);
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(part.at(0, 0))),
+                 "l"(&x), "r"(col - 1), "r"(row - 1), "r"(barrier)
+                 : "memory");
+  }
+  __syncthreads(); // the barrier is initialised
+  barrier_wait(barrier, 0);
+  for (int r = threadIdx.y; r < height; r += blockDim.y)
+    if (row + r < rows && col + x0 < cols)
+      y(row + r, col + x0) = part(r + 1, x0 + 1) - 0.25f * (part(r, x0 + 1) + part(r + 2, x0 + 1) +
+                                                            part(r + 1, x0) + part(r + 1, x0 + 2));
+}
