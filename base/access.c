@@ -149,7 +149,7 @@ static void count_addresses(const struct access_array *array, const uintptr_t *a
   const unsigned bytes = (unsigned)out->bytes;
   unsigned needed, least;
   if (array->shared) {
-    warp_banks(address, mask, bytes, &needed, &least);
+    warp_banks(address, mask, bytes, false, &needed, &least);
   } else {
     const struct warp_touched touched = warp_sectors(address, mask, bytes);
     needed = touched.sectors, least = touched.sectors_ideal;

@@ -1,15 +1,16 @@
 /* The memory that one access of a warp touches; see warp.h. */
 #include "warp.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 enum { WARP = WARP_LANES, BANKS = 32, SECTOR = 32, LINE = 128 };
 
-/* The largest number of distinct words in one bank. */
-static unsigned warp_worst_bank(const uintptr_t at[WARP], unsigned lanes, unsigned bytes) {
+/* Adds the passes of lanes that are served together: the largest number of distinct words in one
+   bank, and at least as many as hold all distinct words. */
+static void warp_add_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes,
+                           unsigned *needed, unsigned *ideal) {
   uintptr_t words[BANKS][WARP];
-  unsigned counts[BANKS] = {0}, worst = 0;
+  unsigned counts[BANKS] = {0}, worst = 0, distinct = 0;
   for (; lanes; lanes &= lanes - 1) {
     const uintptr_t first = at[__builtin_ctz(lanes)] / 4,
                     last = (at[__builtin_ctz(lanes)] + bytes - 1) / 4;
@@ -17,11 +18,12 @@ static unsigned warp_worst_bank(const uintptr_t at[WARP], unsigned lanes, unsign
       const unsigned bank = (unsigned)(word % BANKS);
       unsigned known = 0;
       while (known < counts[bank] && words[bank][known] != word) known++;
-      if (known == counts[bank] && known < WARP) words[bank][counts[bank]++] = word;
+      if (known == counts[bank] && known < WARP) words[bank][counts[bank]++] = word, distinct++;
       if (counts[bank] > worst) worst = counts[bank];
     }
   }
-  return worst;
+  *needed += worst;
+  *ideal += (distinct + BANKS - 1) / BANKS;
 }
 
 /* Whether each lane reads the same as its neighbour at that distance; inactive lanes match any. */
@@ -33,24 +35,21 @@ static bool warp_in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned dis
   return true;
 }
 
-/* 32 lanes of 4 bytes, 16 of 8 or 8 of 16 are served together if no bank has to give two words.
-   For 8 and 16 bytes, twice as many lanes are served where neighbours (or next but one) read the
-   same. Measured on an H200: docs/check.md. */
-void warp_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed,
-                unsigned *ideal) {
-  const unsigned group = bytes <= 8 ? 32u : 16u;
+/* How many lanes are served together, by an H200's counters:
+   tools/bench/results/2026-11-29-h200-layout-counts.txt. */
+static unsigned warp_together(const uintptr_t at[WARP], unsigned lanes, unsigned bytes,
+                              bool store) {
+  if (store) return bytes <= 4 ? 32 : 128 / bytes;
+  if (bytes <= 8) return 32;
+  return warp_in_pairs(at, lanes, 1) || warp_in_pairs(at, lanes, 2) ? 16 : 8;
+}
+
+void warp_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, bool store,
+                unsigned *needed, unsigned *ideal) {
+  const unsigned together = warp_together(at, lanes, bytes, store);
   *needed = *ideal = 0;
-  for (unsigned first = 0; first < WARP; first += group) {
-    const unsigned part = lanes & (bytes <= 8 ? ~0u : 0xffffu << first);
-    const unsigned half = bytes <= 8 ? 0xffffu : 0xffu << first;
-    if (bytes <= 4 || warp_in_pairs(at, part, 1) || warp_in_pairs(at, part, 2)) {
-      *needed += warp_worst_bank(at, part, bytes);
-      *ideal += part != 0;
-    } else {
-      *needed += warp_worst_bank(at, part & half, bytes) + warp_worst_bank(at, part & ~half, bytes);
-      *ideal += (part & half ? 1u : 0u) + (part & ~half ? 1u : 0u);
-    }
-  }
+  for (unsigned first = 0; first < WARP; first += together)
+    warp_add_banks(at, lanes & (~0u >> (WARP - together)) << first, bytes, needed, ideal);
 }
 
 static int warp_by_value(const void *a, const void *b) {

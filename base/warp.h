@@ -2,14 +2,15 @@
 #ifndef BASE_WARP_H
 #define BASE_WARP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { WARP_LANES = 32 };
 
-/* Passes over the banks of shared memory that these accesses need, `bytes` each (1 to 16), of the
-   lanes in a mask, and the smallest possible number. */
-void warp_banks(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, unsigned *needed,
-                unsigned *ideal);
+/* Passes over the banks of shared memory that these loads or stores need, `bytes` each (1 to 16), of
+   the lanes in a mask, and the smallest possible number. */
+void warp_banks(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, bool store,
+                unsigned *needed, unsigned *ideal);
 
 /* The global memory that the accesses touch. */
 struct warp_touched {

@@ -8,7 +8,7 @@
 #include "print.h"
 #include "table.h"
 
-enum { OFFSETS_MOST = 4096, ACCESSES_MOST = 2 };
+enum { OFFSETS_MOST = 65536, ACCESSES_MOST = 2 };
 
 struct layout_request {
   struct cli *cli;

@@ -184,19 +184,22 @@ static void begin_load(struct copy *load) {
   *copies_add(&async->copies->loads) = *load;
 }
 
-static void copies_check_map(const struct cpu_tensor *map, unsigned place) {
-  if (map->rank < 1 || map->rank > CPU_TENSOR_RANK)
+/* Describes the copy of a box that begins at the indices `at`, or traps as an H200 does. */
+static void copies_set_box(struct copy *copy, const void *map, const int *at) {
+  memcpy(&copy->map, map, sizeof copy->map);
+  if (copy->map.rank < 1 || copy->map.rank > CPU_TENSOR_RANK)
     fibers_trap("a tensor map that the runtime did not make");
-  if (place % 128) fibers_trap("a box of a tensor lies at a multiple of 128 bytes");
+  if (copy->shared % 128) fibers_trap("a box of a tensor lies at a multiple of 128 bytes");
+  if ((int64_t)at[0] * copy->map.element % CHUNK)
+    fibers_trap("a box of a tensor begins at a multiple of 16 bytes of its lines");
+  memcpy(copy->at, at, copy->map.rank * sizeof *at);
+  copy->bytes = copies_box_bytes(&copy->map);
 }
 
 void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const int *at,
                         unsigned blocks) {
   struct copy load = {.tensor = true, .shared = to, .barrier = barrier, .blocks = blocks};
-  memcpy(&load.map, map, sizeof load.map);
-  copies_check_map(&load.map, to);
-  memcpy(load.at, at, load.map.rank * sizeof *at);
-  load.bytes = copies_box_bytes(&load.map);
+  copies_set_box(&load, map, at);
   load.site = async_site(__builtin_return_address(0));
   begin_load(&load);
 }
@@ -252,10 +255,7 @@ static void begin_store(struct copy *store) {
 
 void copies_tensor_store(const void *map, unsigned from, const int *at) {
   struct copy store = {.tensor = true, .shared = from};
-  memcpy(&store.map, map, sizeof store.map);
-  copies_check_map(&store.map, from);
-  memcpy(store.at, at, store.map.rank * sizeof *at);
-  store.bytes = copies_box_bytes(&store.map);
+  copies_set_box(&store, map, at);
   store.site = async_site(__builtin_return_address(0));
   begin_store(&store);
 }

@@ -207,10 +207,11 @@ static unsigned together(const struct traffic_site *s, const struct trail *trail
 
 static void traffic_add_up(const struct traffic_site *s, const struct instance *instance,
                            unsigned bytes) {
+  const bool store = s->kind & CPU_WRITE;
   unsigned needed, ideal;
   struct watch_counter *c = s->counter;
   if (s->counter->shared) {
-    warp_banks(instance->at, instance->lanes, bytes, &needed, &ideal);
+    warp_banks(instance->at, instance->lanes, bytes, store, &needed, &ideal);
   } else {
     const struct warp_touched touched = warp_sectors(instance->at, instance->lanes, bytes);
     needed = touched.sectors;

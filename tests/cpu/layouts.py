@@ -220,4 +220,5 @@ def main():
     print(f"{BATCHES * ARRAYS} layouts and accesses agree")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,13 +10,15 @@ __global__ void edges(${params}) {
     barrier_expect(barrier, sizeof part.data);
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(part.at(0, 0))),
-                 "l"(&x), "r"(col - 1), "r"(row - 1), "r"(barrier)
+                 "l"(&x), "r"(col - 4), "r"(row - 1), "r"(barrier)
                  : "memory");
   }
   __syncthreads(); // the barrier is initialised
   barrier_wait(barrier, 0);
   for (int r = threadIdx.y; r < height; r += blockDim.y)
-    if (row + r < rows && col + x0 < cols)
-      y(row + r, col + x0) = part(r + 1, x0 + 1) - 0.25f * (part(r, x0 + 1) + part(r + 2, x0 + 1) +
-                                                            part(r + 1, x0) + part(r + 1, x0 + 2));
+    if (row + r < rows && col + x0 < cols) {
+      const float beside = part(r + 1, x0 + 3) + part(r + 1, x0 + 5);
+      const float around = beside + part(r, x0 + 4) + part(r + 2, x0 + 4);
+      y(row + r, col + x0) = part(r + 1, x0 + 4) - 0.25f * around;
+    }
 }

@@ -9,7 +9,7 @@ kernel "edges" {
     requires "device.compute_capability >= 90 or device.is_gpu == 0",
     tunable "height" { 16, 8, 32 }, tunable "width" { 64, 32, 128 },
     where "cols % 4 == 0",                                  -- rows of whole 16 bytes
-    shared "part" { dtype = "f32", shape = { "height + 2", "width + 4" }, align = 128 },
+    shared "part" { dtype = "f32", shape = { "height + 2", "width + 8" }, align = 128 },
     tensor "x" { into = "part" },
     grid { "ceil_div(cols, width)", "ceil_div(rows, height)" }, block { "width", 4 },
   },
