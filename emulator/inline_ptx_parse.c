@@ -346,6 +346,20 @@ static const struct iptx_operation *find_operation(const struct iptx_instruction
   return NULL;
 }
 
+/* Returns false if a word changes the result and the operation here does not obey it: rounding other
+   than to nearest and saturation outside of conversions (.sat also holds for reals), and the
+   carry. */
+static bool obeys_words(const struct iptx_instruction *i, const char *name, size_t length) {
+  static const enum iptx_word rounding[] = {IPTX_W_RZ, IPTX_W_RM, IPTX_W_RP, IPTX_W_SATFINITE};
+  const char kind = i->type_count ? iptx_kind(i->types[0]) : 0;
+  if (iptx_has(i, IPTX_W_CC)) return false;
+  if (length == 3 && !strncmp(name, "cvt", 3)) return true;
+  for (size_t word = 0; word < sizeof rounding / sizeof *rounding; word++)
+    if (iptx_has(i, rounding[word])) return false;
+  return !iptx_has(i, IPTX_W_SAT) || kind == 'f' || kind == 'd' || kind == 'h' || kind == 'H' ||
+         kind == 'g' || kind == 'G';
+}
+
 static struct iptx_instruction *add_instruction(struct reader *r) {
   struct iptx_instruction *grown = NULL;
   const bool full = r->program->count == INSTRUCTIONS_MOST;
@@ -386,7 +400,7 @@ static void parse_read_instruction(struct reader *r, struct iptx_instruction *i)
     parse_fail(r, "the instruction", name, whole);
   if (r->failed) return;
   const struct iptx_operation *operation = find_operation(i, name, length);
-  if (!operation)
+  if (!operation || !obeys_words(i, name, length))
     parse_fail(r, "the instruction", name, whole);
   else
     i->perform = operation->perform;
