@@ -347,8 +347,7 @@ static int add_all_records(struct exporter *x, size_t device, cugen_error *err) 
 
 /* Adds the tuned problems and the portfolios of a device whose own records exist. */
 static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
-  if (x->options->variant || x->devices[device].ptx || x->devices[device].anonymous)
-    return CUGEN_OK;
+  if (x->options->variant || export_stands_for_others(&x->devices[device])) return CUGEN_OK;
   const size_t before = x->portfolio_count;
   int status = x->options->portfolio ? CUGEN_OK : add_all_records(x, device, err);
   if (!status && asks_portfolios(x)) status = export_portfolios(x, device, err);

@@ -1,5 +1,6 @@
 /* The inside of an export, shared by its files: export.c runs it and writes the folder; collect.c
-   decides what is exported, defaults.c for problems that nobody tuned; codes.c compiles variants and stores each once; classes.c finds sizes
+   decides what is exported, defaults.c for problems that nobody tuned, without the
+   variants of failing.c; codes.c compiles variants and stores each once; classes.c finds sizes
    with other codes; portfolio.c exports portfolios, named.c a variant by name; code.c prints one
    variant as C; source.c prints the source, readme.c the other files of the bundle. */
 #ifndef API_EXPORT_EXPORT_H
@@ -136,6 +137,11 @@ void export_free(struct exporter *x);
 
 /* Adds the default variants of the device, for problems that nobody tuned. */
 int export_defaults(struct exporter *x, size_t device, cugen_error *err);
+
+/* ---- failing.c ------------------------------------------------------------------------------ */
+
+/* Returns whether the device is PTX or an architecture. */
+bool export_stands_for_others(const struct export_device *device);
 /* Makes x->failing the variants that are known to fail for the problem, which must live until it is
    closed or opened again. */
 int export_failing_open(struct exporter *x, size_t device, const struct problem *problem,

@@ -288,8 +288,7 @@ int export_shipped(struct exporter *x, size_t device, const struct problem *prob
   struct lookup *l = &x->devices[device].lookup;
   struct portfolio_shipped shipped;
   bool found;
-  if (x->devices[device].ptx || x->devices[device].anonymous ||
-      portfolio_is_done(x, device, problem, true))
+  if (export_stands_for_others(&x->devices[device]) || portfolio_is_done(x, device, problem, true))
     return CUGEN_OK;
   int status = lookup_set_problem(l, problem, err);
   if (!status) status = portfolio_find_shipped(l, false, &shipped, &found, err);
