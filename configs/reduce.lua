@@ -8,7 +8,8 @@
 -- A tree in shared memory.
 local function tree(name, dynamic)
   return implementation (name) {
-    template "reduce_shared.cu",
+    template "reduce_tree.cu",
+    derive "exchange" "'shared'",
     tunable "threads" { 128, 256, 512, 1024 },
     tunable "blocks"  { 512, 128, 1024, 4096 },
     derive "chain" "4096",
@@ -77,7 +78,8 @@ kernel "reduce" {
 
   -- A tree in global memory, one element of scratch a thread: the reduction as it is first taught.
   implementation "global" {
-    template "reduce_global.cu",
+    template "reduce_tree.cu",
+    derive "exchange" "'global'",
     tunable "threads" { 128, 256, 512 },
     tunable "blocks"  { 512, 128, 64, 16 },      -- of one segment, at most
     derive "chain" "4096",
@@ -93,7 +95,8 @@ kernel "reduce" {
 
   -- Warps exchange registers; shared memory has one number a warp.
   implementation "shuffle" {
-    template "reduce_shuffle.cu",
+    template "reduce_tree.cu",
+    derive "exchange" "'shuffle'",
     tunable "threads" { 256, 128, 512, 1024 },
     tunable "blocks"  { 1024, 128, 512, 4096 },
     derive "chain" "4096",

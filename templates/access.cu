@@ -2,21 +2,7 @@
 // elements apart: what a warp's access costs when its addresses are not one aligned stretch. Memory moves in sectors
 // of 32 bytes, so a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a stride of
 // 8 on.
-//
-//@ if scattered then
-// Elements are taken in an order without neighbours: an odd multiplier permutes the numbers below a power of two.
-//@ end
-//@ if broadcast then
-// All lanes of a warp load the first of its elements: one word, which lies in one sector.
-//@ end
-//@ if active_lanes < 32 then
-// The lowest active_lanes lanes of each warp work, so that a request touches fewer sectors.
-//@ end
-//@ if store_offset > 0 then
-// The first store_offset elements of y become zero.
-//@ end
-//@ local step = active_lanes < 32 and "workers" or "threads"
-//@ local count = active_lanes < 32 and "mine" or "n"
+// The lowest active_lanes lanes of each warp work. The first store_offset elements of y become zero.
 
 //@ include "lib/words.cuh"
 
@@ -25,31 +11,29 @@ using bits = bits_of<sizeof(dtype)>::type;
 __global__ void __launch_bounds__(threads) access(${params}) {
   const bits *from = reinterpret_cast<const bits *>(x);
   bits *to = reinterpret_cast<bits *>(y);
-//@ if active_lanes < 32 then
   constexpr int workers = threads / 32 * active_lanes;
   const int lane = threadIdx.x % 32;
   const index_t mine = lane < active_lanes ? n : 0;
   const index_t first = static_cast<index_t>(blockIdx.x) * (workers * loads) + threadIdx.x / 32 * active_lanes + lane;
-//@ else
-  const index_t first = static_cast<index_t>(blockIdx.x) * (threads * loads) + threadIdx.x;
-//@ end
   bits held[loads];
 #pragma unroll
   for (int i = 0; i < loads; ++i) {
-    const index_t element = first + i * ${step};
+    const index_t element = first + i * workers;
 //@ if scattered then
+    // An order without neighbours: an odd multiplier permutes the numbers below a power of two.
     const index_t taken = static_cast<index_t>(static_cast<unsigned long long>(element) * multiplier % n);
 //@ elseif broadcast then
+    // The first of the warp's elements: one word, which lies in one sector.
     const index_t taken = element - element % active_lanes;
 //@ else
     const index_t taken = element;
 //@ end
-    if (element < ${count}) held[i] = load_bits(from + (taken + load_offset) * load_stride);
+    if (element < mine) held[i] = load_bits(from + (taken + load_offset) * load_stride);
   }
 #pragma unroll
   for (int i = 0; i < loads; ++i) {
-    const index_t element = first + i * ${step};
-    if (element < ${count}) store_bits(to + (element + store_offset) * store_stride, held[i]);
+    const index_t element = first + i * workers;
+    if (element < mine) store_bits(to + (element + store_offset) * store_stride, held[i]);
   }
 //@ if store_offset > 0 then
   const index_t step = static_cast<index_t>(gridDim.x) * threads;

@@ -4,7 +4,33 @@
 // A piece is at most `piece` bytes of one line. What bulk copies cannot move is moved element by element: the last
 // bytes of a line (less than 16), and everything where a base or a pitch is no multiple of 16 bytes.
 
-//@ include "lib/bulk.cuh"
+//@ include "lib/barrier.cuh"
+
+// Arrives at the barrier, whose phase then lasts until the bytes have come.
+__device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned bytes, unsigned barrier) {
+  barrier_expect(barrier, bytes);
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+
+__device__ __forceinline__ void bulk_store(void *to, const void *from, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
+               "r"(shared_address(from)), "r"(bytes)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Waits until all but the thread's newest stores have read their shared memory, which may then be overwritten.
+template <int Newest> __device__ __forceinline__ void bulk_wait_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
+}
+
+// Waits until all of the thread's stores are complete: shared memory ends with the block.
+__device__ __forceinline__ void bulk_finish() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
 
 __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
   __shared__ unsigned long long full[stages];

@@ -2,15 +2,9 @@
 // bytes that a thread has in flight grow from one element to access * loads, and the instructions for a byte fall
 // likewise.
 //
-//@ if blocks_per_sm > 0 then
-// As many blocks as the device holds go through the chunks in turn (a persistent grid).
-//@ else
-// A block moves one chunk.
-//@ end
-// A chunk is a stretch of threads * loads packs. Neighbouring threads move neighbouring packs.
-//@ if not packed then
-// Rows have a pitch: a row is packs_per_row packs, the last of which may be shorter.
-//@ end
+// A chunk is a stretch of threads * loads packs. Neighbouring threads move neighbouring packs. A block moves one chunk, or as many
+// blocks as the device holds go through the chunks in turn (a persistent grid). A row that has a pitch is packs_per_row packs, the
+// last of which may be shorter.
 
 //@ include "lib/words.cuh"
 
@@ -27,7 +21,7 @@ __global__ void __launch_bounds__(threads) copy_vector(${params}) {
   const bool aligned = accesses_fit<access>(x, 0) && accesses_fit<access>(y, 0);
 //@ else
   const index_t packs_per_row = (width + (vec - 1)) / vec;
-    const bool aligned = accesses_fit<access>(x, x_pitch * static_cast<long long>(sizeof(x_t))) &&
+  const bool aligned = accesses_fit<access>(x, x_pitch * static_cast<long long>(sizeof(x_t))) &&
                        accesses_fit<access>(y, y_pitch * static_cast<long long>(sizeof(y_t)));
 //@ end
 

@@ -23,17 +23,10 @@ struct row_window {
   __device__ __forceinline__ void load_packs(const image_t *from) {
 #pragma unroll
     for (int p = 0; p < halos; ++p) {
-      const pack<image_t, halo> left = load_pack<halo>(from - reach + p * halo);
-      const pack<image_t, halo> right = load_pack<halo>(from + vec + p * halo);
-#pragma unroll
-      for (int e = 0; e < halo; ++e) {
-        at[p * halo + e] = left.at[e];
-        at[reach + vec + p * halo + e] = right.at[e];
-      }
+      load_elements<halo>(at + p * halo, from - reach + p * halo);
+      load_elements<halo>(at + reach + vec + p * halo, from + vec + p * halo);
     }
-    const pack<image_t, vec> own = load_pack<vec>(from);
-#pragma unroll
-    for (int e = 0; e < vec; ++e) at[reach + e] = own.at[e];
+    load_elements<vec>(at + reach, from);
   }
 
   template <strip_place place>
@@ -49,14 +42,10 @@ struct row_window {
   }
 };
 
+//@ local weights_parameter = "const weights_t *" .. (weights_in == "global" and "__restrict__ " or "") .. weight .. ", "
 template <strip_place place>
 __device__ __forceinline__ void filter_strip(const image_view &view, result_t *to, index_t row0, index_t col,
-//@ if weights_in == "global" then
-                                             const weights_t *__restrict__ weights,
-//@ elseif weights_in == "shared" then
-                                             const weights_t *staged_weights,
-//@ end
-                                             index_t stride) {
+                                             ${weights_in == "constant" and "" or weights_parameter}index_t stride) {
   // sums[k] is for the row of results to which the next row of the image adds its products with row k of the weights.
   weights_t sums[size][vec];
 #pragma unroll

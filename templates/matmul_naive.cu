@@ -8,15 +8,9 @@
 //@ include "lib/batch.cuh"
 
 __global__ void __launch_bounds__(block_x * block_y) matmul_naive(${params}) {
-  const index_t global_x = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
-  const index_t global_y = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
-//@ if columns_along == "x" then
-  const index_t row = global_y;
-  const index_t col = global_x;
-//@ else
-  const index_t row = global_x;
-  const index_t col = global_y;
-//@ end
+//@ local across, down = columns_along, columns_along == "x" and "y" or "x"
+  const index_t row = static_cast<index_t>(blockIdx.${down}) * block_${down} + threadIdx.${down};
+  const index_t col = static_cast<index_t>(blockIdx.${across}) * block_${across} + threadIdx.${across};
   if (row >= M || col >= N) return;
 
   const A_t *const a = ${of_batch("A", A_layout, "M", "K")};

@@ -13,26 +13,87 @@
 // Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
 // is transposed on its way to C.
 //
-// What this template and matmul_wgmma_stream.cu have in common is in lib/wgmma_*.cuh, in the order of the kernel: stages, tiles;
-// then, inside the kernel, block, barriers, load, multiply, store, waiting. Where the copy engine does not take an operand or C as it
-// is, lib/pad_lines.cuh has the launches before and after.
+//@ if stream then
+// The tiles are no whole number of waves of clusters. Those that do not fill a wave are shared: their steps along k are dealt out evenly,
+// one tile's after the other's or (aligned) to as many clusters of each. A cluster's part of a tile goes to the workspace, and a second
+// launch adds up each tile's parts, always in the same order.
+//@ end
+// Where the copy engine does not take an operand or C as it is, lib/pad_lines.cuh has the launches before and after.
 
-//@ include "lib/wgmma_stages.cuh"
+//@ -- A_map, B_map and C_map are the tensor maps of A, B and C, or of their padded copies. X is the operand whose
+//@ -- lines are C's, Y the other one; C_lines and C_columns are the sizes of C along its lines' numbers and columns'.
+//@ A_map, B_map, C_map = pads_a and "padded_a" or "A", pads_b and "padded_b" or "B", pads_c and "padded_c" or "C"
+//@ local a = { map = A_map, tile = "tile_a", along_k = A_layout == "row" }
+//@ local b = { map = B_map, tile = "tile_b", along_k = B_layout == "col" }
+//@ X, Y = by_rows and a or b, by_rows and b or a
+//@ -- The element of an operand's tile at a line and a k, as indices.
+//@ local function tile_indices(operand, line, k)
+//@   return "stage, " .. (operand.along_k and line .. ", " .. k or k .. ", " .. line)
+//@ end
+//@ C_lines, C_columns = by_rows and "M" or "N", by_rows and "N" or "M"
+//@ include "lib/tma.cuh"
+//@ include "lib/wgmma.cuh"
+
+constexpr int sharers = pingpong ? 1 : consumers;
+constexpr int parts = BM / 64 / sharers; // of 64 rows, for each consumer
+constexpr int stage_bytes = 128 * (BM + BN);
+constexpr int producer_registers = consumers == 3 ? 32 : 40;
+constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 //@ include "lib/wgmma_tiles.cuh"
+//@ if stream then
+//@ include "lib/shares.cuh"
+
+// Returns where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile. From one
+// part to the next the cluster or the tile is a higher one, so that cluster + tile differs for all parts. q counts 8 columns in
+// a part of 64 rows.
+__device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, int tile, int rank, int part, int q) {
+  const size_t block = static_cast<size_t>(cluster + tile) * cluster_size + rank;
+  return reinterpret_cast<float4 *>(workspace) + ((block * (BM / 64) + part) * (BN / 8) + q) * 128 + threadIdx.x % 128;
+}
+//@ end
 
 __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_dims__(cluster_size, 1, 1)" or ""}
     matmul_wgmma(${params}) {
-//@ include "lib/wgmma_block.cuh"
+  __shared__ __align__(8) unsigned long long full[stages], empty[stages];
+  const unsigned full_0 = shared_address(full), empty_0 = shared_address(empty);
+
+  const int rank = cluster_rank();
+  const int in_x = rank % cluster_x, in_y = rank / cluster_x % cluster_y, in_k = rank / (cluster_x * cluster_y);
+  const int all_steps = static_cast<int>((K + (BK - 1)) / BK);
+//@ if not stream then
   const int most_steps = (all_steps + split_k - 1) / split_k;
   const int first_step = in_k * most_steps;
   const int steps = all_steps - first_step < most_steps ? all_steps - first_step : most_steps;
+//@ elseif deferred then
+  const int steps = all_steps;
+//@ end
   const int tiles_x = static_cast<int>((${C_lines} + (BM * cluster_x - 1)) / (BM * cluster_x));
   const int tiles_y = static_cast<int>((${C_columns} + (BN * cluster_y - 1)) / (BN * cluster_y));
   const int tiles = tiles_x * tiles_y${batch > 1 and " * batch" or ""};
   const int first_tile = blockIdx.x / cluster_size;
+//@ if stream then
+  const sharing shares(tiles, all_steps);
+//@ end
+//@ if deferred or not stream then
   const int clusters = gridDim.x / cluster_size;
+//@ end
 
-//@ include "lib/wgmma_barriers.cuh"
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < stages; ++i) {
+      barrier_init(full_0 + i * 8, 1);
+      barrier_init(empty_0 + i * 8, sharers * cluster_x * cluster_y);
+    }
+    barrier_fence_init();
+    tensor_prefetch(${A_map});
+    tensor_prefetch(${B_map});
+    tensor_prefetch(${C_map});
+  }
+  launch_next();
+  ${(swap or stream) and "cluster_start" or "cluster_sync"}();
+  wait_for_launch();
+
+  // All lanes have the same value; __shfl_sync tells the compiler so.
+  const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0);
   if (warpgroup == 0) {
 //@ if consumers > 1 then
     fewer_registers<producer_registers>();
@@ -43,11 +104,39 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       for (int i = 0; i < cluster_x; ++i) mask_y |= 1u << (i + cluster_x * in_y + cluster_x * cluster_y * in_k);
       int stage = 0;
       unsigned phase = 1;
+//@ local all_work = "work next = first_work(shares, first_tile); next.tile < tiles; next = next_work(next, shares, first_tile)"
+//@ if stream then
+      for (${all_work}) {
+        const place tile = tile_at(next.tile, tiles_x, tiles_y, group, 0);
+        const int from = next.first, to = next.first + next.steps${aligned and " * next.apart" or ""};
+//@ else
       for (int index = first_tile; index < tiles; index += clusters) {
         const place tile = tile_at(index, tiles_x, tiles_y, group, way);
+        const int from = first_step, to = first_step + steps;
+//@ end
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
-        for (int step = first_step; step < first_step + steps; ++step) {
-//@ include "lib/wgmma_load.cuh"
+        for (int step = from; step < to; ${stream and aligned and "step += next.apart" or "++step"}) {
+          const unsigned barrier = full_0 + stage * 8;
+          barrier_wait(empty_0 + stage * 8, phase);
+          barrier_expect(barrier, stage_bytes);
+//@ local z = batch > 1 and "tile.z, " or ""
+//@ for _, part in ipairs { { X, "BM", "cluster_y", "in_y", "x0", "mask_x" }, { Y, "BN", "cluster_x", "in_x", "y0", "mask_y" } } do
+//@ local operand, extent, sharing, own, first, mask = table.unpack(part)
+//@ if operand.along_k then
+          load_box<${sharing}>(${operand.tile}.at(stage, ${own} * (${extent} / ${sharing}), 0), ${operand.map}, barrier, step * BK,
+                   ${first} + ${own} * (${extent} / ${sharing}), ${z}${mask});
+//@ else
+#pragma unroll
+          for (int i = 0; i < ${extent}; i += 64) {
+            load_box<${sharing}>(${operand.tile}.at(stage, ${own} * (BK / ${sharing}), i), ${operand.map}, barrier, ${first} + i,
+                     step * BK + ${own} * (BK / ${sharing}), ${z}${mask});
+          }
+//@ end
+//@ end
+          if (++stage == stages) {
+            stage = 0;
+            phase ^= 1;
+          }
         }
       }
     }
@@ -58,7 +147,37 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ if consumers > 1 then
     more_registers<consumer_registers>();
 //@ end
-//@ include "lib/wgmma_multiply.cuh"
+    const int consumer = warpgroup - 1;
+    const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
+    const int own_rows = pingpong ? 0 : consumer * (parts * 64);
+    // Thread i releases a stage in the i-th of the blocks that loaded parts of it.
+    const auto release = [&](int at) {
+      if (thread < cluster_x * cluster_y) barrier_arrive(empty_0 + at * 8, thread + cluster_x * cluster_y * in_k);
+    };
+    int stage = 0, buffer = 0, last = 0;
+    unsigned phase = 0;
+    ${wgmma_sum} sum[parts][BN / 2];
+    // Issues the products of a step along k; those of the step before are then done, and its stage may be loaded anew.
+    const auto multiply = [&](bool first) {
+      barrier_wait(full_0 + stage * 8, phase);
+      wgmma_fence();
+#pragma unroll
+      for (int k = 0; k < BK; k += BK / 4) {
+        const unsigned long long y = ${Y.tile}.descriptor(${tile_indices(Y, "0", "k")});
+#pragma unroll
+        for (int i = 0; i < parts; ++i) {
+          wgmma(sum[i], ${X.tile}.descriptor(${tile_indices(X, "own_rows + i * 64", "k")}), y, !first || k > 0);
+        }
+      }
+      wgmma_commit();
+      wgmma_wait<1>();
+      if (!first) release(last);
+      last = stage;
+      if (++stage == stages) {
+        stage = 0;
+        phase ^= 1;
+      }
+    };
 //@ include "lib/wgmma_store.cuh"
 
 //@ if pingpong then
@@ -71,14 +190,52 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       skip_steps(steps);
       named_arrive(1, 256);
     }
-    for (int index = first_tile + consumer * clusters; index < tiles; index += 2 * clusters) {
-//@ else
+//@ end
+//@ if stream then
+    const auto keep_part = [&](int tile) {
+#pragma unroll
+      for (int i = 0; i < parts; ++i) {
+#pragma unroll
+        for (int q = 0; q < BN / 8; ++q) {
+          *partial(workspace, first_tile, tile, rank, consumer * parts + i, q) =
+              make_float4(sum[i][4 * q], sum[i][4 * q + 1], sum[i][4 * q + 2], sum[i][4 * q + 3]);
+        }
+      }
+    };
+//@ end
+//@ if stream and deferred then
+    // The cluster's parts of tiles that are shared.
+    for (work next = first_work(shares, first_tile); next.tile < shares.tiles;
+         next = next_work(next, shares, first_tile)) {
+#pragma unroll 1
+      for (int step = 0; step < next.steps; ++step) multiply(step == 0);
+      wgmma_wait<0>();
+      release(last);
+      keep_part(next.tile);
+    }
+//@ end
 //@ if deferred then
-//@ include "lib/wgmma_waiting.cuh"
+    // A tile's results wait in registers: they are stored while the next tile's first products are under way.
+    constexpr int stores = parts * (BN / store_n);
+    unsigned waiting[stores][words] = {};
+    int waiting_x = 0, waiting_y = 0;
+    const auto store_waiting = [&](int s) {
+      const int i = s / (BN / store_n), c = s % (BN / store_n);
+      store(waiting_x + i * 64, waiting_y + c * store_n, [&](int w) { return waiting[s][w]; });
+    };
+    bool wait = false;
 //@ end
-    for (int index = first_tile; index < tiles; index += clusters) {
+//@ if stream and not deferred then
+    // Parts of shared tiles, then whole tiles. One loop has both: ptxas would otherwise move the sums from loop to loop while
+    // products are under way, and serialise these.
+    for (${all_work}) {
+      const int index = next.tile, steps = next.steps;
+//@ else
+//@ local first, apart = stream and "shares.tiles + first_tile" or "first_tile", "clusters"
+//@ if pingpong then first, apart = "first_tile + consumer * clusters", "2 * clusters" end
+    for (int index = ${first}; index < tiles; index += ${apart}) {
 //@ end
-      const place tile = tile_at(index, tiles_x, tiles_y, group, way);
+      const place tile = tile_at(index, tiles_x, tiles_y, group, ${stream and 0 or "way"});
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
 //@ if pingpong then
       named_sync(1 + consumer, 256);
@@ -119,6 +276,12 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       wgmma_wait<0>();
       release(last);
 //@ end
+//@ if stream and not deferred then
+      if (index < shares.tiles) {
+        keep_part(index);
+        continue;
+      }
+//@ end
 //@ if batch > 1 then
       z = tile.z;
 //@ end
@@ -132,10 +295,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 #pragma unroll
       for (int i = 0; i < parts; ++i) {
 #pragma unroll
-        for (int q = 0; q < BN / 8; ++q) {
-          store_words(own + (i * (BN / 8) + q) * apart, sum[i][4 * q], sum[i][4 * q + 1], sum[i][4 * q + 2],
-                      sum[i][4 * q + 3]);
-        }
+        for (int q = 0; q < BN / 8; ++q) store_words(own + (i * (BN / 8) + q) * apart, sum[i] + 4 * q);
       }
       cluster_sync();
 #pragma unroll 1
@@ -145,20 +305,27 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
         for (int k = 0; k < split_k; ++k) {
           const unsigned other = address_in(in_x + cluster_x * in_y + cluster_x * cluster_y * k, own);
 #pragma unroll
-          for (int q = 0; q < store_n / 8; ++q) {
-            ${wgmma_sum} a, b, c, d;
-            load_words(other + (s * (store_n / 8) + q) * apart, a, b, c, d);
-            total[0][4 * q] += a;
-            total[0][4 * q + 1] += b;
-            total[0][4 * q + 2] += c;
-            total[0][4 * q + 3] += d;
-          }
+          for (int q = 0; q < store_n / 8; ++q) add_words(other + (s * (store_n / 8) + q) * apart, total[0] + 4 * q);
         }
         const int line = x0 + s / (BN / store_n) * 64, column = y0 + s % (BN / store_n) * store_n;
         store(line, column, [&](int w) { return ${words_of("total", "0", "w", "line", "column")}; });
       }
 //@ else
-//@ include "lib/wgmma_results.cuh"
+#pragma unroll
+      for (int s = 0; s < parts * (BN / store_n); ++s) {
+        const int i = s / (BN / store_n), c = s % (BN / store_n);
+        const auto word = [&](int w) { return ${words_of("sum", "i", "c * words + w", "x0 + i * 64", "y0")}; };
+//@ if deferred then
+#pragma unroll
+        for (int w = 0; w < words; ++w) waiting[s][w] = word(w);
+      }
+      waiting_x = x0;
+      waiting_y = y0;
+      wait = true;
+//@ else
+        store(x0 + i * 64, y0 + c * store_n, word);
+      }
+//@ end
 //@ end
     }
 //@ if deferred then
@@ -173,4 +340,55 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
   cluster_sync(); // no block leaves while others arrive at its barriers or read its shared memory
 //@ end
 }
+//@ if stream then
+
+// Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, each 128 threads 16 of these.
+__global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
+  launch_next();
+  wait_for_launch();
+  const int tiles_x = static_cast<int>((${C_lines} + (BM * cluster_x - 1)) / (BM * cluster_x));
+  const int tiles_y = static_cast<int>((${C_columns} + (BN * cluster_y - 1)) / (BN * cluster_y));
+  const sharing shares(tiles_x * tiles_y, static_cast<int>((K + (BK - 1)) / BK));
+  const int chunk = blockIdx.x % (BN / store_n), part = blockIdx.x / (BN / store_n) % (BM / 64);
+  const int block = blockIdx.x / (BN / store_n * (BM / 64)), rank = block % cluster_size, index = block / cluster_size;
+  if (index >= shares.tiles) return;
+  const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, own = threadIdx.x / 128;
+  const int last = shares.last_of(index);
+  float sum[8] = {};
+#pragma unroll 8
+  for (int cluster = shares.first_of(index); cluster <= last; ++cluster) {
+#pragma unroll
+    for (int q = 0; q < 2; ++q) {
+      const float4 four = *partial(workspace, cluster, index, rank, part, chunk * (store_n / 8) + own * 2 + q);
+      sum[4 * q] += four.x;
+      sum[4 * q + 1] += four.y;
+      sum[4 * q + 2] += four.z;
+      sum[4 * q + 3] += four.w;
+    }
+  }
+  const place tile = tile_at(index, tiles_x, tiles_y, group, 0);
+  const int x0 = (tile.x * cluster_x + rank % cluster_x) * BM + part * 64;
+  const int y0 = (tile.y * cluster_y + rank / cluster_x % cluster_y) * BN + chunk * store_n;
+  const auto result_of = [&](int e) {
+    const int line = x0 + warp * 16 + lane / 4 + e / 2 % 2 * 8;
+    const int column = y0 + own * 16 + e / 4 * 8 + lane % 4 * 2 + e % 2;
+    return static_cast<float>(${stored("sum[e]", "line", "column")});
+  };
+//@ if result == "f32" then
+#pragma unroll
+  for (int e = 0; e < 8; e += 2) {
+    summed.as<float2>(warp * 16 + lane / 4 + e / 2 % 2 * 8, own * 16 + e / 4 * 8 + lane % 4 * 2) = {result_of(e), result_of(e + 1)};
+  }
+//@ else
+  store_matrices(shared_address(summed.at(warp * 16 + lane % 16, own * 16 + lane / 16 * 8)), pack(result_of(0), result_of(1)),
+                 pack(result_of(2), result_of(3)), pack(result_of(4), result_of(5)), pack(result_of(6), result_of(7)));
+//@ end
+  tensor_fence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    tensor_store(${C_map}, shared_address(summed.at(0, 0)), y0, x0);
+    tensor_store_wait<0>();
+  }
+}
+//@ end
 //@ include "lib/pad_lines.cuh"

@@ -5,11 +5,8 @@
 //
 // A block on the edge, or in a matrix that is not aligned for packs, moves one element at a time.
 
-//@ include "lib/words.cuh"
 //@ include "lib/tile_order.cuh"
 //@ include "lib/transpose_block.cuh"
-
-using pack = bits_of<access>::type;
 
 __global__ void __launch_bounds__(threads) transpose_registers(${params}) {
   const tile_place place = place_tile<tile_rows, tile_cols, down_first>(rows, cols);
@@ -24,17 +21,12 @@ __global__ void __launch_bounds__(threads) transpose_registers(${params}) {
 
   if (rows - row >= vec && cols - col >= vec && accesses_fit<access>(A, (A_stride0 * size) | (A_stride1 * size)) &&
       accesses_fit<access>(B, (B_stride0 * size) | (B_stride1 * size))) {
-    unsigned int held[vec][words];
-    unsigned int turned[vec][words];
+    pack held[vec], turned[vec];
 #pragma unroll
-    for (int i = 0; i < vec; ++i) {
-      words_of<words>::split(load_bits(reinterpret_cast<const pack *>(from + i * A_stride1)), held[i]);
-    }
-    block_turn<sizeof(dtype), words>::run(held, turned);
+    for (int i = 0; i < vec; ++i) held[i] = load_bits(reinterpret_cast<const pack *>(from + i * A_stride1));
+    turn_block(held, turned);
 #pragma unroll
-    for (int i = 0; i < vec; ++i) {
-      store_bits(reinterpret_cast<pack *>(to + i * B_stride1), words_of<words>::join(turned[i]));
-    }
+    for (int i = 0; i < vec; ++i) store_bits(reinterpret_cast<pack *>(to + i * B_stride1), turned[i]);
     return;
   }
   for (int i = 0; i < vec && i < rows - row; ++i) {

@@ -8,11 +8,8 @@
 // Loads take packs where the tile lies inside A and A is aligned for them, stores where B is; anywhere else they move
 // one element at a time, neighbouring threads still side by side.
 
-//@ include "lib/words.cuh"
 //@ include "lib/tile_order.cuh"
 //@ include "lib/transpose_block.cuh"
-
-using pack = bits_of<access>::type;
 
 __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
   const tile_place place = place_tile<tile_rows, tile_cols, down_first>(rows, cols);
@@ -26,35 +23,30 @@ __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
   const long long size = sizeof(dtype);
 
   if (whole && accesses_fit<access>(A, (A_stride0 * size) | (A_stride1 * size))) {
-    unsigned int held[blocks][vec][words];
+    pack held[blocks][vec];
 #pragma unroll
     for (int b = 0; b < blocks; ++b) {
       const int row = (threadIdx.x + b * threads) / (tile_cols / vec) * vec;
       const int col = (threadIdx.x + b * threads) % (tile_cols / vec) * vec;
       if (inside || (row < rows_left && col < cols_left)) {
 #pragma unroll
-        for (int i = 0; i < vec; ++i) {
-          words_of<words>::split(load_bits(reinterpret_cast<const pack *>(from + (row + i) * A_stride1 + col)),
-                                 held[b][i]);
-        }
+        for (int i = 0; i < vec; ++i) held[b][i] = load_bits(reinterpret_cast<const pack *>(from + (row + i) * A_stride1 + col));
       }
     }
 #pragma unroll
     for (int b = 0; b < blocks; ++b) {
       const int row = (threadIdx.x + b * threads) / (tile_cols / vec) * vec;
       const int col = (threadIdx.x + b * threads) % (tile_cols / vec) * vec;
-      unsigned int turned[vec][words];
-      block_turn<sizeof(dtype), words>::run(held[b], turned);
+      pack turned[vec];
+      turn_block(held[b], turned);
 #pragma unroll
-      for (int i = 0; i < vec; ++i) part.as<pack>(col + i, row) = words_of<words>::join(turned[i]);
+      for (int i = 0; i < vec; ++i) part.as<pack>(col + i, row) = turned[i];
     }
   } else {
     for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
       const int row = e / tile_cols;
       const int col = e % tile_cols;
-      if (row < rows_left && col < cols_left) {
-        part(col, row) = from[row * A_stride1 + col];
-      }
+      if (row < rows_left && col < cols_left) part(col, row) = from[row * A_stride1 + col];
     }
   }
   __syncthreads();
@@ -71,9 +63,7 @@ __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
     for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
       const int col = e / tile_rows;
       const int row = e % tile_rows;
-      if (row < rows_left && col < cols_left) {
-        to[col * B_stride1 + row] = part(col, row);
-      }
+      if (row < rows_left && col < cols_left) to[col * B_stride1 + row] = part(col, row);
     }
   }
 }

@@ -30,3 +30,9 @@ derive "pad_lines"    "max(pad_lines_a, pad_lines_b)"
 derive "pad_blocks_a" "select(pads_a, ceil_div(contiguous_a, BK) * ceil_div(select(layout_a == 'row', M, K), pad_lines_a), 0) * batch"
 derive "pad_blocks_b" "select(pads_b, ceil_div(contiguous_b, BK) * ceil_div(select(layout_b == 'row', K, N), pad_lines_b), 0) * batch"
 derive "pad_blocks_c" "ceil_div(contiguous_c, store_line) * ceil_div(select(layout_c == 'row', M, N), store_lines) * batch"
+
+launch {
+  entry "pad_operands", steps "select(pads_a or pads_b, 1, 0)",
+  grid { "pad_blocks_a + pad_blocks_b" }, block { 256 }, overlap "true",
+  shared "pad_tile" { dtype = "operand", shape = { "pad_lines", "BK" }, layout = "row^128" },
+}

@@ -105,31 +105,9 @@ implementation "wgmma" {
 
   include "tensor_operands.lua",
   launch {
-    entry "pad_operands", steps "select(pads_a or pads_b, 1, 0)",
-    grid { "pad_blocks_a + pad_blocks_b" }, block { 256 }, overlap "true",
-    shared "pad_tile" { dtype = "operand", shape = { "pad_lines", "BK" }, layout = "row^128" },
-  },
-  launch {
     entry "matmul_wgmma", block { "threads" }, overlap "true",
     grid { "select(split_k > 1, cluster_tiles, min(cluster_tiles, multiprocessors // cluster_size)) * cluster_size" },
-    shared "tile_a" {
-      dtype = "operand", shape = { "select(layout_a == 'row', extent_a, BK)", "select(layout_a == 'row', BK, extent_a)" },
-      layout = "select(layout_a == 'row', 'row^128', 'row/64x64^128')", stages = "stages",
-    },
-    shared "tile_b" {
-      dtype = "operand", shape = { "select(layout_b == 'col', extent_b, BK)", "select(layout_b == 'col', BK, extent_b)" },
-      layout = "select(layout_b == 'col', 'row^128', 'row/64x64^128')", stages = "stages",
-    },
-    shared "staged" {
-      dtype = "result", shape = { "store_lines", "store_line" }, layout = "row^${store_line * sizeof(result)}",
-      stages = "consumers * store_buffers",
-    },
+    include "tensor_tiles.lua",
   },
-  launch {
-    entry "unpad_result", steps "select(pads_c, 1, 0)",
-    grid { "pad_blocks_c" }, block { 256 }, overlap "true",
-    shared "unpad_tile" {
-      dtype = "result", shape = { "store_lines", "store_line" }, layout = "row^${store_line * sizeof(result)}",
-    },
-  },
+  include "tensor_result.lua",
 }

@@ -2,7 +2,7 @@
 -- launch adds up the parts of each tile. The search begins with the `try` of the last implementation. Those of wgmma are the best more
 -- often, so that wgmma is declared after this one.
 implementation "wgmma_stream" {
-  template "matmul_wgmma_stream.cu",
+  template "matmul_wgmma.cu",
   check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
   requires "streams",
   requires "batch == 1",
@@ -73,35 +73,13 @@ implementation "wgmma_stream" {
 
   include "tensor_operands.lua",
   launch {
-    entry "pad_operands", steps "select(pads_a or pads_b, 1, 0)",
-    grid { "pad_blocks_a + pad_blocks_b" }, block { 256 }, overlap "true",
-    shared "pad_tile" { dtype = "operand", shape = { "pad_lines", "BK" }, layout = "row^128" },
-  },
-  launch {
     entry "matmul_wgmma", grid { "wave * cluster_size" }, block { "threads" }, overlap "true",
-    shared "tile_a" {
-      dtype = "operand", shape = { "select(layout_a == 'row', extent_a, BK)", "select(layout_a == 'row', BK, extent_a)" },
-      layout = "select(layout_a == 'row', 'row^128', 'row/64x64^128')", stages = "stages",
-    },
-    shared "tile_b" {
-      dtype = "operand", shape = { "select(layout_b == 'col', extent_b, BK)", "select(layout_b == 'col', BK, extent_b)" },
-      layout = "select(layout_b == 'col', 'row^128', 'row/64x64^128')", stages = "stages",
-    },
-    shared "staged" {
-      dtype = "result", shape = { "store_lines", "store_line" }, layout = "row^${store_line * sizeof(result)}",
-      stages = "consumers * store_buffers",
-    },
+    include "tensor_tiles.lua",
   },
   launch {
     entry "matmul_wgmma_sum", grid { "max(shared_tiles, 1) * cluster_size * (BM // 64) * (BN // store_n)" },
     block { "store_n * 8" }, overlap "true",
     shared "summed" { dtype = "result", shape = { 64, "store_n" }, layout = "row^${store_bytes}" },
   },
-  launch {
-    entry "unpad_result", steps "select(pads_c, 1, 0)",
-    grid { "pad_blocks_c" }, block { 256 }, overlap "true",
-    shared "unpad_tile" {
-      dtype = "result", shape = { "store_lines", "store_line" }, layout = "row^${store_line * sizeof(result)}",
-    },
-  },
+  include "tensor_result.lua",
 }

@@ -15,6 +15,13 @@ template <int Width, typename T> __device__ __forceinline__ pack<T, Width> load_
   return *reinterpret_cast<const pack<T, Width> *>(from);
 }
 
+// The same to separate registers.
+template <int Width, typename T> __device__ __forceinline__ void load_elements(T *to, const T *from) {
+  const pack<T, Width> elements = load_pack<Width>(from);
+#pragma unroll
+  for (int e = 0; e < Width; ++e) to[e] = elements.at[e];
+}
+
 template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
   check_pack<Width>(to);
   *reinterpret_cast<pack<T, Width> *>(to) = values;

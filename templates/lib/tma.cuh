@@ -21,31 +21,22 @@ __device__ __forceinline__ int cluster_rank() {
   return static_cast<int>(rank);
 }
 
-// A barrier of all threads of the cluster's blocks. What they wrote before it is visible after it.
-__device__ __forceinline__ void cluster_sync() {
+// Barriers of all threads of the cluster's blocks. What they wrote before cluster_sync is visible after it. cluster_start is for
+// barriers that were just initialised, which barrier_fence_init has made visible already: it needs no fence of the whole GPU, and a
+// short product begins sooner.
+//@ for _, barrier in ipairs { { "cluster_sync", "release" }, { "cluster_start", "relaxed" } } do
+//@ local name, order = table.unpack(barrier)
+__device__ __forceinline__ void ${name}() {
   if (cluster_size == 1) {
     __syncthreads();
   } else {
-    asm volatile("barrier.cluster.arrive.release;\n"
+    asm volatile("barrier.cluster.arrive.${order};\n"
                  "barrier.cluster.wait.acquire;" ::
                      : "memory");
   }
 }
-
-//@ if swap or stream then
-// Like cluster_sync, for barriers that were just initialised: barrier_fence_init has made them visible already. So this barrier
-// needs no fence of the whole GPU, and a short product begins sooner.
-__device__ __forceinline__ void cluster_start() {
-  if (cluster_size == 1) {
-    __syncthreads();
-  } else {
-    asm volatile("barrier.cluster.arrive.relaxed;\n"
-                 "barrier.cluster.wait.acquire;" ::
-                     : "memory");
-  }
-}
-
 //@ end
+
 // Returns the corresponding address in the shared memory of the cluster's block `rank`.
 __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   unsigned there;
@@ -125,23 +116,3 @@ __device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned fro
 template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
 }
-
-// ---- Words in shared memory, by their address ----
-
-//@ for _, number in ipairs { { "float", "f32", "f" }, { "int", "s32", "r" } } do
-//@ local type, word, kind = table.unpack(number)
-__device__ __forceinline__ void store_words(unsigned to, ${type} a, ${type} b, ${type} c, ${type} d) {
-  asm volatile("st.shared.v4.${word} [%0], {%1, %2, %3, %4};" ::"r"(to), "${kind}"(a), "${kind}"(b), "${kind}"(c),
-               "${kind}"(d)
-               : "memory");
-}
-
-// Reads from the shared memory of any block of the cluster.
-__device__ __forceinline__ void load_words(unsigned from, ${type} &a, ${type} &b, ${type} &c, ${type} &d) {
-  asm volatile("ld.shared::cluster.v4.${word} {%0, %1, %2, %3}, [%4];"
-               : "=${kind}"(a), "=${kind}"(b), "=${kind}"(c), "=${kind}"(d)
-               : "r"(from)
-               : "memory");
-}
-//@ end
-

@@ -44,21 +44,30 @@ __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long
 }
 
 // Stores four 8 x 8 matrices of 2-byte elements. Eight lanes give the addresses of each matrix's lines; word w of a lane
-// belongs to matrix w.
+// belongs to matrix w. Swapped, each is transposed.
 __device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(line), "r"(a), "r"(b), "r"(c),
+  asm volatile("stmatrix.sync.aligned.m8n8.x4${swap and ".trans" or ""}.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(line), "r"(a), "r"(b), "r"(c),
                "r"(d)
                : "memory");
 }
-//@ if swap then
 
-// The same, each matrix transposed.
-__device__ __forceinline__ void store_transposed(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(line), "r"(a), "r"(b),
-               "r"(c), "r"(d)
+// Four sums to and from shared memory, by its address; they are read from any block of the cluster.
+//@ local word, kind = "f32", "f"
+//@ if dtype == "i8" then word, kind = "s32", "r" end
+__device__ __forceinline__ void store_words(unsigned to, const ${wgmma_sum} *from) {
+  asm volatile("st.shared.v4.${word} [%0], {%1, %2, %3, %4};" ::"r"(to), "${kind}"(from[0]), "${kind}"(from[1]), "${kind}"(from[2]),
+               "${kind}"(from[3])
                : "memory");
 }
-//@ end
+
+__device__ __forceinline__ void add_words(unsigned from, ${wgmma_sum} *to) {
+  ${wgmma_sum} a, b, c, d;
+  asm volatile("ld.shared::cluster.v4.${word} {%0, %1, %2, %3}, [%4];"
+               : "=${kind}"(a), "=${kind}"(b), "=${kind}"(c), "=${kind}"(d)
+               : "r"(from)
+               : "memory");
+  to[0] += a, to[1] += b, to[2] += c, to[3] += d;
+}
 
 // Change the registers of the warpgroup's threads: others may take what some give up.
 template <int Count> __device__ __forceinline__ void fewer_registers() {
@@ -68,4 +77,3 @@ template <int Count> __device__ __forceinline__ void fewer_registers() {
 template <int Count> __device__ __forceinline__ void more_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
 }
-

@@ -36,8 +36,8 @@
 //@ if swap then
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
-        store_transposed(shared_address(staged.at(slot, w * 4 + lane / 16 * 8 + lane % 8, warp * 16 + lane / 8 % 2 * 8)),
-                         word(w), word(w + 1), word(w + 2), word(w + 3));
+        store_matrices(shared_address(staged.at(slot, w * 4 + lane / 16 * 8 + lane % 8, warp * 16 + lane / 8 % 2 * 8)),
+                       word(w), word(w + 1), word(w + 2), word(w + 3));
       }
 //@ elseif sizeof(result) == 4 then
 #pragma unroll

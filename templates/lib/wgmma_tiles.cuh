@@ -4,29 +4,19 @@ struct place {
   int x, y${batch > 1 and ", z" or ""};
 };
 
-//@ if not stream then
 // The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines of tiles before
 // moving on, tiles that are computed together share parts of both operands, which then come from the L2. way: 0 down, 1 right, 2 squares of
 // group x group tiles, each along a Hilbert curve from its first column to its last.
-//@ else
-// The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines of tiles before
-// moving on, tiles that are computed together share parts of both operands, which then come from the L2.
-//@ end
-__device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y, int group${stream and "" or ", int way"}) {
+__device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y, int group, int way) {
 //@ if batch > 1 then
   const int product = index / (tiles_x * tiles_y); // one after the other
   index -= product * (tiles_x * tiles_y);
 //@ end
-//@ if not stream then
   const int along = way == 1 ? tiles_y : tiles_x, across = way == 1 ? tiles_x : tiles_y;
-//@ else
-  const int along = tiles_x, across = tiles_y;
-//@ end
   const int all = group * across;
   const int first = index / all * group;
   const int lines = along - first < group ? along - first : group;
   const int within = index % all;
-//@ if not stream then
   if (way == 2 && lines == group && within / (group * group) < across / group) {
     int x = 0, y = 0, left = within % (group * group);
 #pragma unroll 1
@@ -44,7 +34,6 @@ __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y, in
     return {first + y, within / (group * group) * group + x${batch > 1 and ", product" or ""}};
   }
   if (way == 1) return {within / lines, first + within % lines${batch > 1 and ", product" or ""}};
-//@ end
   return {first + within % lines, within / lines${batch > 1 and ", product" or ""}};
 }
 

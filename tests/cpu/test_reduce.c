@@ -237,17 +237,16 @@ static void test_not_associative(void **state) {
 /* The kernel without the barrier in its loop: threads run one after the other up to a barrier,
    so that one of them reads what another has not written yet. */
 static void test_no_barrier(void **state) {
-  static const char *const trees[][2] = {{"templates/reduce_global.cu", "global"},
-                                         {"templates/reduce_shared.cu", "static"},
-                                         {"templates/reduce_shared.cu", "dynamic"}};
+  static const char *const trees[] = {"global", "static", "dynamic"};
   static const char *const declared[] = {"implementation \"global\"", "local function tree",
                                          "local function tree"};
   for (size_t i = 0; i < 3; i++) {
-    struct text template = read_text(trees[i][0]), config = read_text("configs/reduce.lua");
+    struct text template = read_text("templates/reduce_tree.cu"),
+                config = read_text("configs/reduce.lua");
     replace(&template, "reach /= 2", "__syncthreads();", "");
     add_text(*state, "planted.cu", &template);
-    replace(&config, declared[i], strrchr(trees[i][0], '/') + 1, "planted.cu");
-    expect_wrong(*state, &config, NULL, 0, trees[i][1], "y[0] is ");
+    replace(&config, declared[i], "reduce_tree.cu", "planted.cu");
+    expect_wrong(*state, &config, NULL, 0, trees[i], "y[0] is ");
     text_free(&template);
     text_free(&config);
   }

@@ -252,7 +252,7 @@ const struct shipped_case shipped_cases[] = {
      "vector access=16 tile_rows=64 tile_cols=64 down_first=true",
      {NULL},
      false},
-    {"transpose_vector_plain", "configs/transpose.lua", "vector bank=plain", {NULL}, false},
+    {"transpose_vector_plain", "configs/transpose.lua", "vector bank=plain", {"dtype=f64"}, false},
     {"transpose_vector_wide",
      "configs/transpose.lua",
      "vector access=8 bank=pad",

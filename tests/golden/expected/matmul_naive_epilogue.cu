@@ -31,15 +31,9 @@ using tickets_t = unsigned int;
 
 
 __global__ void __launch_bounds__(block_x * block_y) matmul_naive(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, const D_t *__restrict__ D, const bias_t *__restrict__ bias, float alpha, float beta, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
-  const index_t global_x = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
-  const index_t global_y = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
 
-  const index_t row = global_y;
-  const index_t col = global_x;
-
-
-
-
+  const index_t row = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
+  const index_t col = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;
   if (row >= M || col >= N) return;
 
   const A_t *const a = A;

@@ -4,6 +4,7 @@ struct alignas(16) tile_a_array { // row+1
   double data[16][17];
   __device__ double *at(int i, int j) { return &data[i][j]; }
   __device__ double &operator()(int i, int j) { return data[i][j]; }
+  __device__ int offset(int i, int j) { return 17 * i + j; }
   template <class T> __device__ T &as(int i, int j) {
     static_assert(sizeof(T) <= 8, "the layout row+1 of tile_a keeps 8 bytes together along the last index, and this type has more");
     return *reinterpret_cast<T *>(at(i, j));
@@ -14,6 +15,7 @@ struct alignas(16) tile_b_array { // row+1
   double data[16][17];
   __device__ double *at(int i, int j) { return &data[i][j]; }
   __device__ double &operator()(int i, int j) { return data[i][j]; }
+  __device__ int offset(int i, int j) { return 17 * i + j; }
   template <class T> __device__ T &as(int i, int j) {
     static_assert(sizeof(T) <= 8, "the layout row+1 of tile_b keeps 8 bytes together along the last index, and this type has more");
     return *reinterpret_cast<T *>(at(i, j));

@@ -32,6 +32,13 @@ template <int Width, typename T> __device__ __forceinline__ pack<T, Width> load_
   return *reinterpret_cast<const pack<T, Width> *>(from);
 }
 
+// The same to separate registers.
+template <int Width, typename T> __device__ __forceinline__ void load_elements(T *to, const T *from) {
+  const pack<T, Width> elements = load_pack<Width>(from);
+#pragma unroll
+  for (int e = 0; e < Width; ++e) to[e] = elements.at[e];
+}
+
 template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
   check_pack<Width>(to);
   *reinterpret_cast<pack<T, Width> *>(to) = values;
@@ -67,33 +74,43 @@ template <int block> __device__ __forceinline__ result merge_block(result value)
   if (threadIdx.x < 32) value = merge_lanes<block / 32>(warps[threadIdx.x % (block / 32)]);
   return value;
 }
-#line 2 "templates/reduce_global.cu"
+#line 2 "templates/reduce_tree.cu"
 
-// A tree in global memory: each thread first combines its elements in a register and leaves them in scratch, then half of
-// the threads combine pairs, a quarter, ... until one number of the block is left. The barrier in the loop is what makes
-// one half's work visible to the next.
+
+
+// Half of the threads combine pairs, a quarter, ...; the barrier in the loop is what makes one half's work visible to
+// the next. All threads have the result.
+__device__ __forceinline__ result merge_tree(result *numbers, result value) {
+  numbers[threadIdx.x] = value;
+  __syncthreads();
+  for (int reach = threads / 2; reach > 0; reach /= 2) {
+    if (threadIdx.x < reach) numbers[threadIdx.x] = merge(numbers[threadIdx.x], numbers[threadIdx.x + reach]);
+    __syncthreads();
+  }
+  return numbers[0];
+}
+
+
+
+// Each thread first combines its elements in a register.
 __global__ void partial(const x_t *__restrict__ x, y_t *__restrict__ y, partials_t *__restrict__ partials, tickets_t *__restrict__ tickets, long long rows, long long cols) {
   for (long long segment = blockIdx.y; segment < segments; segment += gridDim.y) {
     const x_t *from = x + segment * next;
-    result *tree = partials + segment * slots + static_cast<long long>(blockIdx.x) * threads;
     result sum = nothing(static_cast<result>(from[0]));
     for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < length; i += gridDim.x * threads)
       sum = merge(sum, static_cast<result>(from[i * step]));
-    tree[threadIdx.x] = sum;
-    __syncthreads();
-    for (int reach = threads / 2; reach > 0; reach /= 2) {
-      if (threadIdx.x < reach) tree[threadIdx.x] = merge(tree[threadIdx.x], tree[threadIdx.x + reach]);
-      __syncthreads();
-    }
+
+    merge_tree(partials + segment * slots + static_cast<long long>(blockIdx.x) * threads, sum);
+#line 33 "templates/reduce_tree.cu"
   }
 }
 
-// The blocks' numbers, which stand `threads` apart.
+// The numbers of the blocks, which stand `threads` apart where the tree is in global memory.
 __global__ void finish(const x_t *__restrict__ x, y_t *__restrict__ y, partials_t *__restrict__ partials, tickets_t *__restrict__ tickets, long long rows, long long cols) {
+
   for (long long segment = blockIdx.y; segment < segments; segment += gridDim.y) {
-    const result *from = partials + segment * slots;
     result sum = nothing(static_cast<result>(x[segment * next]));
-    for (int i = threadIdx.x; i < parts; i += threads) sum = merge(sum, from[static_cast<long long>(i) * threads]);
+    for (int i = threadIdx.x; i < parts; i += threads) sum = merge(sum, partials[segment * slots + static_cast<long long>(i) * threads]);
     sum = merge_block<threads>(sum);
     if (threadIdx.x == 0) y[segment] = sum;
     __syncthreads();
