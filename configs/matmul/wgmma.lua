@@ -1,7 +1,7 @@
 -- On Hopper's tensor cores: wgmma on tiles that the tensor memory accelerator brings.
 implementation "wgmma" {
   template "matmul_wgmma.cu",
-  check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
+  check { M = 392, N = 272, K = 528, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
   requires "hopper",
   requires "dtype ~= 'f32' and dtype ~= 'f64'",
 

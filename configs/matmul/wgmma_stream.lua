@@ -3,7 +3,7 @@
 -- often, so that wgmma is declared after this one.
 implementation "wgmma_stream" {
   template "matmul_wgmma.cu",
-  check { M = 528, N = 400, K = 784, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
+  check { M = 392, N = 272, K = 528, dtype = "bf16" }, -- rows of whole 16 bytes, more tiles than blocks, more steps than stages
   requires "streams",
   requires "batch == 1",
 

@@ -6,6 +6,7 @@ remembered. Those of one line run in turn with one cache, since one may show wha
   `cugen ...` (finds it)    11: something was found
   `cugen transfer` (GPU)    8, and it says that it needs a GPU
   `cugen gen ...` (CUDA 12) the same with NVRTC 12 in $NVRTC_12; without it 8, and it says that the folder was looked for
+  `cugen run ...`           the first of each implementation of a kernel runs, of the others the source is generated as printed
   `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs smaller
 
 A `cugen check` runs once, since it neither reads nor leaves anything. Those of tools/bench/results/*-guide-check.txt, to which tools/check-guide
@@ -46,8 +47,13 @@ def smaller(words):
     return [re.sub(r"(?<==)(\d{2,}?)(\d{4}|\d\d)$", r"\1", w) if before == "--set" else w for before, w in zip(["", *words], words)]
 
 
-def attempts(words, mark):
-    """(command, wanted exit code) of one that is printed."""
+def implementation(words):
+    """(config, implementation) of a command that names a variant."""
+    return words[1], *[after.split()[0] for word, after in zip(words, words[1:]) if word == "--variant"]
+
+
+def attempts(words, mark, ran):
+    """(command, wanted exit code) of one that is printed; ran: what implementation() gave of those that run."""
     if mark == "finds it":
         return [(words, FOUND)]
     if mark == "GPU" and words[0] == "transfer":
@@ -56,11 +62,14 @@ def attempts(words, mark):
         toolkit = os.environ.get("NVRTC_12")
         return [([toolkit if w == "cuda12" else w for w in words], 0) if toolkit else (words, NOT_HERE)]
     if mark == "GPU":
-        return [(["gen", *words[1:], "--device", "model:H200"], 0), (smaller(words), 0)]
+        return [(["gen", *words[1:], "--device", "model:H200"], 0), *attempts(smaller(words), None, ran)]
+    if words[0] == "run" and mark is None and implementation(words) in ran:
+        return [(["gen", *words[1:]], 0)]
+    ran.add(implementation(words) if words[0] == "run" else None)
     return [(words, 0)]
 
 
-def run_line(cugen, number, found):
+def run_line(cugen, number, found, ran):
     with tempfile.TemporaryDirectory() as folder:
         home = pathlib.Path(folder)
         for name in ("configs", "docs", "templates"):
@@ -68,7 +77,7 @@ def run_line(cugen, number, found):
         env = {k: v for k, v in os.environ.items() if not k.startswith("CUGEN_CACHE")}
         env |= {"CUDA_VISIBLE_DEVICES": "", "HOME": folder, "XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder}
         for command, mark in found:
-            for words, wanted in attempts(shlex.split(command)[1:], mark):
+            for words, wanted in attempts(shlex.split(command)[1:], mark, ran):
                 got = subprocess.run([cugen, *words], cwd=folder, env=env, capture_output=True, text=True, check=False)
                 if got.returncode != wanted or wanted == NOT_HERE and LACKS[mark] not in got.stderr:
                     return (f"docs/memory.md:{number}: {shlex.join(['cugen', *words])}: exit code {got.returncode}, not {wanted}\n"
@@ -85,14 +94,14 @@ def counts(cugen):
 def main(argv):
     cugen = str(pathlib.Path(argv[0]).resolve())
     recorded = {(normal(line[2:]), None) for line in RECORDED.read_text().split("\n") if line.startswith("$ cugen check ")}
-    unique = {}
+    unique, ran = {}, set()
     for number, found in lines_of(ROOT / "docs/memory.md", set(recorded)):
         unique.setdefault(str(found), (number, found))
     for number, found in list(unique.values()): # what another line begins with is run there, as here with nothing remembered
         if any(other[:len(found)] == found and other != found for _, other in unique.values()):
             del unique[str(found)]
     with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        jobs = [pool.submit(counts, cugen)] + [pool.submit(run_line, cugen, *line) for line in unique.values()]
+        jobs = [pool.submit(counts, cugen)] + [pool.submit(run_line, cugen, *line, ran) for line in unique.values()]
         wrong = [text for text in (job.result() for job in jobs) if text]
     print("\n".join(wrong) or f"{len(recorded) + sum(len(found) for _, found in unique.values())} commands run as printed")
     return 1 if wrong or len(unique) < 50 else 0

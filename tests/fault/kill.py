@@ -168,7 +168,7 @@ def share(bench, whole, tuners, settings):
 
 
 def main():
-    kills, seed = int((sys.argv[3:4] or [15])[0]), int((sys.argv[4:5] or [1])[0])
+    kills, seed = int((sys.argv[3:4] or [8])[0]), int((sys.argv[4:5] or [1])[0])
     with tempfile.TemporaryDirectory(prefix="cugen-kill-") as folder:
         bench = Bench(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), folder)
         undisturbed = f"{folder}/undisturbed.db"

@@ -403,12 +403,13 @@ static void quick_stores_wait_together(void **state) {
   remove_cache();
 }
 
+/* The error changes nothing in what is done about it, so that each beginning meets two. */
 static void each_call_fails(void **state) {
   (void)state;
   static const int codes[] = {SQLITE_IOERR, SQLITE_FULL, SQLITE_CORRUPT, SQLITE_NOMEM};
   for (int start = FRESH; start <= OLD_FORMAT; start++)
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-      fail_each((enum start)start, codes[i], false);
+      if ((start + (int)i) % 2 == 0) fail_each((enum start)start, codes[i], false);
 }
 
 static void the_disk_goes_away(void **state) {

@@ -198,7 +198,7 @@ static void under_an_application(void **state) {
 
 static void under_tuning_in_process(void **state) {
   (void)state;
-  fail_each(tune_one, 1000, false);
+  fail_each(tune_one, 100, false);
   fail_each(tune_two, 15, true);
 }
 

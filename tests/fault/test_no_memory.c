@@ -198,8 +198,9 @@ static void remember_first(struct path *p) {
   kernel_spec_free(&spec);
 }
 
+/* modes: 1: each allocation fails once; 2: those after it fail, too. */
 static void fail_everywhere(const char *config, const char *const *settings, size_t count,
-                            size_t arguments) {
+                            size_t arguments, int modes) {
   struct path path = {
       .config = config, .settings = settings, .count = count, .arguments = arguments};
   cugen_error err;
@@ -209,19 +210,19 @@ static void fail_everywhere(const char *config, const char *const *settings, siz
   /* what a process makes once exists now */
   assert_int_equal(fail_in(&path, STEPS, 0, false, &err), CUGEN_OK);
   for (size_t step = 0; step < STEPS; step++)
-    for (int for_good = 0; for_good < 2; for_good++) fail_each(&path, step, for_good);
+    for (int for_good = 0; for_good < modes; for_good++) fail_each(&path, step, for_good);
 }
 
 static void a_shipped_config(void **state) {
   (void)state;
   static const char *const settings[] = {"rows=3", "cols=2111"};
-  fail_everywhere("reduce", settings, 2, 6);
+  fail_everywhere("reduce", settings, 2, 6, 1);
 }
 
 static void a_config_of_the_users(void **state) {
   (void)state;
   static const char *const settings[] = {"n=1000"};
-  fail_everywhere("tests/configs/wild.lua", settings, 1, 5);
+  fail_everywhere("tests/configs/wild.lua", settings, 1, 5, 2);
 }
 
 static int set_up(void **state) {

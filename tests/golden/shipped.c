@@ -321,13 +321,14 @@ static size_t count_settings(const struct shipped_case *shipped) {
   return count;
 }
 
-void shipped_device(struct device_description *out) {
+void shipped_device(const char *name, struct device_description *out) {
   struct gpu_model model;
-  assert_int_equal(device_file_open(NULL, "H200", &model, NULL), CUGEN_OK);
+  assert_int_equal(device_file_open(NULL, name, &model, NULL), CUGEN_OK);
   described_model(&model, out);
 }
 
-void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out) {
+bool shipped_expand_for(const struct shipped_case *shipped, const struct device_description *device,
+                        struct kernel_spec *out) {
   cugen_error err;
   /* Templates of another commit lie below the working folder (shipped.py); otherwise the
      built-in ones are used. */
@@ -339,25 +340,31 @@ void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out)
   struct value values[MOST_TUNABLES];
   struct variant variant;
   uint64_t index = 0;
-  struct device_description device;
-  const struct device_facts *facts = &device.facts;
-  shipped_device(&device);
+  const struct device_facts *facts = &device->facts;
   check(config_open(&sources, shipped->config, &config, &err), &err);
   check(problem_set(config, shipped->settings, count_settings(shipped), false, &problem, &err),
         &err);
   check(space_open(config, &problem, facts, &space, &err), &err);
   check(expander_open(&sources, &expander, &err), &err);
   assert_true(space_max_tunables(space) <= MOST_TUNABLES);
-  if (shipped->variant) check(space_find(space, shipped->variant, &index, &err), &err);
-  space_variant(space, index, &variant, values);
-  if (shipped->variant)
+  const bool has = !shipped->variant || !space_find(space, shipped->variant, &index, &err);
+  if (has) space_variant(space, index, &variant, values);
+  if (has && shipped->variant)
     check(expand_variant(expander, config, &problem, facts, &variant, out, &err), &err);
-  else
+  else if (has)
     check(expand_reference(expander, config, &problem, facts, &variant, 0, out, &err), &err);
   expander_close(expander);
   space_close(space);
   problem_free(&problem);
   config_close(config);
+  return has;
+}
+
+void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out) {
+  struct device_description device;
+  shipped_device("H200", &device);
+  if (!shipped_expand_for(shipped, &device, out))
+    fail_msg("%s: an H200 has no variant '%s'", shipped->name, shipped->variant);
 }
 
 /* ---- The table ------------------------------------------------------------------------------ */

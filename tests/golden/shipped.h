@@ -27,8 +27,13 @@ struct shipped_case {
 extern const struct shipped_case shipped_cases[];
 extern const size_t shipped_count;
 
-void shipped_device(struct device_description *out);
-/* Fails the test with the error's message. The caller frees with kernel_spec_free. */
+/* The described GPU of that name (configs/devices). */
+void shipped_device(const char *name, struct device_description *out);
+/* Expands the case for that GPU. Returns false if the GPU has no such variant; another error fails
+   the test with its message. The caller frees with kernel_spec_free. */
+bool shipped_expand_for(const struct shipped_case *shipped, const struct device_description *device,
+                        struct kernel_spec *out);
+/* The same for an H200, which has all variants. */
 void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out);
 
 /* Returns whether CUGEN_GOLDEN=write asks for writing the files anew. */

@@ -19,7 +19,7 @@ from server import Server
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv[1]).resolve()
-KILLS, TUNERS, SLEEP, SEED = ([int(word) for word in sys.argv[2:]] + [8, 8, 4000, 1][len(sys.argv) - 2:])[:4]
+KILLS, TUNERS, SLEEP, SEED = ([int(word) for word in sys.argv[2:]] + [4, 8, 1000, 1][len(sys.argv) - 2:])[:4]
 VARIANTS = 416
 problems = []
 
