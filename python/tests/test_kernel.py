@@ -554,19 +554,20 @@ class Handles(Case):
 
     def test_closing_the_library_waits(self):
         """For the end of a tune and of launches in other threads. Until then nothing is opened. A callback may not close it."""
-        done = python("import cugen, array, threading", "library = cugen.Library('cpu', cache='none')",
+        # A line is written at once, since threads write at the same time.
+        done = python("import cugen, array, sys, threading", "def say(what): sys.stdout.write(f'{what}\\n')", "library = cugen.Library('cpu', cache='none')",
                       "kernel, begun, closed = library.kernel('matmul', M=32, N=32, K=32), threading.Event(), []",
-                      "def refused(function, *arguments):", "    try: function(*arguments)", "    except cugen.Error as error: print(error)",
+                      "def refused(function, *arguments):", "    try: function(*arguments)", "    except cugen.Error as error: say(error)",
                       "def progress(state):", "    if not begun.is_set(): refused(library.close)",
                       "    closing = library._closing", "    if closing: refused(library.kernel, 'matmul')",
                       "    begun.set()", "    closed.append(kernel._handle.closed)", "    return closing",
-                      "tuning = threading.Thread(target=lambda: print(kernel.tune('30s', progress=progress).interrupted))",
+                      "tuning = threading.Thread(target=lambda: say(kernel.tune('30s', progress=progress).interrupted))",
                       "other = library.kernel('matmul', M=200, N=200, K=200)", "a = [array.array('f', [0] * 40000) for _ in range(3)]",
                       "call = other.plan().bind(*a)",
-                      "def launch():", "    try:", "        while True: call()", "    except cugen.Error as error: print(error)",
+                      "def launch():", "    try:", "        while True: call()", "    except cugen.Error as error: say(error)",
                       "launching = threading.Thread(target=launch)",
                       "tuning.start(); begun.wait(); launching.start(); library.close(); tuning.join(); launching.join()",
-                      "print(any(closed))", "refused(library.kernel, 'matmul')")
+                      "say(any(closed))", "refused(library.kernel, 'matmul')")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(done.stdout.splitlines()), sorted((
             "the library is in use by the function that calls this callback: use it when that has returned", "True", "the call is closed",

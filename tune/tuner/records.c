@@ -112,7 +112,7 @@ const struct cache_record *run_records_timed(const struct run_records *r,
 
 int run_records_open(const struct run_records *r, const struct cache_record *record,
                      struct candidate **out, cugen_error *err) {
-  const bool known = record >= r->known && record < r->known + r->known_count;
+  const bool known = r->known_count && record >= r->known && record < r->known + r->known_count;
   int status = run_open(r->run, record->variant, out, err);
   if (!*out || !known || run_records_find(r, &(*out)->real) == record) return status;
   candidate_close(&r->run->bench, *out);
