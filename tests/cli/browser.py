@@ -18,7 +18,7 @@ import tempfile
 import zlib
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-WIDTHS = {400: True, 1100: False, 1600: False}  # a phone, a laptop, a desk
+WIDTHS = {400: True, 1100: False}  # a phone, a laptop
 SMALLEST = 9  # pixels, of any text
 
 # What is wider than the window, and the smallest text as it is drawn: an SVG may be scaled.
