@@ -344,11 +344,7 @@ static void *compile_hanging(void *context) {
 }
 
 /* A sanitized child has no limits, so a test cannot tell whether it compiles. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { LIMITED = 0 };
-#else
-enum { LIMITED = 1 };
-#endif
+enum { LIMITED = !SANITIZED };
 
 /* Returns the child that was stopped in a compile, not one that is starting. */
 static pid_t compiling_child(pid_t parent) {
