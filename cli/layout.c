@@ -209,7 +209,8 @@ static json_t *layout_corner(const struct api_layouts *layouts, size_t which) {
     if (rows >= 0) at[rows] = i;
     for (at[last] = 0; at[last] < array->shape[last] && at[last] < across; at[last]++) {
       const int64_t offset = api_layouts_offset(layouts, which, at) * array->element_bytes;
-      json_array_append_new(line, json_integer(offset / unit % 32));
+      json_array_append_new(line,
+                            json_integer(is_global(array) ? offset / unit : offset / unit % 32));
     }
     json_array_append_new(lines, line);
   }

@@ -406,20 +406,21 @@ static uint64_t directed(const struct iptx_instruction *i, double value, enum ip
   const bool more =
       iptx_has(i, IPTX_W_RZ) ? (value < 0 ? down : false) : iptx_has(i, IPTX_W_RP) && down;
   if (!less && !more) return bits;
-  return (near > 0) == more ? bits + 1 : bits - 1; /* numbers have the order of their bits */
+  const bool positive = near > 0 || (near == 0 && value > 0);
+  return positive == more ? bits + 1 : bits - 1; /* numbers have the order of their bits */
 }
 
 static uint64_t convert(const struct iptx_instruction *i, uint64_t bits, enum iptx_type to,
                         enum iptx_type from) {
   if (arithmetic_is_number(from)) {
+    if (!arithmetic_is_number(to)) return to_integer(i, iptx_real(bits, from), to);
     const double value = whole(iptx_real(bits, from), i);
-    if (!arithmetic_is_number(to)) return to_integer(i, value, to);
     const bool integral = iptx_has(i, IPTX_W_RZI) || iptx_has(i, IPTX_W_RMI) ||
                           iptx_has(i, IPTX_W_RPI) || iptx_has(i, IPTX_W_RNI);
     return directed(i, integral ? rounded(i, value) : value, to);
   }
   if (arithmetic_is_number(to))
-    return iptx_from_real(is_signed(from) ? (double)(int64_t)bits : (double)bits, to);
+    return directed(i, is_signed(from) ? (double)(int64_t)bits : (double)bits, to);
   return iptx_has(i, IPTX_W_SAT) ? saturated(bits, to, from) : bits;
 }
 

@@ -353,7 +353,8 @@ static bool obeys_words(const struct iptx_instruction *i, const char *name, size
   static const enum iptx_word rounding[] = {IPTX_W_RZ, IPTX_W_RM, IPTX_W_RP, IPTX_W_SATFINITE};
   const char kind = i->type_count ? iptx_kind(i->types[0]) : 0;
   if (iptx_has(i, IPTX_W_CC)) return false;
-  if (length == 3 && !strncmp(name, "cvt", 3)) return true;
+  if (length == 3 && !strncmp(name, "cvt", 3))
+    return !iptx_has(i, IPTX_W_SATFINITE) || kind == 'x' || kind == 'y';
   for (size_t word = 0; word < sizeof rounding / sizeof *rounding; word++)
     if (iptx_has(i, rounding[word])) return false;
   return !iptx_has(i, IPTX_W_SAT) || kind == 'f' || kind == 'd' || kind == 'h' || kind == 'H' ||

@@ -157,22 +157,6 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
 
 /* ---- The tuned problems of a device --------------------------------------------------------- */
 
-struct list {
-  struct exporter *x;
-  size_t device;
-  char **texts;
-  size_t count;
-};
-
-static int collect_take_text(void *context, const char *text, cugen_error *err) {
-  struct list *list = context;
-  char **texts = array_grow(list->texts, list->count, sizeof *texts);
-  if (!texts) return error_memory(err);
-  list->texts = texts;
-  texts[list->count] = strdup(text);
-  return texts[list->count++] ? CUGEN_OK : error_memory(err);
-}
-
 static bool same_problem(const struct problem *a, const struct problem *b) {
   for (size_t i = 0; i < a->count; i++)
     if (!value_equal(a->values[i], b->values[i])) return false;
@@ -224,14 +208,12 @@ static int collect_add_tuned(struct exporter *x, size_t device, const char *text
 }
 
 static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
-  struct list list = {.x = x, .device = device};
-  struct lookup *l = &x->devices[device].lookup;
-  const struct cache_key key = lookup_key(l);
-  int status = cache_problems(x->cache, &key, collect_take_text, &list, err);
-  for (size_t i = 0; i < list.count && !status; i++)
-    status = collect_add_tuned(x, device, list.texts[i], err);
-  for (size_t i = 0; i < list.count; i++) free(list.texts[i]);
-  free(list.texts);
+  struct export_texts texts = {0};
+  const struct cache_key key = lookup_key(&x->devices[device].lookup);
+  int status = export_problem_texts(x, &key, &texts, err);
+  for (size_t i = 0; i < texts.count && !status; i++)
+    status = collect_add_tuned(x, device, texts.all[i], err);
+  export_texts_free(&texts);
   return status;
 }
 

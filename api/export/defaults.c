@@ -139,7 +139,7 @@ static int add_class_defaults(struct exporter *x, size_t device, const struct pr
                               cugen_error *err) {
   struct problem problem = {.count = from->count,
                             .values = calloc(from->count + 1, sizeof *problem.values)};
-  int status = problem.values ? export_failing_open(x, device, from, err) : error_memory(err);
+  int status = problem.values ? export_failing_open(x, device, err) : error_memory(err);
   if (!status) status = export_shipped(x, device, from, err);
   if (!status) status = collect_add_default(x, device, from, true, err);
   for (int which = 0; which < PROBES && !status; which++) {
@@ -152,7 +152,6 @@ static int add_class_defaults(struct exporter *x, size_t device, const struct pr
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK;
   }
   free(problem.values);
-  export_failing_close(&x->failing);
   return status;
 }
 

@@ -66,12 +66,11 @@ struct export_default {
   size_t try; /* which try of the config it is (space_default) */
 };
 
-/* The variants that are known to fail for a problem on a device; on a device that stands for others
-   (PTX, an architecture), those that fail on any device of the export. Each device has its own
-   look-up, to which its failures belong. */
+/* The variants that are known to fail on a device; on one that stands for others (PTX, an
+   architecture), those that fail on any device of the export (failing.c). */
 struct export_failing {
-  struct lookup *lookups;
-  struct failures **failures;
+  size_t device;
+  struct failing_place **places;
   size_t count;
 };
 
@@ -121,7 +120,7 @@ struct exporter {
   size_t member_code_count;
   struct problem **portfolio_classes;
   size_t portfolio_class_count;
-  struct export_failing failing; /* for the class that is being added */
+  struct export_failing failing; /* of the device that is being added */
   struct text named;             /* full text of options->variant, once it was found */
   struct text *classes;          /* labels of the classes, without duplicates */
   size_t class_count;
@@ -138,14 +137,23 @@ void export_free(struct exporter *x);
 /* Adds the default variants of the device, for problems that nobody tuned. */
 int export_defaults(struct exporter *x, size_t device, cugen_error *err);
 
+/* ---- remembered.c --------------------------------------------------------------------------- */
+
+/* The problems of which something is remembered, as texts. */
+struct export_texts {
+  char **all;
+  size_t count;
+};
+/* Adds those under the key. Free *out also after a failure. */
+int export_problem_texts(struct exporter *x, const struct cache_key *key, struct export_texts *out,
+                         cugen_error *err);
+void export_texts_free(struct export_texts *texts);
 /* ---- failing.c ------------------------------------------------------------------------------ */
 
 /* Returns whether the device is PTX or an architecture. */
 bool export_stands_for_others(const struct export_device *device);
-/* Makes x->failing the variants that are known to fail for the problem, which must live until it is
-   closed or opened again. */
-int export_failing_open(struct exporter *x, size_t device, const struct problem *problem,
-                        cugen_error *err);
+/* Makes x->failing the variants that are known to fail on the device. */
+int export_failing_open(struct exporter *x, size_t device, cugen_error *err);
 void export_failing_close(struct export_failing *failing);
 /* Tells whether the variant with this index in the look-up's open space is one of x->failing. */
 int export_is_failing(struct exporter *x, const struct lookup *lookup, uint64_t index, bool *out,

@@ -1,16 +1,30 @@
-/* The variants that are known to fail for one problem, which no export takes unless the user names
-   them. */
+/* The variants that are known to fail, which no export takes unless the user names them. A variant
+   that failed for one problem is left out for all, because its code may serve them, too. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "export.h"
 
+/* A problem of a device, and the failures that are remembered there. */
+struct failing_place {
+  char *text; /* strings in the problem belong to it; NULL: the problem is borrowed */
+  struct problem problem;
+  struct lookup lookup;
+  struct failures *failures;
+};
+
+static void place_free(struct failing_place *place) {
+  failures_close(place->failures);
+  lookup_close(&place->lookup);
+  if (place->text) problem_free(&place->problem);
+  free(place->text);
+  free(place);
+}
+
 void export_failing_close(struct export_failing *failing) {
-  for (size_t i = 0; i < failing->count; i++) {
-    failures_close(failing->failures[i]);
-    lookup_close(&failing->lookups[i]);
-  }
-  free(failing->failures);
-  free(failing->lookups);
+  for (size_t i = 0; i < failing->count; i++) place_free(failing->places[i]);
+  free(failing->places);
   *failing = (struct export_failing){0};
 }
 
@@ -18,31 +32,81 @@ bool export_stands_for_others(const struct export_device *device) {
   return device->ptx || device->anonymous;
 }
 
-int export_failing_open(struct exporter *x, size_t device, const struct problem *problem,
-                        cugen_error *err) {
+/* Loads the failures of a problem. Takes over the place; *text NULL: place->problem is borrowed. */
+static int failing_add(struct exporter *x, size_t device, struct failing_place *place,
+                       cugen_error *err) {
   struct export_failing *failing = &x->failing;
-  int status = CUGEN_OK;
-  export_failing_close(failing);
-  failing->lookups = calloc(x->device_count, sizeof *failing->lookups);
-  failing->failures = calloc(x->device_count, sizeof *failing->failures);
-  if (!failing->lookups || !failing->failures) return error_memory(err);
-  for (size_t i = 0; i < x->device_count && !status; i++) {
-    if (export_stands_for_others(&x->devices[i])) continue;
-    if (i != device && !export_stands_for_others(&x->devices[device])) continue;
-    const size_t at = failing->count++;
-    struct lookup *l = &failing->lookups[at];
-    status = lookup_for_problem(&x->devices[i].lookup, problem, l, err);
-    if (!status) status = failures_open(l, &failing->failures[at], err);
-  }
+  struct failing_place **all = array_grow(failing->places, failing->count, sizeof(*all));
+  if (!all) return place_free(place), error_memory(err);
+  failing->places = all;
+  all[failing->count++] = place;
+  int status = lookup_for_problem(&x->devices[device].lookup, &place->problem, &place->lookup, err);
+  return status ? status : failures_open(&place->lookup, &place->failures, err);
+}
+
+static int failing_add_borrowed(struct exporter *x, size_t device, const struct problem *problem,
+                                cugen_error *err) {
+  struct failing_place *place = calloc(1, sizeof *place);
+  if (!place) return error_memory(err);
+  place->problem = *problem;
+  return failing_add(x, device, place, err);
+}
+
+/* Adds a problem by its text; one that the config does not have any more is left out. */
+static int failing_add_text(struct exporter *x, size_t device, const char *text, cugen_error *err) {
+  struct failing_place *place = calloc(1, sizeof *place);
+  bool known = false;
+  if (!place || !(place->text = strdup(text))) return free(place), error_memory(err);
+  int status = api_read_problem(x->base->opened.config, place->text, &place->problem, &known, err);
+  if (!status && known) return failing_add(x, device, place, err);
+  free(place->text);
+  free(place);
   return status;
+}
+
+/* Adds every problem of which something is measured or predicted for the device, and those that are
+   asked for, whose predictions may have been refuted. */
+static int failing_add_device(struct exporter *x, size_t device, cugen_error *err) {
+  const struct lookup *l = &x->devices[device].lookup;
+  struct export_texts texts = {0};
+  struct prediction_key predictions = {0};
+  const struct cache_key measured = lookup_measured_key(l);
+  int status = export_problem_texts(x, &measured, &texts, err);
+  if (!status) status = api_find_predictions(l, &predictions, err);
+  const struct cache_key predicted = lookup_predicted_key(l, &predictions);
+  if (!status) status = export_problem_texts(x, &predicted, &texts, err);
+  api_prediction_key_free(&predictions);
+  for (size_t i = 0; i < texts.count && !status; i++)
+    status = failing_add_text(x, device, texts.all[i], err);
+  export_texts_free(&texts);
+  for (size_t i = 0; i < x->problem_count && !status; i++)
+    status = failing_add_borrowed(x, device, &x->problems[i], err);
+  return status ? status : failing_add_borrowed(x, device, &x->base->problem, err);
+}
+
+int export_failing_open(struct exporter *x, size_t device, cugen_error *err) {
+  int status = CUGEN_OK;
+  if (x->failing.count && x->failing.device == device) return CUGEN_OK;
+  export_failing_close(&x->failing);
+  x->failing.device = device;
+  for (size_t i = 0; i < x->device_count && !status; i++)
+    if (!export_stands_for_others(&x->devices[i]) &&
+        (i == device || export_stands_for_others(&x->devices[device])))
+      status = failing_add_device(x, i, err);
+  return status;
+}
+
+/* A launch that one problem's sizes forbid may be possible with others. */
+static bool fails_everywhere(const struct cache_record *failed) {
+  return failed && failed->outcome != CUGEN_OUTCOME_LAUNCH;
 }
 
 int export_is_failing(struct exporter *x, const struct lookup *l, uint64_t index, bool *out,
                       cugen_error *err) {
   const struct cache_record *failed = NULL;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < x->failing.count && !status && !failed; i++)
-    status = failures_find_at(x->failing.failures[i], l, index, &failed, err);
-  *out = failed != NULL;
+  for (size_t i = 0; i < x->failing.count && !status && !fails_everywhere(failed); i++)
+    status = failures_find_at(x->failing.places[i]->failures, l, index, &failed, err);
+  *out = fails_everywhere(failed);
   return status;
 }

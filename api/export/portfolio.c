@@ -245,10 +245,9 @@ static int add_class(struct exporter *x, size_t device, struct problem *problem,
   classes[x->portfolio_class_count++] = own;
   int status = lookup_set_problem(l, own, err);
   if (!status) status = portfolios_find(l, NULL, &found, &count, err);
-  if (!status) status = export_failing_open(x, device, own, err);
+  if (!status) status = export_failing_open(x, device, err);
   for (size_t i = 0; i < count && !status; i++)
     status = add_portfolio(x, device, &found[i].body, own, false, err);
-  export_failing_close(&x->failing);
   portfolios_free(found, count);
   return status;
 }
