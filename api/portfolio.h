@@ -43,9 +43,9 @@ int portfolio_parse_rule(const char *rule, const struct config *config, struct e
 
 /* The state of a portfolio's variant. */
 enum portfolio_state { PORTFOLIO_CURRENT, PORTFOLIO_STALE, PORTFOLIO_INVALID, PORTFOLIO_FAILING };
-/* FAILING: it is known to fail. INVALID: it is not a variant for the look-up's problem. STALE: its source is not the measured
-   one. CURRENT: *index and *spec are the variant's. Free *spec also after a failure. Space and
-   expander must be open. */
+/* FAILING: it is known to fail. INVALID: it is not a variant for the look-up's problem. STALE: its
+   source is not the measured one. CURRENT: *index and *spec are the variant's. Free *spec also
+   after a failure. Space and expander must be open. */
 int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *variant,
                   enum portfolio_state *state, uint64_t *index, struct kernel_spec *spec,
                   cugen_error *err);

@@ -34,8 +34,8 @@ struct access_count {
                         fewest for so many bytes */
 };
 
-/* Counts the access as a load. bytes: of each lane; 0: an element, 16 for ldmatrix. CUGEN_ERROR_USAGE if no
-   access has so many. */
+/* Counts the access as a load. bytes: of each lane; 0: an element, 16 for ldmatrix.
+   CUGEN_ERROR_USAGE if no access has so many. */
 int access_count(const struct access *access, const struct access_array *array, int64_t bytes,
                  struct access_count *out, cugen_error *err);
 

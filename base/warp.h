@@ -7,8 +7,8 @@
 
 enum { WARP_LANES = 32 };
 
-/* Passes over the banks of shared memory that these loads or stores need, `bytes` each (1 to 16), of
-   the lanes in a mask, and the smallest possible number. */
+/* Passes over the banks of shared memory that these loads or stores need, `bytes` each (1 to 16),
+   of the lanes in a mask, and the smallest possible number. */
 void warp_banks(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, bool store,
                 unsigned *needed, unsigned *ideal);
 

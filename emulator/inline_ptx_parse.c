@@ -346,8 +346,8 @@ static const struct iptx_operation *find_operation(const struct iptx_instruction
   return NULL;
 }
 
-/* Returns false if a word changes the result and the operation here does not obey it: rounding other
-   than to nearest and saturation outside of conversions (.sat also holds for reals), and the
+/* Returns false if a word changes the result and the operation here does not obey it: rounding
+   other than to nearest and saturation outside of conversions (.sat also holds for reals), and the
    carry. */
 static bool obeys_words(const struct iptx_instruction *i, const char *name, size_t length) {
   static const enum iptx_word rounding[] = {IPTX_W_RZ, IPTX_W_RM, IPTX_W_RP, IPTX_W_SATFINITE};
