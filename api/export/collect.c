@@ -369,8 +369,8 @@ int export_collect(struct exporter *x, cugen_error *err) {
     if (!status) status = lookup_space(l, err);
     if (!status && space_valid(l->space))
       status = error_set(err, CUGEN_ERROR_EMPTY,
-                         "every variant of %s is known to fail, so there is none to export; tune "
-                         "again to see how",
+                         "every variant of %s is known to fail, so there is none to export: mend "
+                         "the source, or name a variant by --variant",
                          l->config->name);
     if (!status) status = space_explain_empty(l->space, err);
   }

@@ -8,8 +8,8 @@
 
 /* Adds a variant for the device's problem. asked: the user wants this problem itself; otherwise a
    variant with compiled-in sizes is useless. */
-static int collect_add_variant(struct exporter *x, size_t device, uint64_t at, size_t try,
-                               bool asked, cugen_error *err) {
+static int defaults_add_variant(struct exporter *x, size_t device, uint64_t at, size_t try,
+                                bool asked, cugen_error *err) {
   struct export_code code;
   struct kernel_spec spec;
   size_t index = x->code_count;
@@ -64,7 +64,7 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
         !has_try(x, device, &classes.problems[i], try, &index, &status, err))
       continue;
     export_class_serve(&classes, i);
-    status = collect_add_variant(x, device, index, try, true, err);
+    status = defaults_add_variant(x, device, index, try, true, err);
   }
   export_classes_free(&classes);
   export_code_free(&code);
@@ -85,7 +85,7 @@ static int add_tries(struct exporter *x, size_t device, bool asked, bool *found,
     status = export_is_failing(x, l, index, &failing, err);
     if (status || failing) continue;
     *found = true;
-    status = collect_add_variant(x, device, index, try, asked, err);
+    status = defaults_add_variant(x, device, index, try, asked, err);
   }
   return status;
 }
@@ -98,15 +98,15 @@ static int add_first(struct exporter *x, size_t device, bool asked, cugen_error 
   int status = CUGEN_OK;
   for (uint64_t i = 0; i < space_valid(l->space) && failing && !status; i++) {
     status = export_is_failing(x, l, i, &failing, err);
-    if (!status && !failing) status = collect_add_variant(x, device, i, behind_tries, asked, err);
+    if (!status && !failing) status = defaults_add_variant(x, device, i, behind_tries, asked, err);
   }
   return status;
 }
 
 /* Adds the default variant of a problem, as a plan takes it, and the first valid variant, which may
    serve where the default does not. A problem without valid variants has no default. */
-static int collect_add_default(struct exporter *x, size_t device, const struct problem *problem,
-                               bool asked, cugen_error *err) {
+static int defaults_add(struct exporter *x, size_t device, const struct problem *problem,
+                        bool asked, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   bool found;
   int status = lookup_set_problem(l, problem, err);
@@ -114,7 +114,7 @@ static int collect_add_default(struct exporter *x, size_t device, const struct p
   if (!status) status = add_tries(x, device, asked, &found, err);
   if (status) return status;
   status = add_first(x, device, asked, err);
-  /* not an error, because the default was added */
+  /* the device lacks resources for the first variant, but a try was added */
   if (status && found && err->cause == CUGEN_CAUSE_RESOURCES) status = CUGEN_OK;
   for (size_t i = 0; i < config_tries(l->config) && asked && !status; i++)
     status = add_try_classes(x, device, problem, i, err);
@@ -126,7 +126,7 @@ static int collect_add_default(struct exporter *x, size_t device, const struct p
    depend on divisors. */
 enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
 
-static struct value collect_probe(const cugen_kernel *base, size_t at, int which) {
+static struct value defaults_probe(const cugen_kernel *base, size_t at, int which) {
   struct value own = base->problem.values[at], check = base->opened.config->problems[at].check;
   if (which == PROBE_CHECK) return check.type == VALUE_INT ? check : own;
   if (which == PROBE_ONE) return value_int(1);
@@ -141,14 +141,14 @@ static int add_class_defaults(struct exporter *x, size_t device, const struct pr
                             .values = calloc(from->count + 1, sizeof *problem.values)};
   int status = problem.values ? export_failing_open(x, device, err) : error_memory(err);
   if (!status) status = export_shipped(x, device, from, err);
-  if (!status) status = collect_add_default(x, device, from, true, err);
+  if (!status) status = defaults_add(x, device, from, true, err);
   for (int which = 0; which < PROBES && !status; which++) {
     for (size_t i = 0; i < from->count; i++)
       problem.values[i] = config_is_size(x->base->opened.config, i)
-                              ? collect_probe(x->base, i, which)
+                              ? defaults_probe(x->base, i, which)
                               : from->values[i];
-    status = collect_add_default(x, device, &problem, which == PROBE_BASE, err);
-    /* these sizes are not valid together, but nobody asked for them */
+    status = defaults_add(x, device, &problem, which == PROBE_BASE, err);
+    /* the probed sizes may be invalid together; the user did not ask for them */
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK;
   }
   free(problem.values);

@@ -148,6 +148,7 @@ struct export_texts {
 int export_problem_texts(struct exporter *x, const struct cache_key *key, struct export_texts *out,
                          cugen_error *err);
 void export_texts_free(struct export_texts *texts);
+
 /* ---- failing.c ------------------------------------------------------------------------------ */
 
 /* Returns whether the device is PTX or an architecture. */

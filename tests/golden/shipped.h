@@ -33,7 +33,7 @@ void shipped_device(const char *name, struct device_description *out);
    the test with its message. The caller frees with kernel_spec_free. */
 bool shipped_expand_for(const struct shipped_case *shipped, const struct device_description *device,
                         struct kernel_spec *out);
-/* The same for an H200, which has all variants. */
+/* Expands the case for an H200, which has all variants. */
 void shipped_expand(const struct shipped_case *shipped, struct kernel_spec *out);
 
 /* Returns whether CUGEN_GOLDEN=write asks for writing the files anew. */

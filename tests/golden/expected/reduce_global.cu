@@ -32,7 +32,7 @@ template <int Width, typename T> __device__ __forceinline__ pack<T, Width> load_
   return *reinterpret_cast<const pack<T, Width> *>(from);
 }
 
-// The same to separate registers.
+// Loads a pack into an array, whose elements may stand in separate registers.
 template <int Width, typename T> __device__ __forceinline__ void load_elements(T *to, const T *from) {
   const pack<T, Width> elements = load_pack<Width>(from);
 #pragma unroll
