@@ -58,9 +58,9 @@ static void limit(__rlimit_resource_t which, rlim_t most) {
 
 /* Limits memory to the current mappings plus half of the machine's RAM. */
 static void limit_memory(void) {
-  const rlim_t mapped = mapped_bytes(),
-               half = (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE);
-  if (!SANITIZED && mapped) limit(RLIMIT_AS, mapped + half);
+  const rlim_t mapped = SANITIZED ? 0 : mapped_bytes();
+  if (!mapped) return;
+  limit(RLIMIT_AS, mapped + (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE));
 }
 
 void confine_loading(struct confinement *c, bool spreads) {
