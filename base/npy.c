@@ -175,3 +175,8 @@ int npy_parse(const void *head, size_t head_length, size_t length, struct npy *o
     return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_CONFIG, "no .npy file that can be read: %s", r.wrong);
 }
+
+bool npy_is_name(const char *name) {
+  const size_t length = strlen(name);
+  return length >= 4 && strcmp(name + length - 4, ".npy") == 0;
+}

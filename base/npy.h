@@ -29,4 +29,7 @@ struct npy {
 int npy_parse(const void *head, size_t head_length, size_t length, struct npy *out,
               cugen_error *err);
 
+/* Returns whether a file's name ends in ".npy". */
+bool npy_is_name(const char *name);
+
 #endif

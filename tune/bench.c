@@ -261,7 +261,8 @@ static bool copy_shared(const struct bench_data *other, const struct bench_data 
 }
 
 /* Makes the inputs' data that this process makes, or copies it from another dataset with an equal
-   buffers_hash; the data does not depend on the reference. */
+   buffers_hash, because the data does not depend on the reference. Then makes the results that the
+   config gives. */
 static int fill_shared(struct bench *bench, struct bench_data *data, const struct situation *in,
                        cugen_error *err) {
   const struct tune_target *t = bench->target;
@@ -270,10 +271,7 @@ static int fill_shared(struct bench *bench, struct bench_data *data, const struc
       mmap(NULL, data->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, data->request.shared, 0);
   if (shared == MAP_FAILED)
     return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
-  if (other && copy_shared(other, data, shared)) {
-    munmap(shared, data->shared_bytes);
-    return CUGEN_OK;
-  }
+  const bool copied = other && copy_shared(other, data, shared);
   struct value *slots = shared_slots(bench, in);
   const struct data_request request = {.config = t->config,
                                        .sources = t->sources,
@@ -283,7 +281,9 @@ static int fill_shared(struct bench *bench, struct bench_data *data, const struc
                                        .timeout = bench->data_timeout,
                                        .stop = bench_is_late,
                                        .context = bench};
-  int status = slots ? data_make(&request, shared, err) : error_memory(err);
+  int status = slots ? CUGEN_OK : error_memory(err);
+  if (!status && !copied) status = data_make(&request, shared, err);
+  if (!status && t->config->answers) status = data_make_answers(&request, shared, err);
   free(slots);
   munmap(shared, data->shared_bytes);
   return status;
@@ -292,7 +292,7 @@ static int fill_shared(struct bench *bench, struct bench_data *data, const struc
 static int bench_make_shared(struct bench *bench, struct bench_data *data,
                              const struct situation *in, cugen_error *err) {
   size_t bytes;
-  int status = dataset_shared_size(&data->spec, bench->target->config->reference != NULL,
+  int status = dataset_shared_size(&data->spec, config_has_results(bench->target->config),
                                    data->request.seed, &bytes, err);
   if (status || !bytes) return status;
   data->request.shared = memfd_create("cugen-data", MFD_CLOEXEC);
@@ -494,6 +494,7 @@ static int request_data(struct bench *bench, const struct kernel_spec *spec,
   d->request = (struct dataset_request){.id = bench->next_id++,
                                         .spec = &d->spec,
                                         .seed = bench->seed + timed,
+                                        .answered = config->answers != NULL,
                                         .timed = timed,
                                         .shared = -1};
   int status = check_room(bench, spec, err);

@@ -439,14 +439,15 @@ function constant(name) end
 ---@return fun(expression: string): cugen.formula
 function formula(head) end
 
----The template that computes what is right, one output element a thread. `"file.cu:entry"` names the kernel where the
----file has several; `"none"` says that nothing does.
+---What is right: a template that computes one output element a thread (`"file.cu:entry"` names the kernel where the file
+---has several), or for each output and inout an expression or an `.npy` file; `"none"` says that nothing does.
 ---```lua
 ---reference "matmul_reference.cu"
+---reference { out = "2.5 * x[i0] + y[i0]" }
 ---```
----@param template string
+---@param right string|table<string, string>
 ---@return cugen.reference
-function reference(template) end
+function reference(right) end
 
 ---A kernel that judges results that are right in many ways: in place of the reference, or beside it. Thread t < count stores in
 ---`error[t]` how far element t of the largest output is off, in parts of what is allowed: right is at most 1.

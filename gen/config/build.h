@@ -201,6 +201,9 @@ int read_own_scalar(struct build *build, const struct list *list, const struct i
 int read_data_values(struct build *build, struct config_argument *argument, const char *what);
 int read_data_file(struct build *build, struct config_argument *argument, const char *what);
 int read_data_generator(struct build *build, struct config_argument *argument, const char *what);
+/* data.c. Reads the table of reference { y = "2 * x[i0]", z = "z.npy" }, which is on top of the
+   stack, into config.answers. */
+int read_answers(struct build *build, struct config_line line);
 /* struct.c. Reads an attribute like read_data_values. */
 int read_struct_name(struct build *build, struct config_argument *argument, const char *what);
 int read_struct_fields(struct build *build, struct config_argument *argument, const char *what);

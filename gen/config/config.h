@@ -70,7 +70,8 @@ struct config_word {
   const struct expr *expr;
 };
 
-/* The data of an input that is not a fill: values, a list, a file or a generator. */
+/* The data of an input that is not a fill (values, a list, a file or a generator), or the right
+   result of an output. */
 struct config_data {
   enum data_kind kind;
   /* DATA_VALUES: the expression sees the device, the problem, the shared tunables, the slots from
@@ -371,9 +372,11 @@ struct config {
   struct config_compile compile; /* how the reference is compiled */
   const struct config_implementation *implementations;
   size_t implementation_count;
-  const char *reference;       /* file of the reference; NULL: none (an error in the config unless
-                                  reference is "none" or there is a verify) */
-  const char *reference_entry; /* kernel in the file, from "file.cu:kernel"; NULL: the only
+  const char *reference; /* file of the reference; NULL: none (an error in the config unless
+                                  reference is "none" or there is a verify, or there are answers) */
+  const struct config_data *answers; /* reference { y = "2 * x[i0]" }: for each argument that is an
+                                        output or inout its right result; NULL: none are given */
+  const char *reference_entry;       /* kernel in the file, from "file.cu:kernel"; NULL: the only
                                   kernel */
   struct config_line reference_line;
   const char *verify, *verify_entry; /* file and kernel of the verify kernel, which judges results;
@@ -450,7 +453,9 @@ void problem_print_short(const struct config *config, const struct problem *prob
 /* Appends "on the check problem rows=5 cols=203: ", which precedes a message about that problem. */
 void problem_add_check(const struct config *config, const struct problem *check, struct text *out);
 
-/* Returns whether the config has a reference or a verify kernel, so that results can be checked. */
+/* Returns whether the config says what the right results are. */
+bool config_has_results(const struct config *config);
+/* Returns whether results can be checked, because there are right ones or a verify kernel. */
 bool config_proves(const struct config *config);
 
 /* Returns the number of variants that `try` declarations name. */
@@ -469,12 +474,12 @@ void config_slots(const struct config *config, const struct problem *problem,
    its coordinates. */
 int config_data_slot(const struct config *config);
 
-/* Describes everything but shape and type that the data of argument i depends on. arguments: from
-   config_arguments; those before i have their hashes. content: the hash of the data file; empty if
-   there is none. */
-void config_data_describe(const struct config *config, size_t i, const struct value *slots,
-                          const struct kernel_argument *arguments, struct hash content,
-                          struct text *out);
+/* Describes everything but shape and type that the data depends on. arguments: from
+   config_arguments; those that the data reads have their hashes. content: the hash of the data
+   file; empty if there is none. */
+void config_data_describe(const struct config *config, const struct config_data *data,
+                          const struct value *slots, const struct kernel_argument *arguments,
+                          struct hash content, struct text *out);
 
 /* Evaluates all attributes of the arguments; slots also hold the shared tunables. out has
    config->argument_count entries, whose strings point into the config. A pitch smaller than a row,

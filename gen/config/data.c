@@ -1,14 +1,18 @@
-/* Reads the data of an input that is not a fill: values = "expression" or a list, file, generator.
-   See build.h. */
+/* Reads the data of an input that is not a fill (values = "expression" or a list, file, generator),
+   and results that a reference gives by an expression or a file. See build.h. */
 #include <lua.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/npy.h"
 #include "build.h"
 
 struct reading {
   struct build *build;
-  struct config_argument *argument;
+  const struct config_argument *argument; /* whose elements the expression gives */
+  struct config_data *data;               /* where the expression is stored */
+  size_t readable;                        /* the first so many arguments can be read */
   struct scope_name clash; /* a name of the config that has another meaning in `values`; name NULL:
                               none */
 };
@@ -44,10 +48,10 @@ static struct expr_symbol find_coordinate(struct reading *r, const char *name) {
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
-/* Finds an argument declared before the argument that is being read, which is the last. */
-static const struct config_argument *find_before(const struct config *config, const char *name) {
-  for (size_t i = 0; i + 1 < config->argument_count; i++)
-    if (strcmp(config->arguments[i].name, name) == 0) return &config->arguments[i];
+static const struct config_argument *find_readable(const struct reading *r, const char *name) {
+  const struct config_argument *arguments = r->build->config->arguments;
+  for (size_t i = 0; i < r->readable; i++)
+    if (strcmp(arguments[i].name, name) == 0) return &arguments[i];
   return NULL;
 }
 
@@ -55,8 +59,7 @@ static struct expr_symbol data_find_symbol(void *context, const char *name) {
   struct reading *r = context;
   struct expr_symbol own = find_coordinate(r, name);
   if (own.kind == SYMBOL_UNKNOWN) {
-    bool buffer =
-        find_before(r->build->config, name) && scope_symbol(r->build, name).kind == SYMBOL_UNKNOWN;
+    bool buffer = find_readable(r, name) && scope_symbol(r->build, name).kind == SYMBOL_UNKNOWN;
     return buffer ? (struct expr_symbol){.kind = SYMBOL_BUFFER} : scope_symbol(r->build, name);
   }
   const struct scope_name *clash = scope_find(r->build, name);
@@ -79,52 +82,51 @@ static bool data_find_buffer(void *context, const char *name, int *buffer, int *
                              struct text *why) {
   struct reading *r = context;
   const struct config *config = r->build->config;
-  const struct config_argument *argument = find_before(config, name);
+  const struct config_argument *argument = find_readable(r, name);
   if (!argument || !data_has_data(argument)) {
-    text_addf(why, "\"%.100s\" is no input, inout or constant that is declared before \"%s\"", name,
-              r->argument->name);
+    const bool all = r->readable == config->argument_count;
+    text_addf(why, "\"%.100s\" is no input, inout or constant%s%s%s", name,
+              all ? "" : " that is declared before \"", all ? "" : r->argument->name,
+              all ? "" : "\"");
     return false;
   }
   if (argument->data.kind == DATA_GENERATOR) {
     text_addf(why,
-              "\"%s\" comes from a generator, which runs on the device: a generator can read it, "
-              "values cannot",
+              "\"%s\" comes from a generator, which runs on the device: kernels can read it, "
+              "expressions cannot",
               name);
     return false;
   }
   *buffer = (int)(argument - config->arguments);
   *rank = argument->rank;
-  r->argument->data.reads |= 1u << *buffer;
+  r->data->reads |= 1u << *buffer;
   return true;
 }
 
-static int check_clash(const struct reading *r, const char *what) {
+static int check_clash(const struct reading *r, struct config_line line, const char *what) {
   if (!r->clash.name) return CUGEN_OK;
   return build_fail(
-      r->build, r->argument->line,
+      r->build, line,
       "%s: '%s' has a meaning of its own there and is also declared at %s: rename that one", what,
-      r->clash.name, build_line(r->build, r->argument->line, r->clash.line));
+      r->clash.name, build_line(r->build, line, r->clash.line));
 }
 
-static int read_expression(struct build *build, struct config_argument *argument,
-                           const char *what) {
+/* Reads the text on top of the stack. */
+static int data_read_expression(struct reading *r, struct config_line line, const char *what) {
+  struct build *build = r->build;
   const char *source;
   struct expr *expr;
-  int status = read_string(build, argument->line, what, &source);
+  int status = read_string(build, line, what, &source);
   if (status) return status;
   if (strlen(source) > LONGEST_EXPRESSION)
-    return build_fail(build, argument->line, "%s is longer than %d characters", what,
-                      LONGEST_EXPRESSION);
-  struct reading r = {.build = build, .argument = argument};
-  struct expr_scope scope = {data_find_symbol, data_list_names, &r};
+    return build_fail(build, line, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
+  struct expr_scope scope = {data_find_symbol, data_list_names, r};
   status = expr_parse_elements(source, &scope, data_find_buffer, &expr, build->err);
-  if (status)
-    return error_prefix_at(build->err, argument->line.path, argument->line.number, "%s", what),
-           status;
+  if (status) return error_prefix_at(build->err, line.path, line.number, "%s", what), status;
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source)))
     return build_memory(build);
-  argument->data.values = expr;
-  return check_clash(&r, what);
+  r->data->values = expr;
+  return check_clash(r, line, what);
 }
 
 /* ---- values = { 1, 2, 1 } ------------------------------------------------------------------- */
@@ -167,7 +169,12 @@ int read_data_values(struct build *build, struct config_argument *argument, cons
   bool list = lua_type(build->L, -1) == LUA_TTABLE;
   int status = take_kind(build, argument, list ? DATA_LIST : DATA_VALUES);
   if (status) return status;
-  return list ? read_list_values(build, argument, what) : read_expression(build, argument, what);
+  if (list) return read_list_values(build, argument, what);
+  struct reading r = {.build = build,
+                      .argument = argument,
+                      .data = &argument->data,
+                      .readable = build->config->argument_count - 1};
+  return data_read_expression(&r, argument->line, what);
 }
 
 /* ---- file, generator ------------------------------------------------------------------------ */
@@ -186,6 +193,58 @@ int read_data_generator(struct build *build, struct config_argument *argument, c
     if (data_has_data(&build->config->arguments[i])) argument->data.reads |= 1u << i;
   return read_kernel_file(build, argument->line, what, text, &argument->data.file,
                           &argument->data.generator);
+}
+
+/* ---- reference { y = "2 * x[i0]", z = "z.npy" } ---------------------------------------------- */
+
+static bool data_is_result(const struct config_argument *argument) {
+  return argument->kind == CUGEN_ARGUMENT_OUTPUT || argument->kind == CUGEN_ARGUMENT_INOUT;
+}
+
+static const struct config_argument *find_result(const struct config *config, const char *name) {
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (data_is_result(&config->arguments[i]) && strcmp(config->arguments[i].name, name) == 0)
+      return &config->arguments[i];
+  return NULL;
+}
+
+/* Reads the result of the output whose name is below the top of the stack. */
+static int read_answer(struct build *build, struct config_line line, struct config_data *answers) {
+  lua_State *L = build->L;
+  const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL, *text;
+  const struct config_argument *argument = name ? find_result(build->config, name) : NULL;
+  char what[96];
+  if (!name)
+    return build_fail(build, line,
+                      "reference: each result has its output's name: { y = \"2 * x[i0]\" }");
+  if (!argument) return build_fail(build, line, "reference: '%s' is no output or inout", name);
+  struct config_data *answer = &answers[argument - build->config->arguments];
+  snprintf(what, sizeof what, "reference of '%.64s'", name);
+  int status = read_string(build, line, what, &text);
+  if (status) return status;
+  answer->kind = npy_is_name(text) ? DATA_FILE : DATA_VALUES;
+  answer->file = text;
+  struct reading r = {.build = build,
+                      .argument = argument,
+                      .data = answer,
+                      .readable = build->config->argument_count};
+  return answer->kind == DATA_FILE ? CUGEN_OK : data_read_expression(&r, line, what);
+}
+
+int read_answers(struct build *build, struct config_line line) {
+  lua_State *L = build->L;
+  struct config *config = build->config;
+  struct config_data *answers = arena_array(build->arena, config->argument_count, sizeof *answers);
+  if (!answers) return build_memory(build);
+  config->answers = answers;
+  int status = CUGEN_OK;
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+    if (!status) status = read_answer(build, line, answers);
+  for (size_t i = 0; i < config->argument_count && !status; i++)
+    if (data_is_result(&config->arguments[i]) && answers[i].kind == DATA_FILL)
+      status = build_fail(build, line, "reference: the result of '%s' is missing",
+                          config->arguments[i].name);
+  return status;
 }
 
 /* ---- What data depends on ------------------------------------------------------------------- */
@@ -220,15 +279,14 @@ static void data_describe_list(const struct config_data *data, struct text *out)
   }
 }
 
-void config_data_describe(const struct config *config, size_t i, const struct value *slots,
-                          const struct kernel_argument *arguments, struct hash content,
-                          struct text *out) {
-  const struct config_data *data = &config->arguments[i].data;
+void config_data_describe(const struct config *config, const struct config_data *data,
+                          const struct value *slots, const struct kernel_argument *arguments,
+                          struct hash content, struct text *out) {
   text_addf(out, "%d\n", (int)data->kind);
   if (data->kind == DATA_VALUES) describe_values(config, data, slots, out);
   if (data->kind == DATA_LIST) data_describe_list(data, out);
   if (data->kind == DATA_FILE) text_addf(out, "%s\n%s\n", data->file, content.hex);
   if (data->kind == DATA_GENERATOR) text_addf(out, "%s\n", content.hex);
-  for (size_t k = 0; k < i; k++)
+  for (size_t k = 0; k < config->argument_count; k++)
     if (data->reads >> k & 1) describe_read(&arguments[k], out);
 }

@@ -136,6 +136,11 @@ static int read_judge(struct build *build, const struct list *list, const struct
   struct config_line line = item->declaration->line;
   const char *text;
   list_push(build, list, item);
+  if (keyword->id == KEYWORD_reference && lua_type(build->L, -1) == LUA_TTABLE) {
+    int status = read_answers(build, line);
+    lua_pop(build->L, 1);
+    return status;
+  }
   int status = read_string(build, line, keyword->name, &text);
   lua_pop(build->L, 1);
   if (status) return status;
@@ -146,8 +151,12 @@ static int read_judge(struct build *build, const struct list *list, const struct
   return read_kernel_file(build, line, keyword->name, text, file, entry);
 }
 
+bool config_has_results(const struct config *config) {
+  return config->reference || config->answers;
+}
+
 bool config_proves(const struct config *config) {
-  return config->reference || config->verify;
+  return config_has_results(config) || config->verify;
 }
 
 static int lacks_proof(struct build *build, struct config_line line) {

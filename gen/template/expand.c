@@ -112,25 +112,35 @@ static struct proof expand_find_proof(struct expander *expander, const struct co
   return place->proof;
 }
 
-/* Hashes the sources of the inputs' data that are not fills, because a record holds only for the
-   data with which it was verified. */
+/* Describes the data of argument i, or the right result of it. */
+static void expand_describe_data(struct expansion *x, const struct config_data *data, size_t i,
+                                 struct text *out) {
+  struct hash content = {0};
+  if (data->kind == DATA_FILE)
+    content =
+        data_file_hash(&x->expander->data_files, x->expander->sources, data->file, x->config->path);
+  if (data->kind == DATA_GENERATOR)
+    content =
+        expand_find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i).kernel;
+  config_data_describe(x->config, data, x->slots, x->arguments, content, out);
+}
+
+/* Hashes the sources of the inputs' data that are not fills, and of results that are not computed
+   by a kernel, because a record holds only for the data with which it was verified. */
 static int expand_hash_data(struct expansion *x) {
   if (x->reference) return CUGEN_OK;
   struct text text = {0};
   for (size_t i = 0; i < x->argument_count; i++) {
-    const struct config_data *data = &x->config->arguments[i].data;
-    struct hash content = {0};
     if (!x->arguments[i].data) continue;
-    if (data->kind == DATA_FILE)
-      content = data_file_hash(&x->expander->data_files, x->expander->sources, data->file,
-                               x->config->path);
-    if (data->kind == DATA_GENERATOR)
-      content = expand_find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i)
-                    .kernel;
     text_clear(&text);
-    config_data_describe(x->config, i, x->slots, x->arguments, content, &text);
+    expand_describe_data(x, &x->config->arguments[i].data, i, &text);
     x->arguments[i].data_hash = hash_bytes(text_get(&text), text.length);
   }
+  text_clear(&text);
+  for (size_t i = 0; i < x->config->argument_count && x->config->answers; i++)
+    expand_describe_data(x, &x->config->answers[i], i, &text);
+  if (x->config->answers)
+    x->proof.source = x->proof.kernel = hash_bytes(text_get(&text), text.length);
   int status = text.failed ? error_memory(x->err) : CUGEN_OK;
   text_free(&text);
   return status;
@@ -298,17 +308,14 @@ int expand_generator(struct expander *expander, const struct config *config,
 
 /* Checks that a data file can be read. If its hash is empty, the file is read again for the
    error. */
-static int find_data_file(struct expander *expander, const struct config *config,
-                          const struct config_argument *argument, cugen_error *err) {
+static int find_data_file(struct expander *expander, const struct config *config, const char *file,
+                          struct config_line line, const char *name, cugen_error *err) {
   struct source_data data;
-  const char *file = argument->data.file;
   if (data_file_hash(&expander->data_files, expander->sources, file, config->path).hex[0])
     return CUGEN_OK;
   int status = data_file_open(expander->sources, file, config->path, &data, err);
   sources_data_close(&data);
-  if (status)
-    error_prefix_at(err, argument->line.path, argument->line.number, "data of '%s'",
-                    argument->name);
+  if (status) error_prefix_at(err, line.path, line.number, "data of '%s'", name);
   return status;
 }
 
@@ -320,10 +327,14 @@ int expand_proofs(struct expander *expander, const struct config *config,
     const struct config_argument *argument = which < 0 ? NULL : &config->arguments[which];
     struct kernel_spec proof = {0};
     if (argument && spec->arguments[which].data == DATA_FILE)
-      status = find_data_file(expander, config, argument, err);
+      status = find_data_file(expander, config, argument->data.file, argument->line, argument->name,
+                              err);
     else if (argument ? spec->arguments[which].data == DATA_GENERATOR : has_proof(config, which))
       status = expand_proof(expander, config, problem, facts, variant, which, &proof, err);
     kernel_spec_free(&proof);
+    if (argument && config->answers && config->answers[which].kind == DATA_FILE && !status)
+      status = find_data_file(expander, config, config->answers[which].file, config->reference_line,
+                              argument->name, err);
   }
   return status;
 }

@@ -106,7 +106,6 @@ static void make_verify(struct expansion *x) {
   x->samples = expansion_output_elements(x);
   for (size_t i = 0; i < x->argument_count; i++) {
     struct kernel_argument *argument = &x->arguments[i];
-    x->changed[i] = argument->kind == CUGEN_ARGUMENT_INOUT && !argument->absent;
     make_direct(argument);
     if (expansion_is_buffer(argument) && argument->kind != CUGEN_ARGUMENT_CONSTANT)
       argument->kind = CUGEN_ARGUMENT_INPUT;
@@ -125,6 +124,8 @@ int expansion_fill_arguments(struct expansion *x) {
   x->own_count = x->reference ? 0 : x->variant->implementation->own_count;
   x->wide_index = config_wide_index(x->config, x->arguments);
   hide_holders(x);
+  for (size_t i = 0; i < x->argument_count && x->reference && x->generates < 0; i++)
+    x->changed[i] = x->arguments[i].kind == CUGEN_ARGUMENT_INOUT && !x->arguments[i].absent;
   if (x->generates >= 0) make_generator(x);
   if (x->verifies) make_verify(x);
   if (x->generates >= 0 || x->verifies) return CUGEN_OK;
@@ -156,13 +157,15 @@ static void arguments_add_parameter(struct text *out, const struct kernel_argume
   }
 }
 
-static void add_verify_parameters(const struct expansion *x, const char *comma, struct text *out) {
+/* Adds what a reference or a verify kernel gets beside the config's arguments. */
+static void add_proof_parameters(const struct expansion *x, const char *comma, struct text *out) {
   text_add(out, comma);
   for (size_t i = 0; i < x->argument_count; i++) {
     const char *name = x->arguments[i].name;
     if (x->changed[i]) text_addf(out, "const %s_t *__restrict__ %s_before, ", name, name);
   }
-  text_add(out, "double *__restrict__ error, long long count");
+  text_add(out, x->verifies ? "double *__restrict__ error, long long count"
+                            : "const long long *samples, long long sample_count");
 }
 
 int expansion_write_parameters(struct expansion *x) {
@@ -176,9 +179,7 @@ int expansion_write_parameters(struct expansion *x) {
   const char *comma = out->length ? ", " : "";
   if (x->generates >= 0)
     text_addf(out, "%slong long sample_count", comma);
-  else if (x->verifies)
-    add_verify_parameters(x, comma, out);
   else if (x->reference)
-    text_addf(out, "%sconst long long *samples, long long sample_count", comma);
+    add_proof_parameters(x, comma, out);
   return out->failed ? error_memory(x->err) : CUGEN_OK;
 }

@@ -75,8 +75,8 @@ struct expansion {
   size_t argument_count, own_count; /* own: the implementation's scalars, which follow the
                                        arguments */
   bool plain[KERNEL_MAX_ARGUMENTS];
-  bool changed[KERNEL_MAX_ARGUMENTS]; /* of a verify kernel: arguments whose contents before the run
-                                         are passed, too */
+  bool changed[KERNEL_MAX_ARGUMENTS]; /* of a reference or verify kernel: arguments whose contents
+                                         before the run are passed, too */
   bool wide_index;
   bool parameters_used;              /* the template used ${params} */
   size_t steps[CONFIG_MAX_LAUNCHES]; /* number of rounds of each loop of the implementation */

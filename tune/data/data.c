@@ -1,4 +1,4 @@
-/* Makes the data of inputs; see data.h. Each kind of data is one function that makes the elements
+/* Makes the data of inputs and right results; see data.h. Each kind of data is one function that makes the elements
    of a range of logical indices in order. Several threads each make one range, and store the
    elements by the argument's layout and row pitch. */
 #include "data.h"
@@ -10,16 +10,19 @@
 
 #include "base/npy.h"
 #include "base/system.h"
-#include "dataset.h"
+#include "dataset_buffers.h"
 #include "elements.h"
 #include "gen/sources/data_files.h"
 #include "parallel_for.h"
+#include "results.h"
 
 struct making {
   const struct data_request *request;
   size_t i;
   const struct kernel_argument *argument;
   const struct config_data *data;
+  bool is_answer;  /* the right result of the argument is made, not its data */
+  size_t readable; /* an expression may read the first so many arguments */
   char *to;
   /* Buffers of the arguments that the expression reads. */
   struct expr_buffer buffers[KERNEL_MAX_ARGUMENTS];
@@ -30,6 +33,8 @@ struct making {
   double begin; /* clock_seconds at the beginning */
   pthread_t caller;
   atomic_bool stopped;
+  /* The output with its elements packed row by row; of an answer, `argument` points to it. */
+  struct kernel_argument own;
   cugen_error *err;
 };
 
@@ -38,10 +43,12 @@ static int data_prefix(const struct making *m, int status) {
                                       [DATA_LIST] = "values",
                                       [DATA_FILE] = "file",
                                       [DATA_GENERATOR] = "generator"};
+  const struct config *config = m->request->config;
+  const struct config_line line =
+      m->is_answer ? config->reference_line : config->arguments[m->i].line;
   if (status)
-    error_prefix_at(m->err, m->request->config->arguments[m->i].line.path,
-                    m->request->config->arguments[m->i].line.number, "%s of \"%s\"",
-                    names[m->data->kind], m->argument->name);
+    error_prefix_at(m->err, line.path, line.number, "%s of \"%s\"",
+                    m->is_answer ? "reference" : names[m->data->kind], m->argument->name);
   return status;
 }
 
@@ -265,10 +272,10 @@ static int bind_values(struct making *m) {
 
 static int make_values(struct making *m, const char *shared) {
   int status = bind_values(m);
-  for (size_t k = 0; k < m->i && !status; k++)
+  for (size_t k = 0; k < m->readable && !status; k++)
     if (m->data->reads >> k & 1) status = open_buffer(m, k, shared);
   if (!status) status = evaluate_all(m);
-  for (size_t k = 0; k < m->i; k++) free(m->made[k]);
+  for (size_t k = 0; k < m->readable; k++) free(m->made[k]);
   expr_free(m->bound);
   return status;
 }
@@ -311,7 +318,7 @@ static int data_refuse_file(struct making *m, const char *has, const struct npy 
     text_addf(&text, "%s%lld", i ? " x " : "", (long long)npy->shape[i]);
   error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %s %s %s, and \"%s\" is %s of %s", m->data->file,
             text_get(&text), has, npy->type, m->argument->name, text_get(&shape),
-            m->argument->dtype->name);
+            m->request->spec->arguments[m->i].dtype->name);
   text_free(&text);
   text_free(&shape);
   return CUGEN_ERROR_CONFIG;
@@ -320,12 +327,16 @@ static int data_refuse_file(struct making *m, const char *has, const struct npy 
 static int check_npy(struct making *m, const struct npy *npy) {
   const struct kernel_argument *a = m->argument;
   bool large = npy->rank == a->rank;
-  for (int i = 0; i < a->rank && large; i++) large = npy->shape[i] >= a->shape[i];
+  for (int i = 0; i < a->rank && large; i++)
+    large = m->is_answer ? npy->shape[i] == a->shape[i] : npy->shape[i] >= a->shape[i];
   if (!same_type(a->dtype, npy)) return data_refuse_file(m, "elements of type", npy);
   if (large) return CUGEN_OK;
   data_refuse_file(m, "elements of type", npy);
   return error_append(
-      m->err, "; a file has as many dimensions, each at least as large: its leading part is taken");
+      m->err, m->is_answer
+                  ? "; a file is right for one problem: leave `check` out, or give an expression"
+                  : "; a file has as many dimensions, each at least as large: its leading part is "
+                    "taken");
 }
 
 /* Returns an argument whose buffer has the layout of the file. */
@@ -440,6 +451,8 @@ static int copy_npy(struct making *m, const struct source_data *file) {
   int status = sources_data_read(file, 0, head, length, m->err);
   if (!status) status = npy_parse(head, length, file->bytes, &npy, m->err);
   if (status) return error_prefix(m->err, "'%s'", m->data->file), status;
+  if (m->is_answer && strcmp(npy.type, m->argument->dtype->wide->npy) == 0)
+    m->own.dtype = m->own.dtype->wide;
   status = check_npy(m, &npy);
   if (status) return status;
   struct kernel_argument layout = file_layout(m->argument, &npy);
@@ -459,16 +472,11 @@ static int copy_raw(struct making *m, const struct source_data *file) {
   return copy_elements(m, file, 0, &layout);
 }
 
-static bool is_npy(const char *name) {
-  size_t length = strlen(name);
-  return length >= 4 && strcmp(name + length - 4, ".npy") == 0;
-}
-
 static int make_file(struct making *m) {
   struct source_data file;
   int status =
       data_file_open(m->request->sources, m->data->file, m->request->config->path, &file, m->err);
-  if (!status) status = is_npy(m->data->file) ? copy_npy(m, &file) : copy_raw(m, &file);
+  if (!status) status = npy_is_name(m->data->file) ? copy_npy(m, &file) : copy_raw(m, &file);
   sources_data_close(&file);
   return status;
 }
@@ -478,7 +486,7 @@ static int make_file(struct making *m) {
 static int make_one(struct making *m, const char *shared) {
   if (m->argument->elements != element_count(m->argument)) /* poison the padding between rows */
     memset(m->to, 0xff, (size_t)kernel_argument_bytes(m->argument));
-  switch (m->argument->data) {
+  switch (m->data->kind) {
   case DATA_VALUES: return make_values(m, shared);
   case DATA_LIST: return make_list(m);
   case DATA_FILE: return make_file(m);
@@ -494,6 +502,7 @@ int data_make(const struct data_request *request, char *shared, cugen_error *err
     if (spec->arguments[i].data == DATA_FILL || spec->arguments[i].data == DATA_GENERATOR) continue;
     struct making m = {.request = request,
                        .i = i,
+                       .readable = i,
                        .argument = &spec->arguments[i],
                        .data = &request->config->arguments[i].data,
                        .to = shared + dataset_data_offset(spec, i),
@@ -504,4 +513,57 @@ int data_make(const struct data_request *request, char *shared, cugen_error *err
     if (status) return status;
   }
   return CUGEN_OK;
+}
+
+/* ---- Right results -------------------------------------------------------------------------- */
+
+/* Packs the elements row by row. */
+static void data_pack(struct kernel_argument *a) {
+  int64_t stride = 1;
+  a->map.count = 0;
+  for (int i = a->rank - 1; i >= 0; stride *= a->shape[i--]) a->stride[i] = stride;
+  a->elements = stride;
+}
+
+static int make_answer(struct making *m, const char *shared, const struct samples *samples,
+                       char *to) {
+  const struct kernel_argument *output = &m->request->spec->arguments[m->i];
+  const int64_t count = element_count(output);
+  const struct dtype *wide = output->dtype->wide;
+  m->own = *output;
+  data_pack(&m->own);
+  m->argument = &m->own;
+  m->to = malloc((size_t)(count * wide->bytes));
+  if (!m->to) return error_memory(m->err);
+  if (m->data->kind == DATA_VALUES) m->own.dtype = wide;
+  int status = make_one(m, shared);
+  for (int64_t i = 0; i < (samples->flat ? samples->count : count) && !status; i++)
+    if (samples_due(samples, i, output))
+      element_widen(m->own.dtype, m->to, samples_flat(samples, i), to, i);
+  free(m->to);
+  return status;
+}
+
+int data_make_answers(const struct data_request *request, char *shared, cugen_error *err) {
+  const struct kernel_spec *spec = request->spec;
+  struct samples samples;
+  size_t bytes;
+  char *to = shared + dataset_results_offset(spec);
+  int status = results_layout(spec, request->seed, &samples, &bytes, err);
+  for (size_t i = 0; i < spec->argument_count && !status; i++) {
+    if (!results_has_output(&spec->arguments[i])) continue;
+    struct making m = {.request = request,
+                       .i = i,
+                       .is_answer = true,
+                       .readable = spec->argument_count,
+                       .data = &request->config->answers[i],
+                       .begin = clock_seconds(),
+                       .caller = pthread_self(),
+                       .err = err};
+    status = data_prefix(&m, make_answer(&m, shared, &samples, to));
+    to += results_bytes(&spec->arguments[i], &samples);
+  }
+  samples_free(&samples);
+  if (!status) ((struct shared_head *)(void *)shared)->reference = 1;
+  return status;
 }

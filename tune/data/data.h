@@ -1,5 +1,6 @@
-/* Makes the data of inputs that a config gives by an expression, a list or a file. The data is made
-   in this process and written to the memory that the dataset shares with the worker (dataset.h). */
+/* Makes the data of inputs that a config gives by an expression, a list or a file, and right results
+   that it gives so. They are made in this process and written to the memory that the dataset shares
+   with the worker (dataset.h). */
 #ifndef TUNE_DATA_DATA_H
 #define TUNE_DATA_DATA_H
 
@@ -24,5 +25,9 @@ struct data_request {
    dataset_data_offset. Inputs with a fill or a generator are skipped. An error message names the
    line of the argument. */
 int data_make(const struct data_request *request, char *shared, cugen_error *err);
+
+/* Writes the right result of every output to the place of the reference's results. Reads what
+   data_make has made. An error message names the line of the reference. */
+int data_make_answers(const struct data_request *request, char *shared, cugen_error *err);
 
 #endif

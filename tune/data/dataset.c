@@ -198,7 +198,7 @@ int dataset_change(struct device *device, struct dataset *d, const struct datase
   kernel_spec_free(&d->spec);
   d->spec = spec;
   d->id = request->id;
-  d->has_reference = request->reference != NULL;
+  d->has_reference = request->reference || request->answered;
   if (!status) status = dataset_map_shared(d, request->shared, err);
   if (!status) status = dataset_generate_all(device, d, request, err);
   return status ? status : take_proofs(device, request, d, err);
@@ -211,7 +211,7 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
   if (!d) return error_memory(err);
   d->id = request->id;
   d->seed = request->seed;
-  d->has_reference = request->reference != NULL;
+  d->has_reference = request->reference || request->answered;
   d->doing = request->doing;
   d->kernels = request->kernels;
   int status = dataset_build(device, request, d, err);

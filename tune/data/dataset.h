@@ -28,8 +28,7 @@ struct dataset {
   char *shared; /* the shared memory; NULL: nothing is shared */
   size_t shared_bytes;
   bool has_reference;
-  /* The reference's results for each output, in the shared memory; NULL: the config has no
-     reference. */
+  /* The right results for each output, in the shared memory; NULL: the config has no reference. */
   char *results;
   size_t results_bytes;
   /* NULL: the config has no verify kernel, or it is not loaded yet. */
@@ -47,14 +46,15 @@ struct dataset {
   struct memory wanted, sampled;
 };
 
-/* The parameters of dataset_open besides the device. reference NULL: the config has no
-   reference. */
+/* The parameters of dataset_open besides the device. reference NULL: the config has no reference
+   that is a kernel. */
 struct dataset_request {
   int64_t id;
   const struct kernel_spec *spec; /* arguments, flops, buffers_hash */
   uint64_t seed;
   bool timed;                 /* allocate enough buffer sets to rotate past the L2 cache */
   char *doing;                /* as in struct dataset */
+  bool answered;              /* the shared memory already has the right results */
   const char *reference_name; /* for messages: "c.lua:5: the reference r.cu" */
   const struct kernel_spec *reference;
   const struct compiled *reference_compiled;
@@ -121,6 +121,11 @@ void dataset_end(char *doing);
    its size. */
 int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i,
                         const struct memory *to, cugen_error *err);
+
+/* Allocates and fills `before` for each argument that is changed in place, and appends the address
+   of its device address to `extra`, as a reference or verify kernel gets it. The caller frees. */
+int dataset_give_before(struct device *device, const struct dataset *dataset, struct memory *before,
+                        void **extra, size_t *extra_count, cugen_error *err);
 
 /* Prepares set 0 for a run of spec, which is a variant or the reference. Poisons the outputs and
    the scratch, and restores the arguments that a kernel changes in place or may overwrite. For a

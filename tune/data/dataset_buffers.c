@@ -178,6 +178,20 @@ int dataset_write_input(struct device *device, const struct dataset *d, size_t i
   return write_from_host(device, d, i, to, err);
 }
 
+int dataset_give_before(struct device *device, const struct dataset *d, struct memory *before,
+                        void **extra, size_t *extra_count, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (a->kind != CUGEN_ARGUMENT_INOUT || a->absent) continue;
+    status = device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(a), false,
+                                &before[i], err);
+    if (!status) status = dataset_write_input(device, d, i, &before[i], err);
+    extra[(*extra_count)++] = &before[i].device;
+  }
+  return status;
+}
+
 /* Writes the original contents of an input into set 0. */
 static int write_input(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
   return dataset_write_input(device, d, i, &d->sets[0][i], err);

@@ -55,6 +55,9 @@ struct computation {
   /* The dataset's inputs, and outputs in the wide type. */
   struct memory memory[KERNEL_MAX_ARGUMENTS];
   struct memory list; /* list of the samples */
+  long long count;    /* number of samples */
+  /* The original contents of arguments that are changed in place. */
+  struct memory before[KERNEL_MAX_ARGUMENTS];
   struct plan *plan;
   struct call *call;
   const char *name; /* name of the reference for messages */
@@ -90,9 +93,11 @@ static int upload_samples(struct computation *c, cugen_error *err) {
 static void computation_free(struct computation *c) {
   call_free(c->call);
   plan_close(c->plan);
-  for (size_t i = 0; i < c->dataset->spec.argument_count; i++)
+  for (size_t i = 0; i < c->dataset->spec.argument_count; i++) {
     if (c->dataset->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT && c->memory[i].device)
       c->device->ops->free(c->device, &c->memory[i]);
+    if (c->before[i].device) c->device->ops->free(c->device, &c->before[i]);
+  }
   if (c->list.device) c->device->ops->free(c->device, &c->list);
 }
 
@@ -282,30 +287,33 @@ static int check_order(struct computation *c, const char *results, cugen_error *
   free(again);
   if (!a) return status;
   return error_set(err, CUGEN_ERROR_CONFIG,
-                   "its result for '%s' depends on the order of its threads: of an inout a thread "
-                   "may read and write its "
-                   "own element alone, %s[e] with e = samples ? samples[t] : t. Where others are "
-                   "needed, make '%s' an "
-                   "output and what it begins with an input",
+                   "its result for '%s' depends on the order of its threads: a thread writes its own "
+                   "element alone, %s[e] with e = samples ? samples[t] : t, and reads others from "
+                   "%s_before, which holds what was there before",
                    a->name, a->name, a->name);
 }
 
 static int open_computation(struct computation *c, const struct dataset_request *request,
-                            void *const *extra, cugen_error *err) {
+                            cugen_error *err) {
+  void *extra[KERNEL_MAX_ARGUMENTS + 2];
+  size_t extra_count = 0;
   int status = alloc_outputs(c, err);
+  if (!status)
+    status = dataset_give_before(c->device, c->dataset, c->before, extra, &extra_count, err);
   if (!status) status = upload_samples(c, err);
   if (!status)
     status = plan_open(c->device, request->reference, request->reference_compiled, &c->plan, err);
-  return status ? status : call_bind(c->plan, c->memory, extra, 2, &c->call, err);
+  c->count = c->dataset->samples.count;
+  extra[extra_count++] = &c->list.device;
+  extra[extra_count++] = &c->count;
+  return status ? status : call_bind(c->plan, c->memory, extra, extra_count, &c->call, err);
 }
 
 int results_compute(struct device *device, struct dataset *d, const struct dataset_request *request,
                     cugen_error *err) {
   struct computation c = {
       .device = device, .dataset = d, .spec = request->reference, .name = request->reference_name};
-  long long count = d->samples.count;
-  void *extra[] = {&c.list.device, &count};
-  int status = open_computation(&c, request, extra, err);
+  int status = open_computation(&c, request, err);
   if (!status) status = results_run_once(&c, poisons[0], d->results, err);
   if (!status) status = results_check_written(&c, d->results, err);
   if (!status) status = check_order(&c, d->results, err);
@@ -422,10 +430,8 @@ int results_compute_there(struct device *device, struct dataset *d,
                           cugen_error *err) {
   struct computation c = {
       .device = device, .dataset = d, .spec = request->reference, .name = request->reference_name};
-  long long count = d->samples.count;
-  void *extra[] = {&c.list.device, &count};
   *done = *slow = false;
-  int status = open_computation(&c, request, extra, err);
+  int status = open_computation(&c, request, err);
   const double begin = clock_seconds();
   if (!status) status = results_launch_once(&c, poisons[0], err);
   *slow = (clock_seconds() - begin) * bus > (double)d->results_bytes;

@@ -32,26 +32,10 @@ static void find_output(struct verifier *v, const struct kernel_spec *spec) {
   }
 }
 
-/* Gives the verify kernel the original contents of the arguments that the kernel under test changes
-   in place. */
-static int give_before(struct device *device, struct verifier *v, const struct dataset *d,
-                       cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    if (a->kind != CUGEN_ARGUMENT_INOUT || a->absent) continue;
-    status = device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(a), false,
-                                &v->before[i], err);
-    if (!status) status = dataset_write_input(device, d, i, &v->before[i], err);
-    v->extra[v->extra_count++] = &v->before[i].device;
-  }
-  return status;
-}
-
 static int verifier_prepare(struct device *device, struct verifier *v, const struct dataset *d,
                             const struct dataset_request *request, cugen_error *err) {
   find_output(v, &d->spec);
-  int status = v->output ? give_before(device, v, d, err)
+  int status = v->output ? dataset_give_before(device, d, v->before, v->extra, &v->extra_count, err)
                          : error_set(err, CUGEN_ERROR_CONFIG, "the kernel has no output to verify");
   if (!status)
     status = device->ops->alloc(device, MEMORY_DEVICE, verifier_bytes(v), true, &v->errors, err);

@@ -416,6 +416,7 @@ static void put_dataset(struct text *payload, const struct dataset_request *d) {
   wire_put_int(payload, d->id);
   wire_put_int(payload, (int64_t)d->seed);
   wire_put_int(payload, d->timed);
+  wire_put_int(payload, d->answered);
   wire_put_int(payload, d->reference != NULL);
   wire_put_float(payload, d->spec->flops);
   wire_put(payload, &d->spec->buffers_hash, sizeof d->spec->buffers_hash);

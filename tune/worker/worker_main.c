@@ -664,6 +664,7 @@ static int read_dataset(struct wire_reader *reader, struct dataset_parts *parts,
   request->id = wire_get_int(reader);
   request->seed = (uint64_t)wire_get_int(reader);
   request->timed = wire_get_int(reader) != 0;
+  request->answered = wire_get_int(reader) != 0;
   bool has_reference = wire_get_int(reader) != 0;
   double flops = wire_get_float(reader);
   const void *buffers = wire_get(reader, sizeof parts->spec.buffers_hash);
