@@ -97,6 +97,14 @@ COMMAND(EXPORT, export, .name = "export", .operand = "CONFIG",
                                              OPTION_PREDICTED, OPTION_OBJECTIVE, OPTION_MEASURE,
                                              OPTION_PREFER, OPTION_PTX, OPTION_FORCE, OPTION_COUNT},
         .common = true)
+COMMAND(NEW, new, .name = "new", .operand = "KERNEL",
+        .summary = "write a first config for a kernel that you have",
+        .details = "KERNEL is FILE.cu, or FILE.cu:NAME where a file has several. Reads parameters, "
+                   "template parameters and macros under #ifndef, and writes FILE.lua and a "
+                   "reference to fill in beside it. What is guessed is marked, and nothing is "
+                   "overwritten. --json prints both texts and writes nothing.",
+        .example = "cugen new blur.cu",
+        .options = (const enum cli_option[]){OPTION_JSON, OPTION_QUIET, OPTION_HELP, OPTION_COUNT})
 COMMAND(SPACE, space, .name = "space", .operand = "CONFIG",
         .summary = "count the variants, and what each rule removes",
         .details = "Counts all combinations of tunables, and the valid ones. For "

@@ -230,7 +230,7 @@ void help_command(const struct cli_command *command, bool all, FILE *out) {
 
 void help_program(bool all, FILE *out) {
   fputs("cugen " CUGEN_VERSION ": CUDA kernels generated, verified and tuned for one GPU\n"
-        "Usage: cugen COMMAND [OPTION]...\n\nCommands:\n",
+        "Usage: cugen COMMAND [OPTION]...\nCommands:\n",
         out);
   print_commands(out);
   if (all) print_items("Environment", environment, out);

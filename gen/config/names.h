@@ -1,4 +1,4 @@
-/* Which names and words a config may use. Private to the folder. */
+/* Which names and words a config may use. */
 #ifndef GEN_CONFIG_NAMES_H
 #define GEN_CONFIG_NAMES_H
 

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "common_types.h"
-#include "gen/sources/source_text.h"
+#include "gen/sources/signature.h"
 #include "scopes.h"
 
 /* A part that is left out of the body: `#include <header>` from the # to the >, or a #define. */
@@ -316,39 +316,15 @@ static void add_kernel(struct kernel_names *kernels, struct source_token word, b
   kernels->count++;
 }
 
-/* Skips to the place behind the parenthesis that closes the one that was just read. */
-static void assemble_skip_parentheses(struct source_reader *reader) {
-  int depth = 1;
-  while (depth) {
-    struct source_token token = source_next_solid(reader);
-    if (token.kind == SOURCE_END) return;
-    if (token.kind == SOURCE_MARK) depth += (*token.at == '(') - (*token.at == ')');
-  }
-}
-
 static bool assemble_is_mark(struct source_token token, char mark) {
   return token.kind == SOURCE_MARK && *token.at == mark;
 }
 
-/* Finds the name of a kernel behind __global__: the word before the parentheses that a body or a
-   semicolon follows. So attributes such as __launch_bounds__(256) are skipped. */
+/* Notes the kernel that is declared behind __global__. */
 static void assemble_find_kernel(struct walk *walk) {
   struct source_reader reader = walk->reader;
-  struct source_token word = {SOURCE_END, NULL, 0}, token = source_next_solid(&reader);
-  while (token.kind != SOURCE_END && !assemble_is_mark(token, ';') &&
-         !assemble_is_mark(token, '{')) {
-    if (assemble_is_mark(token, '(') && word.kind == SOURCE_WORD) {
-      assemble_skip_parentheses(&reader);
-      struct source_reader ahead = reader;
-      struct source_token next = source_next_solid(&ahead);
-      if (assemble_is_mark(next, '{') || assemble_is_mark(next, ';')) {
-        add_kernel(walk->kernels, word, walk->templated);
-        return;
-      }
-    }
-    word = token;
-    token = source_next_solid(&reader);
-  }
+  const struct source_token name = signature_kernel_name(&reader);
+  if (name.kind == SOURCE_WORD) add_kernel(walk->kernels, name, walk->templated);
 }
 
 /* ---- The walk ------------------------------------------------------------------------------- */

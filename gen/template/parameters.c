@@ -7,18 +7,12 @@
 #include <string.h>
 
 #include "expansion.h"
+#include "gen/sources/signature.h"
 
-enum { UNKNOWN = -1, NESTED = 32 /* brackets */, SPELLING = 24 /* "unsigned long long" */ };
-
-/* A parameter in the text, such as "const float *data". */
-struct parameter {
-  struct source_token name;
-  char type[SPELLING]; /* type without qualifiers: "float"; empty: unknown */
-  bool pointer, plain; /* plain: the parameter consists of words and stars only */
-};
+enum { UNKNOWN = SIGNATURE_UNKNOWN };
 
 struct parameter_list {
-  struct parameter seen[KERNEL_MAX_ARGUMENTS];
+  struct signature_parameter seen[KERNEL_MAX_ARGUMENTS];
   int count; /* UNKNOWN: the text does not tell */
 };
 
@@ -30,69 +24,6 @@ static bool is_of(struct source_token token, const char *marks) {
 
 static bool parameters_same_word(struct source_token a, const char *at, size_t length) {
   return a.kind == SOURCE_WORD && a.length == length && memcmp(a.at, at, length) == 0;
-}
-
-/* Reads one bracket; `open` holds the open brackets. Returns false if it does not close the
-   innermost open one, as the > of a comparison, a shift or an arrow inside another bracket. */
-static bool take_bracket(struct source_token token, char *open, int *depth) {
-  static const char opening[] = "([{<", closing[] = ")]}>";
-  if (is_of(token, opening)) {
-    if (*depth == NESTED) return false;
-    open[(*depth)++] = *token.at;
-  } else if (is_of(token, closing)) {
-    if (open[*depth - 1] != opening[strchr(closing, *token.at) - closing]) return false;
-    --*depth;
-  }
-  return true;
-}
-
-/* Moves the word that was taken for the name to the type. */
-static void name_is_type(struct parameter *p) {
-  const size_t used = strlen(p->type), length = p->name.length;
-  if (p->name.kind != SOURCE_WORD) return;
-  if (used + 1 + length >= SPELLING) p->plain = false;
-  if (p->plain)
-    snprintf(p->type + used, SPELLING - used, "%s%.*s", used ? " " : "", (int)length, p->name.at);
-  p->name = (struct source_token){0};
-}
-
-static void take_token(struct parameter *p, struct source_token token) {
-  static const char *const silent[] = {"const", "volatile", "__restrict__", "__restrict",
-                                       "restrict"};
-  for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
-    if (source_is(token, silent[i])) return;
-  if (token.kind == SOURCE_WORD || is_of(token, "*")) name_is_type(p);
-  if (token.kind == SOURCE_WORD)
-    p->name = token;
-  else if (is_of(token, "*"))
-    p->pointer = true;
-  else
-    p->plain = false;
-}
-
-/* Reads a list whose opening bracket has been read. */
-static void parameters_read_list(struct source_reader text, struct parameter_list *list) {
-  struct parameter spare;
-  char open[NESTED] = "(";
-  int depth = 1, tokens = 0;
-  bool nothing = false;
-  *list = (struct parameter_list){.seen[0].plain = true, .count = UNKNOWN};
-  for (int commas = 0;;) {
-    const struct source_token token = source_next_solid(&text);
-    if (token.kind == SOURCE_END || is_of(token, "#.") || !take_bracket(token, open, &depth))
-      return;
-    if (depth == 0) {
-      if (tokens > nothing) list->count = commas + 1;
-      return;
-    }
-    nothing = tokens++ == 0 && source_is(token, "void");
-    if (depth == 1 && is_of(token, ",")) commas++;
-    struct parameter *const p = commas < KERNEL_MAX_ARGUMENTS ? &list->seen[commas] : &spare;
-    if (depth == 1 && is_of(token, ","))
-      *p = (struct parameter){.plain = true};
-    else
-      take_token(p, token);
-  }
 }
 
 static bool is_defined(const char *text, struct source_token word) {
@@ -141,7 +72,7 @@ static const struct kernel_argument *argument_of(const struct passing *p, size_t
   return &p->x->out->arguments[p->passed[i].argument];
 }
 
-static const struct dtype *parameters_type_of(struct parameter seen) {
+static const struct dtype *parameters_type_of(struct signature_parameter seen) {
   for (size_t i = 0; seen.plain && i < DTYPE_COUNT; i++)
     if (strcmp(dtype_table[i].cuda_name, seen.type) == 0) return &dtype_table[i];
   return NULL;
@@ -150,7 +81,7 @@ static const struct dtype *parameters_type_of(struct parameter seen) {
 /* Returns whether the types agree. Numbers must have the parameter's size and both be integers or
    not. Buffers are often read through another type, such as packed halves through unsigned int, so
    only float and double are told apart. An address may be passed as a number of 8 bytes. */
-static bool type_agrees(struct parameter seen, const struct kernel_argument *argument) {
+static bool type_agrees(struct signature_parameter seen, const struct kernel_argument *argument) {
   const struct dtype *const type = parameters_type_of(seen);
   if (!seen.plain || argument->access != ACCESS_GLOBAL || argument->struct_bytes > 0) return true;
   if (argument->kind != CUGEN_ARGUMENT_SCALAR)
@@ -202,7 +133,7 @@ static int parameters_refuse_count(const struct passing *p, const struct paramet
 
 /* Refuses a type, and names the argument's line in the config and the kernel's line in the
    template. */
-static int refuse_type(const struct passing *p, const struct parameter *seen,
+static int refuse_type(const struct passing *p, const struct signature_parameter *seen,
                        const struct kernel_argument *argument) {
   struct text said = {0};
   int status = CUGEN_ERROR_MEMORY;
@@ -309,7 +240,7 @@ static int parameters_check_launch(struct expansion *x, const struct kernel_laun
   struct source_reader reader = {p.kernel->at + p.kernel->length, text_get(body) + body->length};
   if (!is_of(source_next_solid(&reader), "(")) return CUGEN_OK;
   p.count = kernel_launch_parameters(x->out, launch, p.passed);
-  parameters_read_list(reader, &list);
+  list.count = signature_read_list(reader, list.seen);
   if (list.count == UNKNOWN) return CUGEN_OK;
   const int wrong = find_fault(&p, &list);
   const bool exchanged = wrong == UNKNOWN && !x->out->order && is_exchanged(&p, &list);

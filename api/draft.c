@@ -1,0 +1,516 @@
+/* Guesses a config from a kernel's text; see draft.h. Each guess is a comment on its line. */
+#include "draft.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/dtype.h"
+#include "base/input.h"
+#include "gen/config/names.h"
+#include "gen/sources/signature.h"
+
+static const size_t MOST_BYTES = (size_t)16 << 20;
+
+enum { SIZES_MOST = 8, TUNABLES_MOST = SIGNATURE_MACROS + SIGNATURE_TEMPLATES };
+
+struct tunable_guess {
+  struct source_token name;
+  bool truth; /* false or true */
+  long value; /* of the text; 0: unknown */
+};
+
+struct draft {
+  const struct signature *in;
+  api_draft *out;
+  const char *file;                     /* the name without its folder */
+  bool several;                         /* kernels in the file */
+  size_t sizes[SIZES_MOST], size_count; /* numbers of the parameters that are whole numbers */
+  struct tunable_guess tunables[TUNABLES_MOST];
+  size_t tunable_count;
+  struct text text;
+};
+
+static void guess(struct draft *d, const char *what) {
+  text_addf(&d->text, "  -- guess%s%s\n", *what ? ": " : "", what);
+  d->out->guess_count++;
+}
+
+static void draft_copy(char *out, size_t size, struct source_token word) {
+  snprintf(out, size, "%.*s", (int)word.length, word.at ? word.at : "");
+}
+
+/* Returns whether the word contains the part, in capitals or not. */
+static bool has_part(struct source_token word, const char *part) {
+  const size_t length = strlen(part);
+  for (size_t i = 0; i + length <= word.length; i++)
+    if (strncasecmp(word.at + i, part, length) == 0) return true;
+  return false;
+}
+
+/* ---- Parameters ----------------------------------------------------------------------------- */
+
+/* Returns the type, and of a vector such as float4 the number of its elements; NULL: unknown. */
+static const struct dtype *draft_type(const char *type, int *elements) {
+  char base[SIGNATURE_TYPE];
+  const size_t length = strlen(type);
+  *elements = 1;
+  for (size_t i = 0; i < DTYPE_COUNT; i++)
+    if (strcmp(dtype_table[i].cuda_name, type) == 0 || strcmp(dtype_table[i].c_name, type) == 0)
+      return &dtype_table[i];
+  if (dtype_meant(type)) return dtype_find(dtype_meant(type));
+  if (length < 2 || !strchr("234", type[length - 1])) return NULL;
+  memcpy(base, type, length - 1);
+  base[length - 1] = '\0';
+  int inner;
+  const struct dtype *dtype = draft_type(base, &inner);
+  *elements = type[length - 1] - '0';
+  return dtype;
+}
+
+static const char *kind_of(const struct draft *d, size_t i) {
+  const struct signature_parameter *p = &d->in->parameters[i];
+  if (!p->pointer) return "scalar";
+  if (p->constant) return "input";
+  switch (d->in->uses[i]) {
+  case SIGNATURE_READ: return "input";
+  case SIGNATURE_CHANGED: return "inout";
+  case SIGNATURE_UNUSED:
+  case SIGNATURE_WRITTEN: break;
+  }
+  return "output";
+}
+
+/* Takes the kernel's name of the parameter, as far as a config can have it. */
+static void draft_name(struct draft *d, size_t i) {
+  char *out = d->out->parameters[i].name;
+  const size_t size = sizeof d->out->parameters[i].name;
+  const struct source_token name = d->in->parameters[i].name;
+  draft_copy(out, size, name);
+  if (!*out)
+    snprintf(out, size, "argument%zu", i + 1);
+  else if (names_refused(out, true))
+    snprintf(out, size, "my_%.*s", (int)name.length, name.at);
+}
+
+static void read_parameters(struct draft *d) {
+  d->out->parameter_count = (size_t)d->in->parameter_count;
+  for (size_t i = 0; i < d->out->parameter_count; i++) {
+    const struct signature_parameter *p = &d->in->parameters[i];
+    api_draft_parameter *out = &d->out->parameters[i];
+    int elements;
+    const struct dtype *dtype = draft_type(p->type, &elements);
+    draft_name(d, i);
+    snprintf(out->type, sizeof out->type, "%s", p->plain ? p->type : "");
+    snprintf(out->dtype, sizeof out->dtype, "%s", dtype ? dtype->name : "");
+    out->kind = kind_of(d, i);
+    out->pointer = p->pointer;
+    if (!p->pointer && dtype && !dtype->floating && d->size_count < SIZES_MOST)
+      d->sizes[d->size_count++] = i;
+  }
+}
+
+static const char *size_name(const struct draft *d, size_t i) {
+  return d->size_count ? d->out->parameters[d->sizes[i]].name : "n";
+}
+
+/* Returns the number of the size of that name, whose case makes no difference, or -1. */
+static int find_size(const struct draft *d, const char *name) {
+  for (size_t i = 0; i < d->size_count; i++)
+    if (strcasecmp(size_name(d, i), name) == 0) return (int)i;
+  return -1;
+}
+
+/* ---- Problem and arguments ------------------------------------------------------------------ */
+
+/* Returns the rank of buffers by the grid: 1 or 2. */
+static size_t draft_rank(const struct draft *d) {
+  return d->in->grid_dimensions > 1 && d->in->block_dimensions > 1 ? 2 : 1;
+}
+
+static void add_problems(struct draft *d) {
+  static const int defaults[] = {1 << 20, 1024, 256};
+  static const int small[] = {1003, 97, 45};
+  const size_t count = d->size_count ? d->size_count : 1, rank = draft_rank(d),
+               most = count > rank ? count : rank, at = most > 3 ? 2 : most - 1;
+  for (size_t i = 0; i < count; i++) {
+    text_addf(&d->text, "  problem \"%s\" (%d),", size_name(d, i), defaults[at]);
+    guess(d, "");
+  }
+  text_add(&d->text, "  check {");
+  for (size_t i = 0; i < count; i++)
+    text_addf(&d->text, "%s %s = %d", i ? "," : "", size_name(d, i), small[at] + 2 * (int)i);
+  text_add(&d->text, " },");
+  guess(d, "small and ragged, what must come out right first");
+}
+
+/* Returns whether the kernel has the sizes and the three buffers of a product of matrices. */
+static bool is_product(const struct draft *d) {
+  size_t buffers = 0;
+  for (size_t i = 0; i < d->out->parameter_count; i++)
+    buffers += d->out->parameters[i].pointer != 0;
+  return buffers == 3 && d->size_count == 3 && find_size(d, "m") >= 0 && find_size(d, "n") >= 0 &&
+         find_size(d, "k") >= 0;
+}
+
+/* The shapes of A, B and C of a product by the sizes m, n and k; else all sizes, in order. */
+static void add_shape(struct draft *d, size_t buffer) {
+  static const char product[3][2] = {"mk", "kn", "mn"};
+  text_add(&d->text, "shape = {");
+  if (is_product(d)) {
+    for (int i = 0; i < 2; i++) {
+      const char letter[2] = {product[buffer][i], '\0'};
+      text_addf(&d->text, "%s \"%s\"", i ? "," : "", size_name(d, (size_t)find_size(d, letter)));
+    }
+  } else {
+    const size_t count = d->size_count ? d->size_count : 1;
+    if (count < draft_rank(d)) text_addf(&d->text, " \"%s\",", size_name(d, 0));
+    for (size_t i = 0; i < count; i++)
+      text_addf(&d->text, "%s%s%s",
+                i == 0      ? " \""
+                : count > 3 ? " * "
+                            : "\", \"",
+                size_name(d, i), i + 1 == count ? "\"" : "");
+  }
+}
+
+static void add_buffer(struct draft *d, size_t i, size_t buffer) {
+  const api_draft_parameter *p = &d->out->parameters[i];
+  int elements;
+  const struct dtype *dtype = draft_type(d->in->parameters[i].type, &elements);
+  const char *const name = dtype ? dtype->name : "f32";
+  const bool result = strcmp(p->kind, "input") != 0;
+  text_addf(&d->text, "  %s \"%s\" { dtype = \"%s\", ", p->kind, p->name, name);
+  add_shape(d, buffer);
+  text_addf(&d->text, elements > 1 ? ", %d }" : " }", elements);
+  if (result && dtype_find(name)->floating)
+    text_addf(&d->text, ", tolerance = \"16 * eps('%s')\"", name);
+  text_add(&d->text, " },");
+  guess(d, dtype      ? strcmp(p->kind, "inout") == 0 ? "read and written; shape" : "shape"
+           : *p->type ? "type and shape; the kernel's type is not one of cugen's"
+                      : "type and shape");
+}
+
+static void add_scalar(struct draft *d, size_t i) {
+  const api_draft_parameter *p = &d->out->parameters[i];
+  const struct dtype *dtype = *p->dtype ? dtype_find(p->dtype) : NULL;
+  if (!dtype) {
+    text_addf(&d->text,
+              "  -- to do: parameter '%s' of type '%s': \"Structs by value\" in the config "
+              "language\n",
+              p->name, *p->type ? p->type : "?");
+    d->out->guess_count++;
+  } else if (dtype->floating) {
+    text_addf(&d->text, "  scalar \"%s\" { dtype = \"%s\", value = \"1.5\" },", p->name,
+              dtype->name);
+    guess(d, "value");
+  } else {
+    text_addf(&d->text, "  scalar \"%s\" { dtype = \"%s\" },\n", p->name, dtype->name);
+  }
+}
+
+static void add_arguments(struct draft *d) {
+  size_t first = 0, seen = 0, results = 0;
+  while (first < d->out->parameter_count && !d->out->parameters[first].pointer) first++;
+  /* A product's result may stand in front of or behind its operands. */
+  const bool in_front = is_product(d) && first < d->out->parameter_count &&
+                        strcmp(d->out->parameters[first].kind, "input") != 0;
+  for (size_t i = 0; i < d->out->parameter_count; i++) {
+    if (!d->out->parameters[i].pointer) {
+      add_scalar(d, i);
+      continue;
+    }
+    results += strcmp(d->out->parameters[i].kind, "input") != 0;
+    add_buffer(d, i, in_front ? (seen + 2) % 3 : seen);
+    seen++;
+  }
+  if (results) return;
+  text_add(&d->text,
+           "  -- to do: the output, which no parameter is: access = \"symbol\" in the config "
+           "language\n");
+  d->out->guess_count++;
+}
+
+/* ---- Tunables ------------------------------------------------------------------------------- */
+
+static void read_tunables(struct draft *d) {
+  for (size_t i = 0; i < d->in->macro_count; i++) {
+    const struct signature_macro *macro = &d->in->macros[i];
+    d->tunables[d->tunable_count++] = (struct tunable_guess){macro->name, false, macro->value};
+  }
+  for (size_t i = 0; i < d->in->template_count; i++) {
+    const struct signature_template *t = &d->in->templates[i];
+    if (strcmp(t->type, "typename") == 0 || strcmp(t->type, "class") == 0) continue;
+    d->tunables[d->tunable_count++] =
+        (struct tunable_guess){t->name, strcmp(t->type, "bool") == 0, 0};
+  }
+}
+
+/* Returns whether the value may be a number of threads, or an edge of a tile. */
+static bool is_large(const struct tunable_guess *t) {
+  static const char *const parts[] = {"block", "thread", "tile", "bs", "wg", "dim"};
+  if (has_part(t->name, "per")) return false;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (has_part(t->name, parts[i])) return true;
+  return t->value >= 16;
+}
+
+/* The value of the text comes first, then its half, its double and four times it. */
+static void add_values(struct draft *d, const struct tunable_guess *t) {
+  const long first = t->value ? t->value : is_large(t) ? d->in->block_dimensions > 1 ? 16 : 128 : 1;
+  const long most = is_large(t) ? d->in->block_dimensions > 1 ? 64 : 1024 : 16;
+  text_addf(&d->text, "%ld", first);
+  if (first & (first - 1)) return;
+  if (first > 1) text_addf(&d->text, ", %ld", first / 2);
+  for (long value = 2 * first; value <= 4 * first && value <= most; value *= 2)
+    text_addf(&d->text, ", %ld", value);
+}
+
+static void add_tunables(struct draft *d) {
+  for (size_t i = 0; i < d->tunable_count; i++) {
+    const struct tunable_guess *t = &d->tunables[i];
+    text_addf(&d->text, "    tunable \"%.*s\" { ", (int)t->name.length, t->name.at);
+    if (t->truth)
+      text_add(&d->text, "false, true");
+    else
+      add_values(d, t);
+    text_add(&d->text, " },");
+    guess(d, "values");
+  }
+  if (!d->tunable_count)
+    text_add(&d->text,
+             "    -- to do: a tunable for each number that the kernel may have: put "
+             "#ifndef X, #define X 16, #endif\n    -- into it, and here tunable \"X\" { 16, "
+             "32 },\n"),
+        d->out->guess_count++;
+}
+
+static void add_entry(struct draft *d) {
+  if (!d->in->template_count && d->several)
+    text_addf(&d->text, "    entry \"%s\",\n", d->out->kernel);
+  if (!d->in->template_count) return;
+  text_addf(&d->text, "    entry \"%s<", d->out->kernel);
+  bool type = false;
+  for (size_t i = 0; i < d->in->template_count; i++) {
+    const struct signature_template *t = &d->in->templates[i];
+    const bool is_type = strcmp(t->type, "typename") == 0 || strcmp(t->type, "class") == 0;
+    type |= is_type;
+    if (is_type)
+      text_addf(&d->text, "%sfloat", i ? ", " : "");
+    else
+      text_addf(&d->text, "%s%.*s", i ? ", " : "", (int)t->name.length, t->name.at);
+  }
+  text_add(&d->text, ">\",");
+  if (type)
+    guess(d, "float");
+  else
+    text_add_char(&d->text, '\n');
+}
+
+/* ---- The launch ----------------------------------------------------------------------------- */
+
+/* Returns the tunable that a block's extent seems to be; NULL: none. */
+static const struct tunable_guess *extent_of(const struct draft *d, int dimension) {
+  const struct tunable_guess *found = NULL;
+  for (size_t i = 0; i < d->tunable_count; i++) {
+    const struct tunable_guess *t = &d->tunables[i];
+    const char last = t->name.at[t->name.length - 1], axis = "xyz"[dimension];
+    if (t->truth || !is_large(t)) continue;
+    if (tolower(last) == axis) return t;
+    if (!found && !strchr("xyzXYZ", last)) found = t;
+  }
+  return found;
+}
+
+static void add_extent(struct draft *d, int dimension) {
+  const struct tunable_guess *t = extent_of(d, dimension);
+  if (t)
+    text_addf(&d->text, "%.*s", (int)t->name.length, t->name.at);
+  else
+    text_addf(&d->text, "%d", d->in->block_dimensions > 1 ? 16 : 256);
+}
+
+/* What a thread does several of, in one dimension. */
+static void add_factors(struct draft *d) {
+  static const char *const parts[] = {"item", "per_thread", "coarse", "work", "unroll"};
+  for (size_t i = 0; i < d->tunable_count && d->in->block_dimensions < 2; i++)
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+      if (has_part(d->tunables[i].name, parts[k])) {
+        text_addf(&d->text, " * %.*s", (int)d->tunables[i].name.length, d->tunables[i].name.at);
+        break;
+      }
+}
+
+/* Returns the size that a dimension of the grid runs along: x along the last one. */
+static const char *grid_size(const struct draft *d, int dimension) {
+  const size_t count = d->size_count ? d->size_count : 1, back = (size_t)dimension + 1;
+  if (is_product(d) && dimension < 2)
+    return size_name(d, (size_t)find_size(d, dimension ? "m" : "n"));
+  return size_name(d, back < count ? count - back : 0);
+}
+
+static void add_launch(struct draft *d) {
+  const int blocks = d->in->grid_dimensions, threads = d->in->block_dimensions;
+  text_add(&d->text, "    grid { ");
+  for (int i = 0; i < (blocks ? blocks : 1); i++) {
+    const char *const size = grid_size(d, i);
+    text_add(&d->text, i ? ", " : "");
+    if (!blocks) {
+      text_add_char(&d->text, '1');
+    } else if (i >= (threads ? threads : 1)) {
+      text_addf(&d->text, "\"%s\"", size);
+    } else {
+      text_addf(&d->text, "\"ceil_div(%s, ", size);
+      add_extent(d, i);
+      add_factors(d);
+      text_add(&d->text, ")\"");
+    }
+  }
+  text_add(&d->text, " },");
+  guess(d, "");
+  if (d->in->dynamic_shared) {
+    text_add(&d->text, "    shared \"4 * ");
+    add_extent(d, 0);
+    text_add(&d->text, "\",");
+    guess(d, "bytes of the extern __shared__ array");
+  }
+  text_add(&d->text, "    block { ");
+  for (int i = 0; i < (threads ? threads : 1); i++) {
+    text_add(&d->text, i ? ", \"" : "\"");
+    add_extent(d, i);
+    text_add(&d->text, "\"");
+  }
+  text_add(&d->text, " },");
+  guess(d, "");
+}
+
+/* ---- The files ------------------------------------------------------------------------------ */
+
+static void write_config(struct draft *d) {
+  text_addf(&d->text,
+            "-- The kernel %s of %s. Written by 'cugen new': look at each line that says guess.\n"
+            "kernel \"%s\" {\n",
+            d->out->kernel, d->file, d->out->kernel);
+  add_problems(d);
+  text_add_char(&d->text, '\n');
+  add_arguments(d);
+  text_addf(&d->text, "\n  reference \"%s_reference.cu\",\n", d->out->stem);
+  text_addf(&d->text, "\n  implementation \"%s\" {\n    template \"%s\",\n", d->out->kernel,
+            d->file);
+  add_entry(d);
+  add_tunables(d);
+  add_launch(d);
+  text_add(&d->text, "  },\n}\n");
+}
+
+static void write_reference(struct draft *d) {
+  text_addf(
+      &d->text,
+      "// What is right: each thread computes element e of the results, counted row by row, in\n"
+      "// double or 64-bit integers. All arguments of the config have their names here.\n"
+      "__global__ void %s_reference(${params}) {\n"
+      "  const long long t = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;\n"
+      "  if (t >= sample_count) return;\n"
+      "  const long long e = samples ? samples[t] : t;\n"
+      "#error \"compute the results here, and remove this line\"\n",
+      d->out->kernel);
+  for (size_t i = 0; i < d->out->parameter_count; i++) {
+    const api_draft_parameter *p = &d->out->parameters[i];
+    if (strcmp(p->kind, "output") == 0) text_addf(&d->text, "  %s[t] = 0;\n", p->name);
+    if (strcmp(p->kind, "inout") == 0)
+      text_addf(&d->text, "  %s[e] = %s_before[e];\n", p->name, p->name);
+  }
+  text_add(&d->text, "}\n");
+}
+
+/* ---- Finding the kernel --------------------------------------------------------------------- */
+
+static int list_kernels(const char *path, const struct source_token *names, size_t count,
+                        const char *wanted, cugen_error *err) {
+  struct text list = {0};
+  for (size_t i = 0; i < count && i < SIGNATURE_KERNELS; i++)
+    text_addf(&list, "%s%.*s", i ? ", " : "", (int)names[i].length, names[i].at);
+  int status = list.failed ? error_memory(err)
+               : !count ? error_set(err, CUGEN_ERROR_USAGE, "%s has no __global__ function", path)
+               : wanted ? error_set(err, CUGEN_ERROR_USAGE, "%s has no kernel '%s'; it has %s",
+                                    path, wanted, text_get(&list))
+                        : error_set(err, CUGEN_ERROR_USAGE,
+                                    "%s has several kernels; name one, as %s:%.*s: %s", path, path,
+                                    (int)names[0].length, names[0].at, text_get(&list));
+  text_free(&list);
+  return status;
+}
+
+static int find_kernel(const char *path, const char *text, const char *wanted,
+                       struct source_token *out, cugen_error *err) {
+  struct source_token names[SIGNATURE_KERNELS];
+  const size_t count = signature_kernels(text, names);
+  for (size_t i = 0; i < count && i < SIGNATURE_KERNELS; i++) {
+    if (wanted ? !source_is(names[i], wanted) : count > 1) continue;
+    *out = names[i];
+    return CUGEN_OK;
+  }
+  return list_kernels(path, names, count, wanted, err);
+}
+
+static int draft_write(const char *path, const struct signature *in, bool several, api_draft *out,
+                       cugen_error *err) {
+  const char *slash = strrchr(path, '/');
+  struct draft d = {.in = in, .out = out, .file = slash ? slash + 1 : path, .several = several};
+  const char *point = strrchr(d.file, '.');
+  draft_copy(out->kernel, sizeof out->kernel, in->name);
+  snprintf(out->stem, sizeof out->stem, "%.*s",
+           (int)(point && point > d.file ? (size_t)(point - d.file) : strlen(d.file)), d.file);
+  read_parameters(&d);
+  read_tunables(&d);
+  write_config(&d);
+  out->config = text_take(&d.text);
+  write_reference(&d);
+  out->reference = text_take(&d.text);
+  return out->config && out->reference ? CUGEN_OK : error_memory(err);
+}
+
+static int draft_read(const char *path, const char *wanted, api_draft *out, cugen_error *err) {
+  const struct input_limits limits = {.most = MOST_BYTES};
+  struct input input;
+  struct text text = {0};
+  struct signature in;
+  struct source_token name, names[SIGNATURE_KERNELS];
+  int status = input_open(&input, path, &limits, err);
+  if (status) return status;
+  status = input_rest(&input, &text, err);
+  input_close(&input);
+  if (!status) status = find_kernel(path, text_get(&text), wanted, &name, err);
+  if (!status) signature_read(text_get(&text), name, &in);
+  if (!status && in.parameter_count > KERNEL_MAX_ARGUMENTS)
+    status = error_set(err, CUGEN_ERROR_USAGE, "%s: kernel '%.*s' has more than %d parameters",
+                       path, (int)name.length, name.at, KERNEL_MAX_ARGUMENTS);
+  if (!status && in.parameter_count < 1)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "%s: the parameters of '%.*s' cannot be read, as a macro or a directive "
+                       "stands among them, or there are none; docs/first-kernel.md writes a config "
+                       "by hand",
+                       path, (int)name.length, name.at);
+  if (!status)
+    status = draft_write(path, &in, signature_kernels(text_get(&text), names) > 1, out, err);
+  text_free(&text);
+  return status;
+}
+
+int api_draft_open(const char *kernel, api_draft *out, cugen_error *error) {
+  const char *colon = strrchr(kernel, ':');
+  *out = (api_draft){.parameter_count = 0};
+  char *path = colon ? strndup(kernel, (size_t)(colon - kernel)) : strdup(kernel);
+  int status = path ? draft_read(path, colon ? colon + 1 : NULL, out, error) : error_memory(error);
+  free(path);
+  if (status) api_draft_free(out);
+  return status;
+}
+
+void api_draft_free(api_draft *draft) {
+  free(draft->config);
+  free(draft->reference);
+  draft->config = draft->reference = NULL;
+}

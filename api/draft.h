@@ -1,0 +1,32 @@
+/* A first config for a kernel that has none, guessed from the kernel's text. */
+#ifndef API_DRAFT_H
+#define API_DRAFT_H
+
+#include <stddef.h>
+
+#include "cugen.h"
+
+typedef struct api_draft_parameter {
+  char name[64], type[24]; /* type as in the text, without qualifiers; "": not plain */
+  char dtype[8];           /* "": cugen has no such type */
+  const char *kind;        /* "input", "output", "inout", "scalar" */
+  int pointer;
+} api_draft_parameter;
+
+typedef struct api_draft {
+  char kernel[64];
+  char stem[64]; /* of the file's name: "wild" of dir/wild.cu */
+  api_draft_parameter parameters[32];
+  size_t parameter_count;
+  char *config;       /* the text of a config; its guesses are marked by comments */
+  char *reference;    /* the text of a reference to fill in */
+  size_t guess_count; /* marked lines of the config */
+} api_draft;
+
+/* Reads the kernel of "FILE.cu" or "FILE.cu:KERNEL" and fills *out, which api_draft_free frees.
+   CUGEN_ERROR_USAGE: there is no such kernel, or there are several, or its parameters cannot be
+   read. */
+int api_draft_open(const char *kernel, api_draft *out, cugen_error *error);
+void api_draft_free(api_draft *draft);
+
+#endif

@@ -1,0 +1,79 @@
+/* cugen new: writes a first config and a reference for a kernel. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/draft.h"
+#include "base/system.h"
+#include "cli.h"
+#include "print.h"
+
+static json_t *new_json(const api_draft *draft) {
+  json_t *object = json_object(), *parameters = json_array();
+  for (size_t i = 0; i < draft->parameter_count; i++) {
+    const api_draft_parameter *p = &draft->parameters[i];
+    json_t *one = json_object();
+    json_object_set_new(one, "name", json_text(p->name));
+    json_object_set_new(one, "type", json_text(p->type));
+    json_object_set_new(one, "dtype", *p->dtype ? json_string(p->dtype) : json_null());
+    json_object_set_new(one, "kind", json_string(p->kind));
+    json_object_set_new(one, "pointer", json_boolean(p->pointer));
+    json_array_append_new(parameters, one);
+  }
+  json_object_set_new(object, "kernel", json_text(draft->kernel));
+  json_object_set_new(object, "parameters", parameters);
+  json_object_set_new(object, "guesses", json_integer((json_int_t)draft->guess_count));
+  json_object_set_new(object, "config", json_text(draft->config));
+  json_object_set_new(object, "reference", json_text(draft->reference));
+  return object;
+}
+
+/* Makes "dir/wild.lua" and "dir/wild_reference.cu" of "dir/wild.cu". */
+static char *new_path(const struct cli *cli, const api_draft *draft, const char *end) {
+  const char *slash = strrchr(cli->operand, '/');
+  const size_t folder = slash ? (size_t)(slash + 1 - cli->operand) : 0,
+               size = folder + strlen(draft->stem) + strlen(end) + 1;
+  char *path = malloc(size);
+  if (path) snprintf(path, size, "%.*s%s%s", (int)folder, cli->operand, draft->stem, end);
+  return path;
+}
+
+static int new_refuse(struct cli *cli, const char *path) {
+  if (access(path, F_OK) != 0) return CUGEN_OK;
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "%s is there already: move it away, or print a config "
+                  "with --json",
+                  path);
+}
+
+static int new_write_files(struct cli *cli, const api_draft *draft, const char *config,
+                           const char *reference) {
+  int status = new_refuse(cli, config);
+  if (!status) status = new_refuse(cli, reference);
+  if (!status) status = file_write(config, draft->config, strlen(draft->config), &cli->error);
+  if (!status)
+    status = file_write(reference, draft->reference, strlen(draft->reference), &cli->error);
+  if (status) return status;
+  printf("%s: %zu guesses to look at\n", config, draft->guess_count);
+  printf("%s: compute the results there, or write reference { ... } into the config\n", reference);
+  cli_remark(cli, "Then: cugen check %s, cugen tune %s", config, config);
+  return CUGEN_OK;
+}
+
+int command_new(struct cli *cli) {
+  api_draft draft;
+  int status = api_draft_open(cli->operand, &draft, &cli->error);
+  if (status) return status;
+  if (options_given(cli, OPTION_JSON)) {
+    status = cli_print_json(cli, new_json(&draft));
+  } else {
+    char *config = new_path(cli, &draft, ".lua"),
+         *reference = new_path(cli, &draft, "_reference.cu");
+    status = config && reference ? new_write_files(cli, &draft, config, reference)
+                                 : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    free(config);
+    free(reference);
+  }
+  api_draft_free(&draft);
+  return status;
+}

@@ -1,0 +1,301 @@
+/* Reads kernels in the text of a .cu; see signature.h. */
+#include "signature.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NESTED = 32 /* brackets */ };
+
+static bool is_mark(struct source_token token, const char *marks) {
+  return token.kind == SOURCE_MARK && strchr(marks, *token.at);
+}
+
+static bool signature_same(struct source_token a, struct source_token b) {
+  return a.kind == b.kind && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
+}
+
+/* ---- Parameter lists ------------------------------------------------------------------------ */
+
+/* Reads one bracket; `open` holds the open brackets. Returns false if it does not close the
+   innermost open one, as the > of a comparison, a shift or an arrow inside another bracket. */
+static bool take_bracket(struct source_token token, char *open, int *depth) {
+  static const char opening[] = "([{<", closing[] = ")]}>";
+  if (is_mark(token, opening)) {
+    if (*depth == NESTED) return false;
+    open[(*depth)++] = *token.at;
+  } else if (is_mark(token, closing)) {
+    if (open[*depth - 1] != opening[strchr(closing, *token.at) - closing]) return false;
+    --*depth;
+  }
+  return true;
+}
+
+/* Moves the word that was taken for the name to the type. */
+static void name_is_type(struct signature_parameter *p) {
+  const size_t used = strlen(p->type), length = p->name.length;
+  if (p->name.kind != SOURCE_WORD) return;
+  if (used + 1 + length >= SIGNATURE_TYPE) p->plain = false;
+  if (p->plain)
+    snprintf(p->type + used, SIGNATURE_TYPE - used, "%s%.*s", used ? " " : "", (int)length,
+             p->name.at);
+  p->name = (struct source_token){0};
+}
+
+static void take_token(struct signature_parameter *p, struct source_token token) {
+  static const char *const silent[] = {"const", "volatile", "__restrict__", "__restrict",
+                                       "restrict"};
+  if (source_is(token, "const") && !p->pointer) p->constant = true;
+  for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+    if (source_is(token, silent[i])) return;
+  if (token.kind == SOURCE_WORD || is_mark(token, "*")) name_is_type(p);
+  if (token.kind == SOURCE_WORD)
+    p->name = token;
+  else if (is_mark(token, "*"))
+    p->pointer = true;
+  else
+    p->plain = false;
+}
+
+int signature_read_list(struct source_reader text, struct signature_parameter *seen) {
+  struct signature_parameter spare;
+  char open[NESTED] = "(";
+  int depth = 1, tokens = 0;
+  bool nothing = false;
+  seen[0] = (struct signature_parameter){.plain = true};
+  for (int commas = 0;;) {
+    const struct source_token token = source_next_solid(&text);
+    if (token.kind == SOURCE_END || is_mark(token, "#.") || !take_bracket(token, open, &depth))
+      return SIGNATURE_UNKNOWN;
+    if (depth == 0) return tokens > nothing ? commas + 1 : SIGNATURE_UNKNOWN;
+    nothing = tokens++ == 0 && source_is(token, "void");
+    if (depth == 1 && is_mark(token, ",")) commas++;
+    struct signature_parameter *const p = commas < KERNEL_MAX_ARGUMENTS ? &seen[commas] : &spare;
+    if (depth == 1 && is_mark(token, ","))
+      *p = (struct signature_parameter){.plain = true};
+    else
+      take_token(p, token);
+  }
+}
+
+/* ---- Kernels -------------------------------------------------------------------------------- */
+
+/* Skips to the bracket that closes the one just read. */
+static void skip_brackets(struct source_reader *text, char opening, char closing) {
+  for (int depth = 1; depth > 0;) {
+    const struct source_token token = source_next_solid(text);
+    if (token.kind == SOURCE_END) return;
+    if (token.kind == SOURCE_MARK) depth += (*token.at == opening) - (*token.at == closing);
+  }
+}
+
+struct source_token signature_kernel_name(struct source_reader *text) {
+  struct source_token word = {0}, token = source_next_solid(text);
+  while (token.kind != SOURCE_END && !is_mark(token, ";{")) {
+    if (is_mark(token, "(") && word.kind == SOURCE_WORD) {
+      struct source_reader ahead = *text;
+      skip_brackets(&ahead, '(', ')');
+      const struct source_reader behind = ahead;
+      if (is_mark(source_next_solid(&ahead), "{;")) return word;
+      *text = behind;
+    }
+    word = token;
+    token = source_next_solid(text);
+  }
+  return (struct source_token){0};
+}
+
+size_t signature_kernels(const char *text, struct source_token *names) {
+  struct source_reader reader = {text, text + strlen(text)};
+  size_t count = 0;
+  for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
+       token = source_next_solid(&reader)) {
+    if (!source_is(token, "__global__")) continue;
+    const struct source_token name = signature_kernel_name(&reader);
+    size_t known = 0;
+    while (known < count && known < SIGNATURE_KERNELS && !signature_same(names[known], name))
+      known++;
+    if (name.kind != SOURCE_WORD || known < count) continue;
+    if (count < SIGNATURE_KERNELS) names[count] = name;
+    count++;
+  }
+  return count;
+}
+
+/* Reads template <int BLOCK, typename T> behind the word `template`. */
+static void read_templates(struct source_reader text, struct signature *out) {
+  struct signature_parameter one = {.plain = true};
+  out->template_count = 0;
+  if (!is_mark(source_next_solid(&text), "<")) return;
+  for (int depth = 1; depth > 0;) {
+    const struct source_token token = source_next_solid(&text);
+    if (token.kind == SOURCE_END) return;
+    depth += is_mark(token, "<(") - is_mark(token, ">)");
+    const bool ends = depth == 0 || (depth == 1 && is_mark(token, ","));
+    if (ends && one.name.kind == SOURCE_WORD && out->template_count < SIGNATURE_TEMPLATES) {
+      struct signature_template *made = &out->templates[out->template_count++];
+      made->name = one.name;
+      memcpy(made->type, one.type, sizeof made->type);
+    }
+    if (ends)
+      one = (struct signature_parameter){.plain = true};
+    else if (is_mark(token, "="))
+      one.plain = false; /* a default: what follows is no name */
+    else if (one.plain)
+      take_token(&one, token);
+  }
+}
+
+/* Reads the lines #ifndef X, #define X 16. */
+static void read_macros(const char *text, struct signature *out) {
+  struct source_reader reader = {text, text + strlen(text)};
+  for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
+       token = source_next_solid(&reader)) {
+    if (!is_mark(token, "#") || !source_is(source_next_in_line(&reader), "ifndef")) continue;
+    const struct source_token name = source_next_in_line(&reader);
+    struct source_reader ahead = reader;
+    if (!is_mark(source_next_solid(&ahead), "#") ||
+        !source_is(source_next_in_line(&ahead), "define") ||
+        !signature_same(source_next_in_line(&ahead), name))
+      continue;
+    const struct source_token value = source_next_in_line(&ahead);
+    if (value.kind == SOURCE_NUMBER && out->macro_count < SIGNATURE_MACROS)
+      out->macros[out->macro_count++] = (struct signature_macro){name, strtol(value.at, NULL, 0)};
+  }
+}
+
+/* Returns whether a word looks like a macro that a tuner defines: in capitals, or block_size_x and
+   the like, as Kernel Tuner has them. */
+static bool looks_defined(struct source_token word) {
+  static const char *const begins[] = {"block_size_", "tile_size_", "work_per_thread_"};
+  static const char *const known[] = {"NULL",  "NAN",   "INFINITY", "FLT_", "DBL_", "INT_",
+                                      "UINT_", "CHAR_", "LONG_",    "M_",   "CUDA", "CUDART_"};
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    if (strncmp(word.at, begins[i], strlen(begins[i])) == 0) return true;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strncmp(word.at, known[i], strlen(known[i])) == 0) return false;
+  bool letters = false;
+  for (size_t i = 0; i < word.length; i++) {
+    if (word.at[i] >= 'a' && word.at[i] <= 'z') return false;
+    letters |= word.at[i] >= 'A' && word.at[i] <= 'Z';
+  }
+  return letters && *word.at != '_' && word.length > 1;
+}
+
+/* Returns whether the text defines or declares the word: it stands behind #define, or behind another
+   word, as in const int N. */
+static bool is_declared(const char *text, struct source_token word) {
+  struct source_reader reader = {text, text + strlen(text)};
+  struct source_token before = {0};
+  for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
+       before = token, token = source_next_solid(&reader))
+    if (signature_same(token, word) && before.kind == SOURCE_WORD && !source_is(before, "return") &&
+        !source_is(before, "if") && !source_is(before, "elif") && !source_is(before, "defined"))
+      return true;
+  return false;
+}
+
+static bool is_noted(const struct signature *out, struct source_token word) {
+  for (size_t i = 0; i < out->macro_count; i++)
+    if (signature_same(out->macros[i].name, word)) return true;
+  for (size_t i = 0; i < out->template_count; i++)
+    if (signature_same(out->templates[i].name, word)) return true;
+  return false;
+}
+
+/* Skips the rest of a kernel behind __global__ that is not the one being read. */
+static void skip_other(struct source_reader *reader, const struct signature *out) {
+  struct source_reader ahead = *reader;
+  if (signature_same(signature_kernel_name(&ahead), out->name)) return;
+  skip_brackets(&ahead, '(', ')');
+  if (is_mark(source_next_solid(&ahead), "{")) skip_brackets(&ahead, '{', '}');
+  *reader = ahead;
+}
+
+static void read_free_words(const char *text, struct signature *out) {
+  struct source_reader reader = {text, text + strlen(text)};
+  struct source_token before = {0};
+  for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
+       before = token, token = source_next_solid(&reader)) {
+    if (source_is(token, "__global__")) skip_other(&reader, out);
+    struct source_reader ahead = reader;
+    if (token.kind != SOURCE_WORD || out->macro_count == SIGNATURE_MACROS ||
+        is_mark(before, ".:") || is_mark(source_next_solid(&ahead), "(:") ||
+        !looks_defined(token) || is_noted(out, token) || is_declared(text, token))
+      continue;
+    out->macros[out->macro_count++] = (struct signature_macro){token, 0};
+  }
+}
+
+/* ---- Uses ----------------------------------------------------------------------------------- */
+
+/* Returns how a[...] is used by what stands behind the bracket and whether a & stands in front. */
+static enum signature_use use_of(struct source_reader behind, bool addressed) {
+  struct source_token first = source_next_solid(&behind);
+  while (is_mark(first, ".") && source_next_solid(&behind).kind == SOURCE_WORD)
+    first = source_next_solid(&behind); /* a[i].x */
+  const char *const next = first.at + first.length;
+  if (addressed) return SIGNATURE_CHANGED; /* atomicAdd(&a[i], ...) */
+  if (is_mark(first, "=")) return *next == '=' ? SIGNATURE_READ : SIGNATURE_WRITTEN;
+  if (is_mark(first, "+-*/%&|^") &&
+      (*next == '=' || (strchr("+-", *first.at) && *next == *first.at)))
+    return SIGNATURE_CHANGED;
+  return SIGNATURE_READ;
+}
+
+static enum signature_use both(enum signature_use a, enum signature_use b) {
+  return a == SIGNATURE_UNUSED || a == b ? b : b == SIGNATURE_UNUSED ? a : SIGNATURE_CHANGED;
+}
+
+static void note_use(struct signature *out, struct source_token word, struct source_reader behind,
+                     bool addressed) {
+  if (!is_mark(source_next_solid(&behind), "[")) return;
+  skip_brackets(&behind, '[', ']');
+  for (int i = 0; i < out->parameter_count && i < KERNEL_MAX_ARGUMENTS; i++)
+    if (signature_same(out->parameters[i].name, word))
+      out->uses[i] = both(out->uses[i], use_of(behind, addressed));
+}
+
+/* Notes the dimension behind threadIdx or blockIdx. */
+static void note_dimension(struct source_reader behind, int *dimensions) {
+  const struct source_token point = source_next_solid(&behind), name = source_next_solid(&behind);
+  static const char names[] = "xyz";
+  const char *const at = name.length == 1 ? strchr(names, *name.at) : NULL;
+  const int dimension = at && is_mark(point, ".") ? (int)(at - names) + 1 : 1;
+  if (dimension > *dimensions) *dimensions = dimension;
+}
+
+/* Reads the body of the kernel, from the list's closing bracket on. */
+static void read_body(struct source_reader text, struct signature *out) {
+  struct source_token before = {0};
+  int depth = 0;
+  for (struct source_token token = source_next_solid(&text); token.kind != SOURCE_END;
+       before = token, token = source_next_solid(&text)) {
+    depth += is_mark(token, "{") - is_mark(token, "}");
+    if (depth == 0 && is_mark(token, "};")) return;
+    if (token.kind != SOURCE_WORD) continue;
+    if (source_is(token, "__shared__") && source_is(before, "extern")) out->dynamic_shared = true;
+    if (source_is(token, "threadIdx")) note_dimension(text, &out->block_dimensions);
+    if (source_is(token, "blockIdx")) note_dimension(text, &out->grid_dimensions);
+    note_use(out, token, text, is_mark(before, "&"));
+  }
+}
+
+void signature_read(const char *text, struct source_token kernel, struct signature *out) {
+  struct source_reader reader = {text, text + strlen(text)}, template = {0};
+  *out = (struct signature){.name = kernel, .parameter_count = SIGNATURE_UNKNOWN};
+  read_macros(text, out);
+  for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
+       token = source_next_solid(&reader)) {
+    if (is_mark(token, ";}")) template = (struct source_reader){0};
+    if (source_is(token, "template")) template = reader;
+    if (!source_is(token, "__global__")) continue;
+    if (!signature_same(signature_kernel_name(&reader), kernel)) continue;
+    if (template.at) read_templates(template, out);
+    out->parameter_count = signature_read_list(reader, out->parameters);
+    skip_brackets(&reader, '(', ')');
+    read_body(reader, out);
+    read_free_words(text, out);
+    return;
+  }
+}

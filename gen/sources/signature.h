@@ -1,0 +1,71 @@
+/* What the text of a plain .cu says of its kernels, read without a compiler: parameters, template
+   parameters, the macros that it leaves to others, and how it uses its arguments. */
+#ifndef GEN_SOURCES_SIGNATURE_H
+#define GEN_SOURCES_SIGNATURE_H
+
+#include "base/kernel.h"
+#include "source_text.h"
+
+enum {
+  SIGNATURE_UNKNOWN = -1,
+  SIGNATURE_TYPE = 24, /* "unsigned long long" */
+  SIGNATURE_TEMPLATES = 16,
+  SIGNATURE_MACROS = 32,
+  SIGNATURE_KERNELS = 32
+};
+
+/* A parameter in the text, such as "const float *data". */
+struct signature_parameter {
+  struct source_token name;
+  char type[SIGNATURE_TYPE]; /* type without qualifiers: "float"; empty: unknown */
+  bool constant;             /* const in front of the star */
+  bool pointer, plain;       /* plain: the parameter consists of words and stars only */
+};
+
+/* Reads a parameter list whose opening bracket has been read. Returns the number of parameters, of
+   which the first KERNEL_MAX_ARGUMENTS are stored, or SIGNATURE_UNKNOWN if the text does not
+   tell. */
+int signature_read_list(struct source_reader text, struct signature_parameter *seen);
+
+/* How a kernel's text uses a pointer. */
+enum signature_use {
+  SIGNATURE_UNUSED, /* its elements are not named, as where it is only handed on */
+  SIGNATURE_READ,
+  SIGNATURE_WRITTEN,
+  SIGNATURE_CHANGED /* read and written */
+};
+
+struct signature {
+  struct source_token name; /* of the kernel */
+  struct signature_parameter parameters[KERNEL_MAX_ARGUMENTS];
+  enum signature_use uses[KERNEL_MAX_ARGUMENTS];
+  int parameter_count; /* SIGNATURE_UNKNOWN: the text does not tell */
+  struct signature_template {
+    struct source_token name;
+    char type[SIGNATURE_TYPE]; /* "int", "bool", "typename" */
+  } templates[SIGNATURE_TEMPLATES];
+  size_t template_count;
+  /* Macros that the text defines only where they are not defined, as #ifndef X, #define X 16, and
+     words that it uses like macros and does not define, with the value 0. */
+  struct signature_macro {
+    struct source_token name;
+    long value;
+  } macros[SIGNATURE_MACROS];
+  size_t macro_count;
+  bool dynamic_shared; /* the text declares an extern __shared__ array */
+  /* 0 to 3, by the threadIdx.x and blockIdx.x that the kernel names. */
+  int block_dimensions, grid_dimensions;
+};
+
+/* Reads what stands behind __global__, up to the opening bracket of the parameter list, and returns
+   the kernel's name: the word in front of the brackets that a body or a semicolon follows, so that
+   attributes such as __launch_bounds__(256) are skipped. SOURCE_END: there is none. */
+struct source_token signature_kernel_name(struct source_reader *text);
+
+/* Lists the names of the text's kernels. Returns how many there are; the first SIGNATURE_KERNELS
+   are stored. */
+size_t signature_kernels(const char *text, struct source_token *names);
+/* Reads the kernel of that name, which the text has. The tokens point into the text. */
+void signature_read(const char *text, struct source_token kernel, struct signature *out);
+
+#endif
