@@ -287,23 +287,32 @@ static void add_tunables(struct draft *d) {
         d->out->guess_count++;
 }
 
-static void add_entry(struct draft *d) {
-  if (!d->in->template_count && d->several)
-    text_addf(&d->text, "    entry \"%s\",\n", d->out->kernel);
-  if (!d->in->template_count) return;
-  text_addf(&d->text, "    entry \"%s<", d->out->kernel);
-  bool type = false;
+/* Names the kernel where the file has several, and the instance of a template. Returns whether a
+   type was guessed. */
+static bool write_entry(const struct draft *d, struct text *out) {
+  const char *between = "<";
+  bool guessed = false;
+  if (!d->several && !d->in->template_count) return false;
+  text_add(out, d->out->kernel);
   for (size_t i = 0; i < d->in->template_count; i++) {
     const struct signature_template *t = &d->in->templates[i];
-    const bool is_type = strcmp(t->type, "typename") == 0 || strcmp(t->type, "class") == 0;
-    type |= is_type;
-    if (is_type)
-      text_addf(&d->text, "%sfloat", i ? ", " : "");
-    else
-      text_addf(&d->text, "%s%.*s", i ? ", " : "", (int)t->name.length, t->name.at);
+    const bool type = strcmp(t->type, "typename") == 0 || strcmp(t->type, "class") == 0;
+    guessed |= type;
+    text_addf(out, "%s%.*s", between, type ? 5 : (int)t->name.length, type ? "float" : t->name.at);
+    between = ", ";
   }
-  text_add(&d->text, ">\",");
-  if (type)
+  if (d->in->template_count) text_add_char(out, '>');
+  return guessed;
+}
+
+static void add_entry(struct draft *d) {
+  struct text entry = {0};
+  const bool guessed = write_entry(d, &entry);
+  snprintf(d->out->entry, sizeof d->out->entry, "%s", text_get(&entry));
+  text_free(&entry);
+  if (!*d->out->entry) return;
+  text_addf(&d->text, "    entry \"%s\",", d->out->entry);
+  if (guessed)
     guess(d, "float");
   else
     text_add_char(&d->text, '\n');

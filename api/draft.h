@@ -18,6 +18,7 @@ typedef struct api_draft {
   char stem[64]; /* of the file's name: "wild" of dir/wild.cu */
   api_draft_parameter parameters[32];
   size_t parameter_count;
+  char entry[256];    /* what the config names as the entry: "product<TILE>"; "": nothing */
   char *config;       /* the text of a config; its guesses are marked by comments */
   char *reference;    /* the text of a reference to fill in */
   size_t guess_count; /* marked lines of the config */

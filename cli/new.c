@@ -21,6 +21,7 @@ static json_t *new_json(const api_draft *draft) {
     json_array_append_new(parameters, one);
   }
   json_object_set_new(object, "kernel", json_text(draft->kernel));
+  json_object_set_new(object, "entry", *draft->entry ? json_text(draft->entry) : json_null());
   json_object_set_new(object, "parameters", parameters);
   json_object_set_new(object, "guesses", json_integer((json_int_t)draft->guess_count));
   json_object_set_new(object, "config", json_text(draft->config));

@@ -11,29 +11,30 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Mapping
+from typing import Any, Mapping, Sequence, overload
 
+from ._config import Config
 from ._declarations import VERSION, Argument, ArgumentKind, Cause, Device, PlanChoice, PlanInfo, Progress, Stage, Status
-from ._kernel import Call, Check, Kernel, Library, Path, Plan, Setting, Tuning, tune
+from ._kernel import Call, Check, Kernel, Library, Path, Plan, Setting, Tuning, tune_several
 from ._library import Error
 from ._values import Value
 
 __version__ = VERSION
 __all__ = [
-    "Argument", "ArgumentKind", "Call", "Cause", "Check", "Device", "Error", "Kernel", "Library", "Plan", "PlanChoice", "PlanInfo",
+    "Argument", "ArgumentKind", "Call", "Cause", "Check", "Config", "Device", "Error", "Kernel", "Library", "Plan", "PlanChoice", "PlanInfo",
     "Progress", "Stage", "Status", "Tuning", "Value", "devices", "kernel", "records", "tune", "where",
 ]
 
-_shared: dict[tuple[int, str | None], Library] = {}
+_shared: dict[tuple[int, str | None, str | None], Library] = {}
 _sharing = threading.Lock()
 
 
-def _opened(device: str | None) -> Library:
-    """One library for each device, kept: compilers stay warm. A forked process has its own."""
-    key = (os.getpid(), device)
+def _opened(device: str | None, template_dir: str | None = None) -> Library:
+    """One library for each device and folder, kept: compilers stay warm. A forked process has its own."""
+    key = (os.getpid(), device, template_dir)
     with _sharing:
         if key not in _shared or _shared[key]._handle.closed:
-            _shared[key] = Library(device)
+            _shared[key] = Library(device, template_dir=template_dir)
         return _shared[key]
 
 
@@ -41,11 +42,31 @@ def kernel(config: Path, *, device: str | None = None, library: Library | None =
            settings: Mapping[str, Setting] | None = None, **problem: Setting) -> Kernel:
     """A config for one problem: ``cugen.kernel("matmul", M=4096, N=4096, K=4096, dtype="bf16")``.
 
-    config: a name that ships with cugen, or a path. device: "cuda:0", "cpu", "model:H200"; by default the first GPU, else "cpu".
+    config: a name that ships with cugen, a path, or a Config. device: "cuda:0", "cpu", "model:H200"; by default the first GPU, else "cpu".
     library: one of your own, with other options. settings: problem values named like one of these parameters."""
     if library is not None and device is not None:
         raise Error("device and library were both given: leave out the device, the library has one")
-    return (library or _opened(device)).kernel(config, settings=settings, **problem)
+    folder = config.template_dir if isinstance(config, Config) else None
+    return (library or _opened(device, folder)).kernel(config, settings=settings, **problem)
+
+
+@overload
+def tune(what: Sequence[Kernel], budget: float | str | None = None, **options: Any) -> list[Tuning]: ...
+@overload
+def tune(what: Path, kernel: str | None = None, arguments: Sequence[Any] = (), *, budget: float | str | None = None,
+         device: str | None = None, **description: Any) -> Tuning: ...
+def tune(what: Any, *given: Any, budget: float | str | None = None, device: str | None = None, **options: Any) -> Any:
+    """Tunes a kernel that is described here, or several kernels of one library within one budget.
+
+    ``cugen.tune(source, "blur", [out, x, n], tunables=..., grid=..., block=..., answer=...)`` is ``Kernel.tune`` of a Config of
+    these, for a budget and a device. ``cugen.tune([small, large], "10m")`` compiles once what several of them can use; the other
+    options are those of Kernel.tune."""
+    if not isinstance(what, (str, os.PathLike)):
+        return tune_several(what, *(given or (budget,)), **options)
+    return _kernel_of(Config(what, *given, **options), device=device).tune(budget)
+
+
+_kernel_of = kernel  # tune has a parameter of that name
 
 
 def devices() -> list[Device]:

@@ -382,7 +382,7 @@ class Kernel(Closing):
                              variant=variant)[0]
 
 
-def tune(kernels: Sequence[Kernel], budget: float | str | None = None, *, count: int = 0, strategy: str | None = None, seed: int = 1,
+def tune_several(kernels: Sequence[Kernel], budget: float | str | None = None, *, count: int = 0, strategy: str | None = None, seed: int = 1,
          implementation: str | None = None, again: bool = False, threads: int = 0, variant_timeout: float = 0.0,
          compile_timeout: float = 0.0, verify_seconds: float = 0.0, progress: Callable[[Progress], object] | None = None) -> list[Tuning]:
     """Tunes several kernels of one library within one budget, such as one config for several problems: ``cugen.tune([small, large],
