@@ -235,6 +235,11 @@ typedef struct cugen_record {
   X(NUMBER, double, tied_within, "how far the tied variants are from the fastest: 0.004 is 0.4 %") \
   X(COUNT, size_t, alike,                                                                          \
     "variants, all that there were, that one compile error refused; 0: none did")                  \
+  X(COUNT, size_t, settled,                                                                        \
+    "variants in a row that were no better than the best before them, which ended the run; 0: it " \
+    "ended otherwise")                                                                             \
+  X(NUMBER, double, gain,                                                                          \
+    "what as many variants again would gain, an estimate where the run settled: 0.02 is 2 %")      \
   X(COUNT, size_t, power_capped, "measure \"sustained\": measurements at the board's power limit") \
   X(COUNT, size_t, steady, "measure \"sustained\": with steady clocks, below the power limit")     \
   X(COUNT, size_t, unsettled, "measure \"sustained\": with neither in their time")                 \

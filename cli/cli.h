@@ -29,6 +29,7 @@
   X(LIST, "list", 0, "[N]", "print the valid variants, at most N of them")                         \
   X(BUDGET, "budget", 0, "LIMIT",                                                                  \
     "stop after a time (90s, 5m, 1h), variants (500) or none (default: 60s; cpu and model 30s)")   \
+  X(PATIENCE, "patience", 0, "N", "stop after N variants that bring nothing, or none")             \
   X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: surrogate)")         \
   X(OBJECTIVE, "objective", 0, "OBJECTIVE", "what is best: time, energy, \"flops / energy\", ...") \
   X(PREFER, "prefer", 0, "PREFERENCE",                                                             \

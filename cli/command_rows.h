@@ -6,7 +6,7 @@ COMMAND(
     .summary = "find the fastest variant on this device and remember it",
     .details = "Compiles variants of the config's kernel, verifies each against the reference, "
                "times the correct ones and remembers every result. Ctrl-C loses nothing: run the "
-               "same command again to resume. Without a GPU it predicts times for a described one.",
+               "same command again to resume. Without a GPU it predicts for a described one.",
     .more = "--set M=64,128,256 tunes a problem for each value, several lists all combinations, "
             "all within one "
             "budget. --device model:NAME names the described GPU. The best prediction is verified "
@@ -16,15 +16,29 @@ COMMAND(
     .example = "cugen tune matmul --set M=8192 --set dtype=bf16 --budget 5m",
     .device = "cuda:0, cpu, H200, model:H200; a list of these; all (default: first GPU, else "
               "model:A100, predicted)",
-    .options =
-        (const enum cli_option[]){OPTION_PROBLEM_FILE,   OPTION_FROM,     OPTION_PORTFOLIO,
-                                  OPTION_BUDGET,         OPTION_STRATEGY, OPTION_OBJECTIVE,
-                                  OPTION_MEASURE,        OPTION_PREFER,   OPTION_SEED,
-                                  OPTION_BITWISE,        OPTION_AGAIN,    OPTION_PATTERN,
-                                  OPTION_IMPLEMENTATION, OPTION_WHERE,    OPTION_EVERY,
-                                  OPTION_THREADS,        OPTION_TIMEOUT,  OPTION_COMPILE_TIMEOUT,
-                                  OPTION_VERIFY,         OPTION_TOP,      OPTION_WIDE,
-                                  OPTION_COUNT},
+    .options = (const enum cli_option[]){OPTION_PROBLEM_FILE,
+                                         OPTION_FROM,
+                                         OPTION_PORTFOLIO,
+                                         OPTION_BUDGET,
+                                         OPTION_PATIENCE,
+                                         OPTION_STRATEGY,
+                                         OPTION_OBJECTIVE,
+                                         OPTION_MEASURE,
+                                         OPTION_PREFER,
+                                         OPTION_SEED,
+                                         OPTION_BITWISE,
+                                         OPTION_AGAIN,
+                                         OPTION_PATTERN,
+                                         OPTION_IMPLEMENTATION,
+                                         OPTION_WHERE,
+                                         OPTION_EVERY,
+                                         OPTION_THREADS,
+                                         OPTION_TIMEOUT,
+                                         OPTION_COMPILE_TIMEOUT,
+                                         OPTION_VERIFY,
+                                         OPTION_TOP,
+                                         OPTION_WIDE,
+                                         OPTION_COUNT},
     .common = true)
 COMMAND(
     RUN, run, .name = "run", .operand = "CONFIG",

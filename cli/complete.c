@@ -25,6 +25,7 @@ static const struct {
 } fixed_words[] = {
     {OPTION_DEVICE, {"cpu", "cuda:0"}},
     {OPTION_BUDGET, {"none"}},
+    {OPTION_PATIENCE, {"none"}},
     {OPTION_CACHE, {"none"}},
     {OPTION_FORMAT, {"wisdom", "t4", "kernel_tuner"}},
     {OPTION_MEASURE, {"burst", "graph", "sustained", "cold"}},

@@ -1,5 +1,6 @@
 /* cugen tune: finds the best variant on this device and stores every result. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,19 @@ static int read_budget(struct cli *cli, cugen_tune_options *options) {
       "--budget %s: a time (90s, 5m, 1h), a number of variants (500) or none is expected", text);
 }
 
+/* Reads --patience: a number of variants, or none. */
+static int read_patience(struct cli *cli, cugen_tune_options *options) {
+  const char *text = cli->values[OPTION_PATIENCE];
+  size_t count = 0;
+  if (text && strcmp(text, "none") == 0) {
+    options->patience = -1;
+    return CUGEN_OK;
+  }
+  int status = options_count(cli, OPTION_PATIENCE, 1, &count);
+  options->patience = count < INT_MAX ? (int)count : INT_MAX;
+  return status;
+}
+
 /* Reads --verify: 90s, 5m: a time; none: nothing is verified. */
 static int tune_read_verify(struct cli *cli, cugen_tune_options *options) {
   const char *text = cli->values[OPTION_VERIFY];
@@ -55,6 +69,7 @@ static int tune_read_verify(struct cli *cli, cugen_tune_options *options) {
 static int tune_read_options(struct cli *cli, cugen_tune_options *options, size_t *top) {
   size_t seed = 1, threads = 0;
   int status = read_budget(cli, options);
+  if (!status) status = read_patience(cli, options);
   if (!status) status = tune_read_verify(cli, options);
   if (!status) status = options_count(cli, OPTION_SEED, 0, &seed);
   if (!status) status = options_count(cli, OPTION_THREADS, 1, &threads);
@@ -160,6 +175,10 @@ static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result)
     printf("%s neither in time.\n", print_count(result->unsettled).text);
   }
   if (result->began) printf("It began with %s.\n", result->began);
+  if (result->settled)
+    printf("It ended after %zu variants that brought nothing (--patience); as many variants again "
+           "would gain about %.1f%%.\n",
+           result->settled, 100 * result->gain);
 }
 
 /* With a filter, the best is not the one that a look-up without the filter finds. */

@@ -528,12 +528,15 @@ typedef struct cugen_tune_options {
                             shares */
   const char *bitwise;   /* a variant, or "best": tune only variants that give the same bits
                             (docs/tuning.md); NULL: all */
+  int patience;          /* end after so many variants in a row that are not 0.5 % better than the
+                            best before them; 0: 24 on the cpu device and for predictions where no
+                            budget is given, else none; < 0: none */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                    \
   {                                                                                                \
     sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0,   \
-        0, NULL, NULL                                                                              \
+        0, NULL, NULL, 0                                                                           \
   }
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; calling it again

@@ -434,6 +434,7 @@ class cugen_tune_options(Structure):
         ("portfolio", c_size_t),
         ("weights", POINTER(c_double)),
         ("bitwise", c_char_p),
+        ("patience", c_int),
     ]
 
 

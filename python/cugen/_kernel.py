@@ -297,15 +297,16 @@ class Kernel(Closing):
 
     # ---- Tuning ----
 
-    def tune(self, budget: float | str | None = None, *, count: int = 0, strategy: str | None = None, seed: int = 1,
+    def tune(self, budget: float | str | None = None, *, count: int = 0, patience: int = 0, strategy: str | None = None, seed: int = 1,
              implementation: str | None = None, bitwise: str | None = None, again: bool = False, threads: int = 0,
              variant_timeout: float = 0.0, compile_timeout: float = 0.0, verify_seconds: float = 0.0, in_process: bool = False,
              progress: Callable[[Progress], object] | None = None) -> Tuning:
-        """Finds and remembers the fastest variant. budget: seconds, or "10s", "5m", "none"; count: variants to try. progress gets
-        a Progress some ten times a second and stops the run by returning something true. Ctrl-C stops it as well: what was
+        """Finds and remembers the fastest variant. budget: seconds, or "10s", "5m", "none"; count: variants to try; patience: it
+        ends after so many variants in a row that bring nothing, 0 is the C library's default, below 0 none. progress gets a
+        Progress some ten times a second and stops the run by returning something true. Ctrl-C stops it as well: what was
         measured is kept, and tuning again goes on from there. bitwise: a variant; only what gives the same bits is wanted."""
-        chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation, bitwise=bitwise,
-                      again=again, threads=threads, flags=c.TUNE_IN_PROCESS if in_process else 0,
+        chosen = dict(budget_seconds=_seconds(budget), budget_count=count, patience=patience, strategy=strategy, seed=seed,
+                      implementation=implementation, bitwise=bitwise, again=again, threads=threads, flags=c.TUNE_IN_PROCESS if in_process else 0,
                       verify_seconds=verify_seconds, **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
         with self._turn:
             try:

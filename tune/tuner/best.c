@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* One run of a naive product may take as long as a hundred runs of a fast one, and nothing that
    runs on a GPU can be interrupted. So variants of an implementation wait whose best so far costs
    this many times as much as the best of all, unless they take fewer seconds than these. */
@@ -14,6 +16,7 @@ int best_open(struct best *best, const struct tuner_run *run, cugen_error *err) 
   size_t count;
   space_implementations(run->target->space, &count);
   best->fastest = calloc(count + 1, sizeof *best->fastest);
+  best->beaten = (double)INFINITY;
   if (!best->fastest) return error_memory(err);
   for (size_t i = 0; i < count; i++) best->fastest[i].cost = (double)INFINITY;
   return CUGEN_OK;
@@ -22,6 +25,7 @@ int best_open(struct best *best, const struct tuner_run *run, cugen_error *err) 
 void best_close(struct best *best) {
   free(best->fastest);
   free(best->variant);
+  free(best->costs);
 }
 
 static struct fastest *implementation_of(const struct best *best, const struct tuner_run *run,
@@ -32,17 +36,56 @@ static struct fastest *implementation_of(const struct best *best, const struct t
   return &best->fastest[i];
 }
 
+static void note_cost(struct best *best, const struct tuner_run *run, double cost) {
+  if (cost * CUGEN_TIE < best->beaten) {
+    best->beaten = cost;
+    best->beaten_at = run->result->tried;
+  }
+  double *costs = array_grow(best->costs, best->cost_count, sizeof *costs);
+  if (!costs) return;
+  best->costs = costs;
+  best->costs[best->cost_count++] = cost;
+}
+
 void best_note(struct best *best, const struct tuner_run *run, uint64_t index,
                const struct cache_record *record) {
   struct fastest *own = implementation_of(best, run, index);
   const double cost = run_search_cost(run, record);
   if (!run_accepts(run, record)) return;
   if (cost < own->cost) *own = (struct fastest){cost, record->seconds};
+  note_cost(best, run, cost);
   if (best->variant && !(cost < best->cost)) return;
   char *copy = strdup(record->variant);
   if (!copy) return;
   free(best->variant);
-  *best = (struct best){copy, record->seconds, cost, record->flops, record->bytes, best->fastest};
+  best->variant = copy;
+  best->seconds = record->seconds;
+  best->cost = cost;
+  best->flops = record->flops;
+  best->bytes = record->bytes;
+}
+
+bool best_is_settled(const struct best *best, const struct tuner_run *run) {
+  return run->patience && best->variant && run->result->tried - best->beaten_at >= run->patience;
+}
+
+static int compare_costs(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The least of a random half of n sorted costs is number i with the probability
+   C(n - 1 - i, half - 1) / C(n, half). */
+double best_gain(struct best *best) {
+  const size_t n = best->cost_count, half = n / 2;
+  if (half < 1 || !(best->cost > 0)) return 0;
+  qsort(best->costs, n, sizeof *best->costs, compare_costs);
+  double chance = (double)half / (double)n, expected = 0;
+  for (size_t i = 0; i + half <= n; i++) {
+    expected += chance * best->costs[i];
+    chance *= (double)(n - i - half) / (double)(n - 1 - i);
+  }
+  return expected / best->costs[0] - 1;
 }
 
 bool best_lets_wait(const struct best *best, const struct tuner_run *run, uint64_t index) {

@@ -6,6 +6,7 @@
 #include "tune/candidate.h"
 
 /* Defaults in seconds, used if the options leave them out. */
+enum { RUN_PATIENCE = 24 }; /* default of cugen_tune_options.patience without a budget */
 static const double run_gpu_budget = 60, run_cpu_budget = 30, run_variant_timeout = 10,
                     run_compile_timeout = 60;
 
@@ -14,8 +15,9 @@ struct tuner_run {
   const cugen_tune_options *options;
   cugen_tune_result *result; /* holds the counts up to now */
   struct bench bench;
-  double begin;     /* clock_seconds() when the run began */
-  double budget;    /* seconds; not above 0: no limit */
+  double begin;    /* clock_seconds() when the run began */
+  double budget;   /* seconds; not above 0: no limit */
+  size_t patience; /* variants in a row that bring nothing, after which the run ends; 0: no limit */
   int64_t began_at; /* `begin` in the unit of cugen_record.run_began */
   cugen_stage stage;
   bool interrupted; /* the user's callback has asked to stop */

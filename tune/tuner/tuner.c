@@ -95,7 +95,9 @@ static bool poll_user(void *context) {
 
 /* ---- The loop ------------------------------------------------------------------------------- */
 
-static bool budget_spent(const struct tuner_run *run) {
+static bool budget_spent(const struct tuner *t) {
+  const struct tuner_run *run = &t->run;
+  if (best_is_settled(&t->proposals.best, run)) return true;
   const size_t most = run->options->budget_count;
   if (most && run->result->tried >= most) return true;
   return run->budget > 0 && clock_seconds() - run->begin >= run->budget - leaders_reserved(run);
@@ -126,8 +128,8 @@ static int take_next(struct tuner *t, cugen_error *err) {
 static int top_up(struct tuner *t, cugen_error *err) {
   const size_t most = t->run.options->budget_count;
   int status = CUGEN_OK;
-  while (!status && !t->proposals.exhausted && sharing_room(&t->sharing) &&
-         !budget_spent(&t->run) && !(most && t->queue.begun >= most)) {
+  while (!status && !t->proposals.exhausted && sharing_room(&t->sharing) && !budget_spent(t) &&
+         !(most && t->queue.begun >= most)) {
     status = take_next(t, err);
     if (clock_seconds() - t->last_poll > 0.1 && poll_user(t)) break;
   }
@@ -182,7 +184,7 @@ static int search(struct tuner *t, cugen_error *err) {
   const struct timespec pause = {.tv_nsec = 50000000};
   int status = CUGEN_OK;
   bool over = false;
-  while (!status && !over && !budget_spent(&t->run) &&
+  while (!status && !over && !budget_spent(t) &&
          !alike_judge(&t->proposals.alike, &t->run, t->proposals.axes) && !poll_user(t)) {
     status = top_up(t, err);
     if (!status) status = sharing_update(&t->sharing, err);
@@ -279,19 +281,33 @@ double tune_default_budget(bool gpu) {
 
 /* Sets the final counts. A variant that was measured for this run before was met as a known record;
    with `again` it is measured once more and counted then. */
-static void tuner_count(const struct tuner *t) {
+static void tuner_count(struct tuner *t) {
   const struct tuner_run *run = &t->run;
   cugen_tune_result *result = run->result;
   const uint64_t met = result->remembered + result->tried;
   uint64_t index;
   result->left = t->complete || result->valid <= met ? 0 : result->valid - met;
   result->alike = alike_count(&t->proposals.alike);
+  if (!t->complete && best_is_settled(&t->proposals.best, run)) {
+    result->settled = result->tried - t->proposals.best.beaten_at;
+    result->gain = best_gain(&t->proposals.best);
+  }
   result->interrupted = run->interrupted;
   if (!run->target->ran || run->options->again || !result->remembered ||
       !run_find(run, run->target->ran, &index))
     return;
   result->remembered--;
   result->tried++;
+}
+
+/* Predictions and times on the processor show what is worth measuring; they end once they bring
+   nothing new, unless the user gave a budget. */
+static size_t tuner_patience(const struct tuner_run *run) {
+  const cugen_tune_options *options = run->options;
+  const bool limited = options->budget_seconds != 0 || options->budget_count,
+             measures = run->target->device->facts.is_gpu && !run->target->predicted;
+  if (options->patience) return options->patience > 0 ? (size_t)options->patience : 0;
+  return limited || measures ? 0 : RUN_PATIENCE;
 }
 
 int tune_run(const struct tune_target *target, const cugen_tune_options *options,
@@ -319,6 +335,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   /* A count is a budget as well. If only a count is given, it alone decides. */
   if (t.run.budget == 0 && !options->budget_count)
     t.run.budget = tune_default_budget(target->device->facts.is_gpu && !target->predicted);
+  t.run.patience = tuner_patience(&t.run);
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);
   t.complete = tuner_is_done(&t);
