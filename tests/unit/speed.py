@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""speed.py: the README's picture is what tools/bench/draw-speed makes of tools/bench/results, and a changed figure changes it."""
+"""speed.py: the pictures are what tools/bench/draw-speed and draw-race make of tools/bench/results, and a changed figure changes them."""
 import pathlib
 import re
 import shutil
@@ -9,7 +9,7 @@ import tempfile
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PICTURES = ("docs/speed-light.svg", "docs/speed-dark.svg")
+PICTURES = ("docs/speed-light.svg", "docs/speed-dark.svg", "docs/race-light.svg", "docs/race-dark.svg")
 
 
 def edited(path, pattern, new):
@@ -18,16 +18,16 @@ def edited(path, pattern, new):
     path.write_text(text)
 
 
-def check(change):
+def check(change, tool="draw-speed"):
     """The exit code and what --check says after change(folder)."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for file in ("tools/bench/draw-speed", *PICTURES):
+        for file in (f"tools/bench/{tool}", *PICTURES):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, folder / file)
         shutil.copytree(ROOT / "tools/bench/results", folder / "tools/bench/results")
         change(folder / "tools/bench/results", folder)
-        done = subprocess.run([sys.executable, folder / "tools/bench/draw-speed", "--check"], capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, folder / f"tools/bench/{tool}", "--check"], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
 
@@ -48,18 +48,25 @@ def main():
         ("no table", lambda r, f: newest(r, families).unlink(), 1, f"no file *-{families}.txt"),
         ("a picture changed by hand", lambda r, f: edited(f / PICTURES[0], r"1\.02", "1.12"), 1, "speed-light.svg in docs/ are not what"),
     ]
+    race = "h200-versus-sooner"
+    races = [
+        ("as it is", lambda r, f: None, 0, "coulomb        cugen   0.48 of 5"),
+        ("another time", lambda r, f: edited(newest(r, race), r"(^coulomb +cugen .*) 0\.48 ", r"\1 0.41 "), 1, "race-light.svg and race-dark.svg in docs/ are not what"),
+        ("a run that got there", lambda r, f: edited(newest(r, race), r"(^nbody +greedy_ils .*) never ", r"\1 19.00 "), 1, "are not what"),
+        ("no table", lambda r, f: newest(r, race).unlink(), 1, f"no file *-{race}.txt"),
+    ]
     wrong = 0
-    for what, change, wanted, words in cases:
-        code, said = check(change)
+    for what, change, wanted, words, tool in [(*case, "draw-speed") for case in cases] + [(*case, "draw-race") for case in races]:
+        code, said = check(change, tool)
         if code != wanted or words not in said:
             wrong += 1
             print(f"{what}: exit code {code}, said:\n{said}")
     for picture in PICTURES:
         text = {node.text for node in xml.etree.ElementTree.parse(ROOT / picture).iter() if node.tag.endswith("}text")}
-        if not {"copy", "matmul bf16", "mean", "1.0"} <= text:
+        if not ({"copy", "matmul bf16", "mean", "1.0"} <= text or {"coulomb", "nbody", "cugen", "not in 20 s"} <= text):
             wrong += 1
             print(f"{picture} has no text of its own")
-    print(f"{len(cases) + len(PICTURES)} cases, {wrong} wrong")
+    print(f"{len(cases) + len(races) + len(PICTURES)} cases, {wrong} wrong")
     return 1 if wrong else 0
 
 
