@@ -6,6 +6,7 @@ import ctypes
 import os
 import re
 import threading
+import warnings
 import weakref
 from contextlib import ExitStack
 from ctypes import byref, c_char_p, c_size_t, c_void_p
@@ -46,8 +47,8 @@ def _may_be_left_out(argument: Argument) -> bool:
 
 
 class Tuning(Value):
-    """What one tune did: the fields of "run" in docs/json.md, and ``problem`` and ``records``: correct variants by time, then
-    failed ones."""
+    """What one tune did: the fields of "run" in docs/json.md, and ``problem``, ``device`` (its id) and ``records``: correct variants by
+    time, then failed ones."""
 
     @property
     def best(self) -> Value | None:
@@ -64,6 +65,7 @@ class Check(Value):
         return bool(self.status == Status.OK)
 
 
+USUAL_MODEL = "model:A100"  # what the command line predicts for without a GPU
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -105,10 +107,12 @@ class Library(Closing):
                  objective: str | None = None, prefer: str | None = None, measure: str | None = None) -> None:
         self._turn = Turn("library")
         self._closing = False
+        self._model: Library | None = None
+        self._given: dict[str, Any] = dict(arch=arch, config_dir=config_dir, template_dir=template_dir, cache=cache, toolkit=toolkit, compiler=compiler,
+                           worker=worker, device_dir=device_dir, objective=objective, prefer=prefer, measure=measure)
         self._kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
         self._plans: weakref.WeakSet[Plan] = weakref.WeakSet()
-        wanted = options(c.cugen_options, device=device, arch=arch, config_dir=config_dir, template_dir=template_dir, cache=cache,
-                         toolkit=toolkit, compiler=compiler, worker=worker, device_dir=device_dir, objective=objective, prefer=prefer, measure=measure, stop=STOP)
+        wanted = options(c.cugen_options, device=device, stop=STOP, **self._given)
         own(self, open_handle("library", "cugen_open", "cugen_close", byref(wanted)))
 
     def close(self) -> None:
@@ -122,8 +126,17 @@ class Library(Closing):
             kernel.close()
         for plan in list(self._plans):
             plan.close()
+        if self._model is not None:
+            self._model.close()
         with self._turn:
             self._handle.close()
+
+    def _predicting(self) -> Library:
+        """One with these options that predicts for a described GPU, as the command line does where there is none."""
+        with self._turn:
+            if self._model is None:
+                self._model = Library(USUAL_MODEL, **self._given)
+            return self._model
 
     def kernel(self, config: Path, *, settings: Mapping[str, Setting] | None = None, **problem: Setting) -> Kernel:
         """A config for one problem: ``lib.kernel("matmul", M=4096, dtype="bf16")``. settings: those named ``config`` or ``settings``."""
@@ -304,13 +317,19 @@ class Kernel(Closing):
         """Finds and remembers the fastest variant. budget: seconds, or "10s", "5m", "none"; count: variants to try; patience: it
         ends after so many variants in a row that bring nothing, 0 is the C library's default, below 0 none. progress gets a
         Progress some ten times a second and stops the run by returning something true. Ctrl-C stops it as well: what was
-        measured is kept, and tuning again goes on from there. bitwise: a variant; only what gives the same bits is wanted."""
-        chosen = dict(budget_seconds=_seconds(budget), budget_count=count, patience=patience, strategy=strategy, seed=seed,
+        measured is kept, and tuning again goes on from there. bitwise: a variant; only what gives the same bits is wanted.
+
+        Where no device was asked for and there is no GPU, it predicts for an A100, as the command line does, and warns."""
+        chosen: dict[str, Any] = dict(budget_seconds=_seconds(budget), budget_count=count, patience=patience, strategy=strategy, seed=seed,
                       implementation=implementation, bitwise=bitwise, again=again, threads=threads, flags=c.TUNE_IN_PROCESS if in_process else 0,
                       verify_seconds=verify_seconds, **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
+        if self.fallback is not None:
+            warnings.warn(f"{self.fallback}: predicted for {USUAL_MODEL.partition(':')[2]}; device=\"cpu\" tunes for the processor", stacklevel=2)
+            model = self.library._predicting().kernel(self._config, settings=dict(text.split("=", 1) for text in self._set))
+            return _tuned(model._tune(progress, chosen), model)
         with self._turn:
             try:
-                return _tuned(self._tune(progress, chosen))
+                return _tuned(self._tune(progress, chosen), self)
             finally:
                 self._renew()
 
@@ -407,11 +426,11 @@ def tune_several(kernels: Sequence[Kernel], budget: float | str | None = None, *
         results = parsed(json.value) if json.value else ()
         if status and not (status == Status.INTERRUPTED and any(result.run.interrupted for result in results)):
             raise error_of(status, error)
-    return [_tuned(result) for result in results]
+    return [_tuned(result, kernel) for result, kernel in zip(results, kernels)]
 
 
-def _tuned(result: Value) -> Tuning:
-    return Tuning({**result.run, "problem": result.problem, "records": result.records})
+def _tuned(result: Value, kernel: Kernel) -> Tuning:
+    return Tuning({**result.run, "problem": result.problem, "device": kernel.device.id, "records": result.records})
 
 
 def _best(records: Sequence[Value]) -> Value | None:

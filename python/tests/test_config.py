@@ -61,6 +61,17 @@ class Described(unittest.TestCase):
         with self.assertRaisesRegex(cugen.Error, "not one of 2 variants came out right.*out.0. is .*should be"):
             cugen.kernel(self.axpy(answer=2 * self.x + self.y), device="cpu").tune("20s")
 
+    def test_without_a_gpu(self):
+        kernel = cugen.kernel(self.axpy(answer=2.5 * self.x + self.y))
+        if kernel.fallback is None:
+            self.skipTest("there is a GPU")
+        with self.assertWarnsRegex(UserWarning, 'predicted for A100; device="cpu" tunes'):
+            tuned = kernel.tune("20s")
+        self.assertEqual((tuned.device, tuned.tried), ("model:A100", 2))
+        self.assertGreater(tuned.verified, 0)
+        kernel(self.out, self.x, self.y)  # on the cpu device
+        np.testing.assert_allclose(self.out, 2.5 * self.x + self.y, rtol=1e-6)
+
     def test_without_an_answer(self):
         tuned = cugen.kernel(self.axpy(), device="cpu").tune("20s")
         self.assertFalse(tuned.best.verified)
