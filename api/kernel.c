@@ -280,6 +280,10 @@ const char *api_kernel_problem_set(const cugen_kernel *k, size_t index) {
                                                           : NULL;
 }
 
+const char *api_kernel_summary(const cugen_kernel *k) {
+  return k->lookup.config->summary;
+}
+
 const char *api_kernel_policy(const cugen_kernel *k) {
   return k ? text_get(&k->policy) : "";
 }

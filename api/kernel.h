@@ -6,6 +6,8 @@
 #include "base/objective.h"
 #include "base/results.h"
 
+/* The first sentence of the comment that the config begins with; "": there is none. */
+const char *api_kernel_summary(const cugen_kernel *kernel);
 /* The problem for a reader: defaults are left out unless they are numbers or element types. */
 const char *api_kernel_problem_short(const cugen_kernel *kernel);
 /* The values that a setting of the problem may have, separated by blanks, the default first: "f32

@@ -291,7 +291,8 @@ static int print_configs(struct cli *cli, const void *of, FILE *out) {
     cugen_kernel *kernel;
     int status = cugen_kernel_open(cli->lib, names[i], NULL, 0, &kernel, &cli->error);
     if (status) return status;
-    fprintf(out, "%.*s: %s\n", show_name_length(names[i]), names[i], cugen_kernel_problem(kernel));
+    fprintf(out, "%.*s: %s\n  %s\n", show_name_length(names[i]), names[i],
+            api_kernel_summary(kernel), cugen_kernel_problem(kernel));
     cugen_kernel_close(kernel);
   }
   return CUGEN_OK;

@@ -122,6 +122,26 @@ static struct config *new_config(const char *path, bool shipped) {
   return config;
 }
 
+/* Returns the first sentence of the comment at the beginning of the file, without its full stop or
+   colon; "" if there is none. NULL: no memory. */
+static const char *first_sentence(struct arena *arena, const char *content) {
+  struct text said = {0};
+  for (const char *line = content; strncmp(line, "--", 2) == 0; line++) {
+    const size_t length = strcspn(line, "\n");
+    if (said.length) text_add_char(&said, ' ');
+    text_add_n(&said, line + 2 + (line[2] == ' '), length - 2 - (line[2] == ' '));
+    line += length;
+    if (!*line) break;
+  }
+  size_t end = 0;
+  for (const char *at = text_get(&said);
+       at[end] && !(strchr(".:", at[end]) && (!at[end + 1] || at[end + 1] == ' '));)
+    end++;
+  const char *kept = said.failed ? NULL : arena_string(arena, text_get(&said), end);
+  text_free(&said);
+  return kept;
+}
+
 static int config_config_parse(const struct sources *sources, const struct included_file *file,
                                const struct text *content, struct config **out, cugen_error *err) {
   struct config *config = new_config(file->path, file->shipped);
@@ -133,6 +153,8 @@ static int config_config_parse(const struct sources *sources, const struct inclu
   int status = sandbox_open(0, 0, &includes.sandbox, err);
   if (!status) status = config_run(&includes, text_get(content), content->length, err);
   if (!status) status = build_config(config, includes.sandbox, err);
+  if (!status) config->summary = first_sentence(config->arena, text_get(content));
+  if (!status && !config->summary) status = error_memory(err);
   sandbox_close(includes.sandbox);
   if (status)
     config_close(config);
@@ -193,8 +215,8 @@ int config_open(const struct sources *sources, const char *name, struct config *
     status = error_set(
         err, CUGEN_ERROR_CONFIG,
         "%s is a kernel, and a config is expected: some ten lines of Lua that name the kernel, its "
-        "sizes and arguments (docs/config.md; 'Your own kernel' in README.md)",
-        text_get(&path));
+        "sizes and arguments; 'cugen new %s' writes a first one",
+        text_get(&path), text_get(&path));
   if (!status)
     status = config_config_parse(sources, &(struct included_file){text_get(&path), shipped},
                                  &content, out, err);

@@ -372,6 +372,7 @@ struct config {
   struct config_compile compile; /* how the reference is compiled */
   const struct config_implementation *implementations;
   size_t implementation_count;
+  const char *summary;   /* first sentence of the comment that the file begins with */
   const char *reference; /* file of the reference; NULL: none (an error in the config unless
                                   reference is "none" or there is a verify, or there are answers) */
   const struct config_data *answers; /* reference { y = "2 * x[i0]" }: for each argument that is an
