@@ -58,6 +58,12 @@ struct build {
   const struct config_shared *declaring; /* the shared array that is being read; NULL: none */
   bool
       declaring_layout; /* the layout of `declaring` is being read; its dtype and shape are known */
+  /* Errors of the second pass, of which several are reported at once: their lines in order, and the
+     names of the declarations that failed, because what mentions them is no further error. */
+  struct text noted;
+  cugen_error first;
+  const char *failed[16];
+  size_t failed_count;
   uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
 };
 
@@ -66,6 +72,12 @@ struct build {
 /* Fails with "path:line: message" and CUGEN_ERROR_CONFIG. */
 int build_fail(struct build *build, struct config_line line, const char *format, ...)
     PRINTF_LIKE(3, 4);
+/* Notes the error of a declaration, whose name may be NULL, and returns CUGEN_OK so that reading goes
+   on with the next declaration. Any status but CUGEN_ERROR_CONFIG is returned as it is; so is the
+   error after which no more are noted. top: where the Lua stack was before the declaration. */
+int build_note(struct build *build, const char *name, int top, int status);
+/* Returns the status of the whole reading. If errors were noted, they become its message. */
+int build_report(struct build *build, int status);
 /* Returns "line 12", or "line 12 of FILE" if that is not the file of `from`. */
 const char *build_line(struct build *build, struct config_line from, struct config_line other);
 /* Fails after an allocation from the arena failed. */

@@ -26,7 +26,8 @@
    - Nothing of Lua remains after the second pass: strings are copied to the arena, and the sandbox
      is closed.
    - All of a config lies in its arena, even struct config. config_close frees it at once.
-   - Every error names its file and line, and the first error ends the reading. */
+   - Every error names its file and line. An error of the first pass ends the reading; of the second
+     several are reported (build_note). */
 #include "config.h"
 
 #include <ctype.h>
@@ -102,7 +103,7 @@ static int build_config(struct config *config, struct sandbox *sandbox, cugen_er
                         .L = sandbox_state(sandbox),
                         .err = err,
                         .functions = &config_functions};
-  int status = read_kernel(&build);
+  int status = build_report(&build, read_kernel(&build));
   free(build.names);
   free(build.seen);
   return status;

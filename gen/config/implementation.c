@@ -36,9 +36,11 @@ int read_tunables(struct build *build, const struct list *list, int first_slot,
   int count = 0, status = CUGEN_OK;
   for (size_t i = 0; i < list->count && !status; i++) {
     if (list->items[i].declaration->keyword->id != KEYWORD_tunable) continue;
+    const int top = lua_gettop(build->L);
     list_push(build, list, &list->items[i]);
-    status = read_tunable(build, &list->items[i], first_slot + count, &out[count]);
-    lua_pop(build->L, 1);
+    status = build_note(build, list->items[i].name, top,
+                        read_tunable(build, &list->items[i], first_slot + count, &out[count]));
+    lua_settop(build->L, top);
     count++;
   }
   return status;
@@ -71,9 +73,11 @@ int read_derived(struct build *build, const struct list *list, struct config_der
   int status = CUGEN_OK;
   for (size_t i = 0; i < list->count && !status; i++) {
     if (list->items[i].declaration->keyword->id != KEYWORD_derive) continue;
+    const int top = lua_gettop(build->L);
     list_push(build, list, &list->items[i]);
-    status = read_derived_name(build, &list->items[i], &derived[(*count)++]);
-    lua_pop(build->L, 1);
+    status = build_note(build, list->items[i].name, top,
+                        read_derived_name(build, &list->items[i], &derived[(*count)++]));
+    lua_settop(build->L, top);
   }
   return status;
 }
@@ -85,9 +89,11 @@ int read_restrictions(struct build *build, const struct list *list,
     if (list->items[i].declaration->keyword->id != KEYWORD_where) continue;
     struct config_restriction *restriction = &restrictions[(*count)++];
     restriction->line = list->items[i].declaration->line;
+    const int top = lua_gettop(build->L);
     list_push(build, list, &list->items[i]);
-    status = read_expr(build, restriction->line, "where", &restriction->expr);
-    lua_pop(build->L, 1);
+    status = build_note(build, NULL, top,
+                        read_expr(build, restriction->line, "where", &restriction->expr));
+    lua_settop(build->L, top);
   }
   return status;
 }
@@ -197,8 +203,9 @@ static int implementation_read_parts(struct build *build, const struct list *lis
   size_t names = build->name_count;
   int status = CUGEN_OK;
   take_slots(build, implementation, out);
+  const int top = lua_gettop(build->L);
   for (int i = 0; i < LAUNCH_PARTS && !status; i++)
-    status = read_either(build, list, "launch", launch_parts[i], out);
+    status = build_note(build, NULL, top, read_either(build, list, "launch", launch_parts[i], out));
   scope_end(build, names);
   if (!status && list->place == PLACE_LAUNCH)
     status = read_shared_arrays(build, list, (int)(out - implementation->launches), implementation);
@@ -313,7 +320,7 @@ static int read_single_launch(struct build *build, const struct list *list, cons
   const struct item *grid = list_find(list, KEYWORD_grid);
   launch->line = grid ? grid->declaration->line : list->line;
   int status = implementation_read_parts(build, list, out, launch);
-  if (!status) status = implementation_check_launch(build, owner, launch);
+  if (!status && !build->noted.length) status = implementation_check_launch(build, owner, launch);
   if (!status) add_loop(out, 0, launch->line);
   return status;
 }

@@ -120,9 +120,13 @@ static int kernel_read_arguments(struct build *build, const struct list *list) {
   if (!arguments) return build_memory(build);
   config->arguments = arguments;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < list->count && !status; i++)
+  for (size_t i = 0; i < list->count && !status; i++) {
+    const int top = lua_gettop(build->L);
     if (is_argument(list->items[i].declaration->keyword->id))
-      status = read_argument(build, list, &list->items[i], &arguments[config->argument_count++]);
+      status = build_note(
+          build, list->items[i].name, top,
+          read_argument(build, list, &list->items[i], &arguments[config->argument_count++]));
+  }
   if (!status) status = check_arguments(build, list->line);
   return status ? status : scope_check_generated(build);
 }
@@ -137,7 +141,8 @@ static int read_judge(struct build *build, const struct list *list, const struct
   const char *text;
   list_push(build, list, item);
   if (keyword->id == KEYWORD_reference && lua_type(build->L, -1) == LUA_TTABLE) {
-    int status = read_answers(build, line);
+    /* Expressions need the ranks of all arguments. */
+    int status = build->noted.length ? CUGEN_OK : read_answers(build, line);
     lua_pop(build->L, 1);
     return status;
   }
@@ -290,8 +295,10 @@ static int read_implementations(struct build *build, const struct list *list) {
   for (size_t i = 0; i < list->count && !status; i++) {
     if (list->items[i].declaration->keyword->id != KEYWORD_implementation) continue;
     struct config_implementation *new = &implementations[config->implementation_count++];
+    const int top = lua_gettop(build->L);
     status = read_implementation(build, list, &list->items[i], new);
     if (!status) status = check_same_name(build, new);
+    status = build_note(build, NULL, top, status);
   }
   return status;
 }
@@ -313,10 +320,17 @@ static int kernel_read_body(struct build *build, int table, struct config_line l
   if (!status) status = kernel_read_arguments(build, &list);
   if (!status) status = read_formulas(build, &list);
   if (!status) status = read_compile(build, &list, NULL, &build->config->compile);
-  if (!status) status = read_proof(build, &list);
-  if (!status) status = read_work(build, &list, KEYWORD_flops, &build->config->flops);
-  if (!status) status = read_work(build, &list, KEYWORD_bytes, &build->config->bytes);
-  if (!status) status = read_work(build, &list, KEYWORD_products, &build->config->products);
+  const int top = lua_gettop(build->L);
+  if (!status) status = build_note(build, NULL, top, read_proof(build, &list));
+  if (!status)
+    status =
+        build_note(build, NULL, top, read_work(build, &list, KEYWORD_flops, &build->config->flops));
+  if (!status)
+    status =
+        build_note(build, NULL, top, read_work(build, &list, KEYWORD_bytes, &build->config->bytes));
+  if (!status)
+    status = build_note(build, NULL, top,
+                        read_work(build, &list, KEYWORD_products, &build->config->products));
   if (!status) status = read_objective(build, &list);
   if (!status) status = read_measure(build, &list);
   if (!status) status = read_implementations(build, &list);
