@@ -275,7 +275,7 @@ static int read_measure(struct build *build, const struct list *list) {
 static int check_same_name(struct build *build, const struct config_implementation *new) {
   const struct config *config = build->config;
   for (const struct config_implementation *old = config->implementations; old < new; old++)
-    if (strcmp(old->name, new->name) == 0)
+    if (old->name && strcmp(old->name, new->name) == 0)
       return build_fail(build, new->line, "the name '%s' is taken by the implementation at %s",
                         new->name, build_line(build, new->line, old->line));
   return CUGEN_OK;
