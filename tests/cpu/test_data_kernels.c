@@ -544,6 +544,65 @@ static void unwritten_results_are_found(void **state) {
   }
 }
 
+/* ---- Guards --------------------------------------------------------------------------------- */
+
+enum { GUARD = 64, GUARDED = 4, SCALAR = 1 };
+
+static const uint64_t guard_pattern = UINT64_C(0x7fff7fff7fff7fff);
+
+static bool guards_beside(const struct memory *memory, struct memory_guards *out) {
+  char *const at = memory->device;
+  *out = (struct memory_guards){.before = at - GUARD,
+                                .after = at + memory->bytes,
+                                .before_bytes = GUARD,
+                                .after_bytes = GUARD,
+                                .pattern = guard_pattern};
+  return true;
+}
+
+/* Returns whether the device finds the guards of all arguments intact. */
+static bool are_whole(struct fixture *f, struct dataset *d) {
+  const struct data_tally *tallies;
+  size_t asked;
+  cugen_error err = {0};
+  check(data_kernels_begin(f->kernels, &err), &err);
+  check(dataset_ask_guards(d, &asked, &err), &err);
+  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  assert_int_equal(asked, 2 * (GUARDED - 1)); /* a scalar has no buffer */
+  return dataset_are_whole(tallies, asked);
+}
+
+/* A byte that changes beside any argument's buffer, on either side, is found there. */
+static void each_guard_of_each_argument_is_asked(void **state) {
+  struct fixture *f = *state;
+  const struct device_ops *const shipped = f->device->ops;
+  static struct device_ops ops; /* outlives a failure */
+  struct kernel_argument arguments[GUARDED];
+  struct memory set[GUARDED] = {{0}};
+  struct dataset d = {.spec = {.arguments = arguments, .argument_count = GUARDED},
+                      .sets = {set},
+                      .set_count = 1,
+                      .kernels = f->kernels};
+  uint64_t room[GUARDED][3 * GUARD / 8];
+  ops = *shipped;
+  ops.guards = guards_beside;
+  f->device->ops = &ops;
+  for (size_t i = 0; i < GUARDED; i++) {
+    arguments[i] = argument_of(&dtype_table[DTYPE_f32], i == SCALAR ? 0 : 1, false, 0);
+    for (size_t word = 0; word < 3 * GUARD / 8; word++) room[i][word] = guard_pattern;
+    set[i] = (struct memory){.device = (char *)room[i] + GUARD, .bytes = GUARD};
+  }
+  assert_true(are_whole(f, &d));
+  for (size_t i = 0; i < GUARDED; i++)
+    for (int at = -1; at <= GUARD && i != SCALAR; at += GUARD + 1) {
+      unsigned char *byte = (unsigned char *)set[i].device + at;
+      *byte ^= 0x55;
+      assert_false(are_whole(f, &d));
+      *byte ^= 0x55;
+    }
+  f->device->ops = shipped;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(they_prove_themselves),
@@ -558,6 +617,7 @@ int main(void) {
       cmocka_unit_test(changed_inputs_are_told_apart),
       cmocka_unit_test(unwritten_results_are_found),
       cmocka_unit_test(numbers_become_what_the_host_makes_of_them),
+      cmocka_unit_test(each_guard_of_each_argument_is_asked),
   };
   return cmocka_run_group_tests_name("data_kernels", tests, set_up, tear_down);
 }

@@ -97,10 +97,6 @@ static void test_parts_and_packed(void **state) {
   for (unsigned i = 0; i < 4; i++) run_matmul(*state, layouts[i], odd[i % 3], parts[i]);
 }
 
-static void test_naive_and_tiled(void **state) {
-  for (unsigned i = 0; i < 4; i++) run_matmul(*state, layouts[i], i, simple[i]);
-}
-
 /* 16-bit types are added in f32 and stored as that type or f32; tf32 is stored as f32. */
 static void test_matmul_types(void **state) {
   static const char *const types[][2] = {{"dtype=f16", "dtype_c=default"},
@@ -188,26 +184,12 @@ static void test_reader(void **state) {
   }
 }
 
-/* ---- What matmul does not use --------------------------------------------------------------- */
-
-static void test_features(void **state) {
-  static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=i32"};
-  static const char *const memories[] = {"memory=pinned", "memory=mapped", "memory=managed"};
-  for (size_t i = 0; i < 3; i++) {
-    const char *settings[] = {dtypes[i], memories[i]};
-    cugen_kernel *kernel = open_kernel(*state, "tests/configs/features.lua", settings, 2);
-    run_variant(kernel, i == 1 ? "shuffle blocks=1 threads=256" : "tree");
-    cugen_kernel_close(kernel);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_blocked),          cmocka_unit_test(test_pipelined),
       cmocka_unit_test(test_parts_and_packed), cmocka_unit_test(test_batch),
       cmocka_unit_test(test_epilogue),         cmocka_unit_test(test_matmul_types),
-      cmocka_unit_test(test_naive_and_tiled),  cmocka_unit_test(test_reader),
-      cmocka_unit_test(test_features),
+      cmocka_unit_test(test_reader),
   };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

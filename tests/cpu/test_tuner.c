@@ -278,7 +278,7 @@ static void a_count_is_a_budget(void **state) {
    kinds. */
 static void the_whole_grammar_runs(void **state) {
   (void)state;
-  static const char *const settings[][2] = {{"dtype=f32", "memory=device"},
+  static const char *const settings[][2] = {{"dtype=f32", "memory=managed"},
                                             {"dtype=i32", "memory=pinned"},
                                             {"dtype=f64", "memory=mapped"}};
   cugen *lib = open_library();

@@ -28,10 +28,9 @@ static void run_all(cugen *lib, const struct run *runs, size_t count) {
 
 static const char small[] = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=1 swap=false";
 
-/* Each type, with layouts, an epilogue or padded rows in turn. */
+/* Each type but bf16, which the layouts have, with an epilogue or padded rows in turn. */
 static void test_types(void **state) {
   static const struct run runs[] = {
-      {small, {"dtype=bf16", "M=136", "N=136", "K=200"}},
       {small, {"dtype=f16", "dtype_c=f32", "M=131", "N=140", "K=200", "pitched=true"}},
       {small,
        {"dtype=tf32", "layout_b=col", "M=131", "N=140", "K=68", "scaled=true", "biased=true"}},
@@ -75,8 +74,6 @@ static void test_work(void **state) {
        {"dtype=bf16", "M=71", "N=243", "K=519", "scaled=true", "activation=gelu"}},
       {"wgmma BM=128 BN=128 consumers=2 cluster_x=2 split_k=3",
        {"dtype=i8", "layout_b=col", "M=250", "N=128", "K=784"}},
-      {"wgmma deferred=true BM=64 BN=96 consumers=1 cluster_x=2",
-       {"dtype=f16", "layout_b=col", "M=200", "N=200", "K=136", "biased=true"}},
       {"wgmma BM=64 BN=16 consumers=1 cluster_x=1 cluster_y=1 swap=false order=hilbert group=8",
        /* square tiles, and single columns and rows beside them */
        {"dtype=bf16", "layout_b=col", "M=600", "N=328", "K=72"}},

@@ -617,45 +617,6 @@ static void messages_arrive_whole_with_their_descriptor(void **state) {
   close(ends[1]), close(pipe_ends[0]), close(pipe_ends[1]);
 }
 
-static void specs_travel(void **state) {
-  (void)state;
-  struct kernel_argument arguments[] = {matrix("f64", 4, 6, 8),
-                                        {.name = "M",
-                                         .kind = CUGEN_ARGUMENT_SCALAR,
-                                         .dtype = dtype_find("i32"),
-                                         .value = {.type = VALUE_INT, .integer = 4}}};
-  uint32_t sequence[] = {0, 0, 0};
-  struct kernel_launch launch = {
-      .entry = "kernel<4>", .grid = {3, 2, 1}, .block = {32, 8, 1}, .shared_bytes = 99};
-  struct kernel_spec spec = {.variant = (char *)(uintptr_t) "v",
-                             .arguments = arguments,
-                             .argument_count = 2,
-                             .launches = &launch,
-                             .launch_count = 1,
-                             .sequence = sequence,
-                             .sequence_count = 3},
-                     got;
-  struct text out = {0};
-  wire_put_spec(&out, &spec);
-  struct wire_reader reader = wire_read(&out);
-  assert_int_equal(wire_get_spec(&reader, &got, NULL), CUGEN_OK);
-  text_clear(&out);
-  assert_string_equal(got.arguments[0].name, "C");
-  assert_ptr_equal(got.arguments[0].dtype, dtype_find("f64"));
-  assert_int_equal(got.arguments[0].stride[0], 8);
-  assert_string_equal(got.arguments[1].name, "M");
-  assert_int_equal(got.arguments[1].value.integer, 4);
-  assert_string_equal(got.launches[0].entry, "kernel<4>");
-  assert_int_equal(got.launches[0].shared_bytes, 99);
-  assert_int_equal(kernel_spec_calls(&got), 3);
-  kernel_spec_free(&got);
-  sequence[2] = 1; /* there is no launch 1 */
-  wire_put_spec(&out, &spec);
-  reader = wire_read(&out);
-  assert_int_equal(wire_get_spec(&reader, &got, NULL), CUGEN_ERROR_INTERNAL);
-  text_free(&out);
-}
-
 static void a_cut_spec_is_refused(void **state) {
   (void)state;
   struct kernel_argument argument = matrix("f32", 2, 2, 2);
@@ -882,7 +843,6 @@ int main(void) {
       cmocka_unit_test(local_search_leaves_failures_alone),
       cmocka_unit_test(an_unknown_strategy_lists_those_there_are),
       cmocka_unit_test(messages_arrive_whole_with_their_descriptor),
-      cmocka_unit_test(specs_travel),
       cmocka_unit_test(a_cut_spec_is_refused),
       cmocka_unit_test(peak_ceilings),
       cmocka_unit_test(measured_ceilings),
